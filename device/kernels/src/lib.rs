@@ -1,0 +1,18 @@
+//! The GPU's entry points: everything that exists on a GPU only.
+
+#![no_std]
+#![feature(abi_ptx)]
+
+#[cfg(all(feature = "product", feature = "selftest"))]
+compile_error!("one PTX file a feature: enable either `product` or `selftest`");
+
+#[cfg(feature = "selftest")]
+mod selftest;
+#[cfg(feature = "product")]
+mod stages;
+
+/// A panic ends the kernel. Nothing that user data can cause may come here: see the host's validation.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    cuda_std::trap()
+}

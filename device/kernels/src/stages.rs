@@ -1,0 +1,20 @@
+//! One entry point for every stage.
+
+use cuda_std::kernel;
+use device::arch::Gpu;
+use device::path::MegakernelArgs;
+use device::path::stage::{ProbeArgs, Stage, stages};
+
+macro_rules! entry_points {
+    ($($name:ident($Args:ident) block $block:literal;)*) => { $(
+        #[kernel]
+        pub unsafe fn $name(args: $Args) {
+            let i = cuda_std::thread::index_1d();
+            if i < <stages::$name as Stage>::count(&args) {
+                // SAFETY: the host passes valid arguments, and each index is one thread's.
+                unsafe { <stages::$name as Stage>::run::<Gpu>(i, &args) }
+            }
+        }
+    )* };
+}
+device::for_each_stage!(entry_points);

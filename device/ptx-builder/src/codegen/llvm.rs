@@ -1,0 +1,52 @@
+//! What `opt` and `llc` are told.
+
+use super::{PTX_ISA, TARGET_CPU};
+
+/// The passes. rustc runs none of its own (see [`super::rustc`]), so this is the whole optimisation.
+///
+/// Only kernels stay public; what no kernel reaches goes before anything costly runs. Address spaces are
+/// inferred once pointers are out of stack slots, and the result is simplified once more.
+const PASSES: &str = "internalize,globaldce,default<O3>,function(infer-address-spaces),default<O3>";
+
+/// Floating point as a renderer wants it: products and sums fuse, square roots and quotients are the fast
+/// ones, denormals are zero. Without these LLVM writes `mul.rn` and `add.rn`, which ptxas may not fuse, and
+/// arithmetic takes twice as long.
+const FLOATS: [&str; 4] = [
+    "--fp-contract=fast",
+    "--nvptx-prec-sqrtf32=0",
+    "--nvptx-prec-divf32=0",
+    "--denormal-fp-math-f32=preserve-sign",
+];
+
+/// Arguments of `opt`, before the input.
+pub fn opt_arguments(kernels: &[String]) -> Vec<String> {
+    let mut kernels = kernels.to_vec();
+    kernels.sort();
+    vec![format!("-passes={PASSES}"), format!("--internalize-public-api-list={}", kernels.join(","))]
+}
+
+/// Arguments of `llc`, before the input.
+pub fn llc_arguments() -> Vec<String> {
+    let target = ["-O3".to_owned(), format!("-mcpu={TARGET_CPU}"), format!("-mattr=+{PTX_ISA}")];
+    target.into_iter().chain(FLOATS.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_kernels_stay_public_in_a_fixed_order() {
+        let arguments = opt_arguments(&["b".into(), "a".into()]);
+        assert_eq!(arguments[1], "--internalize-public-api-list=a,b");
+        assert!(arguments[0].starts_with("-passes=internalize,globaldce,"));
+    }
+
+    #[test]
+    fn llc_is_told_target_and_arithmetic() {
+        let arguments = llc_arguments().join(" ");
+        for expected in ["-mcpu=sm_75", "-mattr=+ptx70", "--fp-contract=fast", "--nvptx-prec-divf32=0"] {
+            assert!(arguments.contains(expected), "{expected} in {arguments}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! CPUs.
+
+use super::Arch;
+use crate::bvh::{Node, NodeHits, TraversalRay};
+
+/// Instructions that every machine has.
+pub struct Portable;
+
+impl Arch for Portable {
+    #[inline(always)]
+    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+        // SAFETY: as the caller promised.
+        let node = unsafe { &*node };
+        crate::bvh::node::intersect_children(node, ray, t_max)
+    }
+}
+
+/// a·b, rounded on its own: never contracted into a fused multiply–add.
+#[inline(always)]
+pub fn mul_rn(a: f32, b: f32) -> f32 {
+    a * b
+}
+
+/// a − b, rounded on its own.
+#[inline(always)]
+pub fn sub_rn(a: f32, b: f32) -> f32 {
+    a - b
+}
+
+/// a·b + c in whichever rounding is fastest, the same at every place it is written.
+#[inline(always)]
+pub fn mad(a: f32, b: f32, c: f32) -> f32 {
+    a * b + c
+}
+
+/// √x for x ≥ 0.
+#[inline(always)]
+pub fn sqrt(x: f32) -> f32 {
+    x.sqrt()
+}
+
+/// (sin x, cos x), x in radians.
+#[inline(always)]
+pub fn sin_cos(x: f32) -> (f32, f32) {
+    x.sin_cos()
+}
+
+/// Reads `*p`, memory that nothing writes while stages run.
+///
+/// # Safety
+/// `p` is valid for reads of a `T`.
+#[inline(always)]
+pub unsafe fn load<T: Copy>(p: *const T) -> T {
+    // SAFETY: as the caller promised.
+    unsafe { p.read() }
+}

@@ -1,0 +1,28 @@
+//! The only place that knows the machine: rounding-exact arithmetic, elementary functions, wide loads, and
+//! the node test of the BVH in the form each machine runs fastest.
+
+use crate::bvh::{Node, NodeHits, TraversalRay};
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(not(target_arch = "nvptx64"))]
+mod host;
+#[cfg(target_arch = "nvptx64")]
+mod nvptx;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use host::*;
+#[cfg(target_arch = "nvptx64")]
+pub use nvptx::*;
+
+/// An instruction set that the stages can be compiled for. Each stage is generic over it, so that one
+/// binary holds a version for every machine and chooses at run time.
+pub trait Arch: 'static {
+    /// Tests `ray` against the children of `*node` over (0, `t_max`).
+    ///
+    /// # Safety
+    /// `node` points to a node of a valid hierarchy; the machine has this instruction set.
+    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits;
+}

@@ -1,0 +1,59 @@
+//! NVIDIA GPUs.
+
+use cuda_std::{GpuFloat, float, mem};
+
+use super::Arch;
+use crate::bvh::{Node, NodeHits, TraversalRay};
+
+/// NVIDIA GPUs of compute capability 7.5 or later.
+pub struct Gpu;
+
+impl Arch for Gpu {
+    #[inline(always)]
+    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+        // SAFETY: as the caller promised.
+        let node = unsafe { load(node) };
+        crate::bvh::node::intersect_children(&node, ray, t_max)
+    }
+}
+
+/// a·b, rounded on its own: never contracted into a fused multiply–add.
+#[inline(always)]
+pub fn mul_rn(a: f32, b: f32) -> f32 {
+    float::mul_rn(a, b)
+}
+
+/// a − b, rounded on its own.
+#[inline(always)]
+pub fn sub_rn(a: f32, b: f32) -> f32 {
+    float::sub_rn(a, b)
+}
+
+/// a·b + c in whichever rounding is fastest, the same at every place it is written.
+#[inline(always)]
+pub fn mad(a: f32, b: f32, c: f32) -> f32 {
+    float::fma_rn(a, b, c)
+}
+
+/// √x for x ≥ 0.
+#[inline(always)]
+pub fn sqrt(x: f32) -> f32 {
+    GpuFloat::sqrt(x)
+}
+
+/// (sin x, cos x), x in radians.
+#[inline(always)]
+pub fn sin_cos(x: f32) -> (f32, f32) {
+    GpuFloat::sin_cos(x)
+}
+
+/// Reads `*p`, memory that nothing writes while stages run, through the read-only cache in loads of 16 bytes;
+/// the type's alignment must allow it.
+///
+/// # Safety
+/// `p` is valid for reads of a `T`.
+#[inline(always)]
+pub unsafe fn load<T: Copy>(p: *const T) -> T {
+    // SAFETY: as the caller promised.
+    unsafe { mem::ldg(p) }
+}

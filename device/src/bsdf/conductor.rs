@@ -1,0 +1,60 @@
+//! Microfacet reflection from a conductor.
+
+use glam::{Vec2, Vec3};
+
+use super::microfacet::Ggx;
+use super::{BsdfSample, Lobe, fresnel};
+
+/// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
+#[derive(Clone, Copy, Debug)]
+pub struct Conductor {
+    /// Distribution of microfacets.
+    pub ggx: Ggx,
+    /// Real part of the index of refraction per channel, relative to the outside.
+    pub eta: Vec3,
+    /// Imaginary part per channel.
+    pub k: Vec3,
+}
+
+impl Lobe for Conductor {
+    #[inline(always)]
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        self.eval_pdf(wo, wi).0
+    }
+
+    #[inline(always)]
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        self.eval_pdf(wo, wi).1
+    }
+
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, _uc: f32, u: Vec2) -> Option<BsdfSample> {
+        if wo.z <= 0.0 {
+            return None;
+        }
+        let wm = self.ggx.sample_wm(wo, u);
+        let cos_om = wo.dot(wm);
+        let wi = (2.0 * cos_om * wm - wo).normalize();
+        if wi.z <= 0.0 || cos_om <= 0.0 {
+            return None;
+        }
+        Some(BsdfSample {
+            wi,
+            pdf: self.ggx.pdf_wm(wo, wm) / (4.0 * cos_om),
+            weight: fresnel::conductor(cos_om, self.eta, self.k) * self.ggx.g2_over_g1(wo, wi),
+        })
+    }
+
+    #[inline(always)]
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        if wo.z <= 0.0 || wi.z <= 0.0 {
+            return (Vec3::ZERO, 0.0);
+        }
+        let wm = (wo + wi).normalize();
+        let d = self.ggx.d(wm);
+        let f = fresnel::conductor(wo.dot(wm).min(1.0), self.eta, self.k);
+        let value = f * (d * self.ggx.g2(wo, wi) / (4.0 * wo.z * wi.z));
+        // pdf_wm over the Jacobian of reflection, 4 wo·wm (Walter et al. 2007, eq. 14); wo·wm cancels.
+        (value, d * self.ggx.g1(wo) / (4.0 * wo.z))
+    }
+}

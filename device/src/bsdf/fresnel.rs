@@ -1,0 +1,34 @@
+//! Fresnel reflectance: cosines in, reflectance out.
+
+use glam::Vec3;
+
+use crate::arch::sqrt;
+
+/// Reflectance of unpolarised light by a conductor with complex index of refraction `eta` + i·`k`, relative to
+/// the outside, per channel; `cos_i` is the cosine of incidence, in [0, 1].
+///
+/// Born & Wolf, Principles of Optics, §14.2, in the real form of pbrt 3rd ed., eq. 8.3.
+#[inline(always)]
+pub fn conductor(cos_i: f32, eta: Vec3, k: Vec3) -> Vec3 {
+    Vec3::new(
+        conductor_channel(cos_i, eta.x, k.x),
+        conductor_channel(cos_i, eta.y, k.y),
+        conductor_channel(cos_i, eta.z, k.z),
+    )
+}
+
+#[inline(always)]
+fn conductor_channel(cos_i: f32, eta: f32, k: f32) -> f32 {
+    let cos2 = cos_i * cos_i;
+    let sin2 = 1.0 - cos2;
+    let t0 = eta * eta - k * k - sin2;
+    let a2_plus_b2 = sqrt(t0 * t0 + 4.0 * eta * eta * k * k);
+    let a = sqrt((0.5 * (a2_plus_b2 + t0)).max(0.0));
+    let t1 = a2_plus_b2 + cos2;
+    let t2 = 2.0 * cos_i * a;
+    let r_s = (t1 - t2) / (t1 + t2);
+    let t3 = cos2 * a2_plus_b2 + sin2 * sin2;
+    let t4 = t2 * sin2;
+    let r_p = r_s * (t3 - t4) / (t3 + t4);
+    0.5 * (r_s + r_p)
+}

@@ -1,0 +1,121 @@
+//! Scattering at surfaces: one lobe a file.
+
+pub mod conductor;
+pub mod diffuse;
+pub mod fresnel;
+pub mod microfacet;
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec2, Vec3};
+
+pub use conductor::Conductor;
+pub use diffuse::Diffuse;
+
+use microfacet::{Ggx, Masking};
+
+/// A direction drawn from a lobe.
+#[derive(Clone, Copy, Debug)]
+pub struct BsdfSample {
+    /// Incident direction, local frame.
+    pub wi: Vec3,
+    /// Solid-angle density of `wi`; 0 for a delta lobe.
+    pub pdf: f32,
+    /// f·|cos θi| / pdf.
+    pub weight: Vec3,
+}
+
+/// A scattering function with its parameters resolved. All directions are in the local frame; see the
+/// conventions of the crate.
+pub trait Lobe {
+    /// f(wo, wi), without the cosine. Zero for delta lobes and for directions the lobe does not connect.
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3;
+
+    /// Solid-angle density with which [`Lobe::sample`] returns `wi`. Zero for delta lobes.
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32;
+
+    /// Draws a direction: `uc` chooses, `u` places. `None` when what was drawn is no valid direction.
+    fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample>;
+
+    /// ([`Lobe::eval`], [`Lobe::pdf`]), for lobes that share work between them.
+    #[inline(always)]
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        (self.eval(wo, wi), self.pdf(wo, wi))
+    }
+}
+
+/// Makes the sum type of all lobes, and its dispatch.
+macro_rules! lobes {
+    ($($(#[$meta:meta])* $name:ident),* $(,)?) => {
+        /// Any lobe.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Bsdf { $($(#[$meta])* $name($name)),* }
+
+        impl Lobe for Bsdf {
+            #[inline(always)]
+            fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+                match self { $(Self::$name(lobe) => lobe.eval(wo, wi)),* }
+            }
+            #[inline(always)]
+            fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+                match self { $(Self::$name(lobe) => lobe.pdf(wo, wi)),* }
+            }
+            #[inline(always)]
+            fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
+                match self { $(Self::$name(lobe) => lobe.sample(wo, uc, u)),* }
+            }
+            #[inline(always)]
+            fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+                match self { $(Self::$name(lobe) => lobe.eval_pdf(wo, wi)),* }
+            }
+        }
+    };
+}
+
+lobes! {
+    /// Lambertian reflection.
+    Diffuse,
+    /// GGX microfacet reflection from a conductor.
+    Conductor,
+}
+
+/// Parameters of a material, 48 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Material {
+    /// Diffuse: albedo. Conductor: real part of the index of refraction.
+    pub color: Vec3,
+    /// One of the constants below.
+    pub kind: u32,
+    /// Conductor: imaginary part of the index of refraction.
+    pub k: Vec3,
+    /// Conductor: GGX roughness parameter, > 0.
+    pub alpha: f32,
+    /// Non-zero if the back scatters as the front does; otherwise it is black.
+    pub two_sided: u32,
+    /// [`Masking`] as a number.
+    pub masking: u32,
+    /// Zero.
+    pub reserved: [u32; 2],
+}
+
+const _: () = assert!(size_of::<Material>() == 48);
+
+impl Material {
+    /// `kind` of Lambertian reflection.
+    pub const DIFFUSE: u32 = 0;
+    /// `kind` of a GGX conductor.
+    pub const CONDUCTOR: u32 = 1;
+
+    /// The lobe that these parameters describe.
+    #[inline(always)]
+    pub fn bsdf(&self) -> Bsdf {
+        match self.kind {
+            Self::CONDUCTOR => Bsdf::Conductor(Conductor {
+                ggx: Ggx { alpha: self.alpha, masking: Masking::from_u32(self.masking) },
+                eta: self.color,
+                k: self.k,
+            }),
+            _ => Bsdf::Diffuse(Diffuse { reflectance: self.color }),
+        }
+    }
+}

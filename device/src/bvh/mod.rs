@@ -1,0 +1,8 @@
+//! The hierarchy: an eight-wide tree of compressed boxes (Ylitie, Karras & Laine 2017, "Efficient Incoherent
+//! Ray Traversal on GPUs Through Compressed Wide BVHs").
+
+pub mod node;
+mod traverse;
+
+pub use node::{Node, NodeHits, TraversalRay};
+pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};

@@ -1,0 +1,50 @@
+//! What a pixel keeps of its samples.
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use crate::arch::mul_rn;
+
+/// Sums over the samples of a pixel, 56 bytes. Each is an unevaluated sum of two floats, so that 10⁶ samples
+/// lose nothing of their mean or variance.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct FilmPixel {
+    /// Σ x.
+    pub sum: Vec3,
+    /// What rounding left out of `sum`.
+    pub sum_lo: Vec3,
+    /// Σ x².
+    pub sum_sq: Vec3,
+    /// What rounding left out of `sum_sq`.
+    pub sum_sq_lo: Vec3,
+    /// Number of samples in the sums.
+    pub count: u32,
+    /// Number of samples left out because they were NaN or infinite.
+    pub rejected: u32,
+}
+
+impl FilmPixel {
+    /// Adds a sample, or counts it as rejected if it, or its square, is not finite.
+    #[inline(always)]
+    pub fn add(&mut self, x: Vec3) {
+        let sq = Vec3::new(mul_rn(x.x, x.x), mul_rn(x.y, x.y), mul_rn(x.z, x.z));
+        if !sq.is_finite() {
+            self.rejected += 1;
+            return;
+        }
+        two_sum(&mut self.sum, &mut self.sum_lo, x);
+        two_sum(&mut self.sum_sq, &mut self.sum_sq_lo, sq);
+        self.count += 1;
+    }
+}
+
+/// hi + lo += x, with the rounding error of hi + x added to lo (Knuth's TwoSum; Neumaier 1974).
+#[inline(always)]
+fn two_sum(hi: &mut Vec3, lo: &mut Vec3, x: Vec3) {
+    let s = *hi + x;
+    let x_part = s - *hi;
+    let hi_part = s - x_part;
+    *lo += (*hi - hi_part) + (x - x_part);
+    *hi = s;
+}

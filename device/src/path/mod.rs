@@ -1,0 +1,83 @@
+//! Light transport: paths from the camera.
+
+mod megakernel;
+pub mod stage;
+pub mod step;
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use crate::ray::Ray;
+use crate::rng::{Sampler, SamplerKind};
+
+pub use megakernel::{MegakernelArgs, generate};
+
+/// How direct light is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Direct {
+    /// Light and BSDF sampling, combined by the power heuristic.
+    Mis,
+    /// Light sampling alone ("next-event estimation").
+    Nee,
+    /// BSDF sampling alone.
+    Bsdf,
+}
+
+/// Settings of the transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct PathSettings {
+    /// Longest path: 1 sees emission only, 2 adds one bounce, and so on. ≥ 1.
+    pub max_depth: u32,
+    /// Number of bounces after which Russian roulette sets in; `u32::MAX` for never.
+    pub rr_depth: u32,
+    /// [`Direct`] as a number.
+    pub direct: u32,
+    /// [`SamplerKind`] as a number.
+    pub sampler: u32,
+    /// Seed of the sampler.
+    pub seed: u32,
+}
+
+impl PathSettings {
+    #[inline(always)]
+    const fn direct(&self) -> Direct {
+        match self.direct {
+            1 => Direct::Nee,
+            2 => Direct::Bsdf,
+            _ => Direct::Mis,
+        }
+    }
+
+    #[inline(always)]
+    const fn sampler(&self, pixel: u32, sample: u32) -> Sampler {
+        let kind = if self.sampler == SamplerKind::Sobol as u32 {
+            SamplerKind::Sobol
+        } else {
+            SamplerKind::Independent
+        };
+        Sampler { kind, seed: self.seed, pixel, sample }
+    }
+}
+
+/// A path under way.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PathState {
+    /// The ray to follow next.
+    pub ray: Ray,
+    /// Throughput: what radiance along `ray` is multiplied by.
+    pub beta: Vec3,
+    /// Radiance gathered so far.
+    pub l: Vec3,
+    /// Solid-angle density with which `ray` was drawn; 0 for a camera ray or after a delta lobe, which no light
+    /// sampling competes with.
+    pub prev_pdf: f32,
+    /// Number of times the path has scattered.
+    pub depth: u32,
+    /// Index of the pixel.
+    pub pixel: u32,
+    /// Index of the sample.
+    pub sample: u32,
+}

@@ -1,0 +1,138 @@
+//! The one list of stages.
+//!
+//! It expands to the GPU's entry points (`device/kernels`), to the types that back ends launch by, and to the
+//! host's table of kernels.
+
+use super::MegakernelArgs;
+use super::megakernel;
+use crate::arch::Arch;
+
+/// Calls `$with!` with every stage: its name, its arguments, and its threads a block on a GPU.
+#[macro_export]
+macro_rules! for_each_stage {
+    ($with:ident) => {
+        $with! {
+            megakernel(MegakernelArgs) block 128;
+            probe(ProbeArgs) block 32;
+        }
+    };
+}
+
+/// A function run for every index, with the same arguments.
+pub trait Stage: 'static {
+    /// Arguments, passed by value.
+    type Args: Copy + Send + Sync + 'static;
+    /// Name of the GPU's entry point.
+    const NAME: &'static str;
+    /// Threads a block on a GPU.
+    const BLOCK: u32;
+
+    /// Number of invocations.
+    fn count(args: &Self::Args) -> u32;
+
+    /// One invocation.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid for what the stage documents, `i` < [`Stage::count`], no other thread
+    /// runs the same `i`, and the machine is an `A`.
+    unsafe fn run<A: Arch>(i: u32, args: &Self::Args);
+}
+
+/// Arguments that know how many invocations they are for.
+trait Count {
+    fn count(&self) -> u32;
+}
+
+impl Count for MegakernelArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.invocations
+    }
+}
+
+/// Arguments of the probe.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ProbeArgs {
+    /// Room for [`LAYOUT`]`.len()` words.
+    pub out: *mut u32,
+}
+
+// SAFETY: only invocation 0 writes.
+unsafe impl Send for ProbeArgs {}
+// SAFETY: as above.
+unsafe impl Sync for ProbeArgs {}
+
+impl Count for ProbeArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        1
+    }
+}
+
+/// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
+pub const LAYOUT: [u32; 16] = [
+    size_of::<crate::bvh::Node>() as u32,
+    size_of::<crate::shape::Primitive>() as u32,
+    size_of::<crate::bsdf::Material>() as u32,
+    size_of::<crate::light::Light>() as u32,
+    size_of::<crate::light::AliasEntry>() as u32,
+    size_of::<crate::camera::Camera>() as u32,
+    size_of::<crate::film::FilmPixel>() as u32,
+    size_of::<crate::scene::SceneView>() as u32,
+    size_of::<super::PathSettings>() as u32,
+    size_of::<MegakernelArgs>() as u32,
+    core::mem::offset_of!(crate::scene::SceneView, camera) as u32,
+    core::mem::offset_of!(MegakernelArgs, film) as u32,
+    core::mem::offset_of!(MegakernelArgs, settings) as u32,
+    core::mem::offset_of!(MegakernelArgs, samples) as u32,
+    core::mem::offset_of!(crate::shape::Primitive, normals) as u32,
+    core::mem::offset_of!(crate::light::Light, le) as u32,
+];
+
+mod probe {
+    use super::{Arch, LAYOUT, ProbeArgs};
+
+    #[inline(always)]
+    #[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+    pub(super) unsafe fn run<A: Arch>(_: u32, args: &ProbeArgs) {
+        for (k, x) in LAYOUT.into_iter().enumerate() {
+            // SAFETY: there is room for all of it.
+            unsafe { args.out.add(k).write(x) };
+        }
+    }
+}
+
+macro_rules! stages {
+    ($($name:ident($Args:ident) block $block:literal;)*) => {
+        /// The stages as types, to launch them by.
+        #[allow(non_camel_case_types, reason = "a stage's type is named as its function and its kernel")]
+        pub mod stages {
+            $(
+                #[doc = concat!("The stage `", stringify!($name), "`.")]
+                pub struct $name;
+
+                impl super::Stage for $name {
+                    type Args = super::$Args;
+                    const NAME: &'static str = stringify!($name);
+                    const BLOCK: u32 = $block;
+
+                    #[inline(always)]
+                    fn count(args: &Self::Args) -> u32 {
+                        super::Count::count(args)
+                    }
+
+                    #[inline(always)]
+                    unsafe fn run<A: super::Arch>(i: u32, args: &Self::Args) {
+                        // SAFETY: as the caller promised.
+                        unsafe { super::$name::run::<A>(i, args) }
+                    }
+                }
+            )*
+        }
+
+        /// Name and threads a block of every stage.
+        pub const STAGES: &[(&str, u32)] = &[$((stringify!($name), $block)),*];
+    };
+}
+for_each_stage!(stages);

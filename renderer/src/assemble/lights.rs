@@ -1,0 +1,129 @@
+//! Lights, and the table that chooses among them by power.
+
+use std::f64::consts::PI;
+
+use device::color::luminance;
+use device::light::{AliasEntry, Light};
+use device::shape::{Primitive, triangle};
+use glam::Vec3;
+
+use super::shapes::Flat;
+use crate::scene::Shape;
+
+pub(super) struct Lights {
+    pub(super) lights: Vec<Light>,
+    pub(super) table: Vec<AliasEntry>,
+    pub(super) environment: Option<u32>,
+    /// Light of each primitive, or [`Primitive::NO_LIGHT`].
+    pub(super) of_prim: Vec<u32>,
+}
+
+pub(super) fn collect(flat: &Flat, shapes: &[Shape], environment: Vec3) -> Lights {
+    let (mut lights, mut powers) = (Vec::new(), Vec::new());
+    let mut of_prim = vec![Primitive::NO_LIGHT; flat.prims.len()];
+    for ((prim, shape), light) in flat.prims.iter().zip(&flat.shape_of).zip(&mut of_prim) {
+        let shape = &shapes[*shape as usize];
+        if shape.emission == Vec3::ZERO {
+            continue;
+        }
+        *light = lights.len() as u32;
+        let emitter = area_light(prim, shape);
+        let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
+        powers.push(PI * f64::from(emitter.area) * sides * f64::from(luminance(shape.emission)));
+        lights.push(emitter);
+    }
+    let environment_index = (environment != Vec3::ZERO).then(|| {
+        // Π = 4π²r²·L through the bounding sphere (pbrt 4th ed. §12.5.1).
+        let r = scene_radius(&flat.prims);
+        powers.push(4.0 * PI * PI * r * r * f64::from(luminance(environment)));
+        lights.push(Light {
+            a: Vec3::ZERO,
+            kind_flags: Light::ENVIRONMENT,
+            b: Vec3::ZERO,
+            pmf: 0.0,
+            c: Vec3::ZERO,
+            area: 0.0,
+            le: environment,
+            reserved: 0,
+        });
+        lights.len() as u32 - 1
+    });
+    let (table, pmf) = alias_table(&powers);
+    for (light, p) in lights.iter_mut().zip(pmf) {
+        light.pmf = p as f32;
+    }
+    Lights { lights, table, environment: environment_index, of_prim }
+}
+
+fn area_light(prim: &Primitive, shape: &Shape) -> Light {
+    let (kind, area) = if prim.is_sphere() {
+        (Light::SPHERE, 4.0 * PI as f32 * prim.b.x * prim.b.x)
+    } else {
+        (Light::TRIANGLE, 0.5 * triangle::area_normal([prim.a, prim.b, prim.c]).length())
+    };
+    let flipped = if shape.flip_normals { Light::FLIPPED } else { 0 };
+    let two_sided = if shape.emission_two_sided { Light::TWO_SIDED } else { 0 };
+    Light {
+        a: prim.a,
+        kind_flags: kind | flipped | two_sided,
+        b: prim.b,
+        pmf: 0.0,
+        c: prim.c,
+        area,
+        le: shape.emission,
+        reserved: 0,
+    }
+}
+
+/// Radius of the sphere around the bounding box; 1 without geometry.
+fn scene_radius(prims: &[Primitive]) -> f64 {
+    let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for prim in prims {
+        let (l, h) = super::bvh::bounds(prim);
+        (lo, hi) = (lo.min(l), hi.max(h));
+    }
+    if prims.is_empty() { 1.0 } else { (hi - lo).as_dvec3().length() * 0.5 }
+}
+
+/// An alias table for probabilities proportional to `weights`, and those probabilities (Vose 1991, "A Linear
+/// Algorithm for Generating Random Numbers with a Given Distribution"). Weights too small to matter in f32 are
+/// kept, so that every light is found.
+fn alias_table(weights: &[f64]) -> (Vec<AliasEntry>, Vec<f64>) {
+    let n = weights.len();
+    let total: f64 = weights.iter().sum();
+    let pmf: Vec<f64> =
+        if total > 0.0 { weights.iter().map(|w| w / total).collect() } else { vec![1.0 / n as f64; n] };
+    let mut table: Vec<AliasEntry> = (0..n).map(|i| AliasEntry { q: 1.0, alias: i as u32 }).collect();
+    let mut scaled: Vec<f64> = pmf.iter().map(|p| p * n as f64).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| scaled[i] < 1.0);
+    while let (Some(s), Some(l)) = (small.pop(), large.last().copied()) {
+        table[s] = AliasEntry { q: scaled[s] as f32, alias: l as u32 };
+        scaled[l] -= 1.0 - scaled[s];
+        if scaled[l] < 1.0 {
+            large.pop();
+            small.push(l);
+        }
+    }
+    (table, pmf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alias_table_reproduces_the_weights() {
+        let weights = [3.0, 0.0, 1.0, 1e-3, 7.5, 2.0, 2.0];
+        let (table, pmf) = alias_table(&weights);
+        let n = weights.len() as f64;
+        let mut p = vec![0.0; weights.len()];
+        for (i, entry) in table.iter().enumerate() {
+            p[i] += f64::from(entry.q) / n;
+            p[entry.alias as usize] += (1.0 - f64::from(entry.q)) / n;
+        }
+        let total: f64 = weights.iter().sum();
+        for ((p, pmf), w) in p.iter().zip(&pmf).zip(weights) {
+            assert!((p - w / total).abs() < 1e-6 && (pmf - w / total).abs() < 1e-12, "{p} {pmf} {w}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! From a description to flat data, ready to upload.
+
+mod bvh;
+mod lights;
+mod shapes;
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use device::bsdf::Material as DeviceMaterial;
+use device::bvh::Node;
+use device::camera::Camera as DeviceCamera;
+use device::light::{AliasEntry, Light};
+use device::path::PathSettings;
+use device::shape::Primitive;
+use device::shape::triangle::TriangleNormals;
+use glam::{Vec2, Vec3};
+
+use crate::scene::{Camera, Description, FovAxis, Material, MaterialKind, RenderSettings};
+
+/// A scene as the stages want it, owned by the host.
+#[derive(Debug, Clone)]
+pub struct SceneData {
+    /// The hierarchy, root first.
+    pub nodes: Vec<Node>,
+    /// Primitives in leaf order.
+    pub prims: Vec<Primitive>,
+    /// Vertex normals of smooth triangles.
+    pub normals: Vec<TriangleNormals>,
+    /// Materials.
+    pub materials: Vec<DeviceMaterial>,
+    /// Lights, the environment last if there is one.
+    pub lights: Vec<Light>,
+    /// The distribution that chooses among the lights.
+    pub light_table: Vec<AliasEntry>,
+    /// Index of the environment among the lights.
+    pub environment: Option<u32>,
+    /// The camera.
+    pub camera: DeviceCamera,
+    /// Settings of the transport.
+    pub settings: PathSettings,
+    /// Image width, pixels.
+    pub width: u32,
+    /// Image height, pixels.
+    pub height: u32,
+    /// What it is made of.
+    pub stats: Stats,
+}
+
+/// What a scene is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Triangles.
+    pub triangles: usize,
+    /// Analytic spheres.
+    pub spheres: usize,
+    /// Lights, the environment included.
+    pub lights: usize,
+    /// Nodes of the hierarchy.
+    pub nodes: usize,
+    /// Time it took to build the hierarchy.
+    pub bvh_time: Duration,
+    /// Bytes that a back end must hold, without the film.
+    pub bytes: usize,
+}
+
+/// Why a scene cannot be assembled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// More primitives than indices can name.
+    TooManyPrimitives(usize),
+    /// The hierarchy is deeper than traversal can follow.
+    TooDeep(usize),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooManyPrimitives(n) => {
+                write!(
+                    f,
+                    "the scene has {n} primitives, more than the {} that can be indexed",
+                    bvh::MAX_PRIMITIVES
+                )
+            }
+            Self::TooDeep(depth) => write!(
+                f,
+                "the geometry nests {depth} levels deep, more than the {} that can be traversed: sizes or distances \
+                 differ by too many orders of magnitude",
+                device::bvh::STACK_SIZE
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Builds what the stages need from a validated description.
+pub fn assemble(description: &Description) -> Result<SceneData, Error> {
+    let flat = shapes::flatten(&description.shapes);
+    let lights = lights::collect(&flat, &description.shapes, description.environment);
+    let mut prims = flat.prims;
+    for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
+        prim.light = *light;
+    }
+    let start = Instant::now();
+    let bvh = bvh::build(&prims)?;
+    let bvh_time = start.elapsed();
+    let materials: Vec<_> = description.materials.iter().map(|m| material(m, &description.render)).collect();
+    let bytes = size_of_val(&*bvh.nodes)
+        + size_of_val(&*bvh.prims)
+        + size_of_val(&*flat.normals)
+        + size_of_val(&*materials)
+        + size_of_val(&*lights.lights)
+        + size_of_val(&*lights.table);
+    let stats = Stats {
+        triangles: prims.iter().filter(|p| !p.is_sphere()).count(),
+        spheres: prims.iter().filter(|p| p.is_sphere()).count(),
+        lights: lights.lights.len(),
+        nodes: bvh.nodes.len(),
+        bvh_time,
+        bytes,
+    };
+    Ok(SceneData {
+        nodes: bvh.nodes,
+        prims: bvh.prims,
+        normals: flat.normals,
+        materials,
+        environment: lights.environment,
+        lights: lights.lights,
+        light_table: lights.table,
+        camera: camera(&description.camera, description.render.width, description.render.height),
+        settings: settings(&description.render),
+        width: description.render.width,
+        height: description.render.height,
+        stats,
+    })
+}
+
+fn settings(render: &RenderSettings) -> PathSettings {
+    PathSettings {
+        max_depth: render.max_depth,
+        rr_depth: render.rr_depth.unwrap_or(u32::MAX),
+        direct: render.direct as u32,
+        sampler: render.sampler as u32,
+        seed: render.seed,
+    }
+}
+
+fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
+    let (kind, color, k, alpha) = match material.kind {
+        MaterialKind::Diffuse { reflectance } => (DeviceMaterial::DIFFUSE, reflectance, Vec3::ZERO, 0.0),
+        MaterialKind::Conductor { eta, k, alpha } => (DeviceMaterial::CONDUCTOR, eta, k, alpha),
+    };
+    DeviceMaterial {
+        color,
+        kind,
+        k,
+        alpha,
+        two_sided: material.two_sided.into(),
+        masking: render.masking as u32,
+        reserved: [0; 2],
+    }
+}
+
+fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
+    let forward = (camera.target - camera.position).normalize();
+    let right = forward.cross(camera.up).normalize();
+    let up = right.cross(forward);
+    let half = f64::from(camera.fov).to_radians() * 0.5;
+    let half = half.tan() as f32;
+    let aspect = width as f32 / height as f32;
+    let half = match camera.fov_axis {
+        FovAxis::X => Vec2::new(half, half / aspect),
+        FovAxis::Y => Vec2::new(half * aspect, half),
+    };
+    DeviceCamera::perspective(camera.position, [right, up, forward], half, [width, height])
+}

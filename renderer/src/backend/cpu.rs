@@ -1,0 +1,183 @@
+//! All cores of the host.
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+
+use bytemuck::Pod;
+use device::arch::Portable;
+use device::path::stage::Stage;
+use rayon::prelude::*;
+
+use super::{Backend, Buffer, Error};
+
+/// Instruction sets that there is a version of the stages for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstructionSet {
+    /// What every machine of the architecture has.
+    Portable,
+    /// x86-64 with AVX2, FMA, BMI and LZCNT.
+    Avx2,
+}
+
+impl InstructionSet {
+    /// The best that this machine has.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if ["avx2", "fma", "bmi1", "bmi2", "lzcnt", "popcnt"].iter().all(|f| has_feature(f)) {
+            return Self::Avx2;
+        }
+        Self::Portable
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_feature(name: &str) -> bool {
+    match name {
+        "avx2" => is_x86_feature_detected!("avx2"),
+        "fma" => is_x86_feature_detected!("fma"),
+        "bmi1" => is_x86_feature_detected!("bmi1"),
+        "bmi2" => is_x86_feature_detected!("bmi2"),
+        "lzcnt" => is_x86_feature_detected!("lzcnt"),
+        "popcnt" => is_x86_feature_detected!("popcnt"),
+        _ => false,
+    }
+}
+
+/// A pool of threads that run stages.
+pub struct Cpu {
+    pool: rayon::ThreadPool,
+    isa: InstructionSet,
+}
+
+impl Cpu {
+    /// A pool of `threads` threads, or one for every core.
+    pub fn new(threads: Option<usize>) -> Result<Self, Error> {
+        Self::with_instruction_set(threads, InstructionSet::detect())
+    }
+
+    /// As [`Cpu::new`], with at most the given instruction set.
+    pub fn with_instruction_set(threads: Option<usize>, isa: InstructionSet) -> Result<Self, Error> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.unwrap_or(0))
+            .thread_name(|i| format!("render-{i}"))
+            .build()
+            .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
+        let isa =
+            if InstructionSet::detect() == InstructionSet::Avx2 { isa } else { InstructionSet::Portable };
+        Ok(Self { pool, isa })
+    }
+
+    /// The instruction set in use.
+    pub fn instruction_set(&self) -> InstructionSet {
+        self.isa
+    }
+}
+
+/// Memory that stages write through raw pointers.
+pub struct CpuBuf<T>(Box<[UnsafeCell<T>]>);
+
+// SAFETY: access through `ptr` is by stages, which promise not to race; other access takes `&Cpu` after they end.
+unsafe impl<T: Send> Send for CpuBuf<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for CpuBuf<T> {}
+
+impl<T> Buffer<T> for CpuBuf<T> {
+    fn ptr(&self) -> *mut T {
+        UnsafeCell::raw_get(self.0.as_ptr())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Invocations a task: enough to amortise the scheduling, few enough to balance the load.
+const CHUNK: u32 = 128;
+
+impl Backend for Cpu {
+    type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
+
+    fn name(&self) -> String {
+        let threads = self.pool.current_num_threads();
+        let isa = match self.isa {
+            InstructionSet::Portable => "portable",
+            InstructionSet::Avx2 => "AVX2",
+        };
+        format!("CPU, {threads} thread{}, {isa}", if threads == 1 { "" } else { "s" })
+    }
+
+    fn parallelism(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn zeroed<T: Pod + Send + Sync>(&mut self, label: &'static str, len: usize) -> Result<CpuBuf<T>, Error> {
+        allocate(label, len, std::iter::repeat_n(T::zeroed(), len))
+    }
+
+    fn upload<T: Pod + Send + Sync>(&mut self, label: &'static str, data: &[T]) -> Result<CpuBuf<T>, Error> {
+        allocate(label, data.len(), data.iter().copied())
+    }
+
+    fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
+        // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
+        Ok(buf.0.iter().map(|cell| unsafe { *cell.get() }).collect())
+    }
+
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
+        let n = S::count(&args);
+        let isa = self.isa;
+        self.pool.install(|| {
+            (0..n.div_ceil(CHUNK)).into_par_iter().for_each(|chunk| {
+                let range = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+                // SAFETY: the arguments are valid as the caller promised; every index runs once; the
+                // instruction set was detected.
+                unsafe {
+                    match isa {
+                        InstructionSet::Portable => run_range::<S>(range, &args),
+                        #[cfg(target_arch = "x86_64")]
+                        InstructionSet::Avx2 => run_range_avx2::<S>(range, &args),
+                        #[cfg(not(target_arch = "x86_64"))]
+                        InstructionSet::Avx2 => run_range::<S>(range, &args),
+                    }
+                }
+            });
+        });
+        Ok(())
+    }
+
+    fn synchronize(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+fn allocate<T>(label: &'static str, len: usize, data: impl Iterator<Item = T>) -> Result<CpuBuf<T>, Error> {
+    let mut cells = Vec::new();
+    cells.try_reserve_exact(len).map_err(|e| Error {
+        doing: format!("allocating {} bytes for \"{label}\"", len.saturating_mul(size_of::<T>())),
+        reason: e.to_string(),
+    })?;
+    cells.extend(data.map(UnsafeCell::new));
+    Ok(CpuBuf(cells.into_boxed_slice()))
+}
+
+/// # Safety
+/// As [`Stage::run`], for every index in `range`.
+#[inline(never)]
+unsafe fn run_range<S: Stage>(range: Range<u32>, args: &S::Args) {
+    for i in range {
+        // SAFETY: as the caller promised.
+        unsafe { S::run::<Portable>(i, args) };
+    }
+}
+
+/// # Safety
+/// As [`run_range`], on a machine that has these features.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: &S::Args) {
+    for i in range {
+        // SAFETY: as the caller promised.
+        unsafe { S::run::<device::arch::Avx2>(i, args) };
+    }
+}

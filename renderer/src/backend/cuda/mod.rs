@@ -1,0 +1,361 @@
+//! Stages on an NVIDIA GPU, through the CUDA driver. All `unsafe` of the host side that is about GPUs is here.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytemuck::Pod;
+use device::path::stage::{LAYOUT, ProbeArgs, Stage, stages};
+
+use super::{Backend, Buffer, Error};
+
+mod buffer;
+pub mod driver;
+mod gpu;
+mod info;
+mod launch;
+mod module;
+mod words;
+
+pub use buffer::CudaBuffer;
+pub use gpu::{DeviceInfo, devices};
+pub use info::KernelInfo;
+pub use launch::StageTime;
+pub use module::{Entry, PTX, Ptx};
+
+use driver::{Code, call};
+use gpu::Held;
+use launch::Queue;
+use module::Module;
+
+/// Threads of a block where neither the caller nor the kernel says.
+const DEFAULT_BLOCK: u32 = 128;
+
+/// Bytes that the parameters of a kernel may have on every GPU and driver.
+const MOST_ARG_BYTES: usize = 4096;
+
+/// One GPU, with the kernels compiled for it. There may be several, of the same or of different GPUs.
+#[derive(Debug)]
+pub struct Cuda {
+    queue: Queue,
+    module: Module,
+    gpu: Arc<Held>,
+    parallelism: usize,
+    /// The error after which everything in the context fails.
+    lost: Option<String>,
+}
+
+impl Cuda {
+    /// The GPUs of this machine.
+    ///
+    /// # Errors
+    /// Why there is none, in words for the user.
+    pub fn devices() -> Result<Vec<DeviceInfo>, String> {
+        devices()
+    }
+
+    /// Opens `cuda:index` and compiles the program's kernels for it.
+    ///
+    /// # Errors
+    /// No driver, no such GPU, one that is too old or in use, or kernels that the driver does not take or that
+    /// are not this program's.
+    pub fn new(index: u32) -> Result<Self, Error> {
+        let mut cuda = Self::with_ptx(index, PTX)?;
+        cuda.verify_layout()?;
+        Ok(cuda)
+    }
+
+    /// As [`Cuda::new`], with other kernels.
+    ///
+    /// # Errors
+    /// As [`Cuda::new`].
+    pub fn with_ptx(index: u32, ptx: &str) -> Result<Self, Error> {
+        let gpu = Arc::new(Held::new(index)?);
+        let opening = |code| Error { doing: format!("opening cuda:{index}"), reason: words::of(code) };
+        let module = Module::load(ptx, &gpu.info)
+            .map_err(|reason| Error { doing: format!("compiling the kernels for cuda:{index}"), reason })?;
+        let queue = Queue::new().map_err(opening)?;
+        let parallelism = (gpu.info.multiprocessors * gpu.info.threads_per_multiprocessor) as usize;
+        Ok(Self { queue, module, gpu, parallelism, lost: None })
+    }
+
+    /// Asks the kernels for the layout of their structures, which must be the program's.
+    fn verify_layout(&mut self) -> Result<(), Error> {
+        let out = self.zeroed::<u32>("layout", LAYOUT.len())?;
+        // SAFETY: the buffer has the room that the stage writes to, and lives until after the download.
+        unsafe { self.launch::<stages::probe>(ProbeArgs { out: out.ptr() }) }?;
+        let found = self.download(&out)?;
+        if found == LAYOUT {
+            return Ok(());
+        }
+        let doing = "comparing the kernels with the program".to_owned();
+        let reason = format!(
+            "their structures differ ({found:?} and {LAYOUT:?}): `cargo ptx` builds the kernels anew"
+        );
+        Err(Error { doing, reason })
+    }
+
+    /// What the driver tells of the GPU.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.gpu.info
+    }
+
+    /// How long the driver took to compile the kernels. It caches what it compiled, so the first time on a
+    /// machine takes longer than the next.
+    pub fn jit_time(&self) -> Duration {
+        self.module.jit_time
+    }
+
+    /// Bytes of the GPU's memory that are free now, whoever uses the rest.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn free_memory(&self) -> Result<u64, Error> {
+        let doing = || "asking for the free memory".to_owned();
+        self.gpu
+            .memory()
+            .map(|(free, _)| free)
+            .map_err(|code| Error { doing: doing(), reason: words::of(code) })
+    }
+
+    /// What the compiler made of every kernel. `block` tells the threads of a block by a kernel's name; where
+    /// it does not, the kernel's own limit counts.
+    ///
+    /// # Errors
+    /// A kernel that this back end could not launch, or what the driver says.
+    pub fn kernel_info(&mut self, block: impl Fn(&str) -> Option<u32>) -> Result<Vec<KernelInfo>, Error> {
+        self.enter("describing the kernels")?;
+        let entries = self.module.ptx.entries.clone();
+        let mut describe = |entry: &Entry| {
+            let kernel = self.module.kernel(&entry.name)?;
+            let block = block(&entry.name).or(entry.max_block).unwrap_or(DEFAULT_BLOCK);
+            KernelInfo::of(&entry.name, kernel, block, self.gpu.info.threads_per_multiprocessor)
+                .map_err(words::of)
+        };
+        let fail = |name: &str, reason| Error { doing: format!("describing kernel {name}"), reason };
+        entries.iter().map(|e| describe(e).map_err(|reason| fail(&e.name, reason))).collect()
+    }
+
+    /// From here on, [`Backend::parallelism`] is the number of threads of stage `S` that the GPU holds at a
+    /// time. Before, it is the number that the GPU could hold at best.
+    ///
+    /// # Errors
+    /// There is no such kernel, or what the driver says.
+    pub fn fit<S: Stage>(&mut self) -> Result<(), Error> {
+        self.fit_kernel(S::NAME, S::BLOCK)
+    }
+
+    /// As [`Cuda::fit`], for a kernel by its name and the threads of its blocks.
+    ///
+    /// # Errors
+    /// As [`Cuda::fit`].
+    pub fn fit_kernel(&mut self, name: &str, block: u32) -> Result<(), Error> {
+        let doing = format!("measuring the occupancy of {name}");
+        self.enter(&doing)?;
+        let blocks = self
+            .module
+            .kernel(name)
+            .and_then(|kernel| info::blocks_per_multiprocessor(kernel, block).map_err(words::of))
+            .map_err(|reason| Error { doing, reason })?;
+        self.parallelism = (self.gpu.info.multiprocessors * blocks.max(1) * block) as usize;
+        Ok(())
+    }
+
+    /// Whether launches are timed on the GPU: two events each, a few microseconds.
+    pub fn set_profiling(&mut self, on: bool) {
+        self.queue.profiling = on;
+    }
+
+    /// Times of the stages that were launched while profiling was on and have been waited for.
+    pub fn profile(&self) -> &BTreeMap<&'static str, StageTime> {
+        &self.queue.times
+    }
+
+    /// Queues `count` threads of a kernel, which must take one argument of the size of `A`. This is
+    /// [`Backend::launch`] below its types.
+    ///
+    /// # Errors
+    /// There is no such kernel, its argument is not of that size, or what the driver says.
+    ///
+    /// # Safety
+    /// As [`Backend::launch`]; and `A` is what the kernel takes.
+    pub unsafe fn launch_kernel<A: Copy + Send + Sync + 'static>(
+        &mut self,
+        name: &'static str,
+        block: u32,
+        count: u32,
+        args: A,
+    ) -> Result<(), Error> {
+        const { assert!(size_of::<A>() != 0 && size_of::<A>() <= MOST_ARG_BYTES, "no kernel takes this") };
+        if count == 0 {
+            return Ok(());
+        }
+        let doing = || format!("launching {name}");
+        self.enter_then(doing)?;
+        let kernel = self.module.kernel(name).map_err(|reason| Error { doing: doing(), reason })?;
+        if kernel.arg_bytes != size_of::<A>() {
+            let reason = format!(
+                "the kernel takes {} bytes of arguments and the program has {}: `cargo ptx` builds the kernels anew",
+                kernel.arg_bytes,
+                size_of::<A>()
+            );
+            return Err(Error { doing: doing(), reason });
+        }
+        // SAFETY: the context was made current above, the kernel is of this module and takes one `A` (its size
+        // was compared, the rest is the caller's promise), and so are the pointers in it.
+        let result = unsafe { self.queue.launch(name, kernel, (count.div_ceil(block), block), &args) };
+        result.map_err(|code| self.failed(doing(), code))
+    }
+
+    /// Makes the context current, unless it is lost.
+    fn enter(&mut self, doing: &str) -> Result<(), Error> {
+        self.enter_then(|| doing.to_owned())
+    }
+
+    fn enter_then(&mut self, doing: impl Fn() -> String) -> Result<(), Error> {
+        if let Some(earlier) = &self.lost {
+            let reason = format!("the GPU was lost to an earlier error: {earlier}");
+            return Err(Error { doing: doing(), reason });
+        }
+        self.gpu.make_current().map_err(|code| self.failed(doing(), code))
+    }
+
+    /// An error from a code; remembers it if nothing can work after it.
+    fn failed(&mut self, doing: String, code: Code) -> Error {
+        let error = Error { doing, reason: words::of(code) };
+        if words::is_fatal(code) && self.lost.is_none() {
+            self.lost = Some(error.to_string());
+        }
+        error
+    }
+
+    /// Waits for the stream.
+    fn finish(&mut self) -> Result<(), Error> {
+        self.queue.finish().map_err(|(code, stages)| {
+            let doing = if stages.is_empty() {
+                "waiting for the GPU".to_owned()
+            } else {
+                format!("running {stages}")
+            };
+            self.failed(doing, code)
+        })
+    }
+}
+
+impl Backend for Cuda {
+    type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
+
+    fn name(&self) -> String {
+        format!("cuda:{} {}", self.gpu.info.index, self.gpu.info.name)
+    }
+
+    fn parallelism(&self) -> usize {
+        self.parallelism
+    }
+
+    fn zeroed<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        len: usize,
+    ) -> Result<CudaBuffer<T>, Error> {
+        self.enter_then(|| format!("allocating \"{label}\""))?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, len)?;
+        if buffer.bytes() != 0 {
+            // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
+            let code =
+                unsafe { call::cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), self.queue.raw()) };
+            if code != words::SUCCESS {
+                return Err(self.failed(format!("clearing {}", buffer.shown()), code));
+            }
+        }
+        Ok(buffer)
+    }
+
+    fn upload<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: &[T],
+    ) -> Result<CudaBuffer<T>, Error> {
+        self.enter_then(|| format!("allocating \"{label}\""))?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len())?;
+        if buffer.bytes() != 0 {
+            // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
+            // has been waited for below.
+            let code = unsafe {
+                call::cuMemcpyHtoDAsync_v2(
+                    buffer.address(),
+                    data.as_ptr().cast::<c_void>(),
+                    buffer.bytes(),
+                    self.queue.raw(),
+                )
+            };
+            let finished = self.finish();
+            if code != words::SUCCESS {
+                return Err(self.failed(format!("uploading {}", buffer.shown()), code));
+            }
+            finished?;
+        }
+        Ok(buffer)
+    }
+
+    fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {
+        let doing = || format!("downloading {}", buffer.shown());
+        self.enter_then(doing)?;
+        if !buffer.is_on(&self.gpu) {
+            return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
+        }
+        self.finish()?;
+        let mut data = vec![T::zeroed(); buffer.len()];
+        if buffer.bytes() != 0 {
+            // SAFETY: buffer and vector have that many bytes; every pattern of bits is a `T`; the vector is
+            // kept until the stream has been waited for below.
+            let code = unsafe {
+                call::cuMemcpyDtoHAsync_v2(
+                    data.as_mut_ptr().cast::<c_void>(),
+                    buffer.address(),
+                    buffer.bytes(),
+                    self.queue.raw(),
+                )
+            };
+            let finished = self.finish();
+            if code != words::SUCCESS {
+                return Err(self.failed(doing(), code));
+            }
+            finished?;
+        }
+        Ok(data)
+    }
+
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
+        // SAFETY: the kernel called `S::NAME` is made from `S` and takes `S::Args`; the rest is the caller's.
+        unsafe { self.launch_kernel(S::NAME, S::BLOCK, S::count(&args), args) }
+    }
+
+    fn synchronize(&mut self) -> Result<(), Error> {
+        self.enter("waiting for the GPU")?;
+        self.finish()
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        // The stream and the module are about to be destroyed, which they must be in their context, when
+        // nothing runs any more. Errors have been reported before, or are of no interest now.
+        if self.gpu.make_current().is_ok() {
+            let _ = self.queue.finish();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn may_move_between_threads() {
+        fn is_send<T: Send>() {}
+        is_send::<Cuda>();
+        is_send::<CudaBuffer<f32>>();
+    }
+}

@@ -1,0 +1,299 @@
+//! The kernels: PTX, what it says of itself, and what the driver makes of it.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_char, c_void};
+use std::time::{Duration, Instant};
+
+use cust::sys::{CUfunction, CUjit_option, CUmodule};
+
+use super::driver::{Version, call};
+use super::gpu::DeviceInfo;
+use super::words;
+
+/// The kernels of the program, as `cargo ptx` built them.
+pub const PTX: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/kernels.ptx"));
+
+/// What the text of a PTX module says of it. Reading it needs no GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ptx {
+    /// Version of the PTX language: major, minor.
+    pub version: (u32, u32),
+    /// Compute capability that it was compiled for, e.g. 75.
+    pub target: u32,
+    /// Its kernels, in their order.
+    pub entries: Vec<Entry>,
+}
+
+/// A kernel of a PTX module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name that launches use.
+    pub name: String,
+    /// Bytes of each parameter.
+    pub params: Vec<usize>,
+    /// Threads that a block may have at most, where the kernel says.
+    pub max_block: Option<u32>,
+}
+
+impl Ptx {
+    /// Reads the headers of a module.
+    ///
+    /// # Errors
+    /// What is not as in PTX.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let directive = |name: &str| {
+            let line = text.lines().map(str::trim_start).find(|l| l.starts_with(name));
+            line.and_then(|l| l[name.len()..].split_whitespace().next())
+                .ok_or_else(|| format!("the kernels are not PTX: there is no line {name}"))
+        };
+        let version = directive(".version")?;
+        let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
+        let number = |s: &str| s.parse().map_err(|_| format!("{s:?} is not a version of PTX"));
+        let target = directive(".target")?.trim_end_matches(',');
+        let digits: String = target.chars().filter(char::is_ascii_digit).collect();
+        Ok(Self {
+            version: (number(major)?, number(minor)?),
+            target: digits.parse().map_err(|_| format!("{target:?} is not a target of PTX"))?,
+            entries: text
+                .match_indices(".entry ")
+                .filter(|(at, _)| !text[..*at].lines().next_back().unwrap_or("").contains("//"))
+                .map(|(at, key)| Entry::parse(&text[at + key.len()..]))
+                .collect::<Option<_>>()
+                .ok_or("a kernel's header cannot be read")?,
+        })
+    }
+
+    /// The oldest CUDA whose drivers know this version of PTX, if it is one that this program knows.
+    pub fn needs_cuda(&self) -> Option<Version> {
+        let (major, minor) = match self.version {
+            (6, minor @ 0..=2) => (9, minor),
+            (6, minor @ 3..=5) => (10, minor - 3),
+            (7, minor @ 0..=8) => (11, minor),
+            (8, minor @ 0..=5) => (12, minor),
+            (8, minor @ 6..=8) => (12, minor + 1),
+            (9, minor @ 0..=1) => (13, minor),
+            _ => return None,
+        };
+        Some(Version { major, minor })
+    }
+}
+
+impl Entry {
+    /// Reads `name(parameters) directives {`.
+    fn parse(text: &str) -> Option<Self> {
+        let header: String = text[..text.find('{')?]
+            .lines()
+            .map(|line| line.split("//").next().unwrap_or(""))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let (name, rest) = header.split_once('(')?;
+        let (params, directives) = rest.split_once(')')?;
+        let params = params.split(',').map(str::trim).filter(|p| !p.is_empty());
+        Some(Self {
+            name: name.trim().to_owned(),
+            params: params.map(param_bytes).collect::<Option<_>>()?,
+            max_block: [".maxntid", ".reqntid"].into_iter().find_map(|d| block_size(directives, d)),
+        })
+    }
+}
+
+/// Bytes of a parameter such as `.param .align 8 .b8 name[48]` or `.param .u64 .ptr .global name`.
+fn param_bytes(text: &str) -> Option<usize> {
+    let bits = text.split_whitespace().find_map(|word| {
+        let digits =
+            word.strip_prefix([".b", ".u", ".s", ".f"].into_iter().find(|p| word.starts_with(p))?)?;
+        digits.parse::<usize>().ok()
+    })?;
+    let count = match text.split_once('[') {
+        Some((_, rest)) => rest.split_once(']')?.0.trim().parse().ok()?,
+        None => 1,
+    };
+    Some(bits / 8 * count)
+}
+
+/// Product of the sizes in `.maxntid 8, 8, 1`.
+fn block_size(directives: &str, name: &str) -> Option<u32> {
+    let sizes = directives.split_once(name)?.1.split('.').next()?;
+    sizes.split(',').map(|n| n.trim().parse::<u32>().ok()).product()
+}
+
+/// A PTX module that the driver has compiled for one GPU.
+#[derive(Debug)]
+pub(super) struct Module {
+    raw: CUmodule,
+    pub(super) ptx: Ptx,
+    /// How long the driver took, its cache of earlier results included.
+    pub(super) jit_time: Duration,
+    kernels: HashMap<String, Kernel>,
+}
+
+/// A kernel that can be launched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel {
+    pub(super) function: CUfunction,
+    /// Bytes of its one argument.
+    pub(super) arg_bytes: usize,
+}
+
+impl Module {
+    /// Compiles `text` in the current context, which must be the one of the GPU that `gpu` describes.
+    pub(super) fn load(text: &str, gpu: &DeviceInfo) -> Result<Self, String> {
+        let ptx = Ptx::parse(text)?;
+        let (major, minor) = gpu.capability;
+        if major * 10 + minor < ptx.target {
+            return Err(format!(
+                "{} has compute capability {major}.{minor}, the kernels need {}.{} or newer",
+                gpu.name,
+                ptx.target / 10,
+                ptx.target % 10
+            ));
+        }
+        let image = CString::new(text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
+        let mut log = vec![0_u8; 16 << 10];
+        let mut names =
+            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        // Numbers are passed in the pointers themselves here, alone in the whole interface.
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
+        let mut raw = std::ptr::null_mut();
+        let start = Instant::now();
+        // SAFETY: the image ends in a zero byte; names and values are two each, and the log is as long as said.
+        // All of them outlive the call.
+        let code = unsafe {
+            call::cuModuleLoadDataEx(
+                &raw mut raw,
+                image.as_ptr().cast(),
+                2,
+                names.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        let jit_time = start.elapsed();
+        if code == words::SUCCESS {
+            return Ok(Self { raw, ptx, jit_time, kernels: HashMap::new() });
+        }
+        let log = String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).trim().to_owned();
+        Err(rejection(code, &ptx, gpu.driver, &log))
+    }
+
+    /// The kernel called `name`.
+    pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, String> {
+        if let Some(kernel) = self.kernels.get(name) {
+            return Ok(*kernel);
+        }
+        let Some(entry) = self.ptx.entries.iter().find(|e| e.name == name) else {
+            return Err("it is not among the kernels: `cargo ptx` builds them anew".to_owned());
+        };
+        let [arg_bytes] = entry.params[..] else {
+            return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
+        };
+        let c_name = CString::new(name).map_err(|_| "its name contains a zero byte".to_owned())?;
+        let mut function = std::ptr::null_mut();
+        // SAFETY: the module is loaded, the name ends in a zero byte, and both pointers outlive the call.
+        let code = unsafe {
+            call::cuModuleGetFunction(&raw mut function, self.raw, c_name.as_ptr() as *const c_char)
+        };
+        if code != words::SUCCESS {
+            return Err(words::of(code));
+        }
+        let kernel = Kernel { function, arg_bytes };
+        self.kernels.insert(name.to_owned(), kernel);
+        Ok(kernel)
+    }
+}
+
+// SAFETY: the driver's handles may be used from every thread whose current context is theirs, and the fields
+// are reached through `&mut` alone.
+unsafe impl Send for Module {}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: loaded by `load`, unloaded once. Should the wrong context be current, or the right one be
+        // lost, the call returns an error and does nothing.
+        unsafe { call::cuModuleUnload(self.raw) };
+    }
+}
+
+/// Why the driver did not take the kernels.
+fn rejection(code: i32, ptx: &Ptx, driver: Version, log: &str) -> String {
+    let mut reason = words::of(code);
+    if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {
+        let (major, minor) = ptx.version;
+        reason = format!(
+            "the NVIDIA driver is too old for the kernels: they are written in PTX {major}.{minor}, which \
+             needs CUDA {needed}, and it supports CUDA {driver}"
+        );
+    }
+    if !log.is_empty() {
+        reason = format!("{reason}\n{log}");
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+//
+// Generated by LLVM NVPTX Back-End, with .entry nothing
+//
+.version 7.8
+.target sm_75, debug
+.address_size 64
+	// .globl	shade
+.visible .entry shade(
+	.param .align 8 .b8 shade_param_0[48]
+)
+.maxntid 128, 1, 1
+.minnctapersm 4
+{
+	ret;
+}
+.visible .entry two(.param .u64 .ptr .global .align 4 a, .param .f32 b) { ret; }
+.entry none() // @none
+{ ret; }
+";
+
+    #[test]
+    fn headers() {
+        let ptx = Ptx::parse(TEXT).unwrap();
+        assert_eq!((ptx.version, ptx.target), ((7, 8), 75));
+        let entry = |name: &str, params: &[usize], max_block| Entry {
+            name: name.to_owned(),
+            params: params.to_owned(),
+            max_block,
+        };
+        let expected =
+            [entry("shade", &[48], Some(128)), entry("two", &[8, 4], None), entry("none", &[], None)];
+        assert_eq!(ptx.entries, expected);
+    }
+
+    #[test]
+    fn what_is_not_ptx_is_said() {
+        assert!(Ptx::parse("").unwrap_err().contains(".version"));
+        assert!(Ptx::parse(".version 7.8").unwrap_err().contains(".target"));
+        assert!(Ptx::parse(".version x\n.target sm_75").unwrap_err().contains("\"x\""));
+        assert!(Ptx::parse(".version 7.8\n.target sm_75\n.entry half(").is_err());
+    }
+
+    #[test]
+    fn versions_of_ptx_and_cuda() {
+        let needs =
+            |version| Ptx { version, target: 75, entries: Vec::new() }.needs_cuda().map(|v| v.to_string());
+        assert_eq!(needs((6, 3)).as_deref(), Some("10.0"));
+        assert_eq!(needs((7, 4)).as_deref(), Some("11.4"));
+        assert_eq!(needs((8, 5)).as_deref(), Some("12.5"));
+        assert_eq!(needs((8, 7)).as_deref(), Some("12.8"));
+        assert_eq!(needs((9, 0)).as_deref(), Some("13.0"));
+        assert_eq!(needs((42, 0)), None);
+    }
+
+    #[test]
+    fn a_driver_that_is_too_old_is_named() {
+        let ptx = Ptx { version: (8, 7), target: 75, entries: Vec::new() };
+        let old = rejection(222, &ptx, Version { major: 12, minor: 2 }, "");
+        assert!(old.contains("PTX 8.7") && old.contains("CUDA 12.8") && old.contains("CUDA 12.2"), "{old}");
+        let new = rejection(218, &ptx, Version { major: 13, minor: 0 }, "ptxas: line 3: oops");
+        assert!(!new.contains("too old") && new.contains("rejected") && new.ends_with("oops"), "{new}");
+    }
+}

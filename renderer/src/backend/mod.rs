@@ -1,0 +1,77 @@
+//! Where stages run. A back end allocates, copies and launches; it knows nothing of light transport.
+
+use std::fmt;
+
+use bytemuck::Pod;
+use device::path::stage::Stage;
+
+pub mod cpu;
+pub mod cuda;
+
+/// Memory of a back end: `len` elements of `T`, freed on drop.
+pub trait Buffer<T> {
+    /// Address of the first element, valid where the stages run.
+    fn ptr(&self) -> *mut T;
+    /// Number of elements.
+    fn len(&self) -> usize;
+    /// Whether there are no elements.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A machine that runs stages.
+pub trait Backend {
+    /// A typed allocation.
+    type Buf<T: Pod + Send + Sync>: Buffer<T>;
+
+    /// What a person would call the machine, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA H200`.
+    fn name(&self) -> String;
+
+    /// Number of invocations that must be in flight to fill the machine.
+    fn parallelism(&self) -> usize;
+
+    /// Allocates `len` zeroed elements. `label` names the buffer in errors.
+    fn zeroed<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        len: usize,
+    ) -> Result<Self::Buf<T>, Error>;
+
+    /// Allocates and fills a buffer. An empty slice is valid and yields an empty buffer.
+    fn upload<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: &[T],
+    ) -> Result<Self::Buf<T>, Error>;
+
+    /// Copies a buffer back, after everything launched so far has finished.
+    fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
+
+    /// Queues `S::count(&args)` invocations of a stage; may return before they have run.
+    ///
+    /// # Safety
+    /// Every pointer in `args` must come from live buffers of this back end that are large enough for
+    /// what the stage documents, and those buffers must outlive the next [`Backend::synchronize`].
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error>;
+
+    /// Waits until everything launched has finished, and reports what went wrong in it.
+    fn synchronize(&mut self) -> Result<(), Error>;
+}
+
+/// What went wrong in a back end, and while doing what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// What was being done, e.g. `allocating 3.2 GiB for "film"`.
+    pub doing: String,
+    /// What the machine said.
+    pub reason: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.doing, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,64 @@
+//! The command line: parses, calls, prints. One file a subcommand.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod device;
+mod failure;
+mod info;
+mod progress;
+mod render;
+mod signals;
+mod summary;
+mod terminal;
+mod values;
+
+/// Shown below every `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  2    bad usage or bad input; nothing was done
+  3    failed while running; images that were there before are as they were
+  130  interrupted; an interrupted render writes what it has";
+
+/// A physically based path tracer for NVIDIA GPUs and CPUs
+#[derive(Debug, Parser)]
+#[command(name = "torrance", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Render a scene to images
+    Render(render::Args),
+    /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
+    Info(info::Args),
+}
+
+/// Runs the program with the process's arguments.
+pub fn main() -> ExitCode {
+    signals::survive_file_size_limit();
+    let result = match Cli::try_parse() {
+        Ok(Cli { command: Command::Render(args) }) => render::run(&args),
+        Ok(Cli { command: Command::Info(args) }) => info::run(&args),
+        Err(e) => {
+            // Help and version go to stdout and are no error.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { failure::BAD_INPUT } else { 0 });
+        }
+    };
+    result.unwrap_or_else(failure::Failure::end)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,380 @@
+//! `torrance render`: a scene to images.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::device::{self, Machine};
+use super::failure::{Failure, INTERRUPTED};
+use super::progress::{Display, mpaths_per_s};
+use super::summary::{Laps, Output, Seconds, Summary, print_json};
+use super::terminal::{color, count};
+use super::values::{self, DeviceChoice, RrDepth};
+use super::{EXIT_CODES, signals};
+use crate::assemble::{self, SceneData, Stats};
+use crate::backend::Backend;
+use crate::film::develop::{Develop, Tonemap};
+use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode};
+use crate::film::write::Target;
+use crate::film::{Film, Image};
+use crate::render::{self, Budget, Control, Progress, Rendered};
+use crate::scene::limits::MAX_SPP;
+use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler, Severity};
+
+const EXAMPLES: &str = "\
+Examples:
+  torrance render scene.toml -o image.png
+  torrance render scene.toml -o image.png -o image.exr --size 1920x1080 --spp 1024
+  torrance render scene.toml -o image.exr --time 2m --device cuda:1
+  torrance render scene.toml -o image.png --exposure 1.5 --tonemap aces
+  torrance render scene.toml -o image.exr --json --quiet > summary.json
+
+What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
+--exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
+and not before. Ctrl-C ends a render early and writes what it has.
+";
+
+/// Render a scene to images
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(super) struct Args {
+    /// Scene file
+    #[arg(value_name = "SCENE")]
+    scene: PathBuf,
+
+    /// Image to write: .png, .exr, .hdr or .pfm; repeat it for several of the same render
+    #[arg(short, long, value_name = "FILE", required = true)]
+    output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    settings: SettingArgs,
+
+    /// Where to render: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
+    device: DeviceChoice,
+
+    /// CPU threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = values::threads)]
+    threads: Option<usize>,
+
+    #[command(flatten)]
+    image: ImageArgs,
+
+    /// Print warnings and errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print a summary for programs to stdout, as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to render.
+#[derive(Debug, clap::Args)]
+struct SettingArgs {
+    /// Samples per pixel, at most
+    #[arg(long, value_name = "N", value_parser = values::spp)]
+    spp: Option<u32>,
+
+    /// Time to render, at most: 30s, 2m, 1.5h, or seconds; without --spp, as many samples as it allows
+    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    time: Option<Duration>,
+
+    /// Image size, pixels
+    #[arg(long, value_name = "WxH", value_parser = values::size)]
+    size: Option<(u32, u32)>,
+
+    /// Seed of the random numbers; the same seed gives the same image
+    #[arg(long, value_name = "N", value_parser = values::seed)]
+    seed: Option<u32>,
+
+    /// Longest path: 1 shows emission only, 2 adds one bounce, and so on
+    #[arg(long, value_name = "N", value_parser = values::max_depth)]
+    max_depth: Option<u32>,
+
+    /// Bounces before Russian roulette may end a path, or off
+    #[arg(long, alias = "rr", value_name = "N", value_parser = values::rr_depth)]
+    rr_depth: Option<RrDepth>,
+
+    /// Which random numbers
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::SAMPLERS))]
+    sampler: Option<Sampler>,
+
+    /// How direct light is estimated
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::DIRECT))]
+    direct: Option<Direct>,
+
+    /// Masking and shadowing of microfacets
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::MASKINGS))]
+    masking: Option<Masking>,
+}
+
+/// How images are written.
+#[derive(Debug, clap::Args)]
+struct ImageArgs {
+    /// Exposure of PNG, stops: 1 doubles the brightness
+    #[arg(long, value_name = "STOPS", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
+    exposure: f32,
+
+    /// How PNG shows what is brighter than white
+    #[arg(long, value_name = "NAME", default_value = "clip")]
+    tonemap: Tonemap,
+
+    /// Bits of a PNG channel
+    #[arg(long, value_name = "BITS", default_value = "8")]
+    bit_depth: PngDepth,
+
+    /// Type of an EXR channel. Half rounds to 11 bits, which may exceed the noise of a long render
+    #[arg(long, value_name = "TYPE", default_value = "float")]
+    exr: ExrDepth,
+}
+
+/// Renders as `args` say.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let mut laps = Laps::new();
+    let targets = check_outputs(&args.output)?;
+    let mut found = device::find(args.device)?;
+    let finding = laps.lap();
+    signals::catch(args.quiet);
+    limit_threads(args.threads);
+    let mut notes = Notes { display: Display::new(args.quiet), warnings: Vec::new() };
+    notes.warn_of_ignored_development(&args.image, &targets);
+
+    let (settings, scene, mut seconds) = prepare(args, &mut laps, &mut notes)?;
+    notes.display.phase(format!("starting {}", found.name()));
+    let machine = found.start(args.threads)?;
+    if let Some(surprise) = found.surprise {
+        notes.warn(format!("rendering on the CPU: {surprise}"));
+    }
+    seconds.start = finding + laps.lap();
+
+    seconds.jit = machine.jit_seconds();
+    let budget = Budget { spp: settings.spp, time: args.settings.time };
+    let traced = match machine {
+        Machine::Cpu(mut cpu) => trace(&mut cpu, &scene, budget, &mut notes.display)?,
+        Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, &mut notes.display)?,
+    };
+    seconds.render = laps.lap();
+    finish(Done { args, targets, settings, stats: scene.stats, traced, seconds, laps, notes })
+}
+
+/// Reads the scene and builds what machines take.
+fn prepare(
+    args: &Args,
+    laps: &mut Laps,
+    notes: &mut Notes,
+) -> Result<(RenderSettings, SceneData, Seconds), Failure> {
+    let shown = args.scene.display();
+    notes.display.phase(format!("reading {shown}"));
+    let loaded = scene::load(&args.scene, &args.settings.overrides())
+        .map_err(|e| Failure::input_report(e.report(color())))?;
+    for problem in &loaded.warnings {
+        notes.warn_with(problem.to_string(), &problem.report(Severity::Warning, color()));
+    }
+    let load = laps.lap();
+    notes.display.phase("building the scene");
+    let scene =
+        assemble::assemble(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: {e}")))?;
+    let bvh = scene.stats.bvh_time.as_secs_f64();
+    Ok((loaded.description.render, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
+}
+
+/// Renders on one machine, until done or interrupted. Also tells the name of the machine.
+fn trace<B: Backend>(
+    backend: &mut B,
+    scene: &SceneData,
+    budget: Budget,
+    display: &mut Display,
+) -> Result<(Rendered, String), Failure> {
+    let name = backend.name();
+    signals::begin_render();
+    display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    let mut observe = |progress: &Progress| {
+        display.update(progress, &budget);
+        if signals::is_stopping() { Control::Stop } else { Control::Continue }
+    };
+    let rendered =
+        render::render(backend, scene, budget, &mut observe).map_err(|e| device::failed(&e, &name))?;
+    Ok((rendered, name))
+}
+
+/// A render that only has to be written.
+struct Done<'a> {
+    args: &'a Args,
+    targets: Vec<Target>,
+    settings: RenderSettings,
+    stats: Stats,
+    /// The film, and the machine that filled it.
+    traced: (Rendered, String),
+    seconds: Seconds,
+    laps: Laps,
+    notes: Notes,
+}
+
+/// Writes the images and tells what happened.
+fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
+    let Done { args, targets, settings, stats, mut seconds, mut laps, mut notes, .. } = done;
+    let (Rendered { film, progress, interrupted }, device) = done.traced;
+    notes.display.phase("writing");
+    let about = Provenance {
+        software: concat!("torrance ", env!("CARGO_PKG_VERSION")).into(),
+        scene: args.scene.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        device,
+        spp: progress.spp,
+        seed: settings.seed,
+        seconds: progress.elapsed.as_secs_f64(),
+    };
+    let (outputs, failures) = write(&targets, &film, &args.image.settings(), &about, &mut notes);
+    seconds.write = laps.lap();
+    seconds.total = laps.total();
+    let summary = Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        scene: args.scene.to_string_lossy().into_owned(),
+        device: about.device,
+        width: film.width,
+        height: film.height,
+        spp: progress.spp,
+        seed: settings.seed,
+        max_depth: settings.max_depth,
+        seconds,
+        paths: progress.paths,
+        mpaths_per_s: mpaths_per_s(&progress),
+        rejected_samples: film.rejected(),
+        interrupted,
+        outputs,
+        warnings: notes.end(),
+        contents: stats.into(),
+    };
+    if !args.quiet {
+        summary.tell(&progress);
+    }
+    if !failures.is_empty() {
+        return Err(Failure::running(failures.join("\nerror: ")));
+    }
+    if args.json {
+        print_json(&summary)?;
+    }
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Writes every image that can be written; the failures of the others are sentences.
+fn write(
+    targets: &[Target],
+    film: &Film,
+    settings: &Settings,
+    about: &Provenance,
+    notes: &mut Notes,
+) -> (Vec<Output>, Vec<String>) {
+    let image = Image::from(film);
+    notes.warn_of_samples(film, &image);
+    let (mut outputs, mut failures) = (Vec::new(), Vec::new());
+    for target in targets {
+        let path = target.path.display().to_string();
+        let written = encode(&image, target.format, settings, about)
+            .and_then(|e| target.replace(&e.bytes).map(|()| e).map_err(|e| e.to_string()));
+        match written {
+            Ok(encoded) => {
+                if encoded.clamped > 0 {
+                    let pixels = count(encoded.clamped as u64, "pixel");
+                    notes.warn(format!("output \"{path}\": {pixels} outside what the format holds, clamped"));
+                }
+                outputs.push(Output { path, bytes: encoded.bytes.len(), clamped_pixels: encoded.clamped });
+            }
+            Err(reason) => failures.push(format!("output \"{path}\": cannot be written: {reason}")),
+        }
+    }
+    (outputs, failures)
+}
+
+/// Checks where images are to go, before anything else is done.
+fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
+    let mut targets: Vec<Target> = Vec::new();
+    for path in paths {
+        let target = Target::check(path).map_err(Failure::input)?;
+        if targets.iter().any(|t| t.is_same_file(&target)) {
+            return Err(Failure::input(format_args!("output \"{}\": given twice", path.display())));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+/// Bounds the threads of what runs beside the back end: building the BVH, compressing images.
+fn limit_threads(threads: Option<usize>) {
+    if let Some(n) = threads {
+        // Fails only if the pool is there already, and then it stays as it is.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
+    }
+}
+
+impl SettingArgs {
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            size: self.size,
+            // A time alone leaves the samples open.
+            spp: self.spp.or(self.time.map(|_| MAX_SPP)),
+            seed: self.seed,
+            max_depth: self.max_depth,
+            rr_depth: self.rr_depth.map(|r| r.0),
+            sampler: self.sampler,
+            direct: self.direct,
+            masking: self.masking,
+        }
+    }
+}
+
+impl ImageArgs {
+    fn settings(&self) -> Settings {
+        let develop = Develop { exposure: self.exposure, tonemap: self.tonemap };
+        Settings { develop, png: self.bit_depth, exr: self.exr }
+    }
+}
+
+/// Where warnings go: to people at once, to programs at the end.
+struct Notes {
+    display: Display,
+    warnings: Vec<String>,
+}
+
+impl Notes {
+    fn warn(&mut self, message: String) {
+        let report = format!("warning: {message}\n");
+        self.warn_with(message, &report);
+    }
+
+    /// Warns with a report that is longer than the message.
+    fn warn_with(&mut self, message: String, report: &str) {
+        self.display.print(report);
+        self.warnings.push(message);
+    }
+
+    fn warn_of_ignored_development(&mut self, image: &ImageArgs, targets: &[Target]) {
+        if image.settings().develop != Develop::default()
+            && !targets.iter().any(|t| t.format.is_display_referred())
+        {
+            self.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
+        }
+    }
+
+    fn warn_of_samples(&mut self, film: &Film, image: &Image) {
+        let rejected = film.rejected();
+        if rejected > 0 {
+            let all = film.samples() + rejected;
+            self.warn(format!("{rejected} of {all} samples were NaN or infinite and were left out"));
+        }
+        let empty = film.empty_pixels() as u64;
+        if empty > 0 {
+            self.warn(format!("{} without a single valid sample, black", count(empty, "pixel")));
+        }
+        let non_finite = image.non_finite() as u64;
+        if non_finite > 0 {
+            self.warn(format!("{} NaN or infinite", count(non_finite, "pixel")));
+        }
+    }
+
+    /// Takes the display away; what was warned of remains.
+    fn end(self) -> Vec<String> {
+        self.display.end();
+        self.warnings
+    }
+}

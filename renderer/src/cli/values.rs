@@ -1,0 +1,202 @@
+//! Values of options: what users write, and what they are told when they wrote something else.
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::scene::limits::{MAX_DEPTH, MAX_SPP, check_size};
+
+/// Longest time budget: a year.
+const MAX_SECONDS: f64 = 365.0 * 86_400.0;
+
+/// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
+const MAX_EXPOSURE: f32 = 100.0;
+
+/// Where to render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum DeviceChoice {
+    /// On the first GPU, or else on the CPU.
+    #[default]
+    Auto,
+    /// On the CPU.
+    Cpu,
+    /// On the GPU of this index.
+    Cuda(u32),
+}
+
+/// Image size: `640x360` or `640,360`.
+pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected WIDTHxHEIGHT in pixels, as in 1280x720".to_owned();
+    let (width, height) = text.split_once(['x', 'X', '×', ',']).ok_or_else(expected)?;
+    let side = |t: &str| t.trim().parse::<u64>().map_err(|_| expected());
+    let (width, height) = (side(width)?, side(height)?);
+    check_size(width, height)?;
+    let narrow = |side| u32::try_from(side).map_err(|_| format!("a side of {side} pixels is too long"));
+    Ok((narrow(width)?, narrow(height)?))
+}
+
+/// A time budget: `30s`, `2m`, `1.5h`, or seconds.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds".to_owned();
+    let number = text.trim_end_matches(|c: char| c.is_alphabetic());
+    let unit = match &text[number.len()..] {
+        "" | "s" | "sec" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(expected()),
+    };
+    let seconds = number.trim().parse::<f64>().map_err(|_| expected())? * unit;
+    // Not zero after rounding to nanoseconds either.
+    if seconds.is_nan() || seconds < 1e-9 {
+        return Err("a time budget must be longer than 0".into());
+    }
+    if seconds > MAX_SECONDS {
+        return Err("a time budget is a year (8760h) at most".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Where to render: `auto`, `cpu`, `cuda` or `cuda:N`.
+pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
+    let index = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse().ok()).flatten();
+    match text.to_ascii_lowercase().as_str() {
+        "auto" => Some(DeviceChoice::Auto),
+        "cpu" => Some(DeviceChoice::Cpu),
+        "cuda" => Some(DeviceChoice::Cuda(0)),
+        other => other.strip_prefix("cuda:").and_then(index).map(DeviceChoice::Cuda),
+    }
+    .ok_or_else(|| {
+        "expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)".into()
+    })
+}
+
+/// Samples per pixel.
+pub(super) fn spp(text: &str) -> Result<u32, String> {
+    whole(text, 1, MAX_SPP)
+}
+
+/// Longest path.
+pub(super) fn max_depth(text: &str) -> Result<u32, String> {
+    whole(text, 1, MAX_DEPTH)
+}
+
+/// Seed of the sampler.
+pub(super) fn seed(text: &str) -> Result<u32, String> {
+    whole(text, 0, u32::MAX)
+}
+
+/// Number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    whole(text, 1, 1024).map(|n| n as usize)
+}
+
+/// Where Russian roulette sets in: `Some(None)` for never.
+pub(super) fn rr_depth(text: &str) -> Result<RrDepth, String> {
+    if matches!(text, "off" | "none" | "never") {
+        return Ok(RrDepth(None));
+    }
+    let depth = whole(text, 0, MAX_DEPTH).map_err(|e| format!("{e}, or off"))?;
+    Ok(RrDepth(Some(depth)))
+}
+
+/// Where Russian roulette sets in. A type of its own, because clap takes `Option` for a missing flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RrDepth(pub(super) Option<u32>);
+
+/// Exposure, stops.
+pub(super) fn exposure(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if x.abs() <= MAX_EXPOSURE => Ok(x),
+        _ => Err(format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2")),
+    }
+}
+
+fn whole(text: &str, min: u32, max: u32) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(x) if (min..=max).contains(&x) => Ok(x),
+        _ => Err(format!("expected a whole number from {min} to {max}")),
+    }
+}
+
+/// A parser of one of several names: the scene file's.
+pub(super) fn named<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(move |chosen| {
+        let found = values.iter().find(|(name, _)| *name == chosen);
+        found.map(|(_, value)| *value).ok_or("not one of the values")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for text in ["640x360", "640X360", "640,360", "640×360", " 640 x 360 "] {
+            assert_eq!(size(text), Ok((640, 360)), "{text}");
+        }
+        for text in ["", "640", "x", "640x", "-1x5", "6.5x5", "axb", "1x2x3", "99999999999999999999999x1"] {
+            assert_eq!(size(text), Err("expected WIDTHxHEIGHT in pixels, as in 1280x720".into()), "{text}");
+        }
+        assert!(size("0x5").unwrap_err().contains("empty"));
+        assert!(size("1000000x1000000").unwrap_err().contains("memory"));
+        assert!(size("18446744073709551615x18446744073709551615").is_err());
+    }
+
+    #[test]
+    fn times() {
+        let millis = |text| time(text).map(|t| t.as_millis());
+        for (text, expected) in [
+            ("45", 45_000),
+            ("30s", 30_000),
+            ("2m", 120_000),
+            ("1.5h", 5_400_000),
+            ("250ms", 250),
+            ("1e1", 10_000),
+        ] {
+            assert_eq!(millis(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", "abc", "10 parsecs", "inf", "nan", "1.2.3", "5d"] {
+            assert!(time(text).unwrap_err().starts_with("expected a time"), "{text}");
+        }
+        for text in ["0", "-5", "-0.0s", "1e-300"] {
+            assert!(time(text).unwrap_err().contains("longer than 0"), "{text}");
+        }
+        assert!(time("1e300h").unwrap_err().contains("year"));
+        assert!(time("9e999").unwrap_err().contains("year"));
+    }
+
+    #[test]
+    fn devices() {
+        for (text, expected) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::Cpu),
+            ("CUDA", DeviceChoice::Cuda(0)),
+            ("cuda:3", DeviceChoice::Cuda(3)),
+        ] {
+            assert_eq!(device(text), Ok(expected));
+        }
+        for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda0", "cuda:99999999999999999999"]
+        {
+            assert!(device(text).unwrap_err().starts_with("expected auto, cpu"), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(spp("64"), Ok(64));
+        assert_eq!(rr_depth("off"), Ok(RrDepth(None)));
+        assert_eq!(rr_depth("5"), Ok(RrDepth(Some(5))));
+        assert_eq!(exposure("-1.5"), Ok(-1.5));
+        for text in ["0", "-1", "1.5", "", "4294967296", "x"] {
+            assert!(spp(text).unwrap_err().starts_with("expected a whole number from 1 to"), "{text}");
+        }
+        assert_eq!(rr_depth("x").unwrap_err(), "expected a whole number from 0 to 1000, or off");
+        for text in ["nan", "inf", "1e9", "bright"] {
+            assert!(exposure(text).unwrap_err().starts_with("expected stops"), "{text}");
+        }
+    }
+}

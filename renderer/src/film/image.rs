@@ -1,0 +1,194 @@
+//! An image in memory, and reading one from a file.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::develop::srgb_decode;
+use super::format::{Format, UnknownExtension};
+use super::{Film, openexr};
+
+/// Linear Rec. 709 values, row by row from the top left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// `width · height` pixels, red, green, blue.
+    pub pixels: Vec<[f32; 3]>,
+}
+
+impl Image {
+    /// Number of pixels with a NaN or infinite channel.
+    pub fn non_finite(&self) -> usize {
+        self.pixels.iter().filter(|p| p.iter().any(|x| !x.is_finite())).count()
+    }
+}
+
+impl From<&Film> for Image {
+    /// The mean of every pixel.
+    fn from(film: &Film) -> Self {
+        let pixels = film.pixels.iter().map(|p| p.mean().map(|x| x as f32)).collect();
+        Self { width: film.width, height: film.height, pixels }
+    }
+}
+
+/// Why an image could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The format is not one that is read.
+    #[error(transparent)]
+    Format(#[from] UnknownExtension),
+    /// The file could not be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The file is not what its extension says, or is damaged.
+    #[error("not a valid .{} file: {reason}", .format.extension())]
+    Invalid {
+        /// What the extension says.
+        format: Format,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Pixels an image may have: 2²⁸, 3 GiB in memory. A damaged header may claim any size.
+const MAX_PIXELS: u64 = 1 << 28;
+
+/// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, and knows nothing of
+/// the exposure and tone mapping that made it.
+pub fn read(path: &Path) -> Result<Image, ReadError> {
+    let format = Format::of(path)?;
+    let mut file = BufReader::new(File::open(path)?);
+    let image = match format {
+        Format::Exr => openexr::decode(file),
+        Format::Pfm => decode_pfm(&mut file),
+        Format::Hdr => decode_with(file, ::image::ImageFormat::Hdr, |i| i.into_rgb32f()),
+        Format::Png => decode_with(file, ::image::ImageFormat::Png, png_to_linear),
+    };
+    image.map_err(|reason| ReadError::Invalid { format, reason })
+}
+
+/// Refuses images without pixels and those that are too large to be true.
+pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), String> {
+    match width.checked_mul(height) {
+        Some(1..=MAX_PIXELS) => Ok(()),
+        _ => Err(format!("{width} by {height} pixels")),
+    }
+}
+
+fn decode_with(
+    file: BufReader<File>,
+    format: ::image::ImageFormat,
+    linear: fn(::image::DynamicImage) -> ::image::Rgb32FImage,
+) -> Result<Image, String> {
+    let mut limits = ::image::Limits::default();
+    // As decoded, and once more in the decoder.
+    limits.max_alloc = Some(MAX_PIXELS * 2 * size_of::<[f32; 3]>() as u64);
+    let mut reader = ::image::ImageReader::with_format(file, format);
+    reader.limits(limits);
+    let decoded = reader.decode().map_err(|e| e.to_string())?;
+    let linear = linear(decoded);
+    let pixels = linear.pixels().map(|p| p.0).collect();
+    Ok(Image { width: linear.width(), height: linear.height(), pixels })
+}
+
+fn png_to_linear(image: ::image::DynamicImage) -> ::image::Rgb32FImage {
+    let mut encoded = image.into_rgb32f();
+    for x in encoded.iter_mut() {
+        *x = srgb_decode(f64::from(*x)) as f32;
+    }
+    encoded
+}
+
+/// Portable float map: `PF` or `Pf`, width and height, a scale whose sign is the byte order (negative is
+/// little-endian), then rows from the bottom.
+fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+    let magic = token(file)?;
+    let channels = match magic.as_str() {
+        "PF" => 3,
+        "Pf" => 1,
+        _ => return Err(format!("starts with {magic:?} instead of PF or Pf")),
+    };
+    let mut side = |name| {
+        let t = token(file)?;
+        t.parse::<u32>().map_err(|_| format!("{name} is {t:?}"))
+    };
+    let (width, height) = (side("width")?, side("height")?);
+    check_pixels(width.into(), height.into())?;
+    let scale_text = token(file)?;
+    let scale: f32 = scale_text.parse().map_err(|_| format!("scale is {scale_text:?}"))?;
+    if scale == 0.0 || !scale.is_finite() {
+        return Err(format!("scale is {scale_text}"));
+    }
+    let n = width as usize * height as usize;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() != n * channels * 4 {
+        return Err(format!("{} bytes of pixels instead of {}", bytes.len(), n * channels * 4));
+    }
+    let value = |b: [u8; 4]| if scale < 0.0 { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
+    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b)).collect();
+    let rows = values.chunks_exact(width as usize * channels).rev();
+    let pixels = rows.flat_map(|row| {
+        row.chunks_exact(channels).map(|p| if channels == 3 { [p[0], p[1], p[2]] } else { [p[0]; 3] })
+    });
+    Ok(Image { width, height, pixels: pixels.collect() })
+}
+
+/// The next word of a header, and the one white-space character that ends it.
+fn token(file: &mut impl BufRead) -> Result<String, String> {
+    let mut word = String::new();
+    for byte in file.by_ref().bytes() {
+        let byte = byte.map_err(|e| e.to_string())?;
+        if !byte.is_ascii_whitespace() {
+            word.push(char::from(byte));
+        } else if !word.is_empty() {
+            return Ok(word);
+        }
+        if word.len() > 32 {
+            break;
+        }
+    }
+    Err("the header is damaged".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pfm(bytes: &[u8]) -> Result<Image, String> {
+        decode_pfm(&mut &*bytes)
+    }
+
+    #[test]
+    fn pfm_of_either_byte_order_and_of_grey() {
+        let mut big = b"PF\n1 2\n1.0\n".to_vec();
+        for x in [4.0_f32, 5.0, 6.0, 1.0, 2.0, 3.0] {
+            big.extend(x.to_be_bytes());
+        }
+        assert_eq!(pfm(&big).unwrap().pixels, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+        let mut grey = b"Pf 2 1 -1\n".to_vec();
+        grey.extend([7.0_f32, 8.0].iter().flat_map(|x| x.to_le_bytes()));
+        assert_eq!(pfm(&grey).unwrap().pixels, [[7.0; 3], [8.0; 3]]);
+    }
+
+    #[test]
+    fn damaged_pfm_is_refused() {
+        for bytes in [
+            &b""[..],
+            b"PF",
+            b"P6\n1 1\n-1\n",
+            b"PF\n0 1\n-1\n",
+            b"PF\n-1 1\n-1\n",
+            b"PF\n4294967295 4294967295\n-1\n",
+            b"PF\n1 1\n0\n\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"PF\n1 1\nnan\n\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"PF\n1 1\n-1\n\0\0\0",
+            b"PF\n11111111111111111111111111111111111111111111111111111 1\n-1\n",
+        ] {
+            assert!(pfm(bytes).is_err(), "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+}

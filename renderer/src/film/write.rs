@@ -1,0 +1,215 @@
+//! Writing files so that a reader sees the old one or the new one, complete, and never a part.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::{fmt, fs};
+
+use super::format::{Format, UnknownExtension};
+
+/// A place that an image can be written to, checked before there is an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The path as the user wrote it.
+    pub path: PathBuf,
+    /// The format that its extension stands for.
+    pub format: Format,
+    /// The directory, free of symbolic links.
+    directory: PathBuf,
+    /// The file to replace: `path`, or what it points to if it is a symbolic link.
+    file: PathBuf,
+}
+
+/// Why a path is no place for an image. Its message is a whole sentence about the path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetError {
+    path: PathBuf,
+    reason: String,
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "output \"{}\": {}", self.path.display(), self.reason)
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+/// The temporary file being written, which [`discard_unfinished`] removes.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+impl Target {
+    /// Checks that an image can be written to `path`: that its format is known, and that files can be
+    /// created where it is to be.
+    pub fn check(path: &Path) -> Result<Self, TargetError> {
+        Self::find(path).map_err(|reason| TargetError { path: path.into(), reason })
+    }
+
+    fn find(path: &Path) -> Result<Self, String> {
+        let format = Format::of(path).map_err(|e: UnknownExtension| e.to_string())?;
+        match fs::metadata(path) {
+            Ok(m) if m.is_dir() => return Err("is a directory".into()),
+            Ok(m) if !m.is_file() => return Err("exists and is not a regular file".into()),
+            Ok(m) if m.permissions().readonly() => return Err("exists and is write-protected".into()),
+            Ok(_) => {}
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(e) => return Err(e.to_string()),
+        }
+        let file = match fs::read_link(path) {
+            Ok(_) => {
+                fs::canonicalize(path).map_err(|e| format!("is a symbolic link that leads nowhere: {e}"))?
+            }
+            Err(_) => path.to_path_buf(),
+        };
+        let parent = match file.parent() {
+            Some(p) if !p.as_os_str().is_empty() => p,
+            _ => Path::new("."),
+        };
+        let shown = parent.display();
+        let directory = match fs::canonicalize(parent) {
+            Ok(d) if d.is_dir() => d,
+            Ok(_) => return Err(format!("\"{shown}\" is not a directory")),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(format!("directory \"{shown}\" does not exist; create it first"));
+            }
+            Err(e) => return Err(format!("directory \"{shown}\": {e}")),
+        };
+        let name = file.file_name().ok_or("has no file name")?;
+        let target = Self { path: path.into(), format, file: directory.join(name), directory };
+        target.temporary().map_err(|e| {
+            // `tempfile` adds the name that it tried, which says nothing to a user.
+            let text = e.to_string();
+            format!("cannot create files in \"{shown}\": {}", text.split(" at path ").next().unwrap_or(&text))
+        })?;
+        Ok(target)
+    }
+
+    /// Whether both are the same file.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        self.file == other.file
+    }
+
+    /// An empty file in the directory, removed when dropped, with the permissions that a new file has.
+    fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".torrance-").suffix(".tmp");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        builder.tempfile_in(&self.directory)
+    }
+
+    /// Replaces the file: writes `bytes` to a temporary file beside it, makes sure they are on the disk, and
+    /// renames it. Whatever goes wrong, a previous file stays as it was.
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut temporary = self.temporary()?;
+        set_unfinished(Some(temporary.path().into()));
+        let written = (|| {
+            if let Ok(previous) = fs::metadata(&self.file) {
+                temporary.as_file().set_permissions(previous.permissions())?;
+            }
+            temporary.write_all(bytes)?;
+            temporary.as_file().sync_all()?;
+            temporary.persist(&self.file).map_err(|e| e.error)
+        })();
+        set_unfinished(None);
+        written?;
+        // The rename itself must survive a crash too; not every file system can be asked.
+        if let Ok(directory) = fs::File::open(&self.directory) {
+            let _ = directory.sync_all();
+        }
+        Ok(())
+    }
+}
+
+fn set_unfinished(path: Option<PathBuf>) {
+    if let Ok(mut unfinished) = UNFINISHED.lock() {
+        *unfinished = path;
+    }
+}
+
+/// Removes the temporary file that is being written, if any: for a program that is about to exit at once.
+pub fn discard_unfinished() {
+    if let Ok(mut unfinished) = UNFINISHED.lock()
+        && let Some(path) = unfinished.take()
+    {
+        let _ = fs::remove_file(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(path: &Path) -> String {
+        Target::check(path).unwrap_err().to_string()
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn places_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "").unwrap();
+        fs::create_dir(at("folder.png")).unwrap();
+        assert!(reason(&at("none/x.png")).ends_with("none\" does not exist; create it first"));
+        assert!(reason(&at("file/x.png")).ends_with("file\" is not a directory"));
+        assert!(reason(&at("folder.png")).ends_with("folder.png\": is a directory"));
+        assert!(reason(&at("x.jpg")).contains("did you mean .png?"));
+        assert!(reason(Path::new("")).contains("needs an extension"));
+        assert!(reason(&at(&format!("{}.png", "x".repeat(300)))).contains("too long"));
+        assert!(Target::check(&at("x.png")).is_ok());
+        assert_eq!(names(folder.path()).len(), 2, "a check leaves nothing behind");
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.png");
+        let target = Target::check(&path).unwrap();
+        for contents in [&b"first"[..], b"second, and longer", b""] {
+            target.replace(contents).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), contents);
+            assert_eq!(names(folder.path()), ["x.png"]);
+        }
+    }
+
+    #[test]
+    fn the_same_file_is_recognised_whatever_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a")).unwrap();
+        let check = |name: &str| Target::check(&folder.path().join(name)).unwrap();
+        assert!(check("x.png").is_same_file(&check("a/../x.png")));
+        assert!(!check("x.png").is_same_file(&check("a/x.png")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("real.png"), "old").unwrap();
+        fs::set_permissions(at("real.png"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("real.png", at("link.png")).unwrap();
+        symlink("nowhere/x.png", at("lost.png")).unwrap();
+        Target::check(&at("link.png")).unwrap().replace(b"new").unwrap();
+        assert!(fs::symlink_metadata(at("link.png")).unwrap().is_symlink());
+        assert_eq!(fs::read(at("real.png")).unwrap(), b"new");
+        assert_eq!(fs::metadata(at("real.png")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert!(reason(&at("lost.png")).contains("symbolic link"));
+
+        fs::File::create(at("plain")).unwrap();
+        Target::check(&at("new.png")).unwrap().replace(b"new").unwrap();
+        let mode = |name| fs::metadata(at(name)).unwrap().permissions().mode();
+        assert_eq!(mode("new.png"), mode("plain"), "as any other new file");
+        fs::set_permissions(at("new.png"), fs::Permissions::from_mode(0o444)).unwrap();
+        assert!(reason(&at("new.png")).contains("write-protected"));
+    }
+}

@@ -1,0 +1,12 @@
+//! torrance, as a library: scenes in, images out.
+//!
+//! The way of the data, each arrow one type to the next: scene file → [`scene::Description`] →
+//! [`assemble::SceneData`] → a [`backend::Backend`] uploads it → `device::scene::SceneView` →
+//! [`render`] → [`film::Film`] → an image file.
+
+pub mod assemble;
+pub mod backend;
+pub mod cli;
+pub mod film;
+pub mod render;
+pub mod scene;

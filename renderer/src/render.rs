@@ -1,0 +1,218 @@
+//! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
+
+use std::time::{Duration, Instant};
+
+use device::bsdf::Material;
+use device::bvh::Node;
+use device::film::FilmPixel;
+use device::light::{AliasEntry, Light};
+use device::path::MegakernelArgs;
+use device::path::stage::stages;
+use device::scene::SceneView;
+use device::shape::Primitive;
+use device::shape::triangle::TriangleNormals;
+
+use crate::assemble::SceneData;
+use crate::backend::{Backend, Buffer, Error};
+use crate::film::Film;
+
+/// When to stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// Samples per pixel at most, ≥ 1.
+    pub spp: u32,
+    /// Time at most; the pass under way is finished.
+    pub time: Option<Duration>,
+}
+
+/// How far a render is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    /// Samples per pixel taken.
+    pub spp: u32,
+    /// Samples per pixel wanted at most.
+    pub spp_target: u32,
+    /// Paths traced.
+    pub paths: u64,
+    /// Time since the first pass began.
+    pub elapsed: Duration,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// Take the next pass.
+    Continue,
+    /// Stop after this one and keep what is rendered.
+    Stop,
+}
+
+/// A finished, or interrupted, render.
+#[derive(Debug, Clone)]
+pub struct Rendered {
+    /// The film.
+    pub film: Film,
+    /// How far it came.
+    pub progress: Progress,
+    /// Whether the observer stopped it before the budget was spent.
+    pub interrupted: bool,
+}
+
+/// A scene in the memory of a back end.
+pub struct Uploaded<B: Backend> {
+    nodes: B::Buf<Node>,
+    prims: B::Buf<Primitive>,
+    normals: B::Buf<TriangleNormals>,
+    materials: B::Buf<Material>,
+    lights: B::Buf<Light>,
+    light_table: B::Buf<AliasEntry>,
+}
+
+impl<B: Backend> Uploaded<B> {
+    /// Copies a scene to a back end.
+    pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
+        Ok(Self {
+            nodes: backend.upload("BVH nodes", &scene.nodes)?,
+            prims: backend.upload("primitives", &scene.prims)?,
+            normals: backend.upload("normals", &scene.normals)?,
+            materials: backend.upload("materials", &scene.materials)?,
+            lights: backend.upload("lights", &scene.lights)?,
+            light_table: backend.upload("light table", &scene.light_table)?,
+        })
+    }
+
+    /// What stages see of it, valid as long as `self` is.
+    pub fn view(&self, scene: &SceneData) -> SceneView {
+        SceneView {
+            nodes: self.nodes.ptr(),
+            prims: self.prims.ptr(),
+            normals: self.normals.ptr(),
+            materials: self.materials.ptr(),
+            lights: self.lights.ptr(),
+            light_table: self.light_table.ptr(),
+            light_count: scene.lights.len() as u32,
+            environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
+            camera: scene.camera,
+        }
+    }
+}
+
+/// Renders until the budget is spent or `observe`, called after every launch, says to stop.
+///
+/// The work of a pass (some samples of every pixel) is cut into launches of about a tenth of a second, so that
+/// cancellation is prompt and no watchdog of a display ever sees a long one.
+pub fn render<B: Backend>(
+    backend: &mut B,
+    scene: &SceneData,
+    budget: Budget,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Rendered, Error> {
+    let uploaded = Uploaded::new(backend, scene)?;
+    let pixels = scene.width as usize * scene.height as usize;
+    let layers = layers(backend.parallelism(), scene, budget.spp);
+    let film = backend.zeroed::<FilmPixel>("film", pixels * layers as usize)?;
+    let mut args = MegakernelArgs {
+        scene: uploaded.view(scene),
+        film: film.ptr(),
+        settings: scene.settings,
+        width: scene.width,
+        height: scene.height,
+        layers,
+        first_sample: 0,
+        samples: 0,
+        first_invocation: 0,
+        invocations: 0,
+    };
+    let start = Instant::now();
+    let mut progress = Progress { spp: 0, spp_target: budget.spp, paths: 0, elapsed: Duration::ZERO };
+    let mut pace = Pace::new(backend.parallelism());
+    let mut interrupted = false;
+    'passes: while progress.spp < budget.spp && budget.time.is_none_or(|time| start.elapsed() < time) {
+        let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
+        let pass = Pass::new(pace.paths, invocations, layers, budget.spp - progress.spp);
+        args.first_sample = progress.spp;
+        args.samples = pass.samples;
+        args.first_invocation = 0;
+        while args.first_invocation < invocations {
+            args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
+            let launched = Instant::now();
+            // SAFETY: `uploaded` and `film` hold what the arguments point to, and outlive the wait below.
+            unsafe { backend.launch::<stages::megakernel>(args)? };
+            backend.synchronize()?;
+            let paths = pass.paths(args.invocations);
+            pace.learn(paths, launched.elapsed());
+            args.first_invocation += args.invocations;
+            let share = f64::from(args.first_invocation) / f64::from(invocations);
+            let spp_now = f64::from(progress.spp) + share * f64::from(pass.samples);
+            progress.paths = (spp_now * pixels as f64).round() as u64;
+            progress.elapsed = start.elapsed();
+            let done = args.first_invocation == invocations;
+            if done {
+                progress.spp += pass.samples;
+            }
+            let last = done && progress.spp == budget.spp;
+            if observe(&progress) == Control::Stop && !last {
+                interrupted = true;
+                break 'passes;
+            }
+        }
+    }
+    let film = Film::from_layers(scene.width, scene.height, &backend.download(&film)?);
+    Ok(Rendered { film, progress, interrupted })
+}
+
+/// How many films to spread the samples of a pixel over, for the image alone to fill the machine.
+fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
+    let pixels = scene.width as usize * scene.height as usize;
+    (parallelism.div_ceil(pixels) as u32).clamp(1, 64).min(spp)
+}
+
+/// Size of the launches, learnt from how long they take.
+struct Pace {
+    /// Paths that a launch should trace.
+    paths: f64,
+}
+
+impl Pace {
+    const TARGET: Duration = Duration::from_millis(100);
+
+    /// Begins with a few paths for every thread, since nothing is known of the scene yet.
+    fn new(parallelism: usize) -> Self {
+        Self { paths: parallelism as f64 * 8.0 }
+    }
+
+    fn learn(&mut self, paths: f64, took: Duration) {
+        let ideal = paths * Self::TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        // Parts of an image differ in cost: grow with care, shrink at once.
+        self.paths = ideal.min(self.paths * 4.0).max(32.0);
+    }
+}
+
+/// One pass over the image.
+struct Pass {
+    samples: u32,
+    layers: u32,
+}
+
+impl Pass {
+    /// As many samples as make up one launch, whole multiples of `layers` if possible.
+    fn new(paths: f64, invocations: u32, layers: u32, remaining: u32) -> Self {
+        let per_invocation = (paths / f64::from(invocations)).floor().clamp(1.0, 1024.0) as u32;
+        Self { samples: per_invocation.saturating_mul(layers).min(remaining), layers }
+    }
+
+    /// Paths of one invocation, on average.
+    fn per_invocation(&self) -> f64 {
+        f64::from(self.samples) / f64::from(self.layers)
+    }
+
+    fn paths(&self, invocations: u32) -> f64 {
+        self.per_invocation() * f64::from(invocations)
+    }
+
+    /// Invocations that trace about `paths`, in whole tiles.
+    fn invocations(&self, paths: f64) -> u32 {
+        let n = (paths / self.per_invocation()).clamp(32.0, f64::from(u32::MAX / 2)) as u32;
+        n.next_multiple_of(128)
+    }
+}

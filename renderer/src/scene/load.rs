@@ -1,0 +1,123 @@
+//! From a path to a [`Description`].
+
+use std::path::{Path, PathBuf};
+
+use super::error::{Error, Problem, io_reason};
+use super::limits::check_size;
+use super::suggest::{nearest, quoted};
+use super::{Description, Direct, Masking, RenderSettings, Sampler, read};
+
+/// What the command line says instead of the scene file. `None` leaves a setting as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// Width and height, pixels; see [`check_size`].
+    pub size: Option<(u32, u32)>,
+    /// Samples per pixel.
+    pub spp: Option<u32>,
+    /// Seed of the sampler.
+    pub seed: Option<u32>,
+    /// Longest path.
+    pub max_depth: Option<u32>,
+    /// Bounces safe from Russian roulette; `Some(None)` turns it off.
+    pub rr_depth: Option<Option<u32>>,
+    /// Which points the sampler yields.
+    pub sampler: Option<Sampler>,
+    /// How direct light is estimated.
+    pub direct: Option<Direct>,
+    /// Masking–shadowing of microfacets.
+    pub masking: Option<Masking>,
+}
+
+impl Overrides {
+    /// Puts these settings in the place of what the scene says.
+    pub fn apply(&self, render: &mut RenderSettings) {
+        fn set<T: Copy>(value: &mut T, with: Option<T>) {
+            *value = with.unwrap_or(*value);
+        }
+        set(&mut render.width, self.size.map(|s| s.0));
+        set(&mut render.height, self.size.map(|s| s.1));
+        set(&mut render.spp, self.spp);
+        set(&mut render.seed, self.seed);
+        set(&mut render.max_depth, self.max_depth);
+        set(&mut render.rr_depth, self.rr_depth);
+        set(&mut render.sampler, self.sampler);
+        set(&mut render.direct, self.direct);
+        set(&mut render.masking, self.masking);
+    }
+}
+
+/// A scene that can be rendered, and what is suspicious about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The scene.
+    pub description: Description,
+    /// For the user to know; the scene renders all the same.
+    pub warnings: Vec<Problem>,
+}
+
+/// Reads and validates a scene file and everything it refers to. The error holds everything that is wrong.
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
+    let file = path.display().to_string();
+    if let Some(other) = other_format(path) {
+        return Err(
+            Problem::of_file(file, format!("scenes are .toml files; {other} files are not read")).into()
+        );
+    }
+    let bytes = std::fs::read(path).map_err(|e| {
+        Problem::of_file(file.as_str(), format!("cannot read the scene: {}", unreadable(path, &e)))
+    })?;
+    let mut loaded = load_bytes(&file, &bytes, path.parent().unwrap_or(Path::new("")))?;
+    overrides.apply(&mut loaded.description.render);
+    let RenderSettings { width, height, .. } = loaded.description.render;
+    check_size(width, height).map_err(|message| Problem::of_file(file, message))?;
+    Ok(loaded)
+}
+
+/// Reads and validates the contents of a scene file. `file` is its name in messages; paths in it start
+/// at `folder`.
+pub fn load_bytes(file: &str, bytes: &[u8], folder: &Path) -> Result<Loaded, Error> {
+    // Editors on Windows like to begin files with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(file, bytes, e.valid_up_to()))?;
+    let (description, warnings) = read::read(file, text, folder)?;
+    Ok(Loaded { description, warnings })
+}
+
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {
+    let text = String::from_utf8_lossy(bytes);
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    // Everything before the first bad byte is unchanged, and the replacement character is three bytes.
+    Problem::at(file, &text, at..at + 3, format!("not UTF-8: the byte 0x{byte:02x} begins no character"))
+        .with_help("save the file with the encoding UTF-8")
+}
+
+/// The extension of a scene format that exists and is not read.
+fn other_format(path: &Path) -> Option<String> {
+    const OTHERS: [&str; 10] = ["xml", "gltf", "glb", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
+    let extension = path.extension()?.to_str()?.to_lowercase();
+    OTHERS.contains(&extension.as_str()).then(|| format!(".{extension}"))
+}
+
+/// Why a file cannot be read, with the name of a near one if it does not exist.
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let reason = io_reason(error);
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return reason;
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return format!("there is no folder {}", quoted(&folder.display().to_string()));
+    };
+    // Only the stem is compared: the extension is alike anyway, and would make short names look near.
+    let same_kind = |p: &Path| p.extension() == path.extension();
+    let mut names: Vec<_> =
+        entries.flatten().map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
+    names.sort();
+    let stem = |p: &'_ Path| p.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
+    let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
+    let near = stem(path).and_then(|wanted| nearest(&wanted, stems.iter().map(String::as_str)));
+    match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
+        Some(near) => format!("{reason}; did you mean {}?", quoted(&near.display().to_string())),
+        None => reason,
+    }
+}

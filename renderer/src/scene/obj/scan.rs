@@ -1,0 +1,248 @@
+//! A first look at an OBJ file: finds what is wrong and on which line, and copies out what is to be parsed.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use crate::scene::error::Problem;
+use crate::scene::limits::MAX_COORDINATE;
+use crate::scene::suggest::quoted;
+
+/// Most problems reported of one file: a wrong file has one on every line.
+const MOST: usize = 10;
+
+/// What the look gives.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    /// Positions, normals and faces only, every line of them valid.
+    pub(super) clean: String,
+    /// For every triangle that the faces become, the line of its face.
+    pub(super) triangle_lines: Vec<u32>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// A word of a line and where it stands there, in bytes.
+type Word<'a> = (Range<usize>, &'a str);
+
+struct Scan<'a> {
+    file: &'a str,
+    keep_normals: bool,
+    /// Lines of each kind so far, from which negative indices count back.
+    so_far: Counts,
+    /// Lines of each kind in the whole file.
+    total: Counts,
+    /// Whether a corner with a normal, and the line of a corner without one, was seen.
+    corner_with_normal: bool,
+    corner_without_normal: Option<usize>,
+    out: Scanned,
+    problems: Vec<Problem>,
+}
+
+/// Numbers of positions, texture coordinates and normals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    positions: i64,
+    texcoords: i64,
+    normals: i64,
+}
+
+impl Counts {
+    /// Counts a line by its first word. A wrong line counts as well, so that the faces are not blamed for it.
+    fn count(&mut self, keyword: &str) {
+        match keyword {
+            "v" => self.positions += 1,
+            "vt" => self.texcoords += 1,
+            "vn" => self.normals += 1,
+            _ => {}
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Self {
+        let mut counts = Self::default();
+        for (_, text) in logical_lines(bytes) {
+            counts.count(text.split_ascii_whitespace().next().unwrap_or_default());
+        }
+        counts
+    }
+}
+
+/// Looks through an OBJ file. With `keep_normals`, the copy has vertex normals if every corner has one.
+pub(super) fn scan(file: &str, bytes: &[u8], keep_normals: bool) -> Result<Scanned, Vec<Problem>> {
+    let first_pass = scan_once(file, bytes, keep_normals)?;
+    let Some(line) =
+        first_pass.corner_without_normal.filter(|_| first_pass.corner_with_normal && keep_normals)
+    else {
+        return Ok(first_pass.out);
+    };
+    let mut without = scan_once(file, bytes, false)?.out;
+    let message = format!("the face on line {line} has no vertex normals and others do; all are left out");
+    without.warnings.push(Problem::of_file(file, message));
+    Ok(without)
+}
+
+fn scan_once<'a>(file: &'a str, bytes: &[u8], keep_normals: bool) -> Result<Scan<'a>, Vec<Problem>> {
+    let out = Scanned {
+        clean: String::with_capacity(bytes.len()),
+        triangle_lines: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut scan = Scan {
+        file,
+        keep_normals,
+        so_far: Counts::default(),
+        total: Counts::of(bytes),
+        corner_with_normal: false,
+        corner_without_normal: None,
+        out,
+        problems: Vec::new(),
+    };
+    for (line, text) in logical_lines(bytes) {
+        scan.line(line, &text);
+        if scan.problems.len() >= MOST {
+            break;
+        }
+    }
+    if scan.problems.is_empty() && scan.out.triangle_lines.is_empty() {
+        scan.problems.push(Problem::of_file(file, "the mesh is empty: there are no faces"));
+    }
+    if scan.problems.is_empty() { Ok(scan) } else { Err(scan.problems) }
+}
+
+/// The lines of a file, from 1; those that end in a backslash go on in the next. Bytes that are not UTF-8
+/// become replacement characters: they are fine in comments and names.
+fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+    let mut lines = bytes.split(|b| *b == b'\n').enumerate();
+    std::iter::from_fn(move || {
+        let (number, line) = lines.next()?;
+        let mut text = decode(line);
+        while let Some(start) = text.strip_suffix('\\') {
+            let Some((_, next)) = lines.next() else { break };
+            text = Cow::Owned(format!("{start} {}", decode(next)));
+        }
+        Some((number + 1, text))
+    })
+}
+
+fn decode(line: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+impl Scan<'_> {
+    fn line(&mut self, line: usize, text: &str) {
+        let code = text.split('#').next().unwrap_or_default();
+        let words: Vec<Word<'_>> = code
+            .split_ascii_whitespace()
+            .map(|w| {
+                let start = w.as_ptr() as usize - text.as_ptr() as usize;
+                (start..start + w.len(), w)
+            })
+            .collect();
+        let Some(((_, keyword), rest)) = words.split_first() else { return };
+        self.so_far.count(keyword);
+        let checked = match *keyword {
+            "v" => self.numbers(rest, "vertex", MAX_COORDINATE).map(|n| self.copy("v", n)),
+            "vn" => self.numbers(rest, "vertex normal", f32::MAX).map(|n| {
+                if self.keep_normals {
+                    self.copy("vn", n);
+                }
+            }),
+            "f" => self.face(line, rest),
+            _ => Ok(()),
+        };
+        if let Err((span, message)) = checked {
+            let whole = words[0].0.start..words[words.len() - 1].0.end;
+            self.problems.push(Problem::at_line(self.file, line, text, span.unwrap_or(whole), message));
+        }
+    }
+
+    fn copy(&mut self, keyword: &str, [x, y, z]: [f32; 3]) {
+        // Writing to a string cannot fail. Rust prints the shortest text that reads back as the same number.
+        let _ = writeln!(self.out.clean, "{keyword} {x} {y} {z}");
+    }
+
+    /// Three finite numbers; more, such as colours, are passed over.
+    fn numbers(&self, words: &[Word<'_>], what: &str, limit: f32) -> Result<[f32; 3], Complaint> {
+        let mut out = [0.0; 3];
+        for (i, o) in out.iter_mut().enumerate() {
+            let Some((span, word)) = words.get(i) else {
+                return Err((
+                    None,
+                    format!("a {what} has three coordinates, and this one has {}", words.len()),
+                ));
+            };
+            let fail = |why: String| Err((Some(span.clone()), why));
+            match word.parse::<f32>() {
+                Err(_) => return fail(format!("{} is not a number", quoted(word))),
+                Ok(v) if v.is_nan() => {
+                    return fail(format!("a coordinate of this {what} is not a number (NaN)"));
+                }
+                Ok(v) if v.is_infinite() => return fail(format!("a coordinate of this {what} is infinite")),
+                Ok(v) if v.abs() > limit => {
+                    return fail(format!("the coordinate {} is beyond ±{limit:e}", quoted(word)));
+                }
+                Ok(v) => *o = v,
+            }
+        }
+        Ok(out)
+    }
+
+    fn face(&mut self, line: usize, words: &[Word<'_>]) -> Result<(), Complaint> {
+        if words.len() < 3 {
+            return Err((
+                None,
+                format!("a face has at least three vertices, and this one has {}", words.len()),
+            ));
+        }
+        let mut corners = Vec::with_capacity(words.len());
+        for (span, word) in words {
+            corners.push(self.corner(word).map_err(|message| (Some(span.clone()), message))?);
+        }
+        self.out.clean.push('f');
+        for (position, normal) in corners {
+            let _ = match normal {
+                Some(normal) if self.keep_normals => write!(self.out.clean, " {position}//{normal}"),
+                _ => write!(self.out.clean, " {position}"),
+            };
+            match normal {
+                Some(_) => self.corner_with_normal = true,
+                None => self.corner_without_normal = self.corner_without_normal.or(Some(line)),
+            }
+        }
+        self.out.clean.push('\n');
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        self.out.triangle_lines.extend(std::iter::repeat_n(line, words.len() - 2));
+        Ok(())
+    }
+
+    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`, as indices of position and normal from 1.
+    fn corner(&self, word: &str) -> Result<(i64, Option<i64>), String> {
+        let mut parts = word.split('/');
+        let (v, vt, vn) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+        if parts.next().is_some() {
+            return Err(format!("{} is not a face vertex; write v, v/vt, v//vn or v/vt/vn", quoted(word)));
+        }
+        let index = |text: &str, what: &str, so_far: i64, total: i64| {
+            let number: i64 = text.parse().map_err(|_| format!("{} is not an index", quoted(text)))?;
+            let from_one = if number < 0 { so_far.saturating_add(number).saturating_add(1) } else { number };
+            match number {
+                0 => Err(format!("the {what} index is 0; they begin at 1")),
+                _ if (1..=total).contains(&from_one) => Ok(from_one),
+                _ if number < 0 => Err(format!(
+                    "the {what} index {number} is out of range; up to here the file has {so_far}"
+                )),
+                _ => Err(format!("the {what} index {number} is out of range; the file has {total}")),
+            }
+        };
+        let optional = |text: Option<&str>, what: &str, so_far: i64, total: i64| {
+            text.filter(|t| !t.is_empty()).map(|t| index(t, what, so_far, total)).transpose()
+        };
+        let Counts { positions, texcoords, normals } = self.so_far;
+        let position = index(v, "vertex", positions, self.total.positions)?;
+        optional(vt, "texture coordinate", texcoords, self.total.texcoords)?;
+        let normal = optional(vn, "normal", normals, self.total.normals)?;
+        Ok((position, normal))
+    }
+}
+
+/// What is wrong in a line, and at which bytes if not all of them.
+type Complaint = (Option<Range<usize>>, String);

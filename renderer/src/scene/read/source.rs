@@ -1,0 +1,330 @@
+//! A TOML document read key by key: every value knows its place, and everything wrong is collected
+//! rather than only the first.
+
+use std::cell::RefCell;
+use std::ops::{Range, RangeInclusive};
+
+use glam::Vec3;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::keys;
+use crate::scene::error::Problem;
+use crate::scene::suggest::{hint, quoted};
+
+/// A scene file, and what was found wrong in it so far.
+pub(super) struct Source<'a> {
+    pub(super) file: &'a str,
+    pub(super) text: &'a str,
+    pub(super) errors: RefCell<Vec<Problem>>,
+    pub(super) warnings: RefCell<Vec<Problem>>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(file: &'a str, text: &'a str) -> Self {
+        Self { file, text, errors: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    /// A problem at a place of this file, not yet collected.
+    pub(super) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
+        Problem::at(self.file, self.text, span, message)
+    }
+
+    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) {
+        self.push(self.problem(span, message));
+    }
+
+    pub(super) fn push(&self, problem: Problem) {
+        self.errors.borrow_mut().push(problem);
+    }
+
+    pub(super) fn warn(&self, problem: Problem) {
+        self.warnings.borrow_mut().push(problem);
+    }
+
+    /// What the user wrote at `span`, on one line and not too long.
+    fn written(&self, span: &Range<usize>) -> String {
+        let text = self.text.get(span.clone()).unwrap_or_default().trim();
+        match text.char_indices().nth(40) {
+            Some((end, _)) => text[..end].escape_debug().to_string() + "…",
+            None => text.escape_debug().to_string(),
+        }
+    }
+}
+
+/// A table of the document.
+#[derive(Clone)]
+pub(super) struct Section<'a> {
+    pub(super) src: &'a Source<'a>,
+    table: &'a DeTable<'a>,
+    /// Where its header, or the whole inline table, stands.
+    pub(super) span: Range<usize>,
+    /// What messages call it, e.g. `[camera]` or `shapes[2]`.
+    pub(super) name: String,
+}
+
+impl<'a> Section<'a> {
+    pub(super) fn new(
+        src: &'a Source<'a>,
+        table: &'a DeTable<'a>,
+        span: Range<usize>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self { src, table, span, name: name.into() }
+    }
+
+    /// The value of a key, if it is there.
+    pub(super) fn get(&self, key: &str) -> Option<Field<'a>> {
+        let (key, value) = self.table.get_key_value(key)?;
+        Some(Field { src: self.src, key_span: key.span(), name: quoted(key.get_ref()), value })
+    }
+
+    /// The value of a key that must be there.
+    pub(super) fn require(&self, key: &str, example: &str) -> Option<Field<'a>> {
+        let field = self.get(key);
+        if field.is_none() {
+            self.src.error(self.span.clone(), format!("{} lacks {key:?}, for example: {example}", self.name));
+        }
+        field
+    }
+
+    /// Everything in the table, in the order of the file.
+    pub(super) fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
+        let field = |key: &'a Spanned<_>, value| {
+            let name: &'a std::borrow::Cow<'a, str> = key.get_ref();
+            (name.as_ref(), Field { src: self.src, key_span: key.span(), name: quoted(name), value })
+        };
+        let mut entries: Vec<_> = self.table.iter().map(|(k, v)| field(k, v)).collect();
+        entries.sort_by_key(|(_, f)| f.key_span.start);
+        entries
+    }
+
+    /// Reports every key that is not among `known`.
+    pub(super) fn reject_unknown_keys(&self, known: &[&str]) {
+        for (key, field) in self.entries() {
+            if !known.contains(&key) {
+                let what = format!("unknown key {} in {}", field.name, self.name);
+                let hint = match keys::meant(key, known) {
+                    Some(meaning) => format!("; {meaning}"),
+                    None => hint(key, "valid are", known.iter().copied()),
+                };
+                self.src.error(field.key_span, what + &hint);
+            }
+        }
+    }
+}
+
+/// A value of the document and what it is called.
+#[derive(Clone)]
+pub(super) struct Field<'a> {
+    pub(super) src: &'a Source<'a>,
+    pub(super) key_span: Range<usize>,
+    /// Its key, quoted.
+    pub(super) name: String,
+    value: &'a Spanned<DeValue<'a>>,
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn span(&self) -> Range<usize> {
+        self.value.span()
+    }
+
+    /// Reports that the value is wrong: `"key" WHY`.
+    pub(super) fn fail<T>(&self, why: &str) -> Option<T> {
+        self.src.error(self.span(), format!("{} {why}", self.name));
+        None
+    }
+
+    /// Reports that the value is wrong: `"key" RULE, not VALUE`.
+    pub(super) fn reject<T>(&self, rule: &str) -> Option<T> {
+        self.fail(&format!("{rule}, not {}", self.src.written(&self.span())))
+    }
+
+    /// Reports that the value is of the wrong type.
+    pub(super) fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+        let found = match self.value.get_ref() {
+            DeValue::String(s) => format!("the string {}", quoted(s)),
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                format!("the number {}", self.src.written(&self.span()))
+            }
+            DeValue::Boolean(b) => b.to_string(),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(a) => format!("an array of {}", a.len()),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.fail(&format!("must be {expected}, not {found}"))
+    }
+
+    pub(super) fn is_array(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    pub(super) fn is_number(&self) -> bool {
+        self.value.get_ref().is_integer() || self.value.get_ref().is_float()
+    }
+
+    /// The value if it is a boolean; no complaint otherwise.
+    pub(super) fn as_bool(&self) -> Option<bool> {
+        self.value.get_ref().as_bool()
+    }
+
+    /// The value if it is a string; no complaint otherwise.
+    pub(super) fn as_str(&self) -> Option<&'a str> {
+        self.value.get_ref().as_str()
+    }
+
+    pub(super) fn boolean(&self) -> Option<bool> {
+        self.as_bool().or_else(|| self.wrong_type("true or false"))
+    }
+
+    pub(super) fn string(&self) -> Option<&'a str> {
+        self.as_str().or_else(|| self.wrong_type("a string"))
+    }
+
+    pub(super) fn table(&self, name: impl Into<String>) -> Option<Section<'a>> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(self.src, table, self.span(), name)),
+            _ => self.wrong_type("a table"),
+        }
+    }
+
+    pub(super) fn array(&self, of: &str) -> Option<Vec<Field<'a>>> {
+        let Some(array) = self.value.get_ref().as_array() else {
+            return self.wrong_type(of);
+        };
+        let item =
+            |value| Field { src: self.src, key_span: self.key_span.clone(), name: self.name.clone(), value };
+        Some(array.iter().map(item).collect())
+    }
+
+    /// A whole number in `range`.
+    pub(super) fn integer(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        let rule = format!("must be a whole number between {} and {}", range.start(), range.end());
+        match self.value.get_ref() {
+            DeValue::Integer(i) => {
+                let value = u32::from_str_radix(i.as_str(), i.radix()).ok().filter(|v| range.contains(v));
+                value.or_else(|| self.reject(&rule))
+            }
+            DeValue::Float(_) => self.reject(&rule),
+            _ => self.wrong_type("a whole number"),
+        }
+    }
+
+    /// A whole number from 0 upwards without another bound.
+    pub(super) fn natural(&self) -> Option<u64> {
+        match self.value.get_ref() {
+            DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix())
+                .ok()
+                .or_else(|| self.reject("must be a whole number that is not negative")),
+            DeValue::Float(_) => self.reject("must be a whole number"),
+            _ => self.wrong_type("a whole number"),
+        }
+    }
+
+    /// A finite number; integers count as well.
+    pub(super) fn number(&self) -> Option<f64> {
+        let value = match self.value.get_ref() {
+            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()).ok().map(|v| v as f64),
+            DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
+            _ => return self.wrong_type("a number"),
+        };
+        value.filter(|v| v.is_finite()).or_else(|| self.reject("must be a finite number"))
+    }
+
+    /// A number in `[low, high]`.
+    pub(super) fn number_in(&self, low: f32, high: f32) -> Option<f32> {
+        let value = self.number()?;
+        if (f64::from(low)..=f64::from(high)).contains(&value) {
+            return Some(value as f32);
+        }
+        self.reject(&between(low, high))
+    }
+
+    /// Three numbers in `[-limit, limit]`.
+    pub(super) fn vec3(&self, limit: f32) -> Option<Vec3> {
+        let numbers = self.numbers(3, "three numbers, for example [0, 1, 0]")?;
+        let mut out = [0.0; 3];
+        for (number, o) in numbers.iter().zip(&mut out) {
+            *o = number.number_in(-limit, limit)?;
+        }
+        Some(Vec3::from(out))
+    }
+
+    /// An array of exactly `n` values.
+    pub(super) fn numbers(&self, n: usize, what: &str) -> Option<Vec<Field<'a>>> {
+        let items = self.array(what)?;
+        if items.len() == n { Some(items) } else { self.wrong_type(what) }
+    }
+
+    /// A colour with channels in `[0, high]`: `[r, g, b]` or a grey number, both linear, or `"#rrggbb"`, sRGB.
+    pub(super) fn color(&self, high: f32) -> Option<Vec3> {
+        const WHAT: &str = "a colour: [r, g, b], a number for grey, or \"#rrggbb\"";
+        match self.value.get_ref() {
+            DeValue::Integer(_) | DeValue::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
+            DeValue::String(hex) => match parse_hex(hex) {
+                Some(color) => Some(color),
+                None => self.wrong_type(WHAT),
+            },
+            DeValue::Array(_) => {
+                let items = self.numbers(3, WHAT)?;
+                let channels: Vec<_> = items.iter().map(|c| c.number_in(0.0, high)).collect();
+                Some(Vec3::new(channels[0]?, channels[1]?, channels[2]?))
+            }
+            _ => self.wrong_type(WHAT),
+        }
+    }
+
+    /// One of several words.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        let word = self.string()?;
+        let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+        if found.is_none() {
+            let hint = hint(word, "it is", choices.iter().map(|(name, _)| *name));
+            self.src.error(
+                self.span(),
+                format!("unknown {} {}{hint}", self.name.trim_matches('"'), quoted(word)),
+            );
+        }
+        found
+    }
+}
+
+/// The rule a number outside `[low, high]` breaks.
+fn between(low: f32, high: f32) -> String {
+    let plain = |v: f32| if v.abs() >= 1e6 { format!("{v:e}") } else { v.to_string() };
+    format!("must be between {} and {}", plain(low), plain(high))
+}
+
+/// `#rrggbb`, sRGB, as linear light.
+fn parse_hex(text: &str) -> Option<Vec3> {
+    let digits =
+        text.strip_prefix('#').filter(|d| d.len() == 6 && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let channel = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).ok().map(linear_from_srgb);
+    Some(Vec3::new(channel(0)?, channel(2)?, channel(4)?))
+}
+
+/// IEC 61966-2-1.
+fn linear_from_srgb(byte: u8) -> f32 {
+    let c = f64::from(byte) / 255.0;
+    (if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_colours_are_srgb() {
+        assert_eq!(parse_hex("#000000"), Some(Vec3::ZERO));
+        assert_eq!(parse_hex("#ffffff"), Some(Vec3::ONE));
+        let grey = parse_hex("#BCbcBc").unwrap();
+        assert!((grey.x - 0.502_886).abs() < 1e-5, "{grey}");
+        for bad in ["", "#fff", "ffffff", "#gggggg", "#ffffff0", "#ééé"] {
+            assert_eq!(parse_hex(bad), None, "{bad:?}");
+        }
+    }
+}

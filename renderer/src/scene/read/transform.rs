@@ -1,0 +1,187 @@
+//! `transform`: steps, applied in the order written.
+
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
+
+use super::keys;
+use super::settings::frame_problem;
+use super::source::{Field, Section};
+use crate::scene::limits::MAX_COORDINATE;
+
+/// Reads a transform, object to world, in f64 so that long chains lose nothing.
+pub(super) fn transform(field: &Field<'_>) -> Option<DAffine3> {
+    let steps = if field.is_table() {
+        vec![field.clone()]
+    } else {
+        field.array("an array of steps, for example [{ translate = [0, 1, 0] }]")?
+    };
+    let mut total = Some(DAffine3::IDENTITY);
+    for step in &steps {
+        // Every step is read even after a wrong one, to report all that is wrong.
+        let next = step.table("a step of \"transform\"").and_then(|s| one_step(&s));
+        total = total.zip(next).map(|(total, next)| next * total);
+    }
+    let total = total?;
+    if let Some(why) = unusable(&total) {
+        return field.fail(why);
+    }
+    Some(total)
+}
+
+fn one_step(section: &Section<'_>) -> Option<DAffine3> {
+    section.reject_unknown_keys(keys::STEPS);
+    let mut known = section.entries();
+    known.retain(|(key, _)| keys::STEPS.contains(key));
+    match known.as_slice() {
+        [] if section.entries().is_empty() => {
+            section.src.error(
+                section.span.clone(),
+                "an empty step of \"transform\"; write for example { scale = 2 }",
+            );
+            None
+        }
+        [] => None,
+        [(key, field)] => match *key {
+            "scale" => scale(field),
+            "rotate" => rotate(&field.table("\"rotate\"")?),
+            "translate" => field.vec3(MAX_COORDINATE).map(|v| DAffine3::from_translation(v.as_dvec3())),
+            "look_at" => look_at(&field.table("\"look_at\"")?),
+            _ => matrix(field),
+        },
+        [_, (second, field), ..] => {
+            let message = format!(
+                "a step of \"transform\" does one thing; write {second:?} as a step of its own: \
+                 [{{ {} = … }}, {{ {second} = … }}]",
+                known[0].0
+            );
+            section.src.error(field.key_span.clone(), message);
+            None
+        }
+    }
+}
+
+/// A factor for all axes, or one for each.
+fn scale(field: &Field<'_>) -> Option<DAffine3> {
+    let factors = if field.is_array() {
+        field.vec3(MAX_COORDINATE)?.as_dvec3()
+    } else {
+        DVec3::splat(field.number_in(-MAX_COORDINATE, MAX_COORDINATE)?.into())
+    };
+    if factors.cmpeq(DVec3::ZERO).any() {
+        return field.fail("of 0 would flatten the shape");
+    }
+    Some(DAffine3::from_scale(factors))
+}
+
+fn rotate(section: &Section<'_>) -> Option<DAffine3> {
+    section.reject_unknown_keys(keys::ROTATE);
+    let axis = section.require("axis", "axis = \"y\"").and_then(|f| axis(&f));
+    let degrees =
+        section.require("degrees", "degrees = 90").and_then(|f| f.number_in(-MAX_COORDINATE, MAX_COORDINATE));
+    let (sin, cos) = sin_cos_degrees(degrees?.into());
+    let a = axis?;
+    // Rodrigues: cos·1 + sin·[a]× + (1 - cos)·a aᵀ.
+    let cross =
+        DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0));
+    let outer = DMat3::from_cols(a * a.x, a * a.y, a * a.z);
+    Some(DAffine3::from_mat3(DMat3::from_diagonal(DVec3::splat(cos)) + cross * sin + outer * (1.0 - cos)))
+}
+
+/// `"x"`, `"y"`, `"z"` or a vector.
+fn axis(field: &Field<'_>) -> Option<DVec3> {
+    if field.as_str().is_some() {
+        return field.choice(&[("x", DVec3::X), ("y", DVec3::Y), ("z", DVec3::Z)]);
+    }
+    if !field.is_array() {
+        return field.wrong_type("\"x\", \"y\", \"z\" or a vector");
+    }
+    let axis = field.vec3(MAX_COORDINATE)?.as_dvec3().try_normalize();
+    axis.or_else(|| field.fail("has no direction"))
+}
+
+/// Sine and cosine, exact at multiples of 90°.
+fn sin_cos_degrees(degrees: f64) -> (f64, f64) {
+    match degrees.rem_euclid(360.0) {
+        0.0 => (0.0, 1.0),
+        90.0 => (1.0, 0.0),
+        180.0 => (0.0, -1.0),
+        270.0 => (-1.0, 0.0),
+        other => other.to_radians().sin_cos(),
+    }
+}
+
+/// Moves the object's origin to `origin` and turns its +z towards `target`, its +y towards `up`.
+fn look_at(section: &Section<'_>) -> Option<DAffine3> {
+    section.reject_unknown_keys(keys::LOOK_AT);
+    let point = |key, example| section.require(key, example).and_then(|f| f.vec3(MAX_COORDINATE));
+    let origin = point("origin", "origin = [0, 2, 0]");
+    let target = point("target", "target = [0, 0, 0]");
+    let up = section.get("up").map_or(Some(Vec3::Y), |f| f.vec3(MAX_COORDINATE));
+    let (origin, target, up) = (origin?, target?, up?);
+    if let Some(problem) = frame_problem(origin, target, up) {
+        section.src.error(section.span.clone(), problem.message("\"look_at\"", "origin"));
+        return None;
+    }
+    let (origin, target, up) = (origin.as_dvec3(), target.as_dvec3(), up.as_dvec3());
+    let z = (target - origin).normalize();
+    let x = up.cross(z).normalize();
+    Some(DAffine3 { matrix3: DMat3::from_cols(x, z.cross(x), z), translation: origin })
+}
+
+/// Four rows of four; the columns are the images of x, y, z and the origin.
+fn matrix(field: &Field<'_>) -> Option<DAffine3> {
+    const WHAT: &str = "four rows of four numbers";
+    let mut m = [[0.0; 4]; 4];
+    for (row, out) in field.numbers(4, WHAT)?.iter().zip(&mut m) {
+        for (number, o) in row.numbers(4, WHAT)?.iter().zip(out) {
+            *o = f64::from(number.number_in(-MAX_COORDINATE, MAX_COORDINATE)?);
+        }
+    }
+    if m[3] != [0.0, 0.0, 0.0, 1.0] {
+        return field.fail("must have [0, 0, 0, 1] as its last row");
+    }
+    let column = |c: usize| DVec3::new(m[0][c], m[1][c], m[2][c]);
+    Some(DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) })
+}
+
+/// Why a transform cannot place anything.
+fn unusable(t: &DAffine3) -> Option<&'static str> {
+    let m = t.matrix3;
+    let lengths = [m.x_axis.length(), m.y_axis.length(), m.z_axis.length()];
+    let largest = f64::from(MAX_COORDINATE);
+    if lengths.iter().any(|l| *l > largest) || t.translation.abs().max_element() > largest {
+        return Some("moves or scales by more than 1e9");
+    }
+    let volume: f64 = lengths.iter().product();
+    if lengths.iter().any(|l| *l < 1.0 / largest) {
+        return Some("scales by less than 1e-9");
+    }
+    if m.determinant().abs() < 1e-6 * volume {
+        return Some("flattens the shape: its determinant is 0");
+    }
+    None
+}
+
+/// The ratio by which a similarity scales; `None` if lengths change by direction, or angles at all.
+pub(super) fn similarity_scale(t: &DAffine3) -> Option<f64> {
+    let m = t.matrix3;
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis];
+    let s2 = x.length_squared();
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * s2;
+    let similar = near(y.length_squared(), s2)
+        && near(z.length_squared(), s2)
+        && near(x.dot(y), 0.0)
+        && near(y.dot(z), 0.0)
+        && near(z.dot(x), 0.0);
+    similar.then(|| s2.sqrt())
+}
+
+/// The transform in the precision of rendering.
+pub(super) fn to_f32(t: &DAffine3) -> Affine3A {
+    let m = t.matrix3;
+    Affine3A::from_cols(
+        m.x_axis.as_vec3().into(),
+        m.y_axis.as_vec3().into(),
+        m.z_axis.as_vec3().into(),
+        t.translation.as_vec3().into(),
+    )
+}

@@ -1,0 +1,80 @@
+//! The scenes that come with torrance.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+#[path = "../../../examples/make_knot.rs"]
+#[expect(dead_code, reason = "its main function writes to standard output")]
+mod make_knot;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn scenes_in(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(repository().join(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        let nested = path.join("scene.toml");
+        if path.extension().is_some_and(|e| e == "toml") {
+            found.push(path);
+        } else if nested.exists() {
+            found.push(nested);
+        }
+    }
+    found
+}
+
+#[test]
+fn all_load_without_a_warning() {
+    for (folder, at_least) in [("scenes", 3), ("tests/references", 4)] {
+        let scenes = scenes_in(folder);
+        assert!(scenes.len() >= at_least, "{scenes:?}");
+        for path in scenes {
+            let loaded = load(&path, &Overrides::default()).unwrap_or_else(|e| panic!("{}", e.report(false)));
+            assert_eq!(loaded.warnings, [], "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_knot_is_what_its_generator_makes() {
+    let committed = std::fs::read_to_string(repository().join("assets/knot.obj")).unwrap();
+    let made = make_knot::knot();
+    assert_eq!(committed.lines().count(), made.lines().count());
+    for (a, b) in committed.split_ascii_whitespace().zip(made.split_ascii_whitespace()) {
+        // Sines may differ in their last digit from machine to machine, and so a rounded coordinate by 1.
+        let near = match (a.parse::<i64>(), b.parse::<i64>()) {
+            (Ok(a), Ok(b)) => (a - b).abs() <= 1,
+            _ => a == b,
+        };
+        assert!(near, "{a} is committed, {b} is made");
+    }
+}
+
+#[test]
+fn the_knot_has_its_triangles_and_faces_outwards() {
+    let loaded = load(&repository().join("scenes/knot.toml"), &Overrides::default()).unwrap();
+    let shape = &loaded.description.shapes[0];
+    let Geometry::Mesh(mesh) = &shape.geometry else { panic!("no mesh") };
+    assert!(mesh.triangles.len() >= 100_000);
+    assert_eq!(mesh.normals.len(), mesh.positions.len());
+
+    // Six times the enclosed volume: positive if the triangles face outwards. Length of the knot times the area of
+    // the tube's section, by numbers from the generator.
+    let p = |i: u32| mesh.positions[i as usize].as_dvec3() * 2e-5;
+    let six_volumes: f64 = mesh.triangles.iter().map(|t| p(t[0]).dot(p(t[1]).cross(p(t[2])))).sum();
+    assert!((0.1..0.3).contains(&(six_volumes / 6.0)), "{six_volumes}");
+
+    let heights = || mesh.positions.iter().map(|p| shape.world_from_object.transform_point3(*p).y);
+    assert_eq!(heights().fold(f32::MAX, f32::min), 0.0, "it stands on the floor");
+    assert!((heights().fold(0.0, f32::max) - 1.2).abs() < 1e-3);
+    for t in mesh.triangles.iter().step_by(97) {
+        let flat = (p(t[1]) - p(t[0])).cross(p(t[2]) - p(t[0])).normalize().as_vec3();
+        for i in t {
+            let smooth = mesh.normals[*i as usize];
+            assert!(smooth.is_normalized() && smooth.dot(flat) > 0.99, "{smooth} {flat}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Thousands of broken files: each loads or is refused, and none brings the loader down.
+
+use super::*;
+use crate::scene::obj::{self, Normals};
+
+const SCENES: [&str; 3] = [
+    include_str!("../../../../scenes/cornell.toml"),
+    include_str!("../../../../scenes/roughness-row.toml"),
+    include_str!("../../../../scenes/knot.toml"),
+];
+
+const OBJ: &str = "# two faces\no name\nmtllib a.mtl\nv 0 0 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
+                   usemtl b\nf 1/1/1 2/1/1 3/1/1 \\\n4/1/1\nf -1//-1 -2//-1 -3//-1\nf 1 2 3\n";
+
+/// Pieces that parsers trip over.
+const PIECES: [&str; 30] = [
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "1e999",
+    "-0.0",
+    "1e-320",
+    "99999999999999999999",
+    "0x",
+    "\"",
+    "'''",
+    "[",
+    "]]",
+    "{",
+    "}",
+    "=",
+    "\n",
+    "\r",
+    "\\",
+    "#",
+    ".",
+    "\u{0}",
+    "\u{1b}",
+    "é",
+    "\u{10ffff}",
+    "/",
+    "//",
+    "true",
+    "1979-05-27",
+];
+
+/// SplitMix64: a fixed seed makes a failure repeatable.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// Breaks `bytes` in one to four places.
+fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    for _ in 0..=random.below(4) {
+        let at = random.below(out.len());
+        let end = (at + random.below(24)).min(out.len());
+        match random.below(7) {
+            0 if !out.is_empty() => out[at] ^= 1 << random.below(8),
+            1 => drop(out.drain(at..end)),
+            2 => out.truncate(at),
+            3 => {
+                let copy = out[at..end].to_vec();
+                let to = random.below(out.len());
+                out.splice(to..to, copy);
+            }
+            4 => out.insert(at, random.next() as u8),
+            _ => {
+                let piece = PIECES[random.below(PIECES.len())];
+                // In place of what is there half the time.
+                out.splice(at..if random.below(2) == 0 { at } else { end }, piece.bytes());
+            }
+        }
+    }
+    out
+}
+
+/// What every description that loads must satisfy, whatever the file.
+fn check(d: &Description) {
+    assert!(check_size(d.render.width, d.render.height).is_ok());
+    assert!(d.render.spp > 0 && d.render.max_depth > 0);
+    assert!(d.camera.position != d.camera.target && d.camera.fov > 0.0 && d.camera.fov < 180.0);
+    assert!(!d.shapes.is_empty());
+    assert!(d.environment != Vec3::ZERO || d.shapes.iter().any(|s| s.emission != Vec3::ZERO));
+    for material in &d.materials {
+        match material.kind {
+            MaterialKind::Diffuse { reflectance: r } => {
+                assert!(r.min_element() >= 0.0 && r.max_element() <= 1.0)
+            }
+            MaterialKind::Conductor { eta, k, alpha } => {
+                assert!(eta.is_finite() && k.is_finite() && (limits::MIN_ALPHA..=1.0).contains(&alpha));
+            }
+        }
+    }
+    for shape in &d.shapes {
+        assert!(shape.material < d.materials.len());
+        assert!(shape.world_from_object.is_finite() && shape.world_from_object.matrix3.determinant() != 0.0);
+        assert!(shape.emission.is_finite() && shape.emission.min_element() >= 0.0);
+        if let Geometry::Mesh(mesh) = &shape.geometry {
+            check_mesh(mesh);
+        }
+    }
+}
+
+fn check_mesh(mesh: &TriangleMesh) {
+    assert!(!mesh.triangles.is_empty());
+    assert!(mesh.triangles.iter().flatten().all(|i| (*i as usize) < mesh.positions.len()));
+    assert!(mesh.positions.iter().all(|p| p.abs().max_element() <= limits::MAX_COORDINATE));
+    assert!(mesh.normals.is_empty() || mesh.normals.len() == mesh.positions.len());
+    assert!(mesh.normals.iter().all(|n| n.is_normalized()), "{:?}", mesh.normals);
+}
+
+/// A report must be writable, and begin as promised.
+fn check_report(report: &str, file: &str) {
+    assert!(report.starts_with(&format!("error: {file}")), "{report}");
+    assert!(!report.contains('\u{1b}'));
+}
+
+#[test]
+fn broken_scenes() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("assets")).unwrap();
+    std::fs::create_dir(folder.path().join("scenes")).unwrap();
+    std::fs::write(folder.path().join("assets/knot.obj"), OBJ).unwrap();
+    let folder = folder.path().join("scenes");
+    let mut random = Random(1);
+    let (mut good, mut bad) = (0, 0);
+    for i in 0..6000 {
+        let bytes = mutated(SCENES[i % SCENES.len()].as_bytes(), &mut random);
+        match load_bytes("scene.toml", &bytes, &folder) {
+            Ok(loaded) => {
+                good += 1;
+                check(&loaded.description);
+            }
+            Err(error) => {
+                bad += 1;
+                assert!(!error.problems.is_empty());
+                check_report(&error.report(false), "");
+            }
+        }
+    }
+    // Both must happen, or the test tests nothing.
+    assert!(good > 100 && bad > 1000, "{good} loaded, {bad} did not");
+}
+
+#[test]
+fn broken_meshes() {
+    let mut random = Random(2);
+    let (mut good, mut bad) = (0, 0);
+    for i in 0..20_000 {
+        let bytes = mutated(OBJ.as_bytes(), &mut random);
+        let normals = [Normals::File, Normals::Smooth, Normals::Flat][i % 3];
+        match obj::read("m.obj", &bytes, normals) {
+            Ok(obj) => {
+                good += 1;
+                check_mesh(&obj.mesh);
+                assert_eq!(obj.mesh.triangles.len(), obj.triangle_lines.len());
+            }
+            Err(problems) => {
+                bad += 1;
+                check_report(&Error { problems }.report(false), "m.obj");
+            }
+        }
+    }
+    assert!(good > 1000 && bad > 1000, "{good} loaded, {bad} did not");
+}

@@ -1,0 +1,249 @@
+//! What scene files mean, and that no file brings the loader down.
+
+mod files;
+mod fuzz;
+mod meshes;
+
+use std::path::Path;
+
+use glam::Vec3;
+
+use super::*;
+
+/// A scene that is right, to be made wrong.
+const BASE: &str = r#"
+[camera]
+position = [0, 0, 4]
+target = [0, 0, 0]
+fov = 40
+[materials.white]
+type = "diffuse"
+reflectance = 0.8
+[[shapes]]
+type = "sphere"
+material = "white"
+emission = 1
+"#;
+
+/// Loads the text of a scene; panics with the report if that fails.
+fn scene(text: &str) -> Description {
+    loaded(text).unwrap_or_else(|e| panic!("{}", e.report(false))).description
+}
+
+fn loaded(text: &str) -> Result<Loaded, Error> {
+    load_bytes("scene.toml", text.as_bytes(), Path::new("."))
+}
+
+/// What a transform, written in TOML, makes of points and directions.
+fn transform(steps: &str) -> Affine3A {
+    let text = format!("{BASE}[[shapes]]\ntype = \"quad\"\nmaterial = \"white\"\ntransform = {steps}");
+    scene(&text).shapes[1].world_from_object
+}
+
+#[track_caller]
+fn assert_near(a: Vec3, b: [f32; 3]) {
+    assert!((a - Vec3::from(b)).length() < 1e-5, "{a} is not {b:?}");
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let d = scene(BASE);
+    assert_eq!(d.render, RenderSettings::default());
+    assert_eq!((d.camera.up, d.camera.fov_axis), (Vec3::Y, FovAxis::Y));
+    assert_eq!(d.environment, Vec3::ZERO);
+    assert!(d.materials[0].two_sided);
+    let shape = &d.shapes[0];
+    assert_eq!(shape.name, "shapes[0]");
+    assert_eq!(shape.geometry, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    assert_eq!(shape.world_from_object, Affine3A::IDENTITY);
+    assert!(!shape.emission_two_sided && !shape.flip_normals);
+}
+
+#[test]
+fn everything_can_be_said() {
+    let d = scene(
+        r##"
+        camera = { position = [1, 2, 3], target = [0, 0, 0], up = [0, 0, 1], fov = 90, fov_axis = "x" }
+        environment = { radiance = [1, 2, 3] }
+        [render]
+        width = 64
+        height = 0x20
+        spp = 1_000
+        max_depth = 3
+        rr = false
+        sampler = "independent"
+        direct = "nee"
+        seed = 4294967295
+        masking = "separable"
+        [materials]
+        a = { type = "diffuse", reflectance = "#ff0080", two_sided = false }
+        b = { type = "conductor", eta = 0, k = [1, 1.5, 2e0], roughness = 0.5 }
+        "c d" = { type = "conductor", eta = 0.2, k = 3, alpha = 0.16 }
+        [[shapes]]
+        type = "box"
+        name = "the box"
+        material = "c d"
+        emission = [4, 5, 6]
+        emission_sides = "both"
+        flip_normals = true
+        "##,
+    );
+    let expected = RenderSettings {
+        width: 64,
+        height: 32,
+        spp: 1000,
+        seed: u32::MAX,
+        max_depth: 3,
+        rr_depth: None,
+        sampler: Sampler::Independent,
+        direct: Direct::Nee,
+        masking: Masking::Separable,
+    };
+    assert_eq!(d.render, expected);
+    assert_eq!((d.camera.up, d.camera.fov_axis, d.camera.fov), (Vec3::Z, FovAxis::X, 90.0));
+    assert_eq!(d.environment, Vec3::new(1.0, 2.0, 3.0));
+    assert!(!d.materials[0].two_sided);
+    let MaterialKind::Diffuse { reflectance } = d.materials[0].kind else { panic!("not diffuse") };
+    assert_near(reflectance, [1.0, 0.0, 0.215_860_5]);
+    let k = Vec3::new(1.0, 1.5, 2.0);
+    assert_eq!(d.materials[1].kind, MaterialKind::Conductor { eta: Vec3::ZERO, k, alpha: 0.25 });
+    let shape = &d.shapes[0];
+    assert_eq!((shape.material, shape.name.as_str()), (2, "the box"));
+    assert_eq!(shape.emission, Vec3::new(4.0, 5.0, 6.0));
+    assert!(shape.emission_two_sided && shape.flip_normals);
+}
+
+#[test]
+fn roulette_is_off_on_or_numbered() {
+    for (text, expected) in [("false", None), ("true", Some(5)), ("0", Some(0)), ("9", Some(9))] {
+        let d = scene(&format!("{BASE}[render]\nrr = {text}"));
+        assert_eq!(d.render.rr_depth, expected, "{text}");
+    }
+}
+
+#[test]
+fn the_command_line_comes_last() {
+    let mut render = RenderSettings::default();
+    Overrides::default().apply(&mut render);
+    assert_eq!(render, RenderSettings::default());
+    let overrides = Overrides {
+        size: Some((3, 4)),
+        rr_depth: Some(None),
+        sampler: Some(Sampler::Independent),
+        ..Default::default()
+    };
+    overrides.apply(&mut render);
+    assert_eq!((render.width, render.height, render.rr_depth), (3, 4, None));
+    assert_eq!((render.sampler, render.spp), (Sampler::Independent, 64));
+}
+
+#[test]
+fn transform_steps_apply_in_the_order_written() {
+    let t = transform(
+        "[{ scale = [1, 2, 3] }, { translate = [10, 0, 0] }, { rotate = { axis = \"z\", degrees = 90 } }]",
+    );
+    // (1, 1, 1) → (1, 2, 3) → (11, 2, 3) → (-2, 11, 3), exactly.
+    assert_eq!(t.transform_point3(Vec3::ONE), Vec3::new(-2.0, 11.0, 3.0));
+    let reversed = transform(
+        "[{ rotate = { axis = \"z\", degrees = 90 } }, { translate = [10, 0, 0] }, { scale = [1, 2, 3] }]",
+    );
+    assert_eq!(reversed.transform_point3(Vec3::ONE), Vec3::new(9.0, 2.0, 3.0));
+    assert_eq!(transform("{ scale = 2 }").transform_point3(Vec3::ONE), Vec3::splat(2.0));
+}
+
+#[test]
+fn rotations_turn_the_way_of_the_right_hand() {
+    let rotated = |axis: &str, degrees: f32, v: Vec3| {
+        transform(&format!("[{{ rotate = {{ axis = {axis}, degrees = {degrees} }} }}]")).transform_vector3(v)
+    };
+    assert_eq!(rotated("\"x\"", 90.0, Vec3::Y), Vec3::Z);
+    assert_eq!(rotated("\"y\"", 90.0, Vec3::Z), Vec3::X);
+    assert_eq!(rotated("\"z\"", -90.0, Vec3::X), Vec3::NEG_Y);
+    assert_eq!(rotated("\"z\"", 540.0, Vec3::X), Vec3::NEG_X);
+    assert_near(rotated("[1, 1, 1]", 120.0, Vec3::X), [0.0, 1.0, 0.0]);
+    assert_near(rotated("[0, 0, 7]", 30.0, Vec3::X), [0.866_025_4, 0.5, 0.0]);
+}
+
+#[test]
+fn look_at_turns_z_to_the_target() {
+    let t =
+        transform("[{ scale = [4.5, 0.9, 1] }, { look_at = { origin = [0, 6, 5], target = [0, 0.8, 0] } }]");
+    assert_near(t.transform_point3(Vec3::ZERO), [0.0, 6.0, 5.0]);
+    let length = 5.2f32.hypot(5.0);
+    assert_near(t.transform_vector3(Vec3::Z), [0.0, -5.2 / length, -5.0 / length]);
+    assert_near(t.transform_vector3(Vec3::X), [-4.5, 0.0, 0.0]);
+    assert_near(t.transform_vector3(Vec3::Y), [0.0, 0.9 * 5.0 / length, -0.9 * 5.2 / length]);
+    assert!(t.matrix3.determinant() > 0.0);
+}
+
+#[test]
+fn matrices_are_written_row_by_row() {
+    let t = transform("[{ matrix = [[0, -1, 0, 5], [1, 0, 0, 6], [0, 0, 1, 7], [0, 0, 0, 1]] }]");
+    assert_eq!(t.transform_point3(Vec3::X), Vec3::new(5.0, 7.0, 7.0));
+    assert_eq!(t.transform_vector3(Vec3::Y), Vec3::NEG_X);
+}
+
+#[test]
+fn lights_need_no_material() {
+    let d = scene(&format!(
+        "{BASE}[[shapes]]\ntype = \"quad\"\nemission = 2\n[[shapes]]\ntype = \"quad\"\nemission = 3"
+    ));
+    let black = MaterialKind::Diffuse { reflectance: Vec3::ZERO };
+    assert_eq!((d.shapes[1].material, d.shapes[2].material, d.materials.len()), (1, 1, 2));
+    assert_eq!(d.materials[1].kind, black);
+}
+
+#[test]
+fn spheres_may_be_turned_mirrored_and_scaled_evenly() {
+    let sphere = |steps: &str| loaded(&format!("{BASE}transform = [{steps}]"));
+    assert!(
+        sphere("{ scale = -2 }, { rotate = { axis = [1, 2, 3], degrees = 33 } }, { scale = [1, -1, 1] }")
+            .is_ok()
+    );
+    assert!(sphere("{ scale = [1, 1, 1.001] }").is_err());
+    assert!(sphere("{ matrix = [[1, 0.01, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] }").is_err());
+}
+
+#[test]
+fn everything_wrong_is_reported_in_order() {
+    let text = BASE.replace("fov = 40", "fov = 0").replace("0.8", "1.5").replace("\"sphere\"", "\"cube\"");
+    let error = loaded(&text).unwrap_err();
+    let lines: Vec<_> = error.problems.iter().map(|p| p.place.unwrap().0).collect();
+    assert_eq!(lines, [5, 8, 10], "{error}");
+}
+
+#[test]
+fn reports_begin_with_one_plain_line_and_show_the_place() {
+    let error = loaded(&BASE.replace("0.8", "'é→' # note")).unwrap_err();
+    let report = error.report(false);
+    let mut lines = report.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "error: scene.toml:8:15: \"reflectance\" must be a colour: [r, g, b], a number for grey, or \"#rrggbb\", \
+             not the string \"é→\""
+        )
+    );
+    assert!(lines.next().unwrap().contains("scene.toml:8:15"), "{report}");
+    assert!(report.contains("8 │ reflectance = 'é→'"), "{report}");
+    assert!(!report.contains('\u{1b}'));
+    assert!(error.report(true).contains('\u{1b}'), "colour on demand");
+    assert!(
+        error.report(true).starts_with("error: scene.toml:8:15: "),
+        "the first line is plain in any case"
+    );
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    for text in ["\u{1b}[31mx = 1", "x = \"\u{7}\u{85}\"", "# \u{9b}31m\nx = 1\n"] {
+        let error = loaded(text).unwrap_err();
+        assert!(!error.report(false).contains(['\u{1b}', '\u{7}', '\u{85}', '\u{9b}']), "{text:?}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    assert!(loaded(&format!("\u{feff}{BASE}")).is_ok());
+    assert!(loaded(&BASE.replace('\n', "\r\n")).is_ok());
+}

@@ -1,0 +1,552 @@
+//! The table: what is wrong, how it is made so, and what is said about it.
+
+/// How to make the input wrong.
+#[derive(Clone, Copy)]
+pub(crate) enum Wrong<'a> {
+    /// Put the second in the place of the first, which the scene holds once.
+    Scene(&'a str, &'a str),
+    /// Have this scene instead.
+    WholeScene(&'a [u8]),
+    /// Have this mesh instead.
+    Mesh(&'a [u8]),
+    /// Have these arguments after `render`.
+    Arguments(&'a [&'a str]),
+}
+
+use Wrong::{Arguments, Mesh, Scene, WholeScene};
+
+/// What is wrong, how it is made so, and what is said about it.
+pub(crate) type Row<'a> = (&'a str, Wrong<'a>, &'a str);
+
+pub(crate) const SYNTAX: &[Row<'_>] = &[
+    (
+        "unclosed header",
+        Scene("[camera]", "[camera"),
+        r#"scene.toml:5:8: not valid TOML: unclosed table, expected "]""#,
+    ),
+    (
+        "no value",
+        Scene("fov = 40", "fov ="),
+        r#"scene.toml:8:6: not valid TOML: there is no value after "=""#,
+    ),
+    (
+        "no equals sign",
+        Scene("fov = 40", "fov"),
+        r#"scene.toml:8:4: not valid TOML: key with no value, expected "=""#,
+    ),
+    (
+        "unclosed string",
+        Scene("\"gold\"\nc", "\"gold\nc"),
+        r#"scene.toml:26:17: not valid TOML: invalid basic string, expected """"#,
+    ),
+    (
+        "duplicate key",
+        Scene("fov = 40", "fov = 40\nfov = 41"),
+        r#"scene.toml:9:1: not valid TOML: "fov" is defined twice"#,
+    ),
+    (
+        "bare word",
+        Scene("fov = 40", "fov = wide"),
+        "scene.toml:8:7: not valid TOML: string values must be quoted, expected literal string",
+    ),
+    (
+        "not UTF-8",
+        WholeScene(b"[camera]\nup = \"\xe9\"\n"),
+        "scene.toml:2:7: not UTF-8: the byte 0xe9 begins no character",
+    ),
+    (
+        "binary file",
+        WholeScene(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
+        "scene.toml:1:1: not UTF-8: the byte 0x89 begins no character",
+    ),
+    (
+        "empty file",
+        WholeScene(b""),
+        r#"scene.toml:1:1: the scene has no [camera]; it needs one with "position", "target" and "fov""#,
+    ),
+];
+
+pub(crate) const KEYS: &[Row<'_>] = &[
+    (
+        "misspelt key",
+        Scene("spp = 2", "ssp = 2"),
+        r#"scene.toml:3:1: unknown key "ssp" in [render]; did you mean "spp"?"#,
+    ),
+    (
+        "another program's key",
+        Scene("spp = 2", "samples = 2"),
+        r#"scene.toml:3:1: unknown key "samples" in [render]; it is called "spp" here"#,
+    ),
+    (
+        "key in the wrong section",
+        Scene("spp = 2", "fov = 2"),
+        r#"scene.toml:3:1: unknown key "fov" in [render]; it belongs in [camera]"#,
+    ),
+    (
+        "key of another type",
+        Scene("type = \"quad\"", "type = \"quad\"\nradius = 1"),
+        r#"scene.toml:33:1: unknown key "radius" in shapes[1]; it belongs to shapes of type "sphere""#,
+    ),
+    (
+        "unknown key",
+        Scene("spp = 2", "frobnicate = 2"),
+        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "seed" or "masking""#,
+    ),
+    (
+        "misspelt section",
+        Scene("[camera]", "[[shape]]\n[camera]"),
+        r#"scene.toml:5:3: unknown key "shape" in the scene; did you mean "shapes"?"#,
+    ),
+    (
+        "transform outside transform",
+        Scene("name = \"floor\"", "rotate = 3"),
+        r#"scene.toml:31:1: unknown key "rotate" in shapes[1]; it belongs in a "transform", for example transform = [{ translate = [0, 1, 0] }]"#,
+    ),
+    (
+        "unknown material",
+        Scene("material = \"gold\"", "material = \"glod\""),
+        r#"scene.toml:26:12: unknown material "glod"; did you mean "gold"?"#,
+    ),
+    (
+        "material unlike any",
+        Scene("material = \"gold\"", "material = \"velvet\""),
+        r#"scene.toml:26:12: unknown material "velvet"; the scene has "white" or "gold""#,
+    ),
+    (
+        "unknown material type",
+        Scene("type = \"diffuse\"", "type = \"lambert\""),
+        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse" or "conductor""#,
+    ),
+    (
+        "misspelt shape type",
+        Scene("type = \"sphere\"", "type = \"shpere\""),
+        r#"scene.toml:25:8: unknown type "shpere"; did you mean "sphere"?"#,
+    ),
+    (
+        "unknown sampler",
+        Scene("spp = 2", "sampler = \"halton\""),
+        r#"scene.toml:3:11: unknown sampler "halton"; it is "sobol" or "independent""#,
+    ),
+    (
+        "missing key",
+        Scene("fov = 40\n", ""),
+        r#"scene.toml:5:1: [camera] lacks "fov", for example: fov = 40"#,
+    ),
+    (
+        "missing type",
+        Scene("type = \"sphere\"\n", ""),
+        r#"scene.toml:23:1: shapes[0] lacks "type", for example: type = "sphere""#,
+    ),
+    (
+        "missing eta",
+        Scene("eta = [0.143, 0.375, 1.442]\n", ""),
+        r#"scene.toml:17:1: material "gold" lacks "eta", for example: eta = [0.143, 0.375, 1.442] for gold"#,
+    ),
+    (
+        "no camera",
+        WholeScene(b"[[shapes]]\ntype = \"quad\"\nemission = 1\n"),
+        r#"scene.toml:1:1: the scene has no [camera]; it needs one with "position", "target" and "fov""#,
+    ),
+    (
+        "same name twice",
+        Scene("name = \"floor\"", "name = \"ball\""),
+        r#"scene.toml:31:8: shapes[0] is named "ball" already"#,
+    ),
+];
+
+pub(crate) const VALUES: &[Row<'_>] = &[
+    (
+        "string for a number",
+        Scene("fov = 40", "fov = \"wide\""),
+        r#"scene.toml:8:7: "fov" must be a number, not the string "wide""#,
+    ),
+    (
+        "number for a string",
+        Scene("material = \"gold\"", "material = 1"),
+        r#"scene.toml:26:12: "material" must be a string, not the number 1"#,
+    ),
+    (
+        "table for a number",
+        Scene("spp = 2", "spp = { of = 2 }"),
+        r#"scene.toml:3:7: "spp" must be a whole number, not a table"#,
+    ),
+    (
+        "array for a section",
+        Scene("[environment]", "[[environment]]"),
+        r#"scene.toml:10:1: "environment" must be a table, not an array of 1"#,
+    ),
+    (
+        "two coordinates",
+        Scene("target = [0, 0, 0]", "target = [0, 0]"),
+        r#"scene.toml:7:10: "target" must be three numbers, for example [0, 1, 0], not an array of 2"#,
+    ),
+    (
+        "fraction of a sample",
+        Scene("spp = 2", "spp = 2.5"),
+        r#"scene.toml:3:7: "spp" must be a whole number between 1 and 1073741824, not 2.5"#,
+    ),
+    (
+        "no samples",
+        Scene("spp = 2", "spp = 0"),
+        r#"scene.toml:3:7: "spp" must be a whole number between 1 and 1073741824, not 0"#,
+    ),
+    (
+        "no path",
+        Scene("spp = 2", "max_depth = 0"),
+        r#"scene.toml:3:13: "max_depth" must be a whole number between 1 and 1000, not 0"#,
+    ),
+    (
+        "negative seed",
+        Scene("spp = 2", "seed = -1"),
+        r#"scene.toml:3:8: "seed" must be a whole number between 0 and 4294967295, not -1"#,
+    ),
+    ("nan", Scene("fov = 40", "fov = nan"), r#"scene.toml:8:7: "fov" must be a finite number, not nan"#),
+    (
+        "infinity",
+        Scene("radiance = 0.5", "radiance = inf"),
+        r#"scene.toml:11:12: "radiance" must be a finite number, not inf"#,
+    ),
+    (
+        "number beyond all",
+        Scene("radius = 0.5", "radius = 1e999"),
+        r#"scene.toml:28:10: "radius" must be a finite number, not 1e999"#,
+    ),
+    (
+        "empty image",
+        Scene("size = [16, 12]", "size = [0, 12]"),
+        "scene.toml:2:8: an image of 0×12 pixels is empty; both sides must be at least 1",
+    ),
+    (
+        "absurd image",
+        Scene("size = [16, 12]", "size = [1000000, 1000000]"),
+        "scene.toml:2:8: an image of 1000000×1000000 pixels would need 160.1 TiB of memory (176 bytes a pixel); the limit is 64 GiB",
+    ),
+    (
+        "negative width",
+        Scene("size = [16, 12]", "width = -16"),
+        r#"scene.toml:2:9: "width" must be a whole number that is not negative, not -16"#,
+    ),
+    (
+        "size twice",
+        Scene("spp = 2", "height = 12"),
+        r#"scene.toml:3:1: "height" is given by "size" already; keep one of them"#,
+    ),
+    (
+        "wide angle",
+        Scene("fov = 40", "fov = 180"),
+        r#"scene.toml:8:7: "fov" must be above 0 and below 180 degrees, not 180"#,
+    ),
+    (
+        "camera at its target",
+        Scene("target = [0, 0, 0]", "target = [0, 1, 5.0]"),
+        r#"scene.toml:7:10: "target" is the same point as "position", so the camera has no direction"#,
+    ),
+    (
+        "up along the view",
+        Scene("fov = 40", "fov = 40\nup = [0, -2, -10]"),
+        r#"scene.toml:9:6: "up" is parallel to the direction from "position" to "target"; turn it aside"#,
+    ),
+    ("no up", Scene("fov = 40", "fov = 40\nup = [0, 0, 0]"), r#"scene.toml:9:6: "up" is the zero vector"#),
+    (
+        "negative radiance",
+        Scene("radiance = 0.5", "radiance = [1, -2, 1]"),
+        r#"scene.toml:11:16: "radiance" must be between 0 and 1e9, not -2"#,
+    ),
+    (
+        "more light out than in",
+        Scene("[0.8, 0.7, 0.6]", "[0.8, 1.7, 0.6]"),
+        r#"scene.toml:15:21: "reflectance" must be between 0 and 1, not 1.7"#,
+    ),
+    (
+        "not a colour",
+        Scene("[0.8, 0.7, 0.6]", "\"#ff00\""),
+        r##"scene.toml:15:15: "reflectance" must be a colour: [r, g, b], a number for grey, or "#rrggbb", not the string "#ff00""##,
+    ),
+    (
+        "negative roughness",
+        Scene("roughness = 0.3", "roughness = -0.3"),
+        r#"scene.toml:21:13: "roughness" must be between 0.01 and 1, not -0.3"#,
+    ),
+    (
+        "no roughness",
+        Scene("roughness = 0.3", "roughness = 0"),
+        r#"scene.toml:21:13: "roughness" is 0, but perfect mirrors are not supported; use 0.01 or more"#,
+    ),
+    (
+        "alpha and roughness",
+        Scene("roughness = 0.3", "roughness = 0.3\nalpha = 0.09"),
+        r#"scene.toml:21:1: material "gold" gives both "roughness" and "alpha"; keep one (alpha = roughness²)"#,
+    ),
+    (
+        "tiny alpha",
+        Scene("roughness = 0.3", "alpha = 1e-5"),
+        r#"scene.toml:21:9: "alpha" must be between 0.0001 and 1, not 1e-5"#,
+    ),
+    (
+        "no radius",
+        Scene("radius = 0.5", "radius = 0"),
+        r#"scene.toml:28:10: "radius" must be above 0, not 0"#,
+    ),
+    (
+        "far away",
+        Scene("center = [0, 0.5, 0]", "center = [0, 2e9, 0]"),
+        r#"scene.toml:27:14: "center" must be between -1e9 and 1e9, not 2e9"#,
+    ),
+];
+
+pub(crate) const SHAPES: &[Row<'_>] = &[
+    (
+        "no light",
+        Scene("radiance = 0.5", "radiance = 0"),
+        r#"scene.toml:10:1: the scene has no light, so the image would be black: give a shape an "emission", or [environment] a "radiance" above 0"#,
+    ),
+    (
+        "no shapes",
+        WholeScene(
+            b"[camera]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nfov = 40\n[environment]\nradiance = 1\n",
+        ),
+        "scene.toml:1:1: the scene has no shapes; add one with [[shapes]]",
+    ),
+    (
+        "shape of nothing",
+        Scene("material = \"gold\"\n", ""),
+        r#"scene.toml:23:1: shapes[0] has neither a "material" nor an "emission""#,
+    ),
+    (
+        "flat transform",
+        Scene("{ scale = 4 }", "{ scale = [4, 0, 4] }"),
+        r#"scene.toml:34:24: "scale" of 0 would flatten the shape"#,
+    ),
+    (
+        "singular matrix",
+        Scene("{ scale = 4 }", "{ matrix = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] }"),
+        r#"scene.toml:34:13: "transform" flattens the shape: its determinant is 0"#,
+    ),
+    (
+        "matrix of three rows",
+        Scene("{ scale = 4 }", "{ matrix = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]] }"),
+        r#"scene.toml:34:25: "matrix" must be four rows of four numbers, not an array of 3"#,
+    ),
+    (
+        "two steps in one",
+        Scene("{ scale = 4 }", "{ scale = 4, translate = [0, 0, 0] }"),
+        r#"scene.toml:34:27: a step of "transform" does one thing; write "translate" as a step of its own: [{ scale = … }, { translate = … }]"#,
+    ),
+    (
+        "misspelt step",
+        Scene("{ scale = 4 }", "{ scael = 4 }"),
+        r#"scene.toml:34:16: unknown key "scael" in a step of "transform"; did you mean "scale"?"#,
+    ),
+    (
+        "unknown axis",
+        Scene("axis = \"x\"", "axis = \"w\""),
+        r#"scene.toml:34:49: unknown axis "w"; it is "x", "y" or "z""#,
+    ),
+    (
+        "ellipsoid",
+        Scene("radius = 0.5", "transform = { scale = [1, 2, 1] }"),
+        r#"scene.toml:28:13: shapes[0] is a sphere, which "transform" would make an ellipsoid; scale all axes alike"#,
+    ),
+    (
+        "out of the world",
+        Scene("{ scale = 4 }", "{ scale = 4e8 }, { translate = [8e8, 0, 0] }"),
+        r#"scene.toml:34:13: shapes[1] reaches beyond 1e9 metres, where single precision fails"#,
+    ),
+    (
+        "misspelt mesh file",
+        Scene("tile.obj", "tiel.obj"),
+        r#"scene.toml:39:8: cannot read mesh file "tiel.obj": no such file; did you mean "tile.obj"?"#,
+    ),
+    (
+        "no mesh file",
+        Scene("tile.obj", "elephant.obj"),
+        r#"scene.toml:39:8: cannot read mesh file "elephant.obj": no such file"#,
+    ),
+    (
+        "no folder of meshes",
+        Scene("tile.obj", "meshes/tile.obj"),
+        r#"scene.toml:39:8: cannot read mesh file "meshes/tile.obj": there is no folder "meshes""#,
+    ),
+    (
+        "folder for a mesh",
+        Scene("tile.obj", "folder.obj"),
+        r#"scene.toml:39:8: cannot read mesh file "folder.obj": it is a directory"#,
+    ),
+    (
+        "other mesh format",
+        Scene("tile.obj", "tile.ply"),
+        r#"scene.toml:39:8: mesh file "tile.ply" is not an .obj file"#,
+    ),
+];
+
+pub(crate) const MESHES: &[Row<'_>] = &[
+    (
+        "NaN",
+        Mesh(b"v 0 0 0\nv 1 nan 0\nv 0 1 0\nf 1 2 3\n"),
+        "tile.obj:2:5: a coordinate of this vertex is not a number (NaN)",
+    ),
+    (
+        "infinity",
+        Mesh(b"v 0 0 0\nv 1 0 -inf\nv 0 1 0\nf 1 2 3\n"),
+        "tile.obj:2:7: a coordinate of this vertex is infinite",
+    ),
+    (
+        "overflow",
+        Mesh(b"v 0 0 0\nv 1 0 1e40\nv 0 1 0\nf 1 2 3\n"),
+        "tile.obj:2:7: a coordinate of this vertex is infinite",
+    ),
+    (
+        "far vertex",
+        Mesh(b"v 0 0 0\nv 1e10 0 0\nv 0 1 0\nf 1 2 3\n"),
+        r#"tile.obj:2:3: the coordinate "1e10" is beyond ±1e9"#,
+    ),
+    ("not a number", Mesh(b"v 0 0 0\nv 1 O 0\nv 0 1 0\nf 1 2 3\n"), r#"tile.obj:2:5: "O" is not a number"#),
+    (
+        "not UTF-8 in a number",
+        Mesh(b"v 0 0 0\nv 1 \xff 0\nv 0 1 0\nf 1 2 3\n"),
+        "tile.obj:2:5: \"\u{fffd}\" is not a number",
+    ),
+    (
+        "two coordinates",
+        Mesh(b"v 0 0 0\nv 1 0\nv 0 1 0\nf 1 2 3\n"),
+        "tile.obj:2:1: a vertex has three coordinates, and this one has 2",
+    ),
+    (
+        "index too large",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n"),
+        "tile.obj:4:7: the vertex index 4 is out of range; the file has 3",
+    ),
+    (
+        "index too far back",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -1 -2 -4\n"),
+        "tile.obj:4:9: the vertex index -4 is out of range; up to here the file has 3",
+    ),
+    (
+        "index zero",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 0 1 2\n"),
+        "tile.obj:4:3: the vertex index is 0; they begin at 1",
+    ),
+    (
+        "normal that is not there",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1//1 2//1 3//1\n"),
+        "tile.obj:4:3: the normal index 1 is out of range; the file has 0",
+    ),
+    (
+        "index not whole",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3.0\n"),
+        r#"tile.obj:4:7: "3.0" is not an index"#,
+    ),
+    (
+        "two corners",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n"),
+        "tile.obj:4:1: a face has at least three vertices, and this one has 2",
+    ),
+    ("empty mesh", Mesh(b""), "tile.obj: the mesh is empty: there are no faces"),
+    (
+        "vertices only",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"),
+        "tile.obj: the mesh is empty: there are no faces",
+    ),
+    (
+        "one flat triangle",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"),
+        r#"scene.toml:39:8: mesh file "tile.obj" holds 1 triangle, which has no area"#,
+    ),
+    (
+        "flat triangles only",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\nf 1 1 2\n"),
+        r#"scene.toml:39:8: mesh file "tile.obj" holds 2 triangles, none of which has an area"#,
+    ),
+];
+
+/// Samples that would take days, so that a fault found only after rendering does not pass for one found before.
+pub(crate) const DAYS: &str = "--spp=1000000000";
+
+pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
+    (
+        "no such scene",
+        Arguments(&["scnee.toml", "-o", "out.png"]),
+        r#"scnee.toml: cannot read the scene: no such file; did you mean "scene.toml"?"#,
+    ),
+    (
+        "no such folder",
+        Arguments(&["nowhere/scene.toml", "-o", "out.png"]),
+        r#"nowhere/scene.toml: cannot read the scene: there is no folder "nowhere""#,
+    ),
+    (
+        "folder for a scene",
+        Arguments(&["folder", "-o", "out.png"]),
+        "folder: cannot read the scene: it is a directory",
+    ),
+    (
+        "other scene format",
+        Arguments(&["scene.xml", "-o", "out.png"]),
+        "scene.xml: scenes are .toml files; .xml files are not read",
+    ),
+    (
+        "no such output folder",
+        Arguments(&["scene.toml", "-o", "nowhere/out.png", DAYS]),
+        r#"output "nowhere/out.png": directory "nowhere" does not exist; create it first"#,
+    ),
+    (
+        "file for an output folder",
+        Arguments(&["scene.toml", "-o", "tile.obj/out.png", DAYS]),
+        r#"output "tile.obj/out.png": "tile.obj" is not a directory"#,
+    ),
+    (
+        "folder for an output",
+        Arguments(&["scene.toml", "-o", "folder.png", DAYS]),
+        r#"output "folder.png": is a directory"#,
+    ),
+    (
+        "misspelt extension",
+        Arguments(&["scene.toml", "-o", "out.pgn", DAYS]),
+        r#"output "out.pgn": unknown file extension .pgn; did you mean .png? (there are .png, .exr, .hdr and .pfm)"#,
+    ),
+    (
+        "unknown extension",
+        Arguments(&["scene.toml", "-o", "out.docx", DAYS]),
+        r#"output "out.docx": unknown file extension .docx; use .png, .exr, .hdr or .pfm"#,
+    ),
+    (
+        "no extension",
+        Arguments(&["scene.toml", "-o", "out", DAYS]),
+        r#"output "out": the file name needs an extension: .png, .exr, .hdr or .pfm"#,
+    ),
+    (
+        "same output twice",
+        Arguments(&["scene.toml", "-o", "out.png", "-o", "./out.png", DAYS]),
+        r#"output "./out.png": given twice"#,
+    ),
+    (
+        "empty size",
+        Arguments(&["scene.toml", "-o", "out.png", "--size", "0x0"]),
+        "invalid value '0x0' for '--size <WxH>': an image of 0×0 pixels is empty; both sides must be at least 1",
+    ),
+    (
+        "absurd size",
+        Arguments(&["scene.toml", "-o", "out.png", "--size", "1000000x1000000"]),
+        "invalid value '1000000x1000000' for '--size <WxH>': an image of 1000000×1000000 pixels would need 160.1 TiB of memory (176 bytes a pixel); the limit is 64 GiB",
+    ),
+    (
+        "no size",
+        Arguments(&["scene.toml", "-o", "out.png", "--size", "big"]),
+        "invalid value 'big' for '--size <WxH>': expected WIDTHxHEIGHT in pixels, as in 1280x720",
+    ),
+    (
+        "no samples",
+        Arguments(&["scene.toml", "-o", "out.png", "--spp", "0"]),
+        "invalid value '0' for '--spp <N>': expected a whole number from 1 to 1073741824",
+    ),
+    ("no output", Arguments(&["scene.toml"]), "the following required arguments were not provided:"),
+    (
+        "unknown option",
+        Arguments(&["scene.toml", "-o", "out.png", "--ssp", "4"]),
+        "unexpected argument '--ssp' found",
+    ),
+    (
+        "unknown device",
+        Arguments(&["scene.toml", "-o", "out.png", "--device", "tpu"]),
+        "invalid value 'tpu' for '--device <DEVICE>': expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)",
+    ),
+];

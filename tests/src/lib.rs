@@ -1,0 +1,74 @@
+//! What the integration tests share: rendering on every machine there is, and comparing with oracles.
+
+pub mod compare;
+pub mod oracle;
+pub mod tampered;
+
+use std::path::{Path, PathBuf};
+
+use renderer::assemble::{SceneData, assemble};
+use renderer::backend::cpu::Cpu;
+use renderer::backend::cuda::{self, Cuda};
+use renderer::film::Film;
+use renderer::render::{Budget, Control, render};
+use renderer::scene::{Description, Overrides, load};
+
+/// Something that renders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machine {
+    /// All cores of the host.
+    Cpu,
+    /// The first CUDA device.
+    Cuda,
+}
+
+/// The host, and the first GPU if there is one; says so if there is none.
+pub fn machines() -> Vec<Machine> {
+    match cuda::driver::load() {
+        Ok(()) => vec![Machine::Cpu, Machine::Cuda],
+        Err(_) => {
+            eprintln!("skipped: no CUDA device");
+            vec![Machine::Cpu]
+        }
+    }
+}
+
+impl Machine {
+    /// Renders a scene with `spp` samples a pixel.
+    ///
+    /// # Panics
+    /// If rendering fails: tests want to know.
+    pub fn render(self, scene: &SceneData, spp: u32) -> Film {
+        let budget = Budget { spp, time: None };
+        let go_on = &mut |_: &_| Control::Continue;
+        let rendered = match self {
+            Self::Cpu => render(&mut Cpu::new(None).expect("threads start"), scene, budget, go_on),
+            Self::Cuda => render(&mut Cuda::new(0).expect("the device opens"), scene, budget, go_on),
+        };
+        rendered.expect("rendering succeeds").film
+    }
+}
+
+/// A scene of `tests/references`, described.
+///
+/// # Panics
+/// If it does not load.
+pub fn reference_scene(name: &str) -> Description {
+    let path = references().join(name).join("scene.toml");
+    load(&path, &Overrides::default()).expect("the scene loads").description
+}
+
+/// The folder with reference images. Where it was when this was compiled, or else below the working directory, so
+/// that test binaries also run on another machine from a checkout.
+pub fn references() -> PathBuf {
+    let compiled = Path::new(env!("CARGO_MANIFEST_DIR")).join("references");
+    if compiled.is_dir() { compiled } else { PathBuf::from("tests/references") }
+}
+
+/// Builds the data of a scene.
+///
+/// # Panics
+/// If it cannot be built.
+pub fn assembled(description: &Description) -> SceneData {
+    assemble(description).expect("the scene assembles")
+}

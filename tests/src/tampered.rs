@@ -1,0 +1,95 @@
+//! Renders with a deliberate mistake, for tests to prove that they would notice one.
+
+use device::arch::Portable;
+use device::bvh::{closest_hit, occluded};
+use device::film::FilmPixel;
+use device::path::generate;
+use device::path::step::shade;
+use device::shape::triangle;
+use glam::Vec3;
+use renderer::assemble::SceneData;
+use renderer::backend::cpu::{Cpu, InstructionSet};
+use renderer::film::Film;
+use renderer::render::Uploaded;
+
+/// A mistake in the physics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mistake {
+    /// None: what [`render`] yields must then be right.
+    None,
+    /// Direct light without the cosine of the receiver.
+    NoCosineInDirectLight,
+    /// The BSDF's density is this many times what it should be, wherever it is used.
+    BsdfPdf(f32),
+}
+
+/// Renders on the host with a mistake, by the same parts that [`device::path::step::step`] is made of.
+///
+/// # Panics
+/// If the scene has spheres, whose normals this does not compute.
+pub fn render(scene: &SceneData, spp: u32, mistake: Mistake) -> Film {
+    assert!(mistake != Mistake::NoCosineInDirectLight || scene.stats.spheres == 0, "only triangles");
+    let mut cpu = Cpu::with_instruction_set(Some(1), InstructionSet::Portable).expect("threads start");
+    let uploaded = Uploaded::new(&mut cpu, scene).expect("the scene fits");
+    let view = uploaded.view(scene);
+    let n = scene.width * scene.height;
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+    let mut film = vec![FilmPixel::default(); n as usize];
+    std::thread::scope(|scope| {
+        let rows = n.div_ceil(threads) as usize;
+        for (part, pixels) in film.chunks_mut(rows).enumerate() {
+            scope.spawn(move || {
+                for (i, pixel) in pixels.iter_mut().enumerate() {
+                    let i = (part * rows + i) as u32;
+                    for sample in 0..spp {
+                        let position = [i % scene.width, i / scene.width];
+                        let state = generate(&view.camera, &scene.settings, position, scene.width, sample);
+                        pixel.add(path(scene, &view, state, mistake));
+                    }
+                }
+            });
+        }
+    });
+    Film::from_layers(scene.width, scene.height, &film)
+}
+
+fn path(
+    scene: &SceneData,
+    view: &device::scene::SceneView,
+    mut state: device::path::PathState,
+    mistake: Mistake,
+) -> Vec3 {
+    loop {
+        // SAFETY: the view is of an uploaded scene that is still there, and any machine is portable.
+        let (hit, before, mut shaded) = unsafe {
+            let hit = closest_hit::<Portable>(view, state.ray, f32::INFINITY);
+            let before = state;
+            (hit, before, shade(view, &scene.settings, &mut state, &hit))
+        };
+        match mistake {
+            Mistake::None => {}
+            Mistake::NoCosineInDirectLight => {
+                if let Some(shadow) = &mut shaded.shadow {
+                    let prim = &scene.prims[hit.prim as usize];
+                    let n = triangle::area_normal([prim.a, prim.b, prim.c]).normalize();
+                    shadow.ld /= n.dot(shadow.ray.d).abs();
+                }
+            }
+            Mistake::BsdfPdf(factor) => {
+                if state.depth > before.depth {
+                    state.beta /= factor;
+                    state.prev_pdf *= factor;
+                }
+            }
+        }
+        if let Some(shadow) = shaded.shadow
+            // SAFETY: as above.
+            && !unsafe { occluded::<Portable>(view, shadow.ray, shadow.t_max) }
+        {
+            state.l += shadow.ld;
+        }
+        if !shaded.alive {
+            return state.l;
+        }
+    }
+}

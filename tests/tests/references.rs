@@ -1,0 +1,113 @@
+//! Images of an independent renderer (Mitsuba 3), matched within the noise of both.
+
+use renderer::scene::{Description, Masking, MaterialKind};
+use torrance_tests::compare::{Difference, Reference, compare};
+use torrance_tests::tampered::{self, Mistake};
+use torrance_tests::{Machine, assembled, machines, reference_scene, references};
+
+const SPP: u32 = 1024;
+
+fn difference(machine: Machine, scene: &Description, folder: &str, image: &str, spp: u32) -> Difference {
+    let film = machine.render(&assembled(scene), spp);
+    assert_eq!(film.rejected(), 0, "samples that are not finite");
+    let difference = compare(&film, &Reference::read(&references().join(folder), image), true);
+    println!("{folder}/{image} on {machine:?}, {spp} spp: {difference:?}");
+    difference
+}
+
+/// Asserts agreement on every machine.
+fn agrees(folder: &str, image: &str, masking: Masking) {
+    let mut scene = reference_scene(folder);
+    scene.render.masking = masking;
+    for machine in machines() {
+        let difference = difference(machine, &scene, folder, image, SPP);
+        assert!(difference.agrees(), "{folder}/{image} on {machine:?}: {difference:?}");
+    }
+}
+
+#[test]
+fn cornell_diffuse() {
+    agrees("cornell-diffuse", "reference", Masking::Correlated);
+}
+
+#[test]
+fn cornell_ggx_separable() {
+    agrees("cornell-ggx", "reference", Masking::Separable);
+}
+
+#[test]
+fn cornell_ggx_correlated() {
+    agrees("cornell-ggx", "reference_correlated", Masking::Correlated);
+}
+
+#[test]
+fn roughness_row_separable() {
+    agrees("roughness-row", "reference", Masking::Separable);
+}
+
+#[test]
+fn roughness_row_correlated() {
+    agrees("roughness-row", "reference_correlated", Masking::Correlated);
+}
+
+#[test]
+fn furnace_separable() {
+    agrees("furnace-conductor", "reference", Masking::Separable);
+}
+
+#[test]
+fn furnace_correlated() {
+    agrees("furnace-conductor", "reference_correlated", Masking::Correlated);
+}
+
+fn change_alpha(scene: &mut Description, factor: f32) {
+    for material in &mut scene.materials {
+        if let MaterialKind::Conductor { alpha, .. } = &mut material.kind {
+            *alpha *= factor;
+        }
+    }
+}
+
+#[test]
+fn control_rejects_roughness_off_by_5_percent() {
+    for folder in ["cornell-ggx", "roughness-row"] {
+        let mut scene = reference_scene(folder);
+        scene.render.masking = Masking::Correlated;
+        change_alpha(&mut scene, 1.05);
+        let difference = difference(Machine::Cpu, &scene, folder, "reference_correlated", 256);
+        assert!(!difference.agrees(), "{folder}: {difference:?} passes");
+    }
+}
+
+#[test]
+fn control_rejects_separable_masking() {
+    let mut scene = reference_scene("furnace-conductor");
+    scene.render.masking = Masking::Separable;
+    let difference = difference(Machine::Cpu, &scene, "furnace-conductor", "reference_correlated", 64);
+    assert!(!difference.agrees(), "{difference:?} passes");
+}
+
+/// Compares a render with a mistake, and asserts that only the one without is accepted.
+fn rejected(mistake: Mistake) {
+    let scene = assembled(&reference_scene("cornell-diffuse"));
+    let reference = Reference::read(&references().join("cornell-diffuse"), "reference");
+    let difference = compare(&tampered::render(&scene, 64, mistake), &reference, true);
+    println!("{mistake:?}: {difference:?}");
+    assert_eq!(difference.agrees(), mistake == Mistake::None, "{mistake:?}: {difference:?}");
+}
+
+#[test]
+fn control_accepts_no_mistake() {
+    rejected(Mistake::None);
+}
+
+#[test]
+fn control_rejects_missing_cosine() {
+    rejected(Mistake::NoCosineInDirectLight);
+}
+
+#[test]
+fn control_rejects_pdf_off_by_2_percent() {
+    rejected(Mistake::BsdfPdf(1.02));
+    rejected(Mistake::BsdfPdf(0.98));
+}
