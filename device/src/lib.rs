@@ -16,6 +16,7 @@
 //! - Scene data is validated on the host before it comes here; nothing is checked twice.
 
 #![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch))]
 
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;

@@ -15,8 +15,8 @@ use std::io::{self, Write as _};
 const AROUND: usize = 64;
 /// Rings along the knot.
 const ALONG: usize = 784;
-/// Radius of the tube; the knot winds around a torus of radii 2 and 1.
-const TUBE: f64 = 0.44;
+/// Radius of the tube; the knot is 6 wide.
+const TUBE: f64 = 0.56;
 /// Height of the knot in the file.
 const HEIGHT: f64 = 60_000.0;
 
@@ -62,10 +62,8 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
 fn ring(t: f64) -> impl Iterator<Item = V> {
     let center = curve(t);
     let tangent = unit(sub(curve(t + 1e-5), curve(t - 1e-5)));
-    // Away from the torus's axis of symmetry, which the knot never touches, so that the frame closes.
-    let core = unit([center[0], center[1], 0.0]);
-    let out = sub(center, core.map(|c| 2.0 * c));
-    let side = unit(cross(tangent, out));
+    // The knot never runs along z, so this frame turns little, and closes.
+    let side = unit(cross(tangent, [0.0, 0.0, 1.0]));
     let out = cross(side, tangent);
     (0..AROUND).map(move |j| {
         let (sin, cos) = (j as f64 / AROUND as f64 * TAU).sin_cos();
@@ -73,11 +71,10 @@ fn ring(t: f64) -> impl Iterator<Item = V> {
     })
 }
 
-/// A (2, 3) torus knot around the z axis, one of its three lobes up.
+/// A trefoil around the z axis, one of its three lobes up.
 fn curve(t: f64) -> V {
-    let (a, b) = (2.0 * TAU * t + TAU / 4.0, 3.0 * TAU * t);
-    let r = 2.0 + b.cos();
-    [r * a.cos(), r * a.sin(), -b.sin()]
+    let t = TAU * t;
+    [t.sin() + 2.0 * (2.0 * t).sin(), 2.0 * (2.0 * t).cos() - t.cos(), 1.1 * (3.0 * t).sin()]
 }
 
 fn sub(a: V, b: V) -> V {

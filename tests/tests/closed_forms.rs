@@ -178,13 +178,13 @@ fn control_closed_sphere_rejects_pdf_off_by_2_percent() {
 /// A floor seen from above, lit from higher up. Yields the scene, and the point of the floor at pixel (x, y).
 fn lit_floor(light: Shape) -> (Description, impl Fn(f64, f64) -> DVec3) {
     const SIZE: u32 = 16;
-    let above = camera(Vec3::new(0.0, 1.0, 0.0), Vec3::ZERO, -Vec3::Z, 60.0);
+    let above = camera(Vec3::new(0.0, 0.5, 0.0), Vec3::ZERO, -Vec3::Z, 60.0);
     let mut floor = shape(Geometry::Quad, 0.0);
     floor.world_from_object =
         Affine3A::from_rotation_x(-PI as f32 / 2.0) * Affine3A::from_scale(Vec3::splat(5.0));
     let mut scene = description(SIZE, above, 1.0, vec![floor, light]);
     scene.render.max_depth = 2;
-    let half = (PI / 6.0).tan();
+    let half = 0.5 * (PI / 6.0).tan();
     let point = move |x: f64, y: f64| {
         let at = |t: f64| half * (2.0 * t / f64::from(SIZE) - 1.0);
         DVec3::new(at(x), 0.0, at(y))
@@ -209,27 +209,27 @@ fn irradiance_from_a_rectangle() {
     let mut light = shape(Geometry::Quad, 3.0);
     light.world_from_object = Affine3A::from_translation(Vec3::new(0.7, 2.0, -0.4))
         * Affine3A::from_rotation_x(PI as f32 / 2.0)
-        * Affine3A::from_scale(Vec3::new(0.8, 0.5, 1.0));
-    let corner = |x, z| DVec3::new(0.7 + 0.8 * x, 2.0, -0.4 + 0.5 * z);
+        * Affine3A::from_scale(Vec3::new(2.5, 2.0, 1.0));
+    let corner = |x, z| DVec3::new(0.7 + 2.5 * x, 2.0, -0.4 + 2.0 * z);
     let polygon = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
     let (scene, point) = lit_floor(light);
     let expected =
         pixel_means(&|x, y| 3.0 * oracle::irradiance_from_polygon(point(x, y), DVec3::Y, &polygon));
     for_each_estimator(&scene, |name, scene| {
-        let spp = if scene.render.direct == Direct::Bsdf { 32768 } else { 8192 };
+        let spp = if scene.render.direct == Direct::Bsdf { 65536 } else { 8192 };
         is_everywhere(&format!("rectangle, {name}"), scene, spp, &|i| expected[i]);
     });
 }
 
 #[test]
 fn irradiance_from_a_sphere() {
-    let (center, radius) = (Vec3::new(-0.6, 2.0, 0.3), 0.5);
+    let (center, radius) = (Vec3::new(-0.5, 3.0, 0.3), 2.2);
     let (scene, point) = lit_floor(shape(Geometry::Sphere { center, radius }, 3.0));
     let expected = pixel_means(&|x, y| {
         3.0 * oracle::irradiance_from_sphere(point(x, y), DVec3::Y, center.as_dvec3(), f64::from(radius))
     });
     for_each_estimator(&scene, |name, scene| {
-        let spp = if scene.render.direct == Direct::Bsdf { 32768 } else { 4096 };
+        let spp = if scene.render.direct == Direct::Bsdf { 65536 } else { 4096 };
         is_everywhere(&format!("sphere light, {name}"), scene, spp, &|i| expected[i]);
     });
 }

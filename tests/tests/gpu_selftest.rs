@@ -137,8 +137,8 @@ const CHECKS: &[Check] = &[
          lg2.approx.ftz.f32 div.full.ftz.f32 cvt.rmi.ftz.f32.f32 cvt.rpi.ftz.f32.f32 cvt.rzi.ftz.f32.f32 \
          sqrt.rn.f32 rcp.rn.f32 sin.approx.ftz.f32 cos.approx.ftz.f32",
     ),
-    check("float_binary", floats::binary, "mul.rn.f32 add.rn.f32 div.rn.f32 div.full.ftz.f32"),
-    check("float_products", floats::products, "mul.rn.f32 add.rn.f32 fma.rn.f32 fma.rn.ftz.f32"),
+    check("float_binary", floats::binary, "mul.rn.f32 add.rn.f32 sub.rn.f32 div.rn.f32 div.full.ftz.f32"),
+    check("float_products", floats::products, "mul.rn.f32 add.rn.f32 sub.rn.f32 fma.rn.f32 fma.rn.ftz.f32"),
     check("debug_print", processes::print, "vprintf"),
     check("debug_trap", processes::trap, "trap;"),
 ];

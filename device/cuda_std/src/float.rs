@@ -23,6 +23,18 @@ mod gpu {
         pub(super) safe fn cos_approx(x: f32) -> f32;
     }
 
+    /// By `asm!`: there is no intrinsic, and a negated operand would be flushed (`neg.ftz`).
+    #[inline(always)]
+    pub(super) fn sub_rn(x: f32, y: f32) -> f32 {
+        let difference: f32;
+        // SAFETY: arithmetic on registers.
+        unsafe {
+            core::arch::asm!("sub.rn.f32 {}, {}, {};", out(reg32) difference, in(reg32) x, in(reg32) y,
+                             options(pure, nomem, nostack, preserves_flags));
+        }
+        difference
+    }
+
     /// By `asm!`: LLVM takes its intrinsic for an ordinary fma, which this build makes `fma.rn.ftz`.
     #[inline(always)]
     pub(super) fn fma_rn(x: f32, y: f32, z: f32) -> f32 {
@@ -45,6 +57,9 @@ mod gpu {
     }
     pub(super) fn add_rn(x: f32, y: f32) -> f32 {
         x + y
+    }
+    pub(super) fn sub_rn(x: f32, y: f32) -> f32 {
+        x - y
     }
     pub(super) fn fma_rn(x: f32, y: f32, z: f32) -> f32 {
         x.mul_add(y, z)
@@ -80,12 +95,11 @@ pub fn add_rn(x: f32, y: f32) -> f32 {
     gpu::add_rn(x, y)
 }
 
-/// x − y, rounded to nearest and never fused with a multiplication: `add.rn.f32` of −y. Subnormals are
-/// kept.
+/// x − y, rounded to nearest and never fused with a multiplication: `sub.rn.f32`. Subnormals are kept.
 #[inline(always)]
 #[must_use]
 pub fn sub_rn(x: f32, y: f32) -> f32 {
-    gpu::add_rn(x, -y)
+    gpu::sub_rn(x, y)
 }
 
 /// x·y + z with one rounding: `fma.rn.f32`. Subnormals are kept.

@@ -10,7 +10,7 @@
 //! | [`macro@kernel`] | makes a function an entry point |
 //! | `thread` | indices, dimensions, block barriers, fences, clocks, sleeping |
 //! | `warp` | lanes, shuffles, votes, matches, reductions, scans |
-//! | `shared` | shared memory: [`shared_array!`], `dynamic_shared_mem` |
+//! | `shared` | shared memory: `shared_array!`, `dynamic_shared_mem` |
 //! | `atomic` | atomics of block and device scope, acquire and release |
 //! | `mem` | wide loads and stores with cache hints |
 //! | [`float`] | [`GpuFloat`], and arithmetic that is never fused |

@@ -111,6 +111,7 @@ macro_rules! store {
 
 load! {
     /// Reads data that nothing writes while the kernel runs, through the read-only cache.
+    #[expect(clippy::pointers_in_nomem_asm_block, reason = "reads of what never changes may merge and wait")]
     ldg, "ld.global.nc", nomem
 }
 

@@ -42,7 +42,7 @@ fn atan_unit(a: f32) -> f32 {
     primitive::fma(polynomial(z, &ATAN) * z, a, a)
 }
 
-/// The angle of the point (x, y): about 30 instructions, no branch.
+/// The angle of the point (x, y): about 35 instructions, no branch.
 ///
 /// Absolute error 4e-7. Every quadrant, signed zero and infinity as C's `atan2f`; NaN if either is NaN.
 #[inline(always)]

@@ -54,3 +54,12 @@ pub unsafe fn load<T: Copy>(p: *const T) -> T {
     // SAFETY: as the caller promised.
     unsafe { p.read() }
 }
+
+/// What [`biased_byte`] adds.
+pub const BYTE_BIAS: f32 = 0.0;
+
+/// Byte `i` of `word`, plus [`BYTE_BIAS`].
+#[inline(always)]
+pub fn biased_byte(word: u32, i: u32) -> f32 {
+    ((word >> (8 * i)) & 0xff) as f32
+}

@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
+use crate::arch::{BYTE_BIAS, biased_byte};
 use crate::ray::Ray;
 use crate::sampling::Frame;
 
@@ -12,10 +13,8 @@ use crate::sampling::Frame;
 pub struct Node {
     /// Origin of the grid.
     pub p: [f32; 3],
-    /// Biased exponents of the grid's steps in x, y and z.
-    pub e: [u8; 3],
-    /// Which children are nodes.
-    pub imask: u8,
+    /// A byte each: biased exponents of the grid's steps in x, y and z; which children are nodes.
+    pub e_imask: u32,
     /// Index of the first child node.
     pub child_base: u32,
     /// Index of the first primitive.
@@ -44,10 +43,19 @@ pub struct NodeHits {
     pub prim_base: u32,
 }
 
+impl Node {
+    /// Biased exponents of the grid's steps in x, y and z, and which children are nodes.
+    #[inline(always)]
+    pub fn e_imask(&self) -> ([u32; 3], u32) {
+        let w = self.e_imask;
+        ([w & 0xff, (w >> 8) & 0xff, (w >> 16) & 0xff], w >> 24)
+    }
+}
+
 impl NodeHits {
     #[inline(always)]
     pub(crate) fn new(node: &Node, hits: u32) -> Self {
-        Self { hits, imask: node.imask.into(), child_base: node.child_base, prim_base: node.prim_base }
+        Self { hits, imask: node.e_imask().1, child_base: node.child_base, prim_base: node.prim_base }
     }
 }
 
@@ -84,8 +92,8 @@ fn safe_inverse(x: f32) -> f32 {
     1.0 / if x.abs() < SMALLEST { SMALLEST.copysign(x) } else { x }
 }
 
-/// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·q + lower[a]`, made earlier
-/// by the rounding error for planes that the ray enters through, and later (`upper`) for those it leaves by.
+/// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + BYTE_BIAS) + enter[a]`,
+/// which is early by more than the rounding error, or, for planes that the ray leaves by, with `leave[a]`, late.
 #[derive(Clone, Copy)]
 pub(crate) struct Slabs {
     pub(crate) step: Vec3,
@@ -96,12 +104,13 @@ pub(crate) struct Slabs {
 impl Slabs {
     #[inline(always)]
     pub(crate) fn new(node: &Node, ray: &TraversalRay) -> Self {
-        let step_of = |e: u8| f32::from_bits(u32::from(e) << 23);
-        let step = Vec3::new(step_of(node.e[0]), step_of(node.e[1]), step_of(node.e[2])) * ray.inv_d;
+        let [x, y, z] = node.e_imask().0.map(|e| f32::from_bits(e << 23));
+        let step = Vec3::new(x, y, z) * ray.inv_d;
         let origin = (Vec3::from_array(node.p) - ray.ray.o) * ray.inv_d;
         // Two parts in a million of the distance cover the rounding here and in the primitive's own test, whose
         // vertices are projected with a few ulps of error; a sliver of a step covers boxes of no thickness.
-        let pad = origin.abs() * (1.0 / (1 << 19) as f32) + step.abs() * (1.0 / 256.0);
+        let pad = origin.abs() * (1.0 / (1 << 19) as f32) + step.abs() * (1.0 / 128.0);
+        let origin = origin - BYTE_BIAS * step;
         Self { step, enter: origin - pad, leave: origin + pad }
     }
 }
@@ -110,40 +119,39 @@ impl Slabs {
 #[inline(always)]
 pub fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
     let slabs = Slabs::new(node, ray);
-    let mut hits = 0;
-    let mut word = 0;
-    while word < 2 {
-        let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = node.planes.map(|p| p[word]);
-        let (near_x, far_x) = if ray.inv_d.x < 0.0 { (hi_x, lo_x) } else { (lo_x, hi_x) };
-        let (near_y, far_y) = if ray.inv_d.y < 0.0 { (hi_y, lo_y) } else { (lo_y, hi_y) };
-        let (near_z, far_z) = if ray.inv_d.z < 0.0 { (hi_z, lo_z) } else { (lo_z, hi_z) };
-        let (bits, index) = child_bits(node.meta[word], ray.oct_inv4);
-        let mut i = 0;
-        while i < 4 {
-            let enter = (byte_to_f32(near_x, i) * slabs.step.x + slabs.enter.x)
-                .max(byte_to_f32(near_y, i) * slabs.step.y + slabs.enter.y)
-                .max((byte_to_f32(near_z, i) * slabs.step.z + slabs.enter.z).max(0.0));
-            let leave = (byte_to_f32(far_x, i) * slabs.step.x + slabs.leave.x)
-                .min(byte_to_f32(far_y, i) * slabs.step.y + slabs.leave.y)
-                .min((byte_to_f32(far_z, i) * slabs.step.z + slabs.leave.z).min(t_max));
-            if enter <= leave {
-                hits |= byte(bits, i) << byte(index, i);
-            }
-            i += 1;
-        }
-        word += 1;
-    }
+    let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = node.planes;
+    // Written out for both words: an index would put the node into memory.
+    let first = [lo_x[0], hi_x[0], lo_y[0], hi_y[0], lo_z[0], hi_z[0]];
+    let second = [lo_x[1], hi_x[1], lo_y[1], hi_y[1], lo_z[1], hi_z[1]];
+    let hits = intersect_four(first, node.meta[0], &slabs, ray, t_max)
+        | intersect_four(second, node.meta[1], &slabs, ray, t_max);
     NodeHits::new(node, hits)
+}
+
+/// Tests four children, given by a byte of each word.
+#[inline(always)]
+fn intersect_four(planes: [u32; 6], meta: u32, slabs: &Slabs, ray: &TraversalRay, t_max: f32) -> u32 {
+    let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = planes;
+    let (near_x, far_x) = if ray.inv_d.x < 0.0 { (hi_x, lo_x) } else { (lo_x, hi_x) };
+    let (near_y, far_y) = if ray.inv_d.y < 0.0 { (hi_y, lo_y) } else { (lo_y, hi_y) };
+    let (near_z, far_z) = if ray.inv_d.z < 0.0 { (hi_z, lo_z) } else { (lo_z, hi_z) };
+    let (bits, index) = child_bits(meta, ray.oct_inv4);
+    let Slabs { step, enter, leave } = slabs;
+    let test = |i: u32| {
+        let t_near = (biased_byte(near_x, i) * step.x + enter.x)
+            .max(biased_byte(near_y, i) * step.y + enter.y)
+            .max((biased_byte(near_z, i) * step.z + enter.z).max(0.0));
+        let t_far = (biased_byte(far_x, i) * step.x + leave.x)
+            .min(biased_byte(far_y, i) * step.y + leave.y)
+            .min((biased_byte(far_z, i) * step.z + leave.z).min(t_max));
+        if t_near <= t_far { byte(bits, i) << byte(index, i) } else { 0 }
+    };
+    test(0) | test(1) | test(2) | test(3)
 }
 
 #[inline(always)]
 fn byte(word: u32, i: u32) -> u32 {
     (word >> (8 * i)) & 0xff
-}
-
-#[inline(always)]
-fn byte_to_f32(word: u32, i: u32) -> f32 {
-    byte(word, i) as f32
 }
 
 /// The bits that four children contribute where they are hit, and the places where they go: the slot, seen from

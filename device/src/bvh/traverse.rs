@@ -45,22 +45,19 @@ pub const STACK_SIZE: usize = 32;
 /// A set of siblings still to be visited: the base index, and a bit for each.
 type Group = (u32, u32);
 
-struct Stack {
-    entries: [MaybeUninit<Group>; STACK_SIZE],
+/// The groups still to be visited. The entries stand alone, apart from their number, so that no initialisation of
+/// the whole can spill over to them.
+struct Stack<'a> {
+    entries: &'a mut MaybeUninit<[Group; STACK_SIZE]>,
     len: usize,
 }
 
-impl Stack {
-    #[inline(always)]
-    const fn new() -> Self {
-        Self { entries: [MaybeUninit::uninit(); STACK_SIZE], len: 0 }
-    }
-
+impl Stack<'_> {
     #[inline(always)]
     fn push(&mut self, group: Group) {
         debug_assert!(self.len < STACK_SIZE);
         // SAFETY: the tree is at most STACK_SIZE deep.
-        unsafe { self.entries.get_unchecked_mut(self.len).write(group) };
+        unsafe { self.entries.as_mut_ptr().cast::<Group>().add(self.len).write(group) };
         self.len += 1;
     }
 
@@ -71,7 +68,7 @@ impl Stack {
         }
         self.len -= 1;
         // SAFETY: entries below `len` have been written.
-        Some(unsafe { self.entries.get_unchecked(self.len).assume_init() })
+        Some(unsafe { self.entries.as_ptr().cast::<Group>().add(self.len).read() })
     }
 }
 
@@ -125,7 +122,8 @@ unsafe fn traverse<A: Arch>(
     mut visit: impl FnMut(&TraversalRay, u32, &Primitive, &mut f32) -> bool,
 ) {
     let ray = TraversalRay::new(ray);
-    let mut stack = Stack::new();
+    let mut entries = MaybeUninit::uninit();
+    let mut stack = Stack { entries: &mut entries, len: 0 };
     // The root, as the only child of a node that does not exist.
     let mut nodes: Group = (0, 0x8000_0000);
     loop {

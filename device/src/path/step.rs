@@ -187,10 +187,12 @@ unsafe fn direct_light(
     let [u_light, u0, u1, _] = settings.sampler(state.pixel, state.sample).draw(Dim::Light, state.depth);
     // SAFETY: there is a light, and the index drawn is in range.
     let light = unsafe { load(scene.lights.add(select::sample_light(scene, u_light) as usize)) };
-    let sample = light.sample_li(surface.p, Vec2::new(u0, u1))?;
-    let (wo, wi) = (surface.frame.to_local(-state.ray.d), surface.frame.to_local(sample.wi));
-    // Reflection leaves on the side it came from, for the geometric normal as for the shading normal.
+    // Reflection leaves on the side it came from, for the geometric normal as for the shading normal. The light
+    // is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as `p` is not.
     let side = surface.ng * -surface.ng.dot(state.ray.d).signum();
+    let o = offset_ray_origin(surface.p, side);
+    let sample = light.sample_li(o, Vec2::new(u0, u1))?;
+    let (wo, wi) = (surface.frame.to_local(-state.ray.d), surface.frame.to_local(sample.wi));
     if wi.z <= 0.0 || side.dot(sample.wi) <= 0.0 {
         return None;
     }
@@ -203,7 +205,7 @@ unsafe fn direct_light(
     if ld == Vec3::ZERO {
         return None;
     }
-    let (ray, t_max) = shadow_ray(offset_ray_origin(surface.p, side), sample.wi, sample.target);
+    let (ray, t_max) = shadow_ray(o, sample.wi, sample.target);
     Some(ShadowRay { ray, t_max, ld })
 }
 

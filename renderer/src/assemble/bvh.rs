@@ -103,7 +103,7 @@ fn aabb(prim: &Primitive) -> Aabb {
 fn depth(nodes: &[Node]) -> usize {
     let mut level = vec![1usize; nodes.len()];
     for (i, node) in nodes.iter().enumerate() {
-        for child in 0..node.imask.count_ones() {
+        for child in 0..node.e_imask().1.count_ones() {
             level[(node.child_base + child) as usize] = level[i] + 1;
         }
     }

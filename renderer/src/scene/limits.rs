@@ -22,6 +22,9 @@ pub const MAX_SPP: u32 = 1 << 30;
 /// Longest path.
 pub const MAX_DEPTH: u32 = 1000;
 
+/// Largest scene file; meshes are files of their own.
+pub const MAX_SCENE_BYTES: u64 = 64 << 20;
+
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;

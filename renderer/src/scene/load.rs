@@ -1,9 +1,11 @@
 //! From a path to a [`Description`].
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Problem, io_reason};
-use super::limits::check_size;
+use super::limits::{MAX_SCENE_BYTES, check_size, human_bytes};
 use super::suggest::{nearest, quoted};
 use super::{Description, Direct, Masking, RenderSettings, Sampler, read};
 
@@ -63,14 +65,26 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
             Problem::of_file(file, format!("scenes are .toml files; {other} files are not read")).into()
         );
     }
-    let bytes = std::fs::read(path).map_err(|e| {
-        Problem::of_file(file.as_str(), format!("cannot read the scene: {}", unreadable(path, &e)))
-    })?;
+    let bytes = read_file(path)
+        .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
     let mut loaded = load_bytes(&file, &bytes, path.parent().unwrap_or(Path::new("")))?;
     overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height).map_err(|message| Problem::of_file(file, message))?;
     Ok(loaded)
+}
+
+/// The bytes of a scene file, or why there are none. Devices and pipes are fine, as long as they end.
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|f| f.take(MAX_SCENE_BYTES + 1).read_to_end(&mut bytes));
+    match file {
+        Ok(n) if n as u64 > MAX_SCENE_BYTES => {
+            Err(format!("it is larger than {}", human_bytes(MAX_SCENE_BYTES.into())))
+        }
+        Ok(_) => Ok(bytes),
+        Err(e) => Err(unreadable(path, &e)),
+    }
 }
 
 /// Reads and validates the contents of a scene file. `file` is its name in messages; paths in it start

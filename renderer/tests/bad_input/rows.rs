@@ -441,11 +441,11 @@ pub(crate) const MESHES: &[Row<'_>] = &[
         Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2\n"),
         "tile.obj:4:1: a face has at least three vertices, and this one has 2",
     ),
-    ("empty mesh", Mesh(b""), "tile.obj: the mesh is empty: there are no faces"),
+    ("empty mesh", Mesh(b""), "tile.obj:1:1: the mesh is empty: there are no faces"),
     (
         "vertices only",
         Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\n"),
-        "tile.obj: the mesh is empty: there are no faces",
+        "tile.obj:1:1: the mesh is empty: there are no faces",
     ),
     (
         "one flat triangle",

@@ -49,17 +49,16 @@ fn contention(n: u32, before: &[u64], after: &[u64]) -> Result<(), String> {
 
     // Extremes: what a thread saw is the start or another's value, and never beyond the end.
     let keys = || (0..n).map(scrambled);
-    let extremes: [(&str, usize, u64, &dyn Fn(u64) -> i128); 6] = [
-        ("min_u32", 4, keys().min().unwrap_or(0).into(), &|v| i128::from(v)),
-        ("min_i32", 5, signed(keys().map(u32::cast_signed).min().unwrap_or(0)), &|v| {
-            (v as u32 as i32).into()
-        }),
-        ("min_u64", 6, (0..n).map(key_64).min().unwrap_or(0), &|v| i128::from(v)),
-        ("max_u32", 7, keys().max().unwrap_or(0).into(), &|v| -i128::from(v)),
-        ("max_i32", 8, signed(keys().map(u32::cast_signed).max().unwrap_or(0)), &|v| {
+    type Order = fn(u64) -> i128;
+    let extremes: [(&str, usize, u64, Order); 6] = [
+        ("min_u32", 4, keys().min().unwrap_or(0).into(), |v| v.into()),
+        ("min_i32", 5, signed(keys().map(u32::cast_signed).min().unwrap_or(0)), |v| (v as u32 as i32).into()),
+        ("min_u64", 6, (0..n).map(key_64).min().unwrap_or(0), |v| v.into()),
+        ("max_u32", 7, keys().max().unwrap_or(0).into(), |v| -i128::from(v)),
+        ("max_i32", 8, signed(keys().map(u32::cast_signed).max().unwrap_or(0)), |v| {
             -i128::from(v as u32 as i32)
         }),
-        ("max_u64", 9, (0..n).map(key_64).max().unwrap_or(0), &|v| -i128::from(v)),
+        ("max_u64", 9, (0..n).map(key_64).max().unwrap_or(0), |v| -i128::from(v)),
     ];
     for (name, cell, end, order) in extremes {
         same(name, &[after[cell]], &[end])?;
@@ -124,4 +123,50 @@ pub(crate) fn volatile(gpu: &Gpu) -> Outcome {
     gpu.launch_1d("atomic_volatile", 2, 1, &[cells.arg(), out.arg()])?;
     same("turns that never came", &gpu.download(&out)?, &[0, 0])?;
     Ok("256 turns".into())
+}
+
+/// One thread's operations in the order of the kernel, on plain memory; the values before.
+fn apply(cells: &mut [u64; CELLS], i: u32) -> [u64; CELLS] {
+    let before = *cells;
+    let (key, long) = (scrambled(i), key_64(i));
+    let least = |a: u64, b: u32| (a as u32 as i32).min(b.cast_signed());
+    let most = |a: u64, b: u32| (a as u32 as i32).max(b.cast_signed());
+    *cells = [
+        before[0] + 1,
+        signed((before[1] as u32 as i32) - 3),
+        before[2] + (1 << 31),
+        (f32::from_bits(before[3] as u32) + 0.25).to_bits().into(),
+        before[4].min(key.into()),
+        signed(least(before[5], key)),
+        before[6].min(long),
+        before[7].max(key.into()),
+        signed(most(before[8], key)),
+        before[9].max(long),
+        (i + 1).into(),
+        u64::from(i + 1) << 32,
+        before[12] + 1,
+        if before[13] == 0 { u64::from(i + 1) << 32 } else { before[13] },
+    ];
+    before
+}
+
+/// The check accepts threads that come one after the other in any order, and no lost update.
+#[test]
+fn contention_is_judged_rightly() {
+    const N: u32 = 500;
+    let mut cells = initial();
+    let mut before = vec![0; N as usize * CELLS];
+    for step in 0..N {
+        let i = step * 343 % N;
+        before[i as usize * CELLS..][..CELLS].copy_from_slice(&apply(&mut cells, i));
+    }
+    contention(N, &before, &cells).unwrap();
+    for cell in 0..CELLS {
+        let mut lost = before.clone();
+        lost[77 * CELLS + cell] ^= 0x4000_0000;
+        let mut ended = cells;
+        ended[cell] ^= 1;
+        assert!(contention(N, &lost, &cells).is_err(), "cell {cell} of a thread");
+        assert!(contention(N, &before, &ended).is_err(), "cell {cell} at the end");
+    }
 }

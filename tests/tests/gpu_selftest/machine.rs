@@ -80,7 +80,8 @@ impl Gpu {
         }
         let context = cust::quick_init().expect("a context on the first device");
         let module = Module::from_ptx(PTX, &[]).expect("the driver accepts selftest.ptx");
-        let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
+        // A stream that waits for copies: they may return before the data has arrived.
+        let stream = Stream::new(StreamFlags::DEFAULT, None).expect("a stream");
         Some(Self { module, stream, _context: context, corrupting: false })
     }
 

@@ -52,7 +52,7 @@ fn print_here(gpu: &Gpu) -> Outcome {
 
 pub(crate) fn print(gpu: &Gpu) -> Outcome {
     let (text, success) = run("debug_print")?;
-    let mut want = vec![
+    let mut want = [
         "torrance: nothing".to_string(),
         "torrance: 44 and -7 are 100% integers".to_string(),
         "torrance: x 5.500 5800000000 -1 0.125".to_string(),

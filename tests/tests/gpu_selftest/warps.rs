@@ -27,12 +27,21 @@ fn rows<T: Word + PartialEq + std::fmt::Debug, const N: usize>(
 }
 
 pub(crate) fn lanes(gpu: &Gpu) -> Outcome {
-    rows(gpu, "warp_lanes", |lane| {
+    let out = gpu.zeros::<u32>(THREADS as usize * 8);
+    gpu.launch_1d("warp_lanes", 1, THREADS, &[out.arg()])?;
+    for (thread, got) in (0..THREADS).zip(gpu.download(&out)?.chunks(8)) {
+        let lane = thread % 32;
         let eq = 1u32 << lane;
         let lt = eq - 1;
-        let odd = if lane % 2 == 1 { 0xaaaa_aaaa } else { 0 };
-        [lane, lt, lt | eq, eq, !lt, !lt & !eq, u32::MAX, odd]
-    })
+        same(&format!("thread {thread}"), &got[..6], &[lane, lt, lt | eq, eq, !lt, !lt & !eq])?;
+        // Which lanes run together is the machine's choice, but a lane is one of them, and of its branch.
+        let (all, odd) = (got[6], got[7]);
+        let own = if lane % 2 == 1 { eq } else { 0 };
+        if all & eq == 0 || odd & own != own || odd & !0xaaaa_aaaa != 0 || (own == 0) != (odd == 0) {
+            return Err(format!("thread {thread}: active masks {all:#x}, of the odd lanes {odd:#x}"));
+        }
+    }
+    Ok(String::new())
 }
 
 /// The lanes that up, down, xor and idx by 0, 1, 5, 31 read from.

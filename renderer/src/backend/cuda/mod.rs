@@ -63,6 +63,7 @@ impl Cuda {
     pub fn new(index: u32) -> Result<Self, Error> {
         let mut cuda = Self::with_ptx(index, PTX)?;
         cuda.verify_layout()?;
+        cuda.fit::<stages::megakernel>()?;
         Ok(cuda)
     }
 

@@ -75,8 +75,8 @@ pub(super) fn scan(file: &str, bytes: &[u8], keep_normals: bool) -> Result<Scann
         return Ok(first_pass.out);
     };
     let mut without = scan_once(file, bytes, false)?.out;
-    let message = format!("the face on line {line} has no vertex normals and others do; all are left out");
-    without.warnings.push(Problem::of_file(file, message));
+    let message = "this face has no vertex normals and others do; all are left out";
+    without.warnings.push(Problem::at_line(file, line, "", 0..0, message));
     Ok(without)
 }
 
@@ -103,7 +103,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep_normals: bool) -> Result<Scan
         }
     }
     if scan.problems.is_empty() && scan.out.triangle_lines.is_empty() {
-        scan.problems.push(Problem::of_file(file, "the mesh is empty: there are no faces"));
+        scan.problems.push(Problem::at(file, "", 0..0, "the mesh is empty: there are no faces"));
     }
     if scan.problems.is_empty() { Ok(scan) } else { Err(scan.problems) }
 }

@@ -26,21 +26,20 @@ pub(super) fn read(file: &str, text: &str, folder: &Path) -> Result<(Description
     let (document, syntax_errors) = DeTable::parse_recoverable(text);
     if !syntax_errors.is_empty() {
         return Err(Error {
-            problems: sorted(syntax_errors.iter().map(|e| syntax_error(&src, e)).collect()),
+            problems: sorted(file, syntax_errors.iter().map(|e| syntax_error(&src, e)).collect()),
         });
     }
     let description = document_to_description(&src, document.get_ref(), folder);
     let errors = src.errors.into_inner();
     match description {
-        Some(description) if errors.is_empty() => Ok((description, sorted(src.warnings.into_inner()))),
-        _ => Err(Error { problems: sorted(errors) }),
+        Some(description) if errors.is_empty() => Ok((description, sorted(file, src.warnings.into_inner()))),
+        _ => Err(Error { problems: sorted(file, errors) }),
     }
 }
 
-/// In the order of the files, without what was found twice.
-fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
-    let first_file = problems.first().map(|p| p.file.clone());
-    problems.sort_by_key(|p| (Some(&p.file) != first_file.as_ref(), p.place));
+/// In the order of the scene file, then of the files it uses.
+fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_cached_key(|p| (p.file != file, p.file.clone(), p.place));
     problems.dedup();
     problems
 }

@@ -39,6 +39,15 @@ fn all_load_without_a_warning() {
 }
 
 #[test]
+fn the_scene_in_the_documentation_loads() {
+    let text = std::fs::read_to_string(repository().join("scenes/README.md")).unwrap();
+    let mut blocks = text.split("```toml\n").skip(1).map(|b| b.split("```").next().unwrap());
+    let whole = blocks.next().unwrap();
+    scene(whole);
+    scene(&whole.replace("[[shapes]]\n", &format!("[[shapes]]\n{}", blocks.next().unwrap())));
+}
+
+#[test]
 fn the_knot_is_what_its_generator_makes() {
     let committed = std::fs::read_to_string(repository().join("assets/knot.obj")).unwrap();
     let made = make_knot::knot();

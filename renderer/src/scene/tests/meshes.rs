@@ -70,7 +70,7 @@ fn zero_normals_come_from_the_faces() {
 fn partial_normals_are_left_out() {
     let obj = read(&format!("{CORNERS}vn 0 0 1\nf 1//1 2//1 3//1\nf 1 3 4"), Normals::File);
     assert_eq!(obj.mesh.normals, []);
-    let warning = "m.obj: the face on line 7 has no vertex normals and others do; all are left out";
+    let warning = "m.obj:7:1: this face has no vertex normals and others do; all are left out";
     assert_eq!(obj.warnings[0].to_string(), warning);
 }
 
@@ -95,7 +95,7 @@ m.obj:10:7: the texture coordinate index 1 is out of range; the file has 0";
         problems(b"v 0 0 0\nf 1/1/1/1 1 1"),
         "m.obj:2:3: \"1/1/1/1\" is not a face vertex; write v, v/vt, v//vn or v/vt/vn"
     );
-    assert_eq!(problems(b""), "m.obj: the mesh is empty: there are no faces");
+    assert_eq!(problems(b""), "m.obj:1:1: the mesh is empty: there are no faces");
     assert_eq!(
         problems(b"f 99999999999999999999 1 1"),
         "m.obj:1:3: \"99999999999999999999\" is not an index"
