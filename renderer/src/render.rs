@@ -36,6 +36,8 @@ pub struct Progress {
     pub paths: u64,
     /// Time since the first pass began.
     pub elapsed: Duration,
+    /// Longest time that one launch took: how long cancellation, or a display on the same GPU, may have to wait.
+    pub longest_launch: Duration,
 }
 
 /// Whether to go on.
@@ -124,7 +126,13 @@ pub fn render<B: Backend>(
         invocations: 0,
     };
     let start = Instant::now();
-    let mut progress = Progress { spp: 0, spp_target: budget.spp, paths: 0, elapsed: Duration::ZERO };
+    let mut progress = Progress {
+        spp: 0,
+        spp_target: budget.spp,
+        paths: 0,
+        elapsed: Duration::ZERO,
+        longest_launch: Duration::ZERO,
+    };
     let mut pace = Pace::new(backend.parallelism());
     let mut interrupted = false;
     'passes: while progress.spp < budget.spp && budget.time.is_none_or(|time| start.elapsed() < time) {
@@ -139,8 +147,9 @@ pub fn render<B: Backend>(
             // SAFETY: `uploaded` and `film` hold what the arguments point to, and outlive the wait below.
             unsafe { backend.launch::<stages::megakernel>(args)? };
             backend.synchronize()?;
-            let paths = pass.paths(args.invocations);
-            pace.learn(paths, launched.elapsed());
+            let took = launched.elapsed();
+            pace.learn(pass.paths(args.invocations), took);
+            progress.longest_launch = progress.longest_launch.max(took);
             args.first_invocation += args.invocations;
             let share = f64::from(args.first_invocation) / f64::from(invocations);
             let spp_now = f64::from(progress.spp) + share * f64::from(pass.samples);

@@ -2,7 +2,7 @@
 
 use device::bvh::{Node, STACK_SIZE};
 use device::shape::Primitive;
-use glam::{Vec3, Vec3A};
+use glam::Vec3A;
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::reinsertion::ReinsertionOptimizer;
 use obvhs::cwbvh::bvh2_to_cwbvh::bvh2_to_cwbvh;
@@ -85,17 +85,12 @@ fn split(prims: &[Primitive]) -> (Vec<Aabb>, Vec<u32>) {
     (boxes, indices)
 }
 
-/// The box around a primitive.
-pub(super) fn bounds(prim: &Primitive) -> (Vec3, Vec3) {
-    if prim.is_sphere() {
+fn aabb(prim: &Primitive) -> Aabb {
+    let (lo, hi) = if prim.is_sphere() {
         (prim.a - prim.b.x, prim.a + prim.b.x)
     } else {
         (prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c))
-    }
-}
-
-fn aabb(prim: &Primitive) -> Aabb {
-    let (lo, hi) = bounds(prim);
+    };
     Aabb::new(Vec3A::from(lo), Vec3A::from(hi))
 }
 

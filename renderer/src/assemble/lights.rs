@@ -33,9 +33,10 @@ pub(super) fn collect(flat: &Flat, shapes: &[Shape], environment: Vec3) -> Light
         lights.push(emitter);
     }
     let environment_index = (environment != Vec3::ZERO).then(|| {
-        // Π = 4π²r²·L through the bounding sphere (pbrt 4th ed. §12.5.1).
-        let r = scene_radius(&flat.prims);
-        powers.push(4.0 * PI * PI * r * r * f64::from(luminance(environment)));
+        // Its power through the scene's bounding sphere would say little of what reaches a point, and drown small
+        // lights in a large scene: it gets as many samples as all of them together.
+        let others: f64 = powers.iter().sum();
+        powers.push(if others > 0.0 { others } else { 1.0 });
         lights.push(Light {
             a: Vec3::ZERO,
             kind_flags: Light::ENVIRONMENT,
@@ -73,16 +74,6 @@ fn area_light(prim: &Primitive, shape: &Shape) -> Light {
         le: shape.emission,
         reserved: 0,
     }
-}
-
-/// Radius of the sphere around the bounding box; 1 without geometry.
-fn scene_radius(prims: &[Primitive]) -> f64 {
-    let (mut lo, mut hi) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for prim in prims {
-        let (l, h) = super::bvh::bounds(prim);
-        (lo, hi) = (lo.min(l), hi.max(h));
-    }
-    if prims.is_empty() { 1.0 } else { (hi - lo).as_dvec3().length() * 0.5 }
 }
 
 /// An alias table for probabilities proportional to `weights`, and those probabilities (Vose 1991, "A Linear

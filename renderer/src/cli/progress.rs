@@ -125,7 +125,13 @@ mod tests {
     use super::*;
 
     fn at(spp: u32, spp_target: u32, seconds: u64) -> Progress {
-        Progress { spp, spp_target, paths: 1_000_000, elapsed: Duration::from_secs(seconds) }
+        Progress {
+            spp,
+            spp_target,
+            paths: 1_000_000,
+            elapsed: Duration::from_secs(seconds),
+            longest_launch: Duration::ZERO,
+        }
     }
 
     #[test]

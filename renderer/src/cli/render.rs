@@ -155,6 +155,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, &mut notes.display)?,
     };
     seconds.render = laps.lap();
+    seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
     finish(Done { args, targets, settings, stats: scene.stats, traced, seconds, laps, notes })
 }
 

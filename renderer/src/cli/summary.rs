@@ -77,6 +77,8 @@ pub(super) struct Seconds {
     pub(super) jit: f64,
     /// Rendering, the upload of the scene included.
     pub(super) render: f64,
+    /// The longest launch of `render`: no interruption, and no display, waited longer.
+    pub(super) longest_launch: f64,
     /// Encoding and writing images.
     pub(super) write: f64,
     /// All of it.
