@@ -35,11 +35,10 @@ fn offset(p: f32, n: f32) -> f32 {
     const ORIGIN: f32 = 1.0 / 32.0;
     const FLOAT_SCALE: f32 = 1.0 / 65536.0;
     const INT_SCALE: f32 = 256.0;
-    if p.abs() < ORIGIN {
-        return p + FLOAT_SCALE * n;
-    }
     // SAFETY: |n| ≤ 1, so the product fits and is finite.
     let ulps = unsafe { (INT_SCALE * n).to_int_unchecked::<i32>() };
     let away_from_zero = if p < 0.0 { -ulps } else { ulps };
-    f32::from_bits((p.to_bits() as i32).wrapping_add(away_from_zero) as u32)
+    let by_ulps = f32::from_bits((p.to_bits() as i32).wrapping_add(away_from_zero) as u32);
+    // Both, and a choice: which it is, is hard to predict.
+    if p.abs() < ORIGIN { p + FLOAT_SCALE * n } else { by_ulps }
 }

@@ -1,10 +1,11 @@
 //! Warps from the unit square.
 
-use core::f32::consts::{PI, TAU};
+use core::f32::consts::FRAC_PI_4;
 
 use glam::{Vec2, Vec3};
 
-use crate::arch::{sin_cos, sqrt};
+use crate::arch::{max, sqrt};
+use crate::math::{sin_cos_octant, sin_cos_turn};
 
 /// Uniform point on the unit disk by the concentric map (Shirley & Chiu 1997), in one branch.
 #[inline(always)]
@@ -12,8 +13,8 @@ pub fn sample_uniform_disk_concentric(u: Vec2) -> Vec2 {
     let o = 2.0 * u - Vec2::ONE;
     let wide = o.x.abs() > o.y.abs();
     let (r, q) = if wide { (o.x, o.y) } else { (o.y, o.x) };
-    let phi = if r == 0.0 { 0.0 } else { (PI / 4.0) * (q / r) };
-    let (s, c) = sin_cos(phi);
+    let phi = if r == 0.0 { 0.0 } else { FRAC_PI_4 * (q / r) };
+    let (s, c) = sin_cos_octant(phi);
     if wide { Vec2::new(r * c, r * s) } else { Vec2::new(r * s, r * c) }
 }
 
@@ -21,7 +22,7 @@ pub fn sample_uniform_disk_concentric(u: Vec2) -> Vec2 {
 #[inline(always)]
 pub fn sample_cosine_hemisphere(u: Vec2) -> Vec3 {
     let d = sample_uniform_disk_concentric(u);
-    let z = sqrt((1.0 - d.length_squared()).max(0.0));
+    let z = sqrt(max(1.0 - d.length_squared(), 0.0));
     Vec3::new(d.x, d.y, z)
 }
 
@@ -29,8 +30,8 @@ pub fn sample_cosine_hemisphere(u: Vec2) -> Vec3 {
 #[inline(always)]
 pub fn sample_uniform_sphere(u: Vec2) -> Vec3 {
     let z = 1.0 - 2.0 * u.x;
-    let (s, c) = sin_cos(TAU * u.y);
-    let r = sqrt((1.0 - z * z).max(0.0));
+    let (s, c) = sin_cos_turn(u.y);
+    let r = sqrt(max(1.0 - z * z, 0.0));
     Vec3::new(r * c, r * s, z)
 }
 
@@ -39,8 +40,8 @@ pub fn sample_uniform_sphere(u: Vec2) -> Vec3 {
 #[inline(always)]
 pub fn sample_uniform_cone(one_minus_cos: f32, u: Vec2) -> Vec3 {
     let t = u.x * one_minus_cos; // 1 − z
-    let (s, c) = sin_cos(TAU * u.y);
-    let r = sqrt((t * (2.0 - t)).max(0.0));
+    let (s, c) = sin_cos_turn(u.y);
+    let r = sqrt(max(t * (2.0 - t), 0.0));
     Vec3::new(r * c, r * s, 1.0 - t)
 }
 

@@ -15,6 +15,8 @@ pub struct SceneView {
     pub nodes: *const Node,
     /// Primitives in the order of the leaves; one may occur more than once.
     pub prims: *const Primitive,
+    /// The same by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
+    pub columns: VertexColumns,
     /// Unit vertex normals of smooth triangles.
     pub normals: *const TriangleNormals,
     /// Materials.
@@ -29,6 +31,23 @@ pub struct SceneView {
     pub environment: u32,
     /// The camera.
     pub camera: Camera,
+}
+
+/// Vertices of triangles by columns, for machines that test several at once: x, y, z of vertex 0, of vertex 1, of
+/// vertex 2. Where the primitive is no triangle its numbers are NaN, and so they are in the last
+/// [`VertexColumns::PADDING`], which belong to none.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VertexColumns {
+    /// Nine columns one after another.
+    pub first: *const f32,
+    /// Length of a column.
+    pub len: u64,
+}
+
+impl VertexColumns {
+    /// Entries at the end of each column that may be read without meaning anything.
+    pub const PADDING: usize = 16;
 }
 
 // SAFETY: stages only read through these pointers, and nothing writes what they point to.

@@ -8,7 +8,7 @@ use device::film::FilmPixel;
 use device::light::{AliasEntry, Light};
 use device::path::MegakernelArgs;
 use device::path::stage::stages;
-use device::scene::SceneView;
+use device::scene::{SceneView, VertexColumns};
 use device::shape::Primitive;
 use device::shape::triangle::TriangleNormals;
 
@@ -64,6 +64,7 @@ pub struct Rendered {
 pub struct Uploaded<B: Backend> {
     nodes: B::Buf<Node>,
     prims: B::Buf<Primitive>,
+    columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
     materials: B::Buf<Material>,
     lights: B::Buf<Light>,
@@ -73,9 +74,11 @@ pub struct Uploaded<B: Backend> {
 impl<B: Backend> Uploaded<B> {
     /// Copies a scene to a back end.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
+        let columns = if B::READS_COLUMNS { vertex_columns(&scene.prims) } else { Vec::new() };
         Ok(Self {
             nodes: backend.upload("BVH nodes", &scene.nodes)?,
             prims: backend.upload("primitives", &scene.prims)?,
+            columns: backend.upload("vertex columns", &columns)?,
             normals: backend.upload("normals", &scene.normals)?,
             materials: backend.upload("materials", &scene.materials)?,
             lights: backend.upload("lights", &scene.lights)?,
@@ -88,6 +91,7 @@ impl<B: Backend> Uploaded<B> {
         SceneView {
             nodes: self.nodes.ptr(),
             prims: self.prims.ptr(),
+            columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
             normals: self.normals.ptr(),
             materials: self.materials.ptr(),
             lights: self.lights.ptr(),
@@ -97,6 +101,18 @@ impl<B: Backend> Uploaded<B> {
             camera: scene.camera,
         }
     }
+}
+
+/// The columns that [`VertexColumns`] describes.
+fn vertex_columns(prims: &[Primitive]) -> Vec<f32> {
+    let len = prims.len() + VertexColumns::PADDING;
+    let mut columns = vec![f32::NAN; 9 * len];
+    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| !prim.is_sphere()) {
+        for (k, x) in [prim.a, prim.b, prim.c].into_iter().flat_map(|v| v.to_array()).enumerate() {
+            columns[k * len + i] = x;
+        }
+    }
+    columns
 }
 
 /// Renders until the budget is spent or `observe`, called after every launch, says to stop.

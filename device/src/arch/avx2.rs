@@ -1,9 +1,13 @@
-//! x86-64 with AVX2 and FMA: all eight children at once.
+//! x86-64 with AVX2 and FMA: all eight children at once, and eight triangles at once.
 
 use core::arch::x86_64::*;
 
+use glam::Vec3;
+
 use super::Arch;
-use crate::bvh::node::{Node, NodeHits, Slabs, TraversalRay};
+use crate::bvh::node::{Node, NodeHits, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay};
+use crate::bvh::{self, Hit};
+use crate::scene::{SceneView, VertexColumns};
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
@@ -14,24 +18,166 @@ impl Arch for Avx2 {
         // SAFETY: the node is valid and the machine has AVX2, as the caller promised.
         unsafe { intersect_children(&*node, ray, t_max) }
     }
+
+    #[inline(always)]
+    unsafe fn intersect_prims<const ANY: bool>(
+        scene: &SceneView,
+        base: u32,
+        mut bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        while bits != 0 {
+            // The eight up to the highest that is left.
+            let first = (31 - bits.leading_zeros()).saturating_sub(7);
+            // SAFETY: as the caller promised.
+            unsafe { intersect_eight::<ANY>(scene, base + first, bits >> first, ray, hit) };
+            if ANY && hit.is_hit() {
+                return;
+            }
+            bits &= !(u32::MAX << first);
+        }
+    }
+}
+
+/// Tests those of eight primitives in a row that are set in `bits`, as [`bvh::intersect_prims`] does: the same
+/// arithmetic, and so the same bits.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn intersect_eight<const ANY: bool>(
+    scene: &SceneView,
+    base: u32,
+    bits: u32,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    let VertexColumns { first, len } = scene.columns;
+    // SAFETY: every column has eight entries from any primitive on, thanks to its padding.
+    let column = |i: usize| unsafe { _mm256_loadu_ps(first.add(i * len as usize + base as usize)) };
+    let vertex = |i: usize| Vec3x8 { x: column(3 * i), y: column(3 * i + 1), z: column(3 * i + 2) };
+    let (a, b, c) = (vertex(0), vertex(1), vertex(2));
+    let spheres = bits & movemask(_mm256_cmp_ps::<_CMP_UNORD_Q>(a.x, a.x));
+
+    let (a, b, c) = (minus(a, ray.ray.o), minus(b, ray.ray.o), minus(c, ray.ray.o));
+    let project = |v| (dot(v, ray.across[0]), dot(v, ray.across[1]));
+    let (pa, pb, pc) = (project(a), project(b), project(c));
+    let (u, v, w) = (edge(pc, pb), edge(pa, pc), edge(pb, pa));
+    let zero = _mm256_setzero_ps();
+    let is_zero = |x| _mm256_cmp_ps::<_CMP_EQ_OQ>(x, zero);
+    let undecided = bits & movemask(_mm256_or_ps(_mm256_or_ps(is_zero(u), is_zero(v)), is_zero(w)));
+    if (spheres | undecided) != 0 {
+        // SAFETY: as the caller promised.
+        return unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) };
+    }
+    // No number is zero here: all are negative, or all positive, where the signs are alike.
+    let unlike = _mm256_or_ps(_mm256_xor_ps(u, v), _mm256_xor_ps(v, w));
+    let inside = bits & !movemask(unlike);
+    if inside == 0 {
+        return;
+    }
+    let det = _mm256_add_ps(_mm256_add_ps(u, v), w);
+    let inv_det = _mm256_div_ps(_mm256_set1_ps(1.0), det);
+    let d = ray.ray.d;
+    let t = _mm256_add_ps(_mm256_mul_ps(u, dot(a, d)), _mm256_mul_ps(v, dot(b, d)));
+    let t = _mm256_mul_ps(_mm256_add_ps(t, _mm256_mul_ps(w, dot(c, d))), inv_det);
+    let ahead = _mm256_and_ps(
+        _mm256_cmp_ps::<_CMP_GT_OQ>(t, zero),
+        _mm256_cmp_ps::<_CMP_LT_OQ>(t, _mm256_set1_ps(hit.t)),
+    );
+    let mut found = inside & movemask(ahead);
+    if found == 0 {
+        return;
+    }
+    let barycentric = [to_array(_mm256_mul_ps(v, inv_det)), to_array(_mm256_mul_ps(w, inv_det))];
+    let t = to_array(t);
+    while found != 0 {
+        // From the highest, so that among equals the same one wins as elsewhere.
+        let lane = 31 - found.leading_zeros();
+        found &= !(1 << lane);
+        let i = lane as usize;
+        if t[i] < hit.t {
+            *hit = Hit { t: t[i], prim: base + lane, b: barycentric.map(|b| b[i]) };
+        }
+    }
+}
+
+/// Three coordinates of eight points.
+#[derive(Clone, Copy)]
+struct Vec3x8 {
+    x: __m256,
+    y: __m256,
+    z: __m256,
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn movemask(x: __m256) -> u32 {
+    _mm256_movemask_ps(x) as u32
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_array(x: __m256) -> [f32; 8] {
+    let mut array = [0.0; 8];
+    // SAFETY: the array has room for eight floats.
+    unsafe { _mm256_storeu_ps(array.as_mut_ptr(), x) };
+    array
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn minus(a: Vec3x8, b: Vec3) -> Vec3x8 {
+    Vec3x8 {
+        x: _mm256_sub_ps(a.x, _mm256_set1_ps(b.x)),
+        y: _mm256_sub_ps(a.y, _mm256_set1_ps(b.y)),
+        z: _mm256_sub_ps(a.z, _mm256_set1_ps(b.z)),
+    }
+}
+
+/// In the order and with the roundings of the scalar one.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn dot(a: Vec3x8, b: Vec3) -> __m256 {
+    let xy = _mm256_add_ps(_mm256_mul_ps(a.y, _mm256_set1_ps(b.y)), _mm256_mul_ps(a.x, _mm256_set1_ps(b.x)));
+    _mm256_add_ps(_mm256_mul_ps(a.z, _mm256_set1_ps(b.z)), xy)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn edge(p: (__m256, __m256), q: (__m256, __m256)) -> __m256 {
+    _mm256_sub_ps(_mm256_mul_ps(p.0, q.1), _mm256_mul_ps(p.1, q.0))
 }
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
-    let slabs = Slabs::new(node, ray);
-    let inv_d = ray.inv_d;
-    let crossings = |axis: usize, negative: bool, step: f32, enter: f32, leave: f32| {
-        let (near, far) = (2 * axis + usize::from(negative), 2 * axis + usize::from(!negative));
-        let step = _mm256_set1_ps(step);
+    // `Slabs::new`, three axes at once.
+    let (o, inv_d) = (from_vec3(ray.ray.o), from_vec3(ray.inv_d));
+    // SAFETY: the fourth float read is the node's next word.
+    let p = unsafe { _mm_loadu_ps(node.p.as_ptr()) };
+    let exponents = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(node.e_imask as i32));
+    let step = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32::<23>(exponents)), inv_d);
+    let origin = _mm_mul_ps(_mm_sub_ps(p, o), inv_d);
+    let abs = |x| _mm_andnot_ps(_mm_set1_ps(-0.0), x);
+    let pad = _mm_mul_ps(abs(step), _mm_set1_ps(PAD_OF_STEP));
+    let pad = _mm_fmadd_ps(abs(origin), _mm_set1_ps(PAD_OF_DISTANCE), pad);
+    let (enter, leave) = (_mm_sub_ps(origin, pad), _mm_add_ps(origin, pad));
+
+    let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = &node.planes;
+    let crossings = |lo, hi, negative: bool, step, enter, leave| {
+        let (near, far) = if negative { (hi, lo) } else { (lo, hi) };
+        let step = _mm256_broadcastss_ps(step);
         (
-            _mm256_fmadd_ps(to_f32(&node.planes[near]), step, _mm256_set1_ps(enter)),
-            _mm256_fmadd_ps(to_f32(&node.planes[far]), step, _mm256_set1_ps(leave)),
+            _mm256_fmadd_ps(to_f32(near), step, _mm256_broadcastss_ps(enter)),
+            _mm256_fmadd_ps(to_f32(far), step, _mm256_broadcastss_ps(leave)),
         )
     };
-    let (enter_x, leave_x) = crossings(0, inv_d.x < 0.0, slabs.step.x, slabs.enter.x, slabs.leave.x);
-    let (enter_y, leave_y) = crossings(1, inv_d.y < 0.0, slabs.step.y, slabs.enter.y, slabs.leave.y);
-    let (enter_z, leave_z) = crossings(2, inv_d.z < 0.0, slabs.step.z, slabs.enter.z, slabs.leave.z);
+    let d = ray.inv_d;
+    let (enter_x, leave_x) = crossings(lo_x, hi_x, d.x < 0.0, step, enter, leave);
+    let y = |v| _mm_movehdup_ps(v);
+    let (enter_y, leave_y) = crossings(lo_y, hi_y, d.y < 0.0, y(step), y(enter), y(leave));
+    let z = |v| _mm_movehl_ps(v, v);
+    let (enter_z, leave_z) = crossings(lo_z, hi_z, d.z < 0.0, z(step), z(enter), z(leave));
     let enter = _mm256_max_ps(_mm256_max_ps(enter_x, enter_y), _mm256_max_ps(enter_z, _mm256_setzero_ps()));
     let leave = _mm256_min_ps(_mm256_min_ps(leave_x, leave_y), _mm256_min_ps(leave_z, _mm256_set1_ps(t_max)));
     let hit = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave));
@@ -43,6 +189,12 @@ fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
     let index = _mm256_and_si256(index, _mm256_set1_epi32(0x1f));
     let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), hit);
     NodeHits::new(node, or_lanes(_mm256_sllv_epi32(bits, index)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn from_vec3(v: Vec3) -> __m128 {
+    _mm_setr_ps(v.x, v.y, v.z, 0.0)
 }
 
 #[inline]

@@ -1,7 +1,8 @@
 //! The only place that knows the machine: rounding-exact arithmetic, elementary functions, wide loads, and
-//! the node test of the BVH in the form each machine runs fastest.
+//! the tests of the BVH in the form each machine runs fastest.
 
-use crate::bvh::{Node, NodeHits, TraversalRay};
+use crate::bvh::{self, Hit, Node, NodeHits, TraversalRay};
+use crate::scene::SceneView;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,4 +26,21 @@ pub trait Arch: 'static {
     /// # Safety
     /// `node` points to a node of a valid hierarchy; the machine has this instruction set.
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits;
+
+    /// Tests `ray` against the primitives `base` + i for all i that are set in `bits`, from the highest, and puts
+    /// the nearest one closer than `hit.t` into `hit`; with `ANY`, any one.
+    ///
+    /// # Safety
+    /// `scene` is valid and has all these primitives; the machine has this instruction set.
+    #[inline(always)]
+    unsafe fn intersect_prims<const ANY: bool>(
+        scene: &SceneView,
+        base: u32,
+        bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        // SAFETY: as the caller promised.
+        unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
+    }
 }

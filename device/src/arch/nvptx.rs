@@ -37,16 +37,22 @@ pub fn mad(a: f32, b: f32, c: f32) -> f32 {
     float::fma_rn(a, b, c)
 }
 
+/// The larger of two numbers; the other if one is NaN.
+#[inline(always)]
+pub fn max(a: f32, b: f32) -> f32 {
+    a.max(b)
+}
+
+/// The smaller of two numbers; the other if one is NaN.
+#[inline(always)]
+pub fn min(a: f32, b: f32) -> f32 {
+    a.min(b)
+}
+
 /// √x for x ≥ 0.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     GpuFloat::sqrt(x)
-}
-
-/// (sin x, cos x), x in radians.
-#[inline(always)]
-pub fn sin_cos(x: f32) -> (f32, f32) {
-    GpuFloat::sin_cos(x)
 }
 
 /// Reads `*p`, memory that nothing writes while stages run, through the read-only cache in loads of 16 bytes;

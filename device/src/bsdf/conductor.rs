@@ -4,6 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::microfacet::Ggx;
 use super::{BsdfSample, Lobe, fresnel};
+use crate::arch::min;
 
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,7 @@ impl Lobe for Conductor {
         }
         let wm = (wo + wi).normalize();
         let d = self.ggx.d(wm);
-        let f = fresnel::conductor(wo.dot(wm).min(1.0), self.eta, self.k);
+        let f = fresnel::conductor(min(wo.dot(wm), 1.0), self.eta, self.k);
         let value = f * (d * self.ggx.g2(wo, wi) / (4.0 * wo.z * wi.z));
         // pdf_wm over the Jacobian of reflection, 4 wo·wm (Walter et al. 2007, eq. 14); wo·wm cancels.
         (value, d * self.ggx.g1(wo) / (4.0 * wo.z))

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::arch::sqrt;
+use crate::arch::{max, sqrt};
 
 /// Reflectance of unpolarised light by a conductor with complex index of refraction `eta` + i·`k`, relative to
 /// the outside, per channel; `cos_i` is the cosine of incidence, in [0, 1].
@@ -23,7 +23,7 @@ fn conductor_channel(cos_i: f32, eta: f32, k: f32) -> f32 {
     let sin2 = 1.0 - cos2;
     let t0 = eta * eta - k * k - sin2;
     let a2_plus_b2 = sqrt(t0 * t0 + 4.0 * eta * eta * k * k);
-    let a = sqrt((0.5 * (a2_plus_b2 + t0)).max(0.0));
+    let a = sqrt(max(0.5 * (a2_plus_b2 + t0), 0.0));
     let t1 = a2_plus_b2 + cos2;
     let t2 = 2.0 * cos_i * a;
     let r_s = (t1 - t2) / (t1 + t2);

@@ -3,11 +3,12 @@
 //! Heitz 2014, "Understanding the Masking-Shadowing Function in Microfacet-Based BRDFs", JCGT 3(2), whose
 //! equation numbers stand below.
 
-use core::f32::consts::{PI, TAU};
+use core::f32::consts::PI;
 
 use glam::{Vec2, Vec3};
 
-use crate::arch::{sin_cos, sqrt};
+use crate::arch::{max, sqrt};
+use crate::math::sin_cos_turn;
 
 /// How masking and shadowing combine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Ggx {
     /// D_wo(wm) = G1(wo)·max(0, wo·wm)·D(wm) / cos θo (eq. 3).
     #[inline(always)]
     pub fn pdf_wm(&self, wo: Vec3, wm: Vec3) -> f32 {
-        self.g1(wo) * wo.dot(wm).max(0.0) * self.d(wm) / wo.z
+        self.g1(wo) * max(wo.dot(wm), 0.0) * self.d(wm) / wo.z
     }
 
     /// Draws a normal visible from `wo`, `wo.z` > 0.
@@ -98,8 +99,8 @@ impl Ggx {
         let stretch = Vec3::new(self.alpha, self.alpha, 1.0);
         let wo_std = (wo * stretch).normalize();
         let z = 1.0 - u.y * (1.0 + wo_std.z);
-        let (s, c) = sin_cos(TAU * u.x);
-        let sin_theta = sqrt((1.0 - z * z).clamp(0.0, 1.0));
+        let (s, c) = sin_cos_turn(u.x);
+        let sin_theta = sqrt(max(1.0 - z * z, 0.0));
         let h = Vec3::new(sin_theta * c, sin_theta * s, z) + wo_std;
         let wm = h * stretch;
         let len2 = wm.length_squared();

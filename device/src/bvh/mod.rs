@@ -5,4 +5,5 @@ pub mod node;
 mod traverse;
 
 pub use node::{Node, NodeHits, TraversalRay};
+pub(crate) use traverse::intersect_prims;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::arch::{BYTE_BIAS, biased_byte};
+use crate::arch::{BYTE_BIAS, biased_byte, max, min};
 use crate::ray::Ray;
 use crate::sampling::Frame;
 
@@ -85,11 +85,11 @@ impl TraversalRay {
     }
 }
 
-/// 1/x with x kept away from zero, so that the slabs of an axis-parallel ray are far away instead of NaN.
+/// 1/x, at most 2⁶⁰, so that the slabs of an axis-parallel ray are far away instead of NaN.
 #[inline(always)]
 fn safe_inverse(x: f32) -> f32 {
-    const SMALLEST: f32 = 1.0 / (1u64 << 60) as f32;
-    1.0 / if x.abs() < SMALLEST { SMALLEST.copysign(x) } else { x }
+    const LARGEST: f32 = (1u64 << 60) as f32;
+    max(min(1.0 / x, LARGEST), -LARGEST)
 }
 
 /// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + BYTE_BIAS) + enter[a]`,
@@ -101,15 +101,20 @@ pub(crate) struct Slabs {
     pub(crate) leave: Vec3,
 }
 
+/// By how much of their distance boxes are made larger: the rounding here, and in the primitives' own tests, whose
+/// vertices are projected with a few ulps of error.
+pub(crate) const PAD_OF_DISTANCE: f32 = 1.0 / (1 << 19) as f32;
+
+/// And by how much of a grid step, for boxes of no thickness.
+pub(crate) const PAD_OF_STEP: f32 = 1.0 / 128.0;
+
 impl Slabs {
     #[inline(always)]
     pub(crate) fn new(node: &Node, ray: &TraversalRay) -> Self {
         let [x, y, z] = node.e_imask().0.map(|e| f32::from_bits(e << 23));
         let step = Vec3::new(x, y, z) * ray.inv_d;
         let origin = (Vec3::from_array(node.p) - ray.ray.o) * ray.inv_d;
-        // Two parts in a million of the distance cover the rounding here and in the primitive's own test, whose
-        // vertices are projected with a few ulps of error; a sliver of a step covers boxes of no thickness.
-        let pad = origin.abs() * (1.0 / (1 << 19) as f32) + step.abs() * (1.0 / 128.0);
+        let pad = origin.abs() * PAD_OF_DISTANCE + step.abs() * PAD_OF_STEP;
         let origin = origin - BYTE_BIAS * step;
         Self { step, enter: origin - pad, leave: origin + pad }
     }
@@ -138,12 +143,15 @@ fn intersect_four(planes: [u32; 6], meta: u32, slabs: &Slabs, ray: &TraversalRay
     let (bits, index) = child_bits(meta, ray.oct_inv4);
     let Slabs { step, enter, leave } = slabs;
     let test = |i: u32| {
-        let t_near = (biased_byte(near_x, i) * step.x + enter.x)
-            .max(biased_byte(near_y, i) * step.y + enter.y)
-            .max((biased_byte(near_z, i) * step.z + enter.z).max(0.0));
-        let t_far = (biased_byte(far_x, i) * step.x + leave.x)
-            .min(biased_byte(far_y, i) * step.y + leave.y)
-            .min((biased_byte(far_z, i) * step.z + leave.z).min(t_max));
+        let plane = |word: u32, step: f32, at: f32| biased_byte(word, i) * step + at;
+        let t_near = max(
+            max(plane(near_x, step.x, enter.x), plane(near_y, step.y, enter.y)),
+            max(plane(near_z, step.z, enter.z), 0.0),
+        );
+        let t_far = min(
+            min(plane(far_x, step.x, leave.x), plane(far_y, step.y, leave.y)),
+            min(plane(far_z, step.z, leave.z), t_max),
+        );
         if t_near <= t_far { byte(bits, i) << byte(index, i) } else { 0 }
     };
     test(0) | test(1) | test(2) | test(3)

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use crate::arch::Arch;
 use crate::ray::Ray;
 use crate::scene::SceneView;
-use crate::shape::{self, Primitive};
+use crate::shape;
 
 use super::TraversalRay;
 
@@ -78,18 +78,8 @@ impl Stack<'_> {
 /// `scene` is valid and the machine is an `A`.
 #[inline(always)]
 pub unsafe fn closest_hit<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
-    let mut hit = Hit::miss(t_max);
     // SAFETY: as the caller promised.
-    unsafe {
-        traverse::<A>(scene, ray, t_max, |ray, index, prim, t_max| {
-            if let Some((t, b)) = shape::intersect(prim, ray, *t_max) {
-                *t_max = t;
-                hit = Hit { t, prim: index, b };
-            }
-            false
-        });
-    }
-    hit
+    unsafe { traverse::<A, false>(scene, ray, t_max) }
 }
 
 /// Whether anything lies on the ray closer than `t_max`.
@@ -98,65 +88,71 @@ pub unsafe fn closest_hit<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> H
 /// `scene` is valid and the machine is an `A`.
 #[inline(always)]
 pub unsafe fn occluded<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> bool {
-    let mut found = false;
     // SAFETY: as the caller promised.
-    unsafe {
-        traverse::<A>(scene, ray, t_max, |ray, _, prim, t_max| {
-            found = shape::intersect(prim, ray, *t_max).is_some();
-            found
-        });
-    }
-    found
+    unsafe { traverse::<A, true>(scene, ray, t_max).is_hit() }
 }
 
 /// Bits of a [`Group`] that stand for nodes; the lower 24 stand for primitives.
 const NODES: u32 = 0xff00_0000;
 
-/// Shows the primitives along the ray to `visit(ray, index, primitive, &mut t_max)`, roughly from near to far,
-/// until it returns true.
+/// The nearest hit closer than `t_max`, or with `ANY` the first that is found.
 #[inline(always)]
-unsafe fn traverse<A: Arch>(
-    scene: &SceneView,
-    ray: Ray,
-    mut t_max: f32,
-    mut visit: impl FnMut(&TraversalRay, u32, &Primitive, &mut f32) -> bool,
-) {
+unsafe fn traverse<A: Arch, const ANY: bool>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
     let ray = TraversalRay::new(ray);
+    let mut hit = Hit::miss(t_max);
     let mut entries = MaybeUninit::uninit();
     let mut stack = Stack { entries: &mut entries, len: 0 };
     // The root, as the only child of a node that does not exist.
     let mut nodes: Group = (0, 0x8000_0000);
     loop {
-        let mut prims: Group = (0, 0);
-        if nodes.1 & NODES != 0 {
-            let bit = 31 - nodes.1.leading_zeros();
-            let (base, imask) = (nodes.0, nodes.1 & 0xff);
-            nodes.1 &= !(1 << bit);
-            if nodes.1 & NODES != 0 {
-                stack.push(nodes);
-            }
-            let slot = (bit - 24) ^ (ray.oct_inv4 & 0xff);
-            let before = (imask & !(u32::MAX << slot)).count_ones();
-            // SAFETY: a hit inner child names a node of the tree.
-            let node =
-                unsafe { A::intersect_children(scene.nodes.add((base + before) as usize), &ray, t_max) };
-            nodes = (node.child_base, (node.hits & NODES) | node.imask);
-            prims = (node.prim_base, node.hits & !NODES);
-        }
-        while prims.1 != 0 {
-            let bit = 31 - prims.1.leading_zeros();
-            prims.1 &= !(1 << bit);
-            let index = prims.0 + bit;
-            // SAFETY: a hit leaf names primitives of the tree.
-            let prim = unsafe { crate::arch::load(scene.prims.add(index as usize)) };
-            if visit(&ray, index, &prim, &mut t_max) {
-                return;
-            }
-        }
         if nodes.1 & NODES == 0 {
             match stack.pop() {
                 Some(group) => nodes = group,
-                None => return,
+                None => return hit,
+            }
+        }
+        let bit = 31 - nodes.1.leading_zeros();
+        let (base, imask) = (nodes.0, nodes.1 & 0xff);
+        nodes.1 &= !(1 << bit);
+        if nodes.1 & NODES != 0 {
+            stack.push(nodes);
+        }
+        let slot = (bit - 24) ^ (ray.oct_inv4 & 0xff);
+        let before = (imask & !(u32::MAX << slot)).count_ones();
+        // SAFETY: a hit inner child names a node of the tree, and a hit leaf primitives.
+        unsafe {
+            let node = A::intersect_children(scene.nodes.add((base + before) as usize), &ray, hit.t);
+            nodes = (node.child_base, (node.hits & NODES) | node.imask);
+            A::intersect_prims::<ANY>(scene, node.prim_base, node.hits & !NODES, &ray, &mut hit);
+        }
+        if ANY && hit.is_hit() {
+            return hit;
+        }
+    }
+}
+
+/// Tests primitives one after another; see [`Arch::intersect_prims`].
+///
+/// # Safety
+/// As [`Arch::intersect_prims`].
+#[inline(always)]
+pub(crate) unsafe fn intersect_prims<const ANY: bool>(
+    scene: &SceneView,
+    base: u32,
+    mut bits: u32,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    while bits != 0 {
+        let bit = 31 - bits.leading_zeros();
+        bits &= !(1 << bit);
+        let index = base + bit;
+        // SAFETY: the bit stands for a primitive of the tree.
+        let prim = unsafe { crate::arch::load(scene.prims.add(index as usize)) };
+        if let Some((t, b)) = shape::intersect(&prim, ray, hit.t) {
+            *hit = Hit { t, prim: index, b };
+            if ANY {
+                return;
             }
         }
     }

@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 
 pub use select::AliasEntry;
 
-use crate::arch::sqrt;
+use crate::arch::{max, sqrt};
 use crate::sampling::{Frame, sample_uniform_cone, sample_uniform_sphere, sample_uniform_triangle};
 use crate::shape::triangle;
 
@@ -151,7 +151,7 @@ impl Light {
         let wi = axis.to_world(local);
         // The near intersection, from the triangle of p, the centre and the point.
         let sin2 = local.x * local.x + local.y * local.y;
-        let half_chord = sqrt((radius * radius - distance * distance * sin2).max(0.0));
+        let half_chord = sqrt(max(radius * radius - distance * distance * sin2, 0.0));
         let t = distance * local.z - half_chord;
         let ng = (p + t * wi - center).normalize();
         let li = self.le(ng, -wi);

@@ -21,7 +21,8 @@ pub struct AliasEntry {
 #[inline(always)]
 pub unsafe fn sample_light(scene: &SceneView, u: f32) -> u32 {
     let scaled = u * scene.light_count as f32;
-    let slot = (scaled as u32).min(scene.light_count - 1);
+    // SAFETY: u < 1, so this is at most the count; `min` takes care of rounding.
+    let slot = unsafe { scaled.to_int_unchecked::<u32>() }.min(scene.light_count - 1);
     // SAFETY: the slot is in range.
     let entry = unsafe { crate::arch::load(scene.light_table.add(slot as usize)) };
     if scaled - (slot as f32) < entry.q { slot } else { entry.alias }

@@ -3,8 +3,8 @@
 use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
-use crate::arch::{Arch, load};
-use crate::bsdf::{Lobe, Material};
+use crate::arch::{Arch, load, min};
+use crate::bsdf::{Bsdf, Lobe};
 use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::mis::power_heuristic;
@@ -63,12 +63,22 @@ struct Surface {
     p: Vec3,
     /// Geometric normal by the shape's own orientation: counter-clockwise winding, or outward.
     ng: Vec3,
-    /// Frame around the shading normal, on the side the path comes from.
+    /// Interpolated normal, on either side.
+    ns: Vec3,
+    prim: Primitive,
+}
+
+/// What scatters at a surface, seen from where the path comes from.
+struct Scatterer {
+    /// The geometric normal on that side.
+    side: Vec3,
+    /// Where rays to that side start.
+    o: Vec3,
+    /// Frame around the shading normal on that side.
     frame: Frame,
-    light: u32,
-    material: Material,
-    /// Whether the path comes from the front.
-    front: bool,
+    /// Direction to where the path comes from, in that frame.
+    wo: Vec3,
+    bsdf: Bsdf,
 }
 
 /// Gathers what is emitted at the hit, prepares direct light, and draws the next ray.
@@ -84,18 +94,21 @@ pub unsafe fn shade(scene: &SceneView, settings: &PathSettings, state: &mut Path
     }
     // SAFETY: the hit is on this scene.
     let surface = unsafe { surface_at(scene, &state.ray, hit) };
-    if surface.light != Primitive::NO_LIGHT {
+    if surface.prim.light != Primitive::NO_LIGHT {
         // SAFETY: the primitive's light is in range.
-        let light = unsafe { load(scene.lights.add(surface.light as usize)) };
+        let light = unsafe { load(scene.lights.add(surface.prim.light as usize)) };
         gather_emission(settings, state, &light, surface.ng, hit.t);
     }
-    let back_is_black = !surface.front && surface.material.two_sided == 0;
-    if state.depth + 1 >= settings.max_depth || back_is_black {
+    if state.depth + 1 >= settings.max_depth {
         return Shaded::END;
     }
+    // SAFETY: the surface is of this scene.
+    let Some(scatterer) = (unsafe { scatterer(scene, &surface, state.ray.d) }) else {
+        return Shaded::END;
+    };
     // SAFETY: as the caller promised.
-    let shadow = unsafe { direct_light(scene, settings, state, &surface) };
-    Shaded { shadow, alive: scatter(settings, state, &surface) }
+    let shadow = unsafe { direct_light(scene, settings, state, &scatterer) };
+    Shaded { shadow, alive: scatter(settings, state, &scatterer) }
 }
 
 /// Weight of emission found by following a ray, against finding it by sampling the light.
@@ -135,42 +148,42 @@ fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light
 
 #[inline(always)]
 unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
-    // SAFETY: the hit names a primitive, which names a material and normals that exist.
-    let (prim, material) = unsafe {
-        let prim = load(scene.prims.add(hit.prim as usize));
-        (prim, load(scene.materials.add(prim.material() as usize)))
-    };
-    let (p, ng, ns) = if prim.is_sphere() {
+    // SAFETY: the hit names a primitive.
+    let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
+    if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
-        (prim.a + prim.b.x * n, n, n)
+        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, prim };
+    }
+    let vertices = [prim.a, prim.b, prim.c];
+    let ng = triangle::area_normal(vertices).normalize();
+    let ns = if prim.normals == Primitive::FLAT {
+        ng
     } else {
-        let vertices = [prim.a, prim.b, prim.c];
-        let ng = triangle::area_normal(vertices).normalize();
-        let ns = if prim.normals == Primitive::FLAT {
-            ng
-        } else {
-            // SAFETY: as above.
-            let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
-            triangle::interpolate(normals.n, hit.b).normalize()
-        };
-        (triangle::interpolate(vertices, hit.b), ng, ns)
+        // SAFETY: the primitive's normals are in range.
+        let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
+        triangle::interpolate(normals.n, hit.b).normalize()
     };
-    let d = ray.d;
-    let wo_side = if ng.dot(d) < 0.0 { 1.0 } else { -1.0 };
-    let mut ns = ns * 1.0_f32.copysign(ns.dot(ng)) * wo_side;
+    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, prim }
+}
+
+/// Orients the surface to where the path comes from, along `d`, and resolves its material. `None` from behind a
+/// one-sided material, which is black there.
+#[inline(always)]
+unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Scatterer> {
+    // SAFETY: the primitive's material is in range.
+    let material = unsafe { load(scene.materials.add(surface.prim.material() as usize)) };
+    let outside = surface.ng.dot(d) < 0.0;
+    if outside == surface.prim.is_flipped() && material.two_sided == 0 {
+        return None;
+    }
+    let side = if outside { surface.ng } else { -surface.ng };
+    let ns = if surface.ns.dot(side) < 0.0 { -surface.ns } else { surface.ns };
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
-    if ns.dot(d) >= 0.0 {
-        ns = wo_side * ng;
-    }
-    Surface {
-        p,
-        ng,
-        frame: Frame::from_z(ns),
-        light: prim.light,
-        material,
-        front: (wo_side > 0.0) != prim.is_flipped(),
-    }
+    let ns = if ns.dot(d) < 0.0 { ns } else { side };
+    let frame = Frame::from_z(ns);
+    let o = offset_ray_origin(surface.p, side);
+    Some(Scatterer { side, o, frame, wo: frame.to_local(-d), bsdf: material.bsdf() })
 }
 
 /// Draws a point on a light and evaluates what it would contribute.
@@ -179,7 +192,7 @@ unsafe fn direct_light(
     scene: &SceneView,
     settings: &PathSettings,
     state: &PathState,
-    surface: &Surface,
+    at: &Scatterer,
 ) -> Option<ShadowRay> {
     if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
         return None;
@@ -187,16 +200,15 @@ unsafe fn direct_light(
     let [u_light, u0, u1, _] = settings.sampler(state.pixel, state.sample).draw(Dim::Light, state.depth);
     // SAFETY: there is a light, and the index drawn is in range.
     let light = unsafe { load(scene.lights.add(select::sample_light(scene, u_light) as usize)) };
-    // Reflection leaves on the side it came from, for the geometric normal as for the shading normal. The light
-    // is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as `p` is not.
-    let side = surface.ng * -surface.ng.dot(state.ray.d).signum();
-    let o = offset_ray_origin(surface.p, side);
-    let sample = light.sample_li(o, Vec2::new(u0, u1))?;
-    let (wo, wi) = (surface.frame.to_local(-state.ray.d), surface.frame.to_local(sample.wi));
-    if wi.z <= 0.0 || side.dot(sample.wi) <= 0.0 {
+    // The light is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as the
+    // point on the surface is not.
+    let sample = light.sample_li(at.o, Vec2::new(u0, u1))?;
+    let wi = at.frame.to_local(sample.wi);
+    // Reflection leaves on the side it came from, for the geometric normal as for the shading normal.
+    if wi.z <= 0.0 || at.side.dot(sample.wi) <= 0.0 {
         return None;
     }
-    let (f, p_bsdf) = surface.material.bsdf().eval_pdf(wo, wi);
+    let (f, p_bsdf) = at.bsdf.eval_pdf(at.wo, wi);
     let weight = match settings.direct() {
         Direct::Mis => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
@@ -205,7 +217,7 @@ unsafe fn direct_light(
     if ld == Vec3::ZERO {
         return None;
     }
-    let (ray, t_max) = shadow_ray(o, sample.wi, sample.target);
+    let (ray, t_max) = shadow_ray(at.o, sample.wi, sample.target);
     Some(ShadowRay { ray, t_max, ld })
 }
 
@@ -222,15 +234,13 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
 
 /// Draws the next direction; returns whether the path goes on.
 #[inline(always)]
-fn scatter(settings: &PathSettings, state: &mut PathState, surface: &Surface) -> bool {
+fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
     let [uc, u0, u1, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
-    let wo = surface.frame.to_local(-state.ray.d);
-    let Some(sample) = surface.material.bsdf().sample(wo, uc, Vec2::new(u0, u1)) else {
+    let Some(sample) = at.bsdf.sample(at.wo, uc, Vec2::new(u0, u1)) else {
         return false;
     };
-    let wi = surface.frame.to_world(sample.wi).normalize();
-    let side = surface.ng * -surface.ng.dot(state.ray.d).signum();
-    if side.dot(wi) <= 0.0 {
+    let wi = at.frame.to_world(sample.wi).normalize();
+    if at.side.dot(wi) <= 0.0 {
         return false;
     }
     state.beta *= sample.weight;
@@ -239,7 +249,7 @@ fn scatter(settings: &PathSettings, state: &mut PathState, surface: &Surface) ->
     if state.depth > settings.rr_depth && !survives_roulette(state, u_rr) {
         return false;
     }
-    state.ray = Ray { o: offset_ray_origin(surface.p, side), d: wi };
+    state.ray = Ray { o: at.o, d: wi };
     state.beta != Vec3::ZERO
 }
 
@@ -247,7 +257,7 @@ fn scatter(settings: &PathSettings, state: &mut PathState, surface: &Surface) ->
 /// that do not.
 #[inline(always)]
 fn survives_roulette(state: &mut PathState, u: f32) -> bool {
-    let survival = state.beta.max_element().min(0.95);
+    let survival = min(state.beta.max_element(), 0.95);
     if u >= survival {
         return false;
     }

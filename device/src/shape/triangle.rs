@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use crate::arch::{mad, mul_rn, sub_rn};
+use crate::arch::{mad, max, min, mul_rn, sub_rn};
 use crate::bvh::TraversalRay;
 
 /// Unit normals at the vertices of a smooth triangle, 48 bytes.
@@ -32,7 +32,7 @@ pub fn intersect([v0, v1, v2]: [Vec3; 3], ray: &TraversalRay, t_max: f32) -> Opt
     if u == 0.0 || v == 0.0 || w == 0.0 {
         (u, v, w) = (edge_f64(pc, pb), edge_f64(pa, pc), edge_f64(pb, pa));
     }
-    if u.min(v).min(w) < 0.0 && u.max(v).max(w) > 0.0 {
+    if min(min(u, v), w) < 0.0 && max(max(u, v), w) > 0.0 {
         return None;
     }
     let det = u + v + w;

@@ -95,6 +95,7 @@ impl<T> Buffer<T> for CpuBuf<T> {
 const CHUNK: u32 = 128;
 
 impl Backend for Cpu {
+    const READS_COLUMNS: bool = cfg!(target_arch = "x86_64");
     type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
 
     fn name(&self) -> String {

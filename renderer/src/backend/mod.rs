@@ -22,6 +22,9 @@ pub trait Buffer<T> {
 
 /// A machine that runs stages.
 pub trait Backend {
+    /// Whether the stages read triangles by columns ([`device::scene::VertexColumns`]) as well.
+    const READS_COLUMNS: bool;
+
     /// A typed allocation.
     type Buf<T: Pod + Send + Sync>: Buffer<T>;
 
