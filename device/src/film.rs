@@ -6,7 +6,7 @@ use glam::Vec3;
 use crate::arch::mul_rn;
 
 /// Sums over the samples of a pixel, 56 bytes. Each is an unevaluated sum of two floats, so that 10⁶ samples
-/// lose nothing of their mean or variance.
+/// lose nothing of their mean, and of their variance only the rounding of x², 6·10⁻⁸·mean².
 #[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FilmPixel {
@@ -39,12 +39,14 @@ impl FilmPixel {
     }
 }
 
-/// hi + lo += x, with the rounding error of hi + x added to lo (Knuth's TwoSum; Neumaier 1974).
+/// hi + lo += x in about twice the precision (Knuth's TwoSum, then Dekker's FastTwoSum).
 #[inline(always)]
 fn two_sum(hi: &mut Vec3, lo: &mut Vec3, x: Vec3) {
     let s = *hi + x;
     let x_part = s - *hi;
     let hi_part = s - x_part;
-    *lo += (*hi - hi_part) + (x - x_part);
-    *hi = s;
+    let rest = *lo + ((*hi - hi_part) + (x - x_part));
+    // Renormalised, or what does not reach hi any more would all pile up in lo.
+    *hi = s + rest;
+    *lo = rest - (*hi - s);
 }

@@ -1,14 +1,15 @@
 //! Samplers: pure functions of (seed, pixel, sample, dimension).
 
-/// What a random number is for. Each dimension yields four uniforms that are stratified together.
+/// What a random number is for. Each dimension yields four uniforms that are stratified together, the first two
+/// best: any 2ᵐ points are a (0, m, 2)-net in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Dim {
     /// (x, y) within the pixel, (x, y) on the lens.
     Film,
-    /// (which light, (x, y) on it, spare).
+    /// ((x, y) on the light, which light, spare).
     Light,
-    /// (which lobe, (x, y) of the direction, Russian roulette).
+    /// ((x, y) of the direction, which lobe, Russian roulette).
     Bsdf,
 }
 

@@ -32,7 +32,7 @@ fn points_move_to_the_side_of_the_normal_and_not_far() {
         if i % 7 == 0 {
             n = Vec3::AXES[i % 3] * if i % 2 == 0 { 1.0 } else { -1.0 };
         }
-        let moved = wide(offset_ray_origin(p, n)) - wide(p);
+        let moved = wide(offset_ray_origin(p, n, p.abs().max_element())) - wide(p);
         let largest = f64::from(p.abs().max_element());
         let limit = (256.0 * largest * 1.2e-7).max(1.6e-5);
         assert!(moved.dot(wide(n)) > 0.0 && moved.length() < 1.8 * limit, "{p} along {n} moves by {moved:?}");
@@ -45,8 +45,8 @@ fn points_move_to_the_side_of_the_normal_and_not_far() {
 /// How a path leaves a triangle at a point of it.
 type Leave = fn(Vec3, Vec3, [Vec3; 3]) -> Vec3;
 
-fn as_paths_do(p: Vec3, side: Vec3, _: [Vec3; 3]) -> Vec3 {
-    offset_ray_origin(p, side)
+fn as_paths_do(p: Vec3, side: Vec3, vertices: [Vec3; 3]) -> Vec3 {
+    offset_ray_origin(p, side, triangle::extent(vertices))
 }
 
 /// A direction on the side of `n`, with the cosine's density or ever closer to grazing.

@@ -106,10 +106,10 @@ fn rays_leave_spheres_and_cross_them() {
         let p = center + radius * n;
         let d = random.direction().to_f32().normalize();
         let d = if n.dot(d) < 0.0 { -d } else { d };
-        let out = Ray { o: offset_ray_origin(p, n), d };
+        let out = Ray { o: offset_ray_origin(p, n, center.abs().max_element() + radius), d };
         let hit = sphere::intersect(center, radius, &out, f32::INFINITY);
         assert!(hit.is_none(), "radius {radius} at {center}: {out:?} hits again at {hit:?}");
-        let inwards = Ray { o: offset_ray_origin(p, -n), d: -d };
+        let inwards = Ray { o: offset_ray_origin(p, -n, center.abs().max_element() + radius), d: -d };
         let chord = 2.0 * f64::from(radius) * wide(n).dot(wide(d));
         let t = sphere::intersect(center, radius, &inwards, f32::INFINITY);
         let t = f64::from(t.expect("the other side is hit"));

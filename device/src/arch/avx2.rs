@@ -163,21 +163,25 @@ fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
     let pad = _mm_fmadd_ps(abs(origin), _mm_set1_ps(PAD_OF_DISTANCE), pad);
     let (enter, leave) = (_mm_sub_ps(origin, pad), _mm_add_ps(origin, pad));
 
-    let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = &node.planes;
-    let crossings = |lo, hi, negative: bool, step, enter, leave| {
-        let (near, far) = if negative { (hi, lo) } else { (lo, hi) };
+    let crossings = |axis: usize, inv_d: f32, step, enter, leave| {
+        // Indices, not a branch: directions are hard to predict.
+        let negative = (inv_d.to_bits() >> 31) as usize;
         let step = _mm256_broadcastss_ps(step);
         (
-            _mm256_fmadd_ps(to_f32(near), step, _mm256_broadcastss_ps(enter)),
-            _mm256_fmadd_ps(to_f32(far), step, _mm256_broadcastss_ps(leave)),
+            _mm256_fmadd_ps(to_f32(&node.planes[2 * axis + negative]), step, _mm256_broadcastss_ps(enter)),
+            _mm256_fmadd_ps(
+                to_f32(&node.planes[2 * axis + 1 - negative]),
+                step,
+                _mm256_broadcastss_ps(leave),
+            ),
         )
     };
     let d = ray.inv_d;
-    let (enter_x, leave_x) = crossings(lo_x, hi_x, d.x < 0.0, step, enter, leave);
+    let (enter_x, leave_x) = crossings(0, d.x, step, enter, leave);
     let y = |v| _mm_movehdup_ps(v);
-    let (enter_y, leave_y) = crossings(lo_y, hi_y, d.y < 0.0, y(step), y(enter), y(leave));
+    let (enter_y, leave_y) = crossings(1, d.y, y(step), y(enter), y(leave));
     let z = |v| _mm_movehl_ps(v, v);
-    let (enter_z, leave_z) = crossings(lo_z, hi_z, d.z < 0.0, z(step), z(enter), z(leave));
+    let (enter_z, leave_z) = crossings(2, d.z, z(step), z(enter), z(leave));
     let enter = _mm256_max_ps(_mm256_max_ps(enter_x, enter_y), _mm256_max_ps(enter_z, _mm256_setzero_ps()));
     let leave = _mm256_min_ps(_mm256_min_ps(leave_x, leave_y), _mm256_min_ps(leave_z, _mm256_set1_ps(t_max)));
     let hit = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave));

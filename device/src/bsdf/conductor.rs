@@ -6,6 +6,9 @@ use super::microfacet::Ggx;
 use super::{BsdfSample, Lobe, fresnel};
 use crate::arch::min;
 
+/// Directions closer to the horizon are on it, as far as f32 can tell: Λ and 1/cos overflow there.
+const MIN_COS: f32 = 1e-7;
+
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
 #[derive(Clone, Copy, Debug)]
 pub struct Conductor {
@@ -30,7 +33,7 @@ impl Lobe for Conductor {
 
     #[inline(always)]
     fn sample(&self, wo: Vec3, _uc: f32, u: Vec2) -> Option<BsdfSample> {
-        if wo.z <= 0.0 {
+        if wo.z < MIN_COS {
             return None;
         }
         let wm = self.ggx.sample_wm(wo, u);
@@ -48,7 +51,7 @@ impl Lobe for Conductor {
 
     #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
-        if wo.z <= 0.0 || wi.z <= 0.0 {
+        if wo.z < MIN_COS || wi.z <= 0.0 {
             return (Vec3::ZERO, 0.0);
         }
         let wm = (wo + wi).normalize();

@@ -23,12 +23,14 @@ fn conductor_channel(cos_i: f32, eta: f32, k: f32) -> f32 {
     let sin2 = 1.0 - cos2;
     let t0 = eta * eta - k * k - sin2;
     let a2_plus_b2 = sqrt(t0 * t0 + 4.0 * eta * eta * k * k);
-    let a = sqrt(max(0.5 * (a2_plus_b2 + t0), 0.0));
+    // a² = ½(a² + b² + t0), or from ab = ηk where that cancels.
+    let larger = sqrt(0.5 * (a2_plus_b2 + t0.abs()));
+    let a = if t0 >= 0.0 { larger } else { eta * k / larger };
     let t1 = a2_plus_b2 + cos2;
     let t2 = 2.0 * cos_i * a;
-    let r_s = (t1 - t2) / (t1 + t2);
+    let r_s = (t1 - t2) / max(t1 + t2, f32::MIN_POSITIVE);
     let t3 = cos2 * a2_plus_b2 + sin2 * sin2;
     let t4 = t2 * sin2;
-    let r_p = r_s * (t3 - t4) / (t3 + t4);
+    let r_p = r_s * (t3 - t4) / max(t3 + t4, f32::MIN_POSITIVE);
     0.5 * (r_s + r_p)
 }

@@ -57,6 +57,8 @@ pub struct LightPoint {
     pub p: Vec3,
     /// Unit normal there, on the side that is looked at.
     pub n: Vec3,
+    /// Largest coordinate of the light, to which the rounding of `p` is relative.
+    pub extent: f32,
 }
 
 impl Light {
@@ -117,12 +119,12 @@ impl Light {
         let vertices = [self.a, self.b, self.c];
         let b = sample_uniform_triangle(u);
         let target = triangle::interpolate(vertices, [b.x, b.y]);
-        self.towards(p, target, triangle::area_normal(vertices).normalize())
+        self.towards(p, target, triangle::area_normal(vertices).normalize(), triangle::extent(vertices))
     }
 
     /// A sample at a point that was drawn uniformly by area.
     #[inline(always)]
-    fn towards(&self, p: Vec3, target: Vec3, ng: Vec3) -> Option<LightSample> {
+    fn towards(&self, p: Vec3, target: Vec3, ng: Vec3, extent: f32) -> Option<LightSample> {
         let to_light = target - p;
         let t2 = to_light.length_squared();
         let wi = to_light / sqrt(t2);
@@ -133,16 +135,17 @@ impl Light {
         }
         let n = if cos < 0.0 { -ng } else { ng };
         let pdf = self.pmf * t2 / (self.area * cos.abs());
-        Some(LightSample { wi, target: Some(LightPoint { p: target, n }), li, pdf })
+        Some(LightSample { wi, target: Some(LightPoint { p: target, n, extent }), li, pdf })
     }
 
     /// From outside, uniform over the cone that the sphere fills (pbrt 4th ed. §6.2.4); from inside, by area.
     #[inline(always)]
     fn sample_sphere(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         let (center, radius) = (self.a, self.b.x);
+        let extent = center.abs().max_element() + radius;
         let Some(one_minus_cos) = self.one_minus_cos_of_cone(p) else {
             let ng = sample_uniform_sphere(u);
-            return self.towards(p, center + radius * ng, ng);
+            return self.towards(p, center + radius * ng, ng, extent);
         };
         let to_center = center - p;
         let distance = to_center.length();
@@ -154,12 +157,13 @@ impl Light {
         let half_chord = sqrt(max(radius * radius - distance * distance * sin2, 0.0));
         let t = distance * local.z - half_chord;
         let ng = (p + t * wi - center).normalize();
-        let li = self.le(ng, -wi);
+        // All of the cone sees the outside; the rounded normal may not say so at the limb.
+        let li = self.le(-axis.z, -axis.z);
         if li == Vec3::ZERO {
             return None;
         }
         let pdf = self.pmf * 0.5 * FRAC_1_PI / one_minus_cos;
-        Some(LightSample { wi, target: Some(LightPoint { p: center + radius * ng, n: ng }), li, pdf })
+        Some(LightSample { wi, target: Some(LightPoint { p: center + radius * ng, n: ng, extent }), li, pdf })
     }
 
     /// 1 − cos of the half-angle under which a sphere is seen from `p`; `None` from inside.

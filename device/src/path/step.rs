@@ -65,6 +65,8 @@ struct Surface {
     ng: Vec3,
     /// Interpolated normal, on either side.
     ns: Vec3,
+    /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
+    extent: f32,
     prim: Primitive,
 }
 
@@ -153,7 +155,8 @@ unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
-        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, prim };
+        let extent = prim.a.abs().max_element() + prim.b.x;
+        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, extent, prim };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
@@ -164,7 +167,7 @@ unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
         let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
         triangle::interpolate(normals.n, hit.b).normalize()
     };
-    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, prim }
+    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, extent: triangle::extent(vertices), prim }
 }
 
 /// Orients the surface to where the path comes from, along `d`, and resolves its material. `None` from behind a
@@ -182,7 +185,7 @@ unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Sca
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
     let frame = Frame::from_z(ns);
-    let o = offset_ray_origin(surface.p, side);
+    let o = offset_ray_origin(surface.p, side, surface.extent);
     Some(Scatterer { side, o, frame, wo: frame.to_local(-d), bsdf: material.bsdf() })
 }
 
@@ -197,7 +200,7 @@ unsafe fn direct_light(
     if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
         return None;
     }
-    let [u_light, u0, u1, _] = settings.sampler(state.pixel, state.sample).draw(Dim::Light, state.depth);
+    let [u0, u1, u_light, _] = settings.sampler(state.pixel, state.sample).draw(Dim::Light, state.depth);
     // SAFETY: there is a light, and the index drawn is in range.
     let light = unsafe { load(scene.lights.add(select::sample_light(scene, u_light) as usize)) };
     // The light is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as the
@@ -224,10 +227,10 @@ unsafe fn direct_light(
 /// The segment from `o` to a point just in front of the target, so that the light does not hide itself.
 #[inline(always)]
 fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
-    let Some(LightPoint { p, n }) = target else {
+    let Some(LightPoint { p, n, extent }) = target else {
         return (Ray { o, d: wi }, f32::INFINITY);
     };
-    let segment = offset_ray_origin(p, n) - o;
+    let segment = offset_ray_origin(p, n, extent) - o;
     let distance = segment.length();
     (Ray { o, d: segment / distance }, distance)
 }
@@ -235,7 +238,7 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
 /// Draws the next direction; returns whether the path goes on.
 #[inline(always)]
 fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
-    let [uc, u0, u1, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
     let Some(sample) = at.bsdf.sample(at.wo, uc, Vec2::new(u0, u1)) else {
         return false;
     };

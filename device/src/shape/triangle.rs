@@ -74,6 +74,12 @@ pub fn interpolate([v0, v1, v2]: [Vec3; 3], b: [f32; 2]) -> Vec3 {
     (1.0 - b[0] - b[1]) * v0 + b[0] * v1 + b[1] * v2
 }
 
+/// The largest absolute coordinate of the vertices.
+#[inline(always)]
+pub fn extent([v0, v1, v2]: [Vec3; 3]) -> f32 {
+    v0.abs().max(v1.abs()).max(v2.abs()).max_element()
+}
+
 /// The normal times twice the area; points to where the vertices run counter-clockwise.
 #[inline(always)]
 pub fn area_normal([v0, v1, v2]: [Vec3; 3]) -> Vec3 {
