@@ -67,7 +67,7 @@ unsafe fn intersect_eight<const ANY: bool>(
     let undecided = bits & movemask(_mm256_or_ps(_mm256_or_ps(is_zero(u), is_zero(v)), is_zero(w)));
     if (spheres | undecided) != 0 {
         // SAFETY: as the caller promised.
-        return unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) };
+        return unsafe { one_by_one::<ANY>(scene, base, bits, ray, hit) };
     }
     // No number is zero here: all are negative, or all positive, where the signs are alike.
     let unlike = _mm256_or_ps(_mm256_xor_ps(u, v), _mm256_xor_ps(v, w));
@@ -99,6 +99,19 @@ unsafe fn intersect_eight<const ANY: bool>(
             *hit = Hit { t: t[i], prim: base + lane, b: barycentric.map(|b| b[i]) };
         }
     }
+}
+
+/// [`bvh::intersect_prims`], out of the way of the loop's registers.
+#[inline(never)]
+unsafe fn one_by_one<const ANY: bool>(
+    scene: &SceneView,
+    base: u32,
+    bits: u32,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    // SAFETY: as the caller promised.
+    unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
 }
 
 /// Three coordinates of eight points.
