@@ -52,12 +52,17 @@ impl Sampler {
     /// Four uniforms in [0, 1) for `dim` at path depth `depth`.
     #[inline(always)]
     pub fn draw(&self, dim: Dim, depth: u32) -> [f32; 4] {
+        self.draw_bits(dim, depth).map(uniform)
+    }
+
+    /// As [`Sampler::draw`], four words: [`uniform`] makes numbers of them.
+    #[inline(always)]
+    pub fn draw_bits(&self, dim: Dim, depth: u32) -> [u32; 4] {
         let d = dim.index(depth);
         match self.kind {
             SamplerKind::Independent => pcg4d([self.pixel, self.sample, d, self.seed]),
             SamplerKind::Sobol => owen_sobol_4d(self.sample, pcg4d([self.pixel, d, self.seed, 0x5eed])),
         }
-        .map(uniform)
     }
 }
 

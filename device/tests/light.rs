@@ -271,14 +271,14 @@ fn samples_are_finite_for_all_uniforms() {
     }
 }
 
-/// Counts of the lights that a table chooses over evenly spread uniforms.
-fn chosen(table: &[AliasEntry], uniforms: impl Iterator<Item = f32>) -> Vec<u64> {
+/// Counts of the lights that a table chooses over evenly spread words.
+fn chosen(table: &[AliasEntry], words: impl Iterator<Item = u32>) -> Vec<u64> {
     let mut scene = empty_scene();
     (scene.light_table, scene.light_count) = (table.as_ptr(), table.len() as u32);
     let mut counts = vec![0; table.len()];
-    for u in uniforms {
+    for bits in words {
         // SAFETY: the table has as many entries as the scene says, and nothing else of the scene is read.
-        counts[unsafe { select::sample_light(&scene, u) } as usize] += 1;
+        counts[unsafe { select::sample_light(&scene, bits) } as usize] += 1;
     }
     counts
 }
@@ -286,21 +286,21 @@ fn chosen(table: &[AliasEntry], uniforms: impl Iterator<Item = f32>) -> Vec<u64>
 /// Five lights with the odds 1 : 0 : 2 : 3 : 4. Each slot has a fifth: slot 0 is half full and topped up by light 4;
 /// slot 1 is all light 4's; slot 2 is full; light 3 fills its own and the half of slot 4 that light 4 leaves.
 const TABLE: [AliasEntry; 5] = [
-    AliasEntry { q: 0.5, alias: 4 },
-    AliasEntry { q: 0.0, alias: 4 },
-    AliasEntry { q: 1.0, alias: 2 },
-    AliasEntry { q: 1.0, alias: 3 },
-    AliasEntry { q: 0.5, alias: 3 },
+    AliasEntry { threshold: 1 << 31, alias: 4 },
+    AliasEntry { threshold: 0, alias: 4 },
+    AliasEntry { threshold: u32::MAX, alias: 2 },
+    AliasEntry { threshold: u32::MAX, alias: 3 },
+    AliasEntry { threshold: 1 << 31, alias: 3 },
 ];
 
 #[test]
 fn lights_are_chosen_with_their_probabilities() {
     const N: u32 = 1 << 20;
-    let counts = chosen(&TABLE, (0..N).map(|i| i as f32 / N as f32));
+    let counts = chosen(&TABLE, (0..N).map(|i| i << 12));
     for (count, odds) in counts.iter().zip([1.0, 0.0, 2.0, 3.0, 4.0]) {
         assert!((*count as f64 - odds / 10.0 * f64::from(N)).abs() <= 3.0, "{counts:?}");
     }
-    let ends = [0.0, 0.2 - 1e-8, 0.2, 0.4, 0.6, 0.8, 1.0 - 1.0 / 16_777_216.0];
+    let ends = [0, 0x3333_3333, 0x3333_3334, 0x6666_6667, 0x9999_999a, 0xcccc_cccd, u32::MAX];
     assert_eq!(chosen(&TABLE, ends.into_iter()).iter().sum::<u64>(), 7);
     // Control: probabilities of another order are rejected.
     let mut verdicts = Verdicts::default();
@@ -308,12 +308,12 @@ fn lights_are_chosen_with_their_probabilities() {
     verdicts.assert_all_rejected();
 }
 
-/// With more lights than a float can number exactly in steps of a uniform, the last must still be in range.
+/// However many lights there are, the first and the last are drawn, and nothing beyond.
 #[test]
 fn the_last_of_many_lights_is_in_range() {
     for n in [1, 3, 1000, 1 << 20] {
-        let table: Vec<_> = (0..n).map(|alias| AliasEntry { q: 1.0, alias }).collect();
-        let counts = chosen(&table, [0.0, 0.5, 1.0 - 1.0 / 16_777_216.0].into_iter());
+        let table: Vec<_> = (0..n).map(|alias| AliasEntry { threshold: u32::MAX, alias }).collect();
+        let counts = chosen(&table, [0, 1 << 31, u32::MAX].into_iter());
         assert!(counts[0] > 0 && counts[n as usize - 1] > 0 && counts.iter().sum::<u64>() == 3);
     }
 }

@@ -58,7 +58,7 @@ fn render(
     let mut film = vec![FilmPixel::default(); (layers * width * height) as usize + GUARDS];
     let root = Node::zeroed();
     let sky = Light { kind_flags: Light::ENVIRONMENT, le: Vec3::ONE, pmf: 1.0, ..Light::zeroed() };
-    let table = AliasEntry { q: 1.0, alias: 0 };
+    let table = AliasEntry { threshold: u32::MAX, alias: 0 };
     let mut scene = empty_scene();
     (scene.nodes, scene.camera) = (&raw const root, camera(size));
     (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, &raw const table, 1);

@@ -21,23 +21,46 @@ use crate::film::Film;
 pub struct Budget {
     /// Samples per pixel at most, ≥ 1.
     pub spp: u32,
-    /// Time at most; the pass under way is finished.
+    /// Time at most, but for a first sample of every pixel.
     pub time: Option<Duration>,
 }
 
 /// How far a render is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Samples per pixel taken.
+    /// Samples taken of every pixel.
     pub spp: u32,
     /// Samples per pixel wanted at most.
     pub spp_target: u32,
     /// Paths traced.
     pub paths: u64,
+    /// Pixels of the image.
+    pub pixels: u64,
     /// Time since the first pass began.
     pub elapsed: Duration,
     /// Longest time that one launch took: how long cancellation, or a display on the same GPU, may have to wait.
     pub longest_launch: Duration,
+}
+
+impl Progress {
+    fn new(spp_target: u32, pixels: u64) -> Self {
+        let (elapsed, longest_launch) = (Duration::ZERO, Duration::ZERO);
+        Self { spp: 0, spp_target, paths: 0, pixels, elapsed, longest_launch }
+    }
+
+    /// `share` of a pass is done.
+    fn advance(&mut self, pass: &Pass, share: f64) {
+        let spp = f64::from(self.spp) + share * f64::from(pass.samples);
+        self.paths = (spp * self.pixels as f64).round() as u64;
+        if share == 1.0 {
+            self.spp += pass.samples;
+        }
+    }
+
+    /// Samples per pixel on average, the unfinished pass included.
+    pub fn mean_spp(&self) -> f64 {
+        self.paths as f64 / self.pixels as f64
+    }
 }
 
 /// Whether to go on.
@@ -142,21 +165,14 @@ pub fn render<B: Backend>(
         invocations: 0,
     };
     let start = Instant::now();
-    let mut progress = Progress {
-        spp: 0,
-        spp_target: budget.spp,
-        paths: 0,
-        elapsed: Duration::ZERO,
-        longest_launch: Duration::ZERO,
-    };
+    let mut progress = Progress::new(budget.spp, pixels as u64);
     let mut pace = Pace::new(backend.parallelism());
     let mut interrupted = false;
-    'passes: while progress.spp < budget.spp && budget.time.is_none_or(|time| start.elapsed() < time) {
-        let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
+    let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
+    let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
+    'passes: while progress.spp < budget.spp && in_time() {
         let pass = Pass::new(pace.paths, invocations, layers, budget.spp - progress.spp);
-        args.first_sample = progress.spp;
-        args.samples = pass.samples;
-        args.first_invocation = 0;
+        (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
         while args.first_invocation < invocations {
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
             let launched = Instant::now();
@@ -165,19 +181,15 @@ pub fn render<B: Backend>(
             backend.synchronize()?;
             let took = launched.elapsed();
             pace.learn(pass.paths(args.invocations), took);
-            progress.longest_launch = progress.longest_launch.max(took);
             args.first_invocation += args.invocations;
-            let share = f64::from(args.first_invocation) / f64::from(invocations);
-            let spp_now = f64::from(progress.spp) + share * f64::from(pass.samples);
-            progress.paths = (spp_now * pixels as f64).round() as u64;
+            progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
             progress.elapsed = start.elapsed();
-            let done = args.first_invocation == invocations;
-            if done {
-                progress.spp += pass.samples;
-            }
-            let last = done && progress.spp == budget.spp;
-            if observe(&progress) == Control::Stop && !last {
+            progress.longest_launch = progress.longest_launch.max(took);
+            if observe(&progress) == Control::Stop && progress.spp < budget.spp {
                 interrupted = true;
+                break 'passes;
+            }
+            if progress.spp > 0 && !in_time() {
                 break 'passes;
             }
         }

@@ -119,7 +119,8 @@ impl Light {
         let vertices = [self.a, self.b, self.c];
         let b = sample_uniform_triangle(u);
         let target = triangle::interpolate(vertices, [b.x, b.y]);
-        self.towards(p, target, triangle::area_normal(vertices).normalize(), triangle::extent(vertices))
+        let ng = triangle::area_normal(vertices) * (0.5 / self.area);
+        self.towards(p, target, ng, triangle::extent(vertices))
     }
 
     /// A sample at a point that was drawn uniformly by area.

@@ -8,22 +8,21 @@ use crate::scene::SceneView;
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(8))]
 pub struct AliasEntry {
-    /// Probability of the slot's own light; the alias takes the rest.
-    pub q: f32,
+    /// Probability of the slot's own light, in units of 2⁻³²; the alias takes the rest.
+    pub threshold: u32,
     /// The alias.
     pub alias: u32,
 }
 
-/// Index of a light drawn with the probabilities of the table. `scene` has at least one light.
+/// Index of a light drawn with the probabilities of the table by 32 random bits. `scene` has at least one light.
 ///
 /// # Safety
 /// `scene` is valid.
 #[inline(always)]
-pub unsafe fn sample_light(scene: &SceneView, u: f32) -> u32 {
-    let scaled = u * scene.light_count as f32;
-    // SAFETY: u < 1, so this is at most the count; `min` takes care of rounding.
-    let slot = unsafe { scaled.to_int_unchecked::<u32>() }.min(scene.light_count - 1);
-    // SAFETY: the slot is in range.
+pub unsafe fn sample_light(scene: &SceneView, bits: u32) -> u32 {
+    let scaled = u64::from(bits) * u64::from(scene.light_count);
+    let (slot, rest) = ((scaled >> 32) as u32, scaled as u32);
+    // SAFETY: bits are below 2³², so the slot is below the count.
     let entry = unsafe { crate::arch::load(scene.light_table.add(slot as usize)) };
-    if scaled - (slot as f32) < entry.q { slot } else { entry.alias }
+    if rest < entry.threshold { slot } else { entry.alias }
 }

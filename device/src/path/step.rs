@@ -9,7 +9,7 @@ use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::mis::power_heuristic;
 use crate::ray::{Ray, offset_ray_origin};
-use crate::rng::Dim;
+use crate::rng::{Dim, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
 use crate::shape::{Primitive, triangle};
@@ -200,12 +200,12 @@ unsafe fn direct_light(
     if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
         return None;
     }
-    let [u0, u1, u_light, _] = settings.sampler(state.pixel, state.sample).draw(Dim::Light, state.depth);
+    let [u0, u1, which, _] = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
     // SAFETY: there is a light, and the index drawn is in range.
-    let light = unsafe { load(scene.lights.add(select::sample_light(scene, u_light) as usize)) };
+    let light = unsafe { load(scene.lights.add(select::sample_light(scene, which) as usize)) };
     // The light is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as the
     // point on the surface is not.
-    let sample = light.sample_li(at.o, Vec2::new(u0, u1))?;
+    let sample = light.sample_li(at.o, Vec2::new(uniform(u0), uniform(u1)))?;
     let wi = at.frame.to_local(sample.wi);
     // Reflection leaves on the side it came from, for the geometric normal as for the shading normal.
     if wi.z <= 0.0 || at.side.dot(sample.wi) <= 0.0 {
@@ -242,7 +242,8 @@ fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bo
     let Some(sample) = at.bsdf.sample(at.wo, uc, Vec2::new(u0, u1)) else {
         return false;
     };
-    let wi = at.frame.to_world(sample.wi).normalize();
+    // A unit vector to a few ulps, which do not add up: every bounce draws anew.
+    let wi = at.frame.to_world(sample.wi);
     if at.side.dot(wi) <= 0.0 {
         return false;
     }

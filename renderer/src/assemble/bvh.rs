@@ -4,11 +4,15 @@ use device::bvh::{Node, STACK_SIZE};
 use device::shape::Primitive;
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
+use obvhs::bvh2::Bvh2;
+use obvhs::bvh2::node::Bvh2Node;
 use obvhs::bvh2::reinsertion::ReinsertionOptimizer;
 use obvhs::cwbvh::bvh2_to_cwbvh::bvh2_to_cwbvh;
 use obvhs::ploc::{PlocBuilder, PlocSearchDistance, SortPrecision};
 use obvhs::splits::split_aabbs_preset;
 use obvhs::triangle::Triangle;
+
+use rayon::prelude::*;
 
 use super::Error;
 
@@ -20,8 +24,8 @@ pub(super) struct Bvh {
     pub(super) prims: Vec<Primitive>,
 }
 
-/// Builds a hierarchy by PLOC with reinsertion, after splitting the boxes of large triangles, and puts the
-/// primitives into the order of its leaves.
+/// Builds a hierarchy, after splitting the boxes of large triangles, and puts the primitives into the order of its
+/// leaves.
 pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
     if prims.len() > MAX_PRIMITIVES {
         return Err(Error::TooManyPrimitives(prims.len()));
@@ -33,15 +37,7 @@ pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
     if boxes.len() > MAX_PRIMITIVES {
         return Err(Error::TooManyPrimitives(boxes.len()));
     }
-    let mut bvh2 = PlocBuilder::with_capacity(boxes.len()).build(
-        PlocSearchDistance::High,
-        &boxes,
-        indices,
-        SortPrecision::U64,
-        2,
-    );
-    bvh2.uses_spatial_splits = true;
-    ReinsertionOptimizer::default().run(&mut bvh2, 0.15, None);
+    let bvh2 = if is_clumped(&boxes) { balanced(&boxes, &indices) } else { clustered(&boxes, indices) };
     let cwbvh = bvh2_to_cwbvh(&bvh2, 3, true, false);
     // The same 80 bytes, but for our stricter alignment.
     let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&cwbvh.nodes);
@@ -51,6 +47,53 @@ pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
     }
     let prims = cwbvh.primitive_indices.iter().map(|&i| prims[i as usize]).collect();
     Ok(Bvh { nodes, prims })
+}
+
+/// PLOC with reinsertion: the better tree.
+fn clustered(boxes: &[Aabb], indices: Vec<u32>) -> Bvh2 {
+    let mut builder = PlocBuilder::with_capacity(boxes.len());
+    let mut bvh2 = builder.build(PlocSearchDistance::High, boxes, indices, SortPrecision::U64, 2);
+    bvh2.uses_spatial_splits = true;
+    ReinsertionOptimizer::default().run(&mut bvh2, 0.15, None);
+    bvh2
+}
+
+/// Whether many boxes have one centre. Clustering would merge them one at a time, in quadratic time and into a chain.
+fn is_clumped(boxes: &[Aabb]) -> bool {
+    const MANY: usize = 32;
+    let mut centers: Vec<[u32; 3]> = boxes.iter().map(|b| b.center().to_array().map(f32::to_bits)).collect();
+    centers.par_sort_unstable();
+    centers.windows(MANY).any(|w| w[0] == w[MANY - 1])
+}
+
+/// Median splits along the longest axis of the centres: never deeper than log₂ n, whatever the geometry.
+fn balanced(boxes: &[Aabb], indices: &[u32]) -> Bvh2 {
+    let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
+    let mut nodes = vec![Bvh2Node::default()];
+    let mut work = vec![(0, 0..boxes.len())];
+    while let Some((node, range)) = work.pop() {
+        let part = &mut order[range.clone()];
+        let bounds = part.iter().fold(Aabb::empty(), |all, &i| all.union(&boxes[i as usize]));
+        if part.len() == 1 {
+            nodes[node] = Bvh2Node::new(bounds, 1, range.start as u32);
+            continue;
+        }
+        let center = |i: u32| boxes[i as usize].center();
+        let points: Vec<Vec3A> = part.iter().map(|&i| center(i)).collect();
+        let axis = Aabb::from_points(&points).largest_axis();
+        let middle = part.len() / 2;
+        part.select_nth_unstable_by(middle, |&i, &j| center(i)[axis].total_cmp(&center(j)[axis]));
+        let first = nodes.len();
+        nodes[node] = Bvh2Node::new(bounds, 0, first as u32);
+        nodes.extend([Bvh2Node::default(); 2]);
+        work.push((first, range.start..range.start + middle));
+        work.push((first + 1, range.start + middle..range.end));
+    }
+    let mut bvh2 = Bvh2::zeroed(boxes.len());
+    bvh2.nodes = nodes;
+    bvh2.primitive_indices = order.iter().map(|&i| indices[i as usize]).collect();
+    bvh2.uses_spatial_splits = true;
+    bvh2
 }
 
 /// Boxes of all primitives, large triangles cut into several, and the primitive of each box. Box i is of primitive
@@ -103,4 +146,49 @@ fn depth(nodes: &[Node]) -> usize {
         }
     }
     level.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sphere(center: Vec3A, radius: f32) -> Primitive {
+        Primitive {
+            a: center.into(),
+            material_flags: Primitive::SPHERE,
+            b: glam::Vec3::new(radius, 0.0, 0.0),
+            light: Primitive::NO_LIGHT,
+            c: glam::Vec3::ZERO,
+            normals: Primitive::FLAT,
+        }
+    }
+
+    /// Every primitive is in the tree, and the tree can be traversed.
+    fn holds(prims: &[Primitive]) {
+        let bvh = build(prims).expect("it builds");
+        let mut found: Vec<_> =
+            bvh.prims.iter().map(|p| (p.a.to_array(), p.b.x)).map(|x| format!("{x:?}")).collect();
+        let mut expected: Vec<_> =
+            prims.iter().map(|p| (p.a.to_array(), p.b.x)).map(|x| format!("{x:?}")).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
+        assert!(depth(&bvh.nodes) < 16, "{}", depth(&bvh.nodes));
+    }
+
+    #[test]
+    fn coincident_primitives_make_no_chain() {
+        holds(&vec![sphere(Vec3A::ONE, 0.5); 20_000]);
+    }
+
+    #[test]
+    fn concentric_primitives_make_no_chain() {
+        holds(&(1..20_000).map(|i| sphere(Vec3A::ONE, i as f32)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn ordinary_primitives_are_clustered() {
+        let boxes: Vec<_> = (0..100).map(|i| aabb(&sphere(Vec3A::splat(i as f32), 1.0))).collect();
+        assert!(!is_clumped(&boxes));
+    }
 }

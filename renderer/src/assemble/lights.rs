@@ -76,24 +76,32 @@ fn area_light(prim: &Primitive, shape: &Shape) -> Light {
     }
 }
 
-/// An alias table for probabilities proportional to `weights`, and those probabilities (Vose 1991, "A Linear
-/// Algorithm for Generating Random Numbers with a Given Distribution"). Weights too small to matter in f32 are
-/// kept, so that every light is found.
+/// An alias table for probabilities proportional to `weights` (Vose 1991, "A Linear Algorithm for Generating Random
+/// Numbers with a Given Distribution"), and the probabilities that the table really has: whatever is rounded, light
+/// sampling divides by what it did. Every light keeps a chance.
 fn alias_table(weights: &[f64]) -> (Vec<AliasEntry>, Vec<f64>) {
+    const ONE: f64 = 4_294_967_296.0; // 2³²
     let n = weights.len();
     let total: f64 = weights.iter().sum();
-    let pmf: Vec<f64> =
-        if total > 0.0 { weights.iter().map(|w| w / total).collect() } else { vec![1.0 / n as f64; n] };
-    let mut table: Vec<AliasEntry> = (0..n).map(|i| AliasEntry { q: 1.0, alias: i as u32 }).collect();
-    let mut scaled: Vec<f64> = pmf.iter().map(|p| p * n as f64).collect();
+    let mut scaled: Vec<f64> =
+        weights.iter().map(|w| if total > 0.0 { w / total * n as f64 } else { 1.0 }).collect();
+    let mut table: Vec<AliasEntry> =
+        (0..n).map(|i| AliasEntry { threshold: u32::MAX, alias: i as u32 }).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| scaled[i] < 1.0);
     while let (Some(s), Some(l)) = (small.pop(), large.last().copied()) {
-        table[s] = AliasEntry { q: scaled[s] as f32, alias: l as u32 };
+        let threshold = (scaled[s] * ONE).ceil().clamp(1.0, ONE - 1.0) as u32;
+        table[s] = AliasEntry { threshold, alias: l as u32 };
         scaled[l] -= 1.0 - scaled[s];
         if scaled[l] < 1.0 {
             large.pop();
             small.push(l);
         }
+    }
+    let mut pmf = vec![0.0; n];
+    for (i, entry) in table.iter().enumerate() {
+        let own = f64::from(entry.threshold) / ONE;
+        pmf[i] += own / n as f64;
+        pmf[entry.alias as usize] += (1.0 - own) / n as f64;
     }
     (table, pmf)
 }
@@ -103,18 +111,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alias_table_reproduces_the_weights() {
-        let weights = [3.0, 0.0, 1.0, 1e-3, 7.5, 2.0, 2.0];
+    fn alias_table_has_the_probabilities_it_says() {
+        let weights = [3.0, 1e-12, 1.0, 1e-3, 7.5, 2.0, 2.0];
         let (table, pmf) = alias_table(&weights);
-        let n = weights.len() as f64;
-        let mut p = vec![0.0; weights.len()];
-        for (i, entry) in table.iter().enumerate() {
-            p[i] += f64::from(entry.q) / n;
-            p[entry.alias as usize] += (1.0 - f64::from(entry.q)) / n;
-        }
         let total: f64 = weights.iter().sum();
-        for ((p, pmf), w) in p.iter().zip(&pmf).zip(weights) {
-            assert!((p - w / total).abs() < 1e-6 && (pmf - w / total).abs() < 1e-12, "{p} {pmf} {w}");
+        for (p, w) in pmf.iter().zip(weights) {
+            assert!((p - w / total).abs() < 1e-9 && *p > 0.0, "{p} {w}");
         }
+        assert!((pmf.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // Each slot is drawn by its share of all words, as `sample_light` splits them.
+        assert!(table.iter().all(|entry| entry.threshold > 0));
+    }
+
+    #[test]
+    fn equal_weights_are_chosen_equally() {
+        let (_, pmf) = alias_table(&[0.0; 5]);
+        assert!(pmf.iter().all(|p| (p - 0.2).abs() < 1e-9), "{pmf:?}");
     }
 }

@@ -14,7 +14,7 @@ use device::light::{AliasEntry, Light};
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::TriangleNormals;
-use glam::{Vec2, Vec3};
+use glam::{DVec2, Vec3};
 
 use crate::scene::{Camera, Description, FovAxis, Material, MaterialKind, RenderSettings};
 
@@ -163,16 +163,37 @@ fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
     }
 }
 
+/// In f64: what is far from degenerate there may underflow in f32.
 fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
-    let forward = (camera.target - camera.position).normalize();
-    let right = forward.cross(camera.up).normalize();
+    let forward = (camera.target.as_dvec3() - camera.position.as_dvec3()).normalize();
+    let right = forward.cross(camera.up.as_dvec3().normalize()).normalize();
     let up = right.cross(forward);
-    let half = f64::from(camera.fov).to_radians() * 0.5;
-    let half = half.tan() as f32;
-    let aspect = width as f32 / height as f32;
+    let half = (f64::from(camera.fov).to_radians() * 0.5).tan();
+    let aspect = f64::from(width) / f64::from(height);
     let half = match camera.fov_axis {
-        FovAxis::X => Vec2::new(half, half / aspect),
-        FovAxis::Y => Vec2::new(half * aspect, half),
+        FovAxis::X => DVec2::new(half, half / aspect),
+        FovAxis::Y => DVec2::new(half * aspect, half),
     };
-    DeviceCamera::perspective(camera.position, [right, up, forward], half, [width, height])
+    let axes = [right, up, forward].map(|axis| axis.as_vec3());
+    DeviceCamera::perspective(camera.position, axes, half.as_vec2(), [width, height])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_numbers_do_not_underflow_in_the_camera() {
+        let mut tiny = Camera {
+            position: Vec3::ZERO,
+            target: Vec3::new(0.0, 0.0, -1e-25),
+            up: Vec3::new(0.0, 1e-25, 0.0),
+            fov: 40.0,
+            fov_axis: FovAxis::X,
+        };
+        let found = camera(&tiny, 4, 3);
+        (tiny.target.z, tiny.up.y) = (-1.0, 1.0);
+        assert_eq!(found, camera(&tiny, 4, 3));
+        assert!(found.corner.is_finite());
+    }
 }

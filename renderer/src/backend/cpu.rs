@@ -9,6 +9,7 @@ use device::path::stage::Stage;
 use rayon::prelude::*;
 
 use super::{Backend, Buffer, Error};
+use crate::scene::limits::human_bytes;
 
 /// Instruction sets that there is a version of the stages for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +67,6 @@ impl Cpu {
             if InstructionSet::detect() == InstructionSet::Avx2 { isa } else { InstructionSet::Portable };
         Ok(Self { pool, isa })
     }
-
-    /// The instruction set in use.
-    pub fn instruction_set(&self) -> InstructionSet {
-        self.isa
-    }
 }
 
 /// Memory that stages write through raw pointers.
@@ -120,8 +116,10 @@ impl Backend for Cpu {
     }
 
     fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
+        let mut data = reserve("a copy of the results", buf.0.len())?;
         // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
-        Ok(buf.0.iter().map(|cell| unsafe { *cell.get() }).collect())
+        data.extend(buf.0.iter().map(|cell| unsafe { *cell.get() }));
+        Ok(data)
     }
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
@@ -152,13 +150,19 @@ impl Backend for Cpu {
 }
 
 fn allocate<T>(label: &'static str, len: usize, data: impl Iterator<Item = T>) -> Result<CpuBuf<T>, Error> {
-    let mut cells = Vec::new();
-    cells.try_reserve_exact(len).map_err(|e| Error {
-        doing: format!("allocating {} bytes for \"{label}\"", len.saturating_mul(size_of::<T>())),
-        reason: e.to_string(),
-    })?;
+    let mut cells = reserve(label, len)?;
     cells.extend(data.map(UnsafeCell::new));
     Ok(CpuBuf(cells.into_boxed_slice()))
+}
+
+/// Room for `len` elements, or an error: the size of an image is the user's choice.
+fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).map_err(|_| Error {
+        doing: format!("allocating {} for \"{label}\"", human_bytes(len as u128 * size_of::<T>() as u128)),
+        reason: "there is not enough memory".into(),
+    })?;
+    Ok(room)
 }
 
 /// # Safety

@@ -28,7 +28,7 @@ pub trait Backend {
     /// A typed allocation.
     type Buf<T: Pod + Send + Sync>: Buffer<T>;
 
-    /// What a person would call the machine, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA H200`.
+    /// What a person would call the machine, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
     fn name(&self) -> String;
 
     /// Number of invocations that must be in flight to fill the machine.

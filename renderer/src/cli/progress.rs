@@ -97,9 +97,15 @@ fn message(spp: f64, progress: &Progress, budget: &Budget) -> String {
 
 /// `12 of 64`, or `12` where only time counts.
 pub(super) fn spp_of(progress: &Progress) -> String {
+    // Before every pixel has one, a part of a sample.
+    let spp = if progress.spp == 0 && progress.paths > 0 {
+        format!("{:.2}", progress.mean_spp())
+    } else {
+        progress.spp.to_string()
+    };
     match progress.spp_target {
-        MAX_SPP => progress.spp.to_string(),
-        target => format!("{} of {target}", progress.spp),
+        MAX_SPP => spp,
+        target => format!("{spp} of {target}"),
     }
 }
 
@@ -129,6 +135,7 @@ mod tests {
             spp,
             spp_target,
             paths: 1_000_000,
+            pixels: 10_000,
             elapsed: Duration::from_secs(seconds),
             longest_launch: Duration::ZERO,
         }
