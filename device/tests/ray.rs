@@ -17,8 +17,8 @@ fn points_along_a_ray() {
     assert_eq!(ray.at(2.5), Vec3::new(1.0, 4.5, 3.0));
 }
 
-/// 256 ulps of every coordinate, or 2⁻¹⁶ where it is small, are the most that it moves; a part of it that a vector of
-/// length one cannot miss is the least.
+/// A coordinate moves by 2⁻¹⁵ of itself, or by 2⁻²⁰ of the primitive's largest where that is more, times the normal's:
+/// by that much, within the rounding of the product and of the sum.
 #[test]
 fn points_move_to_the_side_of_the_normal_and_not_far() {
     let mut random = Random::new(1);
@@ -32,12 +32,18 @@ fn points_move_to_the_side_of_the_normal_and_not_far() {
         if i % 7 == 0 {
             n = Vec3::AXES[i % 3] * if i % 2 == 0 { 1.0 } else { -1.0 };
         }
-        let moved = wide(offset_ray_origin(p, n, p.abs().max_element())) - wide(p);
-        let largest = f64::from(p.abs().max_element());
-        let limit = (256.0 * largest * 1.2e-7).max(1.6e-5);
-        assert!(moved.dot(wide(n)) > 0.0 && moved.length() < 1.8 * limit, "{p} along {n} moves by {moved:?}");
-        for (by, along) in moved.to_array().into_iter().zip(n.to_array()) {
-            assert!(by * f64::from(along) >= 0.0, "{p} along {n} moves by {moved:?}");
+        let mut extent = p.abs().max_element();
+        if i % 2 == 0 {
+            extent *= random.power_of_ten(0.0, 3.0) as f32;
+        }
+        let moved = wide(offset_ray_origin(p, n, extent)) - wide(p);
+        assert!(moved.dot(wide(n)) > 0.0, "{p} along {n} moves by {moved:?}");
+        let least = f64::from(extent) * 2_f64.powi(-20);
+        for (by, (p, n)) in moved.to_array().into_iter().zip(p.to_array().into_iter().zip(n.to_array())) {
+            let expected = f64::from(n) * (f64::from(p).abs() * 2_f64.powi(-15)).max(least);
+            let rounding = 2_f64.powi(-23) * (f64::from(p).abs() + expected.abs()) + 1e-44;
+            assert!((by - expected).abs() <= rounding, "{p} along {n} moves by {by}, not {expected}");
+            assert!(by * f64::from(n) >= 0.0, "{p} along {n} moves by {by}");
         }
     }
 }

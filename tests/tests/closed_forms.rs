@@ -204,8 +204,8 @@ fn pixel_means(irradiance: &dyn Fn(f64, f64) -> f64) -> Vec<f64> {
         .collect()
 }
 
-#[test]
-fn irradiance_from_a_rectangle() {
+/// A floor below a rectangle that shines, and what is expected of it.
+fn below_a_rectangle() -> (Description, Vec<f64>) {
     let mut light = shape(Geometry::Quad, 3.0);
     light.world_from_object = Affine3A::from_translation(Vec3::new(0.7, 2.0, -0.4))
         * Affine3A::from_rotation_x(PI as f32 / 2.0)
@@ -215,23 +215,80 @@ fn irradiance_from_a_rectangle() {
     let (scene, point) = lit_floor(light);
     let expected =
         pixel_means(&|x, y| 3.0 * oracle::irradiance_from_polygon(point(x, y), DVec3::Y, &polygon));
+    (scene, expected)
+}
+
+#[test]
+fn irradiance_from_a_rectangle() {
+    let (scene, expected) = below_a_rectangle();
     for_each_estimator(&scene, |name, scene| {
         let spp = if scene.render.direct == Direct::Bsdf { 65536 } else { 8192 };
         is_everywhere(&format!("rectangle, {name}"), scene, spp, &|i| expected[i]);
     });
 }
 
-#[test]
-fn irradiance_from_a_sphere() {
+/// A floor below a sphere that shines, and what is expected of it.
+fn below_a_sphere() -> (Description, Vec<f64>) {
     let (center, radius) = (Vec3::new(-0.5, 3.0, 0.3), 2.2);
     let (scene, point) = lit_floor(shape(Geometry::Sphere { center, radius }, 3.0));
     let expected = pixel_means(&|x, y| {
         3.0 * oracle::irradiance_from_sphere(point(x, y), DVec3::Y, center.as_dvec3(), f64::from(radius))
     });
+    (scene, expected)
+}
+
+#[test]
+fn irradiance_from_a_sphere() {
+    let (scene, expected) = below_a_sphere();
     for_each_estimator(&scene, |name, scene| {
         let spp = if scene.render.direct == Direct::Bsdf { 65536 } else { 4096 };
         is_everywhere(&format!("sphere light, {name}"), scene, spp, &|i| expected[i]);
     });
+}
+
+/// The scene with all lengths multiplied. Radiance does not change by that.
+fn scaled(mut scene: Description, factor: f32) -> Description {
+    scene.camera.position *= factor;
+    scene.camera.target *= factor;
+    for shape in &mut scene.shapes {
+        shape.world_from_object = Affine3A::from_scale(Vec3::splat(factor)) * shape.world_from_object;
+    }
+    scene
+}
+
+#[test]
+fn scale_changes_nothing() {
+    for factor in [1e-4, 1e4] {
+        for geometry in [
+            Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 },
+            Geometry::Mesh(octahedron_sphere(3)),
+            Geometry::Box,
+        ] {
+            let scene = scaled(closed_surface(geometry), factor);
+            is_everywhere(&format!("closed surface scaled by {factor}"), &scene, 2048, &|_| 1.0);
+        }
+        for (scene, expected) in [below_a_rectangle(), below_a_sphere()] {
+            let name = format!("lit floor scaled by {factor}");
+            is_everywhere(&name, &scaled(scene, factor), 8192, &|i| expected[i]);
+        }
+    }
+}
+
+#[test]
+fn control_irradiance_rejects_a_light_1_percent_too_large() {
+    for factor in [1e-4, 1.0, 1e4] {
+        for (scene, expected) in [below_a_rectangle(), below_a_sphere()] {
+            let mut scene = scaled(scene, factor);
+            match &mut scene.shapes[1] {
+                Shape { geometry: Geometry::Sphere { radius, .. }, .. } => *radius *= 1.01,
+                light => light.world_from_object *= Affine3A::from_scale(Vec3::splat(1.01)),
+            }
+            let film = torrance_tests::Machine::Cpu.render(&assembled(&scene), 2048);
+            let reference = Reference::exact(16, expected.into_iter().map(|x| [x; 3]).collect());
+            let difference = compare(&film, &reference, false);
+            assert!(difference.mean > 0.001, "{factor}: {difference:?}");
+        }
+    }
 }
 
 fn furnace(reflectance: f32, geometry: Geometry) -> Description {

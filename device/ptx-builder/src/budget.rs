@@ -37,14 +37,23 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// What was measured.
-    pub fn measured(ptxas: &str, audit: &Audit, usage: &[(&str, Kernels)]) -> Self {
+    /// What was measured. An error if the assembler said nothing of a kernel on some architecture.
+    pub fn measured(ptxas: &str, audit: &Audit, usage: &[(&str, Kernels)]) -> Result<Self> {
+        for (architecture, all) in usage {
+            let absent: Vec<_> = audit.kernels().filter(|name| !all.contains_key(*name)).collect();
+            if !absent.is_empty() {
+                return Err(Error::Rejected(format!(
+                    "ptxas {ptxas} does not say what kernels use on {architecture}: {}",
+                    absent.join(", ")
+                )));
+            }
+        }
         let of = |name: &str| {
             let usage = usage.iter().filter_map(|(arch, all)| Some(((*arch).to_owned(), *all.get(name)?)));
             Kernel { panics: audit.panic_count(name), usage: usage.collect() }
         };
         let kernels = audit.kernels().map(|name| (name.to_owned(), of(name))).collect();
-        Self { ptxas: ptxas.to_owned(), kernels }
+        Ok(Self { ptxas: ptxas.to_owned(), kernels })
     }
 
     /// The record; without the file, an empty one.

@@ -184,7 +184,7 @@ fn check(root: &Path, options: &Options) -> Result<()> {
         audit.verdict(artifact.path, artifact.product)?;
         let usage = assemble(root, &ptxas, &artifact)?;
         let names: Vec<_> = usage.iter().map(|(name, _)| *name).collect();
-        let found = Budgets::measured(&ptxas.version, &audit, &usage);
+        let found = Budgets::measured(&ptxas.version, &audit, &usage)?;
         println!("{}: {} kernels for {}", artifact.path, found.kernels.len(), names.join(", "));
         if artifact.product {
             print!("{}{}", found.to_table(&names), audit.panic_report());

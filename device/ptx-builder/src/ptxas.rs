@@ -1,6 +1,6 @@
 //! Assembling PTX for real GPUs, to see that they take it and what each kernel uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,8 +47,11 @@ impl Ptxas {
     pub fn find(given: Option<&Path>) -> Result<Self> {
         let program = tools::find("ptxas", given)?;
         let about = capture(Command::new(&program).arg("--version"))?;
-        let version = about.split(", V").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let version = version.unwrap_or("of unknown version").to_owned();
+        let version = version(&about).ok_or_else(|| {
+            let about = if about.trim().is_empty() { "nothing" } else { about.trim() };
+            let program = program.display();
+            Error::Rejected(format!("{program} is not NVIDIA's assembler: `--version` prints {about}"))
+        })?;
         Ok(Self { program, version })
     }
 
@@ -85,9 +88,18 @@ impl Ptxas {
     }
 }
 
+/// Reads `Cuda compilation tools, release 13.0, V13.0.88`.
+fn version(about: &str) -> Option<String> {
+    let (_, rest) = about.split_once(", V")?;
+    let version = rest.split_whitespace().next()?;
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    version.split('.').all(is_number).then(|| version.to_owned())
+}
+
 /// Reads what `ptxas -v` prints: for each kernel two lines of properties and use, after one with its name.
 fn parse(text: &str) -> Result<Kernels> {
     let mut kernels = Kernels::new();
+    let mut framed = BTreeSet::new();
     let mut current: Option<String> = None;
     let mut properties = false;
     for line in text.lines() {
@@ -98,6 +110,7 @@ fn parse(text: &str) -> Result<Kernels> {
             properties = current.as_deref() == Some(name.trim());
         } else if let Some(usage) = current.as_ref().map(|name| kernels.entry(name.clone()).or_default()) {
             if properties && line.contains("bytes stack frame") {
+                framed.extend(current.clone());
                 usage.stack = number_before(line, " bytes stack frame");
                 usage.spill_stores = number_before(line, " bytes spill stores");
                 usage.spill_loads = number_before(line, " bytes spill loads");
@@ -107,7 +120,7 @@ fn parse(text: &str) -> Result<Kernels> {
             }
         }
     }
-    match kernels.iter().find(|(_, usage)| usage.registers == 0) {
+    match kernels.iter().find(|(name, usage)| usage.registers == 0 || !framed.contains(*name)) {
         Some((name, _)) => Err(Error::Rejected(format!("cannot read what ptxas says of {name}:\n{text}"))),
         None => Ok(kernels),
     }
@@ -150,6 +163,18 @@ ptxas info    : Used 12 registers, used 1 barriers, 128 bytes smem, 376 bytes cm
     #[test]
     fn output_of_an_unknown_shape_is_an_error_not_a_zero() {
         assert!(parse("ptxas info    : Compiling entry function 'k' for 'sm_90'\nnew style\n").is_err());
+        assert!(parse(&OUTPUT.replace("stack frame", "frame")).is_err());
+        assert!(parse(&OUTPUT.replace("Used", "Uses")).is_err());
         assert_eq!(parse("").unwrap(), Kernels::new());
+    }
+
+    #[test]
+    fn versions_are_numbers() {
+        let about =
+            "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 13.0, V13.0.88\n";
+        assert_eq!(version(about).as_deref(), Some("13.0.88"));
+        for other in ["", "ptxas", "release 13.0, V", "release 13.0, Vnext", "1.0, V13..88"] {
+            assert_eq!(version(other), None, "{other}");
+        }
     }
 }
