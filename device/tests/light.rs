@@ -163,9 +163,9 @@ fn the_environment_is_all_directions() {
 fn control_wrong_densities_are_rejected() {
     let (vertices, p) = triangles()[0];
     let angle = solid_angle(p, vertices);
-    // A chance that is off, and a density over area instead of solid angle.
-    let mut light = triangle_light(vertices, Light::TWO_SIDED);
-    light.pmf *= 1.01;
+    // A triangle that is larger by one percent, and a density over area instead of solid angle.
+    let corner = vertices[0];
+    let light = triangle_light(vertices.map(|v| corner + 1.01 * (v - corner)), Light::TWO_SIDED);
     assert!((moments(&light, p).0 / angle - 1.0).abs() > 5e-3);
     assert!((f64::from(light.area) / angle - 1.0).abs() > 5e-3);
     // A cone through the sphere's outline as seen from the wrong distance.
