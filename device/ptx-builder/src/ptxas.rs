@@ -48,9 +48,8 @@ impl Ptxas {
         let program = tools::find("ptxas", given)?;
         let about = capture(Command::new(&program).arg("--version"))?;
         let version = version(&about).ok_or_else(|| {
-            let about = if about.trim().is_empty() { "nothing" } else { about.trim() };
-            let program = program.display();
-            Error::Rejected(format!("{program} is not NVIDIA's assembler: `--version` prints {about}"))
+            let (program, first) = (program.display(), about.lines().next().unwrap_or_default());
+            Error::Rejected(format!("{program} is not NVIDIA's assembler: `--version` prints \"{first}\""))
         })?;
         Ok(Self { program, version })
     }
