@@ -134,8 +134,8 @@ mod tests {
         Progress {
             spp,
             spp_target,
-            paths: 1_000_000,
-            pixels: 10_000,
+            paths: u64::from(spp) * 100_000,
+            pixels: 100_000,
             elapsed: Duration::from_secs(seconds),
             longest_launch: Duration::ZERO,
         }
@@ -163,5 +163,7 @@ mod tests {
         assert_eq!(by_time, "10 spp, 1.0 Mpaths/s, 1.00 s, 3.00 s left");
         let first = message(0.0, &at(0, 8, 0), &Budget { spp: 8, time: None });
         assert_eq!(first, "0 of 8 spp, 0.0 Mpaths/s, 0.00 s");
+        let part = Progress { paths: 79_000, ..at(0, 8, 0) };
+        assert_eq!(spp_of(&part), "0.79 of 8");
     }
 }
