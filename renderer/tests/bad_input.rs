@@ -162,6 +162,24 @@ fn a_few_flat_triangles_are_a_warning() {
     assert!(folder.path().join("out.png").exists());
 }
 
+/// Options that change nothing are said to.
+#[test]
+fn options_of_formats_that_are_not_written_are_a_warning() {
+    let folder = folder(&Arguments(&[]));
+    let warnings = |arguments: &[&str]| {
+        let all = [&["scene.toml", "--device", "cpu", "--quiet"], arguments].concat();
+        let output = render(folder.path(), &all);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let bit_depth = "warning: --bit-depth changes PNG only, and none is written\n";
+    let exr = "warning: --exr changes EXR only, and none is written\n";
+    assert_eq!(warnings(&["-o", "a.exr", "--bit-depth", "16"]), bit_depth);
+    assert_eq!(warnings(&["-o", "a.png", "--exr", "half"]), exr);
+    assert_eq!(warnings(&["-o", "a.pfm", "--exr", "half", "--bit-depth", "16"]), [bit_depth, exr].concat());
+    assert_eq!(warnings(&["-o", "a.png", "-o", "a.exr", "--exr", "half", "--bit-depth", "16"]), "");
+}
+
 /// A row that expects the wrong thing must be caught.
 #[test]
 fn the_check_can_fail() {

@@ -16,7 +16,7 @@ use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode};
 use crate::film::write::Target;
-use crate::film::{Film, Image};
+use crate::film::{Film, Format, Image};
 use crate::render::{self, Budget, Control, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler, Severity};
@@ -54,7 +54,7 @@ pub(super) struct Args {
     device: DeviceChoice,
 
     /// CPU threads to use [default: all]
-    #[arg(long, value_name = "N", value_parser = values::threads)]
+    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     threads: Option<usize>,
 
     #[command(flatten)]
@@ -73,11 +73,11 @@ pub(super) struct Args {
 #[derive(Debug, clap::Args)]
 struct SettingArgs {
     /// Samples per pixel, at most
-    #[arg(long, value_name = "N", value_parser = values::spp)]
+    #[arg(long, value_name = "N", value_parser = values::spp, allow_negative_numbers = true)]
     spp: Option<u32>,
 
     /// Time to render, at most: 30s, 2m, 1.5h, or seconds; without --spp, as many samples as it allows
-    #[arg(long, value_name = "TIME", value_parser = values::time)]
+    #[arg(long, value_name = "TIME", value_parser = values::time, allow_negative_numbers = true)]
     time: Option<Duration>,
 
     /// Image size, pixels
@@ -85,15 +85,15 @@ struct SettingArgs {
     size: Option<(u32, u32)>,
 
     /// Seed of the random numbers; the same seed gives the same image
-    #[arg(long, value_name = "N", value_parser = values::seed)]
+    #[arg(long, value_name = "N", value_parser = values::seed, allow_negative_numbers = true)]
     seed: Option<u32>,
 
     /// Longest path: 1 shows emission only, 2 adds one bounce, and so on
-    #[arg(long, value_name = "N", value_parser = values::max_depth)]
+    #[arg(long, value_name = "N", value_parser = values::max_depth, allow_negative_numbers = true)]
     max_depth: Option<u32>,
 
     /// Bounces before Russian roulette may end a path, or off
-    #[arg(long, alias = "rr", value_name = "N", value_parser = values::rr_depth)]
+    #[arg(long, alias = "rr", value_name = "N", value_parser = values::rr_depth, allow_negative_numbers = true)]
     rr_depth: Option<RrDepth>,
 
     /// Which random numbers
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     signals::catch(args.quiet);
     limit_threads(args.threads);
     let mut notes = Notes { display: Display::new(args.quiet), warnings: Vec::new() };
-    notes.warn_of_ignored_development(&args.image, &targets);
+    notes.warn_of_ignored_options(&args.image, &targets);
 
     let (settings, scene, mut seconds) = prepare(args, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
@@ -349,11 +349,18 @@ impl Notes {
         self.warnings.push(message);
     }
 
-    fn warn_of_ignored_development(&mut self, image: &ImageArgs, targets: &[Target]) {
+    fn warn_of_ignored_options(&mut self, image: &ImageArgs, targets: &[Target]) {
         if image.settings().develop != Develop::default()
             && !targets.iter().any(|t| t.format.is_display_referred())
         {
             self.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
+        }
+        let none_is = |format| !targets.iter().any(|t| t.format == format);
+        if image.bit_depth != PngDepth::default() && none_is(Format::Png) {
+            self.warn("--bit-depth changes PNG only, and none is written".into());
+        }
+        if image.exr != ExrDepth::default() && none_is(Format::Exr) {
+            self.warn("--exr changes EXR only, and none is written".into());
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::scene::limits::{MAX_DEPTH, MAX_SPP, check_size};
+use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
 
 /// Longest time budget: a year.
 const MAX_SECONDS: f64 = 365.0 * 86_400.0;
@@ -32,7 +32,9 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     let (width, height) = (side(width)?, side(height)?);
     check_size(width, height)?;
     let narrow = |side| u32::try_from(side).map_err(|_| format!("a side of {side} pixels is too long"));
-    Ok((narrow(width)?, narrow(height)?))
+    let (width, height) = (narrow(width)?, narrow(height)?);
+    check_memory(width, height, available_memory())?;
+    Ok((width, height))
 }
 
 /// A time budget: `30s`, `2m`, `1.5h`, or seconds.

@@ -8,6 +8,9 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteSpanCont
 /// Most problems a report shows; what follows is usually a consequence.
 const SHOWN: usize = 20;
 
+/// Most problems collected of one scene file; whoever has more has them of the same kind.
+pub(super) const MOST_PROBLEMS: usize = 10_000;
+
 /// Longest source line, bytes, that a report quotes.
 const LONGEST_LINE: usize = 400;
 
@@ -52,11 +55,21 @@ impl Problem {
 
     /// A problem at the bytes `span` of `text`, the contents of `file`.
     pub(super) fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self::at_indexed(file, text, &Index::of(text), span, message)
+    }
+
+    /// [`Self::at`] for many problems of the same text.
+    pub(super) fn at_indexed(
+        file: &str,
+        text: &str,
+        index: &Index,
+        span: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
         let start = floor_char_boundary(text, span.start);
-        let line_start = text[..start].rfind('\n').map_or(0, |i| i + 1);
-        let line = text[..line_start].bytes().filter(|b| *b == b'\n').count() + 1;
-        let column = text[line_start..start].chars().count() + 1;
-        let excerpt = Excerpt::around(text, start..span.end.max(start), line_start, line);
+        let place = index.place(text, start);
+        let (line, column) = (place.newlines + 1, place.chars + 1);
+        let excerpt = Excerpt::around(text, start..span.end.max(start), place.line_start, line);
         Self { place: Some((line, column)), excerpt, ..Self::of_file(file, message) }
     }
 
@@ -118,17 +131,72 @@ impl fmt::Display for Problem {
     }
 }
 
+/// Where the lines of a text are, so that a place is found without looking through all of it.
+pub(super) struct Index {
+    /// The place of every [`Self::STRIDE`]th byte.
+    places: Vec<Place>,
+}
+
+/// A byte of a text by lines.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    /// Number of line ends before it.
+    newlines: usize,
+    /// The first byte of its line.
+    line_start: usize,
+    /// Number of characters of its line that begin before it.
+    chars: usize,
+}
+
+impl Place {
+    /// Goes past `byte`, which is at `at`.
+    fn pass(&mut self, at: usize, byte: u8) {
+        if byte == b'\n' {
+            *self = Self { newlines: self.newlines + 1, line_start: at + 1, chars: 0 };
+        } else if byte & 0xc0 != 0x80 {
+            self.chars += 1;
+        }
+    }
+}
+
+impl Index {
+    const STRIDE: usize = 1024;
+
+    pub(super) fn of(text: &str) -> Self {
+        let mut places = Vec::with_capacity(text.len() / Self::STRIDE + 1);
+        let mut place = Place::default();
+        for (at, byte) in text.bytes().enumerate() {
+            if at % Self::STRIDE == 0 {
+                places.push(place);
+            }
+            place.pass(at, byte);
+        }
+        Self { places }
+    }
+
+    fn place(&self, text: &str, at: usize) -> Place {
+        let known = (at / Self::STRIDE).min(self.places.len().saturating_sub(1));
+        let mut place = self.places.get(known).copied().unwrap_or_default();
+        let from = known * Self::STRIDE;
+        for (i, byte) in text.as_bytes()[from..at].iter().enumerate() {
+            place.pass(from + i, *byte);
+        }
+        place
+    }
+}
+
 impl Excerpt {
     /// The line of `span` with one line on either side, or nothing if those are too long to show.
     fn around(text: &str, span: Range<usize>, line_start: usize, line: usize) -> Option<Self> {
         let before = match line_start {
             0 => 0,
-            at => text[..at - 1].rfind('\n').map_or(0, |i| i + 1),
+            at => line_start_of(text, at - 1)?,
         };
-        let line_end = |from: usize| text[from..].find('\n').map_or(text.len(), |i| from + i);
-        let this_end = line_end(line_start);
-        let after = if this_end < text.len() { line_end(this_end + 1) } else { this_end };
-        if text[before..after].lines().any(|l| l.len() > LONGEST_LINE) || text.is_empty() {
+        let this_end = line_end_of(text, line_start)?;
+        let after = if this_end < text.len() { line_end_of(text, this_end + 1)? } else { this_end };
+        if text[before..after].lines().any(|l| l.trim_end_matches('\r').len() > LONGEST_LINE)
+            || text.is_empty()
+        {
             return None;
         }
         // A span over several lines is marked on its first.
@@ -139,6 +207,23 @@ impl Excerpt {
             span: span.start - before..end - before,
         })
     }
+}
+
+/// How far to look for the end of a line that is not too long to show: past a carriage return, too.
+const LINE_WINDOW: usize = LONGEST_LINE + 2;
+
+/// Where the line that ends at `end` begins, unless it is too long.
+fn line_start_of(text: &str, end: usize) -> Option<usize> {
+    let from = end.saturating_sub(LINE_WINDOW);
+    let newline = text.as_bytes()[from..end].iter().rposition(|b| *b == b'\n');
+    newline.map(|i| from + i + 1).or((from == 0).then_some(0))
+}
+
+/// Where the line that begins at `start` ends, unless it is too long.
+fn line_end_of(text: &str, start: usize) -> Option<usize> {
+    let to = text.len().min(start + LINE_WINDOW);
+    let newline = text.as_bytes()[start..to].iter().position(|b| *b == b'\n');
+    newline.map(|i| start + i).or((to == text.len()).then_some(to))
 }
 
 /// Replaces control characters byte by byte: a terminal must not obey a scene file.
@@ -215,7 +300,7 @@ impl miette::SourceCode for Quoted<'_> {
     }
 }
 
-/// Why a scene cannot be rendered: everything found wrong with it, at least one thing.
+/// Why a scene cannot be rendered: everything found wrong with it, at least one thing, at most ten thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// What is wrong, in the order in which the files have it.
@@ -230,6 +315,9 @@ impl Error {
         let mut out = reports.join("\n");
         match self.problems.len() {
             0 | 1 => {}
+            n if n >= MOST_PROBLEMS => {
+                out.push_str(&format!("\nat least {n} errors, the first {SHOWN} shown\n"));
+            }
             n if n > SHOWN => out.push_str(&format!("\n{n} errors, the first {SHOWN} shown\n")),
             n => out.push_str(&format!("\n{n} errors\n")),
         }
@@ -267,5 +355,41 @@ pub(super) fn io_reason(error: &std::io::Error) -> String {
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
         ErrorKind::NotADirectory => "its folder is a file".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_without_counting_from_the_start() {
+        let mut text = String::new();
+        for i in 0..900 {
+            // Characters of one to four bytes fall on the strides of the index.
+            text.push_str(["a = 1\n", "é\r\n", "\n", "x = \"→𝄞\" # no end "][i % 4]);
+        }
+        for text in [text.as_str(), "", "\n", "é"] {
+            let index = Index::of(text);
+            let ends = text.char_indices().map(|(i, _)| i).chain([text.len(), text.len() + 9]);
+            for at in ends {
+                let before = &text[..at.min(text.len())];
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
+                let problem = Problem::at_indexed("f", text, &index, at..at, "");
+                assert_eq!(problem.place, Some((line, column)), "byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_too_long_to_show_are_left_out() {
+        for (length, ending, shown) in [(400, "\n", true), (400, "\r\n", true), (401, "\n", false)] {
+            let long = "x".repeat(length) + ending;
+            for text in [format!("{long}a = 1\n"), format!("a = 1\n{long}b"), format!("b\n{long}a = 1")] {
+                let at = text.find("a = 1").unwrap();
+                assert_eq!(Problem::at("f", &text, at..at + 1, "").excerpt.is_some(), shown, "{text:?}");
+            }
+        }
     }
 }

@@ -25,11 +25,14 @@ pub const MAX_DEPTH: u32 = 1000;
 /// Largest scene file; meshes are files of their own.
 pub const MAX_SCENE_BYTES: u64 = 64 << 20;
 
+/// Largest mesh file: some fifty million triangles, several times as much in memory.
+pub const MAX_MESH_BYTES: u64 = 4 << 30;
+
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;
 
-/// Most memory that an image may take.
+/// Most memory that an image may take on any machine.
 pub const MAX_FILM_BYTES: u128 = 64 << 30;
 
 /// Checks an image size before anything is allocated for it. The error is one line without a place.
@@ -38,16 +41,52 @@ pub fn check_size(width: impl Into<u64>, height: impl Into<u64>) -> Result<(), S
     if width == 0 || height == 0 {
         return Err(format!("an image of {width}×{height} pixels is empty; both sides must be at least 1"));
     }
-    let bytes = (u128::from(width) * u128::from(height)).saturating_mul(BYTES_PER_PIXEL);
-    if bytes > MAX_FILM_BYTES {
-        return Err(format!(
-            "an image of {width}×{height} pixels would need {} of memory ({BYTES_PER_PIXEL} bytes a pixel); \
-             the limit is {}",
-            human_bytes(bytes),
-            human_bytes(MAX_FILM_BYTES),
-        ));
+    if film_bytes(width, height) > MAX_FILM_BYTES {
+        let limit = human_bytes(MAX_FILM_BYTES);
+        return Err(format!("{}; the limit is {limit}", needed_memory(width, height)));
     }
     Ok(())
+}
+
+/// Checks that the film of an image that is to be rendered fits in `available` bytes of memory, or in any if that
+/// is unknown. Unlike that of [`check_size`], the answer depends on the machine: an image size that is about to be
+/// overridden must not be asked about.
+pub fn check_memory(width: u32, height: u32, available: Option<u128>) -> Result<(), String> {
+    let (width, height) = (width.into(), height.into());
+    match available {
+        Some(available) if film_bytes(width, height) > available => {
+            let available = human_bytes(available);
+            Err(format!("{}; this machine has {available} available", needed_memory(width, height)))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn film_bytes(width: u64, height: u64) -> u128 {
+    (u128::from(width) * u128::from(height)).saturating_mul(BYTES_PER_PIXEL)
+}
+
+fn needed_memory(width: u64, height: u64) -> String {
+    let bytes = human_bytes(film_bytes(width, height));
+    format!(
+        "an image of {width}×{height} pixels would need {bytes} of memory ({BYTES_PER_PIXEL} bytes a pixel)"
+    )
+}
+
+/// Memory that programs can have without swapping, bytes; `None` where there is no way to know.
+pub fn available_memory() -> Option<u128> {
+    if cfg!(target_os = "linux") {
+        parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)
+    } else {
+        None
+    }
+}
+
+/// `MemAvailable` of `/proc/meminfo`, bytes.
+fn parse_meminfo(text: &str) -> Option<u128> {
+    let rest = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(u128::from(kib) << 10)
 }
 
 /// Bytes in the largest binary unit that leaves at least 1: `1.6 TiB`.
@@ -87,6 +126,29 @@ mod tests {
         assert!(check_size(0u32, 5u32).unwrap_err().contains("empty"));
         assert!(check_size(1_000_000u32, 1_000_000u32).unwrap_err().contains("160.1 TiB"));
         assert!(check_size(u64::MAX, u64::MAX).is_err());
+    }
+
+    #[test]
+    fn films_fit_in_memory() {
+        let available = 176 * 1000;
+        assert_eq!(check_memory(20, 50, Some(available)), Ok(()));
+        assert_eq!(check_memory(u32::MAX, u32::MAX, None), Ok(()));
+        let message = "an image of 16384×16384 pixels would need 44 GiB of memory (176 bytes a pixel); \
+                       this machine has 15.5 GiB available";
+        assert_eq!(check_memory(16384, 16384, Some(31 << 29)), Err(message.into()));
+        assert!(check_memory(20, 51, Some(available)).is_err());
+    }
+
+    #[test]
+    fn available_memory_is_read() {
+        let text =
+            "MemTotal:       65842236 kB\nMemFree:  9 kB\nMemAvailable:   60217552 kB\nBuffers: 1 kB\n";
+        assert_eq!(parse_meminfo(text), Some(60_217_552 << 10));
+        for text in ["", "MemTotal: 5 kB\n", "MemAvailable: kB\n", "MemAvailable: 5 MB\n"] {
+            assert_eq!(parse_meminfo(text), None, "{text:?}");
+        }
+        // Since Linux 3.14.
+        assert_eq!(available_memory().is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]

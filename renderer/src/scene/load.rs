@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Problem, io_reason};
-use super::limits::{MAX_SCENE_BYTES, check_size, human_bytes};
+use super::limits::{
+    MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size, human_bytes,
+};
 use super::suggest::{nearest, quoted};
 use super::{Description, Direct, Masking, RenderSettings, Sampler, read};
 
@@ -65,26 +67,43 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
             Problem::of_file(file, format!("scenes are .toml files; {other} files are not read")).into()
         );
     }
-    let bytes = read_file(path)
+    let bytes = read_bounded(path, MAX_SCENE_BYTES)
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
     let mut loaded = load_bytes(&file, &bytes, path.parent().unwrap_or(Path::new("")))?;
     overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
-    check_size(width, height).map_err(|message| Problem::of_file(file, message))?;
+    check_size(width, height)
+        .and_then(|()| check_memory(width, height, available_memory()))
+        .map_err(|message| Problem::of_file(file, message))?;
     Ok(loaded)
 }
 
-/// The bytes of a scene file, or why there are none. Devices and pipes are fine, as long as they end.
-fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|f| f.take(MAX_SCENE_BYTES + 1).read_to_end(&mut bytes));
-    match file {
-        Ok(n) if n as u64 > MAX_SCENE_BYTES => {
-            Err(format!("it is larger than {}", human_bytes(MAX_SCENE_BYTES.into())))
+/// The bytes of a mesh file, or why there are none. Devices and pipes are not asked: some never end, and others
+/// never begin.
+pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > MAX_MESH_BYTES => {
+            Err(too_large(MAX_MESH_BYTES))
         }
+        Ok(metadata) if metadata.is_file() || metadata.is_dir() => read_bounded(path, MAX_MESH_BYTES),
+        Ok(_) => Err("it is not a regular file".to_owned()),
+        Err(e) => Err(unreadable(path, &e)),
+    }
+}
+
+/// The bytes of a file, or why there are none. Devices and pipes are fine, as long as they end.
+fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
+    match file {
+        Ok(n) if n as u64 > limit => Err(too_large(limit)),
         Ok(_) => Ok(bytes),
         Err(e) => Err(unreadable(path, &e)),
     }
+}
+
+fn too_large(limit: u64) -> String {
+    format!("it is larger than {}", human_bytes(limit.into()))
 }
 
 /// Reads and validates the contents of a scene file. `file` is its name in messages; paths in it start
@@ -113,7 +132,7 @@ fn other_format(path: &Path) -> Option<String> {
 }
 
 /// Why a file cannot be read, with the name of a near one if it does not exist.
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+fn unreadable(path: &Path, error: &std::io::Error) -> String {
     let reason = io_reason(error);
     if error.kind() != std::io::ErrorKind::NotFound {
         return reason;

@@ -315,7 +315,12 @@ pub(crate) const SHAPES: &[Row<'_>] = &[
     (
         "flat transform",
         Scene("{ scale = 4 }", "{ scale = [4, 0, 4] }"),
-        r#"scene.toml:34:24: "scale" of 0 would flatten the shape"#,
+        r#"scene.toml:34:28: "scale" of 0 would flatten the shape"#,
+    ),
+    (
+        "scale that is 0 in single precision",
+        Scene("{ scale = 4 }", "{ scale = 1e-300 }"),
+        r#"scene.toml:34:24: "scale" of 1e-300 would flatten the shape"#,
     ),
     (
         "singular matrix",
@@ -351,6 +356,34 @@ pub(crate) const SHAPES: &[Row<'_>] = &[
         "out of the world",
         Scene("{ scale = 4 }", "{ scale = 4e8 }, { translate = [8e8, 0, 0] }"),
         r#"scene.toml:34:13: shapes[1] reaches beyond 1e9 metres, where single precision fails"#,
+    ),
+    (
+        "quad rounded away",
+        Scene("{ scale = 4 }", "{ scale = 0.5 }, { translate = [9e8, 0, 0] }"),
+        r#"scene.toml:34:13: shapes[1] is too small for single precision where it stands: it has no area"#,
+    ),
+    (
+        "quad with a side rounded away",
+        Scene("{ scale = 4 }", "{ scale = [0.5, 1e5, 1] }, { translate = [9e8, 0, 0] }"),
+        r#"scene.toml:34:13: shapes[1] is too small for single precision where it stands: it has no area"#,
+    ),
+    (
+        "box rounded flat",
+        Scene(
+            "type = \"sphere\"\nmaterial = \"gold\"\ncenter = [0, 0.5, 0]\nradius = 0.5",
+            "type = \"box\"\nmaterial = \"gold\"\ntransform = [{ scale = [99, 99, 0.1] }, { translate = [0, 0, -1e8] }]",
+        ),
+        r#"scene.toml:27:13: shapes[0] is too small for single precision where it stands: it has no area"#,
+    ),
+    (
+        "sphere rounded away",
+        Scene("center = [0, 0.5, 0]\nradius = 0.5", "center = [1e8, 1e8, 1e8]\nradius = 5"),
+        r#"scene.toml:28:10: shapes[0] is too small for single precision so far from the origin; its radius must be at least 95.37"#,
+    ),
+    (
+        "sphere moved and scaled away",
+        Scene("radius = 0.5", "transform = [{ scale = 0.01 }, { translate = [0, 0, -2e6] }]"),
+        r#"scene.toml:28:13: shapes[0] is too small for single precision so far from the origin; its radius must be at least 190.8"#,
     ),
     (
         "misspelt mesh file",
@@ -537,6 +570,26 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "no samples",
         Arguments(&["scene.toml", "-o", "out.png", "--spp", "0"]),
         "invalid value '0' for '--spp <N>': expected a whole number from 1 to 1073741824",
+    ),
+    (
+        "negative samples",
+        Arguments(&["scene.toml", "-o", "out.png", "--spp", "-4"]),
+        "invalid value '-4' for '--spp <N>': expected a whole number from 1 to 1073741824",
+    ),
+    (
+        "negative seed",
+        Arguments(&["scene.toml", "-o", "out.png", "--seed", "-1"]),
+        "invalid value '-1' for '--seed <N>': expected a whole number from 0 to 4294967295",
+    ),
+    (
+        "negative roulette",
+        Arguments(&["scene.toml", "-o", "out.png", "--rr-depth", "-1"]),
+        "invalid value '-1' for '--rr-depth <N>': expected a whole number from 0 to 1000, or off",
+    ),
+    (
+        "negative time",
+        Arguments(&["scene.toml", "-o", "out.png", "--time", "-2"]),
+        "invalid value '-2' for '--time <TIME>': a time budget must be longer than 0",
     ),
     ("no output", Arguments(&["scene.toml"]), "the following required arguments were not provided:"),
     (

@@ -52,10 +52,9 @@ fn read_obj(field: &Field<'_>, path: &Path, normals: Normals) -> Option<Rc<Obj>>
         src.error(field.span(), format!("mesh file {} is not an .obj file", quoted(&name)));
         return None;
     }
-    let bytes = match std::fs::read(path) {
+    let bytes = match load::read_mesh(path) {
         Ok(bytes) => bytes,
-        Err(e) => {
-            let reason = load::unreadable(path, &e);
+        Err(reason) => {
             src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&name)));
             return None;
         }

@@ -12,7 +12,7 @@ use std::path::Path;
 use glam::Vec3;
 use toml::de::DeTable;
 
-use super::error::{Error, Problem};
+use super::error::{Error, MOST_PROBLEMS, Problem};
 use super::limits::{MAX_IOR, MAX_RADIANCE, MIN_ALPHA};
 use super::{Description, Material, MaterialKind};
 use source::{Section, Source};
@@ -25,9 +25,8 @@ pub(super) fn read(file: &str, text: &str, folder: &Path) -> Result<(Description
     let src = Source::new(file, text);
     let (document, syntax_errors) = DeTable::parse_recoverable(text);
     if !syntax_errors.is_empty() {
-        return Err(Error {
-            problems: sorted(file, syntax_errors.iter().map(|e| syntax_error(&src, e)).collect()),
-        });
+        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
+        return Err(Error { problems: sorted(file, problems) });
     }
     let description = document_to_description(&src, document.get_ref(), folder);
     let errors = src.errors.into_inner();
@@ -47,13 +46,16 @@ fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
 fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
     let span = error.span().unwrap_or(0..0);
     let before = src.text.get(..span.start).unwrap_or_default();
-    let rest_of_line = src.text.get(span.start..).and_then(|t| t.lines().next()).unwrap_or_default();
+    let rest = src.text.get(span.start..).unwrap_or_default();
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
     let message = match error.message() {
         "duplicate key" => {
             let key = src.text.get(span.clone()).unwrap_or_default();
             format!("{} is defined twice", super::suggest::quoted(key))
         }
-        _ if before.trim_end_matches([' ', '\t']).ends_with('=') && rest_of_line.trim().is_empty() => {
+        _ if before.trim_end_matches([' ', '\t']).ends_with('=')
+            && (rest.is_empty() || rest.starts_with('\n')) =>
+        {
             "there is no value after \"=\"".to_owned()
         }
         other => other.replace('`', "\""),

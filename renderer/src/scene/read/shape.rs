@@ -16,7 +16,10 @@ use crate::scene::{Geometry, Shape};
 /// What is wrong with something that reaches beyond [`MAX_COORDINATE`].
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
 /// What is wrong with something whose normal cannot be computed.
-pub(super) const TOO_SMALL: &str = "is too small for single precision: it has no area";
+const TOO_SMALL: &str = "is too small for single precision where it stands: it has no area";
+/// Smallest radius of a sphere relative to the largest coordinate of its centre: eight steps of `f32` or more.
+/// Below, normals are more rounding than sphere.
+const MIN_RELATIVE_RADIUS: f32 = 1.0 / (1 << 20) as f32;
 
 /// Reads all shapes. Those with errors are left out.
 pub(super) fn shapes(top: &Section<'_>, materials: &mut Materials, folder: &Path) -> Vec<Shape> {
@@ -123,12 +126,9 @@ fn sphere(section: &Section<'_>) -> Option<Geometry> {
 /// at triangle by triangle as they are read.
 fn check_extent(section: &Section<'_>, geometry: &Geometry, exact: &DAffine3) {
     let t: Affine3A = to_f32(exact);
-    let [x, y, z] = [t.matrix3.x_axis, t.matrix3.y_axis, t.matrix3.z_axis].map(Vec3::from);
-    let origin = Vec3::from(t.translation).abs();
-    let flat = |a: Vec3, b: Vec3| is_degenerate(a * 2.0, b * 2.0);
     let (reach, too_small) = match geometry {
-        Geometry::Quad => (origin + x.abs() + y.abs(), flat(x, y)),
-        Geometry::Box => (origin + x.abs() + y.abs() + z.abs(), flat(x, y) || flat(y, z) || flat(z, x)),
+        Geometry::Quad => extent(&t, &[[Vec3::X, Vec3::Y, Vec3::ZERO]]),
+        Geometry::Box => extent(&t, &BOX_FACES),
         Geometry::Sphere { center, radius } => {
             let Some(scale) = similarity_scale(exact) else {
                 let message =
@@ -136,15 +136,58 @@ fn check_extent(section: &Section<'_>, geometry: &Geometry, exact: &DAffine3) {
                 return complain(section, message);
             };
             let radius = *radius * scale as f32;
-            (t.transform_point3(*center).abs() + radius, radius < 1.0 / MAX_COORDINATE)
+            let center = t.transform_point3(*center).abs();
+            let reach = (center + radius).max_element();
+            let least = center.max_element() * MIN_RELATIVE_RADIUS;
+            if reach <= MAX_COORDINATE && radius >= 1.0 / MAX_COORDINATE && radius < least {
+                return complain_of_radius(section, f64::from(least) / scale);
+            }
+            (reach, radius < 1.0 / MAX_COORDINATE)
         }
         Geometry::Mesh(_) => return,
     };
-    if reach.max_element() > MAX_COORDINATE {
+    if reach > MAX_COORDINATE {
         complain(section, TOO_FAR);
     } else if too_small {
         complain(section, TOO_SMALL);
     }
+}
+
+/// The faces of a box: two edges' directions, and the middle.
+const BOX_FACES: [[Vec3; 3]; 6] = [
+    [Vec3::X, Vec3::Y, Vec3::Z],
+    [Vec3::X, Vec3::Y, Vec3::NEG_Z],
+    [Vec3::Y, Vec3::Z, Vec3::X],
+    [Vec3::Y, Vec3::Z, Vec3::NEG_X],
+    [Vec3::Z, Vec3::X, Vec3::Y],
+    [Vec3::Z, Vec3::X, Vec3::NEG_Y],
+];
+
+/// The largest coordinate of faces in the world, and whether one of their triangles has no area there: far from
+/// the origin, corners are rounded onto each other.
+fn extent(t: &Affine3A, faces: &[[Vec3; 3]]) -> (f32, bool) {
+    let (mut reach, mut degenerate) = (0.0_f32, false);
+    for [x, y, middle] in faces {
+        let corner = |u: f32, v: f32| t.transform_point3(u * *x + v * *y + *middle);
+        let [a, b, c, d] = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+        reach = [a, b, c, d].iter().fold(reach, |r, p| r.max(p.abs().max_element()));
+        degenerate |= is_degenerate(b - a, c - a) || is_degenerate(c - a, d - a);
+    }
+    (reach, degenerate)
+}
+
+/// Reports a sphere too small for its distance, whose radius would have to be `least` in object space.
+fn complain_of_radius(section: &Section<'_>, least: f64) {
+    // Four digits, rounded up.
+    let digit = 10f64.powi(least.log10().floor() as i32 - 3);
+    let least = (least / digit).ceil();
+    let least = if digit < 1.0 { least / (1.0 / digit).round() } else { least * digit };
+    let place = section.get("radius").or_else(|| section.get("transform")).map(|f| f.span());
+    let message = format!(
+        "{} is too small for single precision so far from the origin; its radius must be at least {least}",
+        section.name
+    );
+    section.src.error(place.unwrap_or(section.span.clone()), message);
 }
 
 /// Reports something wrong with where a shape stands.

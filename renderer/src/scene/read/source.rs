@@ -1,7 +1,7 @@
 //! A TOML document read key by key: every value knows its place, and everything wrong is collected
 //! rather than only the first.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::{Range, RangeInclusive};
 
 use glam::Vec3;
@@ -9,33 +9,42 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys;
-use crate::scene::error::Problem;
+use crate::scene::error::{Index, MOST_PROBLEMS, Problem};
 use crate::scene::suggest::{hint, quoted};
 
 /// A scene file, and what was found wrong in it so far.
 pub(super) struct Source<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
+    /// Made with the first problem.
+    index: OnceCell<Index>,
+    /// At most [`MOST_PROBLEMS`].
     pub(super) errors: RefCell<Vec<Problem>>,
     pub(super) warnings: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, errors: RefCell::default(), warnings: RefCell::default() }
+        Self { file, text, index: OnceCell::new(), errors: RefCell::default(), warnings: RefCell::default() }
     }
 
     /// A problem at a place of this file, not yet collected.
     pub(super) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem::at(self.file, self.text, span, message)
+        let index = self.index.get_or_init(|| Index::of(self.text));
+        Problem::at_indexed(self.file, self.text, index, span, message)
     }
 
     pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) {
-        self.push(self.problem(span, message));
+        if self.errors.borrow().len() < MOST_PROBLEMS {
+            self.push(self.problem(span, message));
+        }
     }
 
     pub(super) fn push(&self, problem: Problem) {
-        self.errors.borrow_mut().push(problem);
+        let mut errors = self.errors.borrow_mut();
+        if errors.len() < MOST_PROBLEMS {
+            errors.push(problem);
+        }
     }
 
     pub(super) fn warn(&self, problem: Problem) {
@@ -137,7 +146,7 @@ impl<'a> Field<'a> {
 
     /// Reports that the value is wrong: `"key" RULE, not VALUE`.
     pub(super) fn reject<T>(&self, rule: &str) -> Option<T> {
-        self.fail(&format!("{rule}, not {}", self.src.written(&self.span())))
+        self.fail(&format!("{rule}, not {}", self.written()))
     }
 
     /// Reports that the value is of the wrong type.
@@ -145,7 +154,7 @@ impl<'a> Field<'a> {
         let found = match self.value.get_ref() {
             DeValue::String(s) => format!("the string {}", quoted(s)),
             DeValue::Integer(_) | DeValue::Float(_) => {
-                format!("the number {}", self.src.written(&self.span()))
+                format!("the number {}", self.written())
             }
             DeValue::Boolean(b) => b.to_string(),
             DeValue::Datetime(_) => "a date".to_owned(),
@@ -153,6 +162,11 @@ impl<'a> Field<'a> {
             DeValue::Table(_) => "a table".to_owned(),
         };
         self.fail(&format!("must be {expected}, not {found}"))
+    }
+
+    /// What the user wrote.
+    pub(super) fn written(&self) -> String {
+        self.src.written(&self.span())
     }
 
     pub(super) fn is_array(&self) -> bool {

@@ -61,14 +61,16 @@ fn one_step(section: &Section<'_>) -> Option<DAffine3> {
 
 /// A factor for all axes, or one for each.
 fn scale(field: &Field<'_>) -> Option<DAffine3> {
-    let factors = if field.is_array() {
-        field.vec3(MAX_COORDINATE)?.as_dvec3()
-    } else {
-        DVec3::splat(field.number_in(-MAX_COORDINATE, MAX_COORDINATE)?.into())
+    let factor = |f: &Field<'_>| match f.number_in(-MAX_COORDINATE, MAX_COORDINATE)? {
+        0.0 => f.fail(&format!("of {} would flatten the shape", f.written())),
+        x => Some(f64::from(x)),
     };
-    if factors.cmpeq(DVec3::ZERO).any() {
-        return field.fail("of 0 would flatten the shape");
-    }
+    let factors = if field.is_array() {
+        let each = field.numbers(3, "a number or three, for example [1, 2, 1]")?;
+        DVec3::new(factor(&each[0])?, factor(&each[1])?, factor(&each[2])?)
+    } else {
+        DVec3::splat(factor(field)?)
+    };
     Some(DAffine3::from_scale(factors))
 }
 

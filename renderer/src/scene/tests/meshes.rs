@@ -127,8 +127,33 @@ fn degenerate_triangles_are_dropped_with_a_warning() {
         error.to_string(),
         "s.toml:15:8: mesh file \"m.obj\" holds 2 triangles, none of which has an area"
     );
+    // Two triangles of which one vanishes where single precision is coarse, or where squares underflow.
+    let large_and_small = "v 0 0 0\nv 0.01 0 0\nv 0 0.01 0\nv 5e4 0 0\nv 0 5e4 0\nf 1 2 3\nf 1 4 5";
+    std::fs::write(folder.path().join("m.obj"), large_and_small).unwrap();
+    for steps in ["translate = [9e8, 9e8, 9e8]", "scale = 1e-8"] {
+        let loaded = load(&format!("transform = {{ {steps} }}")).unwrap();
+        let warning = "s.toml:15:8: 1 of 2 triangles of \"m.obj\" has no area and is left out; the first is on line 6 there";
+        assert_eq!(loaded.warnings.iter().map(Problem::to_string).collect::<Vec<_>>(), [warning]);
+        assert_eq!(crate::assemble::assemble(&loaded.description).unwrap().stats.triangles, 1, "{steps}");
+    }
     std::fs::write(folder.path().join("m.obj"), "v 0 0 0\nv 5 0 0\nv 0 5 0\nf 1 2 3").unwrap();
     let error = load("transform = { scale = 1e9 }").unwrap_err();
     let expected = "s.toml:17:13: shapes[1] reaches beyond 1e9 metres, where single precision fails";
     assert_eq!(error.to_string(), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn files_without_end_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink("/dev/zero", at("zero.obj")).unwrap();
+    // Sparse: it takes no space.
+    std::fs::File::create(at("long.obj")).unwrap().set_len((4 << 30) + 1).unwrap();
+    for (file, why) in [("zero.obj", "it is not a regular file"), ("long.obj", "it is larger than 4 GiB")] {
+        let text = format!("{BASE}[[shapes]]\ntype = \"mesh\"\nfile = \"{file}\"\nmaterial = \"white\"");
+        let error = load_bytes("s.toml", text.as_bytes(), folder.path()).unwrap_err();
+        let path = at(file).display().to_string();
+        assert_eq!(error.to_string(), format!("s.toml:15:8: cannot read mesh file \"{path}\": {why}"));
+    }
 }

@@ -193,6 +193,38 @@ fn lights_need_no_material() {
     assert_eq!(d.materials[1].kind, black);
 }
 
+/// What loads is rendered whole: nothing is so small that building the scene would drop it.
+#[test]
+fn shapes_are_as_small_as_they_may_be_where_they_stand() {
+    let shape = |kind: &str, scale: f64, x: f64| {
+        let steps = format!("[{{ scale = {scale} }}, {{ translate = [{x}, 0, {x}] }}]");
+        loaded(&format!("{BASE}[[shapes]]\ntype = \"{kind}\"\nemission = 1\ntransform = {steps}"))
+    };
+    let mut refused = 0;
+    for kind in ["quad", "box", "sphere"] {
+        for x in [0.0, 1.0, 1e3, 1e6, 9e8] {
+            for exponent in -30..=8 {
+                let Ok(loaded) = shape(kind, 2f64.powi(exponent), x) else {
+                    refused += 1;
+                    continue;
+                };
+                let scene = crate::assemble::assemble(&loaded.description).unwrap();
+                let expected = [("quad", (2, 1)), ("box", (12, 1)), ("sphere", (0, 2))];
+                let found = (kind, (scene.stats.triangles, scene.stats.spheres));
+                assert!(expected.contains(&found), "scale 2^{exponent} at {x}: {found:?}");
+            }
+        }
+    }
+    assert!(refused > 50, "{refused}");
+    // The radius that the message names is one that works.
+    for (center, radius) in [("1e8", "95.37"), ("-0.1", "0.00000009537"), ("9e8", "858.4")] {
+        let sphere = |r: &str| loaded(&format!("{BASE}center = [0, {center}, 1e-4]\nradius = {r}"));
+        let message = sphere("2e-9").unwrap_err().to_string();
+        assert!(message.ends_with(&format!("its radius must be at least {radius}")), "{message}");
+        assert!(sphere(radius).is_ok(), "{radius}");
+    }
+}
+
 #[test]
 fn spheres_may_be_turned_mirrored_and_scaled_evenly() {
     let sphere = |steps: &str| loaded(&format!("{BASE}transform = [{steps}]"));
@@ -210,6 +242,23 @@ fn everything_wrong_is_reported_in_order() {
     let error = loaded(&text).unwrap_err();
     let lines: Vec<_> = error.problems.iter().map(|p| p.place.unwrap().0).collect();
     assert_eq!(lines, [5, 8, 10], "{error}");
+}
+
+/// In time that grows with the file, not with its square, on one line as on many.
+#[test]
+fn thousands_of_errors_are_reported_soon() {
+    const N: usize = 60_000;
+    let many = "[[shapes]]\ntype = \"cube\"\n".repeat(N);
+    let one_line = format!("shapes = [{}]", "{ type = \"cube\" }, ".repeat(N));
+    for (text, second) in [(many, (4, 8)), (one_line, (1, 39))] {
+        let start = std::time::Instant::now();
+        let error = loaded(&text).unwrap_err();
+        let report = error.report(false);
+        assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
+        assert_eq!(error.problems.len(), error::MOST_PROBLEMS);
+        assert_eq!(error.problems[2].place, Some(second));
+        assert!(report.ends_with("\nat least 10000 errors, the first 20 shown\n"), "{report}");
+    }
 }
 
 #[test]
