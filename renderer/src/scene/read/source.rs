@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys;
+use crate::film::develop::srgb_decode;
 use crate::scene::error::{Index, MOST_PROBLEMS, Problem};
 use crate::scene::suggest::{hint, quoted};
 
@@ -321,10 +322,8 @@ fn parse_hex(text: &str) -> Option<Vec3> {
     Some(Vec3::new(channel(0)?, channel(2)?, channel(4)?))
 }
 
-/// IEC 61966-2-1.
 fn linear_from_srgb(byte: u8) -> f32 {
-    let c = f64::from(byte) / 255.0;
-    (if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }) as f32
+    srgb_decode(f64::from(byte) / 255.0) as f32
 }
 
 #[cfg(test)]
