@@ -4,18 +4,27 @@ use core::f32::consts::FRAC_PI_4;
 
 use glam::{Vec2, Vec3};
 
-use crate::arch::{max, sqrt};
+use crate::arch::{Real, Vec3s, max, min, sqrt};
 use crate::math::{sin_cos_octant, sin_cos_turn};
 
-/// Uniform point on the unit disk by the concentric map (Shirley & Chiu 1997), in one branch.
+/// Uniform point on the unit disk by the concentric map (Shirley & Chiu 1997).
 #[inline(always)]
 pub fn sample_uniform_disk_concentric(u: Vec2) -> Vec2 {
     let o = 2.0 * u - Vec2::ONE;
     let wide = o.x.abs() > o.y.abs();
-    let (r, q) = if wide { (o.x, o.y) } else { (o.y, o.x) };
+    let (r, q) = swap_unless(wide, o.x, o.y);
     let phi = if r == 0.0 { 0.0 } else { FRAC_PI_4 * (q / r) };
     let (s, c) = sin_cos_octant(phi);
-    if wide { Vec2::new(r * c, r * s) } else { Vec2::new(r * s, r * c) }
+    let (x, y) = swap_unless(wide, c, s);
+    Vec2::new(r * x, r * y)
+}
+
+/// (a, b) or (b, a), without a branch, which chance would mispredict: by way of integers, since x86-64 has no
+/// conditional moves of floats.
+#[inline(always)]
+fn swap_unless(keep: bool, a: f32, b: f32) -> (f32, f32) {
+    let difference = (a.to_bits() ^ b.to_bits()) & u32::from(keep).wrapping_sub(1);
+    (f32::from_bits(a.to_bits() ^ difference), f32::from_bits(b.to_bits() ^ difference))
 }
 
 /// Direction around +z with density cos θ / π (Malley's method; pbrt 4th ed. §A.5.3).
@@ -50,8 +59,7 @@ pub fn sample_uniform_cone(one_minus_cos: f32, u: Vec2) -> Vec3 {
 /// Square").
 #[inline(always)]
 pub fn sample_uniform_triangle(u: Vec2) -> Vec2 {
-    let h = 0.5 * u;
-    if u.y > u.x { Vec2::new(h.x, u.y - h.x) } else { Vec2::new(u.x - h.y, h.y) }
+    u - Vec2::splat(0.5 * min(u.x, u.y))
 }
 
 /// A right-handed orthonormal basis whose z axis is a given unit vector.
@@ -66,19 +74,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Builds a frame around `z` without a branch or a discontinuity but at −z.
-    ///
-    /// Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
+    /// Builds a frame around `z`, see [`tangents`].
     #[inline(always)]
     pub fn from_z(z: Vec3) -> Self {
-        let sign = 1.0_f32.copysign(z.z);
-        let a = -1.0 / (sign + z.z);
-        let b = z.x * z.y * a;
-        Self {
-            x: Vec3::new(1.0 + sign * z.x * z.x * a, sign * b, -sign * z.x),
-            y: Vec3::new(b, sign + z.y * z.y * a, -z.y),
-            z,
-        }
+        let [x, y] = tangents(z.to_array());
+        Self { x: Vec3::from_array(x), y: Vec3::from_array(y), z }
     }
 
     /// World to local.
@@ -92,4 +92,17 @@ impl Frame {
     pub fn to_world(&self, v: Vec3) -> Vec3 {
         v.x * self.x + v.y * self.y + v.z * self.z
     }
+}
+
+/// Two unit vectors x and y that make a right-handed orthonormal basis with the unit vector `z`, without a branch
+/// or a discontinuity but at −z.
+///
+/// Duff et al. 2017, "Building an Orthonormal Basis, Revisited", JCGT 6(1).
+#[inline(always)]
+pub(crate) fn tangents<F: Real>(z: Vec3s<F>) -> [Vec3s<F>; 2] {
+    let one = F::splat(1.0);
+    let sign = one.copysign(z[2]);
+    let a = -one / (sign + z[2]);
+    let b = z[0] * z[1] * a;
+    [[one + sign * z[0] * z[0] * a, sign * b, -sign * z[0]], [b, sign + z[1] * z[1] * a, -z[1]]]
 }

@@ -16,7 +16,8 @@ const PMF: f32 = 0.25;
 
 fn triangle_light([a, b, c]: [Vec3; 3], flags: u32) -> Light {
     let area = 0.5 * (wide(b) - wide(a)).cross(wide(c) - wide(a)).length();
-    Light { a, kind_flags: Light::TRIANGLE | flags, b, pmf: PMF, c, area: area as f32, le: LE, reserved: 0 }
+    let extent = triangle::extent([a, b, c]);
+    Light { a, kind_flags: Light::TRIANGLE | flags, b, pmf: PMF, c, area: area as f32, le: LE, extent }
 }
 
 fn sphere_light(center: Vec3, radius: f32, flags: u32) -> Light {
@@ -28,7 +29,7 @@ fn sphere_light(center: Vec3, radius: f32, flags: u32) -> Light {
         c: Vec3::ZERO,
         area: (2.0 * TAU * f64::from(radius).powi(2)) as f32,
         le: LE,
-        reserved: 0,
+        extent: center.abs().max_element() + radius,
     }
 }
 
@@ -40,7 +41,7 @@ const ENVIRONMENT: Light = Light {
     c: Vec3::ZERO,
     area: 0.0,
     le: LE,
-    reserved: 0,
+    extent: 0.0,
 };
 
 /// Solid angle of a triangle (Van Oosterom & Strackee 1983, eq. 8).

@@ -121,10 +121,11 @@ fn rays_leave_spheres_and_cross_them() {
 }
 
 #[test]
-fn the_end_of_a_ray_is_open() {
+fn the_beginning_of_a_ray_is_open_and_its_end_closed() {
     let ray = Ray { o: Vec3::new(0.0, 0.0, 3.0), d: -Vec3::Z };
     assert_eq!(sphere::intersect(Vec3::ZERO, 1.0, &ray, f32::INFINITY), Some(2.0));
-    assert_eq!(sphere::intersect(Vec3::ZERO, 1.0, &ray, 2.0), None);
+    assert_eq!(sphere::intersect(Vec3::ZERO, 1.0, &ray, 2.0), Some(2.0));
+    assert_eq!(sphere::intersect(Vec3::ZERO, 1.0, &ray, 2.0_f32.next_down()), None);
     let inside = Ray { o: Vec3::ZERO, d: Vec3::X };
     assert_eq!(sphere::intersect(Vec3::ZERO, 1.0, &inside, f32::INFINITY), Some(1.0));
     let behind = Ray { o: Vec3::new(0.0, 0.0, 3.0), d: Vec3::Z };
@@ -132,7 +133,8 @@ fn the_end_of_a_ray_is_open() {
     let vertices = [Vec3::ZERO, Vec3::X, Vec3::Y];
     let down = TraversalRay::new(Ray { o: Vec3::new(0.25, 0.25, 3.0), d: -Vec3::Z });
     assert_eq!(triangle::intersect(vertices, &down, f32::INFINITY).map(|h| h.0), Some(3.0));
-    assert_eq!(triangle::intersect(vertices, &down, 3.0), None);
+    assert_eq!(triangle::intersect(vertices, &down, 3.0).map(|h| h.0), Some(3.0));
+    assert_eq!(triangle::intersect(vertices, &down, 3.0_f32.next_down()), None);
 }
 
 /// Distance, barycentric coordinates of vertices 1 and 2, and the sine of the angle at which the plane is met, by

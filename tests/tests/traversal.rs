@@ -1,7 +1,8 @@
 //! Traversal against brute force, and watertightness.
 
 use device::arch::{Arch, Portable};
-use device::bvh::{TraversalRay, closest_hit, occluded};
+use device::bvh::packet::{self, HitColumns, RayColumns};
+use device::bvh::{Hit, TraversalRay, closest_hit, occluded};
 use device::ray::Ray;
 use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
@@ -9,7 +10,7 @@ use device::scene::SceneView;
 use device::shape::{self, Primitive};
 use glam::{Affine3A, Vec2, Vec3};
 use renderer::assemble::SceneData;
-use renderer::backend::cpu::Cpu;
+use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::render::Uploaded;
 use renderer::scene::{
     Camera, Description, Direct, FovAxis, Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler,
@@ -114,20 +115,89 @@ fn rays() -> impl Iterator<Item = Ray> {
     })
 }
 
-fn agrees_with_brute_force<A: Arch>(scene: &SceneData, hits_at_least: usize) {
-    with_view(scene, |view| {
-        let mut hits = 0;
-        for (i, ray) in rays().enumerate() {
-            let t_max = if i % 3 == 0 { 0.7 } else { f32::INFINITY };
-            let expected = brute_force(&scene.prims, ray, t_max);
-            // SAFETY: the view is of an uploaded scene, and the caller has checked the machine.
-            let (hit, blocked) =
-                unsafe { (closest_hit::<A>(view, ray, t_max), occluded::<A>(view, ray, t_max)) };
-            assert_eq!(hit.is_hit().then_some(hit.t), expected, "ray {i}: {ray:?}");
-            assert_eq!(blocked, expected.is_some(), "ray {i}: {ray:?}");
-            hits += usize::from(hit.is_hit());
+/// Rays, and where they end.
+type Rays = [(Ray, f32)];
+
+/// What traces rays: the nearest hits, and whether there is any.
+struct Tracer {
+    name: &'static str,
+    nearest: fn(&SceneView, &Rays) -> Vec<Hit>,
+    occluded: fn(&SceneView, &Rays) -> Vec<bool>,
+}
+
+impl Tracer {
+    /// Rays one by one.
+    const fn single<A: Arch>(name: &'static str) -> Self {
+        // SAFETY: views are of uploaded scenes, and `tracers` has checked the machine.
+        let nearest = |view: &SceneView, rays: &Rays| unsafe {
+            rays.iter().map(|&(ray, t_max)| closest_hit::<A>(view, ray, t_max)).collect()
+        };
+        // SAFETY: as above.
+        let occluded = |view: &SceneView, rays: &Rays| unsafe {
+            rays.iter().map(|&(ray, t_max)| occluded::<A>(view, ray, t_max)).collect()
+        };
+        Self { name, nearest, occluded }
+    }
+
+    /// Packets, of rays that have nothing to do with each other.
+    const fn packets<A: Arch>(name: &'static str) -> Self {
+        Self {
+            name,
+            nearest: in_packets::<A, false>,
+            occluded: |view, rays| in_packets::<A, true>(view, rays).iter().map(Hit::is_hit).collect(),
         }
-        assert!(hits >= hits_at_least, "{hits} hits are too few to prove anything");
+    }
+}
+
+/// Traces columns of rays, the last of them not full.
+fn in_packets<A: Arch, const ANY: bool>(view: &SceneView, rays: &Rays) -> Vec<Hit> {
+    const N: usize = 64;
+    let (mut columns, mut hits) = (RayColumns::<N>::zeroed(), HitColumns::<N>::zeroed());
+    let mut found = Vec::new();
+    for rays in rays.chunks(N - 3) {
+        for (i, &(ray, t_max)) in rays.iter().enumerate() {
+            columns.set(i, ray, t_max);
+        }
+        // SAFETY: the view is of an uploaded scene, and `tracers` has checked the machine.
+        unsafe { packet::intersect::<A, ANY, N>(view, &mut columns, rays.len(), &mut hits) };
+        found.extend((0..rays.len()).map(|i| hits.get(i)));
+    }
+    found
+}
+
+/// All that this machine can run.
+fn tracers() -> Vec<Tracer> {
+    let mut tracers =
+        vec![Tracer::single::<Portable>("portable"), Tracer::packets::<Portable>("packets of one")];
+    #[cfg(target_arch = "x86_64")]
+    {
+        use device::arch::{Avx2, Avx512};
+        let isa = InstructionSet::detect();
+        if isa >= InstructionSet::Avx2 {
+            tracers.extend([Tracer::single::<Avx2>("AVX2"), Tracer::packets::<Avx2>("packets of eight")]);
+        }
+        if isa >= InstructionSet::Avx512 {
+            tracers.extend([
+                Tracer::single::<Avx512>("AVX-512"),
+                Tracer::packets::<Avx512>("packets of sixteen"),
+            ]);
+        }
+    }
+    tracers
+}
+
+fn agrees_with_brute_force(tracer: &Tracer, scene: &SceneData, hits_at_least: usize) {
+    let rays: Vec<_> =
+        rays().enumerate().map(|(i, ray)| (ray, if i % 3 == 0 { 0.7 } else { f32::INFINITY })).collect();
+    with_view(scene, |view| {
+        let (hits, blocked) = ((tracer.nearest)(view, &rays), (tracer.occluded)(view, &rays));
+        for (i, (&(ray, t_max), hit)) in rays.iter().zip(&hits).enumerate() {
+            let expected = brute_force(&scene.prims, ray, t_max);
+            assert_eq!(hit.is_hit().then_some(hit.t), expected, "{}: ray {i}: {ray:?}", tracer.name);
+            assert_eq!(blocked[i], expected.is_some(), "{}: ray {i}: {ray:?}", tracer.name);
+        }
+        let count = hits.iter().filter(|hit| hit.is_hit()).count();
+        assert!(count >= hits_at_least, "{count} hits are too few to prove anything");
     });
 }
 
@@ -135,38 +205,74 @@ fn agrees_with_brute_force<A: Arch>(scene: &SceneData, hits_at_least: usize) {
 fn traversal_agrees_with_brute_force() {
     for (triangles, spheres, hits) in [(2000, 50, 3000), (3, 0, 0), (1, 1, 10), (0, 7, 100), (0, 200, 3000)] {
         let scene = soup(triangles, spheres);
-        agrees_with_brute_force::<Portable>(&scene, hits);
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            agrees_with_brute_force::<device::arch::Avx2>(&scene, hits);
+        for tracer in tracers() {
+            agrees_with_brute_force(&tracer, &scene, hits);
         }
     }
 }
 
+/// Rays through the edges and vertices that triangles share, where several are hit at the same distance.
 #[test]
-fn nothing_is_hit_in_an_empty_scene() {
-    let scene = scene(Vec::new());
-    with_view(&scene, |view| {
-        for ray in rays().take(100) {
-            // SAFETY: the view is of an uploaded scene, and any machine is portable.
-            assert!(unsafe { !closest_hit::<Portable>(view, ray, f32::INFINITY).is_hit() });
+fn company_and_instruction_sets_change_no_bit_even_of_ties() {
+    let corner = |i: u32, j: u32| Vec3::new(i as f32 - 8.0, j as f32 - 8.0, 0.0);
+    let mut grid = TriangleMesh::default();
+    for (i, j) in (0..16).flat_map(|i| (0..16).map(move |j| (i, j))) {
+        let n = grid.positions.len() as u32;
+        grid.positions.extend([corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)]);
+        grid.triangles.extend([[n, n + 1, n + 2], [n, n + 2, n + 3]]);
+    }
+    let rays: Vec<_> = (0..4000)
+        .map(|i| {
+            let [x, y, z, _] = random(i, 30).map(|u| (16.0 * u).floor() - 8.0);
+            // Along z, but into all octants: zeros have signs.
+            let sign = |bit: u32| if (i >> bit) & 1 == 0 { 1.0 } else { -1.0 };
+            let d = Vec3::new(0.0_f32.copysign(sign(0)), 0.0_f32.copysign(sign(1)), sign(2));
+            let o = Vec3::new(x, y + 0.5 * (i % 3 % 2) as f32, -d.z * (1.0 + z.abs()));
+            (Ray { o, d }, if i % 5 == 0 { o.z.abs() } else { f32::INFINITY })
+        })
+        .collect();
+    with_view(&scene(vec![Geometry::Mesh(grid.clone()), Geometry::Mesh(grid)]), |view| {
+        let bits = |hit: &Hit| (hit.t.to_bits(), hit.prim, hit.b.map(f32::to_bits));
+        let first = (tracers()[0].nearest)(view, &rays);
+        // What lies at the very end of a ray does not stop it.
+        assert!(rays.iter().zip(&first).all(|((_, t_max), hit)| !hit.is_hit() || hit.t < *t_max));
+        assert!(first.iter().filter(|hit| hit.is_hit()).count() > 3000);
+        for tracer in tracers() {
+            for (i, (a, b)) in first.iter().zip((tracer.nearest)(view, &rays)).enumerate() {
+                assert_eq!(a.is_hit(), b.is_hit(), "{}: {:?}", tracer.name, rays[i]);
+                assert!(!a.is_hit() || bits(a) == bits(&b), "{}: {a:?} {b:?}", tracer.name);
+            }
         }
     });
 }
 
 #[test]
-fn rays_with_nan_end() {
-    let scene = soup(500, 5);
-    with_view(&scene, |view| {
-        for k in 0..6 {
-            let mut ray = Ray { o: Vec3::ZERO, d: Vec3::X };
-            if k < 3 {
-                ray.o[k] = f32::NAN
-            } else {
-                ray.d[k - 3] = f32::NAN
-            }
-            // SAFETY: the view is of an uploaded scene, and any machine is portable.
-            assert!(unsafe { !closest_hit::<Portable>(view, ray, f32::INFINITY).is_hit() }, "{ray:?}");
+fn nothing_is_hit_in_an_empty_scene() {
+    let rays: Vec<_> = rays().take(100).map(|ray| (ray, f32::INFINITY)).collect();
+    with_view(&scene(Vec::new()), |view| {
+        for tracer in tracers() {
+            assert!(!(tracer.nearest)(view, &rays).iter().any(Hit::is_hit), "{}", tracer.name);
+        }
+    });
+}
+
+#[test]
+fn rays_with_nan_end_and_leave_others_alone() {
+    let good = Ray { o: Vec3::new(0.0, 0.0, 3.0), d: Vec3::NEG_Z };
+    let mut rays = vec![(good, f32::INFINITY); 7];
+    for (k, (ray, _)) in rays.iter_mut().enumerate().take(6) {
+        *(if k < 3 { &mut ray.o[k] } else { &mut ray.d[k - 3] }) = f32::NAN;
+    }
+    with_view(&scene(vec![Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }]), |view| {
+        for tracer in tracers() {
+            let hits = (tracer.nearest)(view, &rays);
+            assert_eq!(hits.iter().position(Hit::is_hit), Some(6), "{}: {hits:?}", tracer.name);
+            assert_eq!(hits[6].t, 2.0);
+        }
+    });
+    with_view(&soup(500, 5), |view| {
+        for tracer in tracers() {
+            assert!(!(tracer.nearest)(view, &rays[..6]).iter().any(Hit::is_hit), "{}", tracer.name);
         }
     });
 }
@@ -199,24 +305,24 @@ fn closed_ball() -> TriangleMesh {
 }
 
 /// Rays aimed at edges and vertices, where leaks would be.
-fn leaks(mesh: &TriangleMesh, scene: &SceneData, hit: impl Fn(&SceneView, Ray) -> bool) -> usize {
-    let mut leaks = 0;
-    with_view(scene, |view| {
-        for (i, t) in mesh.triangles.iter().enumerate() {
-            let [a, b, c] = t.map(|k| mesh.positions[k as usize]);
-            for k in 0..40 {
-                let [u, v, ..] = random(i as u32, 100 + k);
-                let target = match k % 4 {
-                    0 => a,
-                    1 => a.lerp(b, u),
-                    2 => b.lerp(c, u),
-                    _ => c.lerp(a, v),
-                };
-                let o = 0.4 * in_cube(random(i as u32, 200 + k));
-                leaks += usize::from(!hit(view, Ray { o, d: (target - o).normalize() }));
-            }
+fn leaks(mesh: &TriangleMesh, scene: &SceneData, hits: impl Fn(&SceneView, &Rays) -> Vec<bool>) -> usize {
+    let mut rays = Vec::new();
+    for (i, t) in mesh.triangles.iter().enumerate() {
+        let [a, b, c] = t.map(|k| mesh.positions[k as usize]);
+        for k in 0..40 {
+            let [u, v, ..] = random(i as u32, 100 + k);
+            let target = match k % 4 {
+                0 => a,
+                1 => a.lerp(b, u),
+                2 => b.lerp(c, u),
+                _ => c.lerp(a, v),
+            };
+            let o = 0.4 * in_cube(random(i as u32, 200 + k));
+            rays.push((Ray { o, d: (target - o).normalize() }, f32::INFINITY));
         }
-    });
+    }
+    let mut leaks = 0;
+    with_view(scene, |view| leaks = hits(view, &rays).iter().filter(|hit| !**hit).count());
     leaks
 }
 
@@ -224,17 +330,11 @@ fn leaks(mesh: &TriangleMesh, scene: &SceneData, hit: impl Fn(&SceneView, Ray) -
 fn edges_and_vertices_do_not_leak() {
     let mesh = closed_ball();
     let scene = scene(vec![Geometry::Mesh(mesh.clone())]);
-    // SAFETY: the view is of an uploaded scene, and any machine is portable.
-    let portable =
-        |view: &SceneView, ray| unsafe { closest_hit::<Portable>(view, ray, f32::INFINITY).is_hit() };
-    assert_eq!(leaks(&mesh, &scene, portable), 0);
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the view is of an uploaded scene, and the machine has been checked.
-        let avx2 = |view: &SceneView, ray| unsafe {
-            closest_hit::<device::arch::Avx2>(view, ray, f32::INFINITY).is_hit()
-        };
-        assert_eq!(leaks(&mesh, &scene, avx2), 0);
+    for tracer in tracers() {
+        let nearest =
+            |view: &SceneView, rays: &[_]| (tracer.nearest)(view, rays).iter().map(Hit::is_hit).collect();
+        assert_eq!(leaks(&mesh, &scene, nearest), 0, "{}", tracer.name);
+        assert_eq!(leaks(&mesh, &scene, tracer.occluded), 0, "{}", tracer.name);
     }
 }
 
@@ -254,6 +354,9 @@ fn moller_trumbore([a, b, c]: [Vec3; 3], ray: Ray) -> bool {
 fn control_leaks_are_found() {
     let mesh = closed_ball();
     let scene = scene(vec![Geometry::Mesh(mesh.clone())]);
-    let leaky = |_: &SceneView, ray| scene.prims.iter().any(|p| moller_trumbore([p.a, p.b, p.c], ray));
+    let leaky = |_: &SceneView, rays: &Rays| {
+        let hit = |ray| scene.prims.iter().any(|p| moller_trumbore([p.a, p.b, p.c], ray));
+        rays.iter().map(|&(ray, _)| hit(ray)).collect()
+    };
     assert!(leaks(&mesh, &scene, leaky) > 0, "the rays do not find the leaks of a test that has them");
 }

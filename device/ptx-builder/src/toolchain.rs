@@ -10,7 +10,7 @@ use std::process::Command;
 use crate::error::{Error, Result, capture};
 
 /// The oldest compiler that knows everything the device code uses; also `rust-version` in Cargo.toml.
-const OLDEST: (u32, u32) = (1, 88);
+const OLDEST: (u32, u32) = (1, 89);
 
 /// Names a toolchain: a rustup toolchain's name, or a folder with `bin/rustc`.
 pub const TOOLCHAIN_VARIABLE: &str = "TORRANCE_PTX_TOOLCHAIN";

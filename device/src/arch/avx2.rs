@@ -4,15 +4,20 @@ use core::arch::x86_64::*;
 
 use glam::Vec3;
 
-use super::Arch;
+use super::lanes::F32x8;
+use super::{Arch, Mask, Real, Vec3s, minus, splat};
 use crate::bvh::node::{Node, NodeHits, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay};
 use crate::bvh::{self, Hit};
 use crate::scene::{SceneView, VertexColumns};
+use crate::shape::triangle;
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
 
 impl Arch for Avx2 {
+    type Packet = F32x8;
+    const FEW: u32 = 1;
+
     #[inline(always)]
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
         // SAFETY: the node is valid and the machine has AVX2, as the caller promised.
@@ -44,7 +49,7 @@ impl Arch for Avx2 {
 /// arithmetic, and so the same bits.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn intersect_eight<const ANY: bool>(
+pub(super) unsafe fn intersect_eight<const ANY: bool>(
     scene: &SceneView,
     base: u32,
     bits: u32,
@@ -53,50 +58,46 @@ unsafe fn intersect_eight<const ANY: bool>(
 ) {
     let VertexColumns { first, len } = scene.columns;
     // SAFETY: every column has eight entries from any primitive on, thanks to its padding.
-    let column = |i: usize| unsafe { _mm256_loadu_ps(first.add(i * len as usize + base as usize)) };
-    let vertex = |i: usize| Vec3x8 { x: column(3 * i), y: column(3 * i + 1), z: column(3 * i + 2) };
-    let (a, b, c) = (vertex(0), vertex(1), vertex(2));
-    let spheres = bits & movemask(_mm256_cmp_ps::<_CMP_UNORD_Q>(a.x, a.x));
-
-    let (a, b, c) = (minus(a, ray.ray.o), minus(b, ray.ray.o), minus(c, ray.ray.o));
-    let project = |v| (dot(v, ray.across[0]), dot(v, ray.across[1]));
-    let (pa, pb, pc) = (project(a), project(b), project(c));
-    let (u, v, w) = (edge(pc, pb), edge(pa, pc), edge(pb, pa));
-    let zero = _mm256_setzero_ps();
-    let is_zero = |x| _mm256_cmp_ps::<_CMP_EQ_OQ>(x, zero);
-    let undecided = bits & movemask(_mm256_or_ps(_mm256_or_ps(is_zero(u), is_zero(v)), is_zero(w)));
-    if (spheres | undecided) != 0 {
+    let [a, b, c] = unsafe {
+        let first = first.add(base as usize);
+        let stride = len as usize;
+        [
+            vertices(first, stride),
+            vertices(first.add(3 * stride), stride),
+            vertices(first.add(6 * stride), stride),
+        ]
+    };
+    let o = splat(ray.ray.o);
+    let vertices = [minus(a, o), minus(b, o), minus(c, o)];
+    let across = [splat(ray.across[0]), splat(ray.across[1])];
+    let edges = triangle::edges(triangle::project(vertices, across));
+    let [u, v, w] = edges;
+    let zero = F32x8::splat(0.0);
+    // The numbers of what is no triangle are NaN.
+    let decided = zero.lt(u.abs()) & zero.lt(v.abs()) & zero.lt(w.abs());
+    if bits & !decided.bits() != 0 {
         // SAFETY: as the caller promised.
         return unsafe { one_by_one::<ANY>(scene, base, bits, ray, hit) };
     }
     // No number is zero here: all are negative, or all positive, where the signs are alike.
-    let unlike = _mm256_or_ps(_mm256_xor_ps(u, v), _mm256_xor_ps(v, w));
-    let inside = bits & !movemask(unlike);
+    let inside = bits & !u.signs_differ(v, w).bits();
     if inside == 0 {
         return;
     }
-    let det = _mm256_add_ps(_mm256_add_ps(u, v), w);
-    let inv_det = _mm256_div_ps(_mm256_set1_ps(1.0), det);
-    let d = ray.ray.d;
-    let t = _mm256_add_ps(_mm256_mul_ps(u, dot(a, d)), _mm256_mul_ps(v, dot(b, d)));
-    let t = _mm256_mul_ps(_mm256_add_ps(t, _mm256_mul_ps(w, dot(c, d))), inv_det);
-    let ahead = _mm256_and_ps(
-        _mm256_cmp_ps::<_CMP_GT_OQ>(t, zero),
-        _mm256_cmp_ps::<_CMP_LT_OQ>(t, _mm256_set1_ps(hit.t)),
-    );
-    let mut found = inside & movemask(ahead);
+    let (t, b) = triangle::distance(vertices, edges, splat(ray.ray.d));
+    let ahead = zero.lt(t) & t.le(F32x8::splat(hit.t));
+    let mut found = inside & ahead.bits();
     if found == 0 {
         return;
     }
-    let barycentric = [to_array(_mm256_mul_ps(v, inv_det)), to_array(_mm256_mul_ps(w, inv_det))];
+    let b = [to_array(b[0]), to_array(b[1])];
     let t = to_array(t);
     while found != 0 {
-        // From the highest, so that among equals the same one wins as elsewhere.
         let lane = 31 - found.leading_zeros();
         found &= !(1 << lane);
         let i = lane as usize;
-        if t[i] < hit.t {
-            *hit = Hit { t: t[i], prim: base + lane, b: barycentric.map(|b| b[i]) };
+        if hit.yields_to(t[i], base + lane) {
+            *hit = Hit { t: t[i], prim: base + lane, b: [b[0][i], b[1][i]] };
         }
     }
 }
@@ -114,56 +115,27 @@ unsafe fn one_by_one<const ANY: bool>(
     unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
 }
 
-/// Three coordinates of eight points.
-#[derive(Clone, Copy)]
-struct Vec3x8 {
-    x: __m256,
-    y: __m256,
-    z: __m256,
+/// A vertex of eight triangles: three columns, `stride` apart.
+///
+/// # Safety
+/// Eight floats may be read at each.
+#[inline(always)]
+unsafe fn vertices(first: *const f32, stride: usize) -> Vec3s<F32x8> {
+    // SAFETY: as the caller promised.
+    unsafe { [F32x8::load(first), F32x8::load(first.add(stride)), F32x8::load(first.add(2 * stride))] }
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn movemask(x: __m256) -> u32 {
-    _mm256_movemask_ps(x) as u32
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn to_array(x: __m256) -> [f32; 8] {
+#[inline(always)]
+fn to_array(x: F32x8) -> [f32; 8] {
     let mut array = [0.0; 8];
     // SAFETY: the array has room for eight floats.
-    unsafe { _mm256_storeu_ps(array.as_mut_ptr(), x) };
+    unsafe { x.store(array.as_mut_ptr()) };
     array
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
-fn minus(a: Vec3x8, b: Vec3) -> Vec3x8 {
-    Vec3x8 {
-        x: _mm256_sub_ps(a.x, _mm256_set1_ps(b.x)),
-        y: _mm256_sub_ps(a.y, _mm256_set1_ps(b.y)),
-        z: _mm256_sub_ps(a.z, _mm256_set1_ps(b.z)),
-    }
-}
-
-/// In the order and with the roundings of the scalar one.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn dot(a: Vec3x8, b: Vec3) -> __m256 {
-    let xy = _mm256_add_ps(_mm256_mul_ps(a.y, _mm256_set1_ps(b.y)), _mm256_mul_ps(a.x, _mm256_set1_ps(b.x)));
-    _mm256_add_ps(_mm256_mul_ps(a.z, _mm256_set1_ps(b.z)), xy)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn edge(p: (__m256, __m256), q: (__m256, __m256)) -> __m256 {
-    _mm256_sub_ps(_mm256_mul_ps(p.0, q.1), _mm256_mul_ps(p.1, q.0))
-}
-
-#[inline]
 #[target_feature(enable = "avx2,fma")]
-fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+pub(super) fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
     // `Slabs::new`, three axes at once.
     let (o, inv_d) = (from_vec3(ray.ray.o), from_vec3(ray.inv_d));
     // SAFETY: the fourth float read is the node's next word.

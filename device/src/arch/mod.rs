@@ -6,21 +6,36 @@ use crate::scene::SceneView;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(not(target_arch = "nvptx64"))]
 mod host;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 #[cfg(target_arch = "nvptx64")]
 mod nvptx;
+mod real;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
+pub use real::{Mask, Real};
+pub(crate) use real::{Vec3s, minus, splat};
 
 /// An instruction set that the stages can be compiled for. Each stage is generic over it, so that one
 /// binary holds a version for every machine and chooses at run time.
 pub trait Arch: 'static {
+    /// The rays that packets trace at once.
+    type Packet: Real;
+
+    /// Number of rays up to which those of a packet go on alone.
+    const FEW: u32;
+
     /// Tests `ray` against the children of `*node` over (0, `t_max`).
     ///
     /// # Safety

@@ -2,6 +2,7 @@
 //! Ray Traversal on GPUs Through Compressed Wide BVHs").
 
 pub mod node;
+pub mod packet;
 mod traverse;
 
 pub use node::{Node, NodeHits, TraversalRay};

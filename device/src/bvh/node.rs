@@ -3,9 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::arch::{BYTE_BIAS, biased_byte, max, min};
+use crate::arch::{BYTE_BIAS, Real, biased_byte, max, min};
 use crate::ray::Ray;
-use crate::sampling::Frame;
+use crate::sampling::tangents;
 
 /// Eight children in 80 bytes: their boxes on a grid of 256 steps a side, steps being powers of two.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -76,20 +76,26 @@ impl TraversalRay {
     /// Prepares a ray.
     #[inline(always)]
     pub fn new(ray: Ray) -> Self {
-        let frame = Frame::from_z(ray.d);
-        let inv_d = Vec3::new(safe_inverse(ray.d.x), safe_inverse(ray.d.y), safe_inverse(ray.d.z));
+        let d = ray.d.to_array();
+        let inv_d = Vec3::new(safe_inverse(d[0]), safe_inverse(d[1]), safe_inverse(d[2]));
+        let [x, y] = tangents(d);
+        Self::from_parts(ray, inv_d, [Vec3::from_array(x), Vec3::from_array(y)])
+    }
+
+    #[inline(always)]
+    pub(crate) fn from_parts(ray: Ray, inv_d: Vec3, across: [Vec3; 2]) -> Self {
         // By the inverse throughout: it has a sign where the direction may be −0.
         let oct_inv =
             (u32::from(inv_d.x > 0.0) << 2) | (u32::from(inv_d.y > 0.0) << 1) | u32::from(inv_d.z > 0.0);
-        Self { ray, inv_d, across: [frame.x, frame.y], oct_inv4: oct_inv * 0x0101_0101 }
+        Self { ray, inv_d, across, oct_inv4: oct_inv * 0x0101_0101 }
     }
 }
 
 /// 1/x, at most 2⁶⁰, so that the slabs of an axis-parallel ray are far away instead of NaN.
 #[inline(always)]
-fn safe_inverse(x: f32) -> f32 {
+pub(crate) fn safe_inverse<F: Real>(x: F) -> F {
     const LARGEST: f32 = (1u64 << 60) as f32;
-    max(min(1.0 / x, LARGEST), -LARGEST)
+    (F::splat(1.0) / x).min(F::splat(LARGEST)).max(F::splat(-LARGEST))
 }
 
 /// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + BYTE_BIAS) + enter[a]`,

@@ -31,6 +31,14 @@ impl Hit {
         Self { t: t_max, prim: Self::MISS, b: [0.0; 2] }
     }
 
+    /// Whether an intersection with primitive `prim` at `t` takes the place of this hit. Among equally near ones the
+    /// last in the order of the leaves wins, so that the order of traversal does not matter.
+    #[inline(always)]
+    pub(crate) const fn yields_to(&self, t: f32, prim: u32) -> bool {
+        // No primitive comes after MISS: the end of the ray wins.
+        t < self.t || (t == self.t && prim > self.prim)
+    }
+
     /// Whether the ray met something.
     #[inline(always)]
     pub const fn is_hit(&self) -> bool {
@@ -93,22 +101,37 @@ pub unsafe fn occluded<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> bool
 }
 
 /// Bits of a [`Group`] that stand for nodes; the lower 24 stand for primitives.
-const NODES: u32 = 0xff00_0000;
+pub(super) const NODES: u32 = 0xff00_0000;
 
 /// The nearest hit closer than `t_max`, or with `ANY` the first that is found.
 #[inline(always)]
 unsafe fn traverse<A: Arch, const ANY: bool>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
-    let ray = TraversalRay::new(ray);
     let mut hit = Hit::miss(t_max);
+    // SAFETY: as the caller promised.
+    unsafe { traverse_below::<A, ANY>(scene, &TraversalRay::new(ray), 0, &mut hit) };
+    hit
+}
+
+/// Looks for hits below a node that are closer than `hit`.
+///
+/// # Safety
+/// `scene` is valid and has this node, and the machine is an `A`.
+#[inline(always)]
+pub(super) unsafe fn traverse_below<A: Arch, const ANY: bool>(
+    scene: &SceneView,
+    ray: &TraversalRay,
+    node: u32,
+    hit: &mut Hit,
+) {
     let mut entries = MaybeUninit::uninit();
     let mut stack = Stack { entries: &mut entries, len: 0 };
-    // The root, as the only child of a node that does not exist.
-    let mut nodes: Group = (0, 0x8000_0000);
+    // The only child of a node that does not exist.
+    let mut nodes: Group = (node, 0x8000_0000);
     loop {
         if nodes.1 & NODES == 0 {
             match stack.pop() {
                 Some(group) => nodes = group,
-                None => return hit,
+                None => return,
             }
         }
         let bit = 31 - nodes.1.leading_zeros();
@@ -121,12 +144,12 @@ unsafe fn traverse<A: Arch, const ANY: bool>(scene: &SceneView, ray: Ray, t_max:
         let before = (imask & !(u32::MAX << slot)).count_ones();
         // SAFETY: a hit inner child names a node of the tree, and a hit leaf primitives.
         unsafe {
-            let node = A::intersect_children(scene.nodes.add((base + before) as usize), &ray, hit.t);
+            let node = A::intersect_children(scene.nodes.add((base + before) as usize), ray, hit.t);
             nodes = (node.child_base, (node.hits & NODES) | node.imask);
-            A::intersect_prims::<ANY>(scene, node.prim_base, node.hits & !NODES, &ray, &mut hit);
+            A::intersect_prims::<ANY>(scene, node.prim_base, node.hits & !NODES, ray, hit);
         }
         if ANY && hit.is_hit() {
-            return hit;
+            return;
         }
     }
 }
@@ -149,7 +172,9 @@ pub(crate) unsafe fn intersect_prims<const ANY: bool>(
         let index = base + bit;
         // SAFETY: the bit stands for a primitive of the tree.
         let prim = unsafe { crate::arch::load(scene.prims.add(index as usize)) };
-        if let Some((t, b)) = shape::intersect(&prim, ray, hit.t) {
+        if let Some((t, b)) = shape::intersect(&prim, ray, hit.t)
+            && hit.yields_to(t, index)
+        {
             *hit = Hit { t, prim: index, b };
             if ANY {
                 return;

@@ -31,8 +31,8 @@ pub struct Light {
     pub area: f32,
     /// Emitted radiance, the same in all directions.
     pub le: Vec3,
-    /// Zero.
-    pub reserved: u32,
+    /// Largest coordinate of any of its points, to which their rounding is relative; zero for the environment.
+    pub extent: f32,
 }
 
 const _: () = assert!(size_of::<Light>() == 64);
@@ -120,33 +120,32 @@ impl Light {
         let b = sample_uniform_triangle(u);
         let target = triangle::interpolate(vertices, [b.x, b.y]);
         let ng = triangle::area_normal(vertices) * (0.5 / self.area);
-        self.towards(p, target, ng, triangle::extent(vertices))
+        self.towards(p, target, ng)
     }
 
     /// A sample at a point that was drawn uniformly by area.
     #[inline(always)]
-    fn towards(&self, p: Vec3, target: Vec3, ng: Vec3, extent: f32) -> Option<LightSample> {
+    fn towards(&self, p: Vec3, target: Vec3, ng: Vec3) -> Option<LightSample> {
         let to_light = target - p;
         let t2 = to_light.length_squared();
-        let wi = to_light / sqrt(t2);
+        let wi = to_light * (1.0 / sqrt(t2));
         let cos = -ng.dot(wi);
         let li = self.le(ng, -wi);
         if li == Vec3::ZERO || cos == 0.0 || t2 == 0.0 {
             return None;
         }
-        let n = if cos < 0.0 { -ng } else { ng };
+        let n = ng * 1.0_f32.copysign(cos);
         let pdf = self.pmf * t2 / (self.area * cos.abs());
-        Some(LightSample { wi, target: Some(LightPoint { p: target, n, extent }), li, pdf })
+        Some(LightSample { wi, target: Some(LightPoint { p: target, n, extent: self.extent }), li, pdf })
     }
 
     /// From outside, uniform over the cone that the sphere fills (pbrt 4th ed. §6.2.4); from inside, by area.
     #[inline(always)]
     fn sample_sphere(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         let (center, radius) = (self.a, self.b.x);
-        let extent = center.abs().max_element() + radius;
         let Some(one_minus_cos) = self.one_minus_cos_of_cone(p) else {
             let ng = sample_uniform_sphere(u);
-            return self.towards(p, center + radius * ng, ng, extent);
+            return self.towards(p, center + radius * ng, ng);
         };
         let to_center = center - p;
         let distance = to_center.length();
@@ -164,7 +163,12 @@ impl Light {
             return None;
         }
         let pdf = self.pmf * 0.5 * FRAC_1_PI / one_minus_cos;
-        Some(LightSample { wi, target: Some(LightPoint { p: center + radius * ng, n: ng, extent }), li, pdf })
+        Some(LightSample {
+            wi,
+            target: Some(LightPoint { p: center + radius * ng, n: ng, extent: self.extent }),
+            li,
+            pdf,
+        })
     }
 
     /// 1 − cos of the half-angle under which a sphere is seen from `p`; `None` from inside.

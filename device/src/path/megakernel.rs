@@ -1,9 +1,11 @@
 //! Whole paths in one loop.
 
+use core::ops::Range;
+
 use glam::Vec3;
 
-use super::{PathSettings, PathState, step};
-use crate::arch::Arch;
+use super::{PathSettings, PathState, bundle, step};
+use crate::arch::{Arch, Real};
 use crate::camera::Camera;
 use crate::film::FilmPixel;
 use crate::rng::Dim;
@@ -85,6 +87,41 @@ pub fn generate(
     }
 }
 
+/// What an invocation works on.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Column and row.
+    pub(super) pixel: [u32; 2],
+    /// The pixel in the invocation's layer of the film.
+    pub(super) film: *mut FilmPixel,
+    /// Index of its first sample; the others follow `layers` apart.
+    pub(super) first_sample: u32,
+}
+
+impl MegakernelArgs {
+    /// What invocation `i` works on; `None` outside the image.
+    #[inline(always)]
+    pub(super) fn place(&self, i: u32) -> Option<Place> {
+        // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.
+        let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
+        let i = i + self.first_invocation;
+        let layer = i / per_layer;
+        let (x, y) = self.pixel(i % per_layer);
+        if x >= self.width || y >= self.height {
+            return None;
+        }
+        let index = layer as usize * (self.width as usize * self.height as usize);
+        let film = self.film.wrapping_add(index + (y * self.width + x) as usize);
+        Some(Place { pixel: [x, y], film, first_sample: self.first_sample + layer })
+    }
+
+    /// Begins a path of a pixel.
+    #[inline(always)]
+    pub(super) fn begin(&self, pixel: [u32; 2], sample: u32) -> PathState {
+        generate(&self.scene.camera, &self.settings, pixel, self.width, sample)
+    }
+}
+
 /// Takes the samples of one pixel in one layer. A path that ends is replaced by the next at once, so that lanes
 /// of a warp wait for each other only at the end.
 ///
@@ -92,21 +129,16 @@ pub fn generate(
 /// The pointers in `args` are valid, and the machine is an `A`.
 #[inline(always)]
 pub(crate) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
-    // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.
-    let per_layer = MegakernelArgs::invocations_per_layer(args.width, args.height).max(1);
-    let i = i + args.first_invocation;
-    let layer = i / per_layer;
-    let (x, y) = args.pixel(i % per_layer);
     let end = args.first_sample + args.samples;
-    let mut sample = args.first_sample + layer;
-    if x >= args.width || y >= args.height || sample >= end {
+    let Some(Place { pixel, film, first_sample: mut sample }) = args.place(i) else {
+        return;
+    };
+    if sample >= end {
         return;
     }
-    let index = layer as usize * (args.width as usize * args.height as usize);
     // SAFETY: pixel and layer are in range, and no other invocation has both.
-    let film = unsafe { &mut *args.film.add(index + (y * args.width + x) as usize) };
-    let begin = |sample| generate(&args.scene.camera, &args.settings, [x, y], args.width, sample);
-    let mut state = begin(sample);
+    let film = unsafe { &mut *film };
+    let mut state = args.begin(pixel, sample);
     loop {
         // SAFETY: as the caller promised.
         if unsafe { step::step::<A>(&args.scene, &args.settings, &mut state) } {
@@ -117,6 +149,23 @@ pub(crate) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
         if sample >= end {
             return;
         }
-        state = begin(sample);
+        state = args.begin(pixel, sample);
+    }
+}
+
+/// The invocations in `range`: their paths side by side where the machine traces packets.
+///
+/// # Safety
+/// As [`run`], for each.
+#[inline(always)]
+pub(crate) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        if A::Packet::LANES > 1 {
+            return bundle::run::<A>(range, args);
+        }
+        for i in range {
+            run::<A>(i, args);
+        }
     }
 }

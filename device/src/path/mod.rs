@@ -1,5 +1,6 @@
 //! Light transport: paths from the camera.
 
+mod bundle;
 mod megakernel;
 pub mod stage;
 pub mod step;

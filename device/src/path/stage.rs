@@ -3,6 +3,8 @@
 //! It expands to the GPU's entry points (`device/kernels`), to the types that back ends launch by, and to the
 //! host's table of kernels.
 
+use core::ops::Range;
+
 use super::MegakernelArgs;
 use super::megakernel;
 use crate::arch::Arch;
@@ -36,6 +38,12 @@ pub trait Stage: 'static {
     /// The pointers in `args` are valid for what the stage documents, `i` < [`Stage::count`], no other thread
     /// runs the same `i`, and the machine is an `A`.
     unsafe fn run<A: Arch>(i: u32, args: &Self::Args);
+
+    /// The invocations in `range`, by one thread, together where that is faster.
+    ///
+    /// # Safety
+    /// As [`Stage::run`], for each.
+    unsafe fn run_range<A: Arch>(range: Range<u32>, args: &Self::Args);
 }
 
 /// Arguments that know how many invocations they are for.
@@ -91,7 +99,7 @@ pub const LAYOUT: [u32; 16] = [
 ];
 
 mod probe {
-    use super::{Arch, LAYOUT, ProbeArgs};
+    use super::{Arch, LAYOUT, ProbeArgs, Range};
 
     #[inline(always)]
     #[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
@@ -99,6 +107,14 @@ mod probe {
         for (k, x) in LAYOUT.into_iter().enumerate() {
             // SAFETY: there is room for all of it.
             unsafe { args.out.add(k).write(x) };
+        }
+    }
+
+    #[inline(always)]
+    pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &ProbeArgs) {
+        for i in range {
+            // SAFETY: as the caller promised.
+            unsafe { run::<A>(i, args) };
         }
     }
 }
@@ -126,6 +142,12 @@ macro_rules! stages {
                     unsafe fn run<A: super::Arch>(i: u32, args: &Self::Args) {
                         // SAFETY: as the caller promised.
                         unsafe { super::$name::run::<A>(i, args) }
+                    }
+
+                    #[inline(always)]
+                    unsafe fn run_range<A: super::Arch>(range: super::Range<u32>, args: &Self::Args) {
+                        // SAFETY: as the caller promised.
+                        unsafe { super::$name::run_range::<A>(range, args) }
                     }
                 }
             )*

@@ -181,7 +181,7 @@ unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Sca
         return None;
     }
     let side = if outside { surface.ng } else { -surface.ng };
-    let ns = if surface.ns.dot(side) < 0.0 { -surface.ns } else { surface.ns };
+    let ns = surface.ns * 1.0_f32.copysign(surface.ns.dot(side));
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
     let frame = Frame::from_z(ns);
@@ -232,7 +232,7 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
     };
     let segment = offset_ray_origin(p, n, extent) - o;
     let distance = segment.length();
-    (Ray { o, d: segment / distance }, distance)
+    (Ray { o, d: segment * (1.0 / distance) }, distance)
 }
 
 /// Draws the next direction; returns whether the path goes on.

@@ -50,6 +50,16 @@ impl Primitive {
         self.material_flags & Self::FLIPPED != 0
     }
 
+    /// Largest absolute coordinate of any of its points.
+    #[inline(always)]
+    pub fn extent(&self) -> f32 {
+        if self.is_sphere() {
+            self.a.abs().max_element() + self.b.x
+        } else {
+            triangle::extent([self.a, self.b, self.c])
+        }
+    }
+
     /// Index of the material.
     #[inline(always)]
     pub const fn material(&self) -> u32 {
@@ -57,7 +67,7 @@ impl Primitive {
     }
 }
 
-/// Distance in (0, `t_max`) to a primitive, and barycentric coordinates on it.
+/// Distance in (0, `t_max`] to a primitive, and barycentric coordinates on it.
 #[inline(always)]
 pub fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
     if prim.is_sphere() {

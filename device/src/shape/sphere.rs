@@ -2,25 +2,54 @@
 
 use glam::Vec3;
 
-use crate::arch::sqrt;
+use crate::arch::{Real, Vec3s, splat};
 use crate::ray::Ray;
 
-/// Distance in (0, `t_max`) to a sphere; both sides are hit.
+/// Distance in (0, `t_max`] to a sphere; both sides are hit.
 ///
 /// Haines, Günther & Akenine-Möller 2019, "Precision Improvements for Ray/Sphere Intersection", Ray Tracing
 /// Gems ch. 7: the discriminant from the point closest to the centre, and the root without cancellation.
 #[inline(always)]
 pub fn intersect(center: Vec3, radius: f32, ray: &Ray, t_max: f32) -> Option<f32> {
-    let f = ray.o - center;
-    let b = -f.dot(ray.d);
-    let closest = f + b * ray.d;
-    let discriminant = radius * radius - closest.length_squared();
-    if discriminant < 0.0 {
+    let o = splat(ray.o - center);
+    let chord = chord(o, splat(ray.d), radius);
+    if chord.discriminant < 0.0 {
         return None;
     }
-    let q = b + sqrt(discriminant).copysign(b);
-    let c = (f.length() - radius) * (f.length() + radius);
-    let (t0, t1) = if b > 0.0 { (c / q, q) } else { (q, c / q) };
-    let inside = |t: f32| (t > 0.0 && t < t_max).then_some(t);
+    let (t0, t1) = roots(o, radius, chord);
+    let inside = |t: f32| (t > 0.0 && t <= t_max).then_some(t);
     inside(t0).or_else(|| inside(t1))
+}
+
+/// Where a line passes a sphere.
+#[derive(Clone, Copy)]
+pub(crate) struct Chord<F> {
+    /// Distance along the line to the point closest to the centre.
+    b: F,
+    /// Square of half the chord's length; negative if the line misses.
+    pub(crate) discriminant: F,
+}
+
+/// The chord of the line from `o`, as seen from the centre, along `d`.
+#[inline(always)]
+pub(crate) fn chord<F: Real>(o: Vec3s<F>, d: Vec3s<F>, radius: F) -> Chord<F> {
+    let b = -dot(o, d);
+    let closest = [o[0] + b * d[0], o[1] + b * d[1], o[2] + b * d[2]];
+    Chord { b, discriminant: radius * radius - dot(closest, closest) }
+}
+
+/// Distances to the two ends of the chord, the smaller one first.
+#[inline(always)]
+pub(crate) fn roots<F: Real>(o: Vec3s<F>, radius: F, Chord { b, discriminant }: Chord<F>) -> (F, F) {
+    let q = b + discriminant.sqrt().copysign(b);
+    let distance = dot(o, o).sqrt();
+    let c = (distance - radius) * (distance + radius);
+    let ahead = F::splat(0.0).lt(b);
+    let p = c / q;
+    (F::select(ahead, p, q), F::select(ahead, q, p))
+}
+
+#[inline(always)]
+fn dot<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> F {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

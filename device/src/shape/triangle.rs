@@ -1,9 +1,9 @@
 //! Triangles.
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
-use crate::arch::{mad, max, min, mul_rn, sub_rn};
+use crate::arch::{Real, Vec3s, max, min, minus, splat};
 use crate::bvh::TraversalRay;
 
 /// Unit normals at the vertices of a smooth triangle, 48 bytes.
@@ -16,7 +16,7 @@ pub struct TriangleNormals {
     pub reserved: [f32; 3],
 }
 
-/// Distance in (0, `t_max`) and the barycentric coordinates of vertices 1 and 2. Both sides are hit.
+/// Distance in (0, `t_max`] and the barycentric coordinates of vertices 1 and 2. Both sides are hit.
 ///
 /// Watertight as in Woop, Benthin & Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1): vertices
 /// are projected along the ray onto a plane, where the ray is the origin, and the signs of the edge functions
@@ -26,46 +26,64 @@ pub struct TriangleNormals {
 /// own has the right sign or is zero; zeros are decided in f64, where the products are exact.
 #[inline(always)]
 pub fn intersect([v0, v1, v2]: [Vec3; 3], ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
-    let (a, b, c) = (v0 - ray.ray.o, v1 - ray.ray.o, v2 - ray.ray.o);
-    let (pa, pb, pc) = (project(a, ray), project(b, ray), project(c, ray));
-    let (mut u, mut v, mut w) = (edge(pc, pb), edge(pa, pc), edge(pb, pa));
-    if u == 0.0 || v == 0.0 || w == 0.0 {
-        (u, v, w) = (edge_f64(pc, pb), edge_f64(pa, pc), edge_f64(pb, pa));
+    let o = splat(ray.ray.o);
+    let vertices = [minus(splat(v0), o), minus(splat(v1), o), minus(splat(v2), o)];
+    let projected = project(vertices, [splat(ray.across[0]), splat(ray.across[1])]);
+    let mut e = edges(projected);
+    if e[0] == 0.0 || e[1] == 0.0 || e[2] == 0.0 {
+        e = edges_f64(projected);
     }
+    let [u, v, w] = e;
     if min(min(u, v), w) < 0.0 && max(max(u, v), w) > 0.0 {
         return None;
     }
-    let det = u + v + w;
-    if det == 0.0 {
+    if u + v + w == 0.0 {
         return None;
     }
-    let inv_det = 1.0 / det;
-    let d = ray.ray.d;
-    let t = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) * inv_det;
-    (t > 0.0 && t < t_max).then_some((t, [v * inv_det, w * inv_det]))
+    let (t, b) = distance(vertices, e, splat(ray.ray.d));
+    (t > 0.0 && t <= t_max).then_some((t, b))
 }
 
+/// Projects vertices, as seen from the ray's origin, onto the plane across the ray.
 #[inline(always)]
-fn project(v: Vec3, ray: &TraversalRay) -> Vec2 {
-    Vec2::new(dot(v, ray.across[0]), dot(v, ray.across[1]))
+pub(crate) fn project<F: Real>([a, b, c]: [Vec3s<F>; 3], [x, y]: [Vec3s<F>; 2]) -> [[F; 2]; 3] {
+    [[dot(a, x), dot(a, y)], [dot(b, x), dot(b, y)], [dot(c, x), dot(c, y)]]
+}
+
+/// Edge functions (u, v, w) of a projected triangle, opposite to each vertex. The ray meets the triangle if all have
+/// one sign.
+#[inline(always)]
+pub(crate) fn edges<F: Real>([a, b, c]: [[F; 2]; 3]) -> [F; 3] {
+    [edge(c, b), edge(a, c), edge(b, a)]
+}
+
+/// Distance along `d`, and barycentric coordinates, where the edge functions are `e`.
+#[inline(always)]
+pub(crate) fn distance<F: Real>([a, b, c]: [Vec3s<F>; 3], [u, v, w]: [F; 3], d: Vec3s<F>) -> (F, [F; 2]) {
+    let inv_det = F::splat(1.0) / (u + v + w);
+    let t = (u * dot(a, d) + v * dot(b, d) + w * dot(c, d)) * inv_det;
+    (t, [v * inv_det, w * inv_det])
 }
 
 /// A dot product that rounds alike wherever it stands.
 #[inline(always)]
-fn dot(a: Vec3, b: Vec3) -> f32 {
-    mad(a.z, b.z, mad(a.y, b.y, mul_rn(a.x, b.x)))
+fn dot<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> F {
+    a[2].mad(b[2], a[1].mad(b[1], a[0].mul_rn(b[0])))
 }
 
 /// Twice the signed area between the origin and an edge; `edge(p, q) == -edge(q, p)` exactly.
 #[inline(always)]
-fn edge(p: Vec2, q: Vec2) -> f32 {
-    sub_rn(mul_rn(p.x, q.y), mul_rn(p.y, q.x))
+fn edge<F: Real>(p: [F; 2], q: [F; 2]) -> F {
+    p[0].mul_rn(q[1]).sub_rn(p[1].mul_rn(q[0]))
 }
 
-/// [`edge`] with exact products: zero only if the edge's line meets the origin.
+/// [`edges`] with exact products: zero only if an edge's line meets the origin.
 #[inline(always)]
-fn edge_f64(p: Vec2, q: Vec2) -> f32 {
-    (f64::from(p.x) * f64::from(q.y) - f64::from(p.y) * f64::from(q.x)) as f32
+fn edges_f64([a, b, c]: [[f32; 2]; 3]) -> [f32; 3] {
+    let edge = |p: [f32; 2], q: [f32; 2]| {
+        (f64::from(p[0]) * f64::from(q[1]) - f64::from(p[1]) * f64::from(q[0])) as f32
+    };
+    [edge(c, b), edge(a, c), edge(b, a)]
 }
 
 /// The point with barycentric coordinates `b` of vertices 1 and 2.

@@ -45,7 +45,7 @@ pub(super) fn collect(flat: &Flat, shapes: &[Shape], environment: Vec3) -> Light
             c: Vec3::ZERO,
             area: 0.0,
             le: environment,
-            reserved: 0,
+            extent: 0.0,
         });
         lights.len() as u32 - 1
     });
@@ -72,7 +72,7 @@ fn area_light(prim: &Primitive, shape: &Shape) -> Light {
         c: prim.c,
         area,
         le: shape.emission,
-        reserved: 0,
+        extent: prim.extent(),
     }
 }
 

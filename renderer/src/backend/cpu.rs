@@ -12,35 +12,30 @@ use super::{Backend, Buffer, Error};
 use crate::scene::limits::human_bytes;
 
 /// Instruction sets that there is a version of the stages for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// What every machine of the architecture has.
     Portable,
     /// x86-64 with AVX2, FMA, BMI and LZCNT.
     Avx2,
+    /// The same and AVX-512 F, BW, DQ and VL.
+    Avx512,
 }
 
 impl InstructionSet {
     /// The best that this machine has.
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if ["avx2", "fma", "bmi1", "bmi2", "lzcnt", "popcnt"].iter().all(|f| has_feature(f)) {
-            return Self::Avx2;
+        {
+            macro_rules! has {
+                ($($feature:tt),*) => { $(is_x86_feature_detected!($feature))&&* };
+            }
+            if has!("avx2", "fma", "bmi1", "bmi2", "lzcnt", "popcnt") {
+                let wide = has!("avx512f", "avx512bw", "avx512dq", "avx512vl");
+                return if wide { Self::Avx512 } else { Self::Avx2 };
+            }
         }
         Self::Portable
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_feature(name: &str) -> bool {
-    match name {
-        "avx2" => is_x86_feature_detected!("avx2"),
-        "fma" => is_x86_feature_detected!("fma"),
-        "bmi1" => is_x86_feature_detected!("bmi1"),
-        "bmi2" => is_x86_feature_detected!("bmi2"),
-        "lzcnt" => is_x86_feature_detected!("lzcnt"),
-        "popcnt" => is_x86_feature_detected!("popcnt"),
-        _ => false,
     }
 }
 
@@ -63,9 +58,7 @@ impl Cpu {
             .thread_name(|i| format!("render-{i}"))
             .build()
             .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
-        let isa =
-            if InstructionSet::detect() == InstructionSet::Avx2 { isa } else { InstructionSet::Portable };
-        Ok(Self { pool, isa })
+        Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
     }
 }
 
@@ -87,8 +80,13 @@ impl<T> Buffer<T> for CpuBuf<T> {
     }
 }
 
-/// Invocations a task: enough to amortise the scheduling, few enough to balance the load.
-const CHUNK: u32 = 128;
+/// Invocations a task: as many as give every thread some tasks to balance the load with, in tiles of 32; but enough
+/// to amortise the scheduling, and no more than run side by side.
+fn chunk(invocations: u32, threads: usize) -> u32 {
+    const TASKS_PER_THREAD: usize = 16;
+    let tasks = u32::try_from(threads * TASKS_PER_THREAD).unwrap_or(u32::MAX);
+    invocations.div_ceil(tasks).next_multiple_of(32).clamp(64, 512)
+}
 
 impl Backend for Cpu {
     const READS_COLUMNS: bool = cfg!(target_arch = "x86_64");
@@ -99,6 +97,7 @@ impl Backend for Cpu {
         let isa = match self.isa {
             InstructionSet::Portable => "portable",
             InstructionSet::Avx2 => "AVX2",
+            InstructionSet::Avx512 => "AVX-512",
         };
         format!("CPU, {threads} thread{}, {isa}", if threads == 1 { "" } else { "s" })
     }
@@ -124,19 +123,19 @@ impl Backend for Cpu {
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
         let n = S::count(&args);
-        let isa = self.isa;
+        let (isa, chunk) = (self.isa, chunk(n, self.pool.current_num_threads()));
         self.pool.install(|| {
-            (0..n.div_ceil(CHUNK)).into_par_iter().for_each(|chunk| {
-                let range = chunk * CHUNK..n.min((chunk + 1) * CHUNK);
+            (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| {
+                let range = i * chunk..n.min((i + 1) * chunk);
                 // SAFETY: the arguments are valid as the caller promised; every index runs once; the
                 // instruction set was detected.
                 unsafe {
                     match isa {
-                        InstructionSet::Portable => run_range::<S>(range, &args),
                         #[cfg(target_arch = "x86_64")]
                         InstructionSet::Avx2 => run_range_avx2::<S>(range, &args),
-                        #[cfg(not(target_arch = "x86_64"))]
-                        InstructionSet::Avx2 => run_range::<S>(range, &args),
+                        #[cfg(target_arch = "x86_64")]
+                        InstructionSet::Avx512 => run_range_avx512::<S>(range, &args),
+                        _ => S::run_range::<Portable>(range, &args),
                     }
                 }
             });
@@ -166,23 +165,21 @@ fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
 }
 
 /// # Safety
-/// As [`Stage::run`], for every index in `range`.
-#[inline(never)]
-unsafe fn run_range<S: Stage>(range: Range<u32>, args: &S::Args) {
-    for i in range {
-        // SAFETY: as the caller promised.
-        unsafe { S::run::<Portable>(i, args) };
-    }
-}
-
-/// # Safety
-/// As [`run_range`], on a machine that has these features.
+/// As [`Stage::run_range`], on a machine that has these features.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: &S::Args) {
-    for i in range {
-        // SAFETY: as the caller promised.
-        unsafe { S::run::<device::arch::Avx2>(i, args) };
-    }
+    // SAFETY: as the caller promised.
+    unsafe { S::run_range::<device::arch::Avx2>(range, args) };
+}
+
+/// # Safety
+/// As [`Stage::run_range`], on a machine that has these features.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn run_range_avx512<S: Stage>(range: Range<u32>, args: &S::Args) {
+    // SAFETY: as the caller promised.
+    unsafe { S::run_range::<device::arch::Avx512>(range, args) };
 }

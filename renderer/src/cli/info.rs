@@ -145,6 +145,7 @@ impl CpuInfo {
             code: match InstructionSet::detect() {
                 InstructionSet::Portable => "portable",
                 InstructionSet::Avx2 => "AVX2",
+                InstructionSet::Avx512 => "AVX-512",
             },
         }
     }

@@ -146,7 +146,7 @@ fn an_old_compiler_is_refused() {
     let machine = Machine::new();
     debian(&machine);
     machine.rustc("usr", "1.75.0", "22.1.8");
-    assert!(machine.refusal().contains("rustc 1.75.0 (abc 2026-01-01) is older than 1.88"));
+    assert!(machine.refusal().contains("rustc 1.75.0 (abc 2026-01-01) is older than 1.89"));
 }
 
 #[test]

@@ -1,0 +1,452 @@
+//! Traversal by packets: as many rays at once as the machine's registers have lanes.
+//!
+//! A packet visits a child if any of its rays does. Where only few still do, these go on alone: Benthin, Wald, Woop,
+//! Ernst & Mark 2012, "Combining Single and Packet-Ray Tracing for Arbitrary Ray Distributions on the Intel MIC
+//! Architecture". A ray meets the same primitive whatever company it is in.
+
+use core::mem::MaybeUninit;
+
+use glam::Vec3;
+
+use crate::arch::{Arch, Mask, Real, Vec3s, load, minus, splat};
+use crate::ray::Ray;
+use crate::sampling::tangents;
+use crate::scene::SceneView;
+use crate::shape::{self, Primitive, sphere, triangle};
+
+use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay, safe_inverse};
+use super::traverse::{Hit, NODES, STACK_SIZE, traverse_below};
+
+/// Most lanes that any machine has.
+const MAX_LANES: usize = 16;
+
+/// Rays by columns.
+#[repr(C, align(64))]
+pub struct RayColumns<const N: usize> {
+    o: [[f32; N]; 3],
+    d: [[f32; N]; 3],
+    t_max: [f32; N],
+}
+
+/// What rays met, by columns.
+#[repr(C, align(64))]
+pub struct HitColumns<const N: usize> {
+    t: [f32; N],
+    prim: [u32; N],
+    b: [[f32; N]; 2],
+}
+
+impl<const N: usize> RayColumns<N> {
+    /// Room for `N` rays, a multiple of the lanes of all machines.
+    pub const fn zeroed() -> Self {
+        const { assert!(N / MAX_LANES * MAX_LANES == N) };
+        Self { o: [[0.0; N]; 3], d: [[0.0; N]; 3], t_max: [0.0; N] }
+    }
+
+    /// Puts `ray`, which ends at `t_max`, in place `i`.
+    #[inline(always)]
+    pub fn set(&mut self, i: usize, ray: Ray, t_max: f32) {
+        for axis in 0..3 {
+            self.o[axis][i] = ray.o[axis];
+            self.d[axis][i] = ray.d[axis];
+        }
+        self.t_max[i] = t_max;
+    }
+
+    /// Fills the places from `len` on up to the end of a packet with rays that meet nothing.
+    #[inline(always)]
+    fn pad(&mut self, len: usize, lanes: usize) {
+        for i in len..len.next_multiple_of(lanes) {
+            for column in self.o.iter_mut().chain(&mut self.d) {
+                column[i] = column[len - 1];
+            }
+            self.t_max[i] = NOTHING;
+        }
+    }
+}
+
+impl<const N: usize> HitColumns<N> {
+    /// Room for `N` hits.
+    pub const fn zeroed() -> Self {
+        Self { t: [0.0; N], prim: [0; N], b: [[0.0; N]; 2] }
+    }
+
+    /// What ray `i` met.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Hit {
+        Hit { t: self.t[i], prim: self.prim[i], b: [self.b[0][i], self.b[1][i]] }
+    }
+}
+
+/// End of a ray that cannot meet anything.
+const NOTHING: f32 = -1.0;
+
+/// The nearest intersections of the first `len` rays closer than their ends; with `ANY`, any one, of which only is
+/// known that it is there.
+///
+/// # Safety
+/// `scene` is valid, 0 < `len` ≤ `N`, and the machine is an `A`.
+#[inline(always)]
+pub unsafe fn intersect<A: Arch, const ANY: bool, const N: usize>(
+    scene: &SceneView,
+    rays: &mut RayColumns<N>,
+    len: usize,
+    hits: &mut HitColumns<N>,
+) {
+    let lanes = A::Packet::LANES;
+    rays.pad(len, lanes);
+    for first in (0..len).step_by(lanes) {
+        // SAFETY: columns are as long as all packets; the rest as the caller promised.
+        unsafe {
+            let packet = Packet::new(load3(&rays.o, first), load3(&rays.d, first));
+            let hit = traverse::<A, ANY>(scene, &packet, A::Packet::load(rays.t_max.as_ptr().add(first)));
+            hit.t.store(hits.t.as_mut_ptr().add(first));
+            hit.prim.store(hits.prim.as_mut_ptr().cast::<f32>().add(first));
+            hit.b[0].store(hits.b[0].as_mut_ptr().add(first));
+            hit.b[1].store(hits.b[1].as_mut_ptr().add(first));
+        }
+    }
+}
+
+/// Reads the places from `first` on of three columns.
+///
+/// # Safety
+/// The columns have as many places as there are lanes from there on.
+#[inline(always)]
+unsafe fn load3<F: Real, const N: usize>([x, y, z]: &[[f32; N]; 3], first: usize) -> Vec3s<F> {
+    // SAFETY: as the caller promised.
+    unsafe {
+        [F::load(x.as_ptr().add(first)), F::load(y.as_ptr().add(first)), F::load(z.as_ptr().add(first))]
+    }
+}
+
+/// Rays, a lane each: what [`TraversalRay`] is for one.
+struct Packet<F: Real> {
+    o: Vec3s<F>,
+    d: Vec3s<F>,
+    inv_d: Vec3s<F>,
+    /// Where `inv_d` is negative.
+    negative: [F::Mask; 3],
+    across: [Vec3s<F>; 2],
+    /// [`TraversalRay::oct_inv4`] of the first ray, once: all visit children in its order.
+    oct_inv: u32,
+}
+
+/// What the rays have met, a lane each. `prim` holds the bits of an index.
+#[derive(Clone, Copy)]
+struct PacketHit<F> {
+    t: F,
+    prim: F,
+    b: [F; 2],
+}
+
+/// Number of lane `i`.
+#[inline(always)]
+fn lane<F: Real>(x: &F, i: usize) -> f32 {
+    debug_assert!(i < F::LANES);
+    // SAFETY: a number is its lanes in order.
+    unsafe { core::ptr::from_ref(x).cast::<f32>().add(i).read() }
+}
+
+#[inline(always)]
+fn set_lane<F: Real>(x: &mut F, i: usize, value: f32) {
+    debug_assert!(i < F::LANES);
+    // SAFETY: as above.
+    unsafe { core::ptr::from_mut(x).cast::<f32>().add(i).write(value) }
+}
+
+impl<F: Real> Packet<F> {
+    #[inline(always)]
+    fn new(o: Vec3s<F>, d: Vec3s<F>) -> Self {
+        let [x, y, z] = [safe_inverse(d[0]), safe_inverse(d[1]), safe_inverse(d[2])];
+        let negative = [x.is_sign_negative(), y.is_sign_negative(), z.is_sign_negative()];
+        let positive = [!negative[0].bits() & 1, !negative[1].bits() & 1, !negative[2].bits() & 1];
+        let oct_inv = (positive[0] << 2) | (positive[1] << 1) | positive[2];
+        Self { o, d, inv_d: [x, y, z], negative, across: tangents(d), oct_inv }
+    }
+
+    /// The ray of lane `i`.
+    #[inline(always)]
+    fn ray(&self, i: usize) -> TraversalRay {
+        let vec3 = |v: &[F; 3]| Vec3::new(lane(&v[0], i), lane(&v[1], i), lane(&v[2], i));
+        let ray = Ray { o: vec3(&self.o), d: vec3(&self.d) };
+        TraversalRay::from_parts(ray, vec3(&self.inv_d), [vec3(&self.across[0]), vec3(&self.across[1])])
+    }
+}
+
+impl<F: Real> PacketHit<F> {
+    #[inline(always)]
+    fn lane(&self, i: usize) -> Hit {
+        Hit {
+            t: lane(&self.t, i),
+            prim: lane(&self.prim, i).to_bits(),
+            b: [lane(&self.b[0], i), lane(&self.b[1], i)],
+        }
+    }
+
+    #[inline(always)]
+    fn set_lane(&mut self, i: usize, hit: Hit) {
+        set_lane(&mut self.t, i, hit.t);
+        set_lane(&mut self.prim, i, f32::from_bits(hit.prim));
+        set_lane(&mut self.b[0], i, hit.b[0]);
+        set_lane(&mut self.b[1], i, hit.b[1]);
+    }
+}
+
+/// Nodes still to be visited, each with the distances at which the rays enter its box.
+struct Stack<F> {
+    entries: MaybeUninit<[(F, u32); 7 * STACK_SIZE + 8]>,
+    len: usize,
+}
+
+impl<F: Real> Stack<F> {
+    #[inline(always)]
+    fn push(&mut self, entry: (F, u32)) {
+        debug_assert!(self.len < 7 * STACK_SIZE + 8);
+        // SAFETY: a level leaves at most seven siblings, and the tree is at most STACK_SIZE deep.
+        unsafe { self.entries.as_mut_ptr().cast::<(F, u32)>().add(self.len).write(entry) };
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<(F, u32)> {
+        if self.len == 0 {
+            return None;
+        }
+        self.len -= 1;
+        // SAFETY: entries below `len` have been written.
+        Some(unsafe { self.entries.as_ptr().cast::<(F, u32)>().add(self.len).read() })
+    }
+}
+
+#[inline(always)]
+unsafe fn traverse<A: Arch, const ANY: bool>(
+    scene: &SceneView,
+    packet: &Packet<A::Packet>,
+    t_max: A::Packet,
+) -> PacketHit<A::Packet> {
+    let zero = A::Packet::splat(0.0);
+    let mut hit = PacketHit { t: t_max, prim: A::Packet::splat(f32::from_bits(Hit::MISS)), b: [zero; 2] };
+    let mut stack = Stack { entries: MaybeUninit::uninit(), len: 0 };
+    let mut next = Some((zero, 0));
+    while let Some((near, node)) = next {
+        let mut active = near.le(hit.t).bits();
+        if active.count_ones() > A::FEW {
+            // SAFETY: the node is one of the tree.
+            unsafe { visit::<A, ANY>(scene, packet, node, &mut hit, &mut stack) };
+        } else {
+            while active != 0 {
+                let i = active.trailing_zeros() as usize;
+                active &= active - 1;
+                // SAFETY: as above.
+                unsafe { alone::<A, ANY>(scene, packet, node, i, &mut hit) };
+            }
+        }
+        next = stack.pop();
+    }
+    hit
+}
+
+/// Follows the ray of lane `i` alone below a node.
+#[inline(never)]
+unsafe fn alone<A: Arch, const ANY: bool>(
+    scene: &SceneView,
+    packet: &Packet<A::Packet>,
+    node: u32,
+    i: usize,
+    hit: &mut PacketHit<A::Packet>,
+) {
+    let mut best = hit.lane(i);
+    // SAFETY: as the caller promised.
+    unsafe { traverse_below::<A, ANY>(scene, &packet.ray(i), node, &mut best) };
+    if ANY && best.is_hit() {
+        best.t = NOTHING;
+    }
+    hit.set_lane(i, best);
+}
+
+/// Tests the primitives of a node, and puts its child nodes onto the stack, the nearest on top.
+#[inline(always)]
+unsafe fn visit<A: Arch, const ANY: bool>(
+    scene: &SceneView,
+    packet: &Packet<A::Packet>,
+    node: u32,
+    hit: &mut PacketHit<A::Packet>,
+    stack: &mut Stack<A::Packet>,
+) {
+    // SAFETY: the node is one of the tree.
+    let node = unsafe { &*scene.nodes.add(node as usize) };
+    let mut enter = [A::Packet::splat(0.0); 8];
+    let (hits, imask) = (intersect_children(node, packet, hit.t, &mut enter), node.e_imask().1);
+    let mut prims = hits & !NODES;
+    while prims != 0 {
+        let i = 31 - prims.leading_zeros();
+        prims &= !(1 << i);
+        // SAFETY: the leaf's primitives are of the scene.
+        unsafe { intersect_prim::<A::Packet, ANY>(scene, node.prim_base + i, packet, hit) };
+    }
+    let mut nodes = hits >> 24;
+    while nodes != 0 {
+        let slot = nodes.trailing_zeros() ^ packet.oct_inv;
+        nodes &= nodes - 1;
+        let child = node.child_base + (imask & !(u32::MAX << slot)).count_ones();
+        stack.push((enter[slot as usize & 7], child));
+    }
+}
+
+/// Tests the children: sets the bits of [`super::NodeHits::hits`] for those that any ray meets, and where each ray
+/// enters them, beyond every end where it misses.
+#[inline(always)]
+fn intersect_children<F: Real>(node: &Node, packet: &Packet<F>, t_max: F, enter: &mut [F; 8]) -> u32 {
+    let slabs = Slabs::new(node, packet);
+    let mut planes = [[0.0; 8]; 6];
+    for (plane, words) in planes.iter_mut().zip(&node.planes) {
+        for (i, x) in plane.iter_mut().enumerate() {
+            *x = f32::from(byte(words, i));
+        }
+    }
+    let mut hits = 0;
+    for (slot, enter) in enter.iter_mut().enumerate() {
+        let [near, far] = slabs.child(&planes, slot, packet);
+        let near = near.max(F::splat(0.0));
+        let met = near.le(far.min(t_max));
+        *enter = F::select(met, near, F::splat(f32::INFINITY));
+        // No branches: which children are met is hard to predict.
+        let meta = u32::from(byte(&node.meta, slot));
+        let is_inner = (meta & (meta << 1) & 0x10) >> 4;
+        let bits = (meta >> 5) * u32::from(met.bits() != 0);
+        hits |= bits << ((meta ^ (packet.oct_inv * is_inner)) & 0x1f);
+    }
+    hits
+}
+
+#[inline(always)]
+const fn byte(words: &[u32; 2], i: usize) -> u8 {
+    (words[i / 4] >> (8 * (i % 4))) as u8
+}
+
+/// [`super::node::Slabs`] for a packet.
+struct Slabs<F> {
+    step: [F; 3],
+    enter: [F; 3],
+    leave: [F; 3],
+}
+
+impl<F: Real> Slabs<F> {
+    #[inline(always)]
+    fn new(node: &Node, packet: &Packet<F>) -> Self {
+        let [x, y, z] =
+            [Self::axis(node, packet, 0), Self::axis(node, packet, 1), Self::axis(node, packet, 2)];
+        Self { step: [x[0], y[0], z[0]], enter: [x[1], y[1], z[1]], leave: [x[2], y[2], z[2]] }
+    }
+
+    #[inline(always)]
+    fn axis(node: &Node, packet: &Packet<F>, a: usize) -> [F; 3] {
+        let (exponents, _) = node.e_imask();
+        let step = F::splat(f32::from_bits(exponents[a] << 23)) * packet.inv_d[a];
+        let origin = (F::splat(node.p[a]) - packet.o[a]) * packet.inv_d[a];
+        let pad = step.abs() * F::splat(PAD_OF_STEP);
+        let pad = origin.abs().mad_loose(F::splat(PAD_OF_DISTANCE), pad);
+        [step, origin - pad, origin + pad]
+    }
+
+    /// Where the rays enter and leave the box of a child.
+    #[inline(always)]
+    fn child(&self, planes: &[[f32; 8]; 6], slot: usize, packet: &Packet<F>) -> [F; 2] {
+        let x = self.crossings(planes, slot, packet, 0);
+        let y = self.crossings(planes, slot, packet, 1);
+        let z = self.crossings(planes, slot, packet, 2);
+        [x[0].max(y[0]).max(z[0]), x[1].min(y[1]).min(z[1])]
+    }
+
+    #[inline(always)]
+    fn crossings(&self, planes: &[[f32; 8]; 6], slot: usize, packet: &Packet<F>, a: usize) -> [F; 2] {
+        let (low, high) = (F::splat(planes[2 * a][slot]), F::splat(planes[2 * a + 1][slot]));
+        let near = F::select(packet.negative[a], high, low);
+        let far = F::select(packet.negative[a], low, high);
+        [near.mad_loose(self.step[a], self.enter[a]), far.mad_loose(self.step[a], self.leave[a])]
+    }
+}
+
+/// Tests all rays against one primitive: those that do not enter its box as well, which costs nothing.
+#[inline(always)]
+unsafe fn intersect_prim<F: Real, const ANY: bool>(
+    scene: &SceneView,
+    index: u32,
+    packet: &Packet<F>,
+    hit: &mut PacketHit<F>,
+) {
+    // SAFETY: the primitive is of the scene.
+    let prim = unsafe { load(scene.prims.add(index as usize)) };
+    let zero = F::splat(0.0);
+    if prim.is_sphere() {
+        let radius = F::splat(prim.b.x);
+        let o = minus(packet.o, splat(prim.a));
+        let chord = sphere::chord(o, packet.d, radius);
+        let meets = zero.le(chord.discriminant);
+        if meets.bits() == 0 {
+            return;
+        }
+        let (t0, t1) = sphere::roots(o, radius, chord);
+        // The first root, unless it lies behind, or beyond the end as the second does then.
+        let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
+        accept::<F, ANY>(index, &prim, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit);
+        return;
+    }
+    let [a, b, c] = [splat(prim.a), splat(prim.b), splat(prim.c)];
+    let vertices = [minus(a, packet.o), minus(b, packet.o), minus(c, packet.o)];
+    let edges = triangle::edges(triangle::project(vertices, packet.across));
+    let [u, v, w] = edges;
+    let undecided = u.eq(zero) | v.eq(zero) | w.eq(zero);
+    let inside = !(u.signs_differ(v, w) | undecided);
+    // No branch if none is inside: it is as likely as not.
+    let (t, b) = triangle::distance(vertices, edges, packet.d);
+    accept::<F, ANY>(index, &prim, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit);
+    if undecided.bits() != 0 {
+        one_by_one::<F, ANY>(index, &prim, packet, undecided.bits(), hit);
+    }
+}
+
+/// Records hits that are no farther than what the rays have met so far.
+#[inline(always)]
+fn accept<F: Real, const ANY: bool>(
+    index: u32,
+    prim: &Primitive,
+    packet: &Packet<F>,
+    mask: F::Mask,
+    t: F,
+    b: [F; 2],
+    hit: &mut PacketHit<F>,
+) {
+    let ties = mask & t.eq(hit.t);
+    let mask = mask & !ties;
+    let t = if ANY { F::splat(NOTHING) } else { t };
+    hit.t = F::select(mask, t, hit.t);
+    hit.prim = F::select(mask, F::splat(f32::from_bits(index)), hit.prim);
+    hit.b = [F::select(mask, b[0], hit.b[0]), F::select(mask, b[1], hit.b[1])];
+    if ties.bits() != 0 {
+        one_by_one::<F, ANY>(index, prim, packet, ties.bits(), hit);
+    }
+}
+
+/// Tests rays alone against a primitive.
+#[inline(never)]
+fn one_by_one<F: Real, const ANY: bool>(
+    index: u32,
+    prim: &Primitive,
+    packet: &Packet<F>,
+    mut lanes: u32,
+    hit: &mut PacketHit<F>,
+) {
+    while lanes != 0 {
+        let i = lanes.trailing_zeros() as usize;
+        lanes &= lanes - 1;
+        let mut best = hit.lane(i);
+        if let Some((t, b)) = shape::intersect(prim, &packet.ray(i), best.t)
+            && best.yields_to(t, index)
+        {
+            best = Hit { t: if ANY { NOTHING } else { t }, prim: index, b };
+            hit.set_lane(i, best);
+        }
+    }
+}

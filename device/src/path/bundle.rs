@@ -1,0 +1,216 @@
+//! Paths of one thread side by side: all that are alive take a step together, so that their rays can be traced by
+//! packets, and the processor has work from other paths where one waits. What each path computes is what
+//! [`super::megakernel`] computes.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use glam::Vec3;
+
+use super::megakernel::Place;
+use super::step::shade;
+use super::{MegakernelArgs, PathSettings, PathState};
+use crate::arch::Arch;
+use crate::bvh::packet::{self, HitColumns, RayColumns};
+use crate::film::FilmPixel;
+use crate::scene::SceneView;
+
+/// Paths side by side: enough for packets of rays into one octant each. With about 220 bytes each they stay in the
+/// second-level cache.
+const WIDTH: usize = 512;
+
+/// Paths under way, and the rays that they wait for.
+struct Bundle {
+    states: [MaybeUninit<PathState>; WIDTH],
+    films: [MaybeUninit<*mut FilmPixel>; WIDTH],
+    /// Number of paths.
+    len: usize,
+    /// Indices of the paths that are alive.
+    alive: [u16; WIDTH],
+    rays: RayColumns<WIDTH>,
+    hits: HitColumns<WIDTH>,
+    /// Rays to lights: of which path, and what they bring.
+    shadow_rays: RayColumns<WIDTH>,
+    shadow_of: [u16; WIDTH],
+    ld: [Vec3; WIDTH],
+}
+
+/// Runs the megakernel's invocations in `range`.
+///
+/// # Safety
+/// As [`super::megakernel::run`], for every invocation.
+#[inline(always)]
+pub(super) unsafe fn run<A: Arch>(mut range: Range<u32>, args: &MegakernelArgs) {
+    let mut bundle = Bundle::new();
+    let mut places = [const { None }; WIDTH];
+    while !range.is_empty() {
+        let count = range.len().min(WIDTH);
+        for place in &mut places[..count] {
+            *place = range.next().and_then(|i| args.place(i));
+        }
+        // SAFETY: as the caller promised.
+        unsafe { bundle.take_samples::<A>(&places[..count], args) };
+    }
+}
+
+impl Bundle {
+    const fn new() -> Self {
+        Self {
+            states: [const { MaybeUninit::uninit() }; WIDTH],
+            films: [const { MaybeUninit::uninit() }; WIDTH],
+            len: 0,
+            alive: [0; WIDTH],
+            rays: RayColumns::zeroed(),
+            hits: HitColumns::zeroed(),
+            shadow_rays: RayColumns::zeroed(),
+            shadow_of: [0; WIDTH],
+            ld: [Vec3::ZERO; WIDTH],
+        }
+    }
+
+    /// Takes all samples of the pixels at `places`, those of a pixel in their order.
+    ///
+    /// # Safety
+    /// As [`super::megakernel::run`], for the invocations of these places.
+    #[inline(always)]
+    unsafe fn take_samples<A: Arch>(&mut self, places: &[Option<Place>], args: &MegakernelArgs) {
+        for k in 0..args.samples.div_ceil(args.layers.max(1)) {
+            for place in places.iter().flatten() {
+                let sample = place.first_sample + k * args.layers;
+                if sample < args.first_sample + args.samples {
+                    self.push(place.film, args.begin(place.pixel, sample));
+                }
+                if self.len == WIDTH {
+                    // SAFETY: as the caller promised.
+                    unsafe { self.follow::<A>(&args.scene, &args.settings) };
+                }
+            }
+        }
+        // SAFETY: as the caller promised.
+        unsafe { self.follow::<A>(&args.scene, &args.settings) };
+    }
+
+    /// Adds a path; there is room.
+    #[inline(always)]
+    fn push(&mut self, film: *mut FilmPixel, state: PathState) {
+        self.films[self.len].write(film);
+        self.states[self.len].write(state);
+        self.len += 1;
+    }
+
+    /// Path `i`.
+    ///
+    /// # Safety
+    /// `i` < `len`.
+    #[inline(always)]
+    unsafe fn state(&mut self, i: u16) -> &mut PathState {
+        debug_assert!(usize::from(i) < self.len);
+        // SAFETY: paths below `len` have been written.
+        unsafe { self.states.get_unchecked_mut(usize::from(i)).assume_init_mut() }
+    }
+
+    /// Follows all paths to their ends and puts them onto the film, in the order in which they were begun.
+    ///
+    /// # Safety
+    /// `scene` and the films are valid, and the machine is an `A`.
+    #[inline(always)]
+    unsafe fn follow<A: Arch>(&mut self, scene: &SceneView, settings: &PathSettings) {
+        let mut alive = self.len;
+        for (i, path) in self.alive[..alive].iter_mut().enumerate() {
+            *path = i as u16;
+        }
+        // SAFETY: as the caller promised; the first `alive` of `self.alive` are indices of paths.
+        unsafe {
+            while alive > 0 {
+                self.extend::<A>(scene, alive);
+                alive = self.shade::<A>(scene, settings, alive);
+            }
+            for i in 0..self.len {
+                let l = self.state(i as u16).l;
+                (*self.films[i].assume_init()).add(l);
+            }
+        }
+        self.len = 0;
+    }
+
+    /// Finds what the rays of the paths meet.
+    #[inline(always)]
+    unsafe fn extend<A: Arch>(&mut self, scene: &SceneView, alive: usize) {
+        // SAFETY: as the caller promised; the paths alive are among those begun.
+        unsafe {
+            self.sort_by_octant(alive);
+            for k in 0..alive {
+                let ray = self.state(self.alive[k]).ray;
+                self.rays.set(k, ray, f32::INFINITY);
+            }
+            packet::intersect::<A, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits);
+        }
+    }
+
+    /// Orders the paths alive by the octants that their rays look into: rays of a packet then visit nodes in one order,
+    /// and more of the same ones. A counting sort.
+    #[inline(always)]
+    unsafe fn sort_by_octant(&mut self, alive: usize) {
+        let mut octants = [0_u8; WIDTH];
+        let mut counts = [0_u16; 8];
+        for k in 0..alive {
+            // SAFETY: the paths alive are among those begun.
+            let d = unsafe { self.state(self.alive[k]).ray.d };
+            let [x, y, z] = [d.x, d.y, d.z].map(|x| (x.to_bits() >> 31) as u8);
+            octants[k] = x | (y << 1) | (z << 2);
+            counts[usize::from(octants[k] & 7)] += 1;
+        }
+        let mut end = 0;
+        let mut next = counts.map(|n| {
+            end += n;
+            end - n
+        });
+        let unsorted = self.alive;
+        for k in 0..alive {
+            let next = &mut next[usize::from(octants[k] & 7)];
+            self.alive[usize::from(*next)] = unsorted[k];
+            *next += 1;
+        }
+    }
+
+    /// Shades what the rays have met, and adds the direct light that nothing hides. Returns how many paths go on.
+    #[inline(always)]
+    unsafe fn shade<A: Arch>(&mut self, scene: &SceneView, settings: &PathSettings, alive: usize) -> usize {
+        let (mut go_on, mut shadow_rays) = (0, 0);
+        for k in 0..alive {
+            let path = self.alive[k];
+            let hit = self.hits.get(k);
+            // SAFETY: as the caller promised; the path is among those begun.
+            let shaded = unsafe { shade(scene, settings, self.state(path), &hit) };
+            if let Some(shadow) = shaded.shadow {
+                self.shadow_rays.set(shadow_rays, shadow.ray, shadow.t_max);
+                self.ld[shadow_rays] = shadow.ld;
+                self.shadow_of[shadow_rays] = path;
+                shadow_rays += 1;
+            }
+            self.alive[go_on] = path;
+            go_on += usize::from(shaded.alive);
+        }
+        if shadow_rays > 0 {
+            // SAFETY: as the caller promised.
+            unsafe { self.connect::<A>(scene, shadow_rays) };
+        }
+        go_on
+    }
+
+    /// Adds direct light where nothing hides it.
+    #[inline(always)]
+    unsafe fn connect<A: Arch>(&mut self, scene: &SceneView, shadow_rays: usize) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            packet::intersect::<A, true, WIDTH>(scene, &mut self.shadow_rays, shadow_rays, &mut self.hits);
+        }
+        for k in 0..shadow_rays {
+            if !self.hits.get(k).is_hit() {
+                let ld = self.ld[k];
+                // SAFETY: the paths alive are among those begun.
+                unsafe { self.state(self.shadow_of[k]).l += ld };
+            }
+        }
+    }
+}
