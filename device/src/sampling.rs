@@ -74,7 +74,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Builds a frame around `z`, see [`tangents`].
+    /// Builds a frame around `z` by the function `tangents`.
     #[inline(always)]
     pub fn from_z(z: Vec3) -> Self {
         let [x, y] = tangents(z.to_array());

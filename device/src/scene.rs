@@ -15,7 +15,9 @@ pub struct SceneView {
     pub nodes: *const Node,
     /// Primitives in the order of the leaves; one may occur more than once.
     pub prims: *const Primitive,
-    /// The same by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
+    /// Which primitive of the scene each of them is, the same for all occurrences of one.
+    pub sources: *const u32,
+    /// The vertices by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
     pub columns: VertexColumns,
     /// Unit vertex normals of smooth triangles.
     pub normals: *const TriangleNormals,

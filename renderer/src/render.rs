@@ -87,6 +87,7 @@ pub struct Rendered {
 pub struct Uploaded<B: Backend> {
     nodes: B::Buf<Node>,
     prims: B::Buf<Primitive>,
+    sources: B::Buf<u32>,
     columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
     materials: B::Buf<Material>,
@@ -101,6 +102,7 @@ impl<B: Backend> Uploaded<B> {
         Ok(Self {
             nodes: backend.upload("BVH nodes", &scene.nodes)?,
             prims: backend.upload("primitives", &scene.prims)?,
+            sources: backend.upload("sources of primitives", &scene.sources)?,
             columns: backend.upload("vertex columns", &columns)?,
             normals: backend.upload("normals", &scene.normals)?,
             materials: backend.upload("materials", &scene.materials)?,
@@ -114,6 +116,7 @@ impl<B: Backend> Uploaded<B> {
         SceneView {
             nodes: self.nodes.ptr(),
             prims: self.prims.ptr(),
+            sources: self.sources.ptr(),
             columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
             normals: self.normals.ptr(),
             materials: self.materials.ptr(),

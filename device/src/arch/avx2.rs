@@ -16,7 +16,6 @@ pub struct Avx2;
 
 impl Arch for Avx2 {
     type Packet = F32x8;
-    const FEW: u32 = 1;
 
     #[inline(always)]
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
@@ -49,7 +48,7 @@ impl Arch for Avx2 {
 /// arithmetic, and so the same bits.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn intersect_eight<const ANY: bool>(
+unsafe fn intersect_eight<const ANY: bool>(
     scene: &SceneView,
     base: u32,
     bits: u32,
@@ -96,7 +95,8 @@ pub(super) unsafe fn intersect_eight<const ANY: bool>(
         let lane = 31 - found.leading_zeros();
         found &= !(1 << lane);
         let i = lane as usize;
-        if hit.yields_to(t[i], base + lane) {
+        // SAFETY: both are primitives of the scene.
+        if unsafe { hit.yields_to(scene, t[i], base + lane) } {
             *hit = Hit { t: t[i], prim: base + lane, b: [b[0][i], b[1][i]] };
         }
     }
@@ -135,7 +135,7 @@ fn to_array(x: F32x8) -> [f32; 8] {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
     // `Slabs::new`, three axes at once.
     let (o, inv_d) = (from_vec3(ray.ray.o), from_vec3(ray.inv_d));
     // SAFETY: the fourth float read is the node's next word.

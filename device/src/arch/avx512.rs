@@ -11,7 +11,6 @@ pub struct Avx512;
 
 impl Arch for Avx512 {
     type Packet = F32x16;
-    const FEW: u32 = 1;
 
     #[inline(always)]
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {

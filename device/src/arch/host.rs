@@ -8,7 +8,6 @@ pub struct Portable;
 
 impl Arch for Portable {
     type Packet = f32;
-    const FEW: u32 = 1;
 
     #[inline(always)]
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {

@@ -16,7 +16,7 @@ pub struct F32x8(__m256);
 /// Eight truth values: all bits of a lane, or none.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Mask8(__m256);
+pub(crate) struct Mask8(__m256);
 
 /// Sixteen numbers in a register of AVX-512.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct F32x16(__m512);
 /// Sixteen truth values, a bit each.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub struct Mask16(__mmask16);
+pub(crate) struct Mask16(__mmask16);
 
 /// A function of instructions that the machine has, by what the module says.
 macro_rules! wraps {
@@ -111,7 +111,8 @@ macro_rules! real {
     };
 }
 
-impl Real for F32x8 {
+// SAFETY: a register is its eight lanes; only `Avx2` makes such numbers.
+unsafe impl Real for F32x8 {
     type Mask = Mask8;
     real!(
         8,
@@ -142,7 +143,8 @@ impl Real for F32x8 {
     }
 }
 
-impl Real for F32x16 {
+// SAFETY: a register is its sixteen lanes; only `Avx512` makes such numbers.
+unsafe impl Real for F32x16 {
     type Mask = Mask16;
     real!(
         16,

@@ -24,17 +24,17 @@ pub use avx512::Avx512;
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
-pub use real::{Mask, Real};
-pub(crate) use real::{Vec3s, minus, splat};
+pub(crate) use real::{Mask, Real, Vec3s, minus, splat};
 
 /// An instruction set that the stages can be compiled for. Each stage is generic over it, so that one
 /// binary holds a version for every machine and chooses at run time.
 pub trait Arch: 'static {
     /// The rays that packets trace at once.
+    #[expect(
+        private_bounds,
+        reason = "numbers of an instruction set may only be made where the machine has it"
+    )]
     type Packet: Real;
-
-    /// Number of rays up to which those of a packet go on alone.
-    const FEW: u32;
 
     /// Tests `ray` against the children of `*node` over (0, `t_max`).
     ///

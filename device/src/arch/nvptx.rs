@@ -12,7 +12,6 @@ pub struct Gpu;
 
 impl Arch for Gpu {
     type Packet = f32;
-    const FEW: u32 = 1;
 
     #[inline(always)]
     unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {

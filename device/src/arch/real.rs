@@ -6,7 +6,11 @@ use glam::Vec3;
 
 /// A number, or one number for each of several rays or primitives that are tested at once: the tests of shapes are
 /// written once for all of these. Every operation rounds each lane as it would a number alone.
-pub trait Real:
+///
+/// # Safety
+/// The type is its `LANES` numbers in their order, and nothing else. Its operations may only be called on machines
+/// that have its instruction set.
+pub(crate) unsafe trait Real:
     Copy
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -18,7 +22,7 @@ pub trait Real:
     /// A truth value for each lane.
     type Mask: Mask;
 
-    /// Number of lanes, at most 32.
+    /// Number of lanes, a power of two, at most 16.
     const LANES: usize;
 
     /// The same number in all lanes.
@@ -102,7 +106,9 @@ pub(crate) fn minus<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> Vec3s<F> {
 }
 
 /// Truth values.
-pub trait Mask: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> + 'static {
+pub(crate) trait Mask:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> + 'static
+{
     /// A bit for each lane, from the lowest.
     fn bits(self) -> u32;
 }
@@ -114,7 +120,8 @@ impl Mask for bool {
     }
 }
 
-impl Real for f32 {
+// SAFETY: a number is one number, and all machines have its operations.
+unsafe impl Real for f32 {
     type Mask = bool;
     const LANES: usize = 1;
 

@@ -12,13 +12,16 @@ use crate::arch::{Arch, Mask, Real, Vec3s, load, minus, splat};
 use crate::ray::Ray;
 use crate::sampling::tangents;
 use crate::scene::SceneView;
-use crate::shape::{self, Primitive, sphere, triangle};
+use crate::shape::{self, sphere, triangle};
 
 use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay, safe_inverse};
 use super::traverse::{Hit, NODES, STACK_SIZE, traverse_below};
 
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
+
+/// Number of rays up to which those of a packet go on alone.
+const FEW: u32 = 1;
 
 /// Rays by columns.
 #[repr(C, align(64))]
@@ -85,7 +88,7 @@ const NOTHING: f32 = -1.0;
 /// known that it is there.
 ///
 /// # Safety
-/// `scene` is valid, 0 < `len` ≤ `N`, and the machine is an `A`.
+/// `scene` is valid, `len` ≤ `N`, and the machine is an `A`.
 #[inline(always)]
 pub unsafe fn intersect<A: Arch, const ANY: bool, const N: usize>(
     scene: &SceneView,
@@ -93,6 +96,7 @@ pub unsafe fn intersect<A: Arch, const ANY: bool, const N: usize>(
     len: usize,
     hits: &mut HitColumns<N>,
 ) {
+    const { assert!(MAX_LANES.is_power_of_two() && A::Packet::LANES <= MAX_LANES) };
     let lanes = A::Packet::LANES;
     rays.pad(len, lanes);
     for first in (0..len).step_by(lanes) {
@@ -219,6 +223,10 @@ impl<F: Real> Stack<F> {
     }
 }
 
+/// What the rays of a packet meet closer than `t_max`.
+///
+/// # Safety
+/// `scene` is valid, and the machine is an `A`.
 #[inline(always)]
 unsafe fn traverse<A: Arch, const ANY: bool>(
     scene: &SceneView,
@@ -231,7 +239,7 @@ unsafe fn traverse<A: Arch, const ANY: bool>(
     let mut next = Some((zero, 0));
     while let Some((near, node)) = next {
         let mut active = near.le(hit.t).bits();
-        if active.count_ones() > A::FEW {
+        if active.count_ones() > FEW {
             // SAFETY: the node is one of the tree.
             unsafe { visit::<A, ANY>(scene, packet, node, &mut hit, &mut stack) };
         } else {
@@ -248,7 +256,10 @@ unsafe fn traverse<A: Arch, const ANY: bool>(
 }
 
 /// Follows the ray of lane `i` alone below a node.
-#[inline(never)]
+///
+/// # Safety
+/// `scene` is valid and has this node, and the machine is an `A`.
+#[inline(always)]
 unsafe fn alone<A: Arch, const ANY: bool>(
     scene: &SceneView,
     packet: &Packet<A::Packet>,
@@ -266,6 +277,9 @@ unsafe fn alone<A: Arch, const ANY: bool>(
 }
 
 /// Tests the primitives of a node, and puts its child nodes onto the stack, the nearest on top.
+///
+/// # Safety
+/// `scene` is valid and has this node, and the machine is an `A`.
 #[inline(always)]
 unsafe fn visit<A: Arch, const ANY: bool>(
     scene: &SceneView,
@@ -295,7 +309,7 @@ unsafe fn visit<A: Arch, const ANY: bool>(
 }
 
 /// Tests the children: sets the bits of [`super::NodeHits::hits`] for those that any ray meets, and where each ray
-/// enters them, beyond every end where it misses.
+/// enters them, NaN where it misses.
 #[inline(always)]
 fn intersect_children<F: Real>(node: &Node, packet: &Packet<F>, t_max: F, enter: &mut [F; 8]) -> u32 {
     let slabs = Slabs::new(node, packet);
@@ -310,7 +324,8 @@ fn intersect_children<F: Real>(node: &Node, packet: &Packet<F>, t_max: F, enter:
         let [near, far] = slabs.child(&planes, slot, packet);
         let near = near.max(F::splat(0.0));
         let met = near.le(far.min(t_max));
-        *enter = F::select(met, near, F::splat(f32::INFINITY));
+        // No end lies beyond NaN: a ray that misses is done with the child.
+        *enter = F::select(met, near, F::splat(f32::NAN));
         // No branches: which children are met is hard to predict.
         let meta = u32::from(byte(&node.meta, slot));
         let is_inner = (meta & (meta << 1) & 0x10) >> 4;
@@ -369,6 +384,9 @@ impl<F: Real> Slabs<F> {
 }
 
 /// Tests all rays against one primitive: those that do not enter its box as well, which costs nothing.
+///
+/// # Safety
+/// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
 unsafe fn intersect_prim<F: Real, const ANY: bool>(
     scene: &SceneView,
@@ -388,9 +406,12 @@ unsafe fn intersect_prim<F: Real, const ANY: bool>(
             return;
         }
         let (t0, t1) = sphere::roots(o, radius, chord);
-        // The first root, unless it lies behind, or beyond the end as the second does then.
+        // The first root, or else the second, as for a ray alone.
         let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
-        accept::<F, ANY>(index, &prim, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit);
+        // SAFETY: as the caller promised.
+        unsafe {
+            accept::<F, ANY>(scene, index, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit)
+        };
         return;
     }
     let [a, b, c] = [splat(prim.a), splat(prim.b), splat(prim.c)];
@@ -399,19 +420,26 @@ unsafe fn intersect_prim<F: Real, const ANY: bool>(
     let [u, v, w] = edges;
     let undecided = u.eq(zero) | v.eq(zero) | w.eq(zero);
     let inside = !(u.signs_differ(v, w) | undecided);
+    // Rays that are done need no decision.
+    let undecided = undecided & zero.le(hit.t);
     // No branch if none is inside: it is as likely as not.
     let (t, b) = triangle::distance(vertices, edges, packet.d);
-    accept::<F, ANY>(index, &prim, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit);
+    // SAFETY: as the caller promised.
+    unsafe { accept::<F, ANY>(scene, index, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit) };
     if undecided.bits() != 0 {
-        one_by_one::<F, ANY>(index, &prim, packet, undecided.bits(), hit);
+        // SAFETY: as the caller promised.
+        unsafe { one_by_one::<F, ANY>(scene, index, packet, undecided.bits(), hit) };
     }
 }
 
 /// Records hits that are no farther than what the rays have met so far.
+///
+/// # Safety
+/// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
-fn accept<F: Real, const ANY: bool>(
+unsafe fn accept<F: Real, const ANY: bool>(
+    scene: &SceneView,
     index: u32,
-    prim: &Primitive,
     packet: &Packet<F>,
     mask: F::Mask,
     t: F,
@@ -425,25 +453,32 @@ fn accept<F: Real, const ANY: bool>(
     hit.prim = F::select(mask, F::splat(f32::from_bits(index)), hit.prim);
     hit.b = [F::select(mask, b[0], hit.b[0]), F::select(mask, b[1], hit.b[1])];
     if ties.bits() != 0 {
-        one_by_one::<F, ANY>(index, prim, packet, ties.bits(), hit);
+        // SAFETY: as the caller promised.
+        unsafe { one_by_one::<F, ANY>(scene, index, packet, ties.bits(), hit) };
     }
 }
 
 /// Tests rays alone against a primitive.
+///
+/// # Safety
+/// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(never)]
-fn one_by_one<F: Real, const ANY: bool>(
+unsafe fn one_by_one<F: Real, const ANY: bool>(
+    scene: &SceneView,
     index: u32,
-    prim: &Primitive,
     packet: &Packet<F>,
     mut lanes: u32,
     hit: &mut PacketHit<F>,
 ) {
+    // SAFETY: the primitive is of the scene.
+    let prim = unsafe { load(scene.prims.add(index as usize)) };
     while lanes != 0 {
         let i = lanes.trailing_zeros() as usize;
         lanes &= lanes - 1;
         let mut best = hit.lane(i);
-        if let Some((t, b)) = shape::intersect(prim, &packet.ray(i), best.t)
-            && best.yields_to(t, index)
+        if let Some((t, b)) = shape::intersect(&prim, &packet.ray(i), best.t)
+            // SAFETY: as the caller promised; what was hit before is a primitive of the scene as well.
+            && unsafe { best.yields_to(scene, t, index) }
         {
             best = Hit { t: if ANY { NOTHING } else { t }, prim: index, b };
             hit.set_lane(i, best);

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, load};
 use crate::ray::Ray;
 use crate::scene::SceneView;
 use crate::shape;
@@ -32,11 +32,16 @@ impl Hit {
     }
 
     /// Whether an intersection with primitive `prim` at `t` takes the place of this hit. Among equally near ones the
-    /// last in the order of the leaves wins, so that the order of traversal does not matter.
+    /// last in the scene wins, so that it does not matter in which order, and by which of its occurrences in the
+    /// leaves, a primitive is found. The end of the ray wins against all.
+    ///
+    /// # Safety
+    /// `scene` is valid and has this primitive and that of the hit.
     #[inline(always)]
-    pub(crate) const fn yields_to(&self, t: f32, prim: u32) -> bool {
-        // No primitive comes after MISS: the end of the ray wins.
-        t < self.t || (t == self.t && prim > self.prim)
+    pub(crate) unsafe fn yields_to(&self, scene: &SceneView, t: f32, prim: u32) -> bool {
+        // SAFETY: as the caller promised.
+        let source = |prim: u32| unsafe { load(scene.sources.add(prim as usize)) };
+        t < self.t || (t == self.t && self.is_hit() && source(prim) > source(self.prim))
     }
 
     /// Whether the ray met something.
@@ -171,9 +176,10 @@ pub(crate) unsafe fn intersect_prims<const ANY: bool>(
         bits &= !(1 << bit);
         let index = base + bit;
         // SAFETY: the bit stands for a primitive of the tree.
-        let prim = unsafe { crate::arch::load(scene.prims.add(index as usize)) };
+        let prim = unsafe { load(scene.prims.add(index as usize)) };
         if let Some((t, b)) = shape::intersect(&prim, ray, hit.t)
-            && hit.yields_to(t, index)
+            // SAFETY: as above; what was hit before is a primitive as well.
+            && unsafe { hit.yields_to(scene, t, index) }
         {
             *hit = Hit { t, prim: index, b };
             if ANY {

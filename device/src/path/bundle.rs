@@ -15,8 +15,8 @@ use crate::bvh::packet::{self, HitColumns, RayColumns};
 use crate::film::FilmPixel;
 use crate::scene::SceneView;
 
-/// Paths side by side: enough for packets of rays into one octant each. With about 220 bytes each they stay in the
-/// second-level cache.
+/// Paths side by side: enough for packets of rays into one octant each. With about 200 bytes each, rays and hits
+/// included, they stay in the second-level cache.
 const WIDTH: usize = 512;
 
 /// Paths under way, and the rays that they wait for.
@@ -134,6 +134,9 @@ impl Bundle {
     }
 
     /// Finds what the rays of the paths meet.
+    ///
+    /// # Safety
+    /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
     #[inline(always)]
     unsafe fn extend<A: Arch>(&mut self, scene: &SceneView, alive: usize) {
         // SAFETY: as the caller promised; the paths alive are among those begun.
@@ -149,6 +152,9 @@ impl Bundle {
 
     /// Orders the paths alive by the octants that their rays look into: rays of a packet then visit nodes in one order,
     /// and more of the same ones. A counting sort.
+    ///
+    /// # Safety
+    /// The first `alive` of `self.alive` are indices of paths.
     #[inline(always)]
     unsafe fn sort_by_octant(&mut self, alive: usize) {
         let mut octants = [0_u8; WIDTH];
@@ -173,7 +179,11 @@ impl Bundle {
         }
     }
 
-    /// Shades what the rays have met, and adds the direct light that nothing hides. Returns how many paths go on.
+    /// Shades what the rays have met, and adds the direct light that nothing hides. Returns how many paths go on:
+    /// the first of `self.alive`.
+    ///
+    /// # Safety
+    /// As [`Bundle::extend`], which has run.
     #[inline(always)]
     unsafe fn shade<A: Arch>(&mut self, scene: &SceneView, settings: &PathSettings, alive: usize) -> usize {
         let (mut go_on, mut shadow_rays) = (0, 0);
@@ -191,14 +201,15 @@ impl Bundle {
             self.alive[go_on] = path;
             go_on += usize::from(shaded.alive);
         }
-        if shadow_rays > 0 {
-            // SAFETY: as the caller promised.
-            unsafe { self.connect::<A>(scene, shadow_rays) };
-        }
+        // SAFETY: as the caller promised; there are no more rays than paths.
+        unsafe { self.connect::<A>(scene, shadow_rays) };
         go_on
     }
 
     /// Adds direct light where nothing hides it.
+    ///
+    /// # Safety
+    /// `scene` is valid, `self.shadow_of` are indices of paths up to `shadow_rays` ≤ `WIDTH`, and the machine is an `A`.
     #[inline(always)]
     unsafe fn connect<A: Arch>(&mut self, scene: &SceneView, shadow_rays: usize) {
         // SAFETY: as the caller promised.

@@ -155,8 +155,7 @@ unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
-        let extent = prim.a.abs().max_element() + prim.b.x;
-        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, extent, prim };
+        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, extent: prim.extent(), prim };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
@@ -167,7 +166,7 @@ unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
         let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
         triangle::interpolate(normals.n, hit.b).normalize()
     };
-    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, extent: triangle::extent(vertices), prim }
+    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, extent: prim.extent(), prim }
 }
 
 /// Orients the surface to where the path comes from, along `d`, and resolves its material. `None` from behind a

@@ -22,6 +22,8 @@ pub(super) const MAX_PRIMITIVES: usize = 1 << 29;
 pub(super) struct Bvh {
     pub(super) nodes: Vec<Node>,
     pub(super) prims: Vec<Primitive>,
+    /// Which primitive each of `prims` was.
+    pub(super) sources: Vec<u32>,
 }
 
 /// Builds a hierarchy, after splitting the boxes of large triangles, and puts the primitives into the order of its
@@ -31,7 +33,7 @@ pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
         return Err(Error::TooManyPrimitives(prims.len()));
     }
     if prims.is_empty() {
-        return Ok(Bvh { nodes: vec![bytemuck::Zeroable::zeroed()], prims: Vec::new() });
+        return Ok(Bvh { nodes: vec![bytemuck::Zeroable::zeroed()], prims: Vec::new(), sources: Vec::new() });
     }
     let (boxes, indices) = split(prims);
     if boxes.len() > MAX_PRIMITIVES {
@@ -46,7 +48,7 @@ pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
         return Err(Error::TooDeep(depth));
     }
     let prims = cwbvh.primitive_indices.iter().map(|&i| prims[i as usize]).collect();
-    Ok(Bvh { nodes, prims })
+    Ok(Bvh { nodes, prims, sources: cwbvh.primitive_indices })
 }
 
 /// PLOC with reinsertion: the better tree.

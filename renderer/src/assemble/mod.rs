@@ -23,8 +23,10 @@ use crate::scene::{Camera, Description, FovAxis, Material, MaterialKind, RenderS
 pub struct SceneData {
     /// The hierarchy, root first.
     pub nodes: Vec<Node>,
-    /// Primitives in leaf order.
+    /// Primitives in leaf order, those that were split once for each piece.
     pub prims: Vec<Primitive>,
+    /// Which primitive of the scene each of `prims` is.
+    pub sources: Vec<u32>,
     /// Vertex normals of smooth triangles.
     pub normals: Vec<TriangleNormals>,
     /// Materials.
@@ -109,6 +111,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let materials: Vec<_> = description.materials.iter().map(|m| material(m, &description.render)).collect();
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
+        + size_of_val(&*bvh.sources)
         + size_of_val(&*flat.normals)
         + size_of_val(&*materials)
         + size_of_val(&*lights.lights)
@@ -124,6 +127,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     Ok(SceneData {
         nodes: bvh.nodes,
         prims: bvh.prims,
+        sources: bvh.sources,
         normals: flat.normals,
         materials,
         environment: lights.environment,
