@@ -31,7 +31,13 @@ impl Ray {
 /// the paper adds near zero and that would have to know the scale of the scene.
 #[inline(always)]
 pub fn offset_ray_origin(p: Vec3, n: Vec3, extent: f32) -> Vec3 {
+    p + ray_offset(p, n, extent)
+}
+
+/// By how much [`offset_ray_origin`] moves a point.
+#[inline(always)]
+pub fn ray_offset(p: Vec3, n: Vec3, extent: f32) -> Vec3 {
     let least = extent * (1.0 / (1 << 20) as f32);
-    let offset = |p: f32, n: f32| p + n * max(p.abs() * (1.0 / (1 << 15) as f32), least);
+    let offset = |p: f32, n: f32| n * max(p.abs() * (1.0 / (1 << 15) as f32), least);
     Vec3::new(offset(p.x, n.x), offset(p.y, n.y), offset(p.z, n.z))
 }

@@ -44,11 +44,11 @@ fn lobes() -> Vec<(String, Bsdf)> {
         reserved: [0; 2],
     };
     let paint = material(Material::DIFFUSE, PAINT.reflectance, Vec3::ZERO, 0.0, Masking::Correlated);
-    let mut lobes = vec![("diffuse".to_owned(), paint.bsdf())];
+    let mut lobes = vec![("diffuse".to_owned(), paint.bsdf(true))];
     for alpha in ALPHAS {
         for (i, (metal, eta, k)) in METALS.into_iter().enumerate() {
             let metal = format!("{metal}, alpha {alpha}");
-            lobes.push((metal, material(Material::CONDUCTOR, eta, k, alpha, KINDS[i % 2].0).bsdf()));
+            lobes.push((metal, material(Material::CONDUCTOR, eta, k, alpha, KINDS[i % 2].0).bsdf(true)));
         }
     }
     lobes
@@ -91,7 +91,7 @@ fn control_wrong_weights_are_rejected() {
     assert!(worst_weight(|_, _, s| s.weight * 1.001) > 5e-4);
     let forgotten = |lobe: &Bsdf, wo: Vec3, s: &BsdfSample| match lobe {
         Bsdf::Conductor(c) => s.weight * c.ggx.g1(wo),
-        Bsdf::Diffuse(_) => s.weight,
+        _ => s.weight,
     };
     assert!(worst_weight(forgotten) > 0.1);
 }

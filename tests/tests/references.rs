@@ -60,6 +60,16 @@ fn furnace_correlated() {
     agrees("furnace-conductor", "reference_correlated", Masking::Correlated);
 }
 
+#[test]
+fn glass_smooth() {
+    agrees("glass-smooth", "reference", Masking::Separable);
+}
+
+#[test]
+fn glass_rough() {
+    agrees("glass-rough", "reference", Masking::Separable);
+}
+
 fn change_alpha(scene: &mut Description, factor: f32) {
     for material in &mut scene.materials {
         if let MaterialKind::Conductor { alpha, .. } = &mut material.kind {

@@ -3,11 +3,8 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Ggx;
-use super::{BsdfSample, Lobe, fresnel};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel};
 use crate::arch::min;
-
-/// Directions closer to the horizon are on it, as far as f32 can tell: Λ and 1/cos overflow there.
-const MIN_COS: f32 = 1e-7;
 
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +43,7 @@ impl Lobe for Conductor {
             wi,
             pdf: self.ggx.pdf_wm(wo, wm) / (4.0 * cos_om),
             weight: fresnel::conductor(cos_om, self.eta, self.k) * self.ggx.g2_over_g1(wo, wi),
+            eta: 1.0,
         })
     }
 

@@ -42,6 +42,7 @@ impl Lobe for Diffuse {
             wi,
             pdf: wi.z * FRAC_1_PI,
             weight: self.reflectance,
+            eta: 1.0,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Scattering at surfaces: one lobe a file.
 
 pub mod conductor;
+pub mod dielectric;
 pub mod diffuse;
 pub mod fresnel;
 pub mod microfacet;
@@ -9,6 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 pub use conductor::Conductor;
+pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
 
 use microfacet::{Ggx, Masking};
@@ -22,11 +24,19 @@ pub struct BsdfSample {
     pub pdf: f32,
     /// f·|cos θi| / pdf.
     pub weight: Vec3,
+    /// Index of refraction where `wi` leads relative to where `wo` does: 1 for reflection.
+    pub eta: f32,
 }
+
+/// Directions closer to the horizon are on it, as far as f32 can tell: Λ and 1/cos overflow there.
+const MIN_COS: f32 = 1e-7;
 
 /// A scattering function with its parameters resolved. All directions are in the local frame; see the
 /// conventions of the crate.
 pub trait Lobe {
+    /// Whether all directions are drawn from a finite set, so that [`Lobe::eval`] and [`Lobe::pdf`] are zero.
+    const DELTA: bool = false;
+
     /// f(wo, wi), without the cosine. Zero for delta lobes and for directions the lobe does not connect.
     fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3;
 
@@ -49,6 +59,14 @@ macro_rules! lobes {
         /// Any lobe.
         #[derive(Clone, Copy, Debug)]
         pub enum Bsdf { $($(#[$meta])* $name($name)),* }
+
+        impl Bsdf {
+            /// [`Lobe::DELTA`] of the lobe.
+            #[inline(always)]
+            pub const fn is_delta(&self) -> bool {
+                match self { $(Self::$name(_) => $name::DELTA),* }
+            }
+        }
 
         impl Lobe for Bsdf {
             #[inline(always)]
@@ -76,19 +94,26 @@ lobes! {
     Diffuse,
     /// GGX microfacet reflection from a conductor.
     Conductor,
+    /// Smooth interface of a dielectric.
+    SmoothDielectric,
+    /// GGX microfacet reflection from and refraction into a dielectric.
+    Dielectric,
+    /// Thin smooth pane of a dielectric.
+    ThinDielectric,
 }
 
 /// Parameters of a material, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Material {
-    /// Diffuse: albedo. Conductor: real part of the index of refraction.
+    /// Diffuse: albedo. Conductor: real part of the index of refraction. Dielectrics: in x, the index of refraction
+    /// behind the surface relative to that in front of it.
     pub color: Vec3,
     /// One of the constants below.
     pub kind: u32,
     /// Conductor: imaginary part of the index of refraction.
     pub k: Vec3,
-    /// Conductor: GGX roughness parameter, > 0.
+    /// GGX roughness parameter, > 0; dielectrics: 0 if smooth.
     pub alpha: f32,
     /// Non-zero if the back scatters as the front does; otherwise it is black.
     pub two_sided: u32,
@@ -106,16 +131,31 @@ impl Material {
     /// `kind` of a GGX conductor.
     pub const CONDUCTOR: u32 = 1;
 
-    /// The lobe that these parameters describe.
+    /// `kind` of a dielectric that fills what lies behind the surface.
+    pub const DIELECTRIC: u32 = 2;
+    /// `kind` of a thin pane of a dielectric.
+    pub const THIN_DIELECTRIC: u32 = 3;
+
+    /// The lobe that these parameters describe, seen from the front or from behind.
     #[inline(always)]
-    pub fn bsdf(&self) -> Bsdf {
+    pub fn bsdf(&self, front: bool) -> Bsdf {
         match self.kind {
-            Self::CONDUCTOR => Bsdf::Conductor(Conductor {
-                ggx: Ggx { alpha: self.alpha, masking: Masking::from_u32(self.masking) },
-                eta: self.color,
-                k: self.k,
-            }),
+            Self::CONDUCTOR => Bsdf::Conductor(Conductor { ggx: self.ggx(), eta: self.color, k: self.k }),
+            Self::DIELECTRIC => {
+                let eta = if front { self.color.x } else { 1.0 / self.color.x };
+                // An interface that all but vanishes scatters nothing to speak of, whatever its roughness.
+                if self.alpha == 0.0 || (eta - 1.0).abs() < 1e-3 {
+                    Bsdf::SmoothDielectric(SmoothDielectric { eta })
+                } else {
+                    Bsdf::Dielectric(Dielectric { ggx: self.ggx(), eta })
+                }
+            }
+            Self::THIN_DIELECTRIC => Bsdf::ThinDielectric(ThinDielectric { eta: self.color.x }),
             _ => Bsdf::Diffuse(Diffuse { reflectance: self.color }),
         }
+    }
+    #[inline(always)]
+    fn ggx(&self) -> Ggx {
+        Ggx { alpha: self.alpha, masking: Masking::from_u32(self.masking) }
     }
 }

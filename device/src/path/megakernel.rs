@@ -81,6 +81,7 @@ pub fn generate(
         beta: Vec3::ONE,
         l: Vec3::ZERO,
         prev_pdf: 0.0,
+        eta_scale: 1.0,
         depth: 0,
         pixel,
         sample,

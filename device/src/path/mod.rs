@@ -75,6 +75,9 @@ pub struct PathState {
     /// Solid-angle density with which `ray` was drawn; 0 for a camera ray or after a delta lobe, which no light
     /// sampling competes with.
     pub prev_pdf: f32,
+    /// Product of the squared relative indices of refraction of all that was entered, and 1 outside: what refraction
+    /// has divided `beta` by and will give back.
+    pub eta_scale: f32,
     /// Number of times the path has scattered.
     pub depth: u32,
     /// Index of the pixel.

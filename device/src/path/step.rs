@@ -8,7 +8,7 @@ use crate::bsdf::{Bsdf, Lobe};
 use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::mis::power_heuristic;
-use crate::ray::{Ray, offset_ray_origin};
+use crate::ray::{Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
@@ -74,8 +74,10 @@ struct Surface {
 struct Scatterer {
     /// The geometric normal on that side.
     side: Vec3,
-    /// Where rays to that side start.
-    o: Vec3,
+    /// The point.
+    p: Vec3,
+    /// From the point to where rays to that side start; those to the other start as far behind.
+    offset: Vec3,
     /// Frame around the shading normal on that side.
     frame: Frame,
     /// Direction to where the path comes from, in that frame.
@@ -176,7 +178,8 @@ unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Sca
     // SAFETY: the primitive's material is in range.
     let material = unsafe { load(scene.materials.add(surface.prim.material() as usize)) };
     let outside = surface.ng.dot(d) < 0.0;
-    if outside == surface.prim.is_flipped() && material.two_sided == 0 {
+    let front = outside != surface.prim.is_flipped();
+    if !front && material.two_sided == 0 {
         return None;
     }
     let side = if outside { surface.ng } else { -surface.ng };
@@ -184,8 +187,19 @@ unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Sca
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
     let frame = Frame::from_z(ns);
-    let o = offset_ray_origin(surface.p, side, surface.extent);
-    Some(Scatterer { side, o, frame, wo: frame.to_local(-d), bsdf: material.bsdf() })
+    let offset = ray_offset(surface.p, side, surface.extent);
+    let (wo, bsdf) = (frame.to_local(-d), material.bsdf(front));
+    Some(Scatterer { side, p: surface.p, offset, frame, wo, bsdf })
+}
+
+impl Scatterer {
+    /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
+    /// disagree on whether it is reflected or transmitted.
+    #[inline(always)]
+    fn origin(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
+        let sign = 1.0_f32.copysign(local.z);
+        (sign * self.side.dot(wi) > 0.0).then(|| self.p + sign * self.offset)
+    }
 }
 
 /// Draws a point on a light and evaluates what it would contribute.
@@ -196,30 +210,27 @@ unsafe fn direct_light(
     state: &PathState,
     at: &Scatterer,
 ) -> Option<ShadowRay> {
-    if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
+    if scene.light_count == 0 || settings.direct() == Direct::Bsdf || at.bsdf.is_delta() {
         return None;
     }
     let [u0, u1, which, _] = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
     // SAFETY: there is a light, and the index drawn is in range.
     let light = unsafe { load(scene.lights.add(select::sample_light(scene, which) as usize)) };
-    // The light is seen from where the shadow ray starts, which is clearly inside or outside of a sphere, as the
-    // point on the surface is not.
-    let sample = light.sample_li(at.o, Vec2::new(uniform(u0), uniform(u1)))?;
+    // The light is seen from where rays start, which is clearly inside or outside of a sphere, as the point on the
+    // surface is not.
+    let sample = light.sample_li(at.p + at.offset, Vec2::new(uniform(u0), uniform(u1)))?;
     let wi = at.frame.to_local(sample.wi);
-    // Reflection leaves on the side it came from, for the geometric normal as for the shading normal.
-    if wi.z <= 0.0 || at.side.dot(sample.wi) <= 0.0 {
-        return None;
-    }
+    let o = at.origin(sample.wi, wi)?;
     let (f, p_bsdf) = at.bsdf.eval_pdf(at.wo, wi);
     let weight = match settings.direct() {
         Direct::Mis => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
     };
-    let ld = state.beta * f * sample.li * (wi.z * weight / sample.pdf);
+    let ld = state.beta * f * sample.li * (wi.z.abs() * weight / sample.pdf);
     if ld == Vec3::ZERO {
         return None;
     }
-    let (ray, t_max) = shadow_ray(at.o, sample.wi, sample.target);
+    let (ray, t_max) = shadow_ray(o, sample.wi, sample.target);
     Some(ShadowRay { ray, t_max, ld })
 }
 
@@ -243,24 +254,25 @@ fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bo
     };
     // A unit vector to a few ulps, which do not add up: every bounce draws anew.
     let wi = at.frame.to_world(sample.wi);
-    if at.side.dot(wi) <= 0.0 {
+    let Some(o) = at.origin(wi, sample.wi) else {
         return false;
-    }
+    };
     state.beta *= sample.weight;
+    state.eta_scale *= sample.eta * sample.eta;
     state.prev_pdf = sample.pdf;
     state.depth += 1;
     if state.depth > settings.rr_depth && !survives_roulette(state, u_rr) {
         return false;
     }
-    state.ray = Ray { o: at.o, d: wi };
+    state.ray = Ray { o, d: wi };
     state.beta != Vec3::ZERO
 }
 
-/// Russian roulette: the path survives with the probability of its largest throughput, and makes up for those
-/// that do not.
+/// Russian roulette: the path survives with the probability of its largest throughput, refraction apart, and makes up
+/// for those that do not.
 #[inline(always)]
 fn survives_roulette(state: &mut PathState, u: f32) -> bool {
-    let survival = min(state.beta.max_element(), 0.95);
+    let survival = min(state.beta.max_element() * state.eta_scale, 0.95);
     if u >= survival {
         return false;
     }

@@ -155,6 +155,12 @@ fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
     let (kind, color, k, alpha) = match material.kind {
         MaterialKind::Diffuse { reflectance } => (DeviceMaterial::DIFFUSE, reflectance, Vec3::ZERO, 0.0),
         MaterialKind::Conductor { eta, k, alpha } => (DeviceMaterial::CONDUCTOR, eta, k, alpha),
+        MaterialKind::Dielectric { ior, alpha } => {
+            (DeviceMaterial::DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, alpha)
+        }
+        MaterialKind::ThinDielectric { ior } => {
+            (DeviceMaterial::THIN_DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, 0.0)
+        }
     };
     DeviceMaterial {
         color,

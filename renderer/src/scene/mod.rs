@@ -112,6 +112,18 @@ pub enum MaterialKind {
         /// GGX roughness parameter, in (0, 1].
         alpha: f32,
     },
+    /// A dielectric, such as glass or water, that fills what lies behind the surface.
+    Dielectric {
+        /// Index of refraction relative to the outside, > 0.
+        ior: f32,
+        /// GGX roughness parameter, in [0, 1]; 0 is smooth.
+        alpha: f32,
+    },
+    /// A thin smooth pane of a dielectric.
+    ThinDielectric {
+        /// Index of refraction relative to the outside, > 0.
+        ior: f32,
+    },
 }
 
 /// Geometry with a material and a place.

@@ -14,8 +14,12 @@ pub(super) const ENVIRONMENT: &[&str] = &["radiance"];
 /// Keys of every material.
 pub(super) const MATERIAL: &[&str] = &["type", "two_sided"];
 /// Types of material and the keys that each adds.
-pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] =
-    &[("diffuse", &["reflectance"]), ("conductor", &["eta", "k", "roughness", "alpha"])];
+pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] = &[
+    ("diffuse", &["reflectance"]),
+    ("conductor", &["eta", "k", "roughness", "alpha"]),
+    ("dielectric", &["ior", "roughness", "alpha"]),
+    ("thin_dielectric", &["ior"]),
+];
 /// Keys of every shape.
 pub(super) const SHAPE: &[&str] =
     &["type", "name", "material", "emission", "emission_sides", "flip_normals", "transform"];
@@ -37,6 +41,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("base_color", "reflectance"),
     ("angle", "degrees"),
     ("ior", "eta"),
+    ("eta", "ior"),
+    ("int_ior", "ior"),
     ("depth", "max_depth"),
     ("bounces", "max_depth"),
     ("max_bounces", "max_depth"),

@@ -166,6 +166,11 @@ fn material(name: &str, section: &Section<'_>) -> Option<Material> {
             let reflectance = section.require("reflectance", "reflectance = [0.8, 0.8, 0.8]")?.color(1.0)?;
             MaterialKind::Diffuse { reflectance }
         }
+        "dielectric" => {
+            let (ior, alpha) = (ior(section), smooth_or_alpha(section));
+            MaterialKind::Dielectric { ior: ior?, alpha: alpha? }
+        }
+        "thin_dielectric" => MaterialKind::ThinDielectric { ior: ior(section)? },
         _ => conductor(section)?,
     };
     Some(Material { name: name.to_owned(), two_sided: two_sided?, kind })
@@ -182,6 +187,21 @@ fn conductor(section: &Section<'_>) -> Option<MaterialKind> {
         section.src.error(k_field?.span(), message);
     }
     Some(MaterialKind::Conductor { eta, k, alpha: alpha? })
+}
+
+/// Index of refraction relative to the outside; that of common glass if there is none.
+fn ior(section: &Section<'_>) -> Option<f32> {
+    const GLASS: f32 = 1.5;
+    section.get("ior").map_or(Some(GLASS), |field| field.number_in(0.1, 10.0))
+}
+
+/// GGX alpha of a material that may be smooth, which it is if nothing is said.
+fn smooth_or_alpha(section: &Section<'_>) -> Option<f32> {
+    match (section.get("roughness"), section.get("alpha")) {
+        (None, None) => Some(0.0),
+        (Some(field), None) | (None, Some(field)) if field.is_zero() => Some(0.0),
+        _ => alpha(section),
+    }
 }
 
 /// GGX alpha, from `alpha` or `roughness`.

@@ -240,6 +240,15 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Whether this is the number 0; reports nothing.
+    pub(super) fn is_zero(&self) -> bool {
+        match self.value.get_ref() {
+            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()) == Ok(0),
+            DeValue::Float(f) => f.as_str().parse() == Ok(0.0),
+            _ => false,
+        }
+    }
+
     /// A finite number; integers count as well.
     pub(super) fn number(&self) -> Option<f64> {
         let value = match self.value.get_ref() {

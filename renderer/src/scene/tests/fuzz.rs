@@ -104,6 +104,10 @@ fn check(d: &Description) {
             MaterialKind::Conductor { eta, k, alpha } => {
                 assert!(eta.is_finite() && k.is_finite() && (limits::MIN_ALPHA..=1.0).contains(&alpha));
             }
+            MaterialKind::Dielectric { ior, alpha } => {
+                assert!(ior > 0.0 && (alpha == 0.0 || (limits::MIN_ALPHA..=1.0).contains(&alpha)));
+            }
+            MaterialKind::ThinDielectric { ior } => assert!(ior > 0.0),
         }
     }
     for shape in &d.shapes {

@@ -1,0 +1,158 @@
+//! Reflection from and refraction into a dielectric.
+//!
+//! `eta` is the index of refraction on the far side relative to that on the side of `wo`. Transmitted radiance is
+//! scaled by 1/`eta`², since refraction widens or narrows the cone that carries it (Veach 1997, §5.2): f is not
+//! reciprocal there.
+
+use glam::{Vec2, Vec3};
+
+use super::microfacet::Ggx;
+use super::{BsdfSample, Lobe, MIN_COS, fresnel};
+
+/// A smooth interface: reflects and refracts in one direction each.
+#[derive(Clone, Copy, Debug)]
+pub struct SmoothDielectric {
+    /// Relative index of refraction, > 0.
+    pub eta: f32,
+}
+
+impl Lobe for SmoothDielectric {
+    const DELTA: bool = true;
+
+    #[inline(always)]
+    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
+        Vec3::ZERO
+    }
+
+    #[inline(always)]
+    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
+        0.0
+    }
+
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, uc: f32, _u: Vec2) -> Option<BsdfSample> {
+        let (reflectance, cos_t) = fresnel::dielectric(wo.z, self.eta);
+        if uc < reflectance {
+            let wi = Vec3::new(-wo.x, -wo.y, wo.z);
+            return Some(BsdfSample { wi, pdf: 0.0, weight: Vec3::ONE, eta: 1.0 });
+        }
+        let wi = Vec3::new(-wo.x / self.eta, -wo.y / self.eta, -cos_t);
+        let weight = Vec3::splat(1.0 / (self.eta * self.eta));
+        Some(BsdfSample { wi, pdf: 0.0, weight, eta: self.eta })
+    }
+}
+
+/// A rough interface of microfacets that each reflect and refract as a smooth one: Walter, Marschner, Li & Torrance
+/// 2007, "Microfacet Models for Refraction through Rough Surfaces", whose equation numbers stand below.
+#[derive(Clone, Copy, Debug)]
+pub struct Dielectric {
+    /// Distribution of microfacets.
+    pub ggx: Ggx,
+    /// Relative index of refraction, > 0; not 1, where nothing would be scattered.
+    pub eta: f32,
+}
+
+impl Dielectric {
+    /// The half vector on the side of `wo` of which `wi` is the reflection (eq. 13) or the refraction (eq. 16).
+    #[inline(always)]
+    fn half_vector(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        let wm = if wi.z > 0.0 { wo + wi } else { wo + self.eta * wi };
+        let wm = wm.normalize();
+        wm * 1.0_f32.copysign(wm.z)
+    }
+
+    /// Density of refracted directions over that of facets: |∂ωm/∂ωi| (eq. 17).
+    #[inline(always)]
+    fn jacobian(&self, cos_om: f32, cos_im: f32) -> f32 {
+        let denominator = cos_om + self.eta * cos_im;
+        self.eta * self.eta * cos_im.abs() / (denominator * denominator)
+    }
+}
+
+impl Lobe for Dielectric {
+    #[inline(always)]
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        self.eval_pdf(wo, wi).0
+    }
+
+    #[inline(always)]
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        self.eval_pdf(wo, wi).1
+    }
+
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
+        if wo.z < MIN_COS {
+            return None;
+        }
+        let wm = self.ggx.sample_wm(wo, u);
+        let cos_om = wo.dot(wm);
+        let (reflectance, cos_t) = fresnel::dielectric(cos_om, self.eta);
+        let pdf_wm = self.ggx.pdf_wm(wo, wm);
+        let reflects = uc < reflectance;
+        let (wi, pdf, eta) = if reflects {
+            ((2.0 * cos_om * wm - wo).normalize(), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
+        } else {
+            let wi = ((cos_om / self.eta - cos_t) * wm - wo / self.eta).normalize();
+            (wi, (1.0 - reflectance) * pdf_wm * self.jacobian(cos_om, -cos_t), self.eta)
+        };
+        if cos_om <= 0.0 || (wi.z > 0.0) != reflects || wi.z.abs() < MIN_COS || pdf <= 0.0 {
+            return None;
+        }
+        let weight = Vec3::splat(self.ggx.g2_over_g1(wo, wi) / (eta * eta));
+        Some(BsdfSample { wi, pdf, weight, eta })
+    }
+
+    /// Reflected (eq. 20) and transmitted (eq. 21, times 1/η²) radiance.
+    #[inline(always)]
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
+            return (Vec3::ZERO, 0.0);
+        }
+        let wm = self.half_vector(wo, wi);
+        let (cos_om, cos_im) = (wo.dot(wm), wi.dot(wm));
+        // A facet seen from behind on either side takes no part.
+        if cos_om <= 0.0 || cos_im * wi.z <= 0.0 {
+            return (Vec3::ZERO, 0.0);
+        }
+        let (reflectance, _) = fresnel::dielectric(cos_om, self.eta);
+        let (share, jacobian, scale) = if wi.z > 0.0 {
+            (reflectance, 1.0 / (4.0 * cos_om), 1.0)
+        } else {
+            (1.0 - reflectance, self.jacobian(cos_om, cos_im), 1.0 / (self.eta * self.eta))
+        };
+        // Both equations are D·G2·(wo·wm)·|∂ωm/∂ωi| / (cos θo cos θi), times the share.
+        let facets = share * self.ggx.d(wm) * cos_om * jacobian / wo.z;
+        let f = facets * scale * self.ggx.g2(wo, wi) / wi.z.abs();
+        (Vec3::splat(f), facets * self.ggx.g1(wo))
+    }
+}
+
+/// A thin pane with two parallel smooth faces: what passes leaves in its old direction.
+#[derive(Clone, Copy, Debug)]
+pub struct ThinDielectric {
+    /// Index of refraction of the pane relative to both sides, > 0.
+    pub eta: f32,
+}
+
+impl Lobe for ThinDielectric {
+    const DELTA: bool = true;
+
+    #[inline(always)]
+    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
+        Vec3::ZERO
+    }
+
+    #[inline(always)]
+    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
+        0.0
+    }
+
+    /// All orders of reflection between the faces together: R + T²R + T²R³ + … = 2R/(1 + R) (pbrt 4th ed. §9.5.1).
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, uc: f32, _u: Vec2) -> Option<BsdfSample> {
+        let (r, _) = fresnel::dielectric(wo.z, self.eta);
+        let wi = if uc < 2.0 * r / (1.0 + r) { Vec3::new(-wo.x, -wo.y, wo.z) } else { -wo };
+        Some(BsdfSample { wi, pdf: 0.0, weight: Vec3::ONE, eta: 1.0 })
+    }
+}
