@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
 pub(crate) mod ggx;
+pub(crate) mod optics;
 pub(crate) mod statistics;
 pub(crate) mod vector;
 

@@ -1,4 +1,4 @@
-//! Fresnel reflectance: cosines in, reflectance out.
+//! The boundary to a medium that absorbs.
 
 use glam::Vec3;
 
