@@ -4,25 +4,6 @@ use glam::Vec3;
 
 use crate::arch::{max, sqrt};
 
-/// Reflectance of unpolarised light by a dielectric with index of refraction `eta` relative to the side it comes
-/// from, and the cosine of the transmitted direction; (1, 0) for total internal reflection. `cos_i` is the cosine of
-/// incidence, in [0, 1].
-///
-/// Born & Wolf, Principles of Optics, §1.5.2.
-#[inline(always)]
-pub fn dielectric(cos_i: f32, eta: f32) -> (f32, f32) {
-    // η² cos²θt = η² − sin²θi, in a form that loses nothing near η = 1 or θi = 90°.
-    let cos2 = (eta - 1.0) * (eta + 1.0) + cos_i * cos_i;
-    if cos2 <= 0.0 {
-        return (1.0, 0.0);
-    }
-    let eta_cos_t = sqrt(cos2);
-    let r_s = (cos_i - eta_cos_t) / (cos_i + eta_cos_t);
-    let (p_i, p_t) = (eta * eta * cos_i, eta_cos_t);
-    let r_p = (p_i - p_t) / (p_i + p_t);
-    (0.5 * (r_s * r_s + r_p * r_p), eta_cos_t / eta)
-}
-
 /// Reflectance of unpolarised light by a conductor with complex index of refraction `eta` + i·`k`, relative to
 /// the outside, per channel; `cos_i` is the cosine of incidence, in [0, 1].
 ///
