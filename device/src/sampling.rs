@@ -81,6 +81,23 @@ impl Frame {
         Self { x: Vec3::from_array(x), y: Vec3::from_array(y), z }
     }
 
+    /// Builds a frame around `z` whose x axis is `along` made orthogonal to `z`. Where `along` is zero, or along `z` as
+    /// far as can be told, any frame around `z`.
+    #[inline(always)]
+    pub fn from_z_x(z: Vec3, along: Vec3) -> Self {
+        /// Square of the sine between `along` and `z` below which only rounding is left of the former.
+        const MIN_SIN2: f32 = 1e-12;
+        let x = along - z.dot(along) * z;
+        let length2 = x.length_squared();
+        if length2 <= max(MIN_SIN2 * along.length_squared(), f32::MIN_POSITIVE) {
+            return Self::from_z(z);
+        }
+        let x = x / sqrt(length2);
+        // What cancelled above is orthogonal to a part only: once more (Giraud et al. 2005, "twice is enough").
+        let x = (x - z.dot(x) * z).normalize();
+        Self { x, y: z.cross(x), z }
+    }
+
     /// World to local.
     #[inline(always)]
     pub fn to_local(&self, v: Vec3) -> Vec3 {

@@ -19,7 +19,7 @@ pub struct SceneView {
     pub sources: *const u32,
     /// The vertices by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
     pub columns: VertexColumns,
-    /// Unit vertex normals of smooth triangles.
+    /// Vertex normals and tangents of the triangles that have them.
     pub normals: *const TriangleNormals,
     /// Materials.
     pub materials: *const Material,

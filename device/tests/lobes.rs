@@ -41,7 +41,8 @@ fn lobes() -> Vec<(String, Bsdf)> {
         alpha,
         two_sided: 0,
         masking: masking as u32,
-        reserved: [0; 2],
+        tangents: 0,
+        reserved: 0,
     };
     let paint = material(Material::DIFFUSE, PAINT.reflectance, Vec3::ZERO, 0.0, Masking::Correlated);
     let mut lobes = vec![("diffuse".to_owned(), paint.bsdf(true))];

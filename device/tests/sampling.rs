@@ -203,3 +203,59 @@ fn control_an_older_construction_is_skewed() {
     let worst = axes().filter(|z| z.z > -1.0).map(|z| skew(&frisvad(z))).fold(0.0, f64::max);
     assert!(worst > 1000.0, "{worst} ulps");
 }
+
+/// Unit vectors, and vectors of all lengths at all angles to them, with the sine of the angle.
+fn axes_and_tangents() -> impl Iterator<Item = (Vec3, Vec3, f64)> {
+    let mut random = Random::new(11);
+    axes().map(move |z| {
+        let across = random.direction();
+        let angle = random.power_of_ten(-5.0, 0.0);
+        let x = (across - wide(z).dot(across) * wide(z)).normalize();
+        let side = if random.f32() < 0.5 { -1.0 } else { 1.0 };
+        let along = (angle.sin() * x + side * angle.cos() * wide(z)).to_f32();
+        let sine = wide(along).cross(wide(z)).length();
+        (z, along * random.power_of_ten(-10.0, 10.0) as f32, sine)
+    })
+}
+
+#[test]
+fn frames_along_a_tangent_are_orthonormal_and_contain_it() {
+    let mut worst: f64 = 0.0;
+    for (z, along, sine) in axes_and_tangents() {
+        let frame = Frame::from_z_x(z, along);
+        worst = worst.max(skew(&frame));
+        assert_eq!(frame.z, z);
+        let along = wide(along).normalize();
+        let (x, y) = (along.dot(wide(frame.x)), along.dot(wide(frame.y)));
+        assert!(x > 0.0 && y.abs() < 3e-7, "{along:?} is ({x}, {y}) across {z}, sine {sine}");
+    }
+    assert!(worst < 8.0, "{worst} ulps");
+}
+
+#[test]
+fn frames_without_a_tangent_are_any() {
+    for z in axes().take(1000) {
+        for along in [Vec3::ZERO, z, -z, 1e6 * z, 1e-30 * z, Vec3::splat(1e-25)] {
+            let (frame, any) = (Frame::from_z_x(z, along), Frame::from_z(z));
+            assert_eq!([frame.x, frame.y, frame.z], [any.x, any.y, any.z], "{z} along {along}");
+        }
+    }
+}
+
+/// Gram–Schmidt as textbooks have it leaves what cancels.
+#[test]
+fn control_frames_made_orthogonal_once_are_skewed() {
+    let once = |z: Vec3, along: Vec3| {
+        let x = (along - z.dot(along) * z).normalize();
+        Frame { x, y: z.cross(x), z }
+    };
+    let worst = axes_and_tangents().map(|(z, along, _)| skew(&once(z, along))).fold(0.0, f64::max);
+    assert!(worst > 1000.0, "{worst} ulps");
+    let mut rejected = 0;
+    for (z, along, sine) in axes_and_tangents().filter(|(.., sine)| *sine > 0.1) {
+        let (any, along) = (Frame::from_z(z), wide(along).normalize());
+        rejected += u32::from(along.dot(wide(any.y)).abs() > 3e-7);
+        assert!(sine <= 1.0 + 1e-6);
+    }
+    assert!(rejected > 10_000, "frames that know of no tangent contain it");
+}

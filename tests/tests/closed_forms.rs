@@ -60,6 +60,7 @@ fn octahedron_sphere(subdivisions: usize) -> TriangleMesh {
     let mut mesh = TriangleMesh {
         positions: vec![Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z],
         normals: Vec::new(),
+        uvs: Vec::new(),
         triangles: vec![
             [0, 1, 2],
             [1, 3, 2],

@@ -119,8 +119,10 @@ pub struct Material {
     pub two_sided: u32,
     /// [`Masking`] as a number.
     pub masking: u32,
+    /// Non-zero if it scatters by the direction along the surface as well, so that x has to be dp/du.
+    pub tangents: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 const _: () = assert!(size_of::<Material>() == 48);
@@ -135,6 +137,12 @@ impl Material {
     pub const DIELECTRIC: u32 = 2;
     /// `kind` of a thin pane of a dielectric.
     pub const THIN_DIELECTRIC: u32 = 3;
+
+    /// Whether the x axis of the local frame has to be dp/du.
+    #[inline(always)]
+    pub const fn needs_tangents(&self) -> bool {
+        self.tangents != 0
+    }
 
     /// The lobe that these parameters describe, seen from the front or from behind.
     #[inline(always)]

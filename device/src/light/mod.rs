@@ -21,7 +21,7 @@ pub struct Light {
     pub a: Vec3,
     /// [`Light::TRIANGLE`], [`Light::SPHERE`] or [`Light::ENVIRONMENT`], and flags.
     pub kind_flags: u32,
-    /// Triangle: vertex 1. Sphere: (radius, 0, 0).
+    /// Triangle: vertex 1. Sphere: the radius is x.
     pub b: Vec3,
     /// Probability with which this light is chosen.
     pub pmf: f32,

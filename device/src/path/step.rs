@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, min};
-use crate::bsdf::{Bsdf, Lobe};
+use crate::bsdf::{Bsdf, Lobe, Material};
 use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::mis::power_heuristic;
@@ -12,7 +12,7 @@ use crate::ray::{Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
-use crate::shape::{Primitive, triangle};
+use crate::shape::{Primitive, sphere, triangle};
 
 /// Light that arrives if nothing is in the way.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,8 @@ struct Surface {
     ng: Vec3,
     /// Interpolated normal, on either side.
     ns: Vec3,
+    /// Direction in which u grows, of any length, for materials that ask for it; zero if there is none.
+    dp_du: Vec3,
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     extent: f32,
     prim: Primitive,
@@ -157,18 +159,20 @@ unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
-        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, extent: prim.extent(), prim };
+        let dp_du = prim.b.y * sphere::dp_dphi(prim.c, n);
+        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, dp_du, extent: prim.extent(), prim };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
-    let ns = if prim.normals == Primitive::FLAT {
-        ng
+    let (ns, dp_du) = if prim.normals == Primitive::FLAT {
+        (ng, Vec3::ZERO)
     } else {
         // SAFETY: the primitive's normals are in range.
         let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
-        triangle::interpolate(normals.n, hit.b).normalize()
+        (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du)
     };
-    Surface { p: triangle::interpolate(vertices, hit.b), ng, ns, extent: prim.extent(), prim }
+    let p = triangle::interpolate(vertices, hit.b);
+    Surface { p, ng, ns, dp_du, extent: prim.extent(), prim }
 }
 
 /// Orients the surface to where the path comes from, along `d`, and resolves its material. `None` from behind a
@@ -186,7 +190,7 @@ unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Sca
     let ns = surface.ns * 1.0_f32.copysign(surface.ns.dot(side));
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
-    let frame = Frame::from_z(ns);
+    let frame = shading_frame(&material, ns, surface.dp_du);
     let offset = ray_offset(surface.p, side, surface.extent);
     let (wo, bsdf) = (frame.to_local(-d), material.bsdf(front));
     Some(Scatterer { side, p: surface.p, offset, frame, wo, bsdf })
@@ -200,6 +204,13 @@ impl Scatterer {
         let sign = 1.0_f32.copysign(local.z);
         (sign * self.side.dot(wi) > 0.0).then(|| self.p + sign * self.offset)
     }
+}
+
+/// The frame in which a material scatters: it follows the surface where the material does, and is the one that takes
+/// least to compute elsewhere.
+#[inline(always)]
+fn shading_frame(material: &Material, ns: Vec3, dp_du: Vec3) -> Frame {
+    if material.needs_tangents() { Frame::from_z_x(ns, dp_du) } else { Frame::from_z(ns) }
 }
 
 /// Draws a point on a light and evaluates what it would contribute.

@@ -16,13 +16,13 @@ pub struct Primitive {
     pub a: Vec3,
     /// Index of the material, and in the high bits [`Primitive::SPHERE`] and [`Primitive::FLIPPED`].
     pub material_flags: u32,
-    /// Triangle: vertex 1. Sphere: (radius, 0, 0).
+    /// Triangle: vertex 1. Sphere: radius; 1, or −1 where the azimuth turns clockwise around the axis; 0.
     pub b: Vec3,
     /// Index of the light that this primitive is, or [`Primitive::NO_LIGHT`].
     pub light: u32,
-    /// Triangle: vertex 2. Sphere: zero.
+    /// Triangle: vertex 2. Sphere: unit vector along the axis of its parameterisation, the z axis in object space.
     pub c: Vec3,
-    /// Triangle: index into [`crate::scene::SceneView::normals`], or [`Primitive::FLAT`].
+    /// Triangle: index into [`crate::scene::SceneView::normals`], or [`Primitive::FLAT`]. Sphere: the latter.
     pub normals: u32,
 }
 
@@ -35,7 +35,7 @@ impl Primitive {
     pub const FLIPPED: u32 = 1 << 30;
     /// `light` of what emits nothing.
     pub const NO_LIGHT: u32 = u32::MAX;
-    /// `normals` of a triangle shaded flat.
+    /// `normals` of what has none: a triangle that is shaded flat and on which directions do not matter.
     pub const FLAT: u32 = u32::MAX;
 
     /// Whether this is a sphere.

@@ -21,6 +21,13 @@ pub fn intersect(center: Vec3, radius: f32, ray: &Ray, t_max: f32) -> Option<f32
     inside(t0).or_else(|| inside(t1))
 }
 
+/// Derivative of the point with normal `n` on a sphere as its azimuth grows around the unit vector `axis`, over the
+/// radius: the direction of growing u if u = φ/2π. Zero at the poles.
+#[inline(always)]
+pub fn dp_dphi(axis: Vec3, n: Vec3) -> Vec3 {
+    axis.cross(n)
+}
+
 /// Where a line passes a sphere.
 #[derive(Clone, Copy)]
 pub(crate) struct Chord<F> {

@@ -1,19 +1,19 @@
 //! Triangles.
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use crate::arch::{Real, Vec3s, max, min, minus, splat};
 use crate::bvh::TraversalRay;
 
-/// Unit normals at the vertices of a smooth triangle, 48 bytes.
+/// What shading wants of a triangle that is smooth, or on which directions matter, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct TriangleNormals {
-    /// The normals.
+    /// Unit normals at the vertices.
     pub n: [Vec3; 3],
-    /// Zero.
-    pub reserved: [f32; 3],
+    /// [`dp_du`], or zero where no material asks for it.
+    pub dp_du: Vec3,
 }
 
 /// Distance in (0, `t_max`] and the barycentric coordinates of vertices 1 and 2. Both sides are hit.
@@ -96,6 +96,26 @@ pub fn interpolate([v0, v1, v2]: [Vec3; 3], b: [f32; 2]) -> Vec3 {
 #[inline(always)]
 pub fn extent([v0, v1, v2]: [Vec3; 3]) -> f32 {
     v0.abs().max(v1.abs()).max(v2.abs()).max_element()
+}
+
+/// Unit vector along which u grows while v stays, if the texture coordinates at the vertices are `uv`; zero if they do
+/// not say (pbrt 4th ed. §6.5.3). Computed once for a triangle, by the host, with differences that are exact or
+/// nearly: coordinates far from 0 lose nothing.
+pub fn dp_du([v0, v1, v2]: [Vec3; 3], [uv0, uv1, uv2]: [Vec2; 3]) -> Vec3 {
+    let minus = |a: f32, b: f32| f64::from(a) - f64::from(b);
+    let [du1, dv1] = [minus(uv1.x, uv0.x), minus(uv1.y, uv0.y)];
+    let [du2, dv2] = [minus(uv2.x, uv0.x), minus(uv2.y, uv0.y)];
+    let det = du1 * dv2 - dv1 * du2;
+    // Of the determinant only the sign matters to a direction, and of its factors only their ratio.
+    let scale = dv1.abs().max(dv2.abs()).copysign(det);
+    let [dv1, dv2] = [dv1 / scale, dv2 / scale];
+    let along = |a: f32, b: f32, c: f32| dv2 * minus(b, a) - dv1 * minus(c, a);
+    let d = [along(v0.x, v1.x, v2.x), along(v0.y, v1.y, v2.y), along(v0.z, v1.z, v2.z)];
+    let longest = d[0].abs().max(d[1].abs()).max(d[2].abs());
+    if det == 0.0 || longest == 0.0 || !longest.is_finite() {
+        return Vec3::ZERO;
+    }
+    Vec3::from_array(d.map(|x| (x / longest) as f32)).normalize()
 }
 
 /// The normal times twice the area; points to where the vertices run counter-clockwise.

@@ -27,7 +27,7 @@ pub struct SceneData {
     pub prims: Vec<Primitive>,
     /// Which primitive of the scene each of `prims` is.
     pub sources: Vec<u32>,
-    /// Vertex normals of smooth triangles.
+    /// Vertex normals and tangents of the triangles that have them.
     pub normals: Vec<TriangleNormals>,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
@@ -99,7 +99,8 @@ impl std::error::Error for Error {}
 
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
-    let flat = shapes::flatten(&description.shapes);
+    let tangents: Vec<_> = description.materials.iter().map(Material::needs_tangents).collect();
+    let flat = shapes::flatten(&description.shapes, &tangents);
     let lights = lights::collect(&flat, &description.shapes, description.environment);
     let mut prims = flat.prims;
     for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
@@ -169,7 +170,8 @@ fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
         alpha,
         two_sided: material.two_sided.into(),
         masking: render.masking as u32,
-        reserved: [0; 2],
+        tangents: material.needs_tangents().into(),
+        reserved: 0,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Shapes to primitives in world space.
 
 use device::shape::Primitive;
-use device::shape::triangle::TriangleNormals;
-use glam::{Affine3A, Mat3, Vec3};
+use device::shape::triangle::{TriangleNormals, area_normal, dp_du};
+use glam::{Affine3A, Mat3, Vec2, Vec3};
 
 use crate::scene::{Geometry, Shape, TriangleMesh};
 
@@ -13,18 +13,20 @@ pub(super) struct Flat {
     pub(super) prims: Vec<Primitive>,
     /// Index of the shape of each.
     pub(super) shape_of: Vec<u32>,
-    /// Vertex normals of smooth triangles.
+    /// Vertex normals and tangents of the triangles that have them.
     pub(super) normals: Vec<TriangleNormals>,
 }
 
-pub(super) fn flatten(shapes: &[Shape]) -> Flat {
+/// Flattens shapes; `tangents` says of every material whether it needs them.
+pub(super) fn flatten(shapes: &[Shape], tangents: &[bool]) -> Flat {
     let mut flat = Flat::default();
     for (i, shape) in shapes.iter().enumerate() {
+        let tangents = tangents[shape.material];
         match &shape.geometry {
             Geometry::Sphere { center, radius } => flat.add_sphere(shape, *center, *radius),
-            Geometry::Quad => flat.add_mesh(shape, &quad()),
-            Geometry::Box => flat.add_mesh(shape, &cube()),
-            Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh),
+            Geometry::Quad => flat.add_mesh(shape, &quad(), tangents),
+            Geometry::Box => flat.add_mesh(shape, &cube(), tangents),
+            Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh, tangents),
         }
         flat.shape_of.resize(flat.prims.len(), i as u32);
     }
@@ -37,45 +39,61 @@ fn material_flags(shape: &Shape) -> u32 {
 
 impl Flat {
     fn add_sphere(&mut self, shape: &Shape, center: Vec3, radius: f32) {
-        let scale = shape.world_from_object.matrix3.determinant().abs().cbrt();
+        let to_world = &shape.world_from_object;
+        let determinant = to_world.matrix3.determinant();
+        let scale = determinant.abs().cbrt();
         self.prims.push(Primitive {
-            a: shape.world_from_object.transform_point3(center),
+            a: to_world.transform_point3(center),
             material_flags: material_flags(shape) | Primitive::SPHERE,
-            b: Vec3::new(radius * scale, 0.0, 0.0),
+            b: Vec3::new(radius * scale, 1.0_f32.copysign(determinant), 0.0),
             light: Primitive::NO_LIGHT,
-            c: Vec3::ZERO,
+            c: to_world.transform_vector3(Vec3::Z).normalize(),
             normals: Primitive::FLAT,
         });
     }
 
-    fn add_mesh(&mut self, shape: &Shape, mesh: &TriangleMesh) {
+    fn add_mesh(&mut self, shape: &Shape, mesh: &TriangleMesh, tangents: bool) {
         let to_world = &shape.world_from_object;
         let points: Vec<Vec3> = mesh.positions.iter().map(|p| to_world.transform_point3(*p)).collect();
         let normals = world_normals(to_world, &mesh.normals);
+        let uvs = if tangents { mesh.uvs.as_slice() } else { &[] };
         let mirrored = to_world.matrix3.determinant() < 0.0;
         for triangle in &mesh.triangles {
             // A reflection turns the winding around; undone, the front stays the front.
             let [i, j, k] = triangle.map(|i| i as usize);
             let [i, j, k] = if mirrored { [i, k, j] } else { [i, j, k] };
-            if (points[j] - points[i]).cross(points[k] - points[i]).length_squared() == 0.0 {
+            let vertices = [points[i], points[j], points[k]];
+            let area_normal = area_normal(vertices);
+            if area_normal.length_squared() == 0.0 {
                 continue; // no area: cannot be hit
             }
-            let smooth = if normals.is_empty() {
-                Primitive::FLAT
-            } else {
-                self.normals
-                    .push(TriangleNormals { n: [normals[i], normals[j], normals[k]], reserved: [0.0; 3] });
-                self.normals.len() as u32 - 1
+            let n = match normals.as_slice() {
+                [] => [area_normal.normalize(); 3],
+                normals => [normals[i], normals[j], normals[k]],
             };
+            let dp_du = match uvs {
+                [] => Vec3::ZERO,
+                uvs => dp_du(vertices, [uvs[i], uvs[j], uvs[k]]),
+            };
+            let index = self.add_normals(TriangleNormals { n, dp_du }, !normals.is_empty());
             self.prims.push(Primitive {
                 a: points[i],
                 material_flags: material_flags(shape),
                 b: points[j],
                 light: Primitive::NO_LIGHT,
                 c: points[k],
-                normals: smooth,
+                normals: index,
             });
         }
+    }
+
+    /// Keeps what shading wants of a triangle, if it is smooth or has a tangent, and yields its index.
+    fn add_normals(&mut self, normals: TriangleNormals, smooth: bool) -> u32 {
+        if !smooth && normals.dp_du == Vec3::ZERO {
+            return Primitive::FLAT;
+        }
+        self.normals.push(normals);
+        self.normals.len() as u32 - 1
     }
 }
 
@@ -85,30 +103,148 @@ fn world_normals(to_world: &Affine3A, normals: &[Vec3]) -> Vec<Vec3> {
     normals.iter().map(|n| (m * *n).normalize_or_zero()).collect()
 }
 
+/// The square that [`Geometry::Quad`] describes.
 fn quad() -> TriangleMesh {
+    let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(Vec2::from);
     TriangleMesh {
-        positions: [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-            .map(|(x, y)| Vec3::new(x, y, 0.0))
-            .into(),
+        positions: corners.map(|p| p.extend(0.0)).into(),
         normals: Vec::new(),
+        uvs: corners.map(|p| 0.5 * p + 0.5).into(),
         triangles: vec![[0, 1, 2], [0, 2, 3]],
     }
 }
 
-/// Vertex i is at (−1 or 1) by the bits of i: x, y, z.
+/// The cube that [`Geometry::Box`] describes. Of each face: its corners, at (−1 or 1) by their bits: x, y, z; and the
+/// directions in which u and v grow.
 fn cube() -> TriangleMesh {
-    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let faces = [
+        ([0, 2, 3, 1], Vec3::NEG_Y, Vec3::X),
+        ([4, 5, 7, 6], Vec3::Y, Vec3::X),
+        ([0, 1, 5, 4], Vec3::Z, Vec3::X),
+        ([2, 6, 7, 3], Vec3::NEG_X, Vec3::NEG_Z),
+        ([0, 4, 6, 2], Vec3::Y, Vec3::Z),
+        ([1, 3, 7, 5], Vec3::Y, Vec3::NEG_Z),
+    ];
     let sign = |i: u32, bit: u32| if (i >> bit) & 1 == 1 { 1.0 } else { -1.0 };
-    TriangleMesh {
-        positions: (0..8).map(|i| Vec3::new(sign(i, 0), sign(i, 1), sign(i, 2))).collect(),
-        normals: Vec::new(),
-        triangles: faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+    let mut mesh = TriangleMesh::default();
+    for (corners, u, v) in faces {
+        let first = mesh.positions.len() as u32;
+        for p in corners.map(|i| Vec3::new(sign(i, 0), sign(i, 1), sign(i, 2))) {
+            mesh.positions.push(p);
+            mesh.uvs.push(0.5 * Vec2::new(p.dot(u), p.dot(v)) + 0.5);
+        }
+        mesh.triangles.extend([[0, 1, 2], [0, 2, 3]].map(|t| t.map(|i: u32| first + i)));
     }
+    mesh
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use device::shape::sphere;
+
+    /// A shape that needs tangents, at the end of a transform that turns, and mirrors if told to.
+    fn flattened(geometry: Geometry, mirrored: bool, tangents: bool) -> (Affine3A, Flat) {
+        let scale = if mirrored { Vec3::new(-2.0, 2.0, 2.0) } else { Vec3::splat(2.0) };
+        let turned = Affine3A::from_rotation_x(0.7) * Affine3A::from_rotation_z(-1.1);
+        let world_from_object = turned * Affine3A::from_scale(scale);
+        let shape = Shape {
+            name: String::new(),
+            geometry,
+            material: 0,
+            emission: Vec3::ZERO,
+            emission_two_sided: false,
+            flip_normals: false,
+            world_from_object,
+        };
+        (world_from_object, flatten(&[shape], &[tangents]))
+    }
+
+    /// Tangents of flat shapes as normal and dp/du in object space, without repetitions, and each the direction in which
+    /// u grows there; after a transform to the world and back.
+    fn object_tangents(geometry: Geometry, mirrored: bool) -> Vec<[Vec3; 2]> {
+        let (to_world, flat) = flattened(geometry, mirrored, true);
+        let back = |v: Vec3| to_world.inverse().transform_vector3(v).normalize().round();
+        let mut found: Vec<_> = flat
+            .prims
+            .iter()
+            .map(|p| [p.a, p.b, p.c].map(|v| to_world.inverse().transform_point3(v)))
+            .zip(flat.prims.iter().map(|p| &flat.normals[p.normals as usize]))
+            .map(|([a, b, c], normals)| {
+                assert!((normals.n[0].length() - 1.0).abs() < 1e-6 && normals.n == [normals.n[0]; 3]);
+                assert!(normals.n[0].dot(normals.dp_du).abs() < 1e-6);
+                let outward = (b - a).cross(c - a).normalize().round() * if mirrored { -1.0 } else { 1.0 };
+                assert_eq!(back(normals.n[0]), outward);
+                [outward, back(normals.dp_du)]
+            })
+            .collect();
+        found.dedup();
+        found
+    }
+
+    /// As Mitsuba 3.9.1 has them in `dp_du` and `dp_dv` of a hit on its `cube` and `rectangle`.
+    #[test]
+    fn tangents_of_quads_and_boxes_are_those_of_the_field() {
+        let along_v = |mut mesh: TriangleMesh| {
+            mesh.uvs = mesh.uvs.iter().map(|uv| Vec2::new(uv.y, uv.x)).collect();
+            Geometry::Mesh(mesh)
+        };
+        let [x, y, z] = Vec3::AXES;
+        for mirrored in [false, true] {
+            assert_eq!(object_tangents(Geometry::Quad, mirrored), [[z, x]]);
+            let faces = [[-z, -y], [z, y], [-y, z], [y, -x], [-x, y], [x, y]];
+            assert_eq!(object_tangents(Geometry::Box, mirrored), faces);
+            assert_eq!(object_tangents(along_v(quad()), mirrored), [[z, y]]);
+            let faces = [[-z, x], [z, x], [-y, x], [y, -z], [-x, z], [x, -z]];
+            assert_eq!(object_tangents(along_v(cube()), mirrored), faces);
+        }
+    }
+
+    #[test]
+    fn tangents_follow_spheres_through_transforms() {
+        for mirrored in [false, true] {
+            let sphere = Geometry::Sphere { center: Vec3::ONE, radius: 0.5 };
+            let (to_world, flat) = flattened(sphere, mirrored, true);
+            let prim = &flat.prims[0];
+            for (phi, theta) in [(0.3, 0.1_f32), (2.0, 1.0), (4.0, 2.0), (6.0, 3.0)] {
+                let point = |phi: f32| {
+                    let n = Vec3::new(theta.sin() * phi.cos(), theta.sin() * phi.sin(), theta.cos());
+                    to_world.transform_point3(Vec3::ONE + 0.5 * n)
+                };
+                let n = (point(phi) - prim.a).normalize();
+                let moved = (point(phi + 1e-2) - point(phi - 1e-2)).normalize();
+                let found = (prim.b.y * sphere::dp_dphi(prim.c, n)).normalize();
+                assert!(found.dot(moved) > 0.9999, "{found}, not {moved}, mirrored: {mirrored}");
+            }
+        }
+    }
+
+    #[test]
+    fn tangents_follow_meshes_through_reflections() {
+        let (to_world, flat) = flattened(Geometry::Mesh(quad()), true, true);
+        let expected = to_world.transform_vector3(Vec3::X).normalize();
+        assert!(flat.normals.iter().all(|n| (n.dp_du - expected).length() < 1e-6));
+        let mut bare = quad();
+        bare.uvs.clear();
+        assert_eq!(flattened(Geometry::Mesh(bare.clone()), true, true).1.normals, []);
+        let smooth = TriangleMesh { normals: vec![Vec3::Z; 4], ..quad() };
+        for (tangents, expected) in [(true, expected), (false, Vec3::ZERO)] {
+            let normals = flattened(Geometry::Mesh(smooth.clone()), true, tangents).1.normals;
+            assert_eq!(normals.len(), 2);
+            assert!(normals.iter().all(|n| (n.dp_du - expected).length() < 1e-6));
+        }
+        bare.uvs = vec![Vec2::ONE; 4];
+        assert_eq!(flattened(Geometry::Mesh(bare), true, true).1.normals, []);
+    }
+
+    #[test]
+    fn triangles_pay_nothing_for_tangents_that_no_material_needs() {
+        for geometry in [Geometry::Quad, Geometry::Box, Geometry::Mesh(quad())] {
+            let (_, flat) = flattened(geometry, false, false);
+            assert_eq!(flat.normals, []);
+            assert!(flat.prims.iter().all(|p| p.normals == Primitive::FLAT));
+        }
+    }
 
     #[test]
     fn cube_faces_outward_and_close() {

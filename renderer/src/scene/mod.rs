@@ -9,7 +9,7 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec2, Vec3};
 
 pub use error::{Error, Problem, Severity};
 pub use limits::check_size;
@@ -95,6 +95,15 @@ pub struct Material {
     pub kind: MaterialKind,
 }
 
+impl Material {
+    /// Whether it scatters by the direction along the surface as well, so that it matters where u grows.
+    pub const fn needs_tangents(&self) -> bool {
+        match self.kind {
+            MaterialKind::Diffuse { .. } | MaterialKind::Conductor { .. } => false,
+        }
+    }
+}
+
 /// What a material does to light.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MaterialKind {
@@ -145,14 +154,21 @@ pub struct Shape {
     pub world_from_object: Affine3A,
 }
 
-/// Geometry in object space. The front is the side the normal points to.
+/// Geometry in object space. The front is the side the normal points to. Texture coordinates (u, v) are those of
+/// Mitsuba's `rectangle`, `cube` and `sphere`; v = 0 is the top row of an image, as in glTF.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Geometry {
-    /// The square [-1, 1]² in the plane z = 0, normal +z.
+    /// The square [-1, 1]² in the plane z = 0, normal +z. (u, v) = ((x + 1)/2, (y + 1)/2).
     Quad,
-    /// The cube [-1, 1]³, normals outward.
+    /// The cube [-1, 1]³, normals outward. Each face has u and v from 0 to 1, growing along
+    ///
+    /// | face | −x | +x | −y | +y | −z | +z |
+    /// |---|---|---|---|---|---|---|
+    /// | u | +y | +y | +z | −x | −y | +y |
+    /// | v | +z | −z | +x | −z | +x | +x |
     Box,
-    /// An analytic sphere, normals outward; its transform must be a similarity.
+    /// An analytic sphere, normals outward; its transform must be a similarity. (u, v) = (φ/2π, θ/π): azimuth around
+    /// the z axis of object space, from x towards y, and angle to that axis.
     Sphere {
         /// Centre, object space.
         center: Vec3,
@@ -170,6 +186,8 @@ pub struct TriangleMesh {
     pub positions: Vec<Vec3>,
     /// Unit vertex normals, one a position, or empty for flat shading.
     pub normals: Vec<Vec3>,
+    /// Texture coordinates, finite, one pair a position, or empty.
+    pub uvs: Vec<Vec2>,
     /// Vertex indices of each triangle, all in range.
     pub triangles: Vec<[u32; 3]>,
 }

@@ -465,6 +465,31 @@ pub(crate) const MESHES: &[Row<'_>] = &[
         "tile.obj:4:3: the normal index 1 is out of range; the file has 0",
     ),
     (
+        "texture coordinate NaN",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 nan\nf 1/1 2/1 3/1\n"),
+        "tile.obj:4:6: a coordinate of this texture vertex is not a number (NaN)",
+    ),
+    (
+        "texture coordinate infinite",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt -inf 0\nf 1/1 2/1 3/1\n"),
+        "tile.obj:4:4: a coordinate of this texture vertex is infinite",
+    ),
+    (
+        "texture coordinate too large",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 -1e10\nf 1/1 2/1 3/1\n"),
+        r#"tile.obj:4:6: the coordinate "-1e10" is beyond ±1e9"#,
+    ),
+    (
+        "texture coordinate of one number",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0.5\nf 1/1 2/1 3/1\n"),
+        "tile.obj:4:1: a texture vertex has two coordinates, and this one has 1",
+    ),
+    (
+        "texture coordinates that are not there",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/2 3/1\n"),
+        "tile.obj:5:7: the texture coordinate index 2 is out of range; the file has 1",
+    ),
+    (
         "index not whole",
         Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3.0\n"),
         r#"tile.obj:4:7: "3.0" is not an index"#,

@@ -1,13 +1,14 @@
 //! Wavefront OBJ meshes. `tobj` parses them; [`scan`] looks first, because it knows the lines.
 //!
-//! Positions, normals and faces count; groups, materials, texture coordinates, points, lines and curves
-//! are passed over. Polygons become fans.
+//! Positions, normals, texture coordinates and faces count; groups, materials, points, lines and curves are passed
+//! over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters write it; here it is 0 at
+//! the top.
 
 mod scan;
 
 use std::collections::HashMap;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::TriangleMesh;
 use super::error::Problem;
@@ -53,19 +54,25 @@ pub(super) fn read(file: &str, bytes: &[u8], normals: Normals) -> Result<Obj, Ve
     Ok(Obj { mesh, triangle_lines: scanned.triangle_lines, warnings })
 }
 
-/// Adds a mesh as `tobj` gives it, with separate indices of positions and normals, made into one vertex for
-/// each pair that occurs. `None` if there are more than fit 32 bits.
+/// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one
+/// vertex for each triple that occurs. `None` if there are more than fit 32 bits.
 fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh) -> Option<()> {
     let vec3 = |data: &[f32], i: u32| {
         let at = 3 * i as usize;
         data.get(at..at + 3).map(Vec3::from_slice)
     };
+    let vec2 = |data: &[f32], i: u32| {
+        let at = 2 * i as usize;
+        data.get(at..at + 2).map(Vec2::from_slice)
+    };
     let with_normals = model.normal_indices.len() == model.indices.len() && !model.indices.is_empty();
+    let with_uvs = model.texcoord_indices.len() == model.indices.len() && !model.indices.is_empty();
     let mut vertices = HashMap::new();
     let mut corners = Vec::with_capacity(model.indices.len());
     for (i, &position) in model.indices.iter().enumerate() {
         let normal = if with_normals { Some(model.normal_indices[i]) } else { None };
-        let vertex = match vertices.get(&(position, normal)) {
+        let uv = if with_uvs { Some(model.texcoord_indices[i]) } else { None };
+        let vertex = match vertices.get(&(position, normal, uv)) {
             Some(&vertex) => vertex,
             None => {
                 let vertex = u32::try_from(mesh.positions.len()).ok()?;
@@ -73,7 +80,11 @@ fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh) -> Option<()> {
                 if let Some(normal) = normal {
                     mesh.normals.push(vec3(&model.normals, normal)?);
                 }
-                vertices.insert((position, normal), vertex);
+                if let Some(uv) = uv {
+                    let uv = vec2(&model.texcoords, uv)?;
+                    mesh.uvs.push(Vec2::new(uv.x, 1.0 - uv.y));
+                }
+                vertices.insert((position, normal, uv), vertex);
                 vertex
             }
         };

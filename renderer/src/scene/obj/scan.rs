@@ -14,7 +14,7 @@ const MOST: usize = 10;
 /// What the look gives.
 #[derive(Debug)]
 pub(super) struct Scanned {
-    /// Positions, normals and faces only, every line of them valid.
+    /// Positions, normals, texture coordinates and faces only, every line of them valid.
     pub(super) clean: String,
     /// For every triangle that the faces become, the line of its face.
     pub(super) triangle_lines: Vec<u32>,
@@ -24,16 +24,43 @@ pub(super) struct Scanned {
 /// A word of a line and where it stands there, in bytes.
 type Word<'a> = (Range<usize>, &'a str);
 
+/// What of the corners of faces to copy, beside positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Keep {
+    normals: bool,
+    /// Corners without texture coordinates then get (0, 0) here.
+    uvs: bool,
+}
+
+/// Whether corners have something.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    with: bool,
+    /// Line of the first corner that does not have it.
+    without: Option<usize>,
+}
+
+impl Seen {
+    fn add(&mut self, has: bool, line: usize) {
+        self.with |= has;
+        self.without = self.without.or((!has).then_some(line));
+    }
+
+    /// The first line of those that lack what others have.
+    fn mixed(&self) -> Option<usize> {
+        self.without.filter(|_| self.with)
+    }
+}
+
 struct Scan<'a> {
     file: &'a str,
-    keep_normals: bool,
+    keep: Keep,
     /// Lines of each kind so far, from which negative indices count back.
     so_far: Counts,
     /// Lines of each kind in the whole file.
     total: Counts,
-    /// Whether a corner with a normal, and the line of a corner without one, was seen.
-    corner_with_normal: bool,
-    corner_without_normal: Option<usize>,
+    normals: Seen,
+    uvs: Seen,
     out: Scanned,
     problems: Vec<Problem>,
 }
@@ -66,21 +93,29 @@ impl Counts {
     }
 }
 
-/// Looks through an OBJ file. With `keep_normals`, the copy has vertex normals if every corner has one.
+/// Looks through an OBJ file. With `keep_normals`, the copy has vertex normals if every corner has one. It has texture
+/// coordinates if any corner has them.
 pub(super) fn scan(file: &str, bytes: &[u8], keep_normals: bool) -> Result<Scanned, Vec<Problem>> {
-    let first_pass = scan_once(file, bytes, keep_normals)?;
-    let Some(line) =
-        first_pass.corner_without_normal.filter(|_| first_pass.corner_with_normal && keep_normals)
-    else {
-        return Ok(first_pass.out);
-    };
-    let mut without = scan_once(file, bytes, false)?.out;
-    let message = "this face has no vertex normals and others do; all are left out";
-    without.warnings.push(Problem::at_line(file, line, "", 0..0, message));
-    Ok(without)
+    let all = Keep { normals: keep_normals, uvs: true };
+    let first_pass = scan_once(file, bytes, all)?;
+    let Scan { normals, uvs, total, .. } = first_pass;
+    let bare = normals.mixed().filter(|_| keep_normals);
+    let keep = Keep { normals: keep_normals && bare.is_none(), uvs: uvs.with || total.texcoords == 0 };
+    let mut out = if keep == all { first_pass.out } else { scan_once(file, bytes, keep)?.out };
+    let mut warn = |line, message| out.warnings.push(Problem::at_line(file, line, "", 0..0, message));
+    if let Some(line) = bare {
+        warn(line, "this face has no vertex normals and others do; all are left out");
+    }
+    if let Some(line) = uvs.mixed() {
+        warn(
+            line,
+            "this face has no texture coordinates and others do; they are (0, 0) where there are none",
+        );
+    }
+    Ok(out)
 }
 
-fn scan_once<'a>(file: &'a str, bytes: &[u8], keep_normals: bool) -> Result<Scan<'a>, Vec<Problem>> {
+fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Vec<Problem>> {
     let out = Scanned {
         clean: String::with_capacity(bytes.len()),
         triangle_lines: Vec::new(),
@@ -88,11 +123,11 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep_normals: bool) -> Result<Scan
     };
     let mut scan = Scan {
         file,
-        keep_normals,
+        keep,
         so_far: Counts::default(),
         total: Counts::of(bytes),
-        corner_with_normal: false,
-        corner_without_normal: None,
+        normals: Seen::default(),
+        uvs: Seen::default(),
         out,
         problems: Vec::new(),
     };
@@ -101,6 +136,9 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep_normals: bool) -> Result<Scan
         if scan.problems.len() >= MOST {
             break;
         }
+    }
+    if scan.default_uv().is_some() {
+        scan.copy("vt", [0.0, 1.0]);
     }
     if scan.problems.is_empty() && scan.out.triangle_lines.is_empty() {
         scan.problems.push(Problem::at(file, "", 0..0, "the mesh is empty: there are no faces"));
@@ -140,10 +178,15 @@ impl Scan<'_> {
         let Some(((_, keyword), rest)) = words.split_first() else { return };
         self.so_far.count(keyword);
         let checked = match *keyword {
-            "v" => self.numbers(rest, "vertex", MAX_COORDINATE).map(|n| self.copy("v", n)),
-            "vn" => self.numbers(rest, "vertex normal", f32::MAX).map(|n| {
-                if self.keep_normals {
+            "v" => self.numbers::<3>(rest, "vertex", MAX_COORDINATE).map(|n| self.copy("v", n)),
+            "vn" => self.numbers::<3>(rest, "vertex normal", f32::MAX).map(|n| {
+                if self.keep.normals {
                     self.copy("vn", n);
+                }
+            }),
+            "vt" => self.numbers::<2>(rest, "texture vertex", MAX_COORDINATE).map(|n| {
+                if self.keep.uvs {
+                    self.copy("vt", n);
                 }
             }),
             "f" => self.face(line, rest),
@@ -155,19 +198,29 @@ impl Scan<'_> {
         }
     }
 
-    fn copy(&mut self, keyword: &str, [x, y, z]: [f32; 3]) {
-        // Writing to a string cannot fail. Rust prints the shortest text that reads back as the same number.
-        let _ = writeln!(self.out.clean, "{keyword} {x} {y} {z}");
+    fn copy<const N: usize>(&mut self, keyword: &str, numbers: [f32; N]) {
+        self.out.clean.push_str(keyword);
+        for x in numbers {
+            // Writing to a string cannot fail. Rust prints the shortest text that reads back as the same number.
+            let _ = write!(self.out.clean, " {x}");
+        }
+        self.out.clean.push('\n');
     }
 
-    /// Three finite numbers; more, such as colours, are passed over.
-    fn numbers(&self, words: &[Word<'_>], what: &str, limit: f32) -> Result<[f32; 3], Complaint> {
-        let mut out = [0.0; 3];
+    /// `N` finite numbers; more, such as colours, are passed over.
+    fn numbers<const N: usize>(
+        &self,
+        words: &[Word<'_>],
+        what: &str,
+        limit: f32,
+    ) -> Result<[f32; N], Complaint> {
+        let many = if N == 2 { "two" } else { "three" };
+        let mut out = [0.0; N];
         for (i, o) in out.iter_mut().enumerate() {
             let Some((span, word)) = words.get(i) else {
                 return Err((
                     None,
-                    format!("a {what} has three coordinates, and this one has {}", words.len()),
+                    format!("a {what} has {many} coordinates, and this one has {}", words.len()),
                 ));
             };
             let fail = |why: String| Err((Some(span.clone()), why));
@@ -198,15 +251,17 @@ impl Scan<'_> {
             corners.push(self.corner(word).map_err(|message| (Some(span.clone()), message))?);
         }
         self.out.clean.push('f');
-        for (position, normal) in corners {
-            let _ = match normal {
-                Some(normal) if self.keep_normals => write!(self.out.clean, " {position}//{normal}"),
-                _ => write!(self.out.clean, " {position}"),
+        for Corner { position, uv, normal } in corners {
+            self.normals.add(normal.is_some(), line);
+            self.uvs.add(uv.is_some(), line);
+            let normal = normal.filter(|_| self.keep.normals);
+            let uv = uv.filter(|_| self.keep.uvs).or(self.default_uv());
+            let _ = match (uv, normal) {
+                (Some(uv), Some(normal)) => write!(self.out.clean, " {position}/{uv}/{normal}"),
+                (Some(uv), None) => write!(self.out.clean, " {position}/{uv}"),
+                (None, Some(normal)) => write!(self.out.clean, " {position}//{normal}"),
+                (None, None) => write!(self.out.clean, " {position}"),
             };
-            match normal {
-                Some(_) => self.corner_with_normal = true,
-                None => self.corner_without_normal = self.corner_without_normal.or(Some(line)),
-            }
         }
         self.out.clean.push('\n');
         let line = u32::try_from(line).unwrap_or(u32::MAX);
@@ -214,8 +269,13 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`, as indices of position and normal from 1.
-    fn corner(&self, word: &str) -> Result<(i64, Option<i64>), String> {
+    /// Index of the texture coordinates that corners without any get, which follow all others.
+    fn default_uv(&self) -> Option<i64> {
+        (self.keep.uvs && self.total.texcoords > 0).then_some(self.total.texcoords + 1)
+    }
+
+    /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
+    fn corner(&self, word: &str) -> Result<Corner, String> {
         let mut parts = word.split('/');
         let (v, vt, vn) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         if parts.next().is_some() {
@@ -238,10 +298,17 @@ impl Scan<'_> {
         };
         let Counts { positions, texcoords, normals } = self.so_far;
         let position = index(v, "vertex", positions, self.total.positions)?;
-        optional(vt, "texture coordinate", texcoords, self.total.texcoords)?;
+        let uv = optional(vt, "texture coordinate", texcoords, self.total.texcoords)?;
         let normal = optional(vn, "normal", normals, self.total.normals)?;
-        Ok((position, normal))
+        Ok(Corner { position, uv, normal })
     }
+}
+
+/// Indices from 1.
+struct Corner {
+    position: i64,
+    uv: Option<i64>,
+    normal: Option<i64>,
 }
 
 /// What is wrong in a line, and at which bytes if not all of them.

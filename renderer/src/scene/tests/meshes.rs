@@ -26,7 +26,8 @@ fn reads_polygons_groups_and_all_kinds_of_corners() {
     assert_eq!(obj.mesh.positions[4], Vec3::new(2.0, 0.0, 0.0));
     assert_eq!(obj.mesh.normals, [Vec3::Z; 5]);
     assert_eq!(obj.triangle_lines, [12, 12, 15]);
-    assert_eq!(obj.warnings, []);
+    let warning = "m.obj:12:1: this face has no texture coordinates and others do; they are (0, 0) where there are none";
+    assert_eq!(obj.warnings.iter().map(Problem::to_string).collect::<Vec<_>>(), [warning]);
     assert_eq!(read(&text, Normals::Flat).mesh.normals, []);
 }
 
@@ -43,6 +44,38 @@ fn one_position_with_two_normals_is_two_vertices() {
         read(&format!("{CORNERS}vn 0 0 1\nvn 0 1 0\nf 1//1 2//1 3//1\nf 1//2 3//2 4//2"), Normals::File);
     assert_eq!(obj.mesh.positions.len(), 6);
     assert_eq!(obj.mesh.triangles, [[0, 1, 2], [3, 4, 5]]);
+}
+
+#[test]
+fn texture_coordinates_are_those_of_their_corners() {
+    let uvs = "vt 0 0\nvt 1 0.25 0.5\nvt 0.5 1\n";
+    // The second face meets the first in two positions, of which one has other texture coordinates there.
+    let obj = read(&format!("{CORNERS}{uvs}f 1/1 2/2 3/3\nf 1/1 3/-2 4/3"), Normals::File);
+    assert_eq!(obj.mesh.triangles, [[0, 1, 2], [0, 3, 4]]);
+    assert_eq!(obj.mesh.positions[2], obj.mesh.positions[3]);
+    // From the top.
+    let expected = [[0.0, 1.0], [1.0, 0.75], [0.5, 0.0], [1.0, 0.75], [0.5, 0.0]];
+    assert_eq!(obj.mesh.uvs, expected.map(Vec2::from));
+    assert_eq!((obj.mesh.normals, obj.warnings), (vec![], vec![]));
+    let all = read(&format!("{CORNERS}{uvs}vn 0 0 1\nf 1/3/1 2/2/1 3/1/1"), Normals::File).mesh;
+    assert_eq!(all.uvs, [[0.5, 0.0], [1.0, 0.75], [0.0, 1.0]].map(Vec2::from));
+    assert_eq!(all.normals, [Vec3::Z; 3]);
+}
+
+#[test]
+fn texture_coordinates_without_a_corner_are_none() {
+    let obj = read(&format!("{CORNERS}vt 0 0\nvt 1 0\nf 1 2 3"), Normals::File);
+    assert_eq!((obj.mesh.uvs, obj.warnings), (vec![], vec![]));
+}
+
+#[test]
+fn corners_without_texture_coordinates_have_zero() {
+    let obj = read(&format!("{CORNERS}vt 1 0\nvt 1 1\nf 1/1 2/2 3/1\nf 1 3 4"), Normals::File);
+    assert_eq!(obj.mesh.triangles, [[0, 1, 2], [3, 4, 5]]);
+    assert_eq!(obj.mesh.uvs, [Vec2::ONE, Vec2::X, Vec2::ONE, Vec2::ZERO, Vec2::ZERO, Vec2::ZERO]);
+    let warning =
+        "m.obj:8:1: this face has no texture coordinates and others do; they are (0, 0) where there are none";
+    assert_eq!(obj.warnings.iter().map(Problem::to_string).collect::<Vec<_>>(), [warning]);
 }
 
 #[test]
@@ -96,6 +129,16 @@ m.obj:10:7: the texture coordinate index 1 is out of range; the file has 0";
         "m.obj:2:3: \"1/1/1/1\" is not a face vertex; write v, v/vt, v//vn or v/vt/vn"
     );
     assert_eq!(problems(b""), "m.obj:1:1: the mesh is empty: there are no faces");
+    assert_eq!(
+        problems(b"vt 0\nvt 0 nan\nvt a 0\nvt inf 0\nvt 0 2e9\nf 1 1 1"),
+        "\
+m.obj:1:1: a texture vertex has two coordinates, and this one has 1
+m.obj:2:6: a coordinate of this texture vertex is not a number (NaN)
+m.obj:3:4: \"a\" is not a number
+m.obj:4:4: a coordinate of this texture vertex is infinite
+m.obj:5:6: the coordinate \"2e9\" is beyond ±1e9
+m.obj:6:3: the vertex index 1 is out of range; the file has 0"
+    );
     assert_eq!(
         problems(b"f 99999999999999999999 1 1"),
         "m.obj:1:3: \"99999999999999999999\" is not an index"

@@ -6,7 +6,7 @@ mod meshes;
 
 use std::path::Path;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::*;
 
