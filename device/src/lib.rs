@@ -36,3 +36,4 @@ pub mod rng;
 pub mod sampling;
 pub mod scene;
 pub mod shape;
+pub mod special;

@@ -3,12 +3,12 @@
 mod common;
 
 use common::ggx::{self, Cells};
-use common::statistics::{Grid, Verdicts, chi2_test};
+use common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, polar};
-use device::bsdf::microfacet::{Ggx, Masking};
+use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use device::bsdf::{BsdfSample, Dielectric, Lobe, SmoothDielectric, ThinDielectric};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 /// Glass and water from outside and from inside, diamond, and what hardly differs from air.
 const ETAS: [f32; 7] = [1.5, 1.0 / 1.5, 1.33, 1.0 / 1.33, 2.4, 1.0 / 2.4, 1.01];
@@ -20,7 +20,15 @@ fn wo(z: f64) -> Vec3 {
 }
 
 fn rough(alpha: f32, eta: f32) -> Dielectric {
-    Dielectric { ggx: Ggx { alpha, masking: Masking::Correlated }, eta }
+    let (alpha, distribution) = (Vec2::splat(alpha), Distribution::Ggx);
+    Dielectric { microfacet: Microfacet { alpha, distribution, masking: Masking::Correlated }, eta }
+}
+
+/// The same with the masking of Walter et al.
+fn separable(alpha: f32, eta: f32) -> Dielectric {
+    let mut lobe = rough(alpha, eta);
+    lobe.microfacet.masking = Masking::Separable;
+    lobe
 }
 
 /// Reflectance by Fresnel's amplitudes, from Snell's law.
@@ -53,9 +61,11 @@ enum Mistake {
     Jacobian,
     /// η upside down.
     Inside,
+    /// Masking correlated as for reflection.
+    Masking,
 }
 
-/// (f, pdf) by eq. 14, 17, 20 and 21.
+/// (f, pdf) by eq. 14, 17, 20 and 21, with masking by correlated heights.
 fn walter(wo: DVec3, wi: DVec3, alpha: f64, eta: f64, mistake: Mistake) -> (f64, f64) {
     let eta = if mistake == Mistake::Inside { 1.0 / eta } else { eta };
     let wm = if wi.z > 0.0 { wo + wi } else { wo + eta * wi }.normalize();
@@ -75,7 +85,13 @@ fn walter(wo: DVec3, wi: DVec3, alpha: f64, eta: f64, mistake: Mistake) -> (f64,
     };
     let pdf = share * d * jacobian;
     let lambda = |w| ggx::lambda(w, alpha);
-    let g2_over_g1 = (1.0 + lambda(wo)) / (1.0 + lambda(wo) + lambda(wi));
+    let (x, y) = (1.0 + lambda(wo), 1.0 + lambda(wi));
+    let g2 = if wi.z > 0.0 || mistake == Mistake::Masking {
+        1.0 / (x + y - 1.0)
+    } else {
+        (ln_gamma(x) + ln_gamma(y) - ln_gamma(x + y)).exp()
+    };
+    let g2_over_g1 = g2 * x;
     (pdf * g2_over_g1 * scale / wi.z.abs(), pdf)
 }
 
@@ -119,7 +135,7 @@ fn values_and_densities_are_those_of_walter() {
 
 #[test]
 fn control_mistakes_are_rejected() {
-    for mistake in [Mistake::Unscaled, Mistake::Jacobian, Mistake::Inside] {
+    for mistake in [Mistake::Unscaled, Mistake::Jacobian, Mistake::Inside, Mistake::Masking] {
         assert!(worst_against_walter(mistake) > 1e-2);
     }
 }
@@ -147,7 +163,7 @@ fn weights_are_f_cos_over_pdf() {
 fn densities(lobe: &Dielectric, drawn_by: &Dielectric, wo: Vec3) -> f64 {
     const N: usize = 100_000;
     let (o, eta) = (wide(wo), f64::from(lobe.eta));
-    let cells = Cells { alpha: lobe.ggx.alpha.into(), size: [16, 32] };
+    let cells = Cells { alpha: lobe.microfacet.alpha.x.into(), size: [16, 32] };
     let mut reflected = Grid::new(cells.size);
     let mut transmitted = Grid::new(cells.size);
     for s in samples(drawn_by, wo, N).flatten() {
@@ -243,14 +259,13 @@ fn energy_is_that_of_quadrature_and_never_more_than_arrives() {
     for eta in ETAS {
         for alpha in [0.02, 0.1, 0.4, 1.0] {
             for z in COSINES {
-                let lobe = rough(alpha, eta);
+                let lobe = separable(alpha, eta);
                 let n = 100_000;
                 let energy = |s: &BsdfSample| f64::from(s.weight.x) * f64::from(s.eta).powi(2);
                 let sampled = samples(&lobe, wo(z), n).flatten().map(|s| energy(&s)).sum::<f64>() / n as f64;
                 let (o, a, e) = (wide(wo(z)), f64::from(alpha), f64::from(eta));
                 let cells = Cells { alpha: a, size: [32, 64] };
-                let lambda = |w| ggx::lambda(w, a);
-                let ratio = |wi: DVec3| (1.0 + lambda(o)) / (1.0 + lambda(o) + lambda(wi));
+                let ratio = |wi: DVec3| 1.0 / (1.0 + ggx::lambda(wi, a));
                 let expected: f64 = cells
                     .visible(o, 8, |wm| {
                         let wm = wm.normalize();
@@ -277,7 +292,7 @@ fn smooth_interfaces_obey_snell_and_fresnel() {
         for z in COSINES {
             let (lobe, o, e) = (SmoothDielectric { eta }, wo(z), f64::from(eta));
             let r = reflectance(wide(o).z, e);
-            let up = lobe.sample(o, 0.0, glam::Vec2::ZERO).filter(|_| r > 0.0);
+            let up = lobe.sample(o, 0.0, Vec2::ZERO).filter(|_| r > 0.0);
             if let Some(s) = up {
                 assert_eq!((s.wi, s.eta, s.weight), (Vec3::new(-o.x, -o.y, o.z), 1.0, Vec3::ONE));
             }
@@ -285,12 +300,12 @@ fn smooth_interfaces_obey_snell_and_fresnel() {
             let n = 4096;
             let is_up = |k: usize| {
                 let uc = (k as f32 + 0.5) / n as f32;
-                lobe.sample(o, uc, glam::Vec2::ZERO).is_some_and(|s| s.wi.z > 0.0)
+                lobe.sample(o, uc, Vec2::ZERO).is_some_and(|s| s.wi.z > 0.0)
             };
             let part = (0..n).filter(|&k| is_up(k)).count() as f64 / n as f64;
             assert!((part - r).abs() < 1.0 / n as f64 + 1e-5, "{eta} {z}: {part} {r}");
             if r < 1.0 {
-                let s = lobe.sample(o, 0.999_999, glam::Vec2::ZERO).expect("it refracts");
+                let s = lobe.sample(o, 0.999_999, Vec2::ZERO).expect("it refracts");
                 let expected = refracted(wide(o), DVec3::new(0.0, 0.0, 1.0), e).expect("it refracts");
                 assert!((wide(s.wi) - expected).length() < 1e-6, "{eta} {z}");
                 assert!((f64::from(s.weight.x) * e * e - 1.0).abs() < 1e-6 && s.pdf == 0.0 && s.eta == eta);
@@ -309,8 +324,7 @@ fn thin_panes_reflect_all_orders() {
             let sum: f64 = r + (0..200).map(|k| (1.0 - r).powi(2) * r.powi(2 * k + 1)).sum::<f64>();
             let n = 4096;
             let reflected = |k: usize| {
-                let s =
-                    lobe.sample(o, (k as f32 + 0.5) / n as f32, glam::Vec2::ZERO).expect("it goes somewhere");
+                let s = lobe.sample(o, (k as f32 + 0.5) / n as f32, Vec2::ZERO).expect("it goes somewhere");
                 assert!(s.weight == Vec3::ONE && s.pdf == 0.0 && s.eta == 1.0);
                 assert!(s.wi == -o || s.wi == Vec3::new(-o.x, -o.y, o.z));
                 s.wi.z > 0.0

@@ -8,8 +8,8 @@ use common::ggx::{self, Cells, G2, METALS};
 use common::statistics::{Grid, Verdicts, chi2_test, chi2_uniform};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, in_plane, polar, turn};
-use device::bsdf::microfacet::{Ggx, Masking};
-use device::bsdf::{Bsdf, BsdfSample, Conductor, Diffuse, Lobe, Material};
+use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
+use device::bsdf::{Bsdf, BsdfSample, Conductor, Diffuse, Lobe, Material, SmoothConductor};
 use glam::{Vec2, Vec3};
 
 const ALPHAS: [f32; 6] = [1e-4, 1e-3, 0.02, 0.1, 0.5, 1.0];
@@ -22,7 +22,8 @@ fn wo(z: f64) -> Vec3 {
 }
 
 fn conductor(alpha: f32, masking: Masking, eta: Vec3, k: Vec3) -> Conductor {
-    Conductor { ggx: Ggx { alpha, masking }, eta, k }
+    let (alpha, distribution) = (Vec2::splat(alpha), Distribution::Ggx);
+    Conductor { microfacet: Microfacet { alpha, distribution, masking }, eta, k }
 }
 
 /// A conductor that reflects everything.
@@ -34,22 +35,34 @@ const PAINT: Diffuse = Diffuse { reflectance: Vec3::new(0.9, 0.5, 0.1) };
 
 /// All lobes, as the renderer makes them from materials.
 fn lobes() -> Vec<(String, Bsdf)> {
-    let material = |kind, color, k, alpha, masking: Masking| Material {
+    let material = |kind, color, k, alpha, masking: Masking, distribution: Distribution| Material {
         color,
         kind,
         k,
-        alpha,
         two_sided: 0,
+        alpha,
         masking: masking as u32,
-        tangents: 0,
-        reserved: 0,
+        distribution: distribution as u32,
     };
-    let paint = material(Material::DIFFUSE, PAINT.reflectance, Vec3::ZERO, 0.0, Masking::Correlated);
+    let paint = material(
+        Material::DIFFUSE,
+        PAINT.reflectance,
+        Vec3::ZERO,
+        [0.0; 2],
+        Masking::Correlated,
+        Distribution::Ggx,
+    );
     let mut lobes = vec![("diffuse".to_owned(), paint.bsdf(true))];
     for alpha in ALPHAS {
         for (i, (metal, eta, k)) in METALS.into_iter().enumerate() {
-            let metal = format!("{metal}, alpha {alpha}");
-            lobes.push((metal, material(Material::CONDUCTOR, eta, k, alpha, KINDS[i % 2].0).bsdf(true)));
+            let masking = KINDS[i % 2].0;
+            let distribution = if i % 3 == 2 { Distribution::Beckmann } else { Distribution::Ggx };
+            let alpha = [alpha, alpha * [1.0, 1.0, 1.0, 0.5, 2.0, 1.0][i]];
+            let metal = format!("{metal}, alpha {alpha:?}, {distribution:?}");
+            lobes.push((
+                metal,
+                material(Material::CONDUCTOR, eta, k, alpha, masking, distribution).bsdf(true),
+            ));
         }
     }
     lobes
@@ -91,7 +104,7 @@ fn weights_are_f_cos_over_pdf() {
 fn control_wrong_weights_are_rejected() {
     assert!(worst_weight(|_, _, s| s.weight * 1.001) > 5e-4);
     let forgotten = |lobe: &Bsdf, wo: Vec3, s: &BsdfSample| match lobe {
-        Bsdf::Conductor(c) => s.weight * c.ggx.g1(wo),
+        Bsdf::Conductor(c) => s.weight * c.microfacet.g1(wo),
         _ => s.weight,
     };
     assert!(worst_weight(forgotten) > 0.1);
@@ -100,13 +113,23 @@ fn control_wrong_weights_are_rejected() {
 #[test]
 fn density_of_a_sample_is_that_of_its_direction() {
     for (name, lobe) in lobes() {
-        let alpha = if let Bsdf::Conductor(c) = &lobe { c.ggx.alpha } else { 1.0 };
+        // How steep the logarithm of the density is, against the width of the peak; tails of Beckmann's are e^(−s²).
+        let (alpha, steepness) = match &lobe {
+            Bsdf::Conductor(Conductor { microfacet: m, .. }) => {
+                (m.alpha.min_element(), if m.distribution == Distribution::Beckmann { 8.0 } else { 1.0 })
+            }
+            _ => (1.0, 1.0),
+        };
         for wo in COSINES.map(wo) {
             for s in samples(&lobe, wo, 2000).flatten() {
                 let relative = (s.pdf / lobe.pdf(wo, s.wi) - 1.0).abs();
                 // The half vector of wo and wi is off by an ulp or two, of a peak as wide as alpha; more where it cancels.
                 let half = 0.5 * (wo + s.wi).length();
-                assert!(relative < 2e-5 + 1e-6 / (alpha * half), "{name}, {wo}: {relative} at {}", s.wi);
+                assert!(
+                    relative < 2e-5 + steepness * 1e-6 / (alpha * half),
+                    "{name}, {wo}: {relative} at {}",
+                    s.wi
+                );
                 assert!(s.pdf > 0.0 && (wide(s.wi).length() - 1.0).abs() < 3e-7 && s.wi.z > 0.0, "{name}");
             }
         }
@@ -170,7 +193,7 @@ fn conductors_agree_with_torrance_and_sparrow() {
 /// compared with quadrature by itself, as it may be the thinnest of slivers.
 fn is_its_density(lobe: &Conductor, drawn_by: &Conductor, wo: Vec3) -> f64 {
     const N: usize = 100_000;
-    let cells = Cells { alpha: lobe.ggx.alpha.into(), size: [16, 32] };
+    let cells = Cells { alpha: lobe.microfacet.alpha.x.into(), size: [16, 32] };
     let reflected = |wm: DVec3| 2.0 * wide(wo).dot(wm) * wm - wide(wo);
     let mut expected = cells.visible(wide(wo), 20, |wm| if reflected(wm).z > 0.0 { 1.0 } else { 0.0 });
     let mut grid = Grid::new(cells.size);
@@ -199,6 +222,23 @@ fn conductors_draw_directions_with_their_density() {
         }
     }
     verdicts.assert_none_rejected();
+}
+
+#[test]
+fn mirrors_reflect_the_fresnel_term_in_one_direction() {
+    for (metal, eta, k) in METALS {
+        let lobe = SmoothConductor { eta, k };
+        for z in COSINES {
+            let wo = wo(z);
+            let s = lobe.sample(wo, 0.5, Vec2::ZERO).expect("a mirror reflects");
+            assert_eq!((s.wi, s.pdf, s.eta), (Vec3::new(-wo.x, -wo.y, wo.z), 0.0, 1.0));
+            for channel in 0..3 {
+                let expected = ggx::fresnel(f64::from(wo.z), eta[channel].into(), k[channel].into());
+                assert!((f64::from(s.weight[channel]) - expected).abs() < 2e-6, "{metal}, {z}");
+            }
+            assert_eq!(lobe.eval_pdf(wo, s.wi), (Vec3::ZERO, 0.0));
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The GGX distribution against Heitz 2014 in f64, from almost a mirror to the roughest.
+//! The isotropic GGX distribution against Heitz 2014 in f64, from almost a mirror to the roughest.
 
 mod common;
 
@@ -8,15 +8,19 @@ use common::ggx::{self, Cells};
 use common::statistics::{Grid, Verdicts, chi2_test};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, in_plane, integrate, polar};
-use device::bsdf::microfacet::{Ggx, Masking};
+use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use glam::{Vec2, Vec3};
 
 const ALPHAS: [f32; 6] = [1e-4, 1e-3, 0.02, 0.1, 0.5, 1.0];
 /// Cosines of wo, from normal to grazing.
 const COSINES: [f64; 5] = [1.0, 0.7, 0.2, 0.03, 1e-3];
 
-const fn correlated(alpha: f32) -> Ggx {
-    Ggx { alpha, masking: Masking::Correlated }
+const fn isotropic(alpha: f32, masking: Masking) -> Microfacet {
+    Microfacet { alpha: Vec2::splat(alpha), distribution: Distribution::Ggx, masking }
+}
+
+const fn correlated(alpha: f32) -> Microfacet {
+    isotropic(alpha, Masking::Correlated)
 }
 
 fn wo(z: f64) -> Vec3 {
@@ -45,12 +49,12 @@ fn projected_area_of_the_facets_is_that_of_the_surface() {
 }
 
 /// ∫ G1(wo) max(0, wo·wm) D(wm) dωm: the visible projected area, which must be cos θo (Heitz 2014, eq. 2).
-fn visible_area(ggx: &Ggx, wo: Vec3, g1: f64) -> f64 {
+fn visible_area(ggx: &Microfacet, wo: Vec3, g1: f64) -> f64 {
     let wide_wo = wide(wo);
     let sin_o = wide_wo.x.hypot(wide_wo.y);
     // In a frame where wo lies in the xz plane, wo·wm > 0 for |φ| < φmax, cos φmax = −cot θm cot θo.
     let kink = if sin_o > 0.0 { (sin_o / wide_wo.z).recip().atan() } else { FRAC_PI_2 };
-    g1 * over_polar_angle(ggx.alpha.into(), kink, |theta| {
+    g1 * over_polar_angle(ggx.alpha.x.into(), kink, |theta| {
         let (s, c) = theta.sin_cos();
         let phi_max =
             if theta <= kink { PI } else { (-(c / s) * (wide_wo.z / sin_o)).clamp(-1.0, 1.0).acos() };
@@ -110,7 +114,7 @@ fn masking_combines_as_named() {
         for (masking, kind) in
             [(Masking::Correlated, ggx::G2::Correlated), (Masking::Separable, ggx::G2::Separable)]
         {
-            let ggx = Ggx { alpha, masking };
+            let ggx = isotropic(alpha, masking);
             let expected = ggx::g2(wide(wo), wide(wi), alpha.into(), kind);
             let (g2, ratio) = (f64::from(ggx.g2(wo, wi)), f64::from(ggx.g2_over_g1(wo, wi) * ggx.g1(wo)));
             assert!(
@@ -119,7 +123,7 @@ fn masking_combines_as_named() {
             );
             assert!((ggx.g2(wi, wo) / ggx.g2(wo, wi) - 1.0).abs() < 3e-7, "it is symmetric");
         }
-        let separable = Ggx { alpha, masking: Masking::Separable };
+        let separable = isotropic(alpha, Masking::Separable);
         assert!(
             correlated(alpha).g2(wo, wi) >= separable.g2(wo, wi) * 0.999_999,
             "correlation cannot darken"
@@ -137,9 +141,9 @@ fn histogram(cells: &Cells, n: usize, mut draw: impl FnMut(Vec2) -> Vec3) -> Vec
     grid.counts
 }
 
-fn is_visible_normals(ggx: &Ggx, wo: Vec3, draw: impl FnMut(Vec2) -> Vec3) -> f64 {
+fn is_visible_normals(ggx: &Microfacet, wo: Vec3, draw: impl FnMut(Vec2) -> Vec3) -> f64 {
     const N: usize = 200_000;
-    let cells = Cells { alpha: ggx.alpha.into(), size: [16, 32] };
+    let cells = Cells { alpha: ggx.alpha.x.into(), size: [16, 32] };
     let expected: Vec<f64> = cells.visible(wide(wo), 16, |_| 1.0).iter().map(|p| p * N as f64).collect();
     chi2_test(&histogram(&cells, N, draw), &expected)
 }

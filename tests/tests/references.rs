@@ -1,6 +1,7 @@
 //! Images of an independent renderer (Mitsuba 3), matched within the noise of both.
 
-use renderer::scene::{Description, Masking, MaterialKind};
+use glam::Vec2Swizzles;
+use renderer::scene::{Description, Geometry, Masking, MaterialKind};
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::tampered::{self, Mistake};
 use torrance_tests::{Machine, assembled, machines, reference_scene, references};
@@ -68,6 +69,51 @@ fn glass_smooth() {
 #[test]
 fn glass_rough() {
     agrees("glass-rough", "reference", Masking::Separable);
+}
+
+#[test]
+fn anisotropic_separable() {
+    agrees("anisotropic", "reference", Masking::Separable);
+}
+
+#[test]
+fn anisotropic_correlated() {
+    agrees("anisotropic", "reference_correlated", Masking::Correlated);
+}
+
+#[test]
+fn control_rejects_alphas_swapped_and_meshes_without_uvs() {
+    let scene = reference_scene("anisotropic");
+    let mut swapped = scene.clone();
+    for material in &mut swapped.materials {
+        if let MaterialKind::Conductor { alpha, .. } = &mut material.kind {
+            *alpha = alpha.yx();
+        }
+    }
+    let mut without_uvs = scene;
+    for shape in &mut without_uvs.shapes {
+        if let Geometry::Mesh(mesh) = &mut shape.geometry {
+            mesh.uvs.clear();
+        }
+    }
+    for scene in [swapped, without_uvs] {
+        let difference = difference(Machine::Cpu, &scene, "anisotropic", "reference", 64);
+        assert!(!difference.agrees(), "{difference:?} passes");
+    }
+}
+
+#[test]
+fn control_rejects_an_index_of_refraction_off_by_5_percent() {
+    for folder in ["glass-smooth", "glass-rough"] {
+        let mut scene = reference_scene(folder);
+        for material in &mut scene.materials {
+            if let MaterialKind::Dielectric { ior, .. } = &mut material.kind {
+                *ior *= 1.05;
+            }
+        }
+        let difference = difference(Machine::Cpu, &scene, folder, "reference", 256);
+        assert!(!difference.agrees(), "{folder}: {difference:?} passes");
+    }
 }
 
 fn change_alpha(scene: &mut Description, factor: f32) {

@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::microfacet::Ggx;
+use super::microfacet::Microfacet;
 use super::{BsdfSample, Lobe, MIN_COS, fresnel};
 use crate::arch::min;
 
@@ -10,7 +10,7 @@ use crate::arch::min;
 #[derive(Clone, Copy, Debug)]
 pub struct Conductor {
     /// Distribution of microfacets.
-    pub ggx: Ggx,
+    pub microfacet: Microfacet,
     /// Real part of the index of refraction per channel, relative to the outside.
     pub eta: Vec3,
     /// Imaginary part per channel.
@@ -33,7 +33,7 @@ impl Lobe for Conductor {
         if wo.z < MIN_COS {
             return None;
         }
-        let wm = self.ggx.sample_wm(wo, u);
+        let wm = self.microfacet.sample_wm(wo, u);
         let cos_om = wo.dot(wm);
         let wi = (2.0 * cos_om * wm - wo).normalize();
         if wi.z <= 0.0 || cos_om <= 0.0 {
@@ -41,8 +41,8 @@ impl Lobe for Conductor {
         }
         Some(BsdfSample {
             wi,
-            pdf: self.ggx.pdf_wm(wo, wm) / (4.0 * cos_om),
-            weight: fresnel::conductor(cos_om, self.eta, self.k) * self.ggx.g2_over_g1(wo, wi),
+            pdf: self.microfacet.pdf_wm(wo, wm) / (4.0 * cos_om),
+            weight: fresnel::conductor(cos_om, self.eta, self.k) * self.microfacet.g2_over_g1(wo, wi),
             eta: 1.0,
         })
     }
@@ -53,10 +53,39 @@ impl Lobe for Conductor {
             return (Vec3::ZERO, 0.0);
         }
         let wm = (wo + wi).normalize();
-        let d = self.ggx.d(wm);
+        let d = self.microfacet.d(wm);
         let f = fresnel::conductor(min(wo.dot(wm), 1.0), self.eta, self.k);
-        let value = f * (d * self.ggx.g2(wo, wi) / (4.0 * wo.z * wi.z));
+        let value = f * (d * self.microfacet.g2(wo, wi) / (4.0 * wo.z * wi.z));
         // pdf_wm over the Jacobian of reflection, 4 wo·wm (Walter et al. 2007, eq. 14); wo·wm cancels.
-        (value, d * self.ggx.g1(wo) / (4.0 * wo.z))
+        (value, d * self.microfacet.g1(wo) / (4.0 * wo.z))
+    }
+}
+
+/// A mirror.
+#[derive(Clone, Copy, Debug)]
+pub struct SmoothConductor {
+    /// Real part of the index of refraction per channel, relative to the outside.
+    pub eta: Vec3,
+    /// Imaginary part per channel.
+    pub k: Vec3,
+}
+
+impl Lobe for SmoothConductor {
+    const DELTA: bool = true;
+
+    #[inline(always)]
+    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
+        Vec3::ZERO
+    }
+
+    #[inline(always)]
+    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
+        0.0
+    }
+
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, _uc: f32, _u: Vec2) -> Option<BsdfSample> {
+        let weight = fresnel::conductor(wo.z, self.eta, self.k);
+        Some(BsdfSample { wi: Vec3::new(-wo.x, -wo.y, wo.z), pdf: 0.0, weight, eta: 1.0 })
     }
 }

@@ -6,7 +6,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::microfacet::Ggx;
+use super::microfacet::Microfacet;
 use super::{BsdfSample, Lobe, MIN_COS, fresnel};
 
 /// A smooth interface: reflects and refracts in one direction each.
@@ -47,7 +47,7 @@ impl Lobe for SmoothDielectric {
 #[derive(Clone, Copy, Debug)]
 pub struct Dielectric {
     /// Distribution of microfacets.
-    pub ggx: Ggx,
+    pub microfacet: Microfacet,
     /// Relative index of refraction, > 0; not 1, where nothing would be scattered.
     pub eta: f32,
 }
@@ -85,10 +85,10 @@ impl Lobe for Dielectric {
         if wo.z < MIN_COS {
             return None;
         }
-        let wm = self.ggx.sample_wm(wo, u);
+        let wm = self.microfacet.sample_wm(wo, u);
         let cos_om = wo.dot(wm);
         let (reflectance, cos_t) = fresnel::dielectric(cos_om, self.eta);
-        let pdf_wm = self.ggx.pdf_wm(wo, wm);
+        let pdf_wm = self.microfacet.pdf_wm(wo, wm);
         let reflects = uc < reflectance;
         let (wi, pdf, eta) = if reflects {
             ((2.0 * cos_om * wm - wo).normalize(), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
@@ -99,7 +99,12 @@ impl Lobe for Dielectric {
         if cos_om <= 0.0 || (wi.z > 0.0) != reflects || wi.z.abs() < MIN_COS || pdf <= 0.0 {
             return None;
         }
-        let weight = Vec3::splat(self.ggx.g2_over_g1(wo, wi) / (eta * eta));
+        let visible = if reflects {
+            self.microfacet.g2_over_g1(wo, wi)
+        } else {
+            self.microfacet.g2_transmitted(wo, wi) * (1.0 + self.microfacet.lambda(wo))
+        };
+        let weight = Vec3::splat(visible / (eta * eta));
         Some(BsdfSample { wi, pdf, weight, eta })
     }
 
@@ -116,15 +121,16 @@ impl Lobe for Dielectric {
             return (Vec3::ZERO, 0.0);
         }
         let (reflectance, _) = fresnel::dielectric(cos_om, self.eta);
-        let (share, jacobian, scale) = if wi.z > 0.0 {
-            (reflectance, 1.0 / (4.0 * cos_om), 1.0)
+        let (share, jacobian, g2) = if wi.z > 0.0 {
+            (reflectance, 1.0 / (4.0 * cos_om), self.microfacet.g2(wo, wi))
         } else {
-            (1.0 - reflectance, self.jacobian(cos_om, cos_im), 1.0 / (self.eta * self.eta))
+            let scale = 1.0 / (self.eta * self.eta);
+            (1.0 - reflectance, self.jacobian(cos_om, cos_im), self.microfacet.g2_transmitted(wo, wi) * scale)
         };
         // Both equations are D·G2·(wo·wm)·|∂ωm/∂ωi| / (cos θo cos θi), times the share.
-        let facets = share * self.ggx.d(wm) * cos_om * jacobian / wo.z;
-        let f = facets * scale * self.ggx.g2(wo, wi) / wi.z.abs();
-        (Vec3::splat(f), facets * self.ggx.g1(wo))
+        let facets = share * self.microfacet.d(wm) * cos_om * jacobian / wo.z;
+        let f = facets * g2 / wi.z.abs();
+        (Vec3::splat(f), facets * self.microfacet.g1(wo))
     }
 }
 

@@ -9,11 +9,11 @@ pub mod microfacet;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-pub use conductor::Conductor;
+pub use conductor::{Conductor, SmoothConductor};
 pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
 
-use microfacet::{Ggx, Masking};
+use microfacet::{Distribution, Masking, Microfacet};
 
 /// A direction drawn from a lobe.
 #[derive(Clone, Copy, Debug)]
@@ -92,11 +92,13 @@ macro_rules! lobes {
 lobes! {
     /// Lambertian reflection.
     Diffuse,
-    /// GGX microfacet reflection from a conductor.
+    /// Microfacet reflection from a conductor.
     Conductor,
+    /// Reflection from a smooth conductor.
+    SmoothConductor,
     /// Smooth interface of a dielectric.
     SmoothDielectric,
-    /// GGX microfacet reflection from and refraction into a dielectric.
+    /// Microfacet reflection from and refraction into a dielectric.
     Dielectric,
     /// Thin smooth pane of a dielectric.
     ThinDielectric,
@@ -113,16 +115,14 @@ pub struct Material {
     pub kind: u32,
     /// Conductor: imaginary part of the index of refraction.
     pub k: Vec3,
-    /// GGX roughness parameter, > 0; dielectrics: 0 if smooth.
-    pub alpha: f32,
     /// Non-zero if the back scatters as the front does; otherwise it is black.
     pub two_sided: u32,
+    /// Roughness parameters along x and y, > 0; both 0 if smooth.
+    pub alpha: [f32; 2],
     /// [`Masking`] as a number.
     pub masking: u32,
-    /// Non-zero if it scatters by the direction along the surface as well, so that x has to be dp/du.
-    pub tangents: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// [`Distribution`] as a number.
+    pub distribution: u32,
 }
 
 const _: () = assert!(size_of::<Material>() == 48);
@@ -130,7 +130,7 @@ const _: () = assert!(size_of::<Material>() == 48);
 impl Material {
     /// `kind` of Lambertian reflection.
     pub const DIFFUSE: u32 = 0;
-    /// `kind` of a GGX conductor.
+    /// `kind` of a conductor.
     pub const CONDUCTOR: u32 = 1;
 
     /// `kind` of a dielectric that fills what lies behind the surface.
@@ -141,21 +141,26 @@ impl Material {
     /// Whether the x axis of the local frame has to be dp/du.
     #[inline(always)]
     pub const fn needs_tangents(&self) -> bool {
-        self.tangents != 0
+        self.alpha[0] != self.alpha[1]
     }
 
     /// The lobe that these parameters describe, seen from the front or from behind.
     #[inline(always)]
     pub fn bsdf(&self, front: bool) -> Bsdf {
         match self.kind {
-            Self::CONDUCTOR => Bsdf::Conductor(Conductor { ggx: self.ggx(), eta: self.color, k: self.k }),
+            Self::CONDUCTOR if self.alpha[0] == 0.0 => {
+                Bsdf::SmoothConductor(SmoothConductor { eta: self.color, k: self.k })
+            }
+            Self::CONDUCTOR => {
+                Bsdf::Conductor(Conductor { microfacet: self.microfacet(), eta: self.color, k: self.k })
+            }
             Self::DIELECTRIC => {
                 let eta = if front { self.color.x } else { 1.0 / self.color.x };
                 // An interface that all but vanishes scatters nothing to speak of, whatever its roughness.
-                if self.alpha == 0.0 || (eta - 1.0).abs() < 1e-3 {
+                if self.alpha[0] == 0.0 || (eta - 1.0).abs() < 1e-3 {
                     Bsdf::SmoothDielectric(SmoothDielectric { eta })
                 } else {
-                    Bsdf::Dielectric(Dielectric { ggx: self.ggx(), eta })
+                    Bsdf::Dielectric(Dielectric { microfacet: self.microfacet(), eta })
                 }
             }
             Self::THIN_DIELECTRIC => Bsdf::ThinDielectric(ThinDielectric { eta: self.color.x }),
@@ -163,7 +168,11 @@ impl Material {
         }
     }
     #[inline(always)]
-    fn ggx(&self) -> Ggx {
-        Ggx { alpha: self.alpha, masking: Masking::from_u32(self.masking) }
+    const fn microfacet(&self) -> Microfacet {
+        Microfacet {
+            alpha: Vec2::from_array(self.alpha),
+            distribution: Distribution::from_u32(self.distribution),
+            masking: Masking::from_u32(self.masking),
+        }
     }
 }

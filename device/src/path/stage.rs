@@ -79,7 +79,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 16] = [
+pub const LAYOUT: [u32; 17] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::bsdf::Material>() as u32,
@@ -96,6 +96,7 @@ pub const LAYOUT: [u32; 16] = [
     core::mem::offset_of!(MegakernelArgs, samples) as u32,
     core::mem::offset_of!(crate::shape::Primitive, normals) as u32,
     core::mem::offset_of!(crate::light::Light, le) as u32,
+    core::mem::offset_of!(crate::bsdf::Material, distribution) as u32,
 ];
 
 mod probe {

@@ -3,12 +3,14 @@
 
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
+pub(crate) mod facets;
 pub(crate) mod ggx;
 pub(crate) mod optics;
 pub(crate) mod statistics;
 pub(crate) mod vector;
 
 use std::f64::consts::{PI, TAU};
+use std::sync::LazyLock;
 
 use device::scene::SceneView;
 use device::shape::Primitive;
@@ -115,7 +117,8 @@ fn gauss() -> [(f64, f64); 16] {
 
 /// ∫ f over [a, b] by Gauss–Legendre quadrature on `panels` equal parts.
 pub(crate) fn integrate(a: f64, b: f64, panels: usize, mut f: impl FnMut(f64) -> f64) -> f64 {
-    let (nodes, h) = (gauss(), (b - a) / panels as f64);
+    static NODES: LazyLock<[(f64, f64); 16]> = LazyLock::new(gauss);
+    let (nodes, h) = (*NODES, (b - a) / panels as f64);
     let panel = |k: usize, f: &mut dyn FnMut(f64) -> f64| {
         nodes.map(|(x, w)| w * f(a + h * (k as f64 + x))).iter().sum::<f64>()
     };

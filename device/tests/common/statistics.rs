@@ -110,6 +110,22 @@ impl Verdicts {
         self.0.iter().filter(|(p, _)| p.partial_cmp(&level).is_none_or(|o| o.is_lt())).collect()
     }
 
+    /// Prints the least P-value, and what it would be as one of many (Šidák).
+    pub(crate) fn report(&self, of: &str) {
+        if let Some((p, name)) = self.0.iter().min_by(|a, b| a.0.total_cmp(&b.0)) {
+            let n = self.0.len();
+            let of_all = 1.0 - (1.0 - p).powi(n as i32);
+            println!("{of}: {n} tests, least p = {p:.2e}, {of_all:.3} by Šidák, at {name}");
+        }
+    }
+
+    /// Prints the largest P-value, which is that of the control that is closest to the truth.
+    pub(crate) fn report_largest(&self, of: &str) {
+        if let Some((p, name)) = self.0.iter().max_by(|a, b| a.0.total_cmp(&b.0)) {
+            println!("{of}: {} tests, largest p = {p:.2e} at {name}", self.0.len());
+        }
+    }
+
     pub(crate) fn assert_none_rejected(&self) {
         let rejected = self.rejected();
         assert!(

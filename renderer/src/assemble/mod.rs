@@ -8,13 +8,14 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use device::bsdf::Material as DeviceMaterial;
+use device::bsdf::microfacet::Distribution;
 use device::bvh::Node;
 use device::camera::Camera as DeviceCamera;
 use device::light::{AliasEntry, Light};
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::TriangleNormals;
-use glam::{DVec2, Vec3};
+use glam::{DVec2, Vec2, Vec3};
 
 use crate::scene::{Camera, Description, FovAxis, Material, MaterialKind, RenderSettings};
 
@@ -153,25 +154,27 @@ fn settings(render: &RenderSettings) -> PathSettings {
 }
 
 fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
-    let (kind, color, k, alpha) = match material.kind {
-        MaterialKind::Diffuse { reflectance } => (DeviceMaterial::DIFFUSE, reflectance, Vec3::ZERO, 0.0),
-        MaterialKind::Conductor { eta, k, alpha } => (DeviceMaterial::CONDUCTOR, eta, k, alpha),
-        MaterialKind::Dielectric { ior, alpha } => {
-            (DeviceMaterial::DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, alpha)
+    const NONE: (Vec2, Distribution) = (Vec2::ZERO, Distribution::Ggx);
+    let (kind, color, k, (alpha, distribution)) = match material.kind {
+        MaterialKind::Diffuse { reflectance } => (DeviceMaterial::DIFFUSE, reflectance, Vec3::ZERO, NONE),
+        MaterialKind::Conductor { eta, k, alpha, distribution } => {
+            (DeviceMaterial::CONDUCTOR, eta, k, (alpha, distribution))
+        }
+        MaterialKind::Dielectric { ior, alpha, distribution } => {
+            (DeviceMaterial::DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, (alpha, distribution))
         }
         MaterialKind::ThinDielectric { ior } => {
-            (DeviceMaterial::THIN_DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, 0.0)
+            (DeviceMaterial::THIN_DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, NONE)
         }
     };
     DeviceMaterial {
         color,
         kind,
         k,
-        alpha,
         two_sided: material.two_sided.into(),
+        alpha: alpha.to_array(),
         masking: render.masking as u32,
-        tangents: material.needs_tangents().into(),
-        reserved: 0,
+        distribution: distribution as u32,
     }
 }
 

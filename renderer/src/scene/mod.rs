@@ -55,7 +55,7 @@ pub struct RenderSettings {
     pub masking: Masking,
 }
 
-pub use device::bsdf::microfacet::Masking;
+pub use device::bsdf::microfacet::{Distribution, Masking};
 pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 
@@ -99,7 +99,10 @@ impl Material {
     /// Whether it scatters by the direction along the surface as well, so that it matters where u grows.
     pub const fn needs_tangents(&self) -> bool {
         match self.kind {
-            MaterialKind::Diffuse { .. } | MaterialKind::Conductor { .. } => false,
+            MaterialKind::Conductor { alpha, .. } | MaterialKind::Dielectric { alpha, .. } => {
+                alpha.x != alpha.y
+            }
+            MaterialKind::Diffuse { .. } | MaterialKind::ThinDielectric { .. } => false,
         }
     }
 }
@@ -112,21 +115,25 @@ pub enum MaterialKind {
         /// Albedo per channel, in [0, 1].
         reflectance: Vec3,
     },
-    /// GGX microfacet conductor.
+    /// A conductor, such as a metal.
     Conductor {
         /// Real part of the index of refraction per channel, relative to the outside.
         eta: Vec3,
         /// Imaginary part (extinction) per channel, ≥ 0.
         k: Vec3,
-        /// GGX roughness parameter, in (0, 1].
-        alpha: f32,
+        /// Roughness parameters along u and v, in [0, 1]; both 0 is smooth.
+        alpha: Vec2,
+        /// Statistics of the microfacets.
+        distribution: Distribution,
     },
     /// A dielectric, such as glass or water, that fills what lies behind the surface.
     Dielectric {
         /// Index of refraction relative to the outside, > 0.
         ior: f32,
-        /// GGX roughness parameter, in [0, 1]; 0 is smooth.
-        alpha: f32,
+        /// Roughness parameters along u and v, in [0, 1]; both 0 is smooth.
+        alpha: Vec2,
+        /// Statistics of the microfacets.
+        distribution: Distribution,
     },
     /// A thin smooth pane of a dielectric.
     ThinDielectric {

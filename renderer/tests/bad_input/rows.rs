@@ -115,7 +115,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown material type",
         Scene("type = \"diffuse\"", "type = \"lambert\""),
-        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse" or "conductor""#,
+        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse", "conductor", "dielectric" or "thin_dielectric""#,
     ),
     (
         "misspelt shape type",
@@ -268,9 +268,27 @@ pub(crate) const VALUES: &[Row<'_>] = &[
         r#"scene.toml:21:13: "roughness" must be between 0.01 and 1, not -0.3"#,
     ),
     (
-        "no roughness",
-        Scene("roughness = 0.3", "roughness = 0"),
-        r#"scene.toml:21:13: "roughness" is 0, but perfect mirrors are not supported; use 0.01 or more"#,
+        "three roughnesses",
+        Scene("roughness = 0.3", "roughness = [0.3, 0.2, 0.1]"),
+        r#"scene.toml:21:13: "roughness" must be a number, or two: along u and along v, not an array of 3"#,
+    ),
+    (
+        "unknown distribution",
+        Scene("roughness = 0.3", "roughness = 0.3\ndistribution = \"gxx\""),
+        r#"scene.toml:22:16: unknown distribution "gxx"; did you mean "ggx"?"#,
+    ),
+    (
+        "index of refraction of nothing",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"dielectric\"\nior = 0"),
+        r#"scene.toml:15:7: "ior" must be between 0.1 and 10, not 0"#,
+    ),
+    (
+        "glass with one side",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"dielectric\"\ntwo_sided = false",
+        ),
+        r#"scene.toml:15:1: material "white" is a dielectric, which light passes from both sides; leave "two_sided" out"#,
     ),
     (
         "alpha and roughness",

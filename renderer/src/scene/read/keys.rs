@@ -16,8 +16,8 @@ pub(super) const MATERIAL: &[&str] = &["type", "two_sided"];
 /// Types of material and the keys that each adds.
 pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] = &[
     ("diffuse", &["reflectance"]),
-    ("conductor", &["eta", "k", "roughness", "alpha"]),
-    ("dielectric", &["ior", "roughness", "alpha"]),
+    ("conductor", &["eta", "k", "roughness", "alpha", "distribution"]),
+    ("dielectric", &["ior", "roughness", "alpha", "distribution"]),
     ("thin_dielectric", &["ior"]),
 ];
 /// Keys of every shape.

@@ -9,13 +9,13 @@ mod transform;
 
 use std::path::Path;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use toml::de::DeTable;
 
 use super::error::{Error, MOST_PROBLEMS, Problem};
 use super::limits::{MAX_IOR, MAX_RADIANCE, MIN_ALPHA};
-use super::{Description, Material, MaterialKind};
-use source::{Section, Source};
+use super::{Description, Distribution, Material, MaterialKind};
+use source::{Field, Section, Source};
 
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
 
@@ -161,14 +161,18 @@ fn material(name: &str, section: &Section<'_>) -> Option<Material> {
         Some(field) => field.boolean(),
         None => Some(true),
     };
+    if let (true, Some(field)) = (kind.ends_with("dielectric"), section.get("two_sided")) {
+        let rule = "is a dielectric, which light passes from both sides; leave \"two_sided\" out";
+        section.src.error(field.key_span, format!("{} {rule}", section.name));
+    }
     let kind = match kind {
         "diffuse" => {
             let reflectance = section.require("reflectance", "reflectance = [0.8, 0.8, 0.8]")?.color(1.0)?;
             MaterialKind::Diffuse { reflectance }
         }
         "dielectric" => {
-            let (ior, alpha) = (ior(section), smooth_or_alpha(section));
-            MaterialKind::Dielectric { ior: ior?, alpha: alpha? }
+            let (ior, alpha, distribution) = (ior(section), smooth_or_alpha(section), distribution(section));
+            MaterialKind::Dielectric { ior: ior?, alpha: alpha?, distribution: distribution? }
         }
         "thin_dielectric" => MaterialKind::ThinDielectric { ior: ior(section)? },
         _ => conductor(section)?,
@@ -180,13 +184,13 @@ fn conductor(section: &Section<'_>) -> Option<MaterialKind> {
     let eta = section.require("eta", "eta = [0.143, 0.375, 1.442] for gold").and_then(|f| f.color(MAX_IOR));
     let k_field = section.require("k", "k = [3.983, 2.386, 1.603] for gold");
     let k = k_field.as_ref().and_then(|f| f.color(MAX_IOR));
-    let alpha = alpha(section);
+    let (alpha, distribution) = (alpha(section), distribution(section));
     let (eta, k) = (eta?, k?);
     if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
         let message = "\"eta\" and \"k\" are both 0 in the same channel; no material is like that";
         section.src.error(k_field?.span(), message);
     }
-    Some(MaterialKind::Conductor { eta, k, alpha: alpha? })
+    Some(MaterialKind::Conductor { eta, k, alpha: alpha?, distribution: distribution? })
 }
 
 /// Index of refraction relative to the outside; that of common glass if there is none.
@@ -195,17 +199,21 @@ fn ior(section: &Section<'_>) -> Option<f32> {
     section.get("ior").map_or(Some(GLASS), |field| field.number_in(0.1, 10.0))
 }
 
-/// GGX alpha of a material that may be smooth, which it is if nothing is said.
-fn smooth_or_alpha(section: &Section<'_>) -> Option<f32> {
-    match (section.get("roughness"), section.get("alpha")) {
-        (None, None) => Some(0.0),
-        (Some(field), None) | (None, Some(field)) if field.is_zero() => Some(0.0),
-        _ => alpha(section),
-    }
+/// Statistics of microfacets; GGX if nothing is said.
+fn distribution(section: &Section<'_>) -> Option<Distribution> {
+    const CHOICES: [(&str, Distribution); 2] =
+        [("ggx", Distribution::Ggx), ("beckmann", Distribution::Beckmann)];
+    section.get("distribution").map_or(Some(Distribution::Ggx), |field| field.choice(&CHOICES))
 }
 
-/// GGX alpha, from `alpha` or `roughness`.
-fn alpha(section: &Section<'_>) -> Option<f32> {
+/// Alpha of a material that is smooth if nothing is said.
+fn smooth_or_alpha(section: &Section<'_>) -> Option<Vec2> {
+    let is_said = section.get("roughness").is_some() || section.get("alpha").is_some();
+    if is_said { alpha(section) } else { Some(Vec2::ZERO) }
+}
+
+/// Alpha along u and v, from `alpha` or `roughness`, each a number or two.
+fn alpha(section: &Section<'_>) -> Option<Vec2> {
     match (section.get("roughness"), section.get("alpha")) {
         (Some(roughness), Some(_)) => {
             let message = format!(
@@ -215,21 +223,26 @@ fn alpha(section: &Section<'_>) -> Option<f32> {
             section.src.error(roughness.key_span, message);
             None
         }
-        (None, Some(alpha)) => match alpha.number()? {
-            0.0 => {
-                alpha.fail(&format!("is 0, but perfect mirrors are not supported; use {MIN_ALPHA} or more"))
-            }
-            _ => alpha.number_in(MIN_ALPHA, 1.0),
-        },
+        (None, Some(alpha)) => along_u_and_v(&alpha, |alpha| alpha.number_in(MIN_ALPHA, 1.0)),
         (roughness, None) => {
             let example = "roughness = 0.3 (or alpha = 0.09)";
             let roughness = roughness.or_else(|| section.require("roughness", example))?;
-            let least = MIN_ALPHA.sqrt();
-            match roughness.number()? {
-                0.0 => roughness
-                    .fail(&format!("is 0, but perfect mirrors are not supported; use {least} or more")),
-                _ => roughness.number_in(least, 1.0).map(|r| (r * r).clamp(MIN_ALPHA, 1.0)),
-            }
+            let alpha =
+                |r: &Field<'_>| r.number_in(MIN_ALPHA.sqrt(), 1.0).map(|r| (r * r).clamp(MIN_ALPHA, 1.0));
+            along_u_and_v(&roughness, alpha)
         }
     }
+}
+
+/// A number for both directions, 0 for a smooth surface, or `[u, v]`.
+fn along_u_and_v(field: &Field<'_>, number: impl Fn(&Field<'_>) -> Option<f32>) -> Option<Vec2> {
+    if field.is_zero() {
+        return Some(Vec2::ZERO);
+    }
+    if !field.is_array() {
+        return number(field).map(Vec2::splat);
+    }
+    let numbers = field.numbers(2, "a number, or two: along u and along v")?;
+    let (u, v) = (number(&numbers[0]), number(&numbers[1]));
+    Some(Vec2::new(u?, v?))
 }

@@ -12,9 +12,6 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A reference with anisotropic conductors, which cannot be described yet.
-const LATER: &str = "references/anisotropic";
-
 fn scenes_in(folder: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(repository().join(folder)).unwrap() {
@@ -22,7 +19,7 @@ fn scenes_in(folder: &str) -> Vec<PathBuf> {
         let nested = path.join("scene.toml");
         if path.extension().is_some_and(|e| e == "toml") {
             found.push(path);
-        } else if nested.exists() && !path.ends_with(LATER) {
+        } else if nested.exists() {
             found.push(nested);
         }
     }

@@ -89,6 +89,10 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     out
 }
 
+fn is_alpha(alpha: Vec2) -> bool {
+    alpha == Vec2::ZERO || (alpha.min_element() >= limits::MIN_ALPHA && alpha.max_element() <= 1.0)
+}
+
 /// What every description that loads must satisfy, whatever the file.
 fn check(d: &Description) {
     assert!(check_size(d.render.width, d.render.height).is_ok());
@@ -101,12 +105,10 @@ fn check(d: &Description) {
             MaterialKind::Diffuse { reflectance: r } => {
                 assert!(r.min_element() >= 0.0 && r.max_element() <= 1.0)
             }
-            MaterialKind::Conductor { eta, k, alpha } => {
-                assert!(eta.is_finite() && k.is_finite() && (limits::MIN_ALPHA..=1.0).contains(&alpha));
+            MaterialKind::Conductor { eta, k, alpha, .. } => {
+                assert!(eta.is_finite() && k.is_finite() && is_alpha(alpha));
             }
-            MaterialKind::Dielectric { ior, alpha } => {
-                assert!(ior > 0.0 && (alpha == 0.0 || (limits::MIN_ALPHA..=1.0).contains(&alpha)));
-            }
+            MaterialKind::Dielectric { ior, alpha, .. } => assert!(ior > 0.0 && is_alpha(alpha)),
             MaterialKind::ThinDielectric { ior } => assert!(ior > 0.0),
         }
     }

@@ -106,7 +106,15 @@ fn everything_can_be_said() {
     let MaterialKind::Diffuse { reflectance } = d.materials[0].kind else { panic!("not diffuse") };
     assert_near(reflectance, [1.0, 0.0, 0.215_860_5]);
     let k = Vec3::new(1.0, 1.5, 2.0);
-    assert_eq!(d.materials[1].kind, MaterialKind::Conductor { eta: Vec3::ZERO, k, alpha: 0.25 });
+    assert_eq!(
+        d.materials[1].kind,
+        MaterialKind::Conductor {
+            eta: Vec3::ZERO,
+            k,
+            alpha: Vec2::splat(0.25),
+            distribution: Distribution::Ggx
+        }
+    );
     let shape = &d.shapes[0];
     assert_eq!((shape.material, shape.name.as_str()), (2, "the box"));
     assert_eq!(shape.emission, Vec3::new(4.0, 5.0, 6.0));
