@@ -136,6 +136,18 @@ fn control_rejects_roughness_off_by_5_percent() {
 }
 
 #[test]
+fn control_rejects_frost_rougher_by_10_percent() {
+    let mut scene = reference_scene("glass-rough");
+    for material in &mut scene.materials {
+        if let MaterialKind::Dielectric { alpha, .. } = &mut material.kind {
+            *alpha *= 1.1;
+        }
+    }
+    let difference = difference(Machine::Cpu, &scene, "glass-rough", "reference", 512);
+    assert!(!difference.agrees(), "{difference:?} passes");
+}
+
+#[test]
 fn control_rejects_separable_masking() {
     let mut scene = reference_scene("furnace-conductor");
     scene.render.masking = Masking::Separable;

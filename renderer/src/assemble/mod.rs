@@ -171,7 +171,8 @@ fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
         color,
         kind,
         k,
-        two_sided: material.two_sided.into(),
+        // Light leaves a dielectric from behind.
+        two_sided: (material.two_sided || kind >= DeviceMaterial::DIELECTRIC).into(),
         alpha: alpha.to_array(),
         masking: render.masking as u32,
         distribution: distribution as u32,

@@ -10,7 +10,7 @@ pub const MAX_COORDINATE: f32 = 1e9;
 /// of a pixel stays finite in `f32`.
 pub const MAX_RADIANCE: f32 = 1e9;
 
-/// Smallest GGX alpha of a conductor. Below, the lobe is narrower than `f32` directions can place it.
+/// Smallest alpha of a rough surface. Below, the lobe is narrower than `f32` directions can place it.
 pub const MIN_ALPHA: f32 = 1e-4;
 
 /// Largest index of refraction or extinction; no metal exceeds 100.

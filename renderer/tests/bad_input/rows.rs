@@ -291,6 +291,11 @@ pub(crate) const VALUES: &[Row<'_>] = &[
         r#"scene.toml:15:1: material "white" is a dielectric, which light passes from both sides; leave "two_sided" out"#,
     ),
     (
+        "rough one way",
+        Scene("roughness = 0.3", "alpha = [0, 0.3]"),
+        r#"scene.toml:21:9: "alpha" is 0 along one direction only; a surface is smooth along both or rough along both"#,
+    ),
+    (
         "alpha and roughness",
         Scene("roughness = 0.3", "roughness = 0.3\nalpha = 0.09"),
         r#"scene.toml:21:1: material "gold" gives both "roughness" and "alpha"; keep one (alpha = roughness²)"#,

@@ -243,6 +243,14 @@ fn along_u_and_v(field: &Field<'_>, number: impl Fn(&Field<'_>) -> Option<f32>) 
         return number(field).map(Vec2::splat);
     }
     let numbers = field.numbers(2, "a number, or two: along u and along v")?;
+    match (numbers[0].is_zero(), numbers[1].is_zero()) {
+        (true, true) => return Some(Vec2::ZERO),
+        (false, false) => {}
+        _ => {
+            return field
+                .fail("is 0 along one direction only; a surface is smooth along both or rough along both");
+        }
+    }
     let (u, v) = (number(&numbers[0]), number(&numbers[1]));
     Some(Vec2::new(u?, v?))
 }
