@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Lobe, MIN_COS, fresnel};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
 use crate::arch::min;
 
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
@@ -18,16 +18,6 @@ pub struct Conductor {
 }
 
 impl Lobe for Conductor {
-    #[inline(always)]
-    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
-        self.eval_pdf(wo, wi).0
-    }
-
-    #[inline(always)]
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
-        self.eval_pdf(wo, wi).1
-    }
-
     #[inline(always)]
     fn sample(&self, wo: Vec3, _uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
@@ -74,18 +64,13 @@ impl Lobe for SmoothConductor {
     const DELTA: bool = true;
 
     #[inline(always)]
-    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
-        Vec3::ZERO
-    }
-
-    #[inline(always)]
-    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
-        0.0
+    fn eval_pdf(&self, _wo: Vec3, _wi: Vec3) -> (Vec3, f32) {
+        (Vec3::ZERO, 0.0)
     }
 
     #[inline(always)]
     fn sample(&self, wo: Vec3, _uc: f32, _u: Vec2) -> Option<BsdfSample> {
         let weight = fresnel::conductor(wo.z, self.eta, self.k);
-        Some(BsdfSample { wi: Vec3::new(-wo.x, -wo.y, wo.z), pdf: 0.0, weight, eta: 1.0 })
+        Some(BsdfSample { wi: mirrored(wo), pdf: 0.0, weight, eta: 1.0 })
     }
 }

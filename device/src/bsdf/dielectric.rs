@@ -7,7 +7,7 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Lobe, MIN_COS, fresnel};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
 
 /// A smooth interface: reflects and refracts in one direction each.
 #[derive(Clone, Copy, Debug)]
@@ -20,20 +20,15 @@ impl Lobe for SmoothDielectric {
     const DELTA: bool = true;
 
     #[inline(always)]
-    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
-        Vec3::ZERO
-    }
-
-    #[inline(always)]
-    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
-        0.0
+    fn eval_pdf(&self, _wo: Vec3, _wi: Vec3) -> (Vec3, f32) {
+        (Vec3::ZERO, 0.0)
     }
 
     #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, _u: Vec2) -> Option<BsdfSample> {
         let (reflectance, cos_t) = fresnel::dielectric(wo.z, self.eta);
         if uc < reflectance {
-            let wi = Vec3::new(-wo.x, -wo.y, wo.z);
+            let wi = mirrored(wo);
             return Some(BsdfSample { wi, pdf: 0.0, weight: Vec3::ONE, eta: 1.0 });
         }
         let wi = Vec3::new(-wo.x / self.eta, -wo.y / self.eta, -cos_t);
@@ -70,16 +65,6 @@ impl Dielectric {
 }
 
 impl Lobe for Dielectric {
-    #[inline(always)]
-    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
-        self.eval_pdf(wo, wi).0
-    }
-
-    #[inline(always)]
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
-        self.eval_pdf(wo, wi).1
-    }
-
     #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
@@ -145,20 +130,15 @@ impl Lobe for ThinDielectric {
     const DELTA: bool = true;
 
     #[inline(always)]
-    fn eval(&self, _wo: Vec3, _wi: Vec3) -> Vec3 {
-        Vec3::ZERO
-    }
-
-    #[inline(always)]
-    fn pdf(&self, _wo: Vec3, _wi: Vec3) -> f32 {
-        0.0
+    fn eval_pdf(&self, _wo: Vec3, _wi: Vec3) -> (Vec3, f32) {
+        (Vec3::ZERO, 0.0)
     }
 
     /// All orders of reflection between the faces together: R + T²R + T²R³ + … = 2R/(1 + R) (pbrt 4th ed. §9.5.1).
     #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, _u: Vec2) -> Option<BsdfSample> {
         let (r, _) = fresnel::dielectric(wo.z, self.eta);
-        let wi = if uc < 2.0 * r / (1.0 + r) { Vec3::new(-wo.x, -wo.y, wo.z) } else { -wo };
+        let wi = if uc < 2.0 * r / (1.0 + r) { mirrored(wo) } else { -wo };
         Some(BsdfSample { wi, pdf: 0.0, weight: Vec3::ONE, eta: 1.0 })
     }
 }

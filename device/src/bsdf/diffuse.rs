@@ -5,7 +5,6 @@ use core::f32::consts::FRAC_1_PI;
 use glam::{Vec2, Vec3};
 
 use super::{BsdfSample, Lobe};
-use crate::arch::max;
 use crate::sampling::sample_cosine_hemisphere;
 
 /// f = ρ/π on the upper side.
@@ -16,16 +15,6 @@ pub struct Diffuse {
 }
 
 impl Lobe for Diffuse {
-    #[inline(always)]
-    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
-        if wo.z > 0.0 && wi.z > 0.0 { self.reflectance * FRAC_1_PI } else { Vec3::ZERO }
-    }
-
-    #[inline(always)]
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
-        if wo.z > 0.0 { max(wi.z, 0.0) * FRAC_1_PI } else { 0.0 }
-    }
-
     #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z > 0.0 && wi.z > 0.0 {

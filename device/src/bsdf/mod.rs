@@ -31,25 +31,35 @@ pub struct BsdfSample {
 /// Directions closer to the horizon are on it, as far as f32 can tell: Λ and 1/cos overflow there.
 const MIN_COS: f32 = 1e-7;
 
+/// The reflection of `wo` off the surface itself.
+#[inline(always)]
+const fn mirrored(wo: Vec3) -> Vec3 {
+    Vec3::new(-wo.x, -wo.y, wo.z)
+}
+
 /// A scattering function with its parameters resolved. All directions are in the local frame; see the
 /// conventions of the crate.
 pub trait Lobe {
     /// Whether all directions are drawn from a finite set, so that [`Lobe::eval`] and [`Lobe::pdf`] are zero.
     const DELTA: bool = false;
 
-    /// f(wo, wi), without the cosine. Zero for delta lobes and for directions the lobe does not connect.
-    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3;
-
-    /// Solid-angle density with which [`Lobe::sample`] returns `wi`. Zero for delta lobes.
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32;
+    /// (f, pdf): f(wo, wi) without the cosine, and the solid-angle density with which [`Lobe::sample`] returns `wi`.
+    /// Zero for delta lobes and for directions the lobe does not connect.
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32);
 
     /// Draws a direction: `uc` chooses, `u` places. `None` when what was drawn is no valid direction.
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample>;
 
-    /// ([`Lobe::eval`], [`Lobe::pdf`]), for lobes that share work between them.
+    /// The f of [`Lobe::eval_pdf`].
     #[inline(always)]
-    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
-        (self.eval(wo, wi), self.pdf(wo, wi))
+    fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+        self.eval_pdf(wo, wi).0
+    }
+
+    /// The pdf of [`Lobe::eval_pdf`].
+    #[inline(always)]
+    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+        self.eval_pdf(wo, wi).1
     }
 }
 
@@ -69,14 +79,6 @@ macro_rules! lobes {
         }
 
         impl Lobe for Bsdf {
-            #[inline(always)]
-            fn eval(&self, wo: Vec3, wi: Vec3) -> Vec3 {
-                match self { $(Self::$name(lobe) => lobe.eval(wo, wi)),* }
-            }
-            #[inline(always)]
-            fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
-                match self { $(Self::$name(lobe) => lobe.pdf(wo, wi)),* }
-            }
             #[inline(always)]
             fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
                 match self { $(Self::$name(lobe) => lobe.sample(wo, uc, u)),* }
@@ -132,7 +134,6 @@ impl Material {
     pub const DIFFUSE: u32 = 0;
     /// `kind` of a conductor.
     pub const CONDUCTOR: u32 = 1;
-
     /// `kind` of a dielectric that fills what lies behind the surface.
     pub const DIELECTRIC: u32 = 2;
     /// `kind` of a thin pane of a dielectric.
@@ -167,6 +168,7 @@ impl Material {
             _ => Bsdf::Diffuse(Diffuse { reflectance: self.color }),
         }
     }
+
     #[inline(always)]
     const fn microfacet(&self) -> Microfacet {
         Microfacet {

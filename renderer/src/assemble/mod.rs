@@ -171,8 +171,7 @@ fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
         color,
         kind,
         k,
-        // Light leaves a dielectric from behind.
-        two_sided: (material.two_sided || kind >= DeviceMaterial::DIELECTRIC).into(),
+        two_sided: material.scatters_behind().into(),
         alpha: alpha.to_array(),
         masking: render.masking as u32,
         distribution: distribution as u32,

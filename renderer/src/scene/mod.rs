@@ -96,6 +96,14 @@ pub struct Material {
 }
 
 impl Material {
+    /// Whether light is scattered from behind: it leaves a dielectric there, whatever `two_sided` says.
+    pub const fn scatters_behind(&self) -> bool {
+        match self.kind {
+            MaterialKind::Dielectric { .. } | MaterialKind::ThinDielectric { .. } => true,
+            MaterialKind::Diffuse { .. } | MaterialKind::Conductor { .. } => self.two_sided,
+        }
+    }
+
     /// Whether it scatters by the direction along the surface as well, so that it matters where u grows.
     pub const fn needs_tangents(&self) -> bool {
         match self.kind {
