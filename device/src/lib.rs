@@ -28,6 +28,7 @@ pub mod camera;
 pub mod color;
 pub mod film;
 pub mod light;
+pub mod material;
 pub mod math;
 pub mod mis;
 pub mod path;

@@ -1,6 +1,6 @@
 //! Elementary functions over the ranges that sampling needs, the same on every machine.
 
-use core::f32::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E};
+use core::f32::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, PI};
 
 use crate::arch::{max, min};
 
@@ -59,6 +59,27 @@ pub fn ln(x: f32) -> f32 {
     k as f32 * LN_2 + (s * z * p + 2.0 * s)
 }
 
+/// The angle of (x, y) to the x axis, in [−π, π], to 3·10⁻⁷; 0 at the origin. Minimax polynomial of Moshier's Cephes
+/// library (atanf.c) for |x| ≤ tan π/8.
+#[inline(always)]
+pub fn atan2(y: f32, x: f32) -> f32 {
+    const TAN_PI_8: f32 = 0.414_213_57;
+    let (a, b) = (x.abs(), y.abs());
+    let (small, large) = if a > b { (b, a) } else { (a, b) };
+    if large == 0.0 {
+        return 0.0;
+    }
+    let t = small / large;
+    let steep = t > TAN_PI_8;
+    let t = if steep { (t - 1.0) / (t + 1.0) } else { t };
+    let z = t * t;
+    let p = ((8.053_744_5e-2 * z - 1.387_768_6e-1) * z + 1.997_771_1e-1) * z - 3.333_295e-1;
+    let angle = p * z * t + t + if steep { FRAC_PI_4 } else { 0.0 };
+    let angle = if a > b { angle } else { FRAC_PI_2 - angle };
+    let angle = if x < 0.0 { PI - angle } else { angle };
+    if y < 0.0 { -angle } else { angle }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +121,19 @@ mod tests {
             assert!((f64::from(ln(y)) - expected).abs() < 2e-7 * expected.abs().max(0.01), "{y}: {}", ln(y));
         }
         assert_eq!(ln(1.0), 0.0);
+    }
+
+    #[test]
+    fn atan2_is_accurate() {
+        let n = 1 << 20;
+        for i in 0..=n {
+            let angle = TAU * (i as f64 / n as f64 - 0.5) * (1.0 - 1e-9);
+            for r in [1e-30, 1.0, 1e30] {
+                let (y, x) = ((r * angle.sin()) as f32, (r * angle.cos()) as f32);
+                let expected = f64::from(y).atan2(f64::from(x));
+                assert!((f64::from(atan2(y, x)) - expected).abs() < 3e-7, "{y} {x}: {}", atan2(y, x));
+            }
+        }
+        assert_eq!(atan2(0.0, 0.0), 0.0);
     }
 }

@@ -11,16 +11,20 @@ pub enum Dim {
     Light,
     /// ((x, y) of the direction, which lobe, Russian roulette).
     Bsdf,
+    /// (hole or not, which of two materials, spare, spare), anew for every hole that the path passes.
+    Material,
 }
 
 impl Dim {
-    /// Number of the dimension at a given path depth: one for the film, two for every bounce.
+    /// Number of the dimension at a given path depth: one for the film, two for every bounce, and
+    /// those of materials beyond all of these.
     #[inline(always)]
     const fn index(self, depth: u32) -> u32 {
         match self {
             Self::Film => 0,
             Self::Light => 1 + 2 * depth,
             Self::Bsdf => 2 + 2 * depth,
+            Self::Material => 0x8000_0000 | depth,
         }
     }
 }

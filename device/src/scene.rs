@@ -1,10 +1,12 @@
 //! The scene as the stages see it.
 
-use crate::bsdf::Material;
 use crate::bvh::Node;
 use crate::camera::Camera;
 use crate::light::{AliasEntry, Light};
-use crate::shape::{Primitive, triangle::TriangleNormals};
+use crate::material::Material;
+use crate::material::texture::Texture;
+use crate::shape::Primitive;
+use crate::shape::triangle::{TriangleNormals, TriangleUvs};
 
 /// A scene in the memory of a back end: plain pointers, passed to stages by value. The host has validated all
 /// of it: every index is in range and every number finite.
@@ -21,8 +23,14 @@ pub struct SceneView {
     pub columns: VertexColumns,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: *const TriangleNormals,
+    /// Texture coordinates at the vertices of the triangles that have `normals`; null if no material asks for them.
+    pub uvs: *const TriangleUvs,
     /// Materials.
     pub materials: *const Material,
+    /// Textures.
+    pub textures: *const Texture,
+    /// The texels of all textures.
+    pub texels: *const u32,
     /// Lights.
     pub lights: *const Light,
     /// The distribution that chooses among the lights.
@@ -31,6 +39,10 @@ pub struct SceneView {
     pub light_count: u32,
     /// Index of the environment among the lights, or [`Primitive::NO_LIGHT`].
     pub environment: u32,
+    /// Non-zero if any material has holes.
+    pub has_holes: u32,
+    /// Unused.
+    pub reserved: u32,
     /// The camera.
     pub camera: Camera,
 }

@@ -9,7 +9,8 @@ use common::statistics::{Grid, Verdicts, chi2_test, chi2_uniform};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, in_plane, polar, turn};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use device::bsdf::{Bsdf, BsdfSample, Conductor, Diffuse, Lobe, Material, SmoothConductor};
+use device::bsdf::{Bsdf, BsdfSample, Conductor, Diffuse, Full, Lobe, SmoothConductor};
+use device::material::{At, Color, ConductorMaterial, DiffuseMaterial, Facets, Parameters};
 use glam::{Vec2, Vec3};
 
 const ALPHAS: [f32; 6] = [1e-4, 1e-3, 0.02, 0.1, 0.5, 1.0];
@@ -35,34 +36,19 @@ const PAINT: Diffuse = Diffuse { reflectance: Vec3::new(0.9, 0.5, 0.1) };
 
 /// All lobes, as the renderer makes them from materials.
 fn lobes() -> Vec<(String, Bsdf)> {
-    let material = |kind, color, k, alpha, masking: Masking, distribution: Distribution| Material {
-        color,
-        kind,
-        k,
-        two_sided: 0,
-        alpha,
-        masking: masking as u32,
-        distribution: distribution as u32,
-    };
-    let paint = material(
-        Material::DIFFUSE,
-        PAINT.reflectance,
-        Vec3::ZERO,
-        [0.0; 2],
-        Masking::Correlated,
-        Distribution::Ggx,
-    );
-    let mut lobes = vec![("diffuse".to_owned(), paint.bsdf(true))];
+    let scene = common::empty_scene();
+    let at = At { scene: &scene, uv: Vec2::ZERO, front: true, seed: 0 };
+    let paint = DiffuseMaterial { reflectance: Color::new(PAINT.reflectance) };
+    let mut lobes = vec![("diffuse".to_owned(), paint.bsdf::<Full>(&at))];
     for alpha in ALPHAS {
         for (i, (metal, eta, k)) in METALS.into_iter().enumerate() {
-            let masking = KINDS[i % 2].0;
             let distribution = if i % 3 == 2 { Distribution::Beckmann } else { Distribution::Ggx };
-            let alpha = [alpha, alpha * [1.0, 1.0, 1.0, 0.5, 2.0, 1.0][i]];
+            let alpha = Vec2::new(alpha, alpha * [1.0, 1.0, 1.0, 0.5, 2.0, 1.0][i]);
+            let mut facets = Facets::new(alpha, distribution);
+            facets.masking = KINDS[i % 2].0 as u32;
             let metal = format!("{metal}, alpha {alpha:?}, {distribution:?}");
-            lobes.push((
-                metal,
-                material(Material::CONDUCTOR, eta, k, alpha, masking, distribution).bsdf(true),
-            ));
+            let material = ConductorMaterial { eta: Color::new(eta), k: Color::new(k), facets };
+            lobes.push((metal, material.bsdf::<Full>(&at)));
         }
     }
     lobes

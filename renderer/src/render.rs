@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use device::bsdf::Material;
+use device::bsdf::{Basic, Compiled, Features, Glass};
 use device::bvh::Node;
 use device::film::FilmPixel;
 use device::light::{AliasEntry, Light};
+use device::material::Material;
+use device::material::texture::Texture;
 use device::path::MegakernelArgs;
-use device::path::stage::stages;
+use device::path::stage::{Stage, stages};
 use device::scene::{SceneView, VertexColumns};
 use device::shape::Primitive;
-use device::shape::triangle::TriangleNormals;
+use device::shape::triangle::{TriangleNormals, TriangleUvs};
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
@@ -90,7 +92,10 @@ pub struct Uploaded<B: Backend> {
     sources: B::Buf<u32>,
     columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
+    uvs: B::Buf<TriangleUvs>,
     materials: B::Buf<Material>,
+    textures: B::Buf<Texture>,
+    texels: B::Buf<u32>,
     lights: B::Buf<Light>,
     light_table: B::Buf<AliasEntry>,
 }
@@ -105,7 +110,10 @@ impl<B: Backend> Uploaded<B> {
             sources: backend.upload("sources of primitives", &scene.sources)?,
             columns: backend.upload("vertex columns", &columns)?,
             normals: backend.upload("normals", &scene.normals)?,
+            uvs: backend.upload("texture coordinates", &scene.uvs)?,
             materials: backend.upload("materials", &scene.materials)?,
+            textures: backend.upload("textures", &scene.textures)?,
+            texels: backend.upload("texels", &scene.texels)?,
             lights: backend.upload("lights", &scene.lights)?,
             light_table: backend.upload("light table", &scene.light_table)?,
         })
@@ -119,11 +127,16 @@ impl<B: Backend> Uploaded<B> {
             sources: self.sources.ptr(),
             columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
             normals: self.normals.ptr(),
+            uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             materials: self.materials.ptr(),
+            textures: self.textures.ptr(),
+            texels: self.texels.ptr(),
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
             light_count: scene.lights.len() as u32,
             environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
+            has_holes: scene.features.contains(Features::CUTOUTS).into(),
+            reserved: 0,
             camera: scene.camera,
         }
     }
@@ -151,6 +164,24 @@ pub fn render<B: Backend>(
     budget: Budget,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
+    // The smallest kernel that knows the scene's materials: on a GPU, the others are slower.
+    if Basic::FEATURES.contains(scene.features) {
+        render_by::<B, stages::megakernel_basic>(backend, scene, budget, observe)
+    } else if Glass::FEATURES.contains(scene.features) {
+        render_by::<B, stages::megakernel_glass>(backend, scene, budget, observe)
+    } else {
+        render_by::<B, stages::megakernel>(backend, scene, budget, observe)
+    }
+}
+
+/// [`render`], by a megakernel that knows the features of the scene.
+fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
+    backend: &mut B,
+    scene: &SceneData,
+    budget: Budget,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Rendered, Error> {
+    backend.prepare::<S>()?;
     let uploaded = Uploaded::new(backend, scene)?;
     let pixels = scene.width as usize * scene.height as usize;
     let layers = layers(backend.parallelism(), scene, budget.spp);
@@ -180,7 +211,7 @@ pub fn render<B: Backend>(
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
             let launched = Instant::now();
             // SAFETY: `uploaded` and `film` hold what the arguments point to, and outlive the wait below.
-            unsafe { backend.launch::<stages::megakernel>(args)? };
+            unsafe { backend.launch::<S>(args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
             pace.learn(pass.paths(args.invocations), took);

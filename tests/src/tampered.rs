@@ -1,6 +1,7 @@
 //! Renders with a deliberate mistake, for tests to prove that they would notice one.
 
 use device::arch::Portable;
+use device::bsdf::Full;
 use device::bvh::{closest_hit, occluded};
 use device::film::FilmPixel;
 use device::path::generate;
@@ -64,7 +65,7 @@ fn path(
         let (hit, before, mut shaded) = unsafe {
             let hit = closest_hit::<Portable>(view, state.ray, f32::INFINITY);
             let before = state;
-            (hit, before, shade(view, &scene.settings, &mut state, &hit))
+            (hit, before, shade::<Full>(view, &scene.settings, &mut state, &hit))
         };
         match mistake {
             Mistake::None => {}

@@ -3,7 +3,7 @@
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
 use renderer::render::{Budget, Control, render};
-use renderer::scene::{Description, Masking, MaterialKind, Sampler};
+use renderer::scene::{Description, Masking, Sampler};
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, machines, reference_scene};
 
@@ -42,8 +42,8 @@ fn scene_and_control(sampler: Sampler) -> (Description, Description) {
     (scene.render.sampler, scene.render.masking) = (sampler, Masking::Correlated);
     let mut control = scene.clone();
     for material in &mut control.materials {
-        if let MaterialKind::Conductor { alpha, .. } = &mut material.kind {
-            *alpha *= 1.003;
+        if let Some(facets) = material.kind.facets_mut() {
+            facets.alpha.iter_mut().for_each(|a| a.value *= 1.003);
         }
     }
     (scene, control)

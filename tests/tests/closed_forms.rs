@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DVec3, Vec2, Vec3};
 use renderer::scene::{
-    Camera, Description, Direct, Distribution, FovAxis, Geometry, Masking, Material, MaterialKind,
-    RenderSettings, Sampler, Shape, TriangleMesh,
+    Camera, Color, ConductorMaterial, Description, Direct, Distribution, Facets, FovAxis, Geometry, Masking,
+    Material, MaterialKind, RenderSettings, Sampler, Shape, TriangleMesh,
 };
 use torrance_tests::compare::{Reference, compare};
 use torrance_tests::oracle::{self, G2};
@@ -30,11 +30,9 @@ fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shape>) 
         },
         camera,
         environment: Vec3::ZERO,
-        materials: vec![Material {
-            name: "diffuse".into(),
-            two_sided: true,
-            kind: MaterialKind::Diffuse { reflectance: Vec3::splat(reflectance) },
-        }],
+        images: Vec::new(),
+        textures: Vec::new(),
+        materials: vec![Material::new("diffuse", MaterialKind::diffuse(Vec3::splat(reflectance)))],
         shapes,
     }
 }
@@ -325,12 +323,11 @@ fn conductor_furnace(alpha: f32, masking: Masking) -> Description {
     let mut scene = furnace(1.0, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
     // From afar through a small window, so that the cosine is nearly one number: at 0.6 of the radius, 0.8.
     scene.camera = camera(Vec3::new(0.6, 0.0, 1000.0), Vec3::new(0.6, 0.0, 0.0), Vec3::Y, 1e-4);
-    scene.materials[0].kind = MaterialKind::Conductor {
-        eta: Vec3::ZERO,
-        k: Vec3::ONE,
-        alpha: Vec2::splat(alpha),
-        distribution: Distribution::Ggx,
-    };
+    scene.materials[0].kind = MaterialKind::Conductor(ConductorMaterial {
+        eta: Color::new(Vec3::ZERO),
+        k: Color::new(Vec3::ONE),
+        facets: Facets::new(Vec2::splat(alpha), Distribution::Ggx),
+    });
     scene.render.masking = masking;
     // The noise of light sampling would need a hundred times the samples for 0.1 %.
     scene.render.direct = Direct::Bsdf;

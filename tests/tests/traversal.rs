@@ -60,11 +60,9 @@ fn scene(shapes: Vec<Geometry>) -> SceneData {
             fov_axis: FovAxis::X,
         },
         environment: Vec3::ZERO,
-        materials: vec![Material {
-            name: String::new(),
-            two_sided: true,
-            kind: MaterialKind::Diffuse { reflectance: Vec3::ONE },
-        }],
+        images: Vec::new(),
+        textures: Vec::new(),
+        materials: vec![Material::new("white", MaterialKind::diffuse(Vec3::ONE))],
         shapes: shapes.into_iter().map(shape).collect(),
     })
 }

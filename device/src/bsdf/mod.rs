@@ -3,17 +3,16 @@
 pub mod conductor;
 pub mod dielectric;
 pub mod diffuse;
+mod features;
 pub mod fresnel;
 pub mod microfacet;
 
-use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 pub use conductor::{Conductor, SmoothConductor};
 pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
-
-use microfacet::{Distribution, Masking, Microfacet};
+pub use features::{Basic, Compiled, Features, Full, Glass};
 
 /// A direction drawn from a lobe.
 #[derive(Clone, Copy, Debug)]
@@ -63,29 +62,66 @@ pub trait Lobe {
     }
 }
 
-/// Makes the sum type of all lobes, and its dispatch.
+/// Makes the sum type of all lobes, its dispatch, and a bit of [`Features`] for each.
 macro_rules! lobes {
     ($($(#[$meta:meta])* $name:ident),* $(,)?) => {
         /// Any lobe.
         #[derive(Clone, Copy, Debug)]
         pub enum Bsdf { $($(#[$meta])* $name($name)),* }
 
+        /// The lobes by number.
+        #[derive(Clone, Copy)]
+        enum Index { $($name),* }
+
+        $(
+            impl $name {
+                /// That a kernel knows this lobe, or that a material may become it.
+                pub const FEATURE: Features = Features::lobe(Index::$name as u32);
+            }
+        )*
+
         impl Bsdf {
+            /// Absorbs everything.
+            pub const BLACK: Self = Self::Diffuse(Diffuse { reflectance: Vec3::ZERO });
+
+            /// Names of all lobes, in the order of their bits.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+
             /// [`Lobe::DELTA`] of the lobe.
             #[inline(always)]
-            pub const fn is_delta(&self) -> bool {
-                match self { $(Self::$name(_) => $name::DELTA),* }
+            pub const fn is_delta<C: Compiled>(&self) -> bool {
+                match self { $(Self::$name(_) => C::FEATURES.contains($name::FEATURE) && $name::DELTA),* }
+            }
+
+            /// [`Lobe::sample`], for lobes that are among what is compiled; all others absorb.
+            #[inline(always)]
+            pub fn sample_as<C: Compiled>(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
+                match self {
+                    $(Self::$name(lobe) if C::FEATURES.contains($name::FEATURE) => lobe.sample(wo, uc, u),)*
+                    #[allow(unreachable_patterns, reason = "not where everything is compiled")]
+                    _ => None,
+                }
+            }
+
+            /// [`Lobe::eval_pdf`], for lobes that are among what is compiled; all others are black.
+            #[inline(always)]
+            pub fn eval_pdf_as<C: Compiled>(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+                match self {
+                    $(Self::$name(lobe) if C::FEATURES.contains($name::FEATURE) => lobe.eval_pdf(wo, wi),)*
+                    #[allow(unreachable_patterns, reason = "not where everything is compiled")]
+                    _ => (Vec3::ZERO, 0.0),
+                }
             }
         }
 
         impl Lobe for Bsdf {
             #[inline(always)]
             fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
-                match self { $(Self::$name(lobe) => lobe.sample(wo, uc, u)),* }
+                self.sample_as::<Full>(wo, uc, u)
             }
             #[inline(always)]
             fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
-                match self { $(Self::$name(lobe) => lobe.eval_pdf(wo, wi)),* }
+                self.eval_pdf_as::<Full>(wo, wi)
             }
         }
     };
@@ -104,77 +140,4 @@ lobes! {
     Dielectric,
     /// Thin smooth pane of a dielectric.
     ThinDielectric,
-}
-
-/// Parameters of a material, 48 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub struct Material {
-    /// Diffuse: albedo. Conductor: real part of the index of refraction. Dielectrics: in x, the index of refraction
-    /// behind the surface relative to that in front of it.
-    pub color: Vec3,
-    /// One of the constants below.
-    pub kind: u32,
-    /// Conductor: imaginary part of the index of refraction.
-    pub k: Vec3,
-    /// Non-zero if the back scatters as the front does; otherwise it is black.
-    pub two_sided: u32,
-    /// Roughness parameters along x and y, > 0; both 0 if smooth.
-    pub alpha: [f32; 2],
-    /// [`Masking`] as a number.
-    pub masking: u32,
-    /// [`Distribution`] as a number.
-    pub distribution: u32,
-}
-
-const _: () = assert!(size_of::<Material>() == 48);
-
-impl Material {
-    /// `kind` of Lambertian reflection.
-    pub const DIFFUSE: u32 = 0;
-    /// `kind` of a conductor.
-    pub const CONDUCTOR: u32 = 1;
-    /// `kind` of a dielectric that fills what lies behind the surface.
-    pub const DIELECTRIC: u32 = 2;
-    /// `kind` of a thin pane of a dielectric.
-    pub const THIN_DIELECTRIC: u32 = 3;
-
-    /// Whether the x axis of the local frame has to be dp/du.
-    #[inline(always)]
-    pub const fn needs_tangents(&self) -> bool {
-        self.alpha[0] != self.alpha[1]
-    }
-
-    /// The lobe that these parameters describe, seen from the front or from behind.
-    #[inline(always)]
-    pub fn bsdf(&self, front: bool) -> Bsdf {
-        match self.kind {
-            Self::CONDUCTOR if self.alpha[0] == 0.0 => {
-                Bsdf::SmoothConductor(SmoothConductor { eta: self.color, k: self.k })
-            }
-            Self::CONDUCTOR => {
-                Bsdf::Conductor(Conductor { microfacet: self.microfacet(), eta: self.color, k: self.k })
-            }
-            Self::DIELECTRIC => {
-                let eta = if front { self.color.x } else { 1.0 / self.color.x };
-                // An interface that all but vanishes scatters nothing to speak of, whatever its roughness.
-                if self.alpha[0] == 0.0 || (eta - 1.0).abs() < 1e-3 {
-                    Bsdf::SmoothDielectric(SmoothDielectric { eta })
-                } else {
-                    Bsdf::Dielectric(Dielectric { microfacet: self.microfacet(), eta })
-                }
-            }
-            Self::THIN_DIELECTRIC => Bsdf::ThinDielectric(ThinDielectric { eta: self.color.x }),
-            _ => Bsdf::Diffuse(Diffuse { reflectance: self.color }),
-        }
-    }
-
-    #[inline(always)]
-    const fn microfacet(&self) -> Microfacet {
-        Microfacet {
-            alpha: Vec2::from_array(self.alpha),
-            distribution: Distribution::from_u32(self.distribution),
-            masking: Masking::from_u32(self.masking),
-        }
-    }
 }

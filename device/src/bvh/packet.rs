@@ -56,6 +56,13 @@ impl<const N: usize> RayColumns<N> {
         self.t_max[i] = t_max;
     }
 
+    /// The ray in place `i`, and where it ends.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> (Ray, f32) {
+        let at = |columns: &[[f32; N]; 3]| Vec3::new(columns[0][i], columns[1][i], columns[2][i]);
+        (Ray { o: at(&self.o), d: at(&self.d) }, self.t_max[i])
+    }
+
     /// Fills the places from `len` on up to the end of a packet with rays that meet nothing.
     #[inline(always)]
     fn pad(&mut self, len: usize, lanes: usize) {

@@ -8,9 +8,10 @@ use core::ops::Range;
 use glam::Vec3;
 
 use super::megakernel::Place;
-use super::step::shade;
+use super::step::{ShadowRay, sees_holes, shade, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
 use crate::arch::Arch;
+use crate::bsdf::Compiled;
 use crate::bvh::packet::{self, HitColumns, RayColumns};
 use crate::film::FilmPixel;
 use crate::scene::SceneView;
@@ -40,7 +41,7 @@ struct Bundle {
 /// # Safety
 /// As [`super::megakernel::run`], for every invocation.
 #[inline(always)]
-pub(super) unsafe fn run<A: Arch>(mut range: Range<u32>, args: &MegakernelArgs) {
+pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
     let mut places = [const { None }; WIDTH];
     while !range.is_empty() {
@@ -49,7 +50,7 @@ pub(super) unsafe fn run<A: Arch>(mut range: Range<u32>, args: &MegakernelArgs) 
             *place = range.next().and_then(|i| args.place(i));
         }
         // SAFETY: as the caller promised.
-        unsafe { bundle.take_samples::<A>(&places[..count], args) };
+        unsafe { bundle.take_samples::<A, C>(&places[..count], args) };
     }
 }
 
@@ -73,7 +74,7 @@ impl Bundle {
     /// # Safety
     /// As [`super::megakernel::run`], for the invocations of these places.
     #[inline(always)]
-    unsafe fn take_samples<A: Arch>(&mut self, places: &[Option<Place>], args: &MegakernelArgs) {
+    unsafe fn take_samples<A: Arch, C: Compiled>(&mut self, places: &[Option<Place>], args: &MegakernelArgs) {
         for k in 0..args.samples.div_ceil(args.layers.max(1)) {
             for place in places.iter().flatten() {
                 let sample = place.first_sample + k * args.layers;
@@ -82,12 +83,12 @@ impl Bundle {
                 }
                 if self.len == WIDTH {
                     // SAFETY: as the caller promised.
-                    unsafe { self.follow::<A>(&args.scene, &args.settings) };
+                    unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
                 }
             }
         }
         // SAFETY: as the caller promised.
-        unsafe { self.follow::<A>(&args.scene, &args.settings) };
+        unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
     }
 
     /// Adds a path; there is room.
@@ -114,7 +115,7 @@ impl Bundle {
     /// # Safety
     /// `scene` and the films are valid, and the machine is an `A`.
     #[inline(always)]
-    unsafe fn follow<A: Arch>(&mut self, scene: &SceneView, settings: &PathSettings) {
+    unsafe fn follow<A: Arch, C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
         let mut alive = self.len;
         for (i, path) in self.alive[..alive].iter_mut().enumerate() {
             *path = i as u16;
@@ -123,7 +124,7 @@ impl Bundle {
         unsafe {
             while alive > 0 {
                 self.extend::<A>(scene, alive);
-                alive = self.shade::<A>(scene, settings, alive);
+                alive = self.shade::<A, C>(scene, settings, alive);
             }
             for i in 0..self.len {
                 let l = self.state(i as u16).l;
@@ -185,13 +186,18 @@ impl Bundle {
     /// # Safety
     /// As [`Bundle::extend`], which has run.
     #[inline(always)]
-    unsafe fn shade<A: Arch>(&mut self, scene: &SceneView, settings: &PathSettings, alive: usize) -> usize {
+    unsafe fn shade<A: Arch, C: Compiled>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        alive: usize,
+    ) -> usize {
         let (mut go_on, mut shadow_rays) = (0, 0);
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);
             // SAFETY: as the caller promised; the path is among those begun.
-            let shaded = unsafe { shade(scene, settings, self.state(path), &hit) };
+            let shaded = unsafe { shade::<C>(scene, settings, self.state(path), &hit) };
             if let Some(shadow) = shaded.shadow {
                 self.shadow_rays.set(shadow_rays, shadow.ray, shadow.t_max);
                 self.ld[shadow_rays] = shadow.ld;
@@ -202,7 +208,7 @@ impl Bundle {
             go_on += usize::from(shaded.alive);
         }
         // SAFETY: as the caller promised; there are no more rays than paths.
-        unsafe { self.connect::<A>(scene, shadow_rays) };
+        unsafe { self.connect::<A, C>(scene, shadow_rays) };
         go_on
     }
 
@@ -211,7 +217,11 @@ impl Bundle {
     /// # Safety
     /// `scene` is valid, `self.shadow_of` are indices of paths up to `shadow_rays` ≤ `WIDTH`, and the machine is an `A`.
     #[inline(always)]
-    unsafe fn connect<A: Arch>(&mut self, scene: &SceneView, shadow_rays: usize) {
+    unsafe fn connect<A: Arch, C: Compiled>(&mut self, scene: &SceneView, shadow_rays: usize) {
+        if sees_holes::<C>(scene) {
+            // SAFETY: as the caller promised.
+            return unsafe { self.connect_through_holes::<A, C>(scene, shadow_rays) };
+        }
         // SAFETY: as the caller promised.
         unsafe {
             packet::intersect::<A, true, WIDTH>(scene, &mut self.shadow_rays, shadow_rays, &mut self.hits);
@@ -222,6 +232,20 @@ impl Bundle {
                 // SAFETY: the paths alive are among those begun.
                 unsafe { self.state(self.shadow_of[k]).l += ld };
             }
+        }
+    }
+
+    /// As [`Bundle::connect`], where light may come through holes: one ray at a time.
+    ///
+    /// # Safety
+    /// As [`Bundle::connect`].
+    #[inline(always)]
+    unsafe fn connect_through_holes<A: Arch, C: Compiled>(&mut self, scene: &SceneView, shadow_rays: usize) {
+        for k in 0..shadow_rays {
+            let (ray, t_max) = self.shadow_rays.get(k);
+            let shadow = ShadowRay { ray, t_max, ld: self.ld[k] };
+            // SAFETY: as the caller promised; the paths alive are among those begun.
+            unsafe { self.state(self.shadow_of[k]).l += shadow.ld * visibility::<A, C>(scene, &shadow) };
         }
     }
 }

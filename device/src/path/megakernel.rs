@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use super::{PathSettings, PathState, bundle, step};
 use crate::arch::{Arch, Real};
+use crate::bsdf::Compiled;
 use crate::camera::Camera;
 use crate::film::FilmPixel;
 use crate::rng::Dim;
@@ -82,7 +83,9 @@ pub fn generate(
         l: Vec3::ZERO,
         prev_pdf: 0.0,
         eta_scale: 1.0,
+        passed: 0.0,
         depth: 0,
+        holes: 0,
         pixel,
         sample,
     }
@@ -127,9 +130,9 @@ impl MegakernelArgs {
 /// of a warp wait for each other only at the end.
 ///
 /// # Safety
-/// The pointers in `args` are valid, and the machine is an `A`.
+/// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
 #[inline(always)]
-pub(crate) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
+pub(crate) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &MegakernelArgs) {
     let end = args.first_sample + args.samples;
     let Some(Place { pixel, film, first_sample: mut sample }) = args.place(i) else {
         return;
@@ -142,7 +145,7 @@ pub(crate) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
     let mut state = args.begin(pixel, sample);
     loop {
         // SAFETY: as the caller promised.
-        if unsafe { step::step::<A>(&args.scene, &args.settings, &mut state) } {
+        if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
             continue;
         }
         film.add(state.l);
@@ -159,14 +162,14 @@ pub(crate) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
 /// # Safety
 /// As [`run`], for each.
 #[inline(always)]
-pub(crate) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
+pub(crate) unsafe fn run_range<A: Arch, C: Compiled>(range: Range<u32>, args: &MegakernelArgs) {
     // SAFETY: as the caller promised.
     unsafe {
         if A::Packet::LANES > 1 {
-            return bundle::run::<A>(range, args);
+            return bundle::run::<A, C>(range, args);
         }
         for i in range {
-            run::<A>(i, args);
+            run::<A, C>(i, args);
         }
     }
 }

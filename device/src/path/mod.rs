@@ -78,10 +78,22 @@ pub struct PathState {
     /// Product of the squared relative indices of refraction of all that was entered, and 1 outside: what refraction
     /// has divided `beta` by and will give back.
     pub eta_scale: f32,
+    /// How far the path has come, through holes, since it last scattered, metres.
+    pub passed: f32,
     /// Number of times the path has scattered.
     pub depth: u32,
+    /// Number of holes that the path has passed.
+    pub holes: u32,
     /// Index of the pixel.
     pub pixel: u32,
     /// Index of the sample.
     pub sample: u32,
+}
+
+impl PathState {
+    /// Where the path scattered last, as far as rounding lets holes in between be undone.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> Vec3 {
+        self.ray.o - self.passed * self.ray.d
+    }
 }

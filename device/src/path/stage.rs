@@ -6,7 +6,6 @@
 use core::ops::Range;
 
 use super::MegakernelArgs;
-use super::megakernel;
 use crate::arch::Arch;
 
 /// Calls `$with!` with every stage: its name, its arguments, and its threads a block on a GPU.
@@ -15,6 +14,8 @@ macro_rules! for_each_stage {
     ($with:ident) => {
         $with! {
             megakernel(MegakernelArgs) block 128;
+            megakernel_basic(MegakernelArgs) block 128;
+            megakernel_glass(MegakernelArgs) block 128;
             probe(ProbeArgs) block 32;
         }
     };
@@ -79,10 +80,13 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 17] = [
+pub const LAYOUT: [u32; 20] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
-    size_of::<crate::bsdf::Material>() as u32,
+    size_of::<crate::material::Material>() as u32,
+    size_of::<crate::material::Header>() as u32,
+    size_of::<crate::material::texture::Texture>() as u32,
+    size_of::<crate::shape::triangle::TriangleUvs>() as u32,
     size_of::<crate::light::Light>() as u32,
     size_of::<crate::light::AliasEntry>() as u32,
     size_of::<crate::camera::Camera>() as u32,
@@ -96,8 +100,32 @@ pub const LAYOUT: [u32; 17] = [
     core::mem::offset_of!(MegakernelArgs, samples) as u32,
     core::mem::offset_of!(crate::shape::Primitive, normals) as u32,
     core::mem::offset_of!(crate::light::Light, le) as u32,
-    core::mem::offset_of!(crate::bsdf::Material, distribution) as u32,
+    core::mem::offset_of!(crate::material::Header, opacity) as u32,
 ];
+
+/// Makes the stage that is the megakernel compiled for a set of features.
+macro_rules! megakernels {
+    ($($name:ident for $Compiled:ident),* $(,)?) => { $(
+        mod $name {
+            use super::{Arch, MegakernelArgs, Range};
+            use crate::bsdf::$Compiled;
+            use crate::path::megakernel;
+
+            #[inline(always)]
+            pub(super) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
+                // SAFETY: as the caller promised.
+                unsafe { megakernel::run::<A, $Compiled>(i, args) }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
+                // SAFETY: as the caller promised.
+                unsafe { megakernel::run_range::<A, $Compiled>(range, args) }
+            }
+        }
+    )* };
+}
+megakernels!(megakernel for Full, megakernel_basic for Basic, megakernel_glass for Glass);
 
 mod probe {
     use super::{Arch, LAYOUT, ProbeArgs, Range};

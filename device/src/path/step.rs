@@ -4,12 +4,14 @@ use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, min};
-use crate::bsdf::{Bsdf, Lobe, Material};
+use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
+use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
+use crate::material::{At, Chosen, Header, Material, chosen};
 use crate::mis::power_heuristic;
 use crate::ray::{Ray, offset_ray_origin, ray_offset};
-use crate::rng::{Dim, uniform};
+use crate::rng::{Dim, pcg4d, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
 use crate::shape::{Primitive, sphere, triangle};
@@ -42,19 +44,81 @@ impl Shaded {
 /// the path goes on.
 ///
 /// # Safety
-/// `scene` is valid and the machine is an `A`.
+/// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn step<A: Arch>(scene: &SceneView, settings: &PathSettings, state: &mut PathState) -> bool {
+pub unsafe fn step<A: Arch, C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+) -> bool {
     // SAFETY: as the caller promised.
     unsafe {
         let hit = closest_hit::<A>(scene, state.ray, f32::INFINITY);
-        let shaded = shade(scene, settings, state, &hit);
-        if let Some(shadow) = shaded.shadow
-            && !occluded::<A>(scene, shadow.ray, shadow.t_max)
-        {
-            state.l += shadow.ld;
+        let shaded = shade::<C>(scene, settings, state, &hit);
+        if let Some(shadow) = shaded.shadow {
+            state.l += shadow.ld * visibility::<A, C>(scene, &shadow);
         }
         shaded.alive
+    }
+}
+
+/// Most holes that a path or a shadow ray passes.
+const MAX_HOLES: u32 = 256;
+
+/// Whether there may be holes in the surfaces of the scene.
+#[inline(always)]
+pub(super) const fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
+    C::FEATURES.contains(Features::CUTOUTS) && scene.has_holes != 0
+}
+
+/// The part of the light that reaches the other end of a shadow ray.
+///
+/// # Safety
+/// As [`step`].
+#[inline(always)]
+pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &ShadowRay) -> f32 {
+    // SAFETY: as the caller promised; hits are on this scene.
+    unsafe {
+        if !sees_holes::<C>(scene) {
+            return if occluded::<A>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
+        }
+        let (mut ray, mut t_max, mut visible) = (shadow.ray, shadow.t_max, 1.0);
+        for _ in 0..MAX_HOLES {
+            let hit = closest_hit::<A>(scene, ray, t_max);
+            if !hit.is_hit() {
+                return visible;
+            }
+            let surface = surface_at::<C>(scene, &ray, &hit);
+            visible *= 1.0 - opacity::<C>(scene, &surface);
+            if visible <= 0.0 {
+                break;
+            }
+            let beyond = surface.beyond(ray.d);
+            t_max -= (beyond - ray.o).length();
+            ray.o = beyond;
+            if t_max <= 0.0 {
+                return visible;
+            }
+        }
+        0.0
+    }
+}
+
+/// The part of the surface that is there.
+///
+/// # Safety
+/// `scene` is valid and has the surface.
+#[inline(always)]
+unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
+    // SAFETY: the primitive's material is in range.
+    unsafe {
+        let header =
+            load((&raw const (*scene.materials.add(surface.prim.material() as usize))).cast::<Header>());
+        if !header.has(Header::HOLES) {
+            return 1.0;
+        }
+        let at = At { scene, uv: surface.uv, front: true, seed: 0 };
+        header.opacity.at::<C>(&at)
     }
 }
 
@@ -67,6 +131,8 @@ struct Surface {
     ns: Vec3,
     /// Direction in which u grows, of any length, for materials that ask for it; zero if there is none.
     dp_du: Vec3,
+    /// Texture coordinates, where textures are compiled.
+    uv: Vec2,
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     extent: f32,
     prim: Primitive,
@@ -84,6 +150,8 @@ struct Scatterer {
     frame: Frame,
     /// Direction to where the path comes from, in that frame.
     wo: Vec3,
+    /// What softens the edges of shadows of a normal map.
+    terminator: Terminator,
     bsdf: Bsdf,
 }
 
@@ -92,14 +160,23 @@ struct Scatterer {
 /// # Safety
 /// `scene` is valid.
 #[inline(always)]
-pub unsafe fn shade(scene: &SceneView, settings: &PathSettings, state: &mut PathState, hit: &Hit) -> Shaded {
+pub unsafe fn shade<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    hit: &Hit,
+) -> Shaded {
     if !hit.is_hit() {
         // SAFETY: as the caller promised.
         unsafe { gather_environment(scene, settings, state) };
         return Shaded::END;
     }
     // SAFETY: the hit is on this scene.
-    let surface = unsafe { surface_at(scene, &state.ray, hit) };
+    let surface = unsafe { surface_at::<C>(scene, &state.ray, hit) };
+    // SAFETY: as the caller promised.
+    if sees_holes::<C>(scene) && unsafe { passes_hole::<C>(scene, settings, state, &surface) } {
+        return Shaded { shadow: None, alive: state.holes < MAX_HOLES };
+    }
     if surface.prim.light != Primitive::NO_LIGHT {
         // SAFETY: the primitive's light is in range.
         let light = unsafe { load(scene.lights.add(surface.prim.light as usize)) };
@@ -109,12 +186,41 @@ pub unsafe fn shade(scene: &SceneView, settings: &PathSettings, state: &mut Path
         return Shaded::END;
     }
     // SAFETY: the surface is of this scene.
-    let Some(scatterer) = (unsafe { scatterer(scene, &surface, state.ray.d) }) else {
+    let Some(scatterer) = (unsafe { scatterer::<C>(scene, settings, state, &surface) }) else {
         return Shaded::END;
     };
     // SAFETY: as the caller promised.
-    let shadow = unsafe { direct_light(scene, settings, state, &scatterer) };
-    Shaded { shadow, alive: scatter(settings, state, &scatterer) }
+    let shadow = unsafe { direct_light::<C>(scene, settings, state, &scatterer) };
+    Shaded { shadow, alive: scatter::<C>(settings, state, &scatterer) }
+}
+
+/// Lets the path through if it has met a hole. It goes on as if nothing had been there.
+///
+/// # Safety
+/// `scene` is valid and has the surface.
+#[inline(always)]
+unsafe fn passes_hole<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    surface: &Surface,
+) -> bool {
+    // SAFETY: as the caller promised.
+    let opacity = unsafe { opacity::<C>(scene, surface) };
+    if opacity >= 1.0 || material_uniforms(settings, state)[0] < opacity {
+        return false;
+    }
+    let beyond = surface.beyond(state.ray.d);
+    state.passed += (beyond - state.ray.o).length();
+    state.ray.o = beyond;
+    state.holes += 1;
+    true
+}
+
+/// What chooses between a surface and its holes, and among the materials of a blend.
+#[inline(always)]
+fn material_uniforms(settings: &PathSettings, state: &PathState) -> [f32; 4] {
+    settings.sampler(state.pixel, state.sample).draw(Dim::Material, state.depth << 9 | state.holes)
 }
 
 /// Weight of emission found by following a ray, against finding it by sampling the light.
@@ -137,7 +243,8 @@ unsafe fn gather_environment(scene: &SceneView, settings: &PathSettings, state: 
     }
     // SAFETY: the environment is one of the lights.
     let light = unsafe { load(scene.lights.add(scene.environment as usize)) };
-    let weight = emission_weight(settings, state.prev_pdf, || light.pdf_li(state.ray.o, f32::INFINITY, 1.0));
+    let weight =
+        emission_weight(settings, state.prev_pdf, || light.pdf_li(state.start(), f32::INFINITY, 1.0));
     state.l += state.beta * light.le * weight;
 }
 
@@ -147,53 +254,137 @@ fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light
     if le == Vec3::ZERO {
         return;
     }
-    let weight =
-        emission_weight(settings, state.prev_pdf, || light.pdf_li(state.ray.o, t, ng.dot(state.ray.d)));
+    let weight = emission_weight(settings, state.prev_pdf, || {
+        light.pdf_li(state.start(), state.passed + t, ng.dot(state.ray.d))
+    });
     state.l += state.beta * le * weight;
 }
 
 #[inline(always)]
-unsafe fn surface_at(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
+unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
+    let textured = C::FEATURES.contains(Features::TEXTURES) && !scene.uvs.is_null();
     if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
         let dp_du = prim.b.y * sphere::dp_dphi(prim.c, n);
-        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, dp_du, extent: prim.extent(), prim };
+        let uv = if textured { sphere::uv(&prim, n) } else { Vec2::ZERO };
+        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, dp_du, uv, extent: prim.extent(), prim };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
-    let (ns, dp_du) = if prim.normals == Primitive::FLAT {
-        (ng, Vec3::ZERO)
+    let (ns, dp_du, uv) = if prim.normals == Primitive::FLAT {
+        (ng, Vec3::ZERO, Vec2::ZERO)
     } else {
-        // SAFETY: the primitive's normals are in range.
-        let normals = unsafe { load(scene.normals.add(prim.normals as usize)) };
-        (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du)
+        // SAFETY: the primitive's normals are in range, and its texture coordinates where there are any.
+        let (normals, uv) = unsafe {
+            let normals = load(scene.normals.add(prim.normals as usize));
+            let uv = if textured { load(scene.uvs.add(prim.normals as usize)).at(hit.b) } else { Vec2::ZERO };
+            (normals, uv)
+        };
+        (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du, uv)
     };
     let p = triangle::interpolate(vertices, hit.b);
-    Surface { p, ng, ns, dp_du, extent: prim.extent(), prim }
+    Surface { p, ng, ns, dp_du, uv, extent: prim.extent(), prim }
 }
 
-/// Orients the surface to where the path comes from, along `d`, and resolves its material. `None` from behind a
-/// one-sided material, which is black there.
+impl Surface {
+    /// Where a ray along `d` goes on behind the surface.
+    #[inline(always)]
+    fn beyond(&self, d: Vec3) -> Vec3 {
+        let far = self.ng * 1.0_f32.copysign(self.ng.dot(d));
+        self.p + ray_offset(self.p, far, self.extent)
+    }
+
+    /// How the point follows the texture coordinates; zero where it does not.
+    ///
+    /// # Safety
+    /// `scene` is valid, has the surface, and texture coordinates.
+    #[inline(always)]
+    unsafe fn parameterization(&self, scene: &SceneView) -> Parameterization {
+        let (dp_du, dp_dv) = if self.prim.is_sphere() {
+            sphere::derivatives(&self.prim, self.ng)
+        } else if self.prim.normals == Primitive::FLAT {
+            (Vec3::ZERO, Vec3::ZERO)
+        } else {
+            // SAFETY: the primitive's texture coordinates are in range.
+            unsafe { load(scene.uvs.add(self.prim.normals as usize)) }.derivatives([
+                self.prim.a,
+                self.prim.b,
+                self.prim.c,
+            ])
+        };
+        Parameterization { dp_du, dp_dv }
+    }
+}
+
+/// Orients the surface to where the path comes from and resolves its material. `None` from behind a one-sided
+/// material, which is black there.
+///
+/// # Safety
+/// `scene` is valid and has the surface.
 #[inline(always)]
-unsafe fn scatterer(scene: &SceneView, surface: &Surface, d: Vec3) -> Option<Scatterer> {
-    // SAFETY: the primitive's material is in range.
-    let material = unsafe { load(scene.materials.add(surface.prim.material() as usize)) };
+unsafe fn scatterer<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &PathState,
+    surface: &Surface,
+) -> Option<Scatterer> {
+    let d = state.ray.d;
     let outside = surface.ng.dot(d) < 0.0;
     let front = outside != surface.prim.is_flipped();
-    if !front && material.two_sided == 0 {
+    let u = if C::FEATURES.contains(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
+    // SAFETY: the primitive's material is in range.
+    let Chosen { material, header, front } =
+        unsafe { chosen::<C>(scene, surface.prim.material(), surface.uv, front, u) };
+    if !front && !header.has(Header::TWO_SIDED) {
         return None;
     }
     let side = if outside { surface.ng } else { -surface.ng };
     let ns = surface.ns * 1.0_f32.copysign(surface.ns.dot(side));
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
-    let frame = shading_frame(&material, ns, surface.dp_du);
+    let (ns, terminator) = if Material::is_bumpy::<C>(&header) {
+        // SAFETY: the material's map is in range.
+        unsafe { mapped_normal(scene, &header, surface, (ns, side), front, -d) }
+    } else {
+        (ns, Terminator::NONE)
+    };
+    let frame =
+        if header.has(Header::TANGENTS) { Frame::from_z_x(ns, surface.dp_du) } else { Frame::from_z(ns) };
     let offset = ray_offset(surface.p, side, surface.extent);
-    let (wo, bsdf) = (frame.to_local(-d), material.bsdf(front));
-    Some(Scatterer { side, p: surface.p, offset, frame, wo, bsdf })
+    let at = At { scene, uv: surface.uv, front, seed: walk_seed(settings, state) };
+    // SAFETY: the material is of this scene, and its kind is the header's.
+    let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
+    Some(Scatterer { side, p: surface.p, offset, frame, wo: frame.to_local(-d), terminator, bsdf })
+}
+
+/// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
+///
+/// # Safety
+/// `scene` is valid, and `header` is of a material of it that has a map.
+#[inline(always)]
+unsafe fn mapped_normal(
+    scene: &SceneView,
+    header: &Header,
+    surface: &Surface,
+    (ns, side): (Vec3, Vec3),
+    front: bool,
+    wo: Vec3,
+) -> (Vec3, Terminator) {
+    // SAFETY: as the caller promised.
+    let n = unsafe { perturbed(scene, header, surface.uv, ns, front, &surface.parameterization(scene)) };
+    let n = if header.has(Header::KEEP_INVALID_NORMALS) { n } else { bent(n, side, wo) };
+    let terminator =
+        if header.has(Header::HARD_TERMINATOR) { Terminator::NONE } else { Terminator::new(ns, n) };
+    (n, terminator)
+}
+
+/// A number that lobes seed their random walks with, another at every vertex of every path.
+#[inline(always)]
+fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
+    pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
 
 impl Scatterer {
@@ -204,24 +395,23 @@ impl Scatterer {
         let sign = 1.0_f32.copysign(local.z);
         (sign * self.side.dot(wi) > 0.0).then(|| self.p + sign * self.offset)
     }
-}
 
-/// The frame in which a material scatters: it follows the surface where the material does, and is the one that takes
-/// least to compute elsewhere.
-#[inline(always)]
-fn shading_frame(material: &Material, ns: Vec3, dp_du: Vec3) -> Frame {
-    if material.needs_tangents() { Frame::from_z_x(ns, dp_du) } else { Frame::from_z(ns) }
+    /// What is left of light reflected along `wi` at the edge of the shadows of a normal map.
+    #[inline(always)]
+    fn shadowing<C: Compiled>(&self, wi: Vec3, local: Vec3) -> f32 {
+        if local.z > 0.0 { self.terminator.shadowing::<C>(wi) } else { 1.0 }
+    }
 }
 
 /// Draws a point on a light and evaluates what it would contribute.
 #[inline(always)]
-unsafe fn direct_light(
+unsafe fn direct_light<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &PathState,
     at: &Scatterer,
 ) -> Option<ShadowRay> {
-    if scene.light_count == 0 || settings.direct() == Direct::Bsdf || at.bsdf.is_delta() {
+    if scene.light_count == 0 || settings.direct() == Direct::Bsdf || at.bsdf.is_delta::<C>() {
         return None;
     }
     let [u0, u1, which, _] = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
@@ -232,12 +422,13 @@ unsafe fn direct_light(
     let sample = light.sample_li(at.p + at.offset, Vec2::new(uniform(u0), uniform(u1)))?;
     let wi = at.frame.to_local(sample.wi);
     let o = at.origin(sample.wi, wi)?;
-    let (f, p_bsdf) = at.bsdf.eval_pdf(at.wo, wi);
+    let (f, p_bsdf) = at.bsdf.eval_pdf_as::<C>(at.wo, wi);
     let weight = match settings.direct() {
         Direct::Mis => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
     };
-    let ld = state.beta * f * sample.li * (wi.z.abs() * weight / sample.pdf);
+    let cosine = wi.z.abs() * at.shadowing::<C>(sample.wi, wi);
+    let ld = state.beta * f * sample.li * (cosine * weight / sample.pdf);
     if ld == Vec3::ZERO {
         return None;
     }
@@ -258,9 +449,9 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
 
 /// Draws the next direction; returns whether the path goes on.
 #[inline(always)]
-fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
+fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
-    let Some(sample) = at.bsdf.sample(at.wo, uc, Vec2::new(u0, u1)) else {
+    let Some(sample) = at.bsdf.sample_as::<C>(at.wo, uc, Vec2::new(u0, u1)) else {
         return false;
     };
     // A unit vector to a few ulps, which do not add up: every bounce draws anew.
@@ -268,9 +459,10 @@ fn scatter(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bo
     let Some(o) = at.origin(wi, sample.wi) else {
         return false;
     };
-    state.beta *= sample.weight;
+    state.beta *= sample.weight * at.shadowing::<C>(wi, sample.wi);
     state.eta_scale *= sample.eta * sample.eta;
     state.prev_pdf = sample.pdf;
+    (state.passed, state.holes) = (0.0, 0);
     state.depth += 1;
     if state.depth > settings.rr_depth && !survives_roulette(state, u_rr) {
         return false;

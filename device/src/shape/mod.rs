@@ -16,7 +16,9 @@ pub struct Primitive {
     pub a: Vec3,
     /// Index of the material, and in the high bits [`Primitive::SPHERE`] and [`Primitive::FLIPPED`].
     pub material_flags: u32,
-    /// Triangle: vertex 1. Sphere: radius; 1, or −1 where the azimuth turns clockwise around the axis; 0.
+    /// Triangle: vertex 1. Sphere: radius; 1, or −1 where the azimuth turns clockwise around the axis;
+    /// the azimuth, as a part of a turn counter-clockwise from the x axis of [`crate::sampling::Frame::from_z`] of the axis,
+    /// where u is 0.
     pub b: Vec3,
     /// Index of the light that this primitive is, or [`Primitive::NO_LIGHT`].
     pub light: u32,

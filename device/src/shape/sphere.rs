@@ -1,9 +1,14 @@
 //! Spheres.
 
-use glam::Vec3;
+use core::f32::consts::{FRAC_1_PI, PI, TAU};
 
-use crate::arch::{Real, Vec3s, splat};
+use glam::{Vec2, Vec3};
+
+use super::Primitive;
+use crate::arch::{Real, Vec3s, max, splat, sqrt};
+use crate::math::atan2;
 use crate::ray::Ray;
+use crate::sampling::Frame;
 
 /// Distance in (0, `t_max`] to a sphere; both sides are hit.
 ///
@@ -26,6 +31,26 @@ pub fn intersect(center: Vec3, radius: f32, ray: &Ray, t_max: f32) -> Option<f32
 #[inline(always)]
 pub fn dp_dphi(axis: Vec3, n: Vec3) -> Vec3 {
     axis.cross(n)
+}
+
+/// (u, v) = (φ/2π, θ/π) of the point with normal `n` on a sphere: azimuth around its axis, and angle to it.
+#[inline(always)]
+pub fn uv(prim: &Primitive, n: Vec3) -> Vec2 {
+    let local = Frame::from_z(prim.c).to_local(n);
+    let turn = prim.b.y * (atan2(local.y, local.x) * (0.5 * FRAC_1_PI) - prim.b.z);
+    let theta = atan2(sqrt(max(local.x * local.x + local.y * local.y, 0.0)), local.z);
+    let uv = Vec2::new(turn, theta * FRAC_1_PI);
+    uv - Vec2::new(uv.floor().x, 0.0)
+}
+
+/// Derivatives of the point with normal `n` by u and by v.
+#[inline(always)]
+pub fn derivatives(prim: &Primitive, n: Vec3) -> (Vec3, Vec3) {
+    let radius = prim.b.x;
+    let across = dp_dphi(prim.c, n);
+    let sin_theta = across.length();
+    let dp_dv = if sin_theta > 0.0 { across.cross(n) * (PI * radius / sin_theta) } else { Vec3::ZERO };
+    (across * (TAU * radius * prim.b.y), dp_dv)
 }
 
 /// Where a line passes a sphere.

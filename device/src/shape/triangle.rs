@@ -16,6 +16,34 @@ pub struct TriangleNormals {
     pub dp_du: Vec3,
 }
 
+/// Texture coordinates at the vertices, 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(8))]
+pub struct TriangleUvs {
+    /// (u, v) at each.
+    pub uv: [Vec2; 3],
+}
+
+impl TriangleUvs {
+    /// Texture coordinates where the barycentric coordinates of vertices 1 and 2 are `b`.
+    #[inline(always)]
+    pub fn at(&self, b: [f32; 2]) -> Vec2 {
+        (1.0 - b[0] - b[1]) * self.uv[0] + b[0] * self.uv[1] + b[1] * self.uv[2]
+    }
+
+    /// Derivatives of the point by u and by v; zero where the coordinates do not say (pbrt 4th ed. §6.5.3).
+    #[inline(always)]
+    pub fn derivatives(&self, [v0, v1, v2]: [Vec3; 3]) -> (Vec3, Vec3) {
+        let (d1, d2) = (self.uv[1] - self.uv[0], self.uv[2] - self.uv[0]);
+        let (e1, e2) = (v1 - v0, v2 - v0);
+        let det = d1.x * d2.y - d1.y * d2.x;
+        if det == 0.0 {
+            return (Vec3::ZERO, Vec3::ZERO);
+        }
+        ((d2.y * e1 - d1.y * e2) / det, (d1.x * e2 - d2.x * e1) / det)
+    }
+}
+
 /// Distance in (0, `t_max`] and the barycentric coordinates of vertices 1 and 2. Both sides are hit.
 ///
 /// Watertight as in Woop, Benthin & Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1): vertices

@@ -2,22 +2,24 @@
 
 mod bvh;
 mod lights;
+mod materials;
 mod shapes;
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use device::bsdf::Material as DeviceMaterial;
-use device::bsdf::microfacet::Distribution;
+use device::bsdf::Features;
 use device::bvh::Node;
 use device::camera::Camera as DeviceCamera;
 use device::light::{AliasEntry, Light};
+use device::material::Material as DeviceMaterial;
+use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
-use device::shape::triangle::TriangleNormals;
-use glam::{DVec2, Vec2, Vec3};
+use device::shape::triangle::{TriangleNormals, TriangleUvs};
+use glam::DVec2;
 
-use crate::scene::{Camera, Description, FovAxis, Material, MaterialKind, RenderSettings};
+use crate::scene::{Camera, Description, FovAxis, RenderSettings};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -30,8 +32,16 @@ pub struct SceneData {
     pub sources: Vec<u32>,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: Vec<TriangleNormals>,
+    /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
+    pub uvs: Vec<TriangleUvs>,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
+    /// Textures.
+    pub textures: Vec<DeviceTexture>,
+    /// The texels of all textures.
+    pub texels: Vec<u32>,
+    /// What the materials ask of a kernel.
+    pub features: Features,
     /// Lights, the environment last if there is one.
     pub lights: Vec<Light>,
     /// The distribution that chooses among the lights.
@@ -74,6 +84,8 @@ pub enum Error {
     TooManyPrimitives(usize),
     /// The hierarchy is deeper than traversal can follow.
     TooDeep(usize),
+    /// More texels than indices can name.
+    TooManyTexels(usize),
 }
 
 impl fmt::Display for Error {
@@ -84,6 +96,13 @@ impl fmt::Display for Error {
                     f,
                     "the scene has {n} primitives, more than the {} that can be indexed",
                     bvh::MAX_PRIMITIVES
+                )
+            }
+            Self::TooManyTexels(n) => {
+                write!(
+                    f,
+                    "the textures have {n} words of texels, more than the {} that can be indexed",
+                    u32::MAX
                 )
             }
             Self::TooDeep(depth) => write!(
@@ -100,8 +119,8 @@ impl std::error::Error for Error {}
 
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
-    let tangents: Vec<_> = description.materials.iter().map(Material::needs_tangents).collect();
-    let flat = shapes::flatten(&description.shapes, &tangents);
+    let materials = materials::records(description);
+    let flat = shapes::flatten(&description.shapes, &materials::wants(description, &materials));
     let lights = lights::collect(&flat, &description.shapes, description.environment);
     let mut prims = flat.prims;
     for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
@@ -110,12 +129,15 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let start = Instant::now();
     let bvh = bvh::build(&prims)?;
     let bvh_time = start.elapsed();
-    let materials: Vec<_> = description.materials.iter().map(|m| material(m, &description.render)).collect();
+    let (textures, texels) = materials::textures(description)?;
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)
         + size_of_val(&*flat.normals)
+        + size_of_val(&*flat.uvs)
         + size_of_val(&*materials)
+        + size_of_val(&*textures)
+        + size_of_val(&*texels)
         + size_of_val(&*lights.lights)
         + size_of_val(&*lights.table);
     let stats = Stats {
@@ -131,7 +153,11 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         prims: bvh.prims,
         sources: bvh.sources,
         normals: flat.normals,
+        uvs: flat.uvs,
+        features: materials::features(description, &materials),
         materials,
+        textures,
+        texels,
         environment: lights.environment,
         lights: lights.lights,
         light_table: lights.table,
@@ -153,31 +179,6 @@ fn settings(render: &RenderSettings) -> PathSettings {
     }
 }
 
-fn material(material: &Material, render: &RenderSettings) -> DeviceMaterial {
-    const NONE: (Vec2, Distribution) = (Vec2::ZERO, Distribution::Ggx);
-    let (kind, color, k, (alpha, distribution)) = match material.kind {
-        MaterialKind::Diffuse { reflectance } => (DeviceMaterial::DIFFUSE, reflectance, Vec3::ZERO, NONE),
-        MaterialKind::Conductor { eta, k, alpha, distribution } => {
-            (DeviceMaterial::CONDUCTOR, eta, k, (alpha, distribution))
-        }
-        MaterialKind::Dielectric { ior, alpha, distribution } => {
-            (DeviceMaterial::DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, (alpha, distribution))
-        }
-        MaterialKind::ThinDielectric { ior } => {
-            (DeviceMaterial::THIN_DIELECTRIC, Vec3::splat(ior), Vec3::ZERO, NONE)
-        }
-    };
-    DeviceMaterial {
-        color,
-        kind,
-        k,
-        two_sided: material.scatters_behind().into(),
-        alpha: alpha.to_array(),
-        masking: render.masking as u32,
-        distribution: distribution as u32,
-    }
-}
-
 /// In f64: what is far from degenerate there may underflow in f32.
 fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
     let forward = (camera.target.as_dvec3() - camera.position.as_dvec3()).normalize();
@@ -195,6 +196,8 @@ fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
 
     #[test]

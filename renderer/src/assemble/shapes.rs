@@ -1,9 +1,11 @@
 //! Shapes to primitives in world space.
 
+use device::sampling::Frame;
 use device::shape::Primitive;
-use device::shape::triangle::{TriangleNormals, area_normal, dp_du};
+use device::shape::triangle::{TriangleNormals, TriangleUvs, area_normal, dp_du};
 use glam::{Affine3A, Mat3, Vec2, Vec3};
 
+use super::materials::Wants;
 use crate::scene::{Geometry, Shape, TriangleMesh};
 
 /// All primitives of a scene, in the order of its shapes.
@@ -15,20 +17,25 @@ pub(super) struct Flat {
     pub(super) shape_of: Vec<u32>,
     /// Vertex normals and tangents of the triangles that have them.
     pub(super) normals: Vec<TriangleNormals>,
+    /// Texture coordinates of the same triangles, if any material asks for them.
+    pub(super) uvs: Vec<TriangleUvs>,
 }
 
-/// Flattens shapes; `tangents` says of every material whether it needs them.
-pub(super) fn flatten(shapes: &[Shape], tangents: &[bool]) -> Flat {
+/// Flattens shapes; `wants` says of every material what it needs.
+pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
     let mut flat = Flat::default();
     for (i, shape) in shapes.iter().enumerate() {
-        let tangents = tangents[shape.material];
+        let wants = wants[shape.material];
         match &shape.geometry {
             Geometry::Sphere { center, radius } => flat.add_sphere(shape, *center, *radius),
-            Geometry::Quad => flat.add_mesh(shape, &quad(), tangents),
-            Geometry::Box => flat.add_mesh(shape, &cube(), tangents),
-            Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh, tangents),
+            Geometry::Quad => flat.add_mesh(shape, &quad(), wants),
+            Geometry::Box => flat.add_mesh(shape, &cube(), wants),
+            Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh, wants),
         }
         flat.shape_of.resize(flat.prims.len(), i as u32);
+    }
+    if !wants.iter().any(|w| w.uvs) {
+        flat.uvs = Vec::new();
     }
     flat
 }
@@ -42,21 +49,22 @@ impl Flat {
         let to_world = &shape.world_from_object;
         let determinant = to_world.matrix3.determinant();
         let scale = determinant.abs().cbrt();
+        let axis = to_world.transform_vector3(Vec3::Z).normalize();
         self.prims.push(Primitive {
             a: to_world.transform_point3(center),
             material_flags: material_flags(shape) | Primitive::SPHERE,
-            b: Vec3::new(radius * scale, 1.0_f32.copysign(determinant), 0.0),
+            b: Vec3::new(radius * scale, 1.0_f32.copysign(determinant), seam(axis, to_world)),
             light: Primitive::NO_LIGHT,
-            c: to_world.transform_vector3(Vec3::Z).normalize(),
+            c: axis,
             normals: Primitive::FLAT,
         });
     }
 
-    fn add_mesh(&mut self, shape: &Shape, mesh: &TriangleMesh, tangents: bool) {
+    fn add_mesh(&mut self, shape: &Shape, mesh: &TriangleMesh, wants: Wants) {
         let to_world = &shape.world_from_object;
         let points: Vec<Vec3> = mesh.positions.iter().map(|p| to_world.transform_point3(*p)).collect();
         let normals = world_normals(to_world, &mesh.normals);
-        let uvs = if tangents { mesh.uvs.as_slice() } else { &[] };
+        let uvs = if wants.tangents || wants.uvs { mesh.uvs.as_slice() } else { &[] };
         let mirrored = to_world.matrix3.determinant() < 0.0;
         for triangle in &mesh.triangles {
             // A reflection turns the winding around; undone, the front stays the front.
@@ -71,11 +79,13 @@ impl Flat {
                 [] => [area_normal.normalize(); 3],
                 normals => [normals[i], normals[j], normals[k]],
             };
-            let dp_du = match uvs {
-                [] => Vec3::ZERO,
-                uvs => dp_du(vertices, [uvs[i], uvs[j], uvs[k]]),
+            let uv = match uvs {
+                [] => [Vec2::ZERO; 3],
+                uvs => [uvs[i], uvs[j], uvs[k]],
             };
-            let index = self.add_normals(TriangleNormals { n, dp_du }, !normals.is_empty());
+            let dp_du = if wants.tangents { dp_du(vertices, uv) } else { Vec3::ZERO };
+            let keep = !normals.is_empty() || (wants.uvs && !uvs.is_empty());
+            let index = self.add_normals(TriangleNormals { n, dp_du }, uv, keep);
             self.prims.push(Primitive {
                 a: points[i],
                 material_flags: material_flags(shape),
@@ -87,14 +97,22 @@ impl Flat {
         }
     }
 
-    /// Keeps what shading wants of a triangle, if it is smooth or has a tangent, and yields its index.
-    fn add_normals(&mut self, normals: TriangleNormals, smooth: bool) -> u32 {
-        if !smooth && normals.dp_du == Vec3::ZERO {
+    /// Keeps what shading wants of a triangle, if it is smooth or has a tangent or is to be kept anyway, and yields its
+    /// index.
+    fn add_normals(&mut self, normals: TriangleNormals, uv: [Vec2; 3], keep: bool) -> u32 {
+        if !keep && normals.dp_du == Vec3::ZERO {
             return Primitive::FLAT;
         }
         self.normals.push(normals);
+        self.uvs.push(TriangleUvs { uv });
         self.normals.len() as u32 - 1
     }
+}
+
+/// Where u is 0 on a sphere, as [`Primitive::b`] wants it: the azimuth of object space's x axis.
+fn seam(axis: Vec3, to_world: &Affine3A) -> f32 {
+    let x = Frame::from_z(axis).to_local(to_world.transform_vector3(Vec3::X));
+    (x.y.atan2(x.x) / std::f32::consts::TAU).rem_euclid(1.0)
 }
 
 /// Normals transform by the inverse transpose.
@@ -157,7 +175,7 @@ mod tests {
             flip_normals: false,
             world_from_object,
         };
-        (world_from_object, flatten(&[shape], &[tangents]))
+        (world_from_object, flatten(&[shape], &[Wants { tangents, uvs: false }]))
     }
 
     /// Tangents of flat shapes as normal and dp/du in object space, without repetitions, and each the direction in which

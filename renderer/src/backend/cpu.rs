@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 use device::arch::Portable;
-use device::path::stage::Stage;
+use device::path::stage::{Stage, stages};
 use rayon::prelude::*;
 
 use super::{Backend, Buffer, Error};
@@ -102,6 +102,10 @@ impl Backend for Cpu {
         format!("CPU, {threads} thread{}, {isa}", if threads == 1 { "" } else { "s" })
     }
 
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn parallelism(&self) -> usize {
         self.pool.current_num_threads()
     }
@@ -123,21 +127,14 @@ impl Backend for Cpu {
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
         let n = S::count(&args);
-        let (isa, chunk) = (self.isa, chunk(n, self.pool.current_num_threads()));
+        let chunk = chunk(n, self.pool.current_num_threads());
+        let runner = runner(S::NAME, self.isa);
         self.pool.install(|| {
             (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| {
                 let range = i * chunk..n.min((i + 1) * chunk);
-                // SAFETY: the arguments are valid as the caller promised; every index runs once; the
-                // instruction set was detected.
-                unsafe {
-                    match isa {
-                        #[cfg(target_arch = "x86_64")]
-                        InstructionSet::Avx2 => run_range_avx2::<S>(range, &args),
-                        #[cfg(target_arch = "x86_64")]
-                        InstructionSet::Avx512 => run_range_avx512::<S>(range, &args),
-                        _ => S::run_range::<Portable>(range, &args),
-                    }
-                }
+                // SAFETY: the arguments are those of this stage and valid as the caller promised; every index runs
+                // once; the instruction set was detected.
+                unsafe { runner(range, (&raw const args).cast()) }
             });
         });
         Ok(())
@@ -164,22 +161,55 @@ fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
     Ok(room)
 }
 
-/// # Safety
-/// As [`Stage::run_range`], on a machine that has these features.
-#[cfg(target_arch = "x86_64")]
-#[inline(never)]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: &S::Args) {
-    // SAFETY: as the caller promised.
-    unsafe { S::run_range::<device::arch::Avx2>(range, args) };
+/// Runs a range of a stage's invocations, given a pointer to its arguments.
+type Runner = unsafe fn(Range<u32>, *const ());
+
+/// The runner of a stage by its name. All of them are compiled here, once, rather than wherever something is launched.
+fn runner(name: &str, isa: InstructionSet) -> Runner {
+    macro_rules! runners {
+        ($($stage:ident($Args:ident) block $block:literal;)*) => {
+            match name {
+                $(stringify!($stage) => pick::<stages::$stage>(isa),)*
+                _ => unreachable!("every stage is in the list that this is made of"),
+            }
+        };
+    }
+    device::for_each_stage!(runners)
+}
+
+fn pick<S: Stage>(isa: InstructionSet) -> Runner {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx2 => run_range_avx2::<S>,
+        #[cfg(target_arch = "x86_64")]
+        InstructionSet::Avx512 => run_range_avx512::<S>,
+        _ => run_range_portable::<S>,
+    }
 }
 
 /// # Safety
-/// As [`Stage::run_range`], on a machine that has these features.
+/// As [`Stage::run_range`]; `args` points to the stage's.
+unsafe fn run_range_portable<S: Stage>(range: Range<u32>, args: *const ()) {
+    // SAFETY: as the caller promised.
+    unsafe { S::run_range::<Portable>(range, &*args.cast()) };
+}
+
+/// # Safety
+/// As [`run_range_portable`], on a machine that has these features.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: *const ()) {
+    // SAFETY: as the caller promised.
+    unsafe { S::run_range::<device::arch::Avx2>(range, &*args.cast()) };
+}
+
+/// # Safety
+/// As [`run_range_portable`], on a machine that has these features.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn run_range_avx512<S: Stage>(range: Range<u32>, args: &S::Args) {
+unsafe fn run_range_avx512<S: Stage>(range: Range<u32>, args: *const ()) {
     // SAFETY: as the caller promised.
-    unsafe { S::run_range::<device::arch::Avx512>(range, args) };
+    unsafe { S::run_range::<device::arch::Avx512>(range, &*args.cast()) };
 }

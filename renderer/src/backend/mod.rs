@@ -31,6 +31,9 @@ pub trait Backend {
     /// What a person would call the machine, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
     fn name(&self) -> String;
 
+    /// Makes a stage ready to be launched; [`Backend::parallelism`] is then about this stage.
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error>;
+
     /// Number of invocations that must be in flight to fill the machine.
     fn parallelism(&self) -> usize;
 

@@ -28,6 +28,12 @@ pub const MAX_SCENE_BYTES: u64 = 64 << 20;
 /// Largest mesh file: some fifty million triangles, several times as much in memory.
 pub const MAX_MESH_BYTES: u64 = 4 << 30;
 
+/// Largest image file of a texture.
+pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
+
+/// Longest side of a texture, texels.
+pub const MAX_IMAGE_SIDE: u32 = 32767;
+
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;

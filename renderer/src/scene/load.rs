@@ -132,7 +132,7 @@ fn other_format(path: &Path) -> Option<String> {
 }
 
 /// Why a file cannot be read, with the name of a near one if it does not exist.
-fn unreadable(path: &Path, error: &std::io::Error) -> String {
+pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
     let reason = io_reason(error);
     if error.kind() != std::io::ErrorKind::NotFound {
         return reason;

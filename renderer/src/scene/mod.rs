@@ -1,6 +1,7 @@
 //! What the user wrote: plain data, complete, and validated before anything is built from it.
 
 mod error;
+mod image;
 pub mod limits;
 mod load;
 mod obj;
@@ -9,7 +10,9 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 
-use glam::{Affine3A, Vec2, Vec3};
+use std::sync::Arc;
+
+use glam::{Affine2, Affine3A, Vec2, Vec3};
 
 pub use error::{Error, Problem, Severity};
 pub use limits::check_size;
@@ -26,6 +29,10 @@ pub struct Description {
     pub camera: Camera,
     /// Constant radiance arriving from everywhere outside the scene, W·sr⁻¹·m⁻² per channel; zero if none.
     pub environment: Vec3,
+    /// Images of the textures.
+    pub images: Vec<Image>,
+    /// Textures, in the order in which materials refer to them.
+    pub textures: Vec<Texture>,
     /// Materials, in the order in which shapes refer to them.
     pub materials: Vec<Material>,
     /// Shapes.
@@ -55,7 +62,14 @@ pub struct RenderSettings {
     pub masking: Masking,
 }
 
+pub use device::bsdf::Features;
 pub use device::bsdf::microfacet::{Distribution, Masking};
+use device::material::Material as DeviceMaterial;
+pub use device::material::texture::{Channel, Format, Wrap};
+pub use device::material::{
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, Header, Parameters, Scalar,
+    Scattering, ThinDielectricMaterial,
+};
 pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 
@@ -89,65 +103,136 @@ pub enum FovAxis {
 pub struct Material {
     /// Its name in the scene file.
     pub name: String,
-    /// Whether the back side scatters as the front does; otherwise it is black.
+    /// Whether the back side scatters as the front does; otherwise it is black, unless light passes.
     pub two_sided: bool,
+    /// Index of the material that the back side has instead.
+    pub back: Option<usize>,
+    /// The part of the surface that is there, in [0, 1]; the rest are holes.
+    pub opacity: Scalar,
+    /// What the normal follows, if not the shape alone.
+    pub normal_map: Option<NormalMap>,
     /// What it does to light.
     pub kind: MaterialKind,
 }
 
 impl Material {
-    /// Whether light is scattered from behind: it leaves a dielectric there, whatever `two_sided` says.
-    pub const fn scatters_behind(&self) -> bool {
-        match self.kind {
-            MaterialKind::Dielectric { .. } | MaterialKind::ThinDielectric { .. } => true,
-            MaterialKind::Diffuse { .. } | MaterialKind::Conductor { .. } => self.two_sided,
-        }
-    }
-
-    /// Whether it scatters by the direction along the surface as well, so that it matters where u grows.
-    pub const fn needs_tangents(&self) -> bool {
-        match self.kind {
-            MaterialKind::Conductor { alpha, .. } | MaterialKind::Dielectric { alpha, .. } => {
-                alpha.x != alpha.y
-            }
-            MaterialKind::Diffuse { .. } | MaterialKind::ThinDielectric { .. } => false,
+    /// A material without holes or maps, the same on both sides.
+    pub fn new(name: impl Into<String>, kind: MaterialKind) -> Self {
+        Self {
+            name: name.into(),
+            two_sided: true,
+            back: None,
+            opacity: Scalar::new(1.0),
+            normal_map: None,
+            kind,
         }
     }
 }
 
-/// What a material does to light.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MaterialKind {
-    /// Lambertian reflection.
-    Diffuse {
-        /// Albedo per channel, in [0, 1].
-        reflectance: Vec3,
-    },
+/// What perturbs normals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NormalMap {
+    /// Index of the texture: of normals, or of heights.
+    pub texture: usize,
+    /// What it is.
+    pub kind: NormalMapKind,
+    /// What scales the slopes of normals; heights are metres times this.
+    pub scale: f32,
+    /// Whether normals that would send reflections into the surface are kept rather than bent.
+    pub keep_invalid: bool,
+    /// Whether the edges of its shadows stay hard.
+    pub hard_terminator: bool,
+}
+
+/// Kinds of normal map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormalMapKind {
+    /// Normals in tangent space, green upwards in the image.
+    Up,
+    /// Normals in tangent space, green downwards in the image.
+    Down,
+    /// Normals in tangent space, green along n × ∂p/∂u, as Mitsuba has it.
+    Across,
+    /// Heights.
+    Bump,
+}
+
+/// Makes the kinds of material, each with its parameters.
+macro_rules! material_kinds {
+    ($($(#[$meta:meta])* $name:ident($Parameters:ty)),* $(,)?) => {
+        /// What a material does to light: the parameters as the device has them.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub enum MaterialKind { $($(#[$meta])* $name($Parameters)),* }
+
+        impl MaterialKind {
+            /// The record of the device.
+            pub fn record(&self, header: Header) -> DeviceMaterial {
+                match self { $(Self::$name(parameters) => DeviceMaterial::new(header, parameters)),* }
+            }
+
+            /// What the lobes of the material ask of a kernel.
+            pub fn features(&self) -> Features {
+                match self { $(Self::$name(parameters) => parameters.features()),* }
+            }
+        }
+    };
+}
+
+material_kinds! {
+    /// Diffuse reflection.
+    Diffuse(DiffuseMaterial),
     /// A conductor, such as a metal.
-    Conductor {
-        /// Real part of the index of refraction per channel, relative to the outside.
-        eta: Vec3,
-        /// Imaginary part (extinction) per channel, ≥ 0.
-        k: Vec3,
-        /// Roughness parameters along u and v, in [0, 1]; both 0 is smooth.
-        alpha: Vec2,
-        /// Statistics of the microfacets.
-        distribution: Distribution,
-    },
+    Conductor(ConductorMaterial),
     /// A dielectric, such as glass or water, that fills what lies behind the surface.
-    Dielectric {
-        /// Index of refraction relative to the outside, > 0.
-        ior: f32,
-        /// Roughness parameters along u and v, in [0, 1]; both 0 is smooth.
-        alpha: Vec2,
-        /// Statistics of the microfacets.
-        distribution: Distribution,
-    },
+    Dielectric(DielectricMaterial),
     /// A thin smooth pane of a dielectric.
-    ThinDielectric {
-        /// Index of refraction relative to the outside, > 0.
-        ior: f32,
-    },
+    ThinDielectric(ThinDielectricMaterial),
+    /// A mixture of two others.
+    Blend(Blend),
+}
+
+impl MaterialKind {
+    /// Diffuse reflection of one colour.
+    pub fn diffuse(reflectance: Vec3) -> Self {
+        Self::Diffuse(DiffuseMaterial { reflectance: Color::new(reflectance) })
+    }
+
+    /// The microfacets, where there are any.
+    pub fn facets_mut(&mut self) -> Option<&mut Facets> {
+        match self {
+            Self::Conductor(p) => Some(&mut p.facets),
+            Self::Dielectric(p) => Some(&mut p.facets),
+            Self::Diffuse(_) | Self::ThinDielectric(_) | Self::Blend(_) => None,
+        }
+    }
+}
+
+/// An image, how it lies on a surface, and what of it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Texture {
+    /// Index into [`Description::images`].
+    pub image: usize,
+    /// From texture coordinates to the unit square of the image, v = 0 at the top.
+    pub image_from_uv: Affine2,
+    /// What lies beyond the edges in u and v.
+    pub wrap: [Wrap; 2],
+    /// What of a texel counts.
+    pub channel: Channel,
+    /// Whether the nearest texel counts alone.
+    pub nearest: bool,
+}
+
+/// Texels, row by row from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Width, texels.
+    pub width: u32,
+    /// Height, texels.
+    pub height: u32,
+    /// How they are stored.
+    pub format: Format,
+    /// The words that the format says.
+    pub texels: Arc<[u32]>,
 }
 
 /// Geometry with a material and a place.

@@ -63,7 +63,6 @@ impl Cuda {
     pub fn new(index: u32) -> Result<Self, Error> {
         let mut cuda = Self::with_ptx(index, PTX)?;
         cuda.verify_layout()?;
-        cuda.fit::<stages::megakernel>()?;
         Ok(cuda)
     }
 
@@ -250,6 +249,10 @@ impl Backend for Cuda {
 
     fn name(&self) -> String {
         format!("cuda:{} {}", self.gpu.info.index, self.gpu.info.name)
+    }
+
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        self.fit::<S>()
     }
 
     fn parallelism(&self) -> usize {

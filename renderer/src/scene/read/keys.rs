@@ -12,13 +12,21 @@ pub(super) const CAMERA: &[&str] = &["position", "target", "up", "fov", "fov_axi
 /// Keys of `[environment]`.
 pub(super) const ENVIRONMENT: &[&str] = &["radiance"];
 /// Keys of every material.
-pub(super) const MATERIAL: &[&str] = &["type", "two_sided"];
+pub(super) const MATERIAL: &[&str] = &["type", "two_sided", "back", "opacity", "normal_map", "bump_map"];
+/// Keys of every texture.
+pub(super) const TEXTURE: &[&str] =
+    &["file", "color_space", "wrap", "filter", "channel", "scale", "rotate", "offset"];
+/// Keys that a normal map adds.
+pub(super) const NORMAL_MAP: &[&str] = &["green", "strength", "invalid_normals", "terminator"];
+/// Keys that a bump map adds.
+pub(super) const BUMP_MAP: &[&str] = &["strength", "invalid_normals", "terminator"];
 /// Types of material and the keys that each adds.
 pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] = &[
     ("diffuse", &["reflectance"]),
     ("conductor", &["eta", "k", "roughness", "alpha", "distribution"]),
     ("dielectric", &["ior", "roughness", "alpha", "distribution"]),
     ("thin_dielectric", &["ior"]),
+    ("blend", &["materials", "weight"]),
 ];
 /// Keys of every shape.
 pub(super) const SHAPE: &[&str] =

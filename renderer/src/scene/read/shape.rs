@@ -8,7 +8,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 use super::mesh::Meshes;
 use super::source::Section;
 use super::transform::{similarity_scale, to_f32, transform};
-use super::{Materials, keys};
+use super::{BLACK, Materials, keys};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
 use crate::scene::suggest::{hint, quoted};
 use crate::scene::{Geometry, Shape};
@@ -73,6 +73,7 @@ fn shape(section: &Section<'_>, materials: &mut Materials, meshes: &mut Meshes<'
     if let (Some(geometry), Some(exact)) = (&geometry, &exact) {
         check_extent(section, geometry, exact);
     }
+    check_material(section, materials, material, emission, geometry.as_ref());
     Some(Shape {
         name: name?,
         geometry: geometry?,
@@ -82,6 +83,36 @@ fn shape(section: &Section<'_>, materials: &mut Materials, meshes: &mut Meshes<'
         flip_normals: flip_normals?,
         world_from_object: world_from_object?,
     })
+}
+
+/// Reports a material that does not go with the shape.
+fn check_material(
+    section: &Section<'_>,
+    materials: &Materials,
+    material: Option<usize>,
+    emission: Option<Vec3>,
+    geometry: Option<&Geometry>,
+) {
+    let Some(field) = section.get("material") else { return };
+    let Some(material) = material.and_then(|i| materials.get(i)) else { return };
+    if !material.opacity.is(1.0) && emission != Some(Vec3::ZERO) {
+        let message = format!(
+            "{} emits light, and its material has an \"opacity\"; that is not supported",
+            section.name
+        );
+        section.src.error(field.span(), message);
+    }
+    if let Some(Geometry::Mesh(mesh)) = geometry
+        && mesh.uvs.is_empty()
+        && materials.is_textured(material)
+    {
+        let file = section.get("file").map_or_else(String::new, |f| f.written());
+        let message = format!(
+            "material {} has textures, and mesh {file} has no texture coordinates (vt) to place them by",
+            quoted(&material.name)
+        );
+        section.src.error(field.span(), message);
+    }
 }
 
 /// The index of the shape's material. Light sources may go without, and then reflect nothing.
@@ -97,7 +128,7 @@ fn material(section: &Section<'_>, materials: &mut Materials, emission: Option<V
     let name = field.string()?;
     let found = materials.find(name);
     if found.is_none() {
-        let defined: Vec<_> = materials.names().filter(|n| *n != super::BLACK).collect();
+        let defined: Vec<_> = materials.names().filter(|n| *n != BLACK).collect();
         let hint = match defined.is_empty() {
             true => format!("; define it with [materials.{}]", toml_key(name)),
             false => hint(name, "the scene has", defined.iter().copied()),

@@ -89,8 +89,8 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     out
 }
 
-fn is_alpha(alpha: Vec2) -> bool {
-    alpha == Vec2::ZERO || (alpha.min_element() >= limits::MIN_ALPHA && alpha.max_element() <= 1.0)
+fn are_facets(facets: Facets) -> bool {
+    facets.is_smooth() || facets.alpha.iter().all(|a| (limits::MIN_ALPHA..=1.0).contains(&a.value))
 }
 
 /// What every description that loads must satisfy, whatever the file.
@@ -102,14 +102,19 @@ fn check(d: &Description) {
     assert!(d.environment != Vec3::ZERO || d.shapes.iter().any(|s| s.emission != Vec3::ZERO));
     for material in &d.materials {
         match material.kind {
-            MaterialKind::Diffuse { reflectance: r } => {
-                assert!(r.min_element() >= 0.0 && r.max_element() <= 1.0)
+            MaterialKind::Diffuse(DiffuseMaterial { reflectance }) => {
+                assert!(reflectance.value.min_element() >= 0.0 && reflectance.value.max_element() <= 1.0);
             }
-            MaterialKind::Conductor { eta, k, alpha, .. } => {
-                assert!(eta.is_finite() && k.is_finite() && is_alpha(alpha));
+            MaterialKind::Conductor(ConductorMaterial { eta, k, facets }) => {
+                assert!(eta.value.is_finite() && k.value.is_finite() && are_facets(facets));
             }
-            MaterialKind::Dielectric { ior, alpha, .. } => assert!(ior > 0.0 && is_alpha(alpha)),
-            MaterialKind::ThinDielectric { ior } => assert!(ior > 0.0),
+            MaterialKind::Dielectric(DielectricMaterial { facets, ior, .. }) => {
+                assert!(ior > 0.0 && are_facets(facets));
+            }
+            MaterialKind::ThinDielectric(ThinDielectricMaterial { ior, .. }) => assert!(ior > 0.0),
+            MaterialKind::Blend(Blend { materials, .. }) => {
+                assert!(materials.iter().all(|i| (*i as usize) < d.materials.len()));
+            }
         }
     }
     for shape in &d.shapes {

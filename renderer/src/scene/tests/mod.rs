@@ -103,17 +103,18 @@ fn everything_can_be_said() {
     assert_eq!((d.camera.up, d.camera.fov_axis, d.camera.fov), (Vec3::Z, FovAxis::X, 90.0));
     assert_eq!(d.environment, Vec3::new(1.0, 2.0, 3.0));
     assert!(!d.materials[0].two_sided);
-    let MaterialKind::Diffuse { reflectance } = d.materials[0].kind else { panic!("not diffuse") };
-    assert_near(reflectance, [1.0, 0.0, 0.215_860_5]);
+    let MaterialKind::Diffuse(DiffuseMaterial { reflectance }) = d.materials[0].kind else {
+        panic!("not diffuse")
+    };
+    assert_near(reflectance.value, [1.0, 0.0, 0.215_860_5]);
     let k = Vec3::new(1.0, 1.5, 2.0);
     assert_eq!(
         d.materials[1].kind,
-        MaterialKind::Conductor {
-            eta: Vec3::ZERO,
-            k,
-            alpha: Vec2::splat(0.25),
-            distribution: Distribution::Ggx
-        }
+        MaterialKind::Conductor(ConductorMaterial {
+            eta: Color::new(Vec3::ZERO),
+            k: Color::new(k),
+            facets: Facets::new(Vec2::splat(0.25), Distribution::Ggx),
+        })
     );
     let shape = &d.shapes[0];
     assert_eq!((shape.material, shape.name.as_str()), (2, "the box"));
@@ -196,7 +197,7 @@ fn lights_need_no_material() {
     let d = scene(&format!(
         "{BASE}[[shapes]]\ntype = \"quad\"\nemission = 2\n[[shapes]]\ntype = \"quad\"\nemission = 3"
     ));
-    let black = MaterialKind::Diffuse { reflectance: Vec3::ZERO };
+    let black = MaterialKind::diffuse(Vec3::ZERO);
     assert_eq!((d.shapes[1].material, d.shapes[2].material, d.materials.len()), (1, 1, 2));
     assert_eq!(d.materials[1].kind, black);
 }

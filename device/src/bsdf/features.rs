@@ -1,0 +1,84 @@
+//! What a kernel is compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe that
+//! could occur costs registers and compile time: so the same code is compiled for several sets of features.
+
+use super::{Conductor, Dielectric, Diffuse, SmoothConductor, SmoothDielectric, ThinDielectric};
+
+/// A set of lobes, and of what else materials may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features(u32);
+
+impl Features {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Parameters from textures.
+    pub const TEXTURES: Self = Self(1 << 31);
+    /// Normal and bump maps.
+    pub const NORMAL_MAPS: Self = Self(1 << 30);
+    /// Materials that are blends of others, or differ on the two sides.
+    pub const BLENDS: Self = Self(1 << 29);
+    /// Materials with holes.
+    pub const CUTOUTS: Self = Self(1 << 28);
+    /// Everything.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// The lobe with a number.
+    pub(super) const fn lobe(index: u32) -> Self {
+        assert!(index < 28);
+        Self(1 << index)
+    }
+
+    /// The union.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// `self` where a condition holds, nothing elsewhere.
+    pub const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+
+    /// Whether all of `other` is in the set.
+    #[inline(always)]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether the sets have anything in common.
+    #[inline(always)]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The set as a word.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// Features that code is compiled for, as a type.
+pub trait Compiled: 'static {
+    /// The set.
+    const FEATURES: Features;
+}
+
+/// Plain diffuse surfaces and conductors: the least that is worth a kernel of its own.
+pub struct Basic;
+
+impl Compiled for Basic {
+    const FEATURES: Features = Diffuse::FEATURE.and(Conductor::FEATURE).and(SmoothConductor::FEATURE);
+}
+
+/// [`Basic`] and dielectrics.
+pub struct Glass;
+
+impl Compiled for Glass {
+    const FEATURES: Features =
+        Basic::FEATURES.and(SmoothDielectric::FEATURE).and(Dielectric::FEATURE).and(ThinDielectric::FEATURE);
+}
+
+/// Everything there is.
+pub struct Full;
+
+impl Compiled for Full {
+    const FEATURES: Features = Features::ALL;
+}

@@ -1,0 +1,180 @@
+//! Parameters: the same all over a surface, or from a texture.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec2, Vec3};
+
+use super::texture::{NO_TEXTURE, lookup};
+use crate::arch::max;
+use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
+use crate::bsdf::{Compiled, Features};
+use crate::scene::SceneView;
+
+/// Where a material is looked up.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// The scene, for its textures; valid.
+    pub scene: &'a SceneView,
+    /// Texture coordinates.
+    pub uv: Vec2,
+    /// Whether the front is seen.
+    pub front: bool,
+    /// For lobes that are evaluated by a random walk: another for every vertex of every path.
+    pub seed: u32,
+}
+
+/// A number.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Scalar {
+    /// The number, or what the texture is multiplied by.
+    pub value: f32,
+    /// Index of the texture that gives it, or [`NO_TEXTURE`].
+    pub texture: u32,
+}
+
+impl Scalar {
+    /// The same number everywhere.
+    pub const fn new(value: f32) -> Self {
+        Self { value, texture: NO_TEXTURE }
+    }
+
+    /// [`Features::TEXTURES`] if there is one.
+    pub fn features(&self) -> Features {
+        Features::TEXTURES.when(self.texture != NO_TEXTURE)
+    }
+
+    /// Whether it is this number everywhere.
+    #[inline(always)]
+    pub fn is(&self, value: f32) -> bool {
+        self.value == value && self.texture == NO_TEXTURE
+    }
+
+    /// The number at a point.
+    #[inline(always)]
+    pub fn at<C: Compiled>(&self, at: &At<'_>) -> f32 {
+        if !C::FEATURES.contains(Features::TEXTURES) || self.texture == NO_TEXTURE {
+            return self.value;
+        }
+        // SAFETY: the scene is valid, its materials' textures included.
+        self.value * unsafe { lookup(at.scene, self.texture, at.uv) }.x
+    }
+}
+
+/// A colour.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Color {
+    /// The colour, or what the texture is multiplied by.
+    pub value: Vec3,
+    /// Index of the texture that gives it, or [`NO_TEXTURE`].
+    pub texture: u32,
+}
+
+impl Color {
+    /// The same colour everywhere.
+    pub const fn new(value: Vec3) -> Self {
+        Self { value, texture: NO_TEXTURE }
+    }
+
+    /// [`Features::TEXTURES`] if there is one.
+    pub fn features(&self) -> Features {
+        Features::TEXTURES.when(self.texture != NO_TEXTURE)
+    }
+
+    /// The colour at a point.
+    #[inline(always)]
+    pub fn at<C: Compiled>(&self, at: &At<'_>) -> Vec3 {
+        if !C::FEATURES.contains(Features::TEXTURES) || self.texture == NO_TEXTURE {
+            return self.value;
+        }
+        // SAFETY: the scene is valid, its materials' textures included.
+        self.value * unsafe { lookup(at.scene, self.texture, at.uv) }
+    }
+}
+
+/// How light that meets several microfacets is accounted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
+pub enum Scattering {
+    /// Not at all: rough surfaces are too dark.
+    #[default]
+    None,
+    /// By a lobe that brings back the energy, from tables.
+    Compensated,
+    /// By following light from facet to facet, at random.
+    RandomWalk,
+}
+
+/// The microfacets of a material, 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Facets {
+    /// Roughness parameters along x and y; both 0 everywhere if smooth. Or their square roots: see below.
+    pub alpha: [Scalar; 2],
+    /// [`Masking`] as a number.
+    pub masking: u32,
+    /// [`Distribution`] as a number.
+    pub distribution: u32,
+    /// [`Scattering`] as a number.
+    pub scattering: u32,
+    /// Non-zero if `alpha` is roughness, the square root of the parameter.
+    pub is_roughness: u32,
+}
+
+impl Facets {
+    /// The least alpha that is not smooth: less, f32 cannot resolve the peak of D. Textures are kept from going below.
+    pub const MIN_ALPHA: f32 = 1e-4;
+
+    /// A smooth surface.
+    pub const SMOOTH: Self = Self {
+        alpha: [Scalar::new(0.0); 2],
+        masking: Masking::Correlated as u32,
+        distribution: Distribution::Ggx as u32,
+        scattering: Scattering::None as u32,
+        is_roughness: 0,
+    };
+
+    /// GGX or another distribution with height-correlated masking, the same everywhere.
+    pub const fn new(alpha: Vec2, distribution: Distribution) -> Self {
+        Self {
+            alpha: [Scalar::new(alpha.x), Scalar::new(alpha.y)],
+            distribution: distribution as u32,
+            ..Self::SMOOTH
+        }
+    }
+
+    /// Whether there are no facets, but one plane.
+    #[inline(always)]
+    pub fn is_smooth(&self) -> bool {
+        self.alpha[0].is(0.0) && self.alpha[1].is(0.0)
+    }
+
+    /// [`Features::TEXTURES`] if there are any.
+    pub fn features(&self) -> Features {
+        self.alpha[0].features().and(self.alpha[1].features())
+    }
+
+    /// Whether it matters how the surface is turned.
+    pub fn is_anisotropic(&self) -> bool {
+        self.alpha[0] != self.alpha[1]
+    }
+
+    /// The facets at a point.
+    #[inline(always)]
+    pub fn at<C: Compiled>(&self, at: &At<'_>) -> Microfacet {
+        Microfacet {
+            alpha: Vec2::new(self.alpha_at::<C>(0, at), self.alpha_at::<C>(1, at)),
+            distribution: Distribution::from_u32(self.distribution),
+            masking: Masking::from_u32(self.masking),
+        }
+    }
+
+    #[inline(always)]
+    fn alpha_at<C: Compiled>(&self, axis: usize, at: &At<'_>) -> f32 {
+        let x = self.alpha[axis].at::<C>(at);
+        if !C::FEATURES.contains(Features::TEXTURES) {
+            return x;
+        }
+        max(if self.is_roughness != 0 { x * x } else { x }, Self::MIN_ALPHA)
+    }
+}

@@ -1,0 +1,263 @@
+//! Materials: what a surface is made of, and how that becomes a lobe at a point.
+//!
+//! A [`Material`] is a record of 256 bytes: what all kinds have, and the parameters of its own kind, which may come from
+//! textures. At a hit it is resolved into a [`Bsdf`], which holds numbers only.
+
+mod blend;
+mod conductor;
+mod dielectric;
+mod diffuse;
+mod input;
+pub mod normal;
+pub mod texture;
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec2;
+
+use crate::arch::load;
+use crate::bsdf::{Bsdf, Compiled, Features};
+use crate::scene::SceneView;
+
+pub use blend::Blend;
+pub use conductor::ConductorMaterial;
+pub use dielectric::{DielectricMaterial, ThinDielectricMaterial};
+pub use diffuse::DiffuseMaterial;
+pub use input::{At, Color, Facets, Scalar, Scattering};
+
+/// Rows of 16 bytes for the parameters of a kind.
+const ROWS: usize = 13;
+
+/// A material, 256 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Material {
+    header: Header,
+    parameters: [[u32; 4]; ROWS],
+}
+
+const _: () = assert!(size_of::<Material>() == 256);
+
+/// What all kinds of material have, 48 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Header {
+    /// One of [`Kind`].
+    pub kind: u32,
+    /// [`Header::TWO_SIDED`] and the others.
+    pub flags: u32,
+    /// Index of the material that the back has, or [`Header::NONE`] for this one.
+    pub back: u32,
+    /// Index of the texture of the normal map or, with [`Header::BUMP`], of heights; or [`Header::NONE`].
+    pub normal_map: u32,
+    /// What scales the slopes of the normal map, or the heights, metres.
+    pub normal_scale: f32,
+    /// Unused.
+    pub reserved: u32,
+    /// The part of the surface that is there, in [0, 1]; the rest are holes.
+    pub opacity: Scalar,
+    /// Unused.
+    pub reserved2: [u32; 4],
+}
+
+impl Header {
+    /// No material, no texture.
+    pub const NONE: u32 = u32::MAX;
+    /// The back scatters as the front does, or light passes; otherwise it is black.
+    pub const TWO_SIDED: u32 = 1;
+    /// It scatters by the direction along the surface as well: the x axis of the local frame has to be dp/du.
+    pub const TANGENTS: u32 = 1 << 1;
+    /// `opacity` is not 1 everywhere.
+    pub const HOLES: u32 = 1 << 2;
+    /// The normal map is a bump map.
+    pub const BUMP: u32 = 1 << 3;
+    /// Normals that would turn reflections into the surface are left as they are.
+    pub const KEEP_INVALID_NORMALS: u32 = 1 << 4;
+    /// The edge of the shadow that perturbed normals make is left hard.
+    pub const HARD_TERMINATOR: u32 = 1 << 5;
+    /// Green in the normal map points down in the image.
+    pub const Y_DOWN: u32 = 1 << 6;
+    /// Green in the normal map points along n × ∂p/∂u, whichever way v grows.
+    pub const Y_ACROSS: u32 = 1 << 7;
+
+    /// A material that is seen from both sides, whole and flat.
+    pub const PLAIN: Self = Self {
+        kind: 0,
+        flags: Self::TWO_SIDED,
+        back: Self::NONE,
+        normal_map: Self::NONE,
+        normal_scale: 1.0,
+        reserved: 0,
+        opacity: Scalar::new(1.0),
+        reserved2: [0; 4],
+    };
+
+    /// Whether a flag is set.
+    #[inline(always)]
+    pub const fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// The parameters of a kind of material.
+pub trait Parameters: Pod {
+    /// The kind.
+    const KIND: Kind;
+
+    /// The lobes that materials of this kind may become.
+    const LOBES: Features;
+
+    /// The lobes that this one may become, and [`Features::TEXTURES`] if it has any.
+    fn features(&self) -> Features;
+
+    /// Whether light passes from both sides, whatever [`Header::TWO_SIDED`] says.
+    fn is_transmissive(&self) -> bool {
+        false
+    }
+
+    /// Whether it matters how the surface is turned.
+    fn is_anisotropic(&self) -> bool {
+        false
+    }
+
+    /// The lobe that the material is at a point.
+    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf;
+}
+
+/// Makes the kinds of material, and their dispatch.
+macro_rules! materials {
+    ($($(#[$meta:meta])* $name:ident($Parameters:ident)),* $(,)?) => {
+        /// Kinds of material.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum Kind {
+            $($(#[$meta])* $name,)*
+            /// One of two others, [`Blend`].
+            Blend,
+        }
+
+        impl Material {
+            /// The lobe that the material is at a point; black if it is a blend, which [`chosen`] resolves first.
+            ///
+            /// # Safety
+            /// `material` is valid, and so is the scene of `at`.
+            #[inline(always)]
+            pub unsafe fn bsdf<C: Compiled>(material: *const Self, kind: u32, at: &At<'_>) -> Bsdf {
+                $(
+                    if C::FEATURES.intersects(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
+                        // SAFETY: these are the parameters of this kind.
+                        return unsafe { Self::parameters::<$Parameters>(material) }.bsdf::<C>(at);
+                    }
+                )*
+                Bsdf::BLACK
+            }
+        }
+    };
+}
+
+materials! {
+    /// Diffuse reflection.
+    Diffuse(DiffuseMaterial),
+    /// A metal.
+    Conductor(ConductorMaterial),
+    /// A dielectric that fills what lies behind the surface.
+    Dielectric(DielectricMaterial),
+    /// A thin pane of a dielectric.
+    ThinDielectric(ThinDielectricMaterial),
+}
+
+impl Material {
+    /// A material of a kind. Whether it is two-sided and needs tangents follows from the parameters where it does.
+    pub fn new<P: Parameters>(mut header: Header, parameters: &P) -> Self {
+        const { assert!(size_of::<P>() <= 16 * ROWS && align_of::<P>() <= 16) };
+        header.kind = P::KIND as u32;
+        let is_bumpy = header.normal_map != Header::NONE;
+        header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
+            | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
+            | flag(Header::HOLES, !header.opacity.is(1.0));
+        let mut material = Self { header, parameters: [[0; 4]; ROWS] };
+        let bytes = bytemuck::bytes_of(parameters);
+        bytemuck::cast_slice_mut(&mut material.parameters)[..bytes.len()].copy_from_slice(bytes);
+        material
+    }
+
+    /// What all kinds have.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The features that the header asks for.
+    pub fn features(&self) -> Features {
+        let header = &self.header;
+        Features::NORMAL_MAPS
+            .and(Features::TEXTURES)
+            .when(header.normal_map != Header::NONE)
+            .and(Features::CUTOUTS.when(header.has(Header::HOLES)))
+            .and(Features::TEXTURES.when(header.opacity.texture != texture::NO_TEXTURE))
+            .and(Features::BLENDS.when(header.back != Header::NONE))
+    }
+
+    /// The parameters.
+    ///
+    /// # Safety
+    /// `material` is valid and of this kind.
+    #[inline(always)]
+    unsafe fn parameters<P: Parameters>(material: *const Self) -> P {
+        // SAFETY: they were put there by `new`, and `parameters` is aligned as the material is.
+        unsafe { load((&raw const (*material).parameters).cast::<P>()) }
+    }
+}
+
+const fn flag(flag: u32, condition: bool) -> u32 {
+    if condition { flag } else { 0 }
+}
+
+/// The material that a path meets where several are given: it has one on this side, and one of a blend's.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen {
+    /// The material; never a blend.
+    pub material: *const Material,
+    /// Its header.
+    pub header: Header,
+    /// Whether its front is seen.
+    pub front: bool,
+}
+
+/// Most blends inside one another.
+pub const MAX_BLENDS: u32 = 8;
+
+/// Follows `index` to a material that is no blend. `u`, a uniform, chooses; the chance of each is its weight, so that
+/// the mean over many paths is that of the blend.
+///
+/// # Safety
+/// `scene` is valid and has the material.
+#[inline(always)]
+pub unsafe fn chosen<C: Compiled>(
+    scene: &SceneView,
+    index: u32,
+    uv: Vec2,
+    front: bool,
+    mut u: f32,
+) -> Chosen {
+    // SAFETY: as the caller promised; valid materials name others of the scene.
+    unsafe {
+        let mut material = scene.materials.add(index as usize);
+        let mut header = load(&raw const (*material).header);
+        let mut front = front;
+        if C::FEATURES.contains(Features::BLENDS) {
+            for _ in 0..=MAX_BLENDS {
+                if !front && header.back != Header::NONE {
+                    (material, front) = (scene.materials.add(header.back as usize), true);
+                } else if header.kind == Kind::Blend as u32 {
+                    let blend = Material::parameters::<Blend>(material);
+                    let at = At { scene, uv, front, seed: 0 };
+                    let index = blend.choose::<C>(&at, &mut u);
+                    material = scene.materials.add(index as usize);
+                } else {
+                    break;
+                }
+                header = load(&raw const (*material).header);
+            }
+        }
+        Chosen { material, header, front }
+    }
+}

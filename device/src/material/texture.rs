@@ -1,0 +1,264 @@
+//! Textures: images looked up by texture coordinates.
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec2, Vec3};
+
+use crate::arch::{load, max, min};
+use crate::scene::SceneView;
+
+/// Index that stands for no texture.
+pub const NO_TEXTURE: u32 = u32::MAX;
+
+/// An image and how it lies on a surface, 48 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Texture {
+    /// Takes (u, v, 1) to the unit square of the image: two rows. v = 0 is the top row of the image.
+    pub image_from_uv: [[f32; 3]; 2],
+    /// Index of its first word in [`SceneView::texels`].
+    pub first: u32,
+    /// Width in texels, in 1 ..= 32767.
+    pub width: u32,
+    /// Height in texels, in 1 ..= 32767.
+    pub height: u32,
+    /// [`Wrap`] of u in the lowest byte, of v in the next, [`Format`] in the third, and [`Channel`] in the last.
+    pub kind: u32,
+    /// Non-zero if the nearest texel counts alone; otherwise four are interpolated.
+    pub nearest: u32,
+    /// Unused.
+    pub reserved: u32,
+}
+
+const _: () = assert!(size_of::<Texture>() == 48);
+
+/// What lies beyond the edges of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[repr(u32)]
+pub enum Wrap {
+    /// The image again.
+    #[default]
+    Repeat,
+    /// The image in a mirror.
+    Mirror,
+    /// Its outermost texels.
+    Clamp,
+}
+
+/// How texels are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Format {
+    /// Red, green, blue and alpha, a byte each from the lowest, as linear values of 255ths.
+    Rgba8,
+    /// As before, but red, green and blue encoded as sRGB.
+    Srgb8,
+    /// Three words: red, green and blue as f32.
+    RgbF32,
+}
+
+/// What of a texel counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Channel {
+    /// The colour.
+    Rgb,
+    /// Red, as a grey.
+    R,
+    /// Green, as a grey.
+    G,
+    /// Blue, as a grey.
+    B,
+    /// Alpha, as a grey; 1 if there is none.
+    A,
+}
+
+impl Texture {
+    /// The word that [`Texture::kind`] is.
+    pub const fn kind(wrap: [Wrap; 2], format: Format, channel: Channel) -> u32 {
+        wrap[0] as u32 | (wrap[1] as u32) << 8 | (format as u32) << 16 | (channel as u32) << 24
+    }
+
+    const fn has_format(&self, format: Format) -> bool {
+        (self.kind >> 16) & 0xff == format as u32
+    }
+
+    /// The position in texels from the corner of the image, before wrapping.
+    #[inline(always)]
+    fn position(&self, uv: Vec2) -> Vec2 {
+        let [u, v] = self.image_from_uv;
+        let st = Vec2::new(u[0] * uv.x + u[1] * uv.y + u[2], v[0] * uv.x + v[1] * uv.y + v[2]);
+        st * Vec2::new(self.width as f32, self.height as f32)
+    }
+
+    /// A texel by column and row, wherever they are.
+    ///
+    /// # Safety
+    /// The texture is one of a valid `scene`.
+    #[inline(always)]
+    unsafe fn texel(&self, scene: &SceneView, x: i32, y: i32) -> Vec3 {
+        let (x, y) = (wrap(self.kind & 0xff, x, self.width), wrap((self.kind >> 8) & 0xff, y, self.height));
+        let index = (y * self.width + x) as usize;
+        // SAFETY: column and row are within the image, whose texels are there.
+        unsafe {
+            let first = scene.texels.add(self.first as usize);
+            if self.has_format(Format::RgbF32) {
+                let at = |i| f32::from_bits(load(first.add(3 * index + i)));
+                return self.channel([at(0), at(1), at(2), 1.0]);
+            }
+            let word = load(first.add(index));
+            let byte = |i: u32| (word >> (8 * i)) & 0xff;
+            let linear = |i| byte(i) as f32 * (1.0 / 255.0);
+            let [r, g, b] = if self.has_format(Format::Srgb8) {
+                [0, 1, 2].map(|i| load(&raw const SRGB_TO_LINEAR[(byte(i) & 0xff) as usize]))
+            } else {
+                [0, 1, 2].map(linear)
+            };
+            self.channel([r, g, b, linear(3)])
+        }
+    }
+
+    /// What counts of a texel.
+    #[inline(always)]
+    fn channel(&self, [r, g, b, a]: [f32; 4]) -> Vec3 {
+        match self.kind >> 24 {
+            1 => Vec3::splat(r),
+            2 => Vec3::splat(g),
+            3 => Vec3::splat(b),
+            4 => Vec3::splat(a),
+            _ => Vec3::new(r, g, b),
+        }
+    }
+}
+
+/// The index in 0 .. `n` that stands for `i` by a [`Wrap`].
+#[inline(always)]
+fn wrap(kind: u32, i: i32, n: u32) -> u32 {
+    let n = max_i(n as i32, 1);
+    if kind == Wrap::Clamp as u32 {
+        return min_i(max_i(i, 0), n - 1) as u32;
+    }
+    if kind == Wrap::Mirror as u32 {
+        let i = i.wrapping_rem_euclid(2 * n);
+        return min_i(i, 2 * n - 1 - i) as u32;
+    }
+    i.wrapping_rem_euclid(n) as u32
+}
+
+#[inline(always)]
+const fn max_i(a: i32, b: i32) -> i32 {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+const fn min_i(a: i32, b: i32) -> i32 {
+    if a < b { a } else { b }
+}
+
+/// Four texels around a point: the one before it, and how far it is from the centre of that.
+struct Cell {
+    x: i32,
+    y: i32,
+    fraction: Vec2,
+}
+
+impl Cell {
+    /// Coordinates far outside, or that are no numbers, are kept where indices can be counted.
+    #[inline(always)]
+    fn at(position: Vec2) -> Self {
+        const FAR: f32 = 1e9;
+        let within = |x: f32| min(max(x, -FAR), FAR);
+        let p = Vec2::new(within(position.x), within(position.y)) - 0.5;
+        let floor = p.floor();
+        // SAFETY: both are whole and within ±10⁹.
+        let [x, y] = unsafe { [floor.x.to_int_unchecked(), floor.y.to_int_unchecked()] };
+        Self { x, y, fraction: p - floor }
+    }
+}
+
+/// The texture's value at `uv`.
+///
+/// # Safety
+/// `scene` is valid and has the texture.
+#[inline(always)]
+pub(super) unsafe fn lookup(scene: &SceneView, texture: u32, uv: Vec2) -> Vec3 {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let texture = load(scene.textures.add(texture as usize));
+        let position = texture.position(uv);
+        if texture.nearest != 0 {
+            let cell = Cell::at(position + 0.5);
+            return texture.texel(scene, cell.x, cell.y);
+        }
+        let Cell { x, y, fraction: f } = Cell::at(position);
+        let [t00, t10] = [texture.texel(scene, x, y), texture.texel(scene, x + 1, y)];
+        let [t01, t11] = [texture.texel(scene, x, y + 1), texture.texel(scene, x + 1, y + 1)];
+        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+        top + (bottom - top) * f.y
+    }
+}
+
+/// (∂h/∂u, ∂h/∂v) of the first channel h, of the interpolated texture whatever its filter.
+///
+/// # Safety
+/// As [`lookup`].
+#[inline(always)]
+pub(super) unsafe fn gradient(scene: &SceneView, texture: u32, uv: Vec2) -> Vec2 {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let texture = load(scene.textures.add(texture as usize));
+        let Cell { x, y, fraction: f } = Cell::at(texture.position(uv));
+        let [t00, t10] = [texture.texel(scene, x, y).x, texture.texel(scene, x + 1, y).x];
+        let [t01, t11] = [texture.texel(scene, x, y + 1).x, texture.texel(scene, x + 1, y + 1).x];
+        let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
+        let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
+        let (dx, dy) = (dx * texture.width as f32, dy * texture.height as f32);
+        let [u, v] = texture.image_from_uv;
+        Vec2::new(dx * u[0] + dy * v[0], dx * u[1] + dy * v[1])
+    }
+}
+
+/// Linear value of an sRGB byte (IEC 61966-2-1).
+pub static SRGB_TO_LINEAR: [f32; 256] = {
+    let mut table = [0.0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let c = i as f64 / 255.0;
+        table[i] = if c <= 0.04045 { c / 12.92 } else { to_the_12_fifths((c + 0.055) / 1.055) } as f32;
+        i += 1;
+    }
+    table
+};
+
+/// x^2.4 for x in (0, 1], at compile time: x² times the square of the fifth root, by Newton's method.
+const fn to_the_12_fifths(x: f64) -> f64 {
+    let mut root = 1.0;
+    let mut i = 0;
+    while i < 60 {
+        let fourth = root * root * root * root;
+        root = (4.0 * root + x / fourth) / 5.0;
+        i += 1;
+    }
+    x * x * root * root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn srgb_is_decoded_to_half_an_ulp_or_so() {
+        for (i, found) in SRGB_TO_LINEAR.iter().enumerate() {
+            let c = i as f64 / 255.0;
+            let expected = if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+            assert!((f64::from(*found) - expected).abs() <= 1e-7 * expected, "{i}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn indices_wrap() {
+        let row = |kind: Wrap| [-5, -4, -1, 0, 3, 4, 7, 8].map(|i| wrap(kind as u32, i, 4));
+        assert_eq!(row(Wrap::Repeat), [3, 0, 3, 0, 3, 0, 3, 0]);
+        assert_eq!(row(Wrap::Mirror), [3, 3, 0, 0, 3, 3, 0, 0]);
+        assert_eq!(row(Wrap::Clamp), [0, 0, 0, 0, 3, 3, 3, 3]);
+    }
+}

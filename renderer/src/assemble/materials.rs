@@ -1,0 +1,112 @@
+//! Materials and textures to records of the device.
+
+use device::bsdf::Features;
+use device::material::texture::Texture as DeviceTexture;
+use device::material::{Header, Material as DeviceMaterial};
+
+use super::Error;
+use crate::scene::{Description, Material, MaterialKind, NormalMapKind, RenderSettings, Texture};
+
+/// What the shading of a shape wants of its triangles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Wants {
+    /// dp/du.
+    pub(super) tangents: bool,
+    /// Texture coordinates.
+    pub(super) uvs: bool,
+}
+
+/// The records of all materials.
+pub(super) fn records(description: &Description) -> Vec<DeviceMaterial> {
+    description.materials.iter().map(|m| record(m, &description.render)).collect()
+}
+
+fn record(material: &Material, render: &RenderSettings) -> DeviceMaterial {
+    let mut header = Header { opacity: material.opacity, ..Header::PLAIN };
+    header.flags = if material.two_sided { Header::TWO_SIDED } else { 0 };
+    header.back = material.back.map_or(Header::NONE, |i| i as u32);
+    if let Some(map) = &material.normal_map {
+        header.normal_map = map.texture as u32;
+        header.normal_scale = map.scale;
+        header.flags |= match map.kind {
+            NormalMapKind::Up => 0,
+            NormalMapKind::Down => Header::Y_DOWN,
+            NormalMapKind::Across => Header::Y_ACROSS,
+            NormalMapKind::Bump => Header::BUMP,
+        };
+        header.flags |= if map.keep_invalid { Header::KEEP_INVALID_NORMALS } else { 0 };
+        header.flags |= if map.hard_terminator { Header::HARD_TERMINATOR } else { 0 };
+    }
+    let mut kind = material.kind;
+    if let Some(facets) = kind.facets_mut() {
+        facets.masking = render.masking as u32;
+    }
+    kind.record(header)
+}
+
+/// What each material wants, those that it may turn out to be included.
+pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<Wants> {
+    let own = |i: usize| {
+        let features = records[i].features().and(description.materials[i].kind.features());
+        Wants {
+            tangents: records[i].header().has(Header::TANGENTS),
+            uvs: features.contains(Features::TEXTURES),
+        }
+    };
+    let mut wants: Vec<_> = (0..records.len()).map(own).collect();
+    // References have no cycles, and few levels: in as many rounds everything has come up.
+    for _ in 0..=device::material::MAX_BLENDS {
+        for (i, material) in description.materials.iter().enumerate() {
+            for other in others(material) {
+                let other = wants[other];
+                wants[i].tangents |= other.tangents;
+                wants[i].uvs |= other.uvs;
+            }
+        }
+    }
+    wants
+}
+
+/// The materials that a material refers to.
+fn others(material: &Material) -> impl Iterator<Item = usize> {
+    let parts = match material.kind {
+        MaterialKind::Blend(blend) => blend.materials.map(|i| Some(i as usize)),
+        _ => [None; 2],
+    };
+    parts.into_iter().chain([material.back]).flatten()
+}
+
+/// What the scene asks of a kernel.
+pub(super) fn features(description: &Description, records: &[DeviceMaterial]) -> Features {
+    let of =
+        |(material, record): (&Material, &DeviceMaterial)| material.kind.features().and(record.features());
+    description.materials.iter().zip(records).map(of).fold(Features::NONE, Features::and)
+}
+
+/// The records of all textures, and their texels.
+pub(super) fn textures(description: &Description) -> Result<(Vec<DeviceTexture>, Vec<u32>), Error> {
+    let mut texels = Vec::new();
+    let mut first = Vec::with_capacity(description.images.len());
+    for image in &description.images {
+        first.push(texels.len());
+        texels.extend_from_slice(&image.texels);
+    }
+    if u32::try_from(texels.len()).is_err() {
+        return Err(Error::TooManyTexels(texels.len()));
+    }
+    let record = |texture: &Texture| {
+        let image = &description.images[texture.image];
+        let m = texture.image_from_uv;
+        let row = |i: usize| [m.matrix2.x_axis[i], m.matrix2.y_axis[i], m.translation[i]];
+        DeviceTexture {
+            image_from_uv: [row(0), row(1)],
+            first: first[texture.image] as u32,
+            width: image.width,
+            height: image.height,
+            kind: DeviceTexture::kind(texture.wrap, image.format, texture.channel),
+            nearest: texture.nearest.into(),
+            reserved: 0,
+        }
+    };
+    Ok((description.textures.iter().map(record).collect(), texels))
+}

@@ -1,0 +1,350 @@
+//! `[materials]`.
+
+use device::material::texture::NO_TEXTURE;
+use glam::Vec3;
+
+use super::keys;
+use super::source::{Field, Section};
+use super::texture::{ColorSpace, Textures};
+use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
+use crate::scene::suggest::{hint, quoted};
+use crate::scene::{
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
+    Material, MaterialKind, NormalMap, NormalMapKind, Scalar, ThinDielectricMaterial,
+};
+
+/// The materials read so far, by name.
+pub(super) struct Materials {
+    /// `None` where a definition was wrong, so that shapes that name it are not blamed.
+    list: Vec<(String, Option<Material>)>,
+}
+
+/// Name of the material of shapes that have none; no TOML scene can define it, since it is reserved.
+pub(super) const BLACK: &str = "(none)";
+
+impl Materials {
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.list.iter().position(|(n, _)| n == name)
+    }
+
+    pub(super) fn get(&self, index: usize) -> Option<&Material> {
+        self.list[index].1.as_ref()
+    }
+
+    /// Whether textures are looked up where the material is, or others that it is made of.
+    pub(super) fn is_textured(&self, material: &Material) -> bool {
+        self.is_textured_within(material, device::material::MAX_BLENDS)
+    }
+
+    /// As [`Materials::is_textured`], `levels` deep: a material that is made of itself has been reported.
+    fn is_textured_within(&self, material: &Material, levels: u32) -> bool {
+        let mut others = references(material).into_iter().filter_map(|i| self.get(i));
+        material.kind.features().contains(Features::TEXTURES)
+            || material.normal_map.is_some()
+            || material.opacity.texture != NO_TEXTURE
+            || (levels > 0 && others.any(|m| self.is_textured_within(m, levels - 1)))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.list.iter().map(|(n, _)| n.as_str())
+    }
+
+    /// Index of a material that reflects nothing, for light sources without a material.
+    pub(super) fn black(&mut self) -> usize {
+        self.find(BLACK).unwrap_or_else(|| {
+            let black = Material::new(BLACK, MaterialKind::diffuse(Vec3::ZERO));
+            self.list.push((BLACK.to_owned(), Some(black)));
+            self.list.len() - 1
+        })
+    }
+
+    /// The materials; complete if no error was reported.
+    pub(super) fn done(self) -> Vec<Material> {
+        self.list.into_iter().filter_map(|(_, m)| m).collect()
+    }
+}
+
+pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Materials {
+    let Some(section) = top.get("materials").and_then(|f| f.table("[materials]")) else {
+        return Materials { list: Vec::new() };
+    };
+    let entries = section.entries();
+    let names: Vec<_> = entries.iter().map(|(name, _)| *name).collect();
+    let mut list = Vec::new();
+    for (name, field) in &entries {
+        let section = field.table(format!("material {}", field.name));
+        let material = section.and_then(|section| Reader { section, names: &names, textures }.material(name));
+        if *name == BLACK {
+            field.src.error(field.key_span.clone(), format!("the name {BLACK:?} is reserved"));
+        }
+        list.push(((*name).to_owned(), material));
+    }
+    for (i, (_, field)) in entries.iter().enumerate() {
+        check_references(&list, i, field);
+    }
+    Materials { list }
+}
+
+/// The materials that one refers to.
+fn references(material: &Material) -> Vec<usize> {
+    let mut all: Vec<_> = material.back.into_iter().collect();
+    if let MaterialKind::Blend(blend) = material.kind {
+        all.extend(blend.materials.map(|i| i as usize));
+    }
+    all
+}
+
+/// Reports a material that refers to itself, by way of others or too many of them.
+fn check_references(list: &[(String, Option<Material>)], start: usize, field: &Field<'_>) {
+    let mut level = vec![start];
+    for depth in 0.. {
+        level = level.iter().filter_map(|i| list[*i].1.as_ref()).flat_map(references).collect();
+        level.sort_unstable();
+        level.dedup();
+        if level.is_empty() {
+            return;
+        }
+        let name = &field.name;
+        if level.contains(&start) {
+            return field.src.error(field.key_span.clone(), format!("material {name} is made of itself"));
+        }
+        if depth >= list.len() {
+            return; // Others are made of themselves, and are reported.
+        }
+        if depth + 1 >= device::material::MAX_BLENDS as usize {
+            let most = device::material::MAX_BLENDS - 1;
+            let message = format!("material {name} nests others more than {most} levels deep");
+            return field.src.error(field.key_span.clone(), message);
+        }
+    }
+}
+
+/// Reads one material.
+struct Reader<'a, 'b, 't> {
+    section: Section<'a>,
+    names: &'b [&'a str],
+    textures: &'b mut Textures<'t>,
+}
+
+impl Reader<'_, '_, '_> {
+    fn material(&mut self, name: &str) -> Option<Material> {
+        let section = self.section.clone();
+        let choices: Vec<_> =
+            keys::MATERIAL_TYPES.iter().map(|(name, extra)| (*name, (*name, *extra))).collect();
+        let (kind, extra) = section.require("type", "type = \"diffuse\"")?.choice(&choices)?;
+        section.reject_unknown_keys(&[keys::MATERIAL, extra].concat());
+        let two_sided = section.get("two_sided").map_or(Some(true), |f| f.boolean());
+        if let (true, Some(field)) = (kind.ends_with("dielectric"), section.get("two_sided")) {
+            let rule = "is a dielectric, which light passes from both sides; leave \"two_sided\" out";
+            section.src.error(field.key_span, format!("{} {rule}", section.name));
+        }
+        let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
+        let opacity = self.scalar("opacity", 1.0, (0.0, 1.0));
+        let normal_map = self.normal_map();
+        let kind = match kind {
+            "diffuse" => self.diffuse(),
+            "dielectric" => self.dielectric(),
+            "thin_dielectric" => self.thin_dielectric(),
+            "blend" => self.blend(),
+            _ => self.conductor(),
+        };
+        Some(Material {
+            name: name.to_owned(),
+            two_sided: two_sided?,
+            back: back?,
+            opacity: opacity?,
+            normal_map: normal_map?,
+            kind: kind?,
+        })
+    }
+
+    fn diffuse(&mut self) -> Option<MaterialKind> {
+        let field = self.section.require("reflectance", "reflectance = [0.8, 0.8, 0.8]")?;
+        Some(MaterialKind::Diffuse(DiffuseMaterial { reflectance: self.color_of(&field, 1.0)? }))
+    }
+
+    fn conductor(&mut self) -> Option<MaterialKind> {
+        let section = self.section.clone();
+        let eta = section.require("eta", "eta = [0.143, 0.375, 1.442] for gold");
+        let eta = eta.and_then(|f| f.color(MAX_IOR));
+        let k_field = section.require("k", "k = [3.983, 2.386, 1.603] for gold");
+        let k = k_field.as_ref().and_then(|f| f.color(MAX_IOR));
+        let facets = self.facets(true);
+        let (eta, k) = (eta?, k?);
+        if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
+            let message = "\"eta\" and \"k\" are both 0 in the same channel; no material is like that";
+            section.src.error(k_field?.span(), message);
+        }
+        let (eta, k) = (Color::new(eta), Color::new(k));
+        Some(MaterialKind::Conductor(ConductorMaterial { eta, k, facets: facets? }))
+    }
+
+    fn dielectric(&mut self) -> Option<MaterialKind> {
+        let (ior, facets) = (self.ior(), self.facets(false));
+        Some(MaterialKind::Dielectric(DielectricMaterial { facets: facets?, ior: ior?, reserved: [0; 3] }))
+    }
+
+    fn thin_dielectric(&self) -> Option<MaterialKind> {
+        Some(MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: self.ior()?, reserved: [0; 3] }))
+    }
+
+    fn blend(&mut self) -> Option<MaterialKind> {
+        let field = self.section.require("materials", "materials = [\"rust\", \"steel\"]")?;
+        let names = field.numbers(2, "the names of two materials")?;
+        let parts = [self.reference(&names[0]), self.reference(&names[1])];
+        let weight = self.section.require("weight", "weight = 0.5 (the part of the second)")?;
+        let weight = self.scalar_of(&weight, (0.0, 1.0))?;
+        Some(MaterialKind::Blend(Blend { materials: [parts[0]? as u32, parts[1]? as u32], weight }))
+    }
+
+    /// The index of a material by its name, wherever in the file it is defined.
+    fn reference(&self, field: &Field<'_>) -> Option<usize> {
+        let name = field.string()?;
+        let found = self.names.iter().position(|n| *n == name);
+        if found.is_none() {
+            let hint = hint(name, "the scene has", self.names.iter().copied());
+            field.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
+        }
+        found
+    }
+
+    /// Index of refraction relative to the outside; that of common glass if there is none.
+    fn ior(&self) -> Option<f32> {
+        const GLASS: f32 = 1.5;
+        self.section.get("ior").map_or(Some(GLASS), |field| field.number_in(0.1, 10.0))
+    }
+
+    /// A number by its key, from `range`, which may come from a texture.
+    fn scalar(&mut self, key: &str, default: f32, range: (f32, f32)) -> Option<Scalar> {
+        match self.section.get(key) {
+            Some(field) => self.scalar_of(&field, range),
+            None => Some(Scalar::new(default)),
+        }
+    }
+
+    fn scalar_of(&mut self, field: &Field<'_>, (low, high): (f32, f32)) -> Option<Scalar> {
+        if !field.is_table() {
+            return field.number_in(low, high).map(Scalar::new);
+        }
+        let (texture, section) = self.textures.read(field, ColorSpace::Linear, true)?;
+        let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
+        Some(Scalar { value, texture })
+    }
+
+    fn color_of(&mut self, field: &Field<'_>, high: f32) -> Option<Color> {
+        if !field.is_table() {
+            return field.color(high).map(Color::new);
+        }
+        let (texture, section) = self.textures.read(field, ColorSpace::Srgb, false)?;
+        let value = section.get("factor").map_or(Some(Vec3::ONE), |f| f.color(high))?;
+        Some(Color { value, texture })
+    }
+
+    /// Microfacets, from `alpha` or `roughness`, each a number, two, or a texture, and `distribution`.
+    fn facets(&mut self, required: bool) -> Option<Facets> {
+        let distribution = distribution(&self.section);
+        let section = self.section.clone();
+        let (field, is_roughness) = match (section.get("roughness"), section.get("alpha")) {
+            (Some(roughness), Some(_)) => {
+                let message = format!(
+                    "{} gives both \"roughness\" and \"alpha\"; keep one (alpha = roughness²)",
+                    section.name
+                );
+                section.src.error(roughness.key_span, message);
+                return None;
+            }
+            (None, Some(alpha)) => (Some(alpha), false),
+            (Some(roughness), None) => (Some(roughness), true),
+            (None, None) if required => {
+                (section.require("roughness", "roughness = 0.3 (or alpha = 0.09)"), true)
+            }
+            (None, None) => return Some(Facets { distribution: distribution? as u32, ..Facets::SMOOTH }),
+        };
+        let alpha = along_u_and_v(&field?, |field| self.alpha(field, is_roughness))?;
+        let textured = alpha.iter().any(|a| a.texture != NO_TEXTURE);
+        Some(Facets {
+            alpha: if is_roughness && !textured {
+                alpha.map(|a| {
+                    Scalar::new(if a.value == 0.0 { 0.0 } else { (a.value * a.value).clamp(MIN_ALPHA, 1.0) })
+                })
+            } else {
+                alpha
+            },
+            distribution: distribution? as u32,
+            is_roughness: (is_roughness && textured).into(),
+            ..Facets::SMOOTH
+        })
+    }
+
+    /// Roughness or alpha along one direction.
+    fn alpha(&mut self, field: &Field<'_>, is_roughness: bool) -> Option<Scalar> {
+        let least = if is_roughness { MIN_ALPHA.sqrt() } else { MIN_ALPHA };
+        self.scalar_of(field, (least, 1.0))
+    }
+
+    fn normal_map(&mut self) -> Option<Option<NormalMap>> {
+        let section = self.section.clone();
+        let (field, is_bump) = match (section.get("normal_map"), section.get("bump_map")) {
+            (None, None) => return Some(None),
+            (Some(field), Some(_)) => {
+                let message =
+                    format!("{} gives both \"normal_map\" and \"bump_map\"; keep one", section.name);
+                section.src.error(field.key_span, message);
+                return None;
+            }
+            (Some(field), None) => (field, false),
+            (None, Some(field)) => (field, true),
+        };
+        let (texture, map) = self.textures.read_map(&field, is_bump)?;
+        let green =
+            [("up", NormalMapKind::Up), ("down", NormalMapKind::Down), ("across", NormalMapKind::Across)];
+        let kind = match is_bump {
+            true => Some(NormalMapKind::Bump),
+            false => map.get("green").map_or(Some(NormalMapKind::Up), |f| f.choice(&green)),
+        };
+        let scale = map.get("strength").map_or(Some(1.0), |f| f.number_in(-1e6, 1e6));
+        let keep = [("bend", false), ("keep", true)];
+        let keep_invalid = map.get("invalid_normals").map_or(Some(false), |f| f.choice(&keep));
+        let hard = [("soft", false), ("hard", true)];
+        let hard_terminator = map.get("terminator").map_or(Some(false), |f| f.choice(&hard));
+        Some(Some(NormalMap {
+            texture,
+            kind: kind?,
+            scale: scale?,
+            keep_invalid: keep_invalid?,
+            hard_terminator: hard_terminator?,
+        }))
+    }
+}
+
+/// Statistics of microfacets; GGX if nothing is said.
+fn distribution(section: &Section<'_>) -> Option<Distribution> {
+    const CHOICES: [(&str, Distribution); 2] =
+        [("ggx", Distribution::Ggx), ("beckmann", Distribution::Beckmann)];
+    section.get("distribution").map_or(Some(Distribution::Ggx), |field| field.choice(&CHOICES))
+}
+
+/// A value for both directions, 0 for a smooth surface, or `[u, v]`.
+fn along_u_and_v(
+    field: &Field<'_>,
+    mut read: impl FnMut(&Field<'_>) -> Option<Scalar>,
+) -> Option<[Scalar; 2]> {
+    const SMOOTH: [Scalar; 2] = [Scalar::new(0.0); 2];
+    if field.is_zero() {
+        return Some(SMOOTH);
+    }
+    if !field.is_array() {
+        return read(field).map(|x| [x; 2]);
+    }
+    let numbers = field.numbers(2, "a number, or two: along u and along v")?;
+    match (numbers[0].is_zero(), numbers[1].is_zero()) {
+        (true, true) => return Some(SMOOTH),
+        (false, false) => {}
+        _ => {
+            return field
+                .fail("is 0 along one direction only; a surface is smooth along both or rough along both");
+        }
+    }
+    let (u, v) = (read(&numbers[0]), read(&numbers[1]));
+    Some([u?, v?])
+}

@@ -1,0 +1,132 @@
+//! Textures: inline tables in the place of numbers and colours.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use device::material::texture::{Channel, Wrap};
+use glam::{Affine2, Vec2};
+
+use super::keys;
+use super::source::{Field, Section};
+use crate::scene::suggest::quoted;
+use crate::scene::{Image, Texture, image};
+
+/// What the numbers of an image file mean, if neither the file nor the user says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ColorSpace {
+    /// Bytes are encoded as sRGB.
+    Srgb,
+    /// Numbers are what they are.
+    Linear,
+}
+
+/// The images and textures of a scene, each image read once however many textures use it.
+pub(super) struct Textures<'a> {
+    folder: &'a Path,
+    /// By name and meaning; `None` for those with errors, which are reported once.
+    read: HashMap<(String, ColorSpace), Option<usize>>,
+    pub(super) images: Vec<Image>,
+    pub(super) textures: Vec<Texture>,
+}
+
+impl<'a> Textures<'a> {
+    /// For a scene whose paths start at `folder`.
+    pub(super) fn new(folder: &'a Path) -> Self {
+        Self { folder, read: HashMap::new(), images: Vec::new(), textures: Vec::new() }
+    }
+
+    /// The texture in the place of a parameter, and its table.
+    pub(super) fn read<'b>(
+        &mut self,
+        field: &Field<'b>,
+        space: ColorSpace,
+        is_number: bool,
+    ) -> Option<(u32, Section<'b>)> {
+        let section = field.table(format!("texture {}", field.name))?;
+        section.reject_unknown_keys(&[keys::TEXTURE, &["factor"]].concat());
+        let texture = self.texture(&section, space, is_number)?;
+        Some((texture as u32, section))
+    }
+
+    /// The texture of a normal or bump map, and its table.
+    pub(super) fn read_map<'b>(&mut self, field: &Field<'b>, is_bump: bool) -> Option<(usize, Section<'b>)> {
+        let section = field.table(field.name.clone())?;
+        let extra = if is_bump { keys::BUMP_MAP } else { keys::NORMAL_MAP };
+        section.reject_unknown_keys(&[keys::TEXTURE, extra].concat());
+        let texture = self.texture(&section, ColorSpace::Linear, is_bump)?;
+        Some((texture, section))
+    }
+
+    fn texture(&mut self, section: &Section<'_>, space: ColorSpace, is_number: bool) -> Option<usize> {
+        let spaces = [("srgb", ColorSpace::Srgb), ("linear", ColorSpace::Linear)];
+        let space = section.get("color_space").map_or(Some(space), |f| f.choice(&spaces));
+        let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
+        let nearest =
+            section.get("filter").map_or(Some(false), |f| f.choice(&[("linear", false), ("nearest", true)]));
+        let channels = [("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A)];
+        let default = if is_number { Channel::R } else { Channel::Rgb };
+        let channel = section.get("channel").map_or(Some(default), |f| f.choice(&channels));
+        let image_from_uv = image_from_uv(section);
+        let file = section.require("file", "file = \"wood.png\"")?;
+        let image = self.image(&file, space?)?;
+        self.textures.push(Texture {
+            image,
+            image_from_uv: image_from_uv?,
+            wrap: wrap?,
+            channel: channel?,
+            nearest: nearest?,
+        });
+        Some(self.textures.len() - 1)
+    }
+
+    fn image(&mut self, file: &Field<'_>, space: ColorSpace) -> Option<usize> {
+        let name = file.string()?;
+        let key = (name.to_owned(), space);
+        if let Some(known) = self.read.get(&key) {
+            return *known;
+        }
+        let path = self.folder.join(name);
+        let index = match image::read(&path, space == ColorSpace::Srgb) {
+            Ok(image) => {
+                self.images.push(image);
+                Some(self.images.len() - 1)
+            }
+            Err(reason) => {
+                let name = quoted(&path.display().to_string());
+                file.src.error(file.span(), format!("cannot read image {name}: {reason}"));
+                None
+            }
+        };
+        self.read.insert(key, index);
+        index
+    }
+}
+
+/// One way for both directions, or one each.
+fn wrap(field: &Field<'_>) -> Option<[Wrap; 2]> {
+    const CHOICES: [(&str, Wrap); 3] =
+        [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
+    if !field.is_array() {
+        return field.choice(&CHOICES).map(|w| [w; 2]);
+    }
+    let both = field.numbers(2, "a word, or two: for u and for v")?;
+    let (u, v) = (both[0].choice(&CHOICES), both[1].choice(&CHOICES));
+    Some([u?, v?])
+}
+
+/// Turns texture coordinates by `rotate`, scales them by `scale`, and moves them by `offset`.
+fn image_from_uv(section: &Section<'_>) -> Option<Affine2> {
+    let pair = |key: &str, default: f32| match section.get(key) {
+        None => Some(Vec2::splat(default)),
+        Some(field) if !field.is_array() => field.number_in(-1e6, 1e6).map(Vec2::splat),
+        Some(field) => {
+            let both = field.numbers(2, "a number, or two: for u and for v")?;
+            let (u, v) = (both[0].number_in(-1e6, 1e6), both[1].number_in(-1e6, 1e6));
+            Some(Vec2::new(u?, v?))
+        }
+    };
+    let (scale, offset) = (pair("scale", 1.0), pair("offset", 0.0));
+    let degrees = section.get("rotate").map_or(Some(0.0), |f| f.number_in(-360.0, 360.0));
+    let turned = Affine2::from_angle(degrees?.to_radians());
+    Some(Affine2::from_translation(offset?) * Affine2::from_scale(scale?) * turned)
+}
