@@ -16,15 +16,21 @@ pub struct TriangleNormals {
     pub dp_du: Vec3,
 }
 
-/// Texture coordinates at the vertices, 24 bytes.
+/// Texture coordinates at the vertices, 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C, align(8))]
+#[repr(C, align(16))]
 pub struct TriangleUvs {
     /// (u, v) at each.
     pub uv: [Vec2; 3],
+    reserved: [u32; 2],
 }
 
 impl TriangleUvs {
+    /// Those with (u, v) at each vertex.
+    pub const fn new(uv: [Vec2; 3]) -> Self {
+        Self { uv, reserved: [0; 2] }
+    }
+
     /// Texture coordinates where the barycentric coordinates of vertices 1 and 2 are `b`.
     #[inline(always)]
     pub fn at(&self, b: [f32; 2]) -> Vec2 {

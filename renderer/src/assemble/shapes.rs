@@ -104,7 +104,7 @@ impl Flat {
             return Primitive::FLAT;
         }
         self.normals.push(normals);
-        self.uvs.push(TriangleUvs { uv });
+        self.uvs.push(TriangleUvs::new(uv));
         self.normals.len() as u32 - 1
     }
 }
