@@ -2,7 +2,7 @@
 
 use core::f32::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, PI};
 
-use crate::arch::{max, min};
+use crate::arch::{max, min, sqrt};
 
 /// (sin x, cos x) for |x| ≤ π/4, to 1.2·10⁻⁷. Minimax polynomials of Moshier's Cephes library (sinf.c).
 #[inline(always)]
@@ -80,6 +80,27 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     if y < 0.0 { -angle } else { angle }
 }
 
+/// xʸ for x ≥ 0 and y > 0, to 2·10⁻⁷·(1 + |y ln x|) of it; subnormal x is 0.
+#[inline(always)]
+pub fn pow(x: f32, y: f32) -> f32 {
+    if x < f32::MIN_POSITIVE { 0.0 } else { exp(y * ln(x)) }
+}
+
+/// arccos x for |x| ≤ 1, to 4·10⁻⁷.
+///
+/// arcsin by the polynomial of Moshier's Cephes library (asinf.c) for |x| ≤ ½; beyond, arccos x is twice the arcsine of
+/// the sine of half the angle.
+#[inline(always)]
+pub fn acos(x: f32) -> f32 {
+    let half = 0.5 * max(1.0 - x.abs(), 0.0);
+    let steep = x.abs() <= 0.5;
+    let (z, s) = if steep { (x * x, x.abs()) } else { (half, sqrt(half)) };
+    let p = ((4.216_32e-2 * z + 2.418_131e-2) * z + 4.547_002_6e-2) * z + 7.495_300_3e-2;
+    let asin = (p * z + 0.166_667_52) * z * s + s;
+    let acos = if steep { FRAC_PI_2 - asin } else { 2.0 * asin };
+    if x < 0.0 { PI - acos } else { acos }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +156,37 @@ mod tests {
             }
         }
         assert_eq!(atan2(0.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn pow_is_accurate() {
+        let relative = |x: f32, y: f32| f64::from(pow(x, y)) / f64::from(x).powf(y.into()) - 1.0;
+        let worst = |y: f32| {
+            let error = |i| {
+                let x = exp(-80.0 / y.max(1.0) * (i as f32 / 4096.0));
+                relative(x, y).abs() / (1.0 + (f64::from(y) * f64::from(x).ln()).abs())
+            };
+            (0..4096).map(error).fold(0.0, f64::max)
+        };
+        for y in [0.1, 0.168, 0.5, 1.0, 2.5, 100.0] {
+            assert!(worst(y) < 2e-7, "{y}: {:e}", worst(y));
+        }
+        assert!(pow(0.0, 0.1) == 0.0 && pow(1.0, 0.1) == 1.0 && pow(1e-40, 0.1) == 0.0);
+        assert!((f64::from(pow(0.5, 3.000_01)) / 0.125 - 1.0).abs() > 2e-6, "control: another exponent");
+    }
+
+    #[test]
+    fn acos_is_accurate() {
+        let n = 1 << 20;
+        let worst = |acos: fn(f32) -> f32| {
+            let error = |i| {
+                let x = 2.0 * i as f32 / n as f32 - 1.0;
+                (f64::from(acos(x)) - f64::from(x).acos()).abs()
+            };
+            (0..=n).map(error).fold(0.0, f64::max)
+        };
+        assert!(worst(acos) < 4e-7, "{:e}", worst(acos));
+        assert!(worst(|x| acos(x) + 4e-7) > 4e-7, "control");
+        assert!(acos(1.0) == 0.0 && acos(1.000_000_1) == 0.0 && acos(-1.0) == PI);
     }
 }
