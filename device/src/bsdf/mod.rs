@@ -6,6 +6,7 @@ pub mod diffuse;
 mod features;
 pub mod fresnel;
 pub mod microfacet;
+pub mod oren_nayar;
 
 use glam::{Vec2, Vec3};
 
@@ -13,6 +14,9 @@ pub use conductor::{Conductor, SmoothConductor};
 pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
 pub use features::{Basic, Compiled, Features, Full, Glass};
+pub use oren_nayar::OrenNayar;
+
+use crate::arch::sqrt;
 
 /// A direction drawn from a lobe.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,15 @@ const MIN_COS: f32 = 1e-7;
 #[inline(always)]
 const fn mirrored(wo: Vec3) -> Vec3 {
     Vec3::new(-wo.x, -wo.y, wo.z)
+}
+
+/// The direction in which `w` leans, or any if it is upright.
+#[inline(always)]
+fn azimuth(w: Vec3) -> Vec2 {
+    /// Squares of less than this are not told from 0 with the precision of others.
+    const MIN_SIN2: f32 = 1e-30;
+    let sin2 = w.x * w.x + w.y * w.y;
+    if sin2 > MIN_SIN2 { Vec2::new(w.x, w.y) / sqrt(sin2) } else { Vec2::X }
 }
 
 /// A scattering function with its parameters resolved. All directions are in the local frame; see the
@@ -130,6 +143,8 @@ macro_rules! lobes {
 lobes! {
     /// Lambertian reflection.
     Diffuse,
+    /// Rough diffuse reflection.
+    OrenNayar,
     /// Microfacet reflection from a conductor.
     Conductor,
     /// Reflection from a smooth conductor.
