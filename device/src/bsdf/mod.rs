@@ -7,6 +7,7 @@ mod features;
 pub mod fresnel;
 pub mod microfacet;
 pub mod oren_nayar;
+pub mod sheen;
 
 use glam::{Vec2, Vec3};
 
@@ -15,6 +16,7 @@ pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
 pub use features::{Basic, Compiled, Features, Full, Glass};
 pub use oren_nayar::OrenNayar;
+pub use sheen::{Sheen, sheen_albedo};
 
 use crate::arch::sqrt;
 
@@ -145,6 +147,8 @@ lobes! {
     Diffuse,
     /// Rough diffuse reflection.
     OrenNayar,
+    /// Reflection from upright fibres.
+    Sheen,
     /// Microfacet reflection from a conductor.
     Conductor,
     /// Reflection from a smooth conductor.
