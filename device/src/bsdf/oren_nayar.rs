@@ -10,7 +10,7 @@ use core::f32::consts::{FRAC_1_PI, PI};
 
 use glam::{Vec2, Vec3};
 
-use super::{BsdfSample, Lobe, azimuth};
+use super::{BsdfSample, Lobe, MIN_COS, azimuth};
 use crate::arch::{max, min, sqrt};
 use crate::math::{acos, pow};
 use crate::sampling::{sample_cosine_hemisphere, sample_uniform_cone};
@@ -77,8 +77,9 @@ impl OrenNayar {
         pow(self.roughness, 0.1) * (((-0.290_822 * cos + 0.538_233) * cos - 0.372_058) * cos + 0.162_925)
     }
 
+    /// Density of the directions drawn.
     #[inline(always)]
-    fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {
+    fn density(&self, wo: Vec3, wi: Vec3) -> f32 {
         let part = self.uniform_part(wo.z);
         part * UNIFORM_PDF + (1.0 - part) * Cltc::new(wo.z, self.roughness).pdf(azimuth(wo), wi)
     }
@@ -124,7 +125,8 @@ impl Cltc {
         }
     }
 
-    /// Half the part of the unit disk that is left: 1 and the aspect of the ellipse which the clipping plane becomes.
+    /// The part of the unit disk that is left: one half of it, and of the other what lies within the ellipse that the
+    /// clipping plane projects to.
     #[inline(always)]
     fn kept(&self) -> f32 {
         0.5 + 0.5 / sqrt(1.0 + self.d * self.d)
@@ -156,11 +158,10 @@ impl Cltc {
 impl Lobe for OrenNayar {
     #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
-        if wo.z > 0.0 && wi.z > 0.0 {
-            (self.f(wo, wi), OrenNayar::pdf(self, wo, wi))
-        } else {
-            (Vec3::ZERO, 0.0)
+        if wo.z < MIN_COS || wi.z < MIN_COS {
+            return (Vec3::ZERO, 0.0);
         }
+        (self.f(wo, wi), self.density(wo, wi))
     }
 
     #[inline(always)]

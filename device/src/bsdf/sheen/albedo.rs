@@ -4,39 +4,50 @@ use crate::arch::{load, max, min, sqrt};
 
 use super::{MIN_ALPHA, resolved};
 
-/// Coefficients per fourth root of the cosine and of alpha.
+/// Coefficients along the fourth root of the cosine, and along that of alpha.
 const COSINES: usize = 32;
 const ALPHAS: usize = 24;
 
-/// Directional albedo, ∫ f cos θi dωi over the hemisphere, of [`super::Sheen`] with colour 1, to 0.002; in [0, 1]. For
-/// what lies below, which gets the rest of the light.
+/// Directional albedo, ∫ f cos θi dωi over the hemisphere, of [`super::Sheen`] with colour 1, to 0.002; in [0, 1]. What
+/// lies below gets the rest of the light.
 #[inline(always)]
 pub fn sheen_albedo(cos: f32, alpha: f32) -> f32 {
-    let fourth_root = |x: f32| sqrt(sqrt(x));
     let least = fourth_root(MIN_ALPHA);
-    let (i, u) = place::<COSINES>(fourth_root(min(max(cos, 0.0), 1.0)));
-    let (j, v) = place::<ALPHAS>((fourth_root(resolved(alpha)) - least) / (1.0 - least));
+    let (i, u) = place(fourth_root(min(max(cos, 0.0), 1.0)), COSINES);
+    let (j, v) = place((fourth_root(resolved(alpha)) - least) / (1.0 - least), ALPHAS);
     let (u, v) = (cubic(u), cubic(v));
-    let mut sum = 0.0;
-    for (row, v) in v.into_iter().enumerate() {
-        let mut of_row = 0.0;
-        for (column, u) in u.into_iter().enumerate() {
-            // SAFETY: i ≤ COSINES − 4 and j ≤ ALPHAS − 4.
-            of_row += u * unsafe {
-                load(COEFFICIENTS.as_flattened().as_ptr().add((j + row) * COSINES + i + column))
-            };
-        }
-        sum += v * of_row;
-    }
+    // SAFETY: i ≤ COSINES − 4 and j ≤ ALPHAS − 4.
+    let sum = unsafe {
+        let at = COEFFICIENTS.as_flattened().as_ptr().add(j * COSINES + i);
+        v[0] * weighted(at, u)
+            + v[1] * weighted(at.add(COSINES), u)
+            + v[2] * weighted(at.add(2 * COSINES), u)
+            + v[3] * weighted(at.add(3 * COSINES), u)
+    };
     min(max(sum, 0.0), 1.0)
 }
 
-/// Interval, and place in it, of x in [0, 1] among the uniform knots of N cubic B-splines.
+/// Sum of the four coefficients at `at`, weighted.
+///
+/// # Safety
+/// All four are in the table.
 #[inline(always)]
-fn place<const N: usize>(x: f32) -> (usize, f32) {
-    let x = max(x, 0.0) * (N - 3) as f32;
-    // SAFETY: x is in [0, N − 3], or there by a rounding error.
-    let i = unsafe { x.to_int_unchecked::<i32>() }.min(N as i32 - 4);
+unsafe fn weighted(at: *const f32, u: [f32; 4]) -> f32 {
+    // SAFETY: as the caller promised.
+    unsafe { u[0] * load(at) + u[1] * load(at.add(1)) + u[2] * load(at.add(2)) + u[3] * load(at.add(3)) }
+}
+
+#[inline(always)]
+fn fourth_root(x: f32) -> f32 {
+    sqrt(sqrt(x))
+}
+
+/// Interval, and place in it, of x in [0, 1] among the uniform knots of n cubic B-splines.
+#[inline(always)]
+fn place(x: f32, n: usize) -> (usize, f32) {
+    let x = max(x, 0.0) * (n - 3) as f32;
+    // SAFETY: x is in [0, n − 3], up to rounding.
+    let i = unsafe { x.to_int_unchecked::<i32>() }.min(n as i32 - 4);
     (i as usize, x - i as f32)
 }
 

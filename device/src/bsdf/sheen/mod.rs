@@ -1,15 +1,15 @@
 //! Sheen of cloth: Estevez & Kulla 2017, "Production Friendly Microfacet Sheen BRDF", with which glTF's
 //! `KHR_materials_sheen` is defined ("Charlie").
 //!
-//! f = D·G / (4 cos θo cos θi), without Fresnel term. Two things are done to Λ, which the paper gives as a fit of
-//! curves, so that the lobe never reflects more than arrives:
-//! - the fit is finite at the horizon, where Λ grows as 1/cos θ, and f without bounds in its place: within half a
-//!   degree of the horizon Λ·cos θ ceases to change;
-//! - below α = 0.1 the fit is too small at grazing angles, so that up to three times the light that arrives would be
-//!   reflected: see [`correction`].
+//! f = D·G / (4 cos θo cos θi), without a Fresnel term. Two things are done to Λ, which the paper gives as fitted
+//! curves, lest the lobe reflect more than arrives:
+//! - the curves are finite at the horizon, where Λ of any surface grows as 1/cos θ, and f without bounds in its place:
+//!   within a tenth of a degree of it, Λ·cos θ ceases to change;
+//! - at grazing angles the curves are too low for α < 0.06, so that up to three times the light that arrives would be
+//!   reflected; a factor raises Λ there (`correction`).
 //!
-//! Elsewhere f is what glTF says. The paper's softer terminator, Λ(θi) to a power of 1 + 2(1 − cos θi)⁸, is not in glTF
-//! and not here, as f would not be reciprocal.
+//! Elsewhere f is what glTF says. The paper's softer terminator, Λ(θi) to the power of 1 + 2(1 − cos θi)⁸, is not part
+//! of glTF and not here, as f would not be reciprocal.
 
 mod albedo;
 
@@ -24,7 +24,8 @@ use crate::arch::{max, min, sqrt};
 use crate::math::{exp, pow, sin_cos_turn};
 use crate::sampling::sample_uniform_cone;
 
-/// Least α, a roughness of 0.07; less is taken for this. Upright fibres that hardly lean are seen at the horizon only.
+/// Least α, that of a roughness of 0.07 as in three.js; less is taken for this. Fibres that hardly lean are seen at the
+/// horizon only.
 pub const MIN_ALPHA: f32 = 0.0049;
 
 /// Where Λ·cos θ ceases to change.
@@ -38,7 +39,7 @@ const UNIFORM_PART: f32 = 0.1;
 pub struct Sheen {
     /// Colour per channel, in [0, 1].
     pub color: Vec3,
-    /// α, roughness squared, in [[`MIN_ALPHA`], 1].
+    /// α, roughness squared, from [`MIN_ALPHA`] to 1.
     pub alpha: f32,
 }
 
