@@ -8,6 +8,7 @@ pub mod fresnel;
 pub mod microfacet;
 pub mod oren_nayar;
 pub mod sheen;
+pub mod plastic;
 
 use glam::{Vec2, Vec3};
 
@@ -17,6 +18,7 @@ pub use diffuse::Diffuse;
 pub use features::{Basic, Compiled, Features, Full, Glass};
 pub use oren_nayar::OrenNayar;
 pub use sheen::{Sheen, sheen_albedo};
+pub use plastic::{Plastic, SmoothPlastic};
 
 use crate::arch::sqrt;
 
@@ -159,4 +161,8 @@ lobes! {
     Dielectric,
     /// Thin smooth pane of a dielectric.
     ThinDielectric,
+    /// Smooth coat of a dielectric over a diffuse base.
+    SmoothPlastic,
+    /// Rough coat of a dielectric over a diffuse base.
+    Plastic,
 }
