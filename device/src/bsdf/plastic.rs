@@ -107,7 +107,8 @@ impl Coat {
         for k in 0..n {
             let cos = |j: u32| sin_cos_turn((j * (2 * k + 1) % (4 * n)) as f32 / (4 * n) as f32).1;
             let root = 0.5 * (1.0 + cos(1));
-            let transmitted = transmitted(microfacet, eta, root * root);
+            // A little less, so that errors of the series do not make light.
+            let transmitted = (1.0 - 7e-5) * transmitted(microfacet, eta, root * root);
             for (j, c) in (0..n).zip(&mut coat.series) {
                 *c += transmitted * cos(j) * if j == 0 { 1.0 } else { 2.0 } / n as f32;
             }
