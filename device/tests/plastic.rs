@@ -379,10 +379,11 @@ impl Partition {
     fn integrals(&self, pdf: impl Fn(Vec3) -> f32) -> Vec<f64> {
         let mut cells = vec![0.0; Self::CELLS];
         let pdf = |wi: DVec3| f64::from(pdf(wi.to_f32()));
-        for k in 0..if self.alpha < 0.2 { Self::CORE } else { 0 } {
+        let core = if self.alpha < 0.2 { Self::CORE } else { 0 };
+        for (k, cell) in cells.iter_mut().enumerate().take(core) {
             let (ring, sector) = (k / Self::SECTORS, (k % Self::SECTORS) as f64);
             let step = TAU / Self::SECTORS as f64;
-            cells[k] = integrate(step * sector, step * (sector + 1.0), 1, |phi| {
+            *cell = integrate(step * sector, step * (sector + 1.0), 1, |phi| {
                 integrate(Self::RINGS[ring], Self::RINGS[ring + 1], 1, |r| {
                     let slope = self.alpha * r;
                     let wm = DVec3::new(slope * phi.cos(), slope * phi.sin(), 1.0).normalize();
@@ -397,10 +398,12 @@ impl Partition {
                 })
             });
         }
-        const SUB: usize = 12;
-        let [nz, nt] = [Self::OUTER[0] * SUB, Self::OUTER[1] * SUB];
+        // Points next to each other in azimuth differ in height, so that no edge passes between all of them.
+        const SUB: usize = 20;
+        let [nz, nt] = Self::OUTER.map(|n| n * SUB);
         for (i, j) in (0..nz * nt).map(|k| (k / nt, k % nt)) {
-            let wi = polar((i as f64 + 0.5) / nz as f64, TAU * (j as f64 + 0.5) / nt as f64);
+            let height = i as f64 + [0.125, 0.625, 0.375, 0.875][j % 4];
+            let wi = polar(height / nz as f64, TAU * (j as f64 + 0.5) / nt as f64);
             let cell = self.place(wi);
             if cell >= Self::CORE {
                 cells[cell] += TAU / (nz * nt) as f64 * pdf(wi);

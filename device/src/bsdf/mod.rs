@@ -27,7 +27,7 @@ use crate::arch::sqrt;
 pub struct BsdfSample {
     /// Incident direction, local frame.
     pub wi: Vec3,
-    /// Solid-angle density of `wi`; 0 for a delta lobe.
+    /// Solid-angle density of `wi`; 0 if it was drawn from a finite set, with a probability that is in `weight`.
     pub pdf: f32,
     /// f·|cos θi| / pdf.
     pub weight: Vec3,
@@ -56,11 +56,14 @@ fn azimuth(w: Vec3) -> Vec2 {
 /// A scattering function with its parameters resolved. All directions are in the local frame; see the
 /// conventions of the crate.
 pub trait Lobe {
-    /// Whether all directions are drawn from a finite set, so that [`Lobe::eval`] and [`Lobe::pdf`] are zero.
+    /// Whether all directions are drawn from a finite set, so that [`Lobe::eval`] and [`Lobe::pdf`] are zero and lights
+    /// are not sampled. A lobe of which only a part is so, as the mirror on smooth plastic, is none: lights are sampled
+    /// for the rest, which is all that [`Lobe::eval_pdf`] knows, and what the part sends to a light is found by samples
+    /// of density 0 alone, which no weight against other strategies reduces.
     const DELTA: bool = false;
 
     /// (f, pdf): f(wo, wi) without the cosine, and the solid-angle density with which [`Lobe::sample`] returns `wi`.
-    /// Zero for delta lobes and for directions the lobe does not connect.
+    /// Zero for delta lobes and for directions the lobe does not connect; without what is drawn from a finite set.
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32);
 
     /// Draws a direction: `uc` chooses, `u` places. `None` when what was drawn is no valid direction.
