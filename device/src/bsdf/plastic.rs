@@ -33,9 +33,9 @@ pub fn smooth_internal(eta: f32) -> f32 {
     fresnel::dielectric_average(1.0 / eta)
 }
 
-/// Probability of reflection at the coat, of which about a part `reflected` is, rather than at the base.
+/// Probability with which to draw from the coat rather than the base: the albedo of one over that of both, nearly.
 #[inline(always)]
-fn specular_probability(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -> f32 {
+fn share_of_coat(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -> f32 {
     let coat = reflected * specular.element_sum();
     coat / max(coat + transmitted * base.element_sum(), f32::MIN_POSITIVE)
 }
@@ -58,7 +58,7 @@ impl Lobe for SmoothPlastic {
             return (Vec3::ZERO, 0.0);
         }
         let (r_o, r_i) = (fresnel::dielectric(wo.z, self.eta).0, fresnel::dielectric(wi.z, self.eta).0);
-        let p = specular_probability(r_o, self.specular, 1.0 - r_o, self.base);
+        let p = share_of_coat(r_o, self.specular, 1.0 - r_o, self.base);
         let f = self.base * ((1.0 - r_o) * (1.0 - r_i) * FRAC_1_PI);
         (f, (1.0 - p) * wi.z * FRAC_1_PI)
     }
@@ -69,7 +69,7 @@ impl Lobe for SmoothPlastic {
             return None;
         }
         let (r_o, _) = fresnel::dielectric(wo.z, self.eta);
-        let p = specular_probability(r_o, self.specular, 1.0 - r_o, self.base);
+        let p = share_of_coat(r_o, self.specular, 1.0 - r_o, self.base);
         if uc < p {
             let weight = self.specular * (r_o / p);
             return Some(BsdfSample { wi: mirrored(wo), pdf: 0.0, weight, eta: 1.0 });
@@ -117,7 +117,7 @@ impl Coat {
     }
 
     /// T(θ): the part of light from outside at the cosine `cos` in [0, 1] that passes, in [0, 1]; what is scattered
-    /// among facets is lost. To 10⁻³.
+    /// among facets is lost. To 10⁻³ or so, for `cos` above 0.01.
     #[inline(always)]
     pub fn transmittance(&self, cos: f32) -> f32 {
         // Clenshaw's recurrence.
@@ -141,19 +141,17 @@ impl Coat {
     }
 }
 
-/// Mean of `f` over 2^`log2` points of the unit cube, none too close to others: parts of N, and multiples, modulo 1,
-/// of the inverse powers of the root of x³ = x + 1 (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
+/// Mean of `f` over `n`² points of the unit cube, none too close to others: parts of n², and multiples, modulo 1, of
+/// the inverse powers of the root of x³ = x + 1 (Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
 /// Sequences").
-fn mean(log2: u32, mut f: impl FnMut(f32, Vec2) -> f32) -> f32 {
+fn mean(n: u32, mut f: impl FnMut(f32, Vec2) -> f32) -> f32 {
     const STEP: [u32; 2] = [0xc13f_a9a9, 0x91e1_0da6];
-    let rows = 1_u32 << (log2 / 2);
-    let columns = (1 << log2) / rows;
-    let scale = 1.0 / (1 << log2) as f32;
+    let scale = 1.0 / (n * n) as f32;
     let mut sum = 0.0;
-    for row in 0..rows {
+    for row in 0..n {
         // Sums of few numbers, of few such sums: rounding does not add up.
         let mut of_row = 0.0;
-        for i in row * columns..(row + 1) * columns {
+        for i in row * n..(row + 1) * n {
             let u = Vec2::new(uniform(i.wrapping_mul(STEP[0])), uniform(i.wrapping_mul(STEP[1])));
             of_row += f((i as f32 + 0.5) * scale, u);
         }
@@ -166,7 +164,7 @@ fn mean(log2: u32, mut f: impl FnMut(f32, Vec2) -> f32) -> f32 {
 fn transmitted(microfacet: &Microfacet, eta: f32, cos: f32) -> f32 {
     let wo = Vec3::new(sqrt(1.0 - cos * cos), 0.0, max(cos, MIN_COS));
     let visible = 1.0 + microfacet.lambda(wo);
-    mean(12, |y, u| {
+    mean(64, |y, u| {
         let wm = microfacet.sample_wm(wo, Vec2::new(u.x, y));
         let cos_om = max(wo.dot(wm), 0.0);
         let (reflectance, cos_t) = fresnel::dielectric(cos_om, eta);
@@ -177,7 +175,7 @@ fn transmitted(microfacet: &Microfacet, eta: f32, cos: f32) -> f32 {
 
 /// The part of light from all directions within that is reflected, ∫ R(θ) 2 cos θ dcos θ.
 fn reflected_within(microfacet: &Microfacet, eta: f32) -> f32 {
-    mean(16, |cos2, u| {
+    mean(256, |cos2, u| {
         let wo = Vec3::new(sqrt(1.0 - cos2), 0.0, max(sqrt(cos2), MIN_COS));
         let wm = microfacet.sample_wm(wo, u);
         let cos_om = max(wo.dot(wm), 0.0);
@@ -203,11 +201,11 @@ pub struct Plastic {
 }
 
 impl Plastic {
-    /// Probability of reflection at the coat. At grazing angles a facet that is seen is tilted by about α.
+    /// Probability with which to draw from the coat. At grazing angles a facet that is seen is tilted by about α.
     #[inline(always)]
-    fn specular_probability(&self, cos_o: f32, transmitted: f32) -> f32 {
+    fn share_of_coat(&self, cos_o: f32, transmitted: f32) -> f32 {
         let (reflected, _) = fresnel::dielectric(min(cos_o + self.microfacet.alpha.x, 1.0), self.eta);
-        specular_probability(reflected, self.specular, transmitted, self.base)
+        share_of_coat(reflected, self.specular, transmitted, self.base)
     }
 }
 
@@ -222,7 +220,7 @@ impl Lobe for Plastic {
         let facets = self.microfacet.d(wm) * self.microfacet.g2(wo, wi) / (4.0 * wo.z * wi.z);
         let (t_o, t_i) = (self.coat.transmittance(wo.z), self.coat.transmittance(wi.z));
         let f = self.specular * (reflectance * facets) + self.base * (t_o * t_i * FRAC_1_PI);
-        let p = self.specular_probability(wo.z, t_o);
+        let p = self.share_of_coat(wo.z, t_o);
         (f, p * self.microfacet.pdf_reflected(wo, wm) + (1.0 - p) * wi.z * FRAC_1_PI)
     }
 
@@ -231,7 +229,7 @@ impl Lobe for Plastic {
         if wo.z < MIN_COS {
             return None;
         }
-        let wi = if uc < self.specular_probability(wo.z, self.coat.transmittance(wo.z)) {
+        let wi = if uc < self.share_of_coat(wo.z, self.coat.transmittance(wo.z)) {
             let wm = self.microfacet.sample_wm_reflecting(wo, u);
             (2.0 * wo.dot(wm) * wm - wo).normalize()
         } else {
