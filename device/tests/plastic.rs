@@ -10,7 +10,7 @@ use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, ggx, integrate, polar, turn};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use device::bsdf::plastic::{Coat, coated, smooth_internal};
-use device::bsdf::{BsdfSample, Lobe, Plastic, SmoothPlastic};
+use device::bsdf::{Bsdf, BsdfSample, Lobe, Plastic, SmoothPlastic};
 use glam::{Vec2, Vec3};
 
 const MASKINGS: [Masking; 2] = [Masking::Separable, Masking::Correlated];
@@ -320,7 +320,8 @@ const MITSUBA: [Fact; 26] = [
 /// Largest relative difference to Mitsuba's numbers, of lobes with the coat's internal reflectance as it computes it.
 fn worst_against_mitsuba(nonlinear: impl Fn(bool) -> bool, masking: Masking) -> f64 {
     let mut worst: f64 = 0.0;
-    let mut coats: Vec<((f32, f32), (Coat, f32))> = Vec::new();
+    // Consecutive numbers are of the same coat.
+    let mut last: Option<((f32, f32), Coat, f32)> = None;
     for ((alpha, eta, of_colors), (o, i, azimuth), expected) in MITSUBA {
         let (wo, wi) = (polar(o, 0.0).to_f32(), polar(i, azimuth).to_f32());
         let color = |internal| coated(Vec3::new(0.7, 0.3, 0.1), eta, internal, nonlinear(of_colors));
@@ -330,12 +331,11 @@ fn worst_against_mitsuba(nonlinear: impl Fn(bool) -> bool, masking: Masking) -> 
             let internal = -1.4399 / (n * n) + 0.7099 / n + 0.6681 + 0.0636 * n;
             SmoothPlastic { eta, base: color(internal), specular: Vec3::ONE }.eval(wo, wi)
         } else {
-            // Consecutive facts are of the same coat.
-            if coats.last().is_none_or(|(of, _)| *of != (alpha, eta)) {
+            let (_, coat, internal) = last.filter(|(of, ..)| *of == (alpha, eta)).unwrap_or_else(|| {
                 let internal = Boundary::new(alpha, eta, Masking::Separable).internal_of_mitsuba();
-                coats.push(((alpha, eta), (Coat::new(&surface(alpha, masking), eta), internal as f32)));
-            }
-            let (_, (coat, internal)) = coats[coats.len() - 1];
+                ((alpha, eta), Coat::new(&surface(alpha, masking), eta), internal as f32)
+            });
+            last = Some(((alpha, eta), coat, internal));
             let microfacet = surface(alpha, masking);
             Plastic { microfacet, eta, coat, base: color(internal), specular: Vec3::ONE }.eval(wo, wi)
         };
@@ -457,7 +457,7 @@ fn directions_of_rough_plastics_are_drawn_with_their_density() {
         for (eta, color) in [(1.3, Vec3::splat(0.05)), (1.5, COLOR), (1.8, Vec3::splat(0.9))] {
             let lobe = rough(alpha, eta, Masking::Correlated, color);
             for z in [1.0, 0.8, 0.4, 0.1, 0.03] {
-                let p = p_value(&lobe, &lobe, wo(z), 31 + verdicts_seed(alpha, eta, z));
+                let p = p_value(&lobe, &lobe, wo(z), 31 + seed(alpha, eta, z));
                 verdicts.add(p, format!("alpha {alpha}, eta {eta}, cos {z}"));
             }
         }
@@ -467,7 +467,7 @@ fn directions_of_rough_plastics_are_drawn_with_their_density() {
 }
 
 /// Other random numbers for every configuration.
-fn verdicts_seed(alpha: f32, eta: f32, z: f64) -> u64 {
+fn seed(alpha: f32, eta: f32, z: f64) -> u64 {
     u64::from(alpha.to_bits()) ^ u64::from(eta.to_bits()) << 17 ^ z.to_bits().rotate_left(31)
 }
 
@@ -553,8 +553,7 @@ fn mirrors_in_plastic_reflect_by_fresnel() {
     }
 }
 
-fn all_lobes() -> Vec<(String, device::bsdf::Bsdf)> {
-    use device::bsdf::Bsdf;
+fn all_lobes() -> Vec<(String, Bsdf)> {
     let mut lobes = Vec::new();
     for (eta, color) in [(1.001, Vec3::ONE), (1.5, COLOR), (1.8, Vec3::ZERO), (3.0, Vec3::ONE)] {
         lobes.push((format!("smooth, {eta}, {color}"), Bsdf::SmoothPlastic(smooth(eta, color))));
