@@ -8,6 +8,7 @@ use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
 use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
+use crate::arch::max;
 
 /// A smooth interface: reflects and refracts in one direction each.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +51,16 @@ pub struct Dielectric {
 impl Dielectric {
     /// The half vector on the side of `wo` of which `wi` is the reflection (eq. 13) or the refraction (eq. 16).
     #[inline(always)]
-    fn half_vector(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+    pub(super) fn half_vector(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let wm = if wi.z > 0.0 { wo + wi } else { wo + self.eta * wi };
         let wm = wm.normalize();
         wm * 1.0_f32.copysign(wm.z)
+    }
+
+    /// The direction into which a facet at cosine `cos_om` refracts `wo`; `cos_t` is the cosine of refraction.
+    #[inline(always)]
+    pub(super) fn refracted(&self, wo: Vec3, wm: Vec3, cos_om: f32, cos_t: f32) -> Vec3 {
+        ((cos_om / self.eta - cos_t) * wm - wo / self.eta).normalize()
     }
 
     /// Density of refracted directions over that of facets: |∂ωm/∂ωi| (eq. 17).
@@ -61,6 +68,26 @@ impl Dielectric {
     fn jacobian(&self, cos_om: f32, cos_im: f32) -> f32 {
         let denominator = cos_om + self.eta * cos_im;
         self.eta * self.eta * cos_im.abs() / (denominator * denominator)
+    }
+
+    /// (f, pdf) of facets with normal `wm`, the half vector, that reflect all light, or refract all light, as `wi` is above
+    /// or below the surface: eq. 20, and eq. 21 times 1/η², with F and 1 − F left out.
+    #[inline(always)]
+    pub(super) fn facets(&self, wo: Vec3, wi: Vec3, wm: Vec3) -> (f32, f32) {
+        let (cos_om, cos_im) = (wo.dot(wm), wi.dot(wm));
+        // A facet seen from behind on either side takes no part.
+        if cos_om <= 0.0 || cos_im * wi.z <= 0.0 {
+            return (0.0, 0.0);
+        }
+        let (jacobian, g2) = if wi.z > 0.0 {
+            (1.0 / (4.0 * cos_om), self.microfacet.g2(wo, wi))
+        } else {
+            let scale = 1.0 / (self.eta * self.eta);
+            (self.jacobian(cos_om, cos_im), self.microfacet.g2_transmitted(wo, wi) * scale)
+        };
+        // Both equations are D·G2·(wo·wm)·|∂ωm/∂ωi| / (cos θo cos θi).
+        let density = self.microfacet.d(wm) * cos_om * jacobian / wo.z;
+        (density * g2 / wi.z.abs(), density * self.microfacet.g1(wo))
     }
 }
 
@@ -78,7 +105,7 @@ impl Lobe for Dielectric {
         let (wi, pdf, eta) = if reflects {
             ((2.0 * cos_om * wm - wo).normalize(), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
         } else {
-            let wi = ((cos_om / self.eta - cos_t) * wm - wo / self.eta).normalize();
+            let wi = self.refracted(wo, wm, cos_om, cos_t);
             (wi, (1.0 - reflectance) * pdf_wm * self.jacobian(cos_om, -cos_t), self.eta)
         };
         if cos_om <= 0.0 || (wi.z > 0.0) != reflects || wi.z.abs() < MIN_COS || pdf <= 0.0 {
@@ -93,29 +120,16 @@ impl Lobe for Dielectric {
         Some(BsdfSample { wi, pdf, weight, eta })
     }
 
-    /// Reflected (eq. 20) and transmitted (eq. 21, times 1/η²) radiance.
     #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);
         }
         let wm = self.half_vector(wo, wi);
-        let (cos_om, cos_im) = (wo.dot(wm), wi.dot(wm));
-        // A facet seen from behind on either side takes no part.
-        if cos_om <= 0.0 || cos_im * wi.z <= 0.0 {
-            return (Vec3::ZERO, 0.0);
-        }
-        let (reflectance, _) = fresnel::dielectric(cos_om, self.eta);
-        let (share, jacobian, g2) = if wi.z > 0.0 {
-            (reflectance, 1.0 / (4.0 * cos_om), self.microfacet.g2(wo, wi))
-        } else {
-            let scale = 1.0 / (self.eta * self.eta);
-            (1.0 - reflectance, self.jacobian(cos_om, cos_im), self.microfacet.g2_transmitted(wo, wi) * scale)
-        };
-        // Both equations are D·G2·(wo·wm)·|∂ωm/∂ωi| / (cos θo cos θi), times the share.
-        let facets = share * self.microfacet.d(wm) * cos_om * jacobian / wo.z;
-        let f = facets * g2 / wi.z.abs();
-        (Vec3::splat(f), facets * self.microfacet.g1(wo))
+        let (f, pdf) = self.facets(wo, wi, wm);
+        let (reflectance, _) = fresnel::dielectric(max(wo.dot(wm), 0.0), self.eta);
+        let share = if wi.z > 0.0 { reflectance } else { 1.0 - reflectance };
+        (Vec3::splat(share * f), share * pdf)
     }
 }
 

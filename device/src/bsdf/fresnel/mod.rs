@@ -11,5 +11,5 @@ mod thin_film;
 pub use conductor::conductor;
 pub use dielectric::{dielectric, dielectric_average};
 pub use f82::{f82_tint, f82_tint_average};
-pub use schlick::{schlick, schlick_average};
+pub use schlick::{schlick, schlick_average, schlick_weight};
 pub use thin_film::{thin_film_conductor, thin_film_dielectric};

@@ -6,9 +6,15 @@ use glam::Vec3;
 /// Physically-based Rendering", eq. 15).
 #[inline(always)]
 pub fn schlick(cos_i: f32, f0: Vec3, f90: Vec3) -> Vec3 {
+    f0 + (f90 - f0) * schlick_weight(cos_i)
+}
+
+/// (1 − cos θi)⁵, how far reflectance has come on its way from `f0` to `f90`.
+#[inline(always)]
+pub fn schlick_weight(cos_i: f32) -> f32 {
     let x = 1.0 - cos_i;
     let x2 = x * x;
-    f0 + (f90 - f0) * (x2 * x2 * x)
+    x2 * x2 * x
 }
 
 /// Reflectance of light from all directions, exactly: ∫ 2μ (1 − μ)⁵ dμ = 1/21.
