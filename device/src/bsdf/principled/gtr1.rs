@@ -4,7 +4,7 @@ use core::f32::consts::PI;
 
 use glam::{Vec2, Vec3};
 
-use crate::arch::sqrt;
+use crate::arch::{max, min, sqrt};
 use crate::math::{exp, ln, sin_cos_turn};
 
 /// A distribution of microfacets.
@@ -27,7 +27,7 @@ impl Gtr1 {
     #[inline(always)]
     pub(super) fn sample_wm(&self, u: Vec2) -> Vec3 {
         let a2 = self.alpha * self.alpha;
-        let sin2 = a2 * (exp(-u.x * ln(a2)) - 1.0) / (1.0 - a2);
+        let sin2 = min(max(a2 * (exp(-u.x * ln(a2)) - 1.0) / (1.0 - a2), 0.0), 1.0);
         let (s, c) = sin_cos_turn(u.y);
         let r = sqrt(sin2);
         Vec3::new(r * c, r * s, sqrt(1.0 - sin2))

@@ -11,9 +11,9 @@
 //! It departs from Mitsuba where a metal has a `specular` of 0, which Mitsuba renders black, and where `spec_trans` is 1,
 //! where Mitsuba keeps or drops the sheen depending on its variant; here both reflect as the formulas say.
 //!
-//! The model is not careful about energy: its parts are added, not layered. Metal and clear glass never reflect more light
-//! than arrives. White paint does: 1.06 times as much seen from above, up to 1.7 times along the surface; with sheen, a
-//! coat and tints up to 1.9 times.
+//! The model is not careful about energy: its parts are added, not layered. A bare interface, metal or clear, never
+//! scatters more light than arrives unless it is tinted. White paint does: 1.06 times as much seen from above, up to 1.7
+//! times along the surface; with sheen, a coat and tints up to 1.9 times.
 
 mod base;
 mod gtr1;
@@ -57,7 +57,8 @@ struct Coat {
 }
 
 impl Coat {
-    /// ¼·F·D·G (Burley 2012, §5.6, as Mitsuba computes it) for facets at `wm` with the weight of Schlick's approximation.
+    /// ¼·F·D·G (Burley 2012, §5.4 to §5.6, as Mitsuba computes it) at the half vector `wm`; `masks` says how masking and
+    /// shadowing combine.
     #[inline(always)]
     fn f(&self, wo: Vec3, wi: Vec3, wm: Vec3, schlick_weight: f32, masks: &Microfacet) -> f32 {
         const F0: f32 = 0.04;
@@ -88,6 +89,7 @@ impl Shares {
 }
 
 impl Principled {
+    /// What facets at the cosine `cos_om` to `wo` do.
     #[inline(always)]
     fn shares(&self, cos_om: f32) -> Shares {
         let eta = self.interface.eta;
@@ -103,6 +105,7 @@ impl Principled {
         }
     }
 
+    /// Draws a direction from one of the parts, if it is on the side that it was meant for.
     #[inline(always)]
     fn sample_wi(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<Vec3> {
         if uc < self.p_base {
@@ -124,7 +127,7 @@ impl Principled {
 
     #[inline(always)]
     fn p_interface(&self) -> f32 {
-        1.0 - self.p_base - self.p_coat
+        max(1.0 - self.p_base - self.p_coat, 0.0)
     }
 }
 

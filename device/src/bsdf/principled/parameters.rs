@@ -17,7 +17,7 @@ pub fn eta_from_specular(specular: f32) -> f32 {
 /// The parameters of the model, named as in Mitsuba; all but `eta` in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Colour of diffuse reflection and of metal, and the square of that of glass.
+    /// Colour of diffuse reflection and of metal, and that of light that enters glass and leaves it again.
     pub base_color: Vec3,
     /// Square root of α.
     pub roughness: f32,
@@ -138,9 +138,8 @@ fn fresnel_at_normal_incidence(eta: f32) -> f32 {
 }
 
 impl Principled {
-    /// Chooses parts by the square root of the light that they reflect, of light from all directions. In proportion to it,
-    /// a faint highlight on bright paint would hardly be looked for, though a lamp may be in it; evenly, dark paint
-    /// would be as often as its highlight.
+    /// Chooses parts by the square root of what they scatter of light from all directions: a compromise between drawing
+    /// in proportion to that, which suits an even sky, and drawing evenly, which finds the lamp in a faint highlight.
     #[inline(always)]
     fn with_probabilities(self) -> Self {
         /// Albedo of the sheen of strength 1, and of the coat.
