@@ -1,5 +1,6 @@
 //! The scene as the stages see it.
 
+use crate::bsdf::plastic::Coat;
 use crate::bvh::Node;
 use crate::camera::Camera;
 use crate::light::{AliasEntry, Light};
@@ -27,6 +28,8 @@ pub struct SceneView {
     pub uvs: *const TriangleUvs,
     /// Materials.
     pub materials: *const Material,
+    /// Coats of the plastics.
+    pub coats: *const Coat,
     /// Textures.
     pub textures: *const Texture,
     /// The texels of all textures.

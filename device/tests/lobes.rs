@@ -38,7 +38,7 @@ const PAINT: Diffuse = Diffuse { reflectance: Vec3::new(0.9, 0.5, 0.1) };
 fn lobes() -> Vec<(String, Bsdf)> {
     let scene = common::empty_scene();
     let at = At { scene: &scene, uv: Vec2::ZERO, front: true, seed: 0 };
-    let paint = DiffuseMaterial { reflectance: Color::new(PAINT.reflectance) };
+    let paint = DiffuseMaterial::new(Color::new(PAINT.reflectance));
     let mut lobes = vec![("diffuse".to_owned(), paint.bsdf::<Full>(&at))];
     for alpha in ALPHAS {
         for (i, (metal, eta, k)) in METALS.into_iter().enumerate() {

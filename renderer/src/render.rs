@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use device::bsdf::plastic::Coat;
 use device::bsdf::{Basic, Compiled, Features, Glass};
 use device::bvh::Node;
 use device::film::FilmPixel;
@@ -94,6 +95,7 @@ pub struct Uploaded<B: Backend> {
     normals: B::Buf<TriangleNormals>,
     uvs: B::Buf<TriangleUvs>,
     materials: B::Buf<Material>,
+    coats: B::Buf<Coat>,
     textures: B::Buf<Texture>,
     texels: B::Buf<u32>,
     lights: B::Buf<Light>,
@@ -112,6 +114,7 @@ impl<B: Backend> Uploaded<B> {
             normals: backend.upload("normals", &scene.normals)?,
             uvs: backend.upload("texture coordinates", &scene.uvs)?,
             materials: backend.upload("materials", &scene.materials)?,
+            coats: backend.upload("coats", &scene.coats)?,
             textures: backend.upload("textures", &scene.textures)?,
             texels: backend.upload("texels", &scene.texels)?,
             lights: backend.upload("lights", &scene.lights)?,
@@ -129,6 +132,7 @@ impl<B: Backend> Uploaded<B> {
             normals: self.normals.ptr(),
             uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             materials: self.materials.ptr(),
+            coats: self.coats.ptr(),
             textures: self.textures.ptr(),
             texels: self.texels.ptr(),
             lights: self.lights.ptr(),

@@ -81,6 +81,16 @@ fn anisotropic_correlated() {
 }
 
 #[test]
+fn plastic() {
+    agrees("plastic", "reference", Masking::Separable);
+}
+
+#[test]
+fn principled_sweep() {
+    agrees("principled-sweep", "reference", Masking::Separable);
+}
+
+#[test]
 fn control_rejects_alphas_swapped_and_meshes_without_uvs() {
     let scene = reference_scene("anisotropic");
     let mut swapped = scene.clone();

@@ -7,9 +7,9 @@ mod features;
 pub mod fresnel;
 pub mod microfacet;
 pub mod oren_nayar;
-pub mod sheen;
 pub mod plastic;
 pub mod principled;
+pub mod sheen;
 
 use glam::{Vec2, Vec3};
 
@@ -18,9 +18,9 @@ pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
 pub use features::{Basic, Compiled, Features, Full, Glass};
 pub use oren_nayar::OrenNayar;
-pub use sheen::{Sheen, sheen_albedo};
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
+pub use sheen::{Sheen, sheen_albedo};
 
 use crate::arch::sqrt;
 
@@ -172,77 +172,4 @@ lobes! {
     Plastic,
     /// Anything between plastic, metal and glass, by parameters made for artists.
     Principled,
-}
-
-/// Parameters of a material, 48 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub struct Material {
-    /// Diffuse: albedo. Conductor: real part of the index of refraction. Dielectrics: in x, the index of refraction
-    /// behind the surface relative to that in front of it.
-    pub color: Vec3,
-    /// One of the constants below.
-    pub kind: u32,
-    /// Conductor: imaginary part of the index of refraction.
-    pub k: Vec3,
-    /// Non-zero if the back scatters as the front does; otherwise it is black.
-    pub two_sided: u32,
-    /// Roughness parameters along x and y, > 0; both 0 if smooth.
-    pub alpha: [f32; 2],
-    /// [`Masking`] as a number.
-    pub masking: u32,
-    /// [`Distribution`] as a number.
-    pub distribution: u32,
-}
-
-const _: () = assert!(size_of::<Material>() == 48);
-
-impl Material {
-    /// `kind` of Lambertian reflection.
-    pub const DIFFUSE: u32 = 0;
-    /// `kind` of a conductor.
-    pub const CONDUCTOR: u32 = 1;
-    /// `kind` of a dielectric that fills what lies behind the surface.
-    pub const DIELECTRIC: u32 = 2;
-    /// `kind` of a thin pane of a dielectric.
-    pub const THIN_DIELECTRIC: u32 = 3;
-
-    /// Whether the x axis of the local frame has to be dp/du.
-    #[inline(always)]
-    pub const fn needs_tangents(&self) -> bool {
-        self.alpha[0] != self.alpha[1]
-    }
-
-    /// The lobe that these parameters describe, seen from the front or from behind.
-    #[inline(always)]
-    pub fn bsdf(&self, front: bool) -> Bsdf {
-        match self.kind {
-            Self::CONDUCTOR if self.alpha[0] == 0.0 => {
-                Bsdf::SmoothConductor(SmoothConductor { eta: self.color, k: self.k })
-            }
-            Self::CONDUCTOR => {
-                Bsdf::Conductor(Conductor { microfacet: self.microfacet(), eta: self.color, k: self.k })
-            }
-            Self::DIELECTRIC => {
-                let eta = if front { self.color.x } else { 1.0 / self.color.x };
-                // An interface that all but vanishes scatters nothing to speak of, whatever its roughness.
-                if self.alpha[0] == 0.0 || (eta - 1.0).abs() < 1e-3 {
-                    Bsdf::SmoothDielectric(SmoothDielectric { eta })
-                } else {
-                    Bsdf::Dielectric(Dielectric { microfacet: self.microfacet(), eta })
-                }
-            }
-            Self::THIN_DIELECTRIC => Bsdf::ThinDielectric(ThinDielectric { eta: self.color.x }),
-            _ => Bsdf::Diffuse(Diffuse { reflectance: self.color }),
-        }
-    }
-
-    #[inline(always)]
-    const fn microfacet(&self) -> Microfacet {
-        Microfacet {
-            alpha: Vec2::from_array(self.alpha),
-            distribution: Distribution::from_u32(self.distribution),
-            masking: Masking::from_u32(self.masking),
-        }
-    }
 }

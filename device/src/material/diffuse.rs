@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{At, Color, Kind, Parameters};
-use crate::bsdf::{Bsdf, Compiled, Diffuse, Features};
+use super::{At, Color, Kind, Parameters, Scalar};
+use crate::bsdf::{Bsdf, Compiled, Diffuse, Features, OrenNayar};
 
 /// Parameters of a diffuse surface.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -11,18 +11,34 @@ use crate::bsdf::{Bsdf, Compiled, Diffuse, Features};
 pub struct DiffuseMaterial {
     /// Albedo, in [0, 1].
     pub reflectance: Color,
+    /// Roughness of [`OrenNayar`], in [0, 1]; 0 is Lambertian.
+    pub roughness: Scalar,
+    /// Unused.
+    pub reserved: [u32; 2],
+}
+
+impl DiffuseMaterial {
+    /// A Lambertian surface.
+    pub const fn new(reflectance: Color) -> Self {
+        Self { reflectance, roughness: Scalar::new(0.0), reserved: [0; 2] }
+    }
 }
 
 impl Parameters for DiffuseMaterial {
     const KIND: Kind = Kind::Diffuse;
-    const LOBES: Features = Diffuse::FEATURE;
+    const LOBES: Features = Diffuse::FEATURE.and(OrenNayar::FEATURE);
 
     fn features(&self) -> Features {
-        Self::LOBES.and(self.reflectance.features())
+        let lobe = if self.roughness.is(0.0) { Diffuse::FEATURE } else { OrenNayar::FEATURE };
+        lobe.and(self.reflectance.features()).and(self.roughness.features())
     }
 
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
-        Bsdf::Diffuse(Diffuse { reflectance: self.reflectance.at::<C>(at) })
+        let reflectance = self.reflectance.at::<C>(at);
+        if !C::FEATURES.contains(OrenNayar::FEATURE) || self.roughness.is(0.0) {
+            return Bsdf::Diffuse(Diffuse { reflectance });
+        }
+        Bsdf::OrenNayar(OrenNayar { reflectance, roughness: self.roughness.at::<C>(at) })
     }
 }

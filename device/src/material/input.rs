@@ -149,6 +149,12 @@ impl Facets {
         self.alpha[0].is(0.0) && self.alpha[1].is(0.0)
     }
 
+    /// Whether alpha comes from textures.
+    #[inline(always)]
+    pub const fn is_textured(&self) -> bool {
+        self.alpha[0].texture != NO_TEXTURE || self.alpha[1].texture != NO_TEXTURE
+    }
+
     /// [`Features::TEXTURES`] if there are any.
     pub fn features(&self) -> Features {
         self.alpha[0].features().and(self.alpha[1].features())

@@ -9,6 +9,9 @@ mod dielectric;
 mod diffuse;
 mod input;
 pub mod normal;
+mod plastic;
+mod principled;
+mod sheen;
 pub mod texture;
 
 use bytemuck::{Pod, Zeroable};
@@ -23,6 +26,9 @@ pub use conductor::ConductorMaterial;
 pub use dielectric::{DielectricMaterial, ThinDielectricMaterial};
 pub use diffuse::DiffuseMaterial;
 pub use input::{At, Color, Facets, Scalar, Scattering};
+pub use plastic::PlasticMaterial;
+pub use principled::PrincipledMaterial;
+pub use sheen::SheenMaterial;
 
 /// Rows of 16 bytes for the parameters of a kind.
 const ROWS: usize = 13;
@@ -163,6 +169,12 @@ materials! {
     Dielectric(DielectricMaterial),
     /// A thin pane of a dielectric.
     ThinDielectric(ThinDielectricMaterial),
+    /// Plastic.
+    Plastic(PlasticMaterial),
+    /// The sheen of cloth.
+    Sheen(SheenMaterial),
+    /// The principled model.
+    Principled(PrincipledMaterial),
 }
 
 impl Material {

@@ -80,11 +80,12 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 20] = [
+pub const LAYOUT: [u32; 21] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
     size_of::<crate::material::Header>() as u32,
+    size_of::<crate::bsdf::plastic::Coat>() as u32,
     size_of::<crate::material::texture::Texture>() as u32,
     size_of::<crate::shape::triangle::TriangleUvs>() as u32,
     size_of::<crate::light::Light>() as u32,

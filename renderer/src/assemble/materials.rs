@@ -1,11 +1,18 @@
 //! Materials and textures to records of the device.
 
 use device::bsdf::Features;
+use device::bsdf::microfacet::Microfacet;
+use device::bsdf::plastic::Coat;
 use device::material::texture::Texture as DeviceTexture;
 use device::material::{Header, Material as DeviceMaterial};
+use glam::Vec2;
+use rayon::prelude::*;
 
 use super::Error;
-use crate::scene::{Description, Material, MaterialKind, NormalMapKind, RenderSettings, Texture};
+use crate::scene::{
+    Description, Distribution, Facets, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
+    RenderSettings, Texture,
+};
 
 /// What the shading of a shape wants of its triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,12 +23,14 @@ pub(super) struct Wants {
     pub(super) uvs: bool,
 }
 
-/// The records of all materials.
-pub(super) fn records(description: &Description) -> Vec<DeviceMaterial> {
-    description.materials.iter().map(|m| record(m, &description.render)).collect()
+/// The records of all materials, and the coats of the plastics among them.
+pub(super) fn records(description: &Description) -> (Vec<DeviceMaterial>, Vec<Coat>) {
+    let mut coats = Vec::new();
+    let record = |m| record(m, &description.render, &mut coats);
+    (description.materials.iter().map(record).collect(), coats)
 }
 
-fn record(material: &Material, render: &RenderSettings) -> DeviceMaterial {
+fn record(material: &Material, render: &RenderSettings, coats: &mut Vec<Coat>) -> DeviceMaterial {
     let mut header = Header { opacity: material.opacity, ..Header::PLAIN };
     header.flags = if material.two_sided { Header::TWO_SIDED } else { 0 };
     header.back = material.back.map_or(Header::NONE, |i| i as u32);
@@ -38,10 +47,25 @@ fn record(material: &Material, render: &RenderSettings) -> DeviceMaterial {
         header.flags |= if map.hard_terminator { Header::HARD_TERMINATOR } else { 0 };
     }
     let mut kind = material.kind;
-    if let Some(facets) = kind.facets_mut() {
-        facets.masking = render.masking as u32;
+    kind.set_masking(render.masking);
+    if let MaterialKind::Plastic(plastic) = &mut kind {
+        plastic.coat = coats.len() as u32;
+        coats.extend(coats_of(plastic, render.masking));
     }
     kind.record(header)
+}
+
+fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
+    let distribution = match plastic.facets.distribution {
+        x if x == Distribution::Beckmann as u32 => Distribution::Beckmann,
+        _ => Distribution::Ggx,
+    };
+    let coat = |roughness: f32| {
+        let alpha = Vec2::splat((roughness * roughness).max(Facets::MIN_ALPHA));
+        Coat::new(&Microfacet { alpha, distribution, masking }, plastic.ior)
+    };
+    let wanted: Vec<_> = plastic.coats_wanted().collect();
+    wanted.into_par_iter().map(coat).collect()
 }
 
 /// What each material wants, those that it may turn out to be included.

@@ -9,6 +9,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use device::bsdf::Features;
+use device::bsdf::plastic::Coat;
 use device::bvh::Node;
 use device::camera::Camera as DeviceCamera;
 use device::light::{AliasEntry, Light};
@@ -36,6 +37,8 @@ pub struct SceneData {
     pub uvs: Vec<TriangleUvs>,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
+    /// Coats of the plastics.
+    pub coats: Vec<Coat>,
     /// Textures.
     pub textures: Vec<DeviceTexture>,
     /// The texels of all textures.
@@ -119,7 +122,7 @@ impl std::error::Error for Error {}
 
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
-    let materials = materials::records(description);
+    let (materials, coats) = materials::records(description);
     let flat = shapes::flatten(&description.shapes, &materials::wants(description, &materials));
     let lights = lights::collect(&flat, &description.shapes, description.environment);
     let mut prims = flat.prims;
@@ -136,6 +139,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         + size_of_val(&*flat.normals)
         + size_of_val(&*flat.uvs)
         + size_of_val(&*materials)
+        + size_of_val(&*coats)
         + size_of_val(&*textures)
         + size_of_val(&*texels)
         + size_of_val(&*lights.lights)
@@ -156,6 +160,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         uvs: flat.uvs,
         features: materials::features(description, &materials),
         materials,
+        coats,
         textures,
         texels,
         environment: lights.environment,

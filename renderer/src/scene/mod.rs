@@ -67,8 +67,8 @@ pub use device::bsdf::microfacet::{Distribution, Masking};
 use device::material::Material as DeviceMaterial;
 pub use device::material::texture::{Channel, Format, Wrap};
 pub use device::material::{
-    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, Header, Parameters, Scalar,
-    Scattering, ThinDielectricMaterial,
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, Header, Parameters,
+    PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial,
 };
 pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
@@ -187,6 +187,12 @@ material_kinds! {
     Dielectric(DielectricMaterial),
     /// A thin smooth pane of a dielectric.
     ThinDielectric(ThinDielectricMaterial),
+    /// A dielectric coat over a diffuse base.
+    Plastic(PlasticMaterial),
+    /// The sheen of cloth.
+    Sheen(SheenMaterial),
+    /// The principled model.
+    Principled(PrincipledMaterial),
     /// A mixture of two others.
     Blend(Blend),
 }
@@ -194,7 +200,7 @@ material_kinds! {
 impl MaterialKind {
     /// Diffuse reflection of one colour.
     pub fn diffuse(reflectance: Vec3) -> Self {
-        Self::Diffuse(DiffuseMaterial { reflectance: Color::new(reflectance) })
+        Self::Diffuse(DiffuseMaterial::new(Color::new(reflectance)))
     }
 
     /// The microfacets, where there are any.
@@ -202,7 +208,18 @@ impl MaterialKind {
         match self {
             Self::Conductor(p) => Some(&mut p.facets),
             Self::Dielectric(p) => Some(&mut p.facets),
-            Self::Diffuse(_) | Self::ThinDielectric(_) | Self::Blend(_) => None,
+            Self::Plastic(p) => Some(&mut p.facets),
+            _ => None,
+        }
+    }
+
+    /// Says how masking and shadowing combine, where there are microfacets.
+    pub fn set_masking(&mut self, masking: Masking) {
+        if let Self::Principled(p) = self {
+            p.masking = masking as u32;
+        }
+        if let Some(facets) = self.facets_mut() {
+            facets.masking = masking as u32;
         }
     }
 }

@@ -22,10 +22,30 @@ pub(super) const NORMAL_MAP: &[&str] = &["green", "strength", "invalid_normals",
 pub(super) const BUMP_MAP: &[&str] = &["strength", "invalid_normals", "terminator"];
 /// Types of material and the keys that each adds.
 pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] = &[
-    ("diffuse", &["reflectance"]),
+    ("diffuse", &["reflectance", "roughness"]),
     ("conductor", &["eta", "k", "roughness", "alpha", "distribution"]),
     ("dielectric", &["ior", "roughness", "alpha", "distribution"]),
     ("thin_dielectric", &["ior"]),
+    ("plastic", &["reflectance", "specular", "ior", "roughness", "alpha", "distribution", "nonlinear"]),
+    ("sheen", &["color", "roughness"]),
+    (
+        "principled",
+        &[
+            "base_color",
+            "roughness",
+            "anisotropic",
+            "metallic",
+            "specular",
+            "ior",
+            "spec_tint",
+            "spec_trans",
+            "flatness",
+            "sheen",
+            "sheen_tint",
+            "clearcoat",
+            "clearcoat_gloss",
+        ],
+    ),
     ("blend", &["materials", "weight"]),
 ];
 /// Keys of every shape.

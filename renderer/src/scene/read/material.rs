@@ -1,5 +1,6 @@
 //! `[materials]`.
 
+use device::bsdf::principled;
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
@@ -10,7 +11,8 @@ use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::suggest::{hint, quoted};
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
-    Material, MaterialKind, NormalMap, NormalMapKind, Scalar, ThinDielectricMaterial,
+    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
+    SheenMaterial, ThinDielectricMaterial,
 };
 
 /// The materials read so far, by name.
@@ -119,6 +121,14 @@ fn check_references(list: &[(String, Option<Material>)], start: usize, field: &F
     }
 }
 
+/// The range of most parameters.
+const UNIT: (f32, f32) = (0.0, 1.0);
+
+/// Index of refraction of a coat, which is denser than what is around it.
+fn coat_ior(field: Field<'_>) -> Option<f32> {
+    field.number_in(1.01, 10.0)
+}
+
 /// Reads one material.
 struct Reader<'a, 'b, 't> {
     section: Section<'a>,
@@ -139,12 +149,15 @@ impl Reader<'_, '_, '_> {
             section.src.error(field.key_span, format!("{} {rule}", section.name));
         }
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
-        let opacity = self.scalar("opacity", 1.0, (0.0, 1.0));
+        let opacity = self.scalar("opacity", 1.0, UNIT);
         let normal_map = self.normal_map();
         let kind = match kind {
             "diffuse" => self.diffuse(),
             "dielectric" => self.dielectric(),
             "thin_dielectric" => self.thin_dielectric(),
+            "plastic" => self.plastic(),
+            "sheen" => self.sheen(),
+            "principled" => self.principled(),
             "blend" => self.blend(),
             _ => self.conductor(),
         };
@@ -160,7 +173,12 @@ impl Reader<'_, '_, '_> {
 
     fn diffuse(&mut self) -> Option<MaterialKind> {
         let field = self.section.require("reflectance", "reflectance = [0.8, 0.8, 0.8]")?;
-        Some(MaterialKind::Diffuse(DiffuseMaterial { reflectance: self.color_of(&field, 1.0)? }))
+        let (reflectance, roughness) = (self.color_of(&field, 1.0), self.scalar("roughness", 0.0, UNIT));
+        Some(MaterialKind::Diffuse(DiffuseMaterial {
+            reflectance: reflectance?,
+            roughness: roughness?,
+            reserved: [0; 2],
+        }))
     }
 
     fn conductor(&mut self) -> Option<MaterialKind> {
@@ -188,12 +206,103 @@ impl Reader<'_, '_, '_> {
         Some(MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: self.ior()?, reserved: [0; 3] }))
     }
 
+    fn plastic(&mut self) -> Option<MaterialKind> {
+        let field = self.section.require("reflectance", "reflectance = [0.7, 0.1, 0.1]")?;
+        let (reflectance, specular) = (self.color_of(&field, 1.0), self.color("specular", Vec3::ONE));
+        let (facets, ior) = (self.facets(false), self.section.get("ior").map_or(Some(1.5), coat_ior));
+        let nonlinear = self.section.get("nonlinear").map_or(Some(false), |f| f.boolean());
+        let facets = facets?;
+        if facets.is_anisotropic() {
+            let field = self.section.get("alpha").or_else(|| self.section.get("roughness"))?;
+            return field.fail("differs along u and v; the coat of a plastic is as rough along both");
+        }
+        Some(MaterialKind::Plastic(PlasticMaterial {
+            reflectance: reflectance?,
+            specular: specular?,
+            facets,
+            ior: ior?,
+            nonlinear: nonlinear?.into(),
+            coat: 0,
+            reserved: 0,
+        }))
+    }
+
+    fn sheen(&mut self) -> Option<MaterialKind> {
+        let (color, roughness) = (self.color("color", Vec3::ONE), self.scalar("roughness", 0.3, UNIT));
+        Some(MaterialKind::Sheen(SheenMaterial { color: color?, roughness: roughness?, reserved: [0; 2] }))
+    }
+
+    fn principled(&mut self) -> Option<MaterialKind> {
+        let default = principled::Parameters::DEFAULT;
+        let base_color = self.color("base_color", default.base_color);
+        let [
+            roughness,
+            anisotropic,
+            metallic,
+            spec_tint,
+            spec_trans,
+            flatness,
+            sheen,
+            sheen_tint,
+            clearcoat,
+            gloss,
+        ] = [
+            ("roughness", default.roughness),
+            ("anisotropic", default.anisotropic),
+            ("metallic", default.metallic),
+            ("spec_tint", default.spec_tint),
+            ("spec_trans", default.spec_trans),
+            ("flatness", default.flatness),
+            ("sheen", default.sheen),
+            ("sheen_tint", default.sheen_tint),
+            ("clearcoat", default.clearcoat),
+            ("clearcoat_gloss", default.clearcoat_gloss),
+        ]
+        .map(|(key, default)| self.scalar(key, default, UNIT));
+        let spec_trans = spec_trans?;
+        let eta = self.principled_eta(default.eta, !spec_trans.is(0.0));
+        Some(MaterialKind::Principled(PrincipledMaterial {
+            base_color: base_color?,
+            roughness: roughness?,
+            anisotropic: anisotropic?,
+            metallic: metallic?,
+            spec_tint: spec_tint?,
+            spec_trans,
+            flatness: flatness?,
+            sheen: sheen?,
+            sheen_tint: sheen_tint?,
+            clearcoat: clearcoat?,
+            clearcoat_gloss: gloss?,
+            eta: eta?,
+            masking: Masking::Correlated as u32,
+            reserved: [0; 2],
+        }))
+    }
+
+    /// Index of refraction, from `ior` or `specular`.
+    fn principled_eta(&self, default: f32, is_transmissive: bool) -> Option<f32> {
+        match (self.section.get("ior"), self.section.get("specular")) {
+            (Some(_), Some(specular)) => {
+                let rule = "gives both \"ior\" and \"specular\"; keep one";
+                specular.src.error(specular.key_span, format!("{} {rule}", self.section.name));
+                None
+            }
+            (Some(ior), None) => ior.number_in(0.1, 10.0),
+            (None, Some(specular)) => {
+                // What refracts needs an interface.
+                let least = if is_transmissive { 1e-3 } else { 0.0 };
+                specular.number_in(0.0, 1.0).map(|s| principled::eta_from_specular(s.max(least)))
+            }
+            (None, None) => Some(default),
+        }
+    }
+
     fn blend(&mut self) -> Option<MaterialKind> {
         let field = self.section.require("materials", "materials = [\"rust\", \"steel\"]")?;
         let names = field.numbers(2, "the names of two materials")?;
         let parts = [self.reference(&names[0]), self.reference(&names[1])];
         let weight = self.section.require("weight", "weight = 0.5 (the part of the second)")?;
-        let weight = self.scalar_of(&weight, (0.0, 1.0))?;
+        let weight = self.scalar_of(&weight, UNIT)?;
         Some(MaterialKind::Blend(Blend { materials: [parts[0]? as u32, parts[1]? as u32], weight }))
     }
 
@@ -219,6 +328,14 @@ impl Reader<'_, '_, '_> {
         match self.section.get(key) {
             Some(field) => self.scalar_of(&field, range),
             None => Some(Scalar::new(default)),
+        }
+    }
+
+    /// A colour by its key, which may come from a texture.
+    fn color(&mut self, key: &str, default: Vec3) -> Option<Color> {
+        match self.section.get(key) {
+            Some(field) => self.color_of(&field, 1.0),
+            None => Some(Color::new(default)),
         }
     }
 

@@ -102,7 +102,7 @@ fn check(d: &Description) {
     assert!(d.environment != Vec3::ZERO || d.shapes.iter().any(|s| s.emission != Vec3::ZERO));
     for material in &d.materials {
         match material.kind {
-            MaterialKind::Diffuse(DiffuseMaterial { reflectance }) => {
+            MaterialKind::Diffuse(DiffuseMaterial { reflectance, .. }) => {
                 assert!(reflectance.value.min_element() >= 0.0 && reflectance.value.max_element() <= 1.0);
             }
             MaterialKind::Conductor(ConductorMaterial { eta, k, facets }) => {
@@ -112,6 +112,11 @@ fn check(d: &Description) {
                 assert!(ior > 0.0 && are_facets(facets));
             }
             MaterialKind::ThinDielectric(ThinDielectricMaterial { ior, .. }) => assert!(ior > 0.0),
+            MaterialKind::Plastic(PlasticMaterial { facets, ior, .. }) => {
+                assert!(ior > 1.0 && are_facets(facets))
+            }
+            MaterialKind::Sheen(SheenMaterial { roughness, .. }) => assert!(roughness.value <= 1.0),
+            MaterialKind::Principled(PrincipledMaterial { eta, .. }) => assert!(eta > 0.0),
             MaterialKind::Blend(Blend { materials, .. }) => {
                 assert!(materials.iter().all(|i| (*i as usize) < d.materials.len()));
             }

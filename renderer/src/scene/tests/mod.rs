@@ -103,7 +103,7 @@ fn everything_can_be_said() {
     assert_eq!((d.camera.up, d.camera.fov_axis, d.camera.fov), (Vec3::Z, FovAxis::X, 90.0));
     assert_eq!(d.environment, Vec3::new(1.0, 2.0, 3.0));
     assert!(!d.materials[0].two_sided);
-    let MaterialKind::Diffuse(DiffuseMaterial { reflectance }) = d.materials[0].kind else {
+    let MaterialKind::Diffuse(DiffuseMaterial { reflectance, .. }) = d.materials[0].kind else {
         panic!("not diffuse")
     };
     assert_near(reflectance.value, [1.0, 0.0, 0.215_860_5]);
