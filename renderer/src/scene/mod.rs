@@ -4,6 +4,7 @@ mod error;
 mod image;
 pub mod limits;
 mod load;
+pub mod metals;
 mod obj;
 mod read;
 mod suggest;

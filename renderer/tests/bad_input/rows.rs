@@ -140,7 +140,37 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "missing eta",
         Scene("eta = [0.143, 0.375, 1.442]\n", ""),
-        r#"scene.toml:17:1: material "gold" lacks "eta", for example: eta = [0.143, 0.375, 1.442] for gold"#,
+        r#"scene.toml:17:1: material "gold" lacks "eta", for example: eta = [0.143, 0.375, 1.442]"#,
+    ),
+    (
+        "missing metal",
+        Scene("eta = [0.143, 0.375, 1.442]\nk = [3.983, 2.386, 1.603]\n", ""),
+        r#"scene.toml:17:1: material "gold" lacks "metal", for example: metal = "gold" (or "eta" and "k")"#,
+    ),
+    (
+        "metal and eta",
+        Scene("type = \"conductor\"", "type = \"conductor\"\nmetal = \"gold\""),
+        r#"scene.toml:20:1: material "gold" gives both "metal" and "eta"; a metal has its own"#,
+    ),
+    (
+        "misspelt metal",
+        Scene("eta = [0.143, 0.375, 1.442]\nk = [3.983, 2.386, 1.603]\n", "metal = \"cooper\"\n"),
+        r#"scene.toml:19:9: unknown metal "cooper"; did you mean "copper"?"#,
+    ),
+    (
+        "unknown metal",
+        Scene("eta = [0.143, 0.375, 1.442]\nk = [3.983, 2.386, 1.603]\n", "metal = \"unobtainium\"\n"),
+        r#"scene.toml:19:9: unknown metal "unobtainium"; it is "aluminium", "brass", "chromium", "cobalt", "copper", "gold", "iridium", "iron", "mercury", "molybdenum", "nickel", "palladium", "platinum", "rhodium" and 21 more"#,
+    ),
+    (
+        "metal of paint",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = 0.5\nmetal = \"gold\""),
+        r#"scene.toml:16:1: unknown key "metal" in material "white"; it belongs to materials of type "conductor""#,
+    ),
+    (
+        "metal as Mitsuba calls it",
+        Scene("type = \"conductor\"", "type = \"conductor\"\nmaterial = \"Au\""),
+        r#"scene.toml:19:1: unknown key "material" in material "gold"; it is called "metal" here"#,
     ),
     (
         "no camera",

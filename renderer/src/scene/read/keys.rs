@@ -23,7 +23,7 @@ pub(super) const BUMP_MAP: &[&str] = &["strength", "invalid_normals", "terminato
 /// Types of material and the keys that each adds.
 pub(super) const MATERIAL_TYPES: &[(&str, &[&str])] = &[
     ("diffuse", &["reflectance", "roughness"]),
-    ("conductor", &["eta", "k", "roughness", "alpha", "distribution"]),
+    ("conductor", &["metal", "eta", "k", "roughness", "alpha", "distribution"]),
     ("dielectric", &["ior", "roughness", "alpha", "distribution"]),
     ("thin_dielectric", &["ior"]),
     ("plastic", &["reflectance", "specular", "ior", "roughness", "alpha", "distribution", "nonlinear"]),
@@ -71,6 +71,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("ior", "eta"),
     ("eta", "ior"),
     ("int_ior", "ior"),
+    ("material", "metal"),
+    ("preset", "metal"),
     ("depth", "max_depth"),
     ("bounces", "max_depth"),
     ("max_bounces", "max_depth"),

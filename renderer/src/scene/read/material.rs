@@ -182,17 +182,8 @@ impl Reader<'_, '_, '_> {
     }
 
     fn conductor(&mut self) -> Option<MaterialKind> {
-        let section = self.section.clone();
-        let eta = section.require("eta", "eta = [0.143, 0.375, 1.442] for gold");
-        let eta = eta.and_then(|f| f.color(MAX_IOR));
-        let k_field = section.require("k", "k = [3.983, 2.386, 1.603] for gold");
-        let k = k_field.as_ref().and_then(|f| f.color(MAX_IOR));
-        let facets = self.facets(true);
-        let (eta, k) = (eta?, k?);
-        if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
-            let message = "\"eta\" and \"k\" are both 0 in the same channel; no material is like that";
-            section.src.error(k_field?.span(), message);
-        }
+        let (eta_k, facets) = (eta_k(&self.section), self.facets(true));
+        let (eta, k) = eta_k?;
         let (eta, k) = (Color::new(eta), Color::new(k));
         Some(MaterialKind::Conductor(ConductorMaterial { eta, k, facets: facets? }))
     }
@@ -431,6 +422,35 @@ impl Reader<'_, '_, '_> {
             keep_invalid: keep_invalid?,
             hard_terminator: hard_terminator?,
         }))
+    }
+}
+
+/// Index of refraction and extinction of a conductor: those of a `metal` by name, or `eta` and `k`.
+fn eta_k(section: &Section<'_>) -> Option<(Vec3, Vec3)> {
+    let said = ["eta", "k"].iter().find_map(|key| section.get(key));
+    match (section.get("metal"), said) {
+        (Some(metal), None) => metal.choice(&metals::choices()).map(|metal| (metal.eta, metal.k)),
+        (Some(_), Some(said)) => {
+            let message =
+                format!("{} gives both \"metal\" and {}; a metal has its own", section.name, said.name);
+            section.src.error(said.key_span, message);
+            None
+        }
+        (None, None) => {
+            section.require("metal", "metal = \"gold\" (or \"eta\" and \"k\")");
+            None
+        }
+        (None, Some(_)) => {
+            let eta = section.require("eta", "eta = [0.143, 0.375, 1.442]").and_then(|f| f.color(MAX_IOR));
+            let k_field = section.require("k", "k = [3.983, 2.386, 1.603]");
+            let k = k_field.as_ref().and_then(|f| f.color(MAX_IOR));
+            let (eta, k) = (eta?, k?);
+            if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
+                let message = "\"eta\" and \"k\" are both 0 in the same channel; no material is like that";
+                section.src.error(k_field?.span(), message);
+            }
+            Some((eta, k))
+        }
     }
 }
 

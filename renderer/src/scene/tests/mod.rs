@@ -123,6 +123,16 @@ fn everything_can_be_said() {
 }
 
 #[test]
+fn metals_go_by_their_names() {
+    for name in ["gold", "Au"] {
+        let d = scene(&format!("{BASE}[materials.coin]\ntype = \"conductor\"\nmetal = {name:?}\nalpha = 0"));
+        let metal = metals::METALS.iter().find(|m| m.names.contains(&"gold")).expect("there is gold");
+        let MaterialKind::Conductor(p) = d.materials[1].kind else { panic!("not a conductor") };
+        assert_eq!((p.eta.value, p.k.value), (metal.eta, metal.k), "{name}");
+    }
+}
+
+#[test]
 fn roulette_is_off_on_or_numbered() {
     for (text, expected) in [("false", None), ("true", Some(5)), ("0", Some(0)), ("9", Some(9))] {
         let d = scene(&format!("{BASE}[render]\nrr = {text}"));
