@@ -68,6 +68,43 @@ pub fn ggx_albedo(mu: f64, alpha: f64, g2: G2) -> f64 {
     sum / (N * N) as f64
 }
 
+/// Part of uniform radiance from below that a rough dielectric, of GGX and with separable masking, lets through to
+/// cosine `mu`: ∫ f |cos θi| dωi over the lower side by quadrature, as in [`ggx_albedo`], over the slopes of facets that
+/// refract, each of which transmits (1 − F)/η² (Walter et al. 2007, eq. 21; the scale is that of radiance).
+pub fn ggx_transmission(mu: f64, alpha: f64, eta: f64) -> f64 {
+    let wo = DVec3::new((1.0 - mu * mu).sqrt(), 0.0, mu);
+    let g1 = |w: DVec3| {
+        let tan2 = (w.x * w.x + w.y * w.y) / (w.z * w.z);
+        2.0 / (1.0 + (1.0 + alpha * alpha * tan2).sqrt())
+    };
+    const N: usize = 1000;
+    let mut sum = 0.0;
+    for i in 0..N {
+        // P(slope > r) = q²: steep facets count, since light passes below them.
+        let q = (i as f64 + 0.5) / N as f64;
+        let r = alpha * (1.0 - q * q).sqrt() / q;
+        for j in 0..N {
+            let phi = PI * (j as f64 + 0.5) / N as f64;
+            let wm = DVec3::new(-r * phi.cos(), -r * phi.sin(), 1.0).normalize();
+            let cos = wo.dot(wm);
+            let cos2_t = 1.0 - (1.0 - cos * cos) / (eta * eta);
+            if cos <= 0.0 || cos2_t <= 0.0 {
+                continue;
+            }
+            let cos_t = cos2_t.sqrt();
+            let wi = (cos / eta - cos_t) * wm - wo / eta;
+            if wi.z >= 0.0 {
+                continue;
+            }
+            let (s, p) =
+                ((cos - eta * cos_t) / (cos + eta * cos_t), (eta * cos - cos_t) / (eta * cos + cos_t));
+            let transmitted = 1.0 - 0.5 * (s * s + p * p);
+            sum += 2.0 * q * transmitted * g1(wo) * g1(wi) * cos / (wo.z * wm.z);
+        }
+    }
+    sum / (N * N) as f64 / (eta * eta)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,5 +140,14 @@ mod tests {
     #[test]
     fn smooth_conductor_loses_nothing() {
         assert!((ggx_albedo(0.8, 1e-3, G2::Correlated) - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn smooth_glass_transmits_what_it_does_not_reflect() {
+        // At normal incidence, F = ((η − 1)/(η + 1))².
+        for eta in [1.5, 1.0 / 1.5] {
+            let expected = (1.0 - 0.04) / (eta * eta);
+            assert!((ggx_transmission(1.0, 1e-3, eta) - expected).abs() < 1e-4);
+        }
     }
 }

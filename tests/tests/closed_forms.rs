@@ -355,3 +355,47 @@ fn control_conductor_furnace_rejects_separable_masking() {
     let difference = compare(&film, &Reference::exact(16, vec![[expected; 3]; 256]), false);
     assert!(difference.mean > 0.001, "{difference:?}");
 }
+
+/// A rough dielectric sphere that shines inwards, seen from outside by light that was scattered once: what it transmits.
+/// `bubble` has glass around it and air within, and shines inwards only; otherwise it is the other way around, and shines
+/// with radiance 1 to both sides.
+fn glass_that_shines(bubble: bool) -> (Description, f64) {
+    const ALPHA: f64 = 0.5;
+    let mut scene = conductor_furnace(ALPHA as f32, Masking::Separable);
+    scene.environment = Vec3::ZERO;
+    scene.render.max_depth = 2;
+    scene.materials[0].kind = MaterialKind::Dielectric {
+        ior: 1.5,
+        alpha: Vec2::splat(ALPHA as f32),
+        distribution: Distribution::Ggx,
+    };
+    let light = &mut scene.shapes[0];
+    (light.emission, light.emission_two_sided, light.flip_normals) = (Vec3::ONE, !bubble, bubble);
+    if bubble {
+        (scene, oracle::ggx_transmission(0.8, ALPHA, 1.0 / 1.5))
+    } else {
+        (scene, 1.0 + oracle::ggx_transmission(0.8, ALPHA, 1.5))
+    }
+}
+
+#[test]
+fn rough_glass_that_shines_inwards_transmits_it() {
+    for bubble in [false, true] {
+        let (scene, expected) = glass_that_shines(bubble);
+        for_each_estimator(&scene, |name, scene| {
+            let spp = if scene.render.sampler == Sampler::Sobol { 2048 } else { 16384 };
+            let name = format!("glass that shines, bubble {bubble}, {name}");
+            is_everywhere(&name, scene, spp, &|_| expected);
+        });
+    }
+}
+
+#[test]
+fn control_glass_that_shines_rejects_an_index_off_by_2_percent() {
+    let (mut scene, expected) = glass_that_shines(true);
+    scene.materials[0].kind =
+        MaterialKind::Dielectric { ior: 1.53, alpha: Vec2::splat(0.5), distribution: Distribution::Ggx };
+    let film = torrance_tests::Machine::Cpu.render(&assembled(&scene), 4096);
+    let difference = compare(&film, &Reference::exact(16, vec![[expected; 3]; 256]), false);
+    assert!(difference.mean > 0.001, "{difference:?}");
+}

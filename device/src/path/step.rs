@@ -153,6 +153,8 @@ struct Scatterer {
     /// What softens the edges of shadows of a normal map.
     terminator: Terminator,
     bsdf: Bsdf,
+    /// The light that is the surface itself, if that is a sphere seen from outside.
+    around: u32,
 }
 
 /// Gathers what is emitted at the hit, prepares direct light, and draws the next ray.
@@ -357,7 +359,9 @@ unsafe fn scatterer<C: Compiled>(
     let at = At { scene, uv: surface.uv, front, seed: walk_seed(settings, state) };
     // SAFETY: the material is of this scene, and its kind is the header's.
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
-    Some(Scatterer { side, p: surface.p, offset, frame, wo: frame.to_local(-d), terminator, bsdf })
+    let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
+    let wo = frame.to_local(-d);
+    Some(Scatterer { side, p: surface.p, offset, frame, wo, terminator, bsdf, around })
 }
 
 /// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
@@ -385,6 +389,7 @@ unsafe fn mapped_normal(
 #[inline(always)]
 fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
+}
 }
 
 impl Scatterer {
@@ -415,11 +420,14 @@ unsafe fn direct_light<C: Compiled>(
         return None;
     }
     let [u0, u1, which, _] = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
-    // SAFETY: there is a light, and the index drawn is in range.
-    let light = unsafe { load(scene.lights.add(select::sample_light(scene, which) as usize)) };
+    // SAFETY: there is a light.
+    let index = unsafe { select::sample_light(scene, which) };
+    // SAFETY: the index drawn is in range.
+    let light = unsafe { load(scene.lights.add(index as usize)) };
     // The light is seen from where rays start, which is clearly inside or outside of a sphere, as the point on the
-    // surface is not.
-    let sample = light.sample_li(at.p + at.offset, Vec2::new(uniform(u0), uniform(u1)))?;
+    // surface is not. A sphere's own light is met by what is transmitted, and starts within.
+    let start = if index == at.around { at.p - at.offset } else { at.p + at.offset };
+    let sample = light.sample_li(start, Vec2::new(uniform(u0), uniform(u1)))?;
     let wi = at.frame.to_local(sample.wi);
     let o = at.origin(sample.wi, wi)?;
     let (f, p_bsdf) = at.bsdf.eval_pdf_as::<C>(at.wo, wi);
