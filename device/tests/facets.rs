@@ -134,6 +134,11 @@ fn masking_from_both_sides_is_the_integral_over_heights() {
             let product = f64::from(separable.g2_transmitted(wo, wi));
             assert!((product * (1.0 + o) * (1.0 + i) - 1.0).abs() < 5e-6, "{surface:?}");
             assert!(g2 <= product * 1.00001, "what is high is hidden from below");
+            for surface in [surface, separable] {
+                let ratio = surface.g2_transmitted_over_g1(wo, wi) * surface.g1(wo);
+                let relative = ratio / surface.g2_transmitted(wo, wi) - 1.0;
+                assert!(relative.abs() < 1e-6, "{surface:?} {wo} {wi}: {relative}");
+            }
         }
     }
 }

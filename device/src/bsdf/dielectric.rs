@@ -114,7 +114,7 @@ impl Lobe for Dielectric {
         let visible = if reflects {
             self.microfacet.g2_over_g1(wo, wi)
         } else {
-            self.microfacet.g2_transmitted(wo, wi) * (1.0 + self.microfacet.lambda(wo))
+            self.microfacet.g2_transmitted_over_g1(wo, wi)
         };
         let weight = Vec3::splat(visible / (eta * eta));
         Some(BsdfSample { wi, pdf, weight, eta })

@@ -133,6 +133,18 @@ impl Microfacet {
         }
     }
 
+    /// G2(wo, wi) / G1(wo) of directions on opposite sides.
+    #[inline(always)]
+    pub fn g2_transmitted_over_g1(&self, wo: Vec3, wi: Vec3) -> f32 {
+        match self.masking {
+            Masking::Correlated => {
+                let visible = 1.0 + self.lambda(wo);
+                visible * special::beta(visible, 1.0 + self.lambda(wi))
+            }
+            Masking::Separable => self.g1(wi),
+        }
+    }
+
     /// Density with which [`Microfacet::sample_wm`] returns `wm`: the distribution of the normals visible from `wo`,
     /// D_wo(wm) = G1(wo)·max(0, wo·wm)·D(wm) / cos θo (eq. 3).
     #[inline(always)]
