@@ -2,12 +2,13 @@
 
 mod common;
 
+use bytemuck::Zeroable;
 use common::ggx::{self, Cells};
 use common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, polar};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use device::bsdf::{BsdfSample, Dielectric, Lobe, SmoothDielectric, ThinDielectric};
+use device::bsdf::{Bsdf, BsdfSample, Dielectric, Lobe, Material, SmoothDielectric, ThinDielectric};
 use glam::{Vec2, Vec3};
 
 /// Glass and water from outside and from inside, diamond, and what hardly differs from air.
@@ -159,6 +160,72 @@ fn weights_are_f_cos_over_pdf() {
             }
         }
     }
+}
+
+/// Median relative error of f and pdf of refracted directions.
+fn error_of_refraction(alpha: f32, eta: f32, wo: Vec3) -> f64 {
+    let (lobe, mut random) = (rough(alpha, eta), Random::new(14));
+    let refracted = (0..400).filter_map(|_| lobe.sample(wo, 0.999_999, random.vec2()));
+    let error = |s: BsdfSample| {
+        let (f, pdf) = lobe.eval_pdf(wo, s.wi);
+        let expected = walter(wide(wo), wide(s.wi), alpha.into(), eta.into(), Mistake::None);
+        (f64::from(f.x) / expected.0 - 1.0).abs().max((f64::from(pdf) / expected.1 - 1.0).abs())
+    };
+    let mut errors: Vec<_> = refracted.filter(|s| s.wi.z < 0.0).map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
+}
+
+/// The index of refraction down to which an interface is rough is where f32 ceases to tell its directions: to 2 % at the
+/// limit, and no more to 10 % at a hundredth of it.
+#[test]
+fn interfaces_are_smooth_where_f32_does_not_tell_directions() {
+    for alpha in [1e-4, 1e-3, 0.01, 0.1, 1.0_f32] {
+        let limit = 4e-6 / alpha;
+        for (from_one, is_smooth) in [(1.05 * limit, false), (0.95 * limit, true), (0.01 * limit, true)] {
+            for eta in [1.0 + from_one, 1.0 / (1.0 + from_one)] {
+                assert_eq!(Dielectric::is_smooth(Vec2::splat(alpha), eta), is_smooth, "{alpha}, {eta}");
+            }
+        }
+        let worst = |from_one: f32| {
+            let of = |eta| {
+                [0.9, 0.7, 0.4]
+                    .map(|z| error_of_refraction(alpha, eta, wo(z)))
+                    .into_iter()
+                    .fold(0.0, f64::max)
+            };
+            of(1.0 + from_one).max(of(1.0 / (1.0 + from_one)))
+        };
+        let (at_limit, beyond) = (worst(1.05 * limit), worst(0.01 * limit));
+        println!("alpha {alpha}: off by {at_limit:.4} at the limit, by {beyond:.2} beyond");
+        assert!(at_limit < 0.02 && beyond > 0.1, "alpha {alpha}: {at_limit} {beyond}");
+    }
+}
+
+#[test]
+fn materials_are_as_smooth_from_behind_as_from_in_front() {
+    let mut random = Random::new(15);
+    let (mut smooth, mut disagreed) = (0, 0);
+    for _ in 0..10_000 {
+        // Around the limit, by ulps and by parts.
+        let alpha = random.power_of_ten(-4.0, 0.0) as f32;
+        let from_one =
+            f64::from(4e-6 / alpha) * (1.0 + random.power_of_ten(-7.0, 0.0) * random.within(-1.0, 1.0));
+        let eta = (1.0 + from_one) as f32;
+        let material = Material {
+            color: Vec3::splat(eta),
+            kind: Material::DIELECTRIC,
+            alpha: [alpha; 2],
+            ..Material::zeroed()
+        };
+        let is_smooth = |front| matches!(material.bsdf(front), Bsdf::SmoothDielectric(_));
+        assert_eq!(is_smooth(true), is_smooth(false), "alpha {alpha}, eta {eta}");
+        smooth += u32::from(is_smooth(true));
+        // Control: by the index seen from each side, the two do disagree.
+        let by_side = |eta: f32| (eta - 1.0).abs() * alpha < 4e-6;
+        disagreed += u32::from(by_side(eta) != by_side(1.0 / eta));
+    }
+    assert!((3000..7000).contains(&smooth) && disagreed > 10, "{smooth} {disagreed}");
 }
 
 /// P-values of reflected and refracted directions, each looked at as the facet that sent it there.

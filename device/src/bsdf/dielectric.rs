@@ -8,7 +8,7 @@ use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
 use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
-use crate::arch::max;
+use crate::arch::{max, min};
 
 /// A smooth interface: reflects and refracts in one direction each.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +44,19 @@ impl Lobe for SmoothDielectric {
 pub struct Dielectric {
     /// Distribution of microfacets.
     pub microfacet: Microfacet,
-    /// Relative index of refraction, > 0; not 1, where nothing would be scattered.
+    /// Relative index of refraction, > 0; far enough from 1 for [`Dielectric::is_smooth`].
     pub eta: f32,
 }
 
 impl Dielectric {
+    /// Whether an interface of roughness `alpha` and relative index of refraction `eta`, or 1/`eta`, is to be taken for a
+    /// smooth one. Facets tilted by α turn what they refract by α·|η − 1| only: where that nears the distance between
+    /// directions in f32, two directions no longer tell the facet between them, nor f and pdf, to some 10⁻⁸ / (α·|η − 1|).
+    #[inline(always)]
+    pub fn is_smooth(alpha: Vec2, eta: f32) -> bool {
+        min(alpha.x, alpha.y) * (eta - 1.0 / eta).abs() < 8e-6
+    }
+
     /// The half vector on the side of `wo` of which `wi` is the reflection (eq. 13) or the refraction (eq. 16).
     #[inline(always)]
     pub(super) fn half_vector(&self, wo: Vec3, wi: Vec3) -> Vec3 {

@@ -36,11 +36,15 @@ impl Parameters for DielectricMaterial {
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         let eta = if at.front { self.ior } else { 1.0 / self.ior };
-        // An interface that all but vanishes scatters nothing to speak of, whatever its roughness.
-        if self.facets.is_smooth() || (eta - 1.0).abs() < 1e-3 {
+        if self.facets.is_smooth() {
             return Bsdf::SmoothDielectric(SmoothDielectric { eta });
         }
-        Bsdf::Dielectric(Dielectric { microfacet: self.facets.at::<C>(at), eta })
+        let microfacet = self.facets.at::<C>(at);
+        // By the material's own index, so that both sides decide alike.
+        if Dielectric::is_smooth(microfacet.alpha, self.ior) {
+            return Bsdf::SmoothDielectric(SmoothDielectric { eta });
+        }
+        Bsdf::Dielectric(Dielectric { microfacet, eta })
     }
 }
 

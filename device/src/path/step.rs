@@ -390,7 +390,6 @@ unsafe fn mapped_normal(
 fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
-}
 
 impl Scatterer {
     /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
