@@ -2,13 +2,13 @@
 
 mod common;
 
-use bytemuck::Zeroable;
 use common::ggx::{self, Cells};
 use common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, polar};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use device::bsdf::{Bsdf, BsdfSample, Dielectric, Lobe, Material, SmoothDielectric, ThinDielectric};
+use device::bsdf::{Bsdf, BsdfSample, Dielectric, Full, Lobe, SmoothDielectric, ThinDielectric};
+use device::material::{At, DielectricMaterial, Facets, Parameters};
 use glam::{Vec2, Vec3};
 
 /// Glass and water from outside and from inside, diamond, and what hardly differs from air.
@@ -206,19 +206,19 @@ fn interfaces_are_smooth_where_f32_does_not_tell_directions() {
 fn materials_are_as_smooth_from_behind_as_from_in_front() {
     let mut random = Random::new(15);
     let (mut smooth, mut disagreed) = (0, 0);
+    let scene = common::empty_scene();
     for _ in 0..10_000 {
         // Around the limit, by ulps and by parts.
         let alpha = random.power_of_ten(-4.0, 0.0) as f32;
         let from_one =
             f64::from(4e-6 / alpha) * (1.0 + random.power_of_ten(-7.0, 0.0) * random.within(-1.0, 1.0));
         let eta = (1.0 + from_one) as f32;
-        let material = Material {
-            color: Vec3::splat(eta),
-            kind: Material::DIELECTRIC,
-            alpha: [alpha; 2],
-            ..Material::zeroed()
+        let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
+        let material = DielectricMaterial { facets, ior: eta, reserved: [0; 3] };
+        let is_smooth = |front| {
+            let at = At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 };
+            matches!(material.bsdf::<Full>(&at), Bsdf::SmoothDielectric(_))
         };
-        let is_smooth = |front| matches!(material.bsdf(front), Bsdf::SmoothDielectric(_));
         assert_eq!(is_smooth(true), is_smooth(false), "alpha {alpha}, eta {eta}");
         smooth += u32::from(is_smooth(true));
         // Control: by the index seen from each side, the two do disagree.

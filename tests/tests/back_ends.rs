@@ -4,7 +4,7 @@ use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
 use renderer::render::{Budget, Control, render};
-use renderer::scene::{Description, Distribution, Masking, MaterialKind, Sampler};
+use renderer::scene::{Description, Distribution, Masking, Sampler};
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, machines, reference_scene};
 
@@ -14,8 +14,8 @@ fn scene(name: &str) -> Description {
     let mut scene = reference_scene(name);
     scene.render.masking = Masking::Correlated;
     for material in &mut scene.materials {
-        if let MaterialKind::Dielectric { distribution, .. } = &mut material.kind {
-            *distribution = Distribution::Beckmann;
+        if let Some(facets) = material.kind.facets_mut() {
+            facets.distribution = Distribution::Beckmann as u32;
         }
     }
     scene

@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DVec3, Vec2, Vec3};
 use renderer::scene::{
-    Camera, Color, ConductorMaterial, Description, Direct, Distribution, Facets, FovAxis, Geometry, Masking,
-    Material, MaterialKind, RenderSettings, Sampler, Shape, TriangleMesh,
+    Camera, Color, ConductorMaterial, Description, DielectricMaterial, Direct, Distribution, Facets, FovAxis,
+    Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler, Shape, TriangleMesh,
 };
 use torrance_tests::compare::{Reference, compare};
 use torrance_tests::oracle::{self, G2};
@@ -39,6 +39,11 @@ fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shape>) 
 
 fn camera(position: Vec3, target: Vec3, up: Vec3, fov: f32) -> Camera {
     Camera { position, target, up, fov, fov_axis: FovAxis::Y }
+}
+
+fn frosted(ior: f32, alpha: f32) -> DielectricMaterial {
+    let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
+    DielectricMaterial { facets, ior, reserved: [0; 3] }
 }
 
 fn shape(geometry: Geometry, emission: f32) -> Shape {
@@ -364,11 +369,7 @@ fn glass_that_shines(bubble: bool) -> (Description, f64) {
     let mut scene = conductor_furnace(ALPHA as f32, Masking::Separable);
     scene.environment = Vec3::ZERO;
     scene.render.max_depth = 2;
-    scene.materials[0].kind = MaterialKind::Dielectric {
-        ior: 1.5,
-        alpha: Vec2::splat(ALPHA as f32),
-        distribution: Distribution::Ggx,
-    };
+    scene.materials[0].kind = MaterialKind::Dielectric(frosted(1.5, ALPHA as f32));
     let light = &mut scene.shapes[0];
     (light.emission, light.emission_two_sided, light.flip_normals) = (Vec3::ONE, !bubble, bubble);
     if bubble {
@@ -393,8 +394,7 @@ fn rough_glass_that_shines_inwards_transmits_it() {
 #[test]
 fn control_glass_that_shines_rejects_an_index_off_by_2_percent() {
     let (mut scene, expected) = glass_that_shines(true);
-    scene.materials[0].kind =
-        MaterialKind::Dielectric { ior: 1.53, alpha: Vec2::splat(0.5), distribution: Distribution::Ggx };
+    scene.materials[0].kind = MaterialKind::Dielectric(frosted(1.53, 0.5));
     let film = torrance_tests::Machine::Cpu.render(&assembled(&scene), 4096);
     let difference = compare(&film, &Reference::exact(16, vec![[expected; 3]; 256]), false);
     assert!(difference.mean > 0.001, "{difference:?}");

@@ -8,6 +8,7 @@ use super::keys;
 use super::source::{Field, Section};
 use super::texture::{ColorSpace, Textures};
 use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
+use crate::scene::metals;
 use crate::scene::suggest::{hint, quoted};
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
