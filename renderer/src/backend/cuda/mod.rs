@@ -27,7 +27,7 @@ pub use module::{Entry, PTX, Ptx};
 use driver::{Code, call};
 use gpu::Held;
 use launch::Queue;
-use module::Module;
+use module::{Compile, Module};
 
 /// Threads of a block where neither the caller nor the kernel says.
 const DEFAULT_BLOCK: u32 = 128;
@@ -55,25 +55,29 @@ impl Cuda {
         devices()
     }
 
-    /// Opens `cuda:index` and compiles the program's kernels for it.
+    /// Opens `cuda:index`. The program's kernels are compiled for it when they are first wanted.
     ///
     /// # Errors
     /// No driver, no such GPU, one that is too old or in use, or kernels that the driver does not take or that
     /// are not this program's.
     pub fn new(index: u32) -> Result<Self, Error> {
-        let mut cuda = Self::with_ptx(index, PTX)?;
+        let mut cuda = Self::compiling(index, PTX, Compile::EachKernel)?;
         cuda.verify_layout()?;
         Ok(cuda)
     }
 
-    /// As [`Cuda::new`], with other kernels.
+    /// As [`Cuda::new`], with other kernels, which are all compiled at once.
     ///
     /// # Errors
     /// As [`Cuda::new`].
     pub fn with_ptx(index: u32, ptx: &str) -> Result<Self, Error> {
+        Self::compiling(index, ptx, Compile::Whole)
+    }
+
+    fn compiling(index: u32, ptx: &str, compile: Compile) -> Result<Self, Error> {
         let gpu = Arc::new(Held::new(index)?);
         let opening = |code| Error { doing: format!("opening cuda:{index}"), reason: words::of(code) };
-        let module = Module::load(ptx, &gpu.info)
+        let module = Module::load(ptx, &gpu.info, compile)
             .map_err(|reason| Error { doing: format!("compiling the kernels for cuda:{index}"), reason })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.threads_per_multiprocessor) as usize;

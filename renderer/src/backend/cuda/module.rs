@@ -97,6 +97,38 @@ impl Entry {
     }
 }
 
+/// The module `text` with none of its kernels but `name`. What it does not have to compile, the driver does not take
+/// time for.
+fn only(text: &str, name: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, kernel, after)) = split_kernel(rest) {
+        kept.push_str(before);
+        let header = kernel.split_once('(').map_or("", |(header, _)| header);
+        if header.split_whitespace().next_back() == Some(name) {
+            kept.push_str(kernel);
+        }
+        rest = after;
+    }
+    kept + rest
+}
+
+/// What stands before the first kernel, the kernel, and what follows it.
+fn split_kernel(text: &str) -> Option<(&str, &str, &str)> {
+    let is_code = |at: usize| !text[..at].lines().next_back().unwrap_or("").contains("//");
+    let (entry, _) = text.match_indices(".entry ").find(|(at, _)| is_code(*at))?;
+    let start = text[..entry].rfind('\n').map_or(0, |newline| newline + 1);
+    let mut depth = 0;
+    for (at, brace) in text[entry..].match_indices(['{', '}']) {
+        depth += if brace == "{" { 1 } else { -1 };
+        if depth == 0 {
+            let end = entry + at + 1;
+            return Some((&text[..start], &text[start..end], &text[end..]));
+        }
+    }
+    None
+}
+
 /// Bytes of a parameter such as `.param .align 8 .b8 name[48]` or `.param .u64 .ptr .global name`.
 fn param_bytes(text: &str) -> Option<usize> {
     let bits = text.split_whitespace().find_map(|word| {
@@ -117,15 +149,31 @@ fn block_size(directives: &str, name: &str) -> Option<u32> {
     sizes.split(',').map(|n| n.trim().parse::<u32>().ok()).product()
 }
 
-/// A PTX module that the driver has compiled for one GPU.
+/// How much of a PTX module the driver compiles at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compile {
+    /// All of it when it is loaded.
+    Whole,
+    /// Each kernel when it is wanted. They share no memory then.
+    EachKernel,
+}
+
+/// A PTX module for one GPU, and what the driver has compiled of it.
 #[derive(Debug)]
 pub(super) struct Module {
-    raw: CUmodule,
+    text: String,
     pub(super) ptx: Ptx,
-    /// How long the driver took, its cache of earlier results included.
+    driver: Version,
+    compile: Compile,
+    /// How long the driver took so far, its cache of earlier results included.
     pub(super) jit_time: Duration,
+    pieces: Vec<Piece>,
     kernels: HashMap<String, Kernel>,
 }
+
+/// A module of the driver.
+#[derive(Debug)]
+struct Piece(CUmodule);
 
 /// A kernel that can be launched.
 #[derive(Debug, Clone, Copy)]
@@ -136,8 +184,8 @@ pub(super) struct Kernel {
 }
 
 impl Module {
-    /// Compiles `text` in the current context, which must be the one of the GPU that `gpu` describes.
-    pub(super) fn load(text: &str, gpu: &DeviceInfo) -> Result<Self, String> {
+    /// Loads `text` into the current context, which must be the one of the GPU that `gpu` describes.
+    pub(super) fn load(text: &str, gpu: &DeviceInfo, compile: Compile) -> Result<Self, String> {
         let ptx = Ptx::parse(text)?;
         let (major, minor) = gpu.capability;
         if major * 10 + minor < ptx.target {
@@ -148,6 +196,23 @@ impl Module {
                 ptx.target % 10
             ));
         }
+        let mut module = Self {
+            text: text.to_owned(),
+            ptx,
+            driver: gpu.driver,
+            compile,
+            jit_time: Duration::ZERO,
+            pieces: Vec::new(),
+            kernels: HashMap::new(),
+        };
+        if compile == Compile::Whole {
+            module.compile(text)?;
+        }
+        Ok(module)
+    }
+
+    /// Has the driver compile `text`, in the current context.
+    fn compile(&mut self, text: &str) -> Result<CUmodule, String> {
         let image = CString::new(text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
         let mut log = vec![0_u8; 16 << 10];
         let mut names =
@@ -167,12 +232,13 @@ impl Module {
                 values.as_mut_ptr(),
             )
         };
-        let jit_time = start.elapsed();
+        self.jit_time += start.elapsed();
         if code == words::SUCCESS {
-            return Ok(Self { raw, ptx, jit_time, kernels: HashMap::new() });
+            self.pieces.push(Piece(raw));
+            return Ok(raw);
         }
         let log = String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).trim().to_owned();
-        Err(rejection(code, &ptx, gpu.driver, &log))
+        Err(rejection(code, &self.ptx, self.driver, &log))
     }
 
     /// The kernel called `name`.
@@ -186,12 +252,15 @@ impl Module {
         let [arg_bytes] = entry.params[..] else {
             return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
         };
+        let raw = match (self.compile, self.pieces.first()) {
+            (Compile::Whole, Some(whole)) => whole.0,
+            _ => self.compile(&only(&self.text, name))?,
+        };
         let c_name = CString::new(name).map_err(|_| "its name contains a zero byte".to_owned())?;
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is loaded, the name ends in a zero byte, and both pointers outlive the call.
-        let code = unsafe {
-            call::cuModuleGetFunction(&raw mut function, self.raw, c_name.as_ptr() as *const c_char)
-        };
+        let code =
+            unsafe { call::cuModuleGetFunction(&raw mut function, raw, c_name.as_ptr() as *const c_char) };
         if code != words::SUCCESS {
             return Err(words::of(code));
         }
@@ -205,11 +274,11 @@ impl Module {
 // are reached through `&mut` alone.
 unsafe impl Send for Module {}
 
-impl Drop for Module {
+impl Drop for Piece {
     fn drop(&mut self) {
-        // SAFETY: loaded by `load`, unloaded once. Should the wrong context be current, or the right one be
+        // SAFETY: loaded by `compile`, unloaded once. Should the wrong context be current, or the right one be
         // lost, the call returns an error and does nothing.
-        unsafe { call::cuModuleUnload(self.raw) };
+        unsafe { call::cuModuleUnload(self.0) };
     }
 }
 
@@ -266,6 +335,18 @@ mod tests {
         let expected =
             [entry("shade", &[48], Some(128)), entry("two", &[8, 4], None), entry("none", &[], None)];
         assert_eq!(ptx.entries, expected);
+    }
+
+    #[test]
+    fn kernels_come_alone() {
+        let whole = Ptx::parse(TEXT).unwrap();
+        for entry in &whole.entries {
+            let alone = Ptx::parse(&only(TEXT, &entry.name)).unwrap();
+            assert_eq!((alone.version, alone.target), (whole.version, whole.target));
+            assert_eq!(alone.entries, [entry.clone()]);
+        }
+        assert!(only(TEXT, "shade").contains(".minnctapersm 4\n{\n\tret;\n}"));
+        assert_eq!(Ptx::parse(&only(TEXT, "other")).unwrap().entries, []);
     }
 
     #[test]
