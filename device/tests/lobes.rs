@@ -158,7 +158,8 @@ fn conductors_agree_with_torrance_and_sparrow() {
                     let (f, pdf) = lobe.eval_pdf(wo, wi);
                     let (o, i, a) = (wide(wo), wide(wi), f64::from(alpha));
                     let wm = (o + i).normalize();
-                    let expected_pdf = ggx::visible_normals(o, wm, a) / (4.0 * o.dot(wm));
+                    let expected_pdf =
+                        ggx::bounded(o, a) * ggx::visible_normals(o, wm, a) / (4.0 * o.dot(wm));
                     let expected = ggx::conductor(o, i, a, kind, eta, k);
                     // At grazing angles wo·wm, on which all reflectances depend, is small and cancels.
                     let tolerance = 2e-5 + 1e-6 / a + 1e-6 / o.dot(wm);
@@ -181,7 +182,8 @@ fn is_its_density(lobe: &Conductor, drawn_by: &Conductor, wo: Vec3) -> f64 {
     const N: usize = 100_000;
     let cells = Cells { alpha: lobe.microfacet.alpha.x.into(), size: [16, 32] };
     let reflected = |wm: DVec3| 2.0 * wide(wo).dot(wm) * wm - wide(wo);
-    let mut expected = cells.visible(wide(wo), 20, |wm| if reflected(wm).z > 0.0 { 1.0 } else { 0.0 });
+    let more = ggx::bounded(wide(wo), cells.alpha);
+    let mut expected = cells.visible(wide(wo), 20, |wm| if reflected(wm).z > 0.0 { more } else { 0.0 });
     let mut grid = Grid::new(cells.size);
     for s in samples(drawn_by, wo, N).flatten() {
         let [v, turn] = cells.place((wide(wo) + wide(s.wi)).normalize());

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
 use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
-use crate::arch::min;
+use crate::arch::{max, min};
 
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
 #[derive(Clone, Copy, Debug)]
@@ -23,18 +23,15 @@ impl Lobe for Conductor {
         if wo.z < MIN_COS {
             return None;
         }
-        let wm = self.microfacet.sample_wm(wo, u);
+        let wm = self.microfacet.sample_wm_reflecting(wo, u);
         let cos_om = wo.dot(wm);
         let wi = (2.0 * cos_om * wm - wo).normalize();
         if wi.z <= 0.0 || cos_om <= 0.0 {
             return None;
         }
-        Some(BsdfSample {
-            wi,
-            pdf: self.microfacet.pdf_wm(wo, wm) / (4.0 * cos_om),
-            weight: fresnel::conductor(cos_om, self.eta, self.k) * self.microfacet.g2_over_g1(wo, wi),
-            eta: 1.0,
-        })
+        let visible = self.microfacet.g2_over_g1(wo, wi) * self.microfacet.visible_over_reflected(wo);
+        let weight = fresnel::conductor(cos_om, self.eta, self.k) * visible;
+        Some(BsdfSample { wi, pdf: self.microfacet.pdf_reflected(wo, wm), weight, eta: 1.0 })
     }
 
     #[inline(always)]
@@ -44,10 +41,10 @@ impl Lobe for Conductor {
         }
         let wm = (wo + wi).normalize();
         let d = self.microfacet.d(wm);
-        let f = fresnel::conductor(min(wo.dot(wm), 1.0), self.eta, self.k);
+        // Where directions along the surface all but cancel, so does the half vector.
+        let f = fresnel::conductor(min(max(wo.dot(wm), 0.0), 1.0), self.eta, self.k);
         let value = f * (d * self.microfacet.g2(wo, wi) / (4.0 * wo.z * wi.z));
-        // pdf_wm over the Jacobian of reflection, 4 wo·wm (Walter et al. 2007, eq. 14); wo·wm cancels.
-        (value, d * self.microfacet.g1(wo) / (4.0 * wo.z))
+        (value, d * self.microfacet.reflected_over_d(wo))
     }
 }
 

@@ -71,13 +71,6 @@ impl Dielectric {
         ((cos_om / self.eta - cos_t) * wm - wo / self.eta).normalize()
     }
 
-    /// Density of refracted directions over that of facets: |∂ωm/∂ωi| (eq. 17).
-    #[inline(always)]
-    fn jacobian(&self, cos_om: f32, cos_im: f32) -> f32 {
-        let denominator = cos_om + self.eta * cos_im;
-        self.eta * self.eta * cos_im.abs() / (denominator * denominator)
-    }
-
     /// (f, pdf) of facets with normal `wm`, the half vector, that reflect all light, or refract all light, as `wi` is above
     /// or below the surface: eq. 20, and eq. 21 times 1/η², with F and 1 − F left out.
     #[inline(always)]
@@ -91,12 +84,19 @@ impl Dielectric {
             (1.0 / (4.0 * cos_om), self.microfacet.g2(wo, wi))
         } else {
             let scale = 1.0 / (self.eta * self.eta);
-            (self.jacobian(cos_om, cos_im), self.microfacet.g2_transmitted(wo, wi) * scale)
+            (jacobian(self.eta, cos_om, cos_im), self.microfacet.g2_transmitted(wo, wi) * scale)
         };
         // Both equations are D·G2·(wo·wm)·|∂ωm/∂ωi| / (cos θo cos θi).
         let density = self.microfacet.d(wm) * cos_om * jacobian / wo.z;
         (density * g2 / wi.z.abs(), density * self.microfacet.g1(wo))
     }
+}
+
+/// Density of refracted directions over that of facets: |∂ωm/∂ωi| (eq. 17).
+#[inline(always)]
+pub(super) fn jacobian(eta: f32, cos_om: f32, cos_im: f32) -> f32 {
+    let denominator = cos_om + eta * cos_im;
+    eta * eta * cos_im.abs() / (denominator * denominator)
 }
 
 impl Lobe for Dielectric {
@@ -114,7 +114,7 @@ impl Lobe for Dielectric {
             ((2.0 * cos_om * wm - wo).normalize(), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
         } else {
             let wi = self.refracted(wo, wm, cos_om, cos_t);
-            (wi, (1.0 - reflectance) * pdf_wm * self.jacobian(cos_om, -cos_t), self.eta)
+            (wi, (1.0 - reflectance) * pdf_wm * jacobian(self.eta, cos_om, -cos_t), self.eta)
         };
         if cos_om <= 0.0 || (wi.z > 0.0) != reflects || wi.z.abs() < MIN_COS || pdf <= 0.0 {
             return None;

@@ -1,5 +1,7 @@
 //! Scattering at surfaces: one lobe a file.
 
+pub mod albedo;
+pub mod compensated;
 pub mod conductor;
 pub mod dielectric;
 pub mod diffuse;
@@ -10,9 +12,11 @@ pub mod oren_nayar;
 pub mod plastic;
 pub mod principled;
 pub mod sheen;
+pub mod random_walk;
 
 use glam::{Vec2, Vec3};
 
+pub use compensated::{CompensatedConductor, CompensatedDielectric};
 pub use conductor::{Conductor, SmoothConductor};
 pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
@@ -21,6 +25,7 @@ pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
 pub use sheen::{Sheen, sheen_albedo};
+pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
 
 use crate::arch::sqrt;
 
@@ -172,4 +177,12 @@ lobes! {
     Plastic,
     /// Anything between plastic, metal and glass, by parameters made for artists.
     Principled,
+    /// Microfacet reflection from a conductor, with what multiple scattering gives back.
+    CompensatedConductor,
+    /// Microfacet reflection and refraction, with what multiple scattering gives back.
+    CompensatedDielectric,
+    /// Scattering of all orders between the facets of a conductor.
+    RandomWalkConductor,
+    /// Scattering of all orders between the facets of a dielectric.
+    RandomWalkDielectric,
 }

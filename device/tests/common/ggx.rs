@@ -53,6 +53,16 @@ pub(crate) fn visible_normals(wo: DVec3, wm: DVec3, alpha: f64) -> f64 {
     d(wm, alpha) * wo.dot(wm).max(0.0) / (wo.z * (1.0 + lambda(wo, alpha)))
 }
 
+/// How much more often reflections above the surface are drawn when those below are cut off by a bounded cap (Eto &
+/// Tokuyoshi 2023): the cap of all reflections over what is left of it, in heights of the stretched frame.
+pub(crate) fn bounded(wo: DVec3, alpha: f64) -> f64 {
+    let (x, y) = (alpha * wo.x, alpha * wo.y);
+    let length = (x * x + y * y + wo.z * wo.z).sqrt();
+    let (a2, s2) = (alpha * alpha, (1.0 + wo.x.hypot(wo.y)).powi(2));
+    let k = (1.0 - a2) * s2 / (s2 + a2 * wo.z * wo.z);
+    (length + wo.z) / (length + k * wo.z)
+}
+
 /// Cells in which D(wm) cos θm is spread over all azimuths and, by v, over all slopes r: the part of the slopes
 /// below r is r²/(α² + r²) = 1 − (1 − v)².
 pub(crate) struct Cells {

@@ -3,11 +3,13 @@
 
 #![allow(dead_code, reason = "every test binary uses a part of it")]
 
+pub(crate) mod albedo;
 pub(crate) mod facets;
 pub(crate) mod ggx;
 pub(crate) mod optics;
 pub(crate) mod statistics;
 pub(crate) mod vector;
+pub(crate) mod walk;
 
 use std::f64::consts::{PI, TAU};
 use std::sync::LazyLock;

@@ -34,3 +34,22 @@ fn conductor_channel(cos_i: f32, eta: f32, k: f32) -> f32 {
     let r_p = r_s * (t3 - t4) / max(t3 + t4, f32::MIN_POSITIVE);
     0.5 * (r_s + r_p)
 }
+
+/// Reflectance of light from all directions, ∫ 2μ F(μ) dμ, to 3·10⁻⁴.
+///
+/// Five-point Gauss–Jacobi quadrature with the weight μ on [0, 1].
+#[inline(always)]
+pub fn conductor_average(eta: Vec3, k: Vec3) -> Vec3 {
+    const NODES: [(f32, f32); 5] = [
+        (0.098_535_09, 0.031_495_83),
+        (0.304_535_7, 0.147_817_7),
+        (0.562_025_2, 0.292_774),
+        (0.801_986_6, 0.334_349_3),
+        (0.960_190_1, 0.193_563_2),
+    ];
+    let mut sum = Vec3::ZERO;
+    for (mu, weight) in NODES {
+        sum += weight * conductor(mu, eta, k);
+    }
+    sum
+}

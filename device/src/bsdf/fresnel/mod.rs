@@ -8,7 +8,7 @@ mod f82;
 mod schlick;
 mod thin_film;
 
-pub use conductor::conductor;
+pub use conductor::{conductor, conductor_average};
 pub use dielectric::{dielectric, dielectric_average};
 pub use f82::{f82_tint, f82_tint_average};
 pub use schlick::{schlick, schlick_average, schlick_weight};

@@ -45,6 +45,14 @@ fn lambda_times_cot(a: f32) -> f32 {
     0.5 * exp(-a * a) * max(FRAC_1_SQRT_PI - a * erfcx(a), 0.0)
 }
 
+/// Area of the facets that face the stretched direction `w`, projected along it, |cos| (1 + Λ) from above and |cos| Λ
+/// from below, in the units that `w` is stretched in.
+#[inline(always)]
+pub(super) fn projected(w: Vec3) -> f32 {
+    let r = sqrt(w.x * w.x + w.y * w.y);
+    r * lambda_times_cot(cot(w.z, r)) + max(w.z, 0.0)
+}
+
 /// Length of the slope that a part `u` of the projected area is flatter than (Walter et al. 2007, eq. 28).
 #[inline(always)]
 pub(super) fn sample_slope(u: f32) -> f32 {
@@ -59,11 +67,47 @@ pub(super) fn sample_slope(u: f32) -> f32 {
 #[inline(always)]
 pub(super) fn sample_visible(wo: Vec3, u: Vec2) -> Vec3 {
     let r = sqrt(wo.x * wo.x + wo.y * wo.y);
-    let (x, y) = if r > 0.0 { (wo.x / r, wo.y / r) } else { (1.0, 0.0) };
     let inv = 1.0 / sqrt(r * r + wo.z * wo.z);
-    let along = VisibleSlope::new(wo.z * inv, r * inv).sample(u.x);
-    let across = gauss_quantile(u.y);
+    towards(wo, r, VisibleSlope::new(wo.z * inv, r * inv).sample(u.x), u.y)
+}
+
+/// As [`sample_visible`], from a stretched direction `w` that points below.
+#[inline(always)]
+pub(super) fn sample_visible_below(w: Vec3, u: Vec2) -> Vec3 {
+    let r = sqrt(w.x * w.x + w.y * w.y);
+    towards(w, r, slope_from_below(min(cot(w.z, r), STEEPEST), u.x), u.y)
+}
+
+/// The normal with the slope `along` the direction `w`, whose tangential part has the length `r`, and any across it.
+#[inline(always)]
+fn towards(w: Vec3, r: f32, along: f32, u: f32) -> Vec3 {
+    let (x, y) = if r > 0.0 { (w.x / r, w.y / r) } else { (1.0, 0.0) };
+    let across = gauss_quantile(u);
     Vec3::new(along * x - across * y, along * y + across * x, 1.0)
+}
+
+/// The slope m that a part `u` is steeper than, of those beyond a = |cot θ|, with density proportional to
+/// (m − a)·e^(−m²). A guess from beyond, exact for a = 0, and three steps of Newton's on the logarithm of what is
+/// steeper, which is concave: they approach the root from one side.
+#[inline(always)]
+fn slope_from_below(a: f32, u: f32) -> f32 {
+    let minus_ln_u = -ln(max(u, 0.5 / 16_777_216.0));
+    let guess =
+        min(sqrt(minus_ln_u), (minus_ln_u + sqrt(2.0 * minus_ln_u)) / max(2.0 * a, f32::MIN_POSITIVE));
+    let ln_all = ln(steeper_from_below(a, 0.0));
+    let mut t = guess;
+    for _ in 0..4 {
+        let steeper = steeper_from_below(a, t);
+        let excess = ln(steeper) - ln_all - t * (t + 2.0 * a) + minus_ln_u;
+        t = max(t + excess * steeper / max(t, 1e-6), 0.0);
+    }
+    a + t
+}
+
+/// ∫ (m − a) e^(−m²) dm over m > a + t, times e^((a + t)²): ½ − a √π/2 erfcx(a + t).
+#[inline(always)]
+fn steeper_from_below(a: f32, t: f32) -> f32 {
+    max(0.5 - 0.5 / FRAC_1_SQRT_PI * a * erfcx(a + t), 1e-6)
 }
 
 /// Slopes m of facets along the direction with cosine c and sine s that see it, density proportional to

@@ -25,6 +25,27 @@ pub(super) fn lambda(w: Vec3) -> f32 {
     0.5 * (sqrt(1.0 + tan2) - 1.0)
 }
 
+/// Area of the facets that face the stretched direction `w`, projected along it, |cos| (1 + Λ) from above and |cos| Λ
+/// from below, in the units that `w` is stretched in.
+#[inline(always)]
+pub(super) fn projected(w: Vec3) -> f32 {
+    let r2 = w.x * w.x + w.y * w.y;
+    let far = sqrt(r2 + w.z * w.z) + w.z.abs();
+    // From below, length − |z| without the cancellation.
+    0.5 * if w.z > 0.0 { far } else { r2 / max(far, f32::MIN_POSITIVE) }
+}
+
+/// As [`sample_cap`] of all reflections, of a `wo` that may point below: what is left of the cap towards −z is small,
+/// and 1 + z, both of `wo` and of the half vector, without the cancellation.
+#[inline(always)]
+pub(super) fn sample_cap_below(wo: Vec3, u: Vec2) -> Vec3 {
+    let reach = if wo.z > 0.0 { 1.0 + wo.z } else { (wo.x * wo.x + wo.y * wo.y) / (1.0 - wo.z) };
+    let t = u.y * reach;
+    let (s, c) = sin_cos_turn(u.x);
+    let sin_theta = sqrt(max(t * (2.0 - t), 0.0));
+    Vec3::new(sin_theta * c + wo.x, sin_theta * s + wo.y, reach - t)
+}
+
 /// Length of the slope that a part `u` of the projected area is flatter than (Walter et al. 2007, eq. 35).
 #[inline(always)]
 pub(super) fn sample_slope(u: f32) -> f32 {

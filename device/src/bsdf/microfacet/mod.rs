@@ -60,6 +60,12 @@ pub struct Microfacet {
 }
 
 impl Microfacet {
+    /// The same of facets of correlated height.
+    #[inline(always)]
+    pub const fn correlated(self) -> Self {
+        Self { masking: Masking::Correlated, ..self }
+    }
+
     /// A direction where the stretched surface has α = 1.
     #[inline(always)]
     fn stretched(&self, w: Vec3) -> Vec3 {
@@ -166,6 +172,28 @@ impl Microfacet {
         })
     }
 
+    /// Area of the facets that face `w`, projected along it, over that of the surface; `w` may point below, from where
+    /// rays on their way out see the facets that they strike (Heitz et al. 2016).
+    #[inline(always)]
+    pub fn projected(&self, w: Vec3) -> f32 {
+        match self.distribution {
+            Distribution::Ggx => ggx::projected(self.stretched(w)),
+            Distribution::Beckmann => beckmann::projected(self.stretched(w)),
+        }
+    }
+
+    /// As [`Microfacet::sample_wm`], of a `w` that may point below; density max(0, w·wm)·D(wm) /
+    /// [`Microfacet::projected`].
+    #[inline(always)]
+    pub fn sample_wm_from_anywhere(&self, w: Vec3, u: Vec2) -> Vec3 {
+        let w = self.stretched(w);
+        self.normal(match self.distribution {
+            Distribution::Ggx => ggx::sample_cap_below(w.normalize(), u),
+            Distribution::Beckmann if w.z > 0.0 => beckmann::sample_visible(w, u),
+            Distribution::Beckmann => beckmann::sample_visible_below(w, u),
+        })
+    }
+
     /// Density over solid angle with which the reflection of `wo` off a normal of [`Microfacet::sample_wm_reflecting`]
     /// is the direction above the surface whose half vector with `wo` is `wm`. Over all of these it adds up to one
     /// less the probability that the reflection ends below the surface.
@@ -174,12 +202,28 @@ impl Microfacet {
     /// k = 1 these are visible normals over their Jacobian, 4 wo·wm.
     #[inline(always)]
     pub fn pdf_reflected(&self, wo: Vec3, wm: Vec3) -> f32 {
+        self.d(wm) * self.reflected_over_d(wo)
+    }
+
+    /// [`Microfacet::pdf_reflected`] over D(wm), which does not depend on `wm`.
+    #[inline(always)]
+    pub fn reflected_over_d(&self, wo: Vec3) -> f32 {
+        match self.distribution {
+            Distribution::Ggx => 0.5 / (ggx::bound(self.alpha, wo) * wo.z + self.stretched(wo).length()),
+            Distribution::Beckmann => self.g1(wo) / (4.0 * wo.z),
+        }
+    }
+
+    /// Density of reflections off visible normals over [`Microfacet::pdf_reflected`], at most 1: the part of the cap
+    /// that is left, (k·cos θo + |wo|) / (cos θo + |wo|).
+    #[inline(always)]
+    pub fn visible_over_reflected(&self, wo: Vec3) -> f32 {
         match self.distribution {
             Distribution::Ggx => {
-                let depth = ggx::bound(self.alpha, wo) * wo.z;
-                self.d(wm) / (2.0 * (depth + self.stretched(wo).length()))
+                let length = self.stretched(wo).length();
+                (ggx::bound(self.alpha, wo) * wo.z + length) / (wo.z + length)
             }
-            Distribution::Beckmann => self.d(wm) * self.g1(wo) / (4.0 * wo.z),
+            Distribution::Beckmann => 1.0,
         }
     }
 

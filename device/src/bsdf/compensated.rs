@@ -1,0 +1,241 @@
+//! Single scattering between microfacets, and a diffuse-like lobe for what it loses to further scattering.
+//!
+//! Kulla & Conty 2017, "Revisiting Physically Based Shading at Imageworks": with the part m(μ) = 1 − E(μ) that single
+//! scattering loses and its average m̄, m(μo) m(μi) / (π m̄) is reciprocal and gives back m(μo), all of it where facets
+//! reflect all.
+
+use core::f32::consts::FRAC_1_PI;
+
+use glam::{Vec2, Vec3};
+
+use super::microfacet::{Distribution, Microfacet};
+use super::{BsdfSample, Conductor, Dielectric, Lobe, MIN_COS, albedo, fresnel};
+use crate::arch::{max, min, sqrt};
+use crate::sampling::sample_cosine_hemisphere;
+
+/// The largest uniform.
+const BELOW_ONE: f32 = 1.0 - 1.0 / 16_777_216.0;
+
+/// What was fitted so that the albedos of metals are those of random walks.
+struct Fit {
+    /// Odds of one more reflection after the first two, per loss in both directions.
+    again: f32,
+    /// Coefficients of αⁱ μʲ in the cosine at which facets reflect light first, or last, that they reflect more than
+    /// once, from or to the cosine μ: less than from all around where grazing light meets little roughness.
+    cosine: [[f32; 3]; 3],
+}
+
+const GGX: Fit = Fit {
+    again: 0.609,
+    cosine: [[-0.0231, 0.2037, 0.5262], [0.46, 0.2169, -0.5412], [0.0662, -0.4463, 0.0528]],
+};
+
+const BECKMANN: Fit = Fit {
+    again: 0.0563,
+    cosine: [[-0.0302, 0.5844, 0.155], [0.3014, -1.8988, 1.5552], [-0.133, 1.7365, -1.6894]],
+};
+
+impl Fit {
+    #[inline(always)]
+    fn cosine(&self, alpha: f32, mu: f32) -> f32 {
+        let [a, b, c] = self.cosine;
+        let constant = (a[2] * mu + a[1]) * mu + a[0];
+        let linear = (b[2] * mu + b[1]) * mu + b[0];
+        let quadratic = (c[2] * mu + c[1]) * mu + c[0];
+        min(max((quadratic * alpha + linear) * alpha + constant, 0.0), 1.0)
+    }
+}
+
+/// A conductor whose facets lose nothing to shadows.
+///
+/// The colour of the compensation is a sum over orders. Every path has a first and a last reflection, at cosines
+/// that depend on the directions, F₁(μo)·F₁(μi); between them it is reflected n times with the probability
+/// (1 − q) qⁿ and the average reflectance F̄: in all F₁F₁ (1 − q) / (1 − q F̄), 1 for F = 1 whatever q is. Kulla and Conty
+/// have q = m̄ and F₁ = F̄; but what has been scattered twice is more likely to leave than that, and the more so the less
+/// was lost: q is proportional to m(μo) m(μi) / m̄, and ½ at most.
+///
+/// Exact energy is for isotropic surfaces with α up to 1: elsewhere the tables are of what comes close.
+#[derive(Clone, Copy, Debug)]
+pub struct CompensatedConductor {
+    /// Distribution of microfacets; heights are correlated, whatever the masking.
+    pub microfacet: Microfacet,
+    /// Real part of the index of refraction per channel, relative to the outside.
+    pub eta: Vec3,
+    /// Imaginary part per channel.
+    pub k: Vec3,
+    /// Reflectance of light from all directions, [`fresnel::conductor_average`].
+    pub average: Vec3,
+}
+
+impl CompensatedConductor {
+    /// With what can be computed from the rest; `masking` is ignored.
+    #[inline(always)]
+    pub fn new(microfacet: Microfacet, eta: Vec3, k: Vec3) -> Self {
+        Self { microfacet: microfacet.correlated(), eta, k, average: fresnel::conductor_average(eta, k) }
+    }
+
+    /// m(μ).
+    #[inline(always)]
+    fn loss(&self, mu: f32) -> f32 {
+        albedo::loss(self.microfacet.distribution, albedo::isotropic(&self.microfacet), mu)
+    }
+
+    /// The part of directions that is drawn as if diffuse: about that of the light.
+    #[inline(always)]
+    fn diffuse_part(&self, wo: Vec3) -> f32 {
+        let loss = self.loss(wo.z);
+        let again = loss * self.average.max_element();
+        again / (1.0 - loss + again)
+    }
+
+    /// The compensation, of directions with these cosines.
+    #[inline(always)]
+    pub fn multiple(&self, mu_o: f32, mu_i: f32) -> Vec3 {
+        let (distribution, alpha) =
+            (self.microfacet.distribution, min(albedo::isotropic(&self.microfacet), 1.0));
+        let average = max(albedo::loss_average(distribution, alpha), f32::MIN_POSITIVE);
+        let lost = self.loss(mu_o) * (self.loss(mu_i) / average);
+        let fit = match distribution {
+            Distribution::Ggx => GGX,
+            Distribution::Beckmann => BECKMANN,
+        };
+        let q = min(fit.again * lost, 0.5);
+        let first = fresnel::conductor(fit.cosine(alpha, mu_o), self.eta, self.k);
+        let last = fresnel::conductor(fit.cosine(alpha, mu_i), self.eta, self.k);
+        let between = (1.0 - q) / (Vec3::ONE - q * self.average);
+        first * last * between * (lost * FRAC_1_PI)
+    }
+}
+
+impl Lobe for CompensatedConductor {
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
+        if wo.z < MIN_COS {
+            return None;
+        }
+        let wi = if uc < self.diffuse_part(wo) {
+            sample_cosine_hemisphere(u)
+        } else {
+            let wm = self.microfacet.sample_wm_reflecting(wo, u);
+            (2.0 * wo.dot(wm) * wm - wo).normalize()
+        };
+        let (f, pdf) = self.eval_pdf(wo, wi);
+        (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z / pdf), eta: 1.0 })
+    }
+
+    #[inline(always)]
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        if wo.z < MIN_COS || wi.z < MIN_COS {
+            return (Vec3::ZERO, 0.0);
+        }
+        let single = Conductor { microfacet: self.microfacet, eta: self.eta, k: self.k };
+        let (f, pdf) = single.eval_pdf(wo, wi);
+        let diffuse = self.diffuse_part(wo);
+        (f + self.multiple(wo.z, wi.z), (1.0 - diffuse) * pdf + diffuse * wi.z * FRAC_1_PI)
+    }
+}
+
+/// A dielectric with facets of GGX that lose nothing to shadows, reflected and transmitted light together. Of facets
+/// of Beckmann's, whose losses are not tabled, it is single scattering alone.
+///
+/// What is lost by light from a side goes back there, or across, as if diffuse, m(μo) m(μi) / (π m̄) with the m and m̄ of
+/// the side where it goes. Both sides together are reciprocal if the parts t and t′ that go across obey
+/// t m̄ = η² t′ m̄′.
+///
+/// Exact energy, but for the interpolation of tables, is for isotropic surfaces with α up to 1 and η in [⅓, 3].
+#[derive(Clone, Copy, Debug)]
+pub struct CompensatedDielectric {
+    /// Distribution of microfacets; heights are correlated, whatever the masking.
+    pub microfacet: Microfacet,
+    /// Relative index of refraction, > 0; not 1.
+    pub eta: f32,
+}
+
+/// What is lost on both sides, and what becomes of it.
+struct Compensation {
+    /// m(μo).
+    loss: f32,
+    /// Average losses on the side of `wo` and on the other.
+    averages: [f32; 2],
+    /// Part of the light that goes across.
+    across: f32,
+}
+
+impl CompensatedDielectric {
+    #[inline(always)]
+    fn alpha(&self) -> f32 {
+        min(albedo::isotropic(&self.microfacet), 1.0)
+    }
+
+    #[inline(always)]
+    fn compensation(&self, wo: Vec3) -> Compensation {
+        let (alpha, eta) = (self.alpha(), self.eta);
+        let mean = |eta| max(albedo::dielectric_loss_average(alpha, eta), f32::MIN_POSITIVE);
+        let averages = [mean(eta), mean(1.0 / eta)];
+        // From the side of the lower index nearly all goes across, but where grazing light is reflected to and fro by
+        // little roughness: a fit to random walks. The part from the other side follows.
+        let lower = max(eta, 1.0 / eta);
+        let fit = 6.0 * alpha * sqrt(alpha);
+        let from_lower = fit / (fresnel::dielectric_average(lower) + fit);
+        let across =
+            if eta > 1.0 { from_lower } else { min(from_lower * eta * eta * averages[1] / averages[0], 1.0) };
+        let loss = match self.microfacet.distribution {
+            Distribution::Ggx => albedo::dielectric_loss(alpha, eta, wo.z),
+            Distribution::Beckmann => 0.0,
+        };
+        Compensation { loss, averages, across }
+    }
+
+    /// f of the compensation, before the scaling of radiance.
+    #[inline(always)]
+    fn multiple(&self, compensation: &Compensation, wi: Vec3) -> f32 {
+        let Compensation { loss, averages, across } = *compensation;
+        let (part, eta, average) = if wi.z > 0.0 {
+            (1.0 - across, self.eta, averages[0])
+        } else {
+            (across, 1.0 / self.eta, averages[1])
+        };
+        part * loss * (albedo::dielectric_loss(self.alpha(), eta, wi.z.abs()) / average) * FRAC_1_PI
+    }
+
+    #[inline(always)]
+    const fn single(&self) -> Dielectric {
+        Dielectric { microfacet: self.microfacet.correlated(), eta: self.eta }
+    }
+}
+
+impl Lobe for CompensatedDielectric {
+    #[inline(always)]
+    fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
+        if wo.z < MIN_COS {
+            return None;
+        }
+        let Compensation { loss, across, .. } = self.compensation(wo);
+        let wi = if uc < loss {
+            let wi = sample_cosine_hemisphere(u);
+            if uc < loss * across { -wi } else { wi }
+        } else {
+            self.single().sample(wo, min((uc - loss) / (1.0 - loss), BELOW_ONE), u)?.wi
+        };
+        let (f, pdf) = self.eval_pdf(wo, wi);
+        let eta = if wi.z > 0.0 { 1.0 } else { self.eta };
+        (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z.abs() / pdf), eta })
+    }
+
+    #[inline(always)]
+    fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
+        if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
+            return (Vec3::ZERO, 0.0);
+        }
+        let compensation = self.compensation(wo);
+        let (f, pdf) = self.single().eval_pdf(wo, wi);
+        let (scale, part) = if wi.z > 0.0 {
+            (1.0, 1.0 - compensation.across)
+        } else {
+            (1.0 / (self.eta * self.eta), compensation.across)
+        };
+        let diffuse = compensation.loss * part * wi.z.abs() * FRAC_1_PI;
+        let multiple = Vec3::splat(scale * self.multiple(&compensation, wi));
+        (f + multiple, (1.0 - compensation.loss) * pdf + diffuse)
+    }
+}
