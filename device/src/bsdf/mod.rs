@@ -1,18 +1,22 @@
 //! Scattering at surfaces: one lobe a file.
 
 pub mod albedo;
+pub mod coat;
 pub mod compensated;
 pub mod conductor;
 pub mod dielectric;
 pub mod diffuse;
 mod features;
 pub mod fresnel;
+pub mod gltf;
 pub mod microfacet;
 pub mod oren_nayar;
 pub mod plastic;
 pub mod principled;
-pub mod sheen;
 pub mod random_walk;
+mod reflection;
+pub mod sheen;
+mod underlay;
 
 use glam::{Vec2, Vec3};
 
@@ -24,10 +28,12 @@ pub use features::{Basic, Compiled, Features, Full, Glass};
 pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
-pub use sheen::{Sheen, sheen_albedo};
 pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
+pub use sheen::{Sheen, sheen_albedo};
 
 use crate::arch::sqrt;
+pub use coat::{ClearCoat, Coated};
+pub use gltf::{Film, Gltf};
 
 /// A direction drawn from a lobe.
 #[derive(Clone, Copy, Debug)]
@@ -185,4 +191,6 @@ lobes! {
     RandomWalkConductor,
     /// Scattering of all orders between the facets of a dielectric.
     RandomWalkDielectric,
+    /// The material of glTF, in layers.
+    Gltf,
 }
