@@ -47,7 +47,7 @@ fn lobes() -> Vec<(String, Bsdf)> {
             let mut facets = Facets::new(alpha, distribution);
             facets.masking = KINDS[i % 2].0 as u32;
             let metal = format!("{metal}, alpha {alpha:?}, {distribution:?}");
-            let material = ConductorMaterial { eta: Color::new(eta), k: Color::new(k), facets };
+            let material = ConductorMaterial::new(eta, k, facets);
             lobes.push((metal, material.bsdf::<Full>(&at)));
         }
     }

@@ -9,4 +9,5 @@ pub mod backend;
 pub mod cli;
 pub mod film;
 pub mod render;
+pub mod report;
 pub mod scene;

@@ -258,7 +258,9 @@ fn info_tells_what_there_is() {
 #[test]
 fn help_goes_to_stdout_and_tells_the_exit_codes() {
     let folder = Folder::new();
-    for arguments in [&["--help"][..], &["render", "--help"], &["render", "-h"], &["info", "--help"]] {
+    for arguments in
+        [&["--help"][..], &["render", "--help"], &["render", "-h"], &["info", "--help"], &["bsdf", "--help"]]
+    {
         let help = folder.run(arguments);
         assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""), "{arguments:?}");
         for line in ["Exit codes:", "  0    done", "  2    bad usage", "  3    failed", "  130  interrupted"]

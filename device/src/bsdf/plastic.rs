@@ -87,7 +87,7 @@ const TERMS: usize = 15;
 
 /// What a rough boundary does to diffuse light, in numbers that quadrature found: 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
-#[repr(C)]
+#[repr(C, align(16))]
 pub struct Coat {
     /// Coefficients in Chebyshev polynomials of √cos θ, on [0, 1].
     series: [f32; TERMS],

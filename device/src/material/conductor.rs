@@ -1,29 +1,55 @@
 //! Metals.
 
 use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
 
-use super::{At, Color, Facets, Kind, Parameters};
-use crate::bsdf::{Bsdf, Compiled, Conductor, Features, SmoothConductor};
+use super::{At, Color, Facets, Kind, Parameters, Scattering};
+use crate::bsdf::{
+    Bsdf, CompensatedConductor, Compiled, Conductor, Features, RandomWalkConductor, SmoothConductor, fresnel,
+};
 
 /// Parameters of a metal.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct ConductorMaterial {
     /// Real part of the index of refraction, relative to the outside.
-    pub eta: Color,
+    eta: Color,
     /// Imaginary part (extinction), ≥ 0.
-    pub k: Color,
+    k: Color,
     /// Its microfacets.
     pub facets: Facets,
+    /// Reflectance of light from all directions.
+    average: Color,
+}
+
+impl ConductorMaterial {
+    /// A metal with the index of refraction `eta` + i·`k`.
+    pub fn new(eta: Vec3, k: Vec3, facets: Facets) -> Self {
+        let average = Color::new(fresnel::conductor_average(eta, k));
+        Self { eta: Color::new(eta), k: Color::new(k), facets, average }
+    }
+
+    /// Real and imaginary part of the index of refraction, relative to the outside.
+    pub const fn index(&self) -> (Vec3, Vec3) {
+        (self.eta.value, self.k.value)
+    }
 }
 
 impl Parameters for ConductorMaterial {
     const KIND: Kind = Kind::Conductor;
-    const LOBES: Features = SmoothConductor::FEATURE.and(Conductor::FEATURE);
+    const LOBES: Features = SmoothConductor::FEATURE
+        .and(Conductor::FEATURE)
+        .and(CompensatedConductor::FEATURE)
+        .and(RandomWalkConductor::FEATURE);
 
     fn features(&self) -> Features {
-        let lobe = if self.facets.is_smooth() { SmoothConductor::FEATURE } else { Conductor::FEATURE };
-        lobe.and(self.eta.features()).and(self.k.features()).and(self.facets.features())
+        let lobe = match self.facets.scattering() {
+            _ if self.facets.is_smooth() => SmoothConductor::FEATURE,
+            Scattering::None => Conductor::FEATURE,
+            Scattering::Compensated => CompensatedConductor::FEATURE,
+            Scattering::RandomWalk => RandomWalkConductor::FEATURE,
+        };
+        lobe.and(self.facets.features())
     }
 
     fn is_anisotropic(&self) -> bool {
@@ -32,10 +58,20 @@ impl Parameters for ConductorMaterial {
 
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
-        let (eta, k) = (self.eta.at::<C>(at), self.k.at::<C>(at));
+        let (eta, k) = self.index();
         if self.facets.is_smooth() {
             return Bsdf::SmoothConductor(SmoothConductor { eta, k });
         }
-        Bsdf::Conductor(Conductor { microfacet: self.facets.at::<C>(at), eta, k })
+        let microfacet = self.facets.at::<C>(at);
+        match self.facets.scattering() {
+            Scattering::Compensated if C::FEATURES.contains(CompensatedConductor::FEATURE) => {
+                let average = self.average.value;
+                Bsdf::CompensatedConductor(CompensatedConductor { microfacet, eta, k, average })
+            }
+            Scattering::RandomWalk if C::FEATURES.contains(RandomWalkConductor::FEATURE) => {
+                Bsdf::RandomWalkConductor(RandomWalkConductor { microfacet, eta, k, seed: at.seed })
+            }
+            _ => Bsdf::Conductor(Conductor { microfacet, eta, k }),
+        }
     }
 }

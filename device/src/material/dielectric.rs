@@ -2,8 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{At, Facets, Kind, Parameters};
-use crate::bsdf::{Bsdf, Compiled, Dielectric, Features, SmoothDielectric, ThinDielectric};
+use super::{At, Facets, Kind, Parameters, Scattering};
+use crate::bsdf::{
+    Bsdf, CompensatedDielectric, Compiled, Dielectric, Features, RandomWalkDielectric, SmoothDielectric,
+    ThinDielectric,
+};
 
 /// Parameters of a dielectric that fills what lies behind the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -19,10 +22,20 @@ pub struct DielectricMaterial {
 
 impl Parameters for DielectricMaterial {
     const KIND: Kind = Kind::Dielectric;
-    const LOBES: Features = SmoothDielectric::FEATURE.and(Dielectric::FEATURE);
+    const LOBES: Features = SmoothDielectric::FEATURE
+        .and(Dielectric::FEATURE)
+        .and(CompensatedDielectric::FEATURE)
+        .and(RandomWalkDielectric::FEATURE);
 
     fn features(&self) -> Features {
-        Self::LOBES.and(self.facets.features())
+        let lobe = match self.facets.scattering() {
+            _ if self.facets.is_smooth() => Features::NONE,
+            Scattering::None => Dielectric::FEATURE,
+            Scattering::Compensated => CompensatedDielectric::FEATURE,
+            Scattering::RandomWalk => RandomWalkDielectric::FEATURE,
+        };
+        // An interface that all but vanishes is smooth, whatever its facets.
+        SmoothDielectric::FEATURE.and(lobe).and(self.facets.features())
     }
 
     fn is_transmissive(&self) -> bool {
@@ -44,7 +57,15 @@ impl Parameters for DielectricMaterial {
         if Dielectric::is_smooth(microfacet.alpha, self.ior) {
             return Bsdf::SmoothDielectric(SmoothDielectric { eta });
         }
-        Bsdf::Dielectric(Dielectric { microfacet, eta })
+        match self.facets.scattering() {
+            Scattering::Compensated if C::FEATURES.contains(CompensatedDielectric::FEATURE) => {
+                Bsdf::CompensatedDielectric(CompensatedDielectric { microfacet, eta })
+            }
+            Scattering::RandomWalk if C::FEATURES.contains(RandomWalkDielectric::FEATURE) => {
+                Bsdf::RandomWalkDielectric(RandomWalkDielectric { microfacet, eta, seed: at.seed })
+            }
+            _ => Bsdf::Dielectric(Dielectric { microfacet, eta }),
+        }
     }
 }
 

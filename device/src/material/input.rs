@@ -149,6 +149,16 @@ impl Facets {
         self.alpha[0].is(0.0) && self.alpha[1].is(0.0)
     }
 
+    /// How light between facets is accounted for.
+    #[inline(always)]
+    pub const fn scattering(&self) -> Scattering {
+        match self.scattering {
+            1 => Scattering::Compensated,
+            2 => Scattering::RandomWalk,
+            _ => Scattering::None,
+        }
+    }
+
     /// Whether alpha comes from textures.
     #[inline(always)]
     pub const fn is_textured(&self) -> bool {

@@ -7,6 +7,7 @@ mod blend;
 mod conductor;
 mod dielectric;
 mod diffuse;
+mod gltf;
 mod input;
 pub mod normal;
 mod plastic;
@@ -25,6 +26,7 @@ pub use blend::Blend;
 pub use conductor::ConductorMaterial;
 pub use dielectric::{DielectricMaterial, ThinDielectricMaterial};
 pub use diffuse::DiffuseMaterial;
+pub use gltf::GltfMaterial;
 pub use input::{At, Color, Facets, Scalar, Scattering};
 pub use plastic::PlasticMaterial;
 pub use principled::PrincipledMaterial;
@@ -175,6 +177,8 @@ materials! {
     Sheen(SheenMaterial),
     /// The principled model.
     Principled(PrincipledMaterial),
+    /// The material of glTF.
+    Gltf(GltfMaterial),
 }
 
 impl Material {

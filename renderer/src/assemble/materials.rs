@@ -1,17 +1,18 @@
 //! Materials and textures to records of the device.
 
-use device::bsdf::Features;
 use device::bsdf::microfacet::Microfacet;
 use device::bsdf::plastic::Coat;
+use device::bsdf::{Bsdf, Features, Full};
 use device::material::texture::Texture as DeviceTexture;
-use device::material::{Header, Material as DeviceMaterial};
+use device::material::{At, Header, Material as DeviceMaterial};
+use device::scene::SceneView;
 use glam::Vec2;
 use rayon::prelude::*;
 
 use super::Error;
 use crate::scene::{
-    Description, Distribution, Facets, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
-    RenderSettings, Texture,
+    Description, Distribution, Facets, Image, Masking, Material, MaterialKind, NormalMapKind,
+    PlasticMaterial, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -26,11 +27,11 @@ pub(super) struct Wants {
 /// The records of all materials, and the coats of the plastics among them.
 pub(super) fn records(description: &Description) -> (Vec<DeviceMaterial>, Vec<Coat>) {
     let mut coats = Vec::new();
-    let record = |m| record(m, &description.render, &mut coats);
+    let record = |m| record(m, description.render.masking, &mut coats);
     (description.materials.iter().map(record).collect(), coats)
 }
 
-fn record(material: &Material, render: &RenderSettings, coats: &mut Vec<Coat>) -> DeviceMaterial {
+fn record(material: &Material, masking: Masking, coats: &mut Vec<Coat>) -> DeviceMaterial {
     let mut header = Header { opacity: material.opacity, ..Header::PLAIN };
     header.flags = if material.two_sided { Header::TWO_SIDED } else { 0 };
     header.back = material.back.map_or(Header::NONE, |i| i as u32);
@@ -47,10 +48,10 @@ fn record(material: &Material, render: &RenderSettings, coats: &mut Vec<Coat>) -
         header.flags |= if map.hard_terminator { Header::HARD_TERMINATOR } else { 0 };
     }
     let mut kind = material.kind;
-    kind.set_masking(render.masking);
+    kind.set_masking(masking);
     if let MaterialKind::Plastic(plastic) = &mut kind {
         plastic.coat = coats.len() as u32;
-        coats.extend(coats_of(plastic, render.masking));
+        coats.extend(coats_of(plastic, masking));
     }
     kind.record(header)
 }
@@ -108,10 +109,13 @@ pub(super) fn features(description: &Description, records: &[DeviceMaterial]) ->
 }
 
 /// The records of all textures, and their texels.
-pub(super) fn textures(description: &Description) -> Result<(Vec<DeviceTexture>, Vec<u32>), Error> {
+pub(super) fn textures(
+    images: &[Image],
+    textures: &[Texture],
+) -> Result<(Vec<DeviceTexture>, Vec<u32>), Error> {
     let mut texels = Vec::new();
-    let mut first = Vec::with_capacity(description.images.len());
-    for image in &description.images {
+    let mut first = Vec::with_capacity(images.len());
+    for image in images {
         first.push(texels.len());
         texels.extend_from_slice(&image.texels);
     }
@@ -119,7 +123,7 @@ pub(super) fn textures(description: &Description) -> Result<(Vec<DeviceTexture>,
         return Err(Error::TooManyTexels(texels.len()));
     }
     let record = |texture: &Texture| {
-        let image = &description.images[texture.image];
+        let image = &images[texture.image];
         let m = texture.image_from_uv;
         let row = |i: usize| [m.matrix2.x_axis[i], m.matrix2.y_axis[i], m.translation[i]];
         DeviceTexture {
@@ -132,5 +136,33 @@ pub(super) fn textures(description: &Description) -> Result<(Vec<DeviceTexture>,
             reserved: 0,
         }
     };
-    Ok((description.textures.iter().map(record).collect(), texels))
+    Ok((textures.iter().map(record).collect(), texels))
+}
+
+/// Materials to be looked at on their own, with the textures that they use.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Swatches {
+    textures: Vec<DeviceTexture>,
+    texels: Vec<u32>,
+}
+
+impl Swatches {
+    /// The textures that materials refer to.
+    pub(crate) fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
+        self::textures(images, textures).map(|(textures, texels)| Self { textures, texels })
+    }
+
+    /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from
+    /// before it scatters.
+    pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Bsdf {
+        let mut coats = Vec::new();
+        let record = record(material, masking, &mut coats);
+        // SAFETY: it is made of pointers, which may be null, and numbers.
+        let mut scene: SceneView = unsafe { std::mem::zeroed() };
+        (scene.coats, scene.materials) = (coats.as_ptr(), &raw const record);
+        (scene.textures, scene.texels) = (self.textures.as_ptr(), self.texels.as_ptr());
+        let at = At { scene: &scene, uv: Vec2::splat(0.5), front: true, seed: 0 };
+        // SAFETY: the record is a material, and the scene has what materials look up.
+        unsafe { DeviceMaterial::bsdf::<Full>(&raw const record, record.header().kind, &at) }
+    }
 }

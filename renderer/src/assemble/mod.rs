@@ -20,6 +20,8 @@ use device::shape::Primitive;
 use device::shape::triangle::{TriangleNormals, TriangleUvs};
 use glam::DVec2;
 
+pub(crate) use materials::Swatches;
+
 use crate::scene::{Camera, Description, FovAxis, RenderSettings};
 
 /// A scene as the stages want it, owned by the host.
@@ -132,7 +134,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let start = Instant::now();
     let bvh = bvh::build(&prims)?;
     let bvh_time = start.elapsed();
-    let (textures, texels) = materials::textures(description)?;
+    let (textures, texels) = materials::textures(&description.images, &description.textures)?;
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)

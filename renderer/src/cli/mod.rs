@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bsdf;
 mod device;
 mod failure;
 mod info;
@@ -34,6 +35,8 @@ struct Cli {
 enum Command {
     /// Render a scene to images
     Render(render::Args),
+    /// Chart how a material scatters light
+    Bsdf(bsdf::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
     Info(info::Args),
 }
@@ -43,6 +46,7 @@ pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
     let result = match Cli::try_parse() {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
+        Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {
             // Help and version go to stdout and are no error.

@@ -114,6 +114,42 @@ pub(super) fn exposure(text: &str) -> Result<f32, String> {
     }
 }
 
+/// Angles of incidence, degrees. A type of its own, because clap takes `Vec` for a repeated option.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Angles(pub(super) Vec<f64>);
+
+/// Angles of incidence: `0,30,60`.
+pub(super) fn angles(text: &str) -> Result<Angles, String> {
+    const MOST: usize = 6;
+    let expected = || "expected degrees from 0 to 89.9 separated by commas, as in 0,45,80".to_owned();
+    let angle = |t: &str| match t.trim().trim_end_matches('°').parse::<f64>() {
+        Ok(x) if (0.0..=89.9).contains(&x) => Ok(x),
+        _ => Err(expected()),
+    };
+    let mut angles = text.split(',').map(angle).collect::<Result<Vec<_>, _>>()?;
+    angles.sort_by(f64::total_cmp);
+    angles.dedup();
+    if angles.len() > MOST { Err(format!("{MOST} angles at most")) } else { Ok(Angles(angles)) }
+}
+
+/// Azimuth, degrees.
+pub(super) fn azimuth(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('°').parse::<f64>() {
+        Ok(x) if x.abs() <= 360.0 => Ok(x),
+        _ => Err("expected degrees from -360 to 360".into()),
+    }
+}
+
+/// Size of a chart: such that text is legible, and that it fits into memory.
+pub(super) fn chart_size(text: &str) -> Result<(u32, u32), String> {
+    const SIDES: std::ops::RangeInclusive<u32> = 300..=8192;
+    let (width, height) = size(text)?;
+    if SIDES.contains(&width) && SIDES.contains(&height) && width.max(height) <= 4 * width.min(height) {
+        return Ok((width, height));
+    }
+    Err("a chart has sides of 300 to 8192 pixels, one at most four times the other".into())
+}
+
 fn whole(text: &str, min: u32, max: u32) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(x) if (min..=max).contains(&x) => Ok(x),

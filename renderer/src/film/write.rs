@@ -7,20 +7,28 @@ use std::{fmt, fs};
 
 use super::format::{Format, UnknownExtension};
 
-/// A place that an image can be written to, checked before there is an image.
+/// A place that a file can be written to, checked before there is anything to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct Destination {
     /// The path as the user wrote it.
     pub path: PathBuf,
-    /// The format that its extension stands for.
-    pub format: Format,
     /// The directory, free of symbolic links.
     directory: PathBuf,
     /// The file to replace: `path`, or what it points to if it is a symbolic link.
     file: PathBuf,
 }
 
-/// Why a path is no place for an image. Its message is a whole sentence about the path.
+/// A place that an image can be written to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The path as the user wrote it.
+    pub path: PathBuf,
+    /// The format that its extension stands for.
+    pub format: Format,
+    destination: Destination,
+}
+
+/// Why a path is no place for a file. Its message is a whole sentence about the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetError {
     path: PathBuf,
@@ -42,11 +50,29 @@ impl Target {
     /// Checks that an image can be written to `path`: that its format is known, and that files can be
     /// created where it is to be.
     pub fn check(path: &Path) -> Result<Self, TargetError> {
+        let format = Format::of(path)
+            .map_err(|e: UnknownExtension| TargetError { path: path.into(), reason: e.to_string() })?;
+        Ok(Self { path: path.into(), format, destination: Destination::check(path)? })
+    }
+
+    /// Whether both are the same file.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        self.destination.is_same_file(&other.destination)
+    }
+
+    /// [`Destination::replace`].
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        self.destination.replace(bytes)
+    }
+}
+
+impl Destination {
+    /// Checks that a file can be written to `path`.
+    pub fn check(path: &Path) -> Result<Self, TargetError> {
         Self::find(path).map_err(|reason| TargetError { path: path.into(), reason })
     }
 
     fn find(path: &Path) -> Result<Self, String> {
-        let format = Format::of(path).map_err(|e: UnknownExtension| e.to_string())?;
         match fs::metadata(path) {
             Ok(m) if m.is_dir() => return Err("is a directory".into()),
             Ok(m) if !m.is_file() => return Err("exists and is not a regular file".into()),
@@ -75,13 +101,13 @@ impl Target {
             Err(e) => return Err(format!("directory \"{shown}\": {e}")),
         };
         let name = file.file_name().ok_or("has no file name")?;
-        let target = Self { path: path.into(), format, file: directory.join(name), directory };
-        target.temporary().map_err(|e| {
+        let place = Self { path: path.into(), file: directory.join(name), directory };
+        place.temporary().map_err(|e| {
             // `tempfile` adds the name that it tried, which says nothing to a user.
             let text = e.to_string();
             format!("cannot create files in \"{shown}\": {}", text.split(" at path ").next().unwrap_or(&text))
         })?;
-        Ok(target)
+        Ok(place)
     }
 
     /// Whether both are the same file.

@@ -9,7 +9,7 @@ use super::limits::{
     MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size, human_bytes,
 };
 use super::suggest::{nearest, quoted};
-use super::{Description, Direct, Masking, RenderSettings, Sampler, read};
+use super::{Description, Direct, Masking, MaterialAlone, RenderSettings, Sampler, read};
 
 /// What the command line says instead of the scene file. `None` leaves a setting as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,6 +114,20 @@ pub fn load_bytes(file: &str, bytes: &[u8], folder: &Path) -> Result<Loaded, Err
     let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(file, bytes, e.valid_up_to()))?;
     let (description, warnings) = read::read(file, text, folder)?;
     Ok(Loaded { description, warnings })
+}
+
+/// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
+/// or without braces around them. `file` is what messages call the text.
+pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+    let text = text.trim();
+    let key = read::MATERIAL_KEY;
+    let document = match text.starts_with('{') {
+        true => format!("{key} = {text}"),
+        // Lines are as in a scene file; commas make a table of one line.
+        false if text.contains('\n') => format!("[{key}]\n{text}"),
+        false => format!("{key} = {{ {text} }}"),
+    };
+    read::read_material(file, &document)
 }
 
 fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {

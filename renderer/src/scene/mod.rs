@@ -17,9 +17,10 @@ use glam::{Affine2, Affine3A, Vec2, Vec3};
 
 pub use error::{Error, Problem, Severity};
 pub use limits::check_size;
-pub use load::{Loaded, Overrides, load, load_bytes};
+pub use load::{Loaded, Overrides, load, load_bytes, material_from_text};
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
 pub use suggest::nearest;
+pub(crate) use suggest::{hint, quoted};
 
 /// A scene as described, with every default filled in and every name resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +69,9 @@ pub use device::bsdf::microfacet::{Distribution, Masking};
 use device::material::Material as DeviceMaterial;
 pub use device::material::texture::{Channel, Format, Wrap};
 pub use device::material::{
-    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, Header, Parameters,
-    PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial,
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, Header,
+    Parameters, PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial,
+    ThinDielectricMaterial,
 };
 pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
@@ -128,6 +130,17 @@ impl Material {
             kind,
         }
     }
+}
+
+/// A material without a scene, and the textures that it refers to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaterialAlone {
+    /// The material.
+    pub material: Material,
+    /// As [`Description::images`].
+    pub images: Vec<Image>,
+    /// As [`Description::textures`].
+    pub textures: Vec<Texture>,
 }
 
 /// What perturbs normals.
@@ -194,6 +207,8 @@ material_kinds! {
     Sheen(SheenMaterial),
     /// The principled model.
     Principled(PrincipledMaterial),
+    /// The material of glTF.
+    Gltf(GltfMaterial),
     /// A mixture of two others.
     Blend(Blend),
 }
@@ -216,8 +231,10 @@ impl MaterialKind {
 
     /// Says how masking and shadowing combine, where there are microfacets.
     pub fn set_masking(&mut self, masking: Masking) {
-        if let Self::Principled(p) = self {
-            p.masking = masking as u32;
+        match self {
+            Self::Principled(p) => p.masking = masking as u32,
+            Self::Gltf(p) => p.masking = masking as u32,
+            _ => {}
         }
         if let Some(facets) = self.facets_mut() {
             facets.masking = masking as u32;

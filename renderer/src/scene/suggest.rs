@@ -22,7 +22,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// `; did you mean "x"?` if something is near, else `; LEAD "x", "y" or "z"` if there are candidates.
-pub(super) fn hint<'a>(
+pub(crate) fn hint<'a>(
     name: &str,
     lead: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
@@ -53,7 +53,7 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &s
 }
 
 /// What the user wrote, in quotes, on one line, and not too long.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.chars().count() <= LONGEST_QUOTE {
         return format!("{text:?}");
     }

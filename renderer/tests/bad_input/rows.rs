@@ -115,7 +115,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown material type",
         Scene("type = \"diffuse\"", "type = \"lambert\""),
-        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse", "conductor", "dielectric", "thin_dielectric", "plastic", "sheen", "principled" or "blend""#,
+        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse", "conductor", "dielectric", "thin_dielectric", "plastic", "sheen", "principled", "gltf" or "blend""#,
     ),
     (
         "misspelt shape type",

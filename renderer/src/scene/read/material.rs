@@ -12,8 +12,8 @@ use crate::scene::metals;
 use crate::scene::suggest::{hint, quoted};
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
-    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    SheenMaterial, ThinDielectricMaterial,
+    GltfMaterial, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
+    PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial,
 };
 
 /// The materials read so far, by name.
@@ -88,6 +88,11 @@ pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Mater
     Materials { list }
 }
 
+/// Reads a material on its own.
+pub(super) fn material(name: &str, section: &Section<'_>, textures: &mut Textures<'_>) -> Option<Material> {
+    Reader { section: section.clone(), names: &[], textures }.material(name)
+}
+
 /// The materials that one refers to.
 fn references(material: &Material) -> Vec<usize> {
     let mut all: Vec<_> = material.back.into_iter().collect();
@@ -159,6 +164,7 @@ impl Reader<'_, '_, '_> {
             "plastic" => self.plastic(),
             "sheen" => self.sheen(),
             "principled" => self.principled(),
+            "gltf" => self.gltf(),
             "blend" => self.blend(),
             _ => self.conductor(),
         };
@@ -183,15 +189,76 @@ impl Reader<'_, '_, '_> {
     }
 
     fn conductor(&mut self) -> Option<MaterialKind> {
-        let (eta_k, facets) = (eta_k(&self.section), self.facets(true));
-        let (eta, k) = eta_k?;
-        let (eta, k) = (Color::new(eta), Color::new(k));
-        Some(MaterialKind::Conductor(ConductorMaterial { eta, k, facets: facets? }))
+        let (eta_k, facets, scattering) = (eta_k(&self.section), self.facets(true), self.scattering());
+        let ((eta, k), facets) = (eta_k?, Facets { scattering: scattering? as u32, ..facets? });
+        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets)))
     }
 
     fn dielectric(&mut self) -> Option<MaterialKind> {
-        let (ior, facets) = (self.ior(), self.facets(false));
-        Some(MaterialKind::Dielectric(DielectricMaterial { facets: facets?, ior: ior?, reserved: [0; 3] }))
+        let (ior, facets, scattering) = (self.ior(), self.facets(false), self.scattering());
+        let facets = Facets { scattering: scattering? as u32, ..facets? };
+        if facets.scattering() == Scattering::Compensated
+            && facets.distribution == Distribution::Beckmann as u32
+        {
+            return self.section.get("scattering")?.fail(
+                "is \"compensated\", which dielectrics have for distribution = \"ggx\" only; \"random_walk\" goes with both",
+            );
+        }
+        Some(MaterialKind::Dielectric(DielectricMaterial { facets, ior: ior?, reserved: [0; 3] }))
+    }
+
+    /// How light between facets is accounted for; not at all if nothing is said.
+    fn scattering(&self) -> Option<Scattering> {
+        const CHOICES: [(&str, Scattering); 3] = [
+            ("none", Scattering::None),
+            ("compensated", Scattering::Compensated),
+            ("random_walk", Scattering::RandomWalk),
+        ];
+        self.section.get("scattering").map_or(Some(Scattering::None), |field| field.choice(&CHOICES))
+    }
+
+    fn gltf(&mut self) -> Option<MaterialKind> {
+        let default = GltfMaterial::DEFAULT;
+        let base_color = self.color("base_color", default.base_color.value);
+        let specular_color = self.color("specular_color", default.specular_color.value);
+        let sheen_color = self.color("sheen_color", default.sheen_color.value);
+        let scalar = |reader: &mut Self, key: &str, default: Scalar| reader.scalar(key, default.value, UNIT);
+        let metallic = scalar(self, "metallic", default.metallic);
+        let roughness = scalar(self, "roughness", default.roughness);
+        let specular = scalar(self, "specular", default.specular);
+        let transmission = scalar(self, "transmission", default.transmission);
+        let anisotropy = scalar(self, "anisotropy", default.anisotropy);
+        let clearcoat = scalar(self, "clearcoat", default.clearcoat);
+        let clearcoat_roughness = scalar(self, "clearcoat_roughness", default.clearcoat_roughness);
+        let sheen_roughness = scalar(self, "sheen_roughness", default.sheen_roughness);
+        let iridescence = scalar(self, "iridescence", default.iridescence);
+        let thickness =
+            self.scalar("iridescence_thickness", default.iridescence_thickness.value, (0.0, 10_000.0));
+        let number = |key: &str, default: f32, (low, high): (f32, f32)| {
+            self.section.get(key).map_or(Some(default), |f| f.number_in(low, high))
+        };
+        let ior = number("ior", default.ior, (1.0, 10.0));
+        let iridescence_ior = number("iridescence_ior", default.iridescence_ior, (1.0, 10.0));
+        let (sin, cos) = number("anisotropy_rotation", 0.0, (-360.0, 360.0))?.to_radians().sin_cos();
+        Some(MaterialKind::Gltf(GltfMaterial {
+            base_color: base_color?,
+            specular_color: specular_color?,
+            sheen_color: sheen_color?,
+            metallic: metallic?,
+            roughness: roughness?,
+            specular: specular?,
+            transmission: transmission?,
+            anisotropy: anisotropy?,
+            clearcoat: clearcoat?,
+            clearcoat_roughness: clearcoat_roughness?,
+            sheen_roughness: sheen_roughness?,
+            iridescence: iridescence?,
+            iridescence_thickness: thickness?,
+            rotation: [cos, sin],
+            ior: ior?,
+            iridescence_ior: iridescence_ior?,
+            ..default
+        }))
     }
 
     fn thin_dielectric(&self) -> Option<MaterialKind> {

@@ -14,9 +14,9 @@ use std::path::Path;
 use glam::Vec3;
 use toml::de::DeTable;
 
-use super::Description;
 use super::error::{Error, MOST_PROBLEMS, Problem};
 use super::limits::MAX_RADIANCE;
+use super::{Description, MaterialAlone};
 use material::{BLACK, Materials};
 use source::{Section, Source};
 use texture::Textures;
@@ -39,6 +39,31 @@ pub(super) fn read(file: &str, text: &str, folder: &Path) -> Result<(Description
         _ => Err(Error { problems: sorted(file, errors) }),
     }
 }
+
+/// Reads one material from the text of a TOML document that has it under the key [`MATERIAL_KEY`].
+pub(super) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+    let src = Source::new(file, text);
+    let (document, syntax_errors) = DeTable::parse_recoverable(text);
+    if !syntax_errors.is_empty() {
+        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
+        return Err(Error { problems: sorted(file, problems) });
+    }
+    let top = Section::new(&src, document.get_ref(), 0..0, "the text");
+    top.reject_unknown_keys(&[MATERIAL_KEY]);
+    let section = top.get(MATERIAL_KEY).and_then(|f| f.table("the material"));
+    let mut textures = Textures::new(Path::new("."));
+    let material = section.and_then(|s| material::material(MATERIAL_KEY, &s, &mut textures));
+    let errors = src.errors.into_inner();
+    match material {
+        Some(material) if errors.is_empty() => {
+            Ok(MaterialAlone { material, images: textures.images, textures: textures.textures })
+        }
+        _ => Err(Error { problems: sorted(file, errors) }),
+    }
+}
+
+/// What a material on its own is called.
+pub(super) const MATERIAL_KEY: &str = "material";
 
 /// In the order of the scene file, then of the files it uses.
 fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {

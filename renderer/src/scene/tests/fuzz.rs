@@ -105,8 +105,9 @@ fn check(d: &Description) {
             MaterialKind::Diffuse(DiffuseMaterial { reflectance, .. }) => {
                 assert!(reflectance.value.min_element() >= 0.0 && reflectance.value.max_element() <= 1.0);
             }
-            MaterialKind::Conductor(ConductorMaterial { eta, k, facets }) => {
-                assert!(eta.value.is_finite() && k.value.is_finite() && are_facets(facets));
+            MaterialKind::Conductor(metal) => {
+                let (eta, k) = metal.index();
+                assert!(eta.is_finite() && k.is_finite() && are_facets(metal.facets));
             }
             MaterialKind::Dielectric(DielectricMaterial { facets, ior, .. }) => {
                 assert!(ior > 0.0 && are_facets(facets));
@@ -117,6 +118,7 @@ fn check(d: &Description) {
             }
             MaterialKind::Sheen(SheenMaterial { roughness, .. }) => assert!(roughness.value <= 1.0),
             MaterialKind::Principled(PrincipledMaterial { eta, .. }) => assert!(eta > 0.0),
+            MaterialKind::Gltf(GltfMaterial { ior, .. }) => assert!(ior >= 1.0),
             MaterialKind::Blend(Blend { materials, .. }) => {
                 assert!(materials.iter().all(|i| (*i as usize) < d.materials.len()));
             }

@@ -1,0 +1,207 @@
+//! What is looked at: a material of a scene, or one like it.
+
+use std::sync::Arc;
+
+use device::bsdf::Bsdf;
+use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
+use glam::{Vec2, Vec3};
+
+use crate::assemble::Swatches;
+use crate::scene::{ConductorMaterial, Facets, Material, MaterialKind, Scalar, Scattering};
+
+/// A material, and how its facets mask each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    material: Material,
+    masking: Masking,
+    swatches: Arc<Swatches>,
+}
+
+impl Subject {
+    /// The material, among the textures of its scene.
+    pub(crate) fn new(material: Material, masking: Masking, swatches: Swatches) -> Self {
+        Self { material, masking, swatches: Arc::new(swatches) }
+    }
+
+    /// How it scatters, seen from the front. Everything that is charted goes through here.
+    pub fn bsdf(&self) -> Bsdf {
+        self.swatches.lobe(&self.material, self.masking)
+    }
+
+    fn facets(&self) -> Option<Facets> {
+        let mut kind = self.material.kind;
+        kind.facets_mut().copied()
+    }
+
+    /// Roughness parameters of its facets, 0 if smooth; `None` for what has no facets, or whose facets have parameters of
+    /// another name.
+    pub fn alpha(&self) -> Option<Vec2> {
+        match self.material.kind {
+            MaterialKind::Principled(p) => Some(Vec2::splat(p.roughness.value * p.roughness.value)),
+            MaterialKind::Gltf(p) => Some(Vec2::splat(p.roughness.value * p.roughness.value)),
+            _ => self.facets().map(|facets| facets.alpha.map(|a| a.value).into()),
+        }
+    }
+
+    /// Its facets, if it is rough.
+    pub fn microfacet(&self) -> Option<Microfacet> {
+        let facets = self.facets().filter(|facets| !facets.is_smooth())?;
+        let distribution = distribution(&facets);
+        Some(Microfacet { alpha: self.alpha()?, distribution, masking: self.masking })
+    }
+
+    /// The same of another roughness, if it has one.
+    pub fn with_alpha(&self, alpha: Vec2) -> Self {
+        let mut other = self.clone();
+        match &mut other.material.kind {
+            MaterialKind::Principled(p) => p.roughness = Scalar::new(alpha.x.sqrt()),
+            MaterialKind::Gltf(p) => p.roughness = Scalar::new(alpha.x.sqrt()),
+            kind => {
+                if let Some(facets) = kind.facets_mut() {
+                    facets.alpha = alpha.to_array().map(Scalar::new);
+                    facets.is_roughness = 0;
+                }
+            }
+        }
+        other
+    }
+
+    /// The same with other masking.
+    pub fn with_masking(&self, masking: Masking) -> Self {
+        Self { masking, ..self.clone() }
+    }
+
+    /// The same with another account of light between facets.
+    pub fn with_scattering(&self, scattering: Scattering) -> Self {
+        let mut other = self.clone();
+        if let Some(facets) = other.material.kind.facets_mut() {
+            facets.scattering = scattering as u32;
+        }
+        other
+    }
+
+    /// The same facets, absorbing nothing: what does not come back is lost by the model. `None` without facets.
+    pub fn white(&self) -> Option<Self> {
+        let mut other = self.clone();
+        match &mut other.material.kind {
+            // At η = 0 Fresnel's equations reflect everything, whatever k.
+            MaterialKind::Conductor(p) => *p = ConductorMaterial::new(Vec3::ZERO, Vec3::ONE, p.facets),
+            // It absorbs nothing as it is.
+            MaterialKind::Dielectric(_) => {}
+            _ => return None,
+        }
+        Some(other)
+    }
+
+    /// Whether the direction along the surface matters.
+    pub fn is_anisotropic(&self) -> bool {
+        match self.material.kind {
+            MaterialKind::Principled(p) => !p.anisotropic.is(0.0),
+            MaterialKind::Gltf(p) => !p.anisotropy.is(0.0),
+            _ => self.facets().is_some_and(|facets| facets.is_anisotropic()),
+        }
+    }
+
+    /// What kind of material it is.
+    pub fn kind(&self) -> &'static str {
+        match self.material.kind {
+            MaterialKind::Diffuse(_) => "diffuse",
+            MaterialKind::Conductor(_) => "conductor",
+            MaterialKind::Dielectric(_) => "dielectric",
+            MaterialKind::ThinDielectric(_) => "thin dielectric",
+            MaterialKind::Plastic(_) => "plastic",
+            MaterialKind::Sheen(_) => "sheen",
+            MaterialKind::Principled(_) => "principled",
+            MaterialKind::Gltf(_) => "glTF",
+            MaterialKind::Blend(_) => "blend",
+        }
+    }
+
+    /// Its parameters, in a line.
+    pub fn describe(&self) -> String {
+        let parameters = match self.material.kind {
+            MaterialKind::Diffuse(p) if p.roughness.is(0.0) => format!("ρ = {}", colour(p.reflectance.value)),
+            MaterialKind::Diffuse(p) => {
+                format!("ρ = {}, roughness {}", colour(p.reflectance.value), short(p.roughness.value))
+            }
+            MaterialKind::Conductor(p) => {
+                let (eta, k) = p.index();
+                format!("η = {}, k = {}", colour(eta), colour(k))
+            }
+            MaterialKind::Dielectric(p) => format!("η = {}", p.ior),
+            MaterialKind::ThinDielectric(p) => format!("η = {}", p.ior),
+            MaterialKind::Plastic(p) => format!("ρ = {}, η = {}", colour(p.reflectance.value), p.ior),
+            MaterialKind::Sheen(p) => {
+                format!("colour {}, roughness {}", colour(p.color.value), short(p.roughness.value))
+            }
+            MaterialKind::Principled(p) => {
+                let (metallic, roughness) = (short(p.metallic.value), short(p.roughness.value));
+                format!("base {}, metallic {metallic}, roughness {roughness}", colour(p.base_color.value))
+            }
+            MaterialKind::Gltf(p) => {
+                let (metallic, roughness) = (short(p.metallic.value), short(p.roughness.value));
+                format!("base {}, metallic {metallic}, roughness {roughness}", colour(p.base_color.value))
+            }
+            MaterialKind::Blend(_) => "of two others".to_owned(),
+        };
+        let facets =
+            self.facets().map_or_else(String::new, |facets| ", ".to_owned() + &self.describe_facets(&facets));
+        format!("{}, {parameters}{facets}", self.kind())
+    }
+
+    fn describe_facets(&self, facets: &Facets) -> String {
+        if facets.is_smooth() {
+            return "smooth".to_owned();
+        }
+        let masking = match self.masking {
+            Masking::Correlated => "height-correlated masking",
+            Masking::Separable => "separable masking",
+        };
+        let distribution = match distribution(facets) {
+            Distribution::Ggx => "GGX",
+            Distribution::Beckmann => "Beckmann",
+        };
+        let alpha = alphas(facets.alpha.map(|a| a.value).into());
+        match facets.scattering() {
+            Scattering::None => format!("{distribution}, {alpha}, {masking}"),
+            Scattering::Compensated => format!("{distribution}, {alpha}, compensated"),
+            Scattering::RandomWalk => format!("{distribution}, {alpha}, random walks"),
+        }
+    }
+}
+
+fn distribution(facets: &Facets) -> Distribution {
+    if facets.distribution == Distribution::Beckmann as u32 {
+        Distribution::Beckmann
+    } else {
+        Distribution::Ggx
+    }
+}
+
+/// α in words.
+pub(super) fn alphas(alpha: Vec2) -> String {
+    if alpha.x == alpha.y {
+        format!("α = {}", short(alpha.x))
+    } else {
+        format!("α = ({}, {})", short(alpha.x), short(alpha.y))
+    }
+}
+
+fn colour(c: Vec3) -> String {
+    if c.x == c.y && c.y == c.z {
+        short(c.x)
+    } else {
+        format!("({}, {}, {})", short(c.x), short(c.y), short(c.z))
+    }
+}
+
+/// A number to four digits, without zeros at its end.
+pub(super) fn short(x: f32) -> String {
+    let x = f64::from(x);
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = (3 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{x:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}

@@ -1,0 +1,4 @@
+//! Charts of what was measured, for people to look at, and tables of the same numbers.
+
+pub mod bsdf;
+pub mod plot;
