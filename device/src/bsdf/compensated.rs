@@ -108,7 +108,7 @@ impl CompensatedConductor {
 }
 
 impl Lobe for CompensatedConductor {
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -123,7 +123,7 @@ impl Lobe for CompensatedConductor {
         (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z / pdf), eta: 1.0 })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -205,7 +205,7 @@ impl CompensatedDielectric {
 }
 
 impl Lobe for CompensatedDielectric {
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -222,7 +222,7 @@ impl Lobe for CompensatedDielectric {
         (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z.abs() / pdf), eta })
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);

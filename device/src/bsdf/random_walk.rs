@@ -103,7 +103,7 @@ impl RandomWalkConductor {
 
     /// An estimate of what f owes to the second and higher orders, the same for both orders of the directions: a walk
     /// from the one closer to the surface, which is the less noisy, that looks out along the other from every facet.
-    #[inline(always)]
+    #[inline(never)]
     pub fn multiple(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let (wo, wi) = if wi.z < wo.z { (wi, wo) } else { (wo, wi) };
         let m = &self.microfacet;
@@ -135,7 +135,7 @@ impl RandomWalkConductor {
 }
 
 impl Lobe for RandomWalkConductor {
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -160,7 +160,7 @@ impl Lobe for RandomWalkConductor {
         None
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -231,7 +231,7 @@ impl Ray {
 impl RandomWalkDielectric {
     /// An estimate of what f owes to the second and higher orders, before the scaling of radiance: as for conductors,
     /// a walk from the direction closer to the surface.
-    #[inline(always)]
+    #[inline(never)]
     pub fn multiple(&self, wo: Vec3, wi: Vec3) -> f32 {
         if wo.z <= wi.z.abs() {
             return self.walk(wo, wi);
@@ -245,7 +245,7 @@ impl RandomWalkDielectric {
     }
 
     /// A walk from `wo` that looks out along `wi` from every facet.
-    #[inline(always)]
+    #[inline(never)]
     fn walk(&self, wo: Vec3, wi: Vec3) -> f32 {
         let m = &self.microfacet;
         let mut uniforms = Uniforms::of(wo, wi, self.seed);
@@ -264,7 +264,7 @@ impl RandomWalkDielectric {
     }
 
     /// f of single scattering, before the scaling of radiance, and the pdf of [`Lobe::eval_pdf`].
-    #[inline(always)]
+    #[inline(never)]
     fn single(&self, wo: Vec3, wi: Vec3) -> (f32, f32) {
         let m = self.microfacet.correlated();
         let scale = if wi.z > 0.0 { 1.0 } else { self.eta * self.eta };
@@ -276,7 +276,7 @@ impl RandomWalkDielectric {
 }
 
 impl Lobe for RandomWalkDielectric {
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -304,7 +304,7 @@ impl Lobe for RandomWalkDielectric {
         None
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);

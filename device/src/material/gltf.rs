@@ -113,7 +113,7 @@ impl Parameters for GltfMaterial {
         !self.anisotropy.is(0.0)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         let specular = self.specular.at::<C>(at);
         let alpha = Gltf::alpha(self.roughness.at::<C>(at), self.anisotropy.at::<C>(at));

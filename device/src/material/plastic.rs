@@ -72,7 +72,7 @@ impl Parameters for PlasticMaterial {
         lobe.and(self.reflectance.features()).and(self.specular.features()).and(self.facets.features())
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         let (eta, nonlinear) = (self.ior, self.nonlinear != 0);
         let (reflectance, specular) = (self.reflectance.at::<C>(at), self.specular.at::<C>(at));

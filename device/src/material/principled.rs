@@ -75,7 +75,7 @@ impl Parameters for PrincipledMaterial {
         !self.anisotropic.is(0.0)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         let parameters = principled::Parameters {
             base_color: self.base_color.at::<C>(at),

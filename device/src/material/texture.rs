@@ -179,7 +179,7 @@ impl Cell {
 ///
 /// # Safety
 /// `scene` is valid and has the texture.
-#[inline(always)]
+#[inline(never)]
 pub(super) unsafe fn lookup(scene: &SceneView, texture: u32, uv: Vec2) -> Vec3 {
     // SAFETY: as the caller promised.
     unsafe {
@@ -201,7 +201,7 @@ pub(super) unsafe fn lookup(scene: &SceneView, texture: u32, uv: Vec2) -> Vec3 {
 ///
 /// # Safety
 /// As [`lookup`].
-#[inline(always)]
+#[inline(never)]
 pub(super) unsafe fn gradient(scene: &SceneView, texture: u32, uv: Vec2) -> Vec2 {
     // SAFETY: as the caller promised.
     unsafe {

@@ -27,7 +27,13 @@ pub fn opt_arguments(kernels: &[String]) -> Vec<String> {
 
 /// Arguments of `llc`, before the input.
 pub fn llc_arguments() -> Vec<String> {
-    let target = ["-O3".to_owned(), format!("-mcpu={TARGET_CPU}"), format!("-mattr=+{PTX_ISA}")];
+    // Comments on every block and declaration would be a tenth of the text.
+    let target = [
+        "-O3".to_owned(),
+        "-asm-verbose=0".to_owned(),
+        format!("-mcpu={TARGET_CPU}"),
+        format!("-mattr=+{PTX_ISA}"),
+    ];
     target.into_iter().chain(FLOATS.map(str::to_owned)).collect()
 }
 

@@ -37,5 +37,10 @@ pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     fs::write(&placed, module).map_err(Error::io("write", &placed))?;
     capture(toolchain.llvm.opt().args(llvm::opt_arguments(&kernels)).arg(&placed).arg("-o").arg(&optimised))?;
     capture(toolchain.llvm.llc().args(llvm::llc_arguments()).arg(&optimised).arg("-o").arg(&ptx))?;
-    fs::read_to_string(&ptx).map_err(Error::io("read", &ptx))
+    fs::read_to_string(&ptx).map(|text| without_indentation(&text)).map_err(Error::io("read", &ptx))
+}
+
+/// A tab before each of fifty thousand lines tells nobody anything.
+fn without_indentation(ptx: &str) -> String {
+    ptx.lines().map(str::trim_start).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
 }

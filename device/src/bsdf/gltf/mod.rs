@@ -149,7 +149,7 @@ impl Gltf {
 
     /// The layers by about how much light each of them scatters towards `wo`, of the colour that it scatters the
     /// most.
-    #[inline(always)]
+    #[inline(never)]
     fn shares(&self, wo: Vec3) -> Shares {
         // The facets, as rough as they are along the azimuth of wo.
         let (alpha, x2, y2) = (self.microfacet.alpha, wo.x * wo.x + 1e-12, wo.y * wo.y + 1e-12);
@@ -186,7 +186,7 @@ impl Gltf {
     }
 
     /// (f, pdf) in the frame of the facets.
-    #[inline(always)]
+    #[inline(never)]
     fn turned_eval_pdf(&self, wo: Vec3, wi: Vec3, shares: &Shares) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -217,13 +217,13 @@ impl Gltf {
 }
 
 impl Lobe for Gltf {
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let (wo, wi) = (self.turned(wo), self.turned(wi));
         self.turned_eval_pdf(wo, wi, &self.shares(wo))
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

@@ -132,7 +132,7 @@ impl Principled {
 }
 
 impl Lobe for Principled {
-    #[inline(always)]
+    #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let opaque = self.transmission == Vec3::ZERO;
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS || (wi.z < 0.0 && opaque) {
@@ -155,7 +155,7 @@ impl Lobe for Principled {
         )
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

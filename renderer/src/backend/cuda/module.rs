@@ -97,36 +97,82 @@ impl Entry {
     }
 }
 
-/// The module `text` with none of its kernels but `name`. What it does not have to compile, the driver does not take
-/// time for.
+/// The module `text` with none of its kernels but `name`, and the functions that it calls. What it does not have to
+/// compile, the driver does not take time for.
 fn only(text: &str, name: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, kernel, after)) = split_kernel(rest) {
-        kept.push_str(before);
-        let header = kernel.split_once('(').map_or("", |(header, _)| header);
-        if header.split_whitespace().next_back() == Some(name) {
-            kept.push_str(kernel);
+    let items = items(text);
+    let mut wanted = vec![name];
+    let mut next = 0;
+    while let Some(caller) = wanted.get(next).copied() {
+        next += 1;
+        for body in items.iter().filter(|i| i.name == Some(caller)) {
+            let words = body.text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+            let called: Vec<_> =
+                words.filter(|w| items.iter().any(|i| i.is_function && i.name == Some(w))).collect();
+            for function in called {
+                if !wanted.contains(&function) {
+                    wanted.push(function);
+                }
+            }
         }
-        rest = after;
     }
-    kept + rest
+    items.iter().filter(|i| i.name.is_none_or(|n| wanted.contains(&n))).map(|i| i.text).collect()
 }
 
-/// What stands before the first kernel, the kernel, and what follows it.
-fn split_kernel(text: &str) -> Option<(&str, &str, &str)> {
+/// A kernel, a function, or the text between two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Item<'a> {
+    text: &'a str,
+    /// The name of a kernel or a function.
+    name: Option<&'a str>,
+    is_function: bool,
+}
+
+/// What a module is made of, in its order.
+fn items(text: &str) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    let mut rest = text;
+    while let Some((before, item, after)) = split_item(rest) {
+        items.push(Item { text: before, name: None, is_function: false });
+        items.push(item);
+        rest = after;
+    }
+    items.push(Item { text: rest, name: None, is_function: false });
+    items
+}
+
+/// What stands before the first kernel or function, that, and what follows it.
+fn split_item(text: &str) -> Option<(&str, Item<'_>, &str)> {
     let is_code = |at: usize| !text[..at].lines().next_back().unwrap_or("").contains("//");
-    let (entry, _) = text.match_indices(".entry ").find(|(at, _)| is_code(*at))?;
-    let start = text[..entry].rfind('\n').map_or(0, |newline| newline + 1);
+    let first = |word: &str| text.match_indices(word).map(|(at, _)| at).find(|at| is_code(*at));
+    let (entry, function) = (first(".entry "), first(".func "));
+    let is_function = function.is_some_and(|f| entry.is_none_or(|e| f < e));
+    let keyword = if is_function { function? } else { entry? };
+    let start = text[..keyword].rfind('\n').map_or(0, |newline| newline + 1);
     let mut depth = 0;
-    for (at, brace) in text[entry..].match_indices(['{', '}']) {
-        depth += if brace == "{" { 1 } else { -1 };
+    for (at, mark) in text[keyword..].match_indices(['{', '}', ';']) {
+        depth += match mark {
+            "{" => 1,
+            "}" => -1,
+            _ => 0,
+        };
         if depth == 0 {
-            let end = entry + at + 1;
-            return Some((&text[..start], &text[start..end], &text[end..]));
+            let end = keyword + at + 1;
+            let item = Item { text: &text[start..end], name: item_name(&text[keyword..end]), is_function };
+            return Some((&text[..start], item, &text[end..]));
         }
     }
     None
+}
+
+/// The name in `.entry name(…)`, `.func name(…)`, or `.func (what it returns) name(…)`.
+fn item_name(text: &str) -> Option<&str> {
+    let after = text.split_once(' ')?.1.trim_start();
+    let after = match after.strip_prefix('(') {
+        Some(returned) => returned.split_once(')')?.1,
+        None => after,
+    };
+    after.split(|c: char| c == '(' || c.is_whitespace()).find(|word| !word.is_empty())
 }
 
 /// Bytes of a parameter such as `.param .align 8 .b8 name[48]` or `.param .u64 .ptr .global name`.
@@ -335,6 +381,18 @@ mod tests {
         let expected =
             [entry("shade", &[48], Some(128)), entry("two", &[8, 4], None), entry("none", &[], None)];
         assert_eq!(ptx.entries, expected);
+    }
+
+    #[test]
+    fn kernels_come_with_what_they_call() {
+        let text = ".version 7.0\n.target sm_75\n.func (.param .b32 r) used\n(\n.param .b32 p\n)\n;\n.func unused\n()\n{ ret; }\n\
+                    .func (.param .b32 r) used\n(\n.param .b32 p\n)\n{ call inner, (x); }\n.func inner() { { ret; } }\n\
+                    .visible .entry a() { call (r), used, (p); }\n.visible .entry b() { ret; }\n";
+        let a = only(text, "a");
+        assert_eq!(a.matches(" used\n").count(), 2, "declared and defined");
+        assert!(a.contains(".func inner()") && !a.contains("unused") && !a.contains("entry b"));
+        let b = only(text, "b");
+        assert!(!b.contains(".func") && b.contains("entry b() { ret; }") && b.starts_with(".version"));
     }
 
     #[test]
