@@ -143,7 +143,7 @@ fn items(text: &str) -> Vec<Item<'_>> {
 
 /// What stands before the first kernel or function, that, and what follows it.
 fn split_item(text: &str) -> Option<(&str, Item<'_>, &str)> {
-    let is_code = |at: usize| !text[..at].lines().next_back().unwrap_or("").contains("//");
+    let is_code = |at: usize| !text[..at].rsplit('\n').next().unwrap_or("").contains("//");
     let first = |word: &str| text.match_indices(word).map(|(at, _)| at).find(|at| is_code(*at));
     let (entry, function) = (first(".entry "), first(".func "));
     let is_function = function.is_some_and(|f| entry.is_none_or(|e| f < e));
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn kernels_come_with_what_they_call() {
-        let text = ".version 7.0\n.target sm_75\n.func (.param .b32 r) used\n(\n.param .b32 p\n)\n;\n.func unused\n()\n{ ret; }\n\
+        let text = ".version 7.0\n.target sm_75\n// .globl a\n.func (.param .b32 r) used\n(\n.param .b32 p\n)\n;\n.func unused\n()\n{ ret; }\n\
                     .func (.param .b32 r) used\n(\n.param .b32 p\n)\n{ call inner, (x); }\n.func inner() { { ret; } }\n\
                     .visible .entry a() { call (r), used, (p); }\n.visible .entry b() { ret; }\n";
         let a = only(text, "a");
