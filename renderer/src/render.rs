@@ -168,13 +168,40 @@ pub fn render<B: Backend>(
     budget: Budget,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    // The smallest kernel that knows the scene's materials: on a GPU, the others are slower.
-    if Basic::FEATURES.contains(scene.features) {
-        render_by::<B, stages::megakernel_basic>(backend, scene, budget, observe)
-    } else if Glass::FEATURES.contains(scene.features) {
-        render_by::<B, stages::megakernel_glass>(backend, scene, budget, observe)
-    } else {
-        render_by::<B, stages::megakernel>(backend, scene, budget, observe)
+    match Kernel::of(scene) {
+        Kernel::Basic => render_by::<B, stages::megakernel_basic>(backend, scene, budget, observe),
+        Kernel::Glass => render_by::<B, stages::megakernel_glass>(backend, scene, budget, observe),
+        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, budget, observe),
+    }
+}
+
+/// Makes ready what [`render`] is going to launch, which would otherwise take its time then.
+pub fn prepare<B: Backend>(backend: &mut B, scene: &SceneData) -> Result<(), Error> {
+    match Kernel::of(scene) {
+        Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
+        Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
+        Kernel::Full => backend.prepare::<stages::megakernel>(),
+    }
+}
+
+/// The megakernels, by what they know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kernel {
+    Basic,
+    Glass,
+    Full,
+}
+
+impl Kernel {
+    /// The smallest that knows the scene's materials: on a GPU, the others are slower.
+    const fn of(scene: &SceneData) -> Self {
+        if Basic::FEATURES.contains(scene.features) {
+            Self::Basic
+        } else if Glass::FEATURES.contains(scene.features) {
+            Self::Glass
+        } else {
+            Self::Full
+        }
     }
 }
 

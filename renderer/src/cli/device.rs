@@ -2,9 +2,11 @@
 
 use super::failure::Failure;
 use super::values::DeviceChoice;
+use crate::assemble::SceneData;
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::{Cuda, driver};
+use crate::render;
 
 /// A machine that renders.
 pub(super) enum Machine {
@@ -65,6 +67,14 @@ fn is_gpu_expected() -> bool {
 }
 
 impl Machine {
+    /// Compiles what renders the scene.
+    pub(super) fn prepare(&mut self, scene: &SceneData) -> Result<(), Error> {
+        match self {
+            Self::Cpu(cpu) => render::prepare(cpu, scene),
+            Self::Cuda(cuda) => render::prepare(&mut **cuda, scene),
+        }
+    }
+
     /// Seconds that it took to compile the kernels.
     pub(super) fn jit_seconds(&self) -> f64 {
         match self {

@@ -142,7 +142,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
     let (settings, scene, mut seconds) = prepare(args, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
-    let machine = found.start(args.threads)?;
+    let name = found.name();
+    let mut machine = found.start(args.threads)?;
+    machine.prepare(&scene).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
         notes.warn(format!("rendering on the CPU: {surprise}"));
     }
