@@ -12,6 +12,7 @@ mod input;
 pub mod normal;
 mod plastic;
 mod principled;
+pub mod probe;
 mod sheen;
 pub mod texture;
 

@@ -1,12 +1,14 @@
 //! One kernel for each function, or family of functions, of `cuda_std` and `libm`.
 //!
 //! Each writes what the functions return; `tests/tests/gpu_selftest.rs` launches it and knows the exact
-//! answer. A kernel that has no check there, or a check without a kernel, fails a test that needs no GPU.
+//! answer. A kernel that has no check there, or a check without a kernel, fails a test that needs no GPU. Those in
+//! `lobe` are of the physics instead.
 
 mod arguments;
 mod atomic;
 mod debug;
 mod float;
+mod lobe;
 mod mem;
 mod shared;
 mod thread;

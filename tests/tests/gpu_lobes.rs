@@ -1,0 +1,572 @@
+//! Every lobe on the GPU against the same code on the CPU, input by input, and how fast the GPU draws from it.
+//!
+//! Both are asked the same, to the last bit; what they answer differs as the GPU fuses products with sums, takes square
+//! roots, quotients, sines and powers to an ulp or two, and denormals for zero. How much that is depends on how badly an
+//! input is conditioned: at grazing angles half vectors cancel, and a narrow peak makes much of little. So the measure of
+//! a difference is [`Slack`], by how much the CPU's answers to the next inputs differ, and plain relative differences
+//! are printed beside it.
+
+#[path = "gpu_selftest/machine.rs"]
+#[allow(dead_code, reason = "not every test binary uses all of it")]
+mod machine;
+
+use std::f64::consts::TAU;
+use std::time::Instant;
+
+use device::bsdf::microfacet::Distribution;
+use device::bsdf::principled;
+use device::material::probe::{Answer, Input, ask, draw};
+use device::material::{
+    Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, PlasticMaterial,
+    PrincipledMaterial, Scalar, SheenMaterial, ThinDielectricMaterial,
+};
+use device::rng::{pcg4d, uniform};
+use device::scene::SceneView;
+use glam::{Affine3A, Vec2, Vec3};
+use machine::{Gpu, arg};
+use renderer::assemble::SceneData;
+use renderer::backend::cpu::Cpu;
+use renderer::backend::cuda::Cuda;
+use renderer::render::Uploaded;
+use renderer::scene::{
+    Camera, Description, Direct, FovAxis, Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler,
+    Shape,
+};
+use torrance_tests::assembled;
+
+/// The kernels of the tests.
+const PTX: &str = include_str!("../../device/selftest.ptx");
+
+/// Inputs of every lobe where there is a GPU, and where the CPU is compared with itself.
+const INPUTS: [usize; 2] = [1_000_000, 30_000];
+
+/// One input in so many has uniforms at the ends of their range. There decisions hang by an ulp: answers have to be
+/// finite, no more.
+const ADVERSARIAL: usize = 16;
+
+/// Most excess of a difference over its slack, but for one in 10⁴ inputs.
+const MOST_EXCESS: f64 = 32.0;
+
+/// Most inputs of which another direction may be drawn, as a part of all.
+const MOST_OTHERWISE: f64 = 1e-4;
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Materials
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// A lobe, and materials that become it.
+struct Group {
+    name: &'static str,
+    kinds: Vec<MaterialKind>,
+}
+
+fn group<P: Copy>(name: &'static str, kind: fn(P) -> MaterialKind, parameters: &[P]) -> Group {
+    Group { name, kinds: parameters.iter().copied().map(kind).collect() }
+}
+
+const COLOR: Vec3 = Vec3::new(0.9, 0.5, 0.1);
+/// Copper.
+const ETA: Vec3 = Vec3::new(0.2, 0.924, 1.102);
+const K: Vec3 = Vec3::new(3.912, 2.452, 2.142);
+
+/// Narrow and wide facets of both distributions, stretched and not; all parameters times `x`.
+fn facets(x: f32) -> Vec<Facets> {
+    let ggx = [(1e-4, 1e-4), (1e-3, 1e-3), (0.02, 0.02), (0.1, 0.4), (0.5, 0.5), (1.0, 0.01), (1.0, 1.0)];
+    let beckmann = [(1e-3, 1e-3), (0.1, 0.1), (0.5, 0.2), (1.0, 1.0)];
+    let of = |distribution| move |(a, b)| Facets::new(x * Vec2::new(a, b), distribution);
+    let ggx = ggx.into_iter().map(of(Distribution::Ggx));
+    ggx.chain(beckmann.into_iter().map(of(Distribution::Beckmann))).collect()
+}
+
+/// Every lobe, from its smoothest to its roughest. `x` is 1, or close to it for materials that are not quite these.
+fn groups(x: f32) -> Vec<Group> {
+    let one = |value: f32| Scalar::new((x * value).min(1.0));
+    let diffuse = |roughness| DiffuseMaterial {
+        roughness: Scalar::new(x * roughness),
+        ..DiffuseMaterial::new(Color::new(x * COLOR))
+    };
+    let metal = |facets| ConductorMaterial { eta: Color::new(ETA), k: Color::new(x * K), facets };
+    let glass = |(facets, ior)| DielectricMaterial { facets, ior: x * ior, reserved: [0; 3] };
+    let plastic = |(facets, nonlinear)| PlasticMaterial {
+        reflectance: Color::new(x * COLOR),
+        specular: Color::new(Vec3::ONE),
+        facets,
+        ior: 1.5 * x,
+        nonlinear,
+        coat: 0,
+        reserved: 0,
+    };
+    let sheen = |roughness: f32| SheenMaterial {
+        color: Color::new(COLOR),
+        roughness: Scalar::new(x * roughness),
+        reserved: [0; 2],
+    };
+    let principled = |roughness: f32, [metallic, spec_trans, rest]: [f32; 3]| PrincipledMaterial {
+        base_color: Color::new(x * COLOR),
+        roughness: one(roughness),
+        anisotropic: one(0.6 * rest),
+        metallic: one(metallic),
+        spec_tint: one(0.5 * rest),
+        spec_trans: one(spec_trans),
+        flatness: one(0.5 * rest),
+        sheen: one(rest),
+        sheen_tint: one(0.5 * rest),
+        clearcoat: one(rest),
+        clearcoat_gloss: one(0.7 * rest),
+        eta: x * principled::eta_from_specular(0.5),
+        masking: 0,
+        reserved: [0; 2],
+    };
+    let rough: Vec<_> = facets(x);
+    let glasses: Vec<_> = rough.iter().flat_map(|&f| [1.5, 1.0 / 1.33].map(|ior| glass((f, ior)))).collect();
+    let isotropic: Vec<_> = rough.iter().filter(|f| !f.is_anisotropic()).collect();
+    let plastics: Vec<_> = isotropic.iter().flat_map(|&&f| [0, 1].map(|n| plastic((f, n)))).collect();
+    let paints: Vec<_> = [0.0, 0.1, 0.3, 0.7, 1.0]
+        .into_iter()
+        .flat_map(|r| {
+            [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.4, 1.0]].map(|w| principled(r, w))
+        })
+        .collect();
+    use MaterialKind as Kind;
+    vec![
+        group("Diffuse", Kind::Diffuse, &[diffuse(0.0)]),
+        group("OrenNayar", Kind::Diffuse, &[1e-3, 0.3, 1.0].map(diffuse)),
+        group("Sheen", Kind::Sheen, &[0.07, 0.2, 0.5, 1.0].map(sheen)),
+        group("Conductor", Kind::Conductor, &rough.iter().map(|&f| metal(f)).collect::<Vec<_>>()),
+        group("SmoothConductor", Kind::Conductor, &[metal(Facets::SMOOTH)]),
+        group("SmoothDielectric", Kind::Dielectric, &[1.5, 0.7].map(|ior| glass((Facets::SMOOTH, ior)))),
+        group("Dielectric", Kind::Dielectric, &glasses),
+        group(
+            "ThinDielectric",
+            Kind::ThinDielectric,
+            &[1.5, 2.4].map(|ior| ThinDielectricMaterial { ior: x * ior, reserved: [0; 3] }),
+        ),
+        group("SmoothPlastic", Kind::Plastic, &[0, 1].map(|n| plastic((Facets::SMOOTH, n)))),
+        group("Plastic", Kind::Plastic, &plastics),
+        group("Principled", Kind::Principled, &paints),
+    ]
+}
+
+/// A scene of these materials, in which nobody looks at anything.
+fn scene(groups: &[Group], masking: Masking) -> SceneData {
+    let kinds = groups.iter().flat_map(|group| &group.kinds);
+    assembled(&Description {
+        render: RenderSettings {
+            width: 1,
+            height: 1,
+            spp: 1,
+            seed: 0,
+            max_depth: 1,
+            rr_depth: None,
+            sampler: Sampler::Independent,
+            direct: Direct::Mis,
+            masking,
+        },
+        camera: Camera {
+            position: Vec3::Z,
+            target: Vec3::ZERO,
+            up: Vec3::Y,
+            fov: 45.0,
+            fov_axis: FovAxis::X,
+        },
+        environment: Vec3::ZERO,
+        images: Vec::new(),
+        textures: Vec::new(),
+        materials: kinds.map(|kind| Material::new("", *kind)).collect(),
+        shapes: vec![Shape {
+            name: String::new(),
+            geometry: Geometry::Sphere { center: Vec3::ZERO, radius: 0.1 },
+            material: 0,
+            emission: Vec3::ZERO,
+            emission_two_sided: false,
+            flip_normals: false,
+            world_from_object: Affine3A::IDENTITY,
+        }],
+    })
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Questions and answers
+// ---------------------------------------------------------------------------------------------------------------------
+
+fn random(i: usize, what: u32) -> [f32; 4] {
+    pcg4d([i as u32, what, 23, 5]).map(uniform)
+}
+
+fn direction(cos: f64, turn: f32) -> Vec3 {
+    let (sin, (s, c)) = ((1.0 - cos * cos).max(0.0).sqrt(), (TAU * f64::from(turn)).sin_cos());
+    Vec3::new((sin * c) as f32, (sin * s) as f32, cos as f32)
+}
+
+const fn is_adversarial(i: usize) -> bool {
+    i.is_multiple_of(ADVERSARIAL)
+}
+
+/// The `i`-th input of the materials `first` .. `first + count`. Every fourth direction to the viewer is grazing; half
+/// of the other directions are some that the lobe draws.
+fn input(view: &SceneView, i: usize, first: usize, count: usize) -> Input {
+    let ([a, b, c, d], [e, f, g, h]) = (random(i, 0), random(i, 1));
+    let cos = if d < 0.25 { 10.0_f64.powf(-3.0 * f64::from(a)) } else { f64::from(1.0 - a) };
+    let mut input = Input {
+        wo: direction(cos, b),
+        uc: c,
+        wi: direction(f64::from(2.0 * e - 1.0), f),
+        material: (first + i / 2 % count) as u32,
+        u: Vec2::new(g, h),
+        front: u32::from(i % 8 < 5),
+        reserved: 0,
+    };
+    if i % 2 == 1 {
+        // SAFETY: the view is of an uploaded scene with these materials.
+        let answer = unsafe { ask(view, &input) };
+        input.wi = if answer.eta > 0.0 { answer.wi } else { input.wi };
+        let [c, g, h, _] = random(i, 2);
+        (input.uc, input.u) = (c, Vec2::new(g, h));
+    }
+    if is_adversarial(i) {
+        let ulp = f32::EPSILON / 2.0;
+        let ends = [0.0, ulp, 0.25, 0.5 - ulp, 0.5, 0.75, 1.0 - 2.0 * ulp, 1.0 - ulp];
+        let end = |x: f32| ends[(x * 8.0) as usize];
+        (input.uc, input.u) = (end(c), Vec2::new(end(g), end(h)));
+    }
+    input
+}
+
+/// Calls `f` for all of 0 .. n, on all cores.
+fn parallel<T: Send + Default + Clone>(n: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut all = vec![T::default(); n];
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let size = n.div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        for (t, part) in all.chunks_mut(size).enumerate() {
+            let f = &f;
+            scope.spawn(move || {
+                for (i, value) in part.iter_mut().enumerate() {
+                    *value = f(t * size + i);
+                }
+            });
+        }
+    });
+    all
+}
+
+/// What the CPU answers.
+fn answer(view: &SceneView, input: &Input) -> Option<Answer> {
+    // SAFETY: views are of uploaded scenes, and inputs name their materials.
+    Some(unsafe { ask(view, input) })
+}
+
+/// Inputs whose answers tell how well an input is conditioned.
+const NEIGHBOURS: u32 = 8;
+
+/// An input next to another: components of directions off by at most `ulps`, for even `k` of their own and for odd `k`
+/// of 1, and uniforms by the least step there is.
+fn neighbour(input: &Input, i: usize, k: u32, ulps: f32) -> Input {
+    let ulp = f32::EPSILON;
+    let off = |axis: u32| 2.0 * uniform(pcg4d([i as u32, axis, k, 9])[0]) - 1.0;
+    let size = |x: f32| if k.is_multiple_of(2) { x.abs() } else { 1.0 };
+    let near = |x: f32, axis| x + ulps * ulp * size(x) * off(axis);
+    let moved = |w: Vec3, axis| Vec3::new(near(w.x, axis), near(w.y, axis + 1), near(w.z, axis + 2));
+    let step = |x: f32, axis| (x + 0.5 * ulp * off(axis).signum()).clamp(0.0, 1.0 - 0.5 * ulp);
+    Input {
+        wo: moved(input.wo, 0),
+        wi: moved(input.wi, 3),
+        uc: step(input.uc, 6),
+        u: Vec2::new(step(input.u.x, 7), step(input.u.y, 8)),
+        ..*input
+    }
+}
+
+/// What is compared of answers.
+const COLUMNS: [&str; 5] = ["f", "pdf", "wi", "its pdf", "weight"];
+
+/// Differences of the columns, with how large they are themselves.
+fn differences(a: &Answer, b: &Answer) -> [f64; 5] {
+    let of = |a: Vec3, b: Vec3| f64::from((a - b).abs().max_element());
+    [
+        of(a.f, b.f),
+        f64::from((a.pdf - b.pdf).abs()),
+        f64::from((a.wi - b.wi).length()),
+        f64::from((a.sample_pdf - b.sample_pdf).abs()),
+        of(a.weight, b.weight),
+    ]
+}
+
+/// What differences are relative to: less than a thousandth counts as that.
+fn sizes(a: &Answer) -> [f64; 5] {
+    let [f, pdf, sample_pdf, weight] = [a.f.max_element(), a.pdf, a.sample_pdf, a.weight.max_element()];
+    [f, pdf, 1.0, sample_pdf, weight].map(|x| f64::from(x).max(1e-3))
+}
+
+/// Whether two answers are about the same way to go on: drawn or not, on the same side, and not elsewhere altogether.
+fn same_way(a: &Answer, b: &Answer, slack: f64) -> bool {
+    a.eta.max(b.eta) == 0.0
+        || (a.eta == b.eta
+            && a.wi.z * b.wi.z > 0.0
+            && f64::from((a.wi - b.wi).length()) < 1e-3 + MOST_EXCESS * slack)
+}
+
+/// By how much answers may differ.
+#[derive(Clone, Copy, Default)]
+struct Slack {
+    /// Of the columns: how far the answers to neighbours are away, and a few ulps.
+    columns: [f64; 5],
+    /// Whether neighbours go another way.
+    undecided: bool,
+}
+
+impl Slack {
+    fn new(view: &SceneView, i: usize, input: &Input, own: &Answer) -> Self {
+        let mut columns = sizes(own).map(|size| 4.0 * f64::from(f32::EPSILON) * size);
+        let mut undecided = false;
+        for k in 0..NEIGHBOURS {
+            let Some(other) = answer(view, &neighbour(input, i, k, 2.0)) else { continue };
+            if same_way(own, &other, 0.0) {
+                columns = std::array::from_fn(|c| columns[c].max(differences(own, &other)[c]));
+            } else {
+                undecided = true;
+                for c in 0..2 {
+                    columns[c] = columns[c].max(differences(own, &other)[c]);
+                }
+            }
+        }
+        Self { columns, undecided }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Comparison
+// ---------------------------------------------------------------------------------------------------------------------
+
+/// How the answers of two machines differ.
+struct Comparison {
+    /// By column: the largest relative difference, that of all but one in 10⁴, and the excess of all but one in 10⁴.
+    columns: [[f64; 3]; 5],
+    /// Parts of the inputs with which one machine goes another way, and where neighbours would not.
+    otherwise: [f64; 2],
+    /// Inputs to which an answer is no finite number.
+    infinite: usize,
+}
+
+impl Comparison {
+    fn is_rejected(&self) -> bool {
+        self.infinite > 0
+            || self.otherwise[0] > MOST_OTHERWISE
+            || self.columns.iter().any(|column| column[2].is_nan() || column[2] > MOST_EXCESS)
+    }
+
+    fn print(&self, name: &str) {
+        let columns = COLUMNS.iter().zip(&self.columns).map(|(column, [most, nearly, excess])| {
+            format!("{column} {most:.0e}, {nearly:.0e} ({excess:.1})")
+        });
+        let columns: Vec<_> = columns.collect();
+        println!(
+            "{name:17} {}; otherwise {:.0e}, unexplained {:.0e}; not finite {}",
+            columns.join("; "),
+            self.otherwise[0],
+            self.otherwise[1],
+            self.infinite
+        );
+    }
+}
+
+fn is_finite(a: &Answer) -> bool {
+    bytemuck::cast_slice::<_, f32>(std::slice::from_ref(a)).iter().all(|x| x.is_finite())
+}
+
+/// The value that all but one in 10⁴ do not exceed; NaN if any is.
+fn nearly_all(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.last() {
+        None => 0.0,
+        Some(last) if last.is_nan() => f64::NAN,
+        _ => values[values.len() - 1 - values.len() / 10_000],
+    }
+}
+
+fn compare(cpu: &[Answer], slack: &[Slack], other: &[Answer]) -> Comparison {
+    let mut relative: [Vec<f64>; 5] = Default::default();
+    let mut excess = relative.clone();
+    let (mut infinite, mut otherwise, mut counted) = (0, [0usize; 2], 0usize);
+    for (i, ((a, slack), b)) in cpu.iter().zip(slack).zip(other).enumerate() {
+        infinite += usize::from(!is_finite(a) || !is_finite(b));
+        if is_adversarial(i) {
+            continue;
+        }
+        counted += 1;
+        let same = same_way(a, b, slack.columns[2]);
+        otherwise[0] += usize::from(!same);
+        otherwise[1] += usize::from(!same && !slack.undecided);
+        let (d, sizes) = (differences(a, b), sizes(a));
+        for c in 0..if same && a.eta > 0.0 { 5 } else { 2 } {
+            relative[c].push(d[c] / sizes[c]);
+            excess[c].push(d[c] / slack.columns[c]);
+        }
+    }
+    let mut columns = [[0.0; 3]; 5];
+    for (column, (relative, excess)) in columns.iter_mut().zip(relative.into_iter().zip(excess)) {
+        let most = relative.iter().copied().fold(0.0, f64::max);
+        *column = [most, nearly_all(relative), nearly_all(excess)];
+    }
+    Comparison { columns, otherwise: otherwise.map(|n| n as f64 / counted as f64), infinite }
+}
+
+/// A scene in the memory of a machine.
+struct On<B: renderer::backend::Backend> {
+    view: SceneView,
+    _uploaded: Uploaded<B>,
+}
+
+fn on_host(scene: &SceneData) -> On<Cpu> {
+    let uploaded = Uploaded::new(&mut Cpu::new(Some(1)).expect("threads start"), scene).expect("it fits");
+    On { view: uploaded.view(scene), _uploaded: uploaded }
+}
+
+/// A GPU with the scene and the test kernels.
+struct Rig {
+    gpu: Gpu,
+    on: On<Cuda>,
+    // After what is in its memory.
+    _cuda: Cuda,
+}
+
+impl Rig {
+    fn open(scene: &SceneData) -> Option<Self> {
+        let gpu = Gpu::open()?;
+        let mut cuda = Cuda::new(0).expect("the device opens");
+        let uploaded = Uploaded::new(&mut cuda, scene).expect("it fits");
+        Some(Self { gpu, on: On { view: uploaded.view(scene), _uploaded: uploaded }, _cuda: cuda })
+    }
+
+    fn scene(&self) -> machine::Arg {
+        const WORDS: usize = size_of::<SceneView>() / 8;
+        // SAFETY: it is made of pointers and numbers, without gaps, and as large.
+        arg(unsafe { std::mem::transmute::<SceneView, [u64; WORDS]>(self.on.view) })
+    }
+
+    fn ask(&self, inputs: &[Input]) -> Vec<Answer> {
+        let buffer = self.gpu.upload::<u32>(bytemuck::cast_slice(inputs));
+        let answers = self.gpu.zeros::<u32>(inputs.len() * (size_of::<Answer>() / 4));
+        let args = [self.scene(), arg(inputs.len() as u32), buffer.arg(), answers.arg()];
+        let blocks = inputs.len().div_ceil(128) as u32;
+        self.gpu.launch_1d("lobe_ask", blocks, 128, &args).expect("the kernel runs");
+        bytemuck::cast_slice(&self.gpu.download(&answers).expect("answers arrive")).to_vec()
+    }
+
+    /// Draws directions in so many threads; the sums, and seconds.
+    fn draw(&self, material: u32, threads: u32, samples: u32) -> (Vec<f32>, f64) {
+        let sums = self.gpu.zeros::<f32>(3 * threads as usize);
+        let args = [self.scene(), arg(material), arg(samples), sums.arg()];
+        let start = Instant::now();
+        self.gpu.launch_1d("lobe_draw", threads / 128, 128, &args).expect("the kernel runs");
+        let took = start.elapsed().as_secs_f64();
+        (self.gpu.download(&sums).expect("sums arrive"), took)
+    }
+}
+
+/// Calls `f` with the name, the first material and the number of materials of every lobe.
+fn for_each_group(groups: &[Group], mut f: impl FnMut(&str, usize, usize)) {
+    let mut first = 0;
+    for group in groups {
+        f(group.name, first, group.kinds.len());
+        first += group.kinds.len();
+    }
+}
+
+/// Compares all lobes; where there is no GPU, the CPU with itself on neighbours of the inputs, which differ by about as
+/// much. As a control the same with materials that differ by a thousandth, or, of panes that do no more than choose, by
+/// a tenth.
+fn all_lobes_agree(masking: Masking) {
+    let ours = groups(1.0);
+    let data = scene(&ours, masking);
+    let host = on_host(&data);
+    let rig = Rig::open(&data);
+    let others = [1.001, 1.1].map(|x| scene(&groups(x), masking));
+    let others = others.each_ref().map(on_host);
+    let n = INPUTS[usize::from(rig.is_none())];
+    println!(
+        "{masking:?}, {n} inputs of every lobe: largest relative difference, of 99.99 %, (excess over slack)"
+    );
+    let mut rejected = Vec::new();
+    for_each_group(&ours, |name, first, count| {
+        let inputs = parallel(n, |i| Some(input(&host.view, i, first, count)));
+        let inputs: Vec<Input> = inputs.into_iter().flatten().collect();
+        let on = |view: &SceneView| -> Vec<Answer> {
+            parallel(n, |i| answer(view, &inputs[i])).into_iter().flatten().collect()
+        };
+        let cpu = on(&host.view);
+        let slack = parallel(n, |i| Slack::new(&host.view, i, &inputs[i], &cpu[i]));
+        let other = rig.as_ref().map_or_else(
+            || {
+                let near = parallel(n, |i| answer(&host.view, &neighbour(&inputs[i], i, 99, 1.0)));
+                near.into_iter().flatten().collect()
+            },
+            |rig| rig.ask(&inputs),
+        );
+        let found = compare(&cpu, &slack, &other);
+        found.print(name);
+        if found.is_rejected() {
+            rejected.push(name.to_owned());
+        }
+        let control = &others[usize::from(name == "ThinDielectric")];
+        let control = compare(&cpu, &slack, &on(&control.view));
+        assert!(control.is_rejected(), "the control of {name}: {:?}", control.columns);
+    });
+    assert!(rejected.is_empty(), "{rejected:?}");
+}
+
+#[test]
+fn lobes_say_the_same_on_gpu_and_cpu() {
+    all_lobes_agree(Masking::Correlated);
+}
+
+#[test]
+fn lobes_with_separable_masking_say_the_same_on_gpu_and_cpu() {
+    all_lobes_agree(Masking::Separable);
+}
+
+/// Prints what a sample costs, and checks that what was timed is what the CPU computes.
+#[test]
+fn samples_per_second_of_every_lobe() {
+    const SAMPLES: u32 = 256;
+    let ours = groups(1.0);
+    let data = scene(&ours, Masking::Correlated);
+    let host = on_host(&data);
+    let rig = Rig::open(&data);
+    for_each_group(&ours, |name, first, count| {
+        // One in the middle, neither smooth nor extreme.
+        let material = (first + count / 2) as u32;
+        // SAFETY: the view is of an uploaded scene with this material.
+        let on_host = |i: usize| unsafe { draw(&host.view, material, i as u32, SAMPLES) };
+        let expected = parallel(256, on_host);
+        assert!(expected.iter().all(|sum| sum.is_finite()) && expected.iter().any(|sum| *sum != Vec3::ZERO));
+        let Some(rig) = &rig else { return };
+        let threads = 1 << 20;
+        let (sums, _) = rig.draw(material, threads, SAMPLES);
+        let seconds = (0..5).map(|_| rig.draw(material, threads, SAMPLES).1).fold(f64::INFINITY, f64::min);
+        let rate = f64::from(threads) * f64::from(SAMPLES) / seconds;
+        println!("{name:17} {:8.2} G samples/s, {:.4} ns each", 1e-9 * rate, 1e9 / rate);
+        let error = |i: usize| {
+            let found = Vec3::from_slice(&sums[3 * i..]);
+            f64::from((found - expected[i]).abs().max_element() / expected[i].abs().max_element().max(1.0))
+        };
+        let mut errors: Vec<f64> = (0..expected.len()).map(error).collect();
+        errors.sort_by(f64::total_cmp);
+        // A sum in which one sample goes another way is off; most have none.
+        assert!(errors[errors.len() / 2] < 1e-3, "{name}: {:e}", errors[errors.len() / 2]);
+    });
+}
+
+/// Every lobe is among those compared.
+#[test]
+fn no_lobe_is_forgotten() {
+    let names: Vec<_> = groups(1.0).iter().map(|group| group.name).collect();
+    let mut all = device::bsdf::Bsdf::NAMES.to_vec();
+    all.retain(|name| !names.contains(name));
+    assert!(all.is_empty(), "not compared: {all:?}");
+    // And materials are what their group says: no lobe but the group's can come of them.
+    for group in groups(1.0) {
+        let at = device::bsdf::Bsdf::NAMES.iter().position(|name| *name == group.name).expect("a lobe");
+        assert!(group.kinds.iter().all(|kind| kind.features().bits() >> at & 1 == 1), "{}", group.name);
+    }
+}
