@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 
 use common::ggx::{self, Cells, G2, METALS};
 use common::vector::{DVec3, wide};
-use common::{Random, adversarial_u, ggx::fresnel, integrate, polar};
+use common::{Random, adversarial_u, choices, ggx::fresnel, integrate, points, polar};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use device::bsdf::plastic::Coat;
 use device::bsdf::{
@@ -163,11 +163,11 @@ fn for_each(n: usize, seed: u64, mut f: impl FnMut(usize, &Bsdf, Vec3, f32, Vec2
     let scene = plastics.scene();
     let mut random = Random::new(seed);
     for i in 0..n {
-        let at = At { scene: &scene, uv: Vec2::ZERO, front: random.bits() % 4 > 0, seed: 0 };
+        let at = At { scene: &scene, uv: Vec2::ZERO, front: !random.bits().is_multiple_of(4), seed: 0 };
         let lobe = any(i % KINDS.len(), &plastics, &at, &mut random);
         let wo = above(&mut random);
         let (mut uc, mut u) = (random.f32(), random.vec2());
-        if random.bits() % 4 == 0 {
+        if random.bits().is_multiple_of(4) {
             u = ends[random.bits() as usize % ends.len()];
             uc = [0.0, uc, 1.0 - f32::EPSILON / 2.0][random.bits() as usize % 3];
         }
@@ -223,7 +223,7 @@ fn answers_are_finite_over_all_parameters_and_their_corners() {
         }
         let Some(s) = sample else { return };
         heaviest[kind] = heaviest[kind].max(energy(&s));
-        if random.bits() % 1024 == 0 {
+        if random.bits().is_multiple_of(1024) {
             let wrong = [
                 BsdfSample { weight: s.weight * f32::NAN, ..s },
                 BsdfSample { pdf: f32::INFINITY, ..s },
@@ -274,15 +274,6 @@ fn weights_are_f_cos_over_pdf_over_all_parameters() {
         // Panes draw from two directions alone.
         assert!(*kind == "thin dielectric" || nearly > 1e-4, "control: {kind}");
     }
-}
-
-/// Points that fill the unit cube evenly: multiples, modulo 1, of the inverse powers of the root of x⁴ = x + 1 (Roberts
-/// 2018).
-fn points(n: u32) -> impl Iterator<Item = (f32, Vec2)> {
-    const STEP: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
-    // Kept below 1 in f32.
-    let at = |k: u32, step: f64| ((0.5 + f64::from(k) * step).fract() as f32).min(1.0 - f32::EPSILON / 2.0);
-    (0..n).map(move |k| (at(k, STEP[0]), Vec2::new(at(k, STEP[1]), at(k, STEP[2]))))
 }
 
 /// (mean, its standard error were the points independent) of what samples carry; `part` says of which light.
@@ -356,12 +347,10 @@ fn surface(alpha: f32, masking: Masking) -> Microfacet {
 /// What leaves by samples, in red: the parts that are reflected and refracted.
 fn parts(lobe: &impl Lobe, wo: Vec3, n: u32) -> [f64; 2] {
     let mut parts = [0.0; 2];
-    const CHOICES: u32 = 8;
     for (uc, u) in points(n) {
-        // Evenly for every facet: most of the noise is in which way it goes.
-        for s in (0..CHOICES).filter_map(|k| lobe.sample(wo, (uc + k as f32) / CHOICES as f32, u)) {
+        for s in choices(uc).filter_map(|uc| lobe.sample(wo, uc, u)) {
             let energy = f64::from(s.weight.x) * f64::from(s.eta).powi(2);
-            parts[usize::from(s.wi.z < 0.0)] += energy / f64::from(n * CHOICES);
+            parts[usize::from(s.wi.z < 0.0)] += energy / (8.0 * f64::from(n));
         }
     }
     parts

@@ -99,6 +99,20 @@ pub(crate) fn adversarial_u() -> Vec<Vec2> {
     ends.iter().flat_map(|&x| ends.map(|y| Vec2::new(x, y))).collect()
 }
 
+/// Points that fill the unit cube evenly: multiples, modulo 1, of the inverse powers of the root of x⁴ = x + 1 (Roberts
+/// 2018).
+pub(crate) fn points(n: u32) -> impl Iterator<Item = (f32, Vec2)> {
+    const STEP: [f64; 3] = [0.819_172_513_396_164_4, 0.671_043_606_703_789_2, 0.549_700_477_901_970_3];
+    // Kept below 1 in f32.
+    let at = |k: u32, step: f64| ((0.5 + f64::from(k) * step).fract() as f32).min(1.0 - f32::EPSILON / 2.0);
+    (0..n).map(move |k| (at(k, STEP[0]), Vec2::new(at(k, STEP[1]), at(k, STEP[2]))))
+}
+
+/// Eight uniforms from one, evenly: most of the noise of a lobe that goes several ways is in which it goes.
+pub(crate) fn choices(uc: f32) -> impl Iterator<Item = f32> {
+    (0..8u8).map(move |k| (uc + f32::from(k)) / 8.0)
+}
+
 /// Nodes and weights of Gauss–Legendre quadrature with 16 points on [0, 1], by Newton's method on P₁₆.
 fn gauss() -> [(f64, f64); 16] {
     const N: usize = 16;
