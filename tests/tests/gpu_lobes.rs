@@ -300,10 +300,9 @@ fn sizes(a: &Answer) -> [f64; 5] {
 
 /// Whether two answers are about the same way to go on: drawn or not, on the same side, and not elsewhere altogether.
 fn same_way(a: &Answer, b: &Answer, slack: f64) -> bool {
+    let away = f64::from((a.wi - b.wi).length());
     a.eta.max(b.eta) == 0.0
-        || (a.eta == b.eta
-            && a.wi.z * b.wi.z > 0.0
-            && f64::from((a.wi - b.wi).length()) < 1e-3 + MOST_EXCESS * slack)
+        || ((a.eta / b.eta - 1.0).abs() < 1e-5 && a.wi.z * b.wi.z > 0.0 && away < 1e-3 + MOST_EXCESS * slack)
 }
 
 /// Columns that can be compared: f and pdf are, of answers that go different ways.
@@ -531,35 +530,49 @@ fn lobes_with_separable_masking_say_the_same_on_gpu_and_cpu() {
     all_lobes_agree(Masking::Separable);
 }
 
-/// Prints what a sample costs, and checks that what was timed is what the CPU computes.
+/// Prints what a sample costs, of the material of every lobe that is slowest and of the one that is fastest, and checks
+/// that what was timed is what the CPU computes.
 #[test]
 fn samples_per_second_of_every_lobe() {
     const SAMPLES: u32 = 256;
+    const THREADS: u32 = 1 << 18;
     let ours = groups(1.0);
     let data = scene(&ours, Masking::Correlated);
     let host = on_host(&data);
     let rig = Rig::open(&data);
     for_each_group(&ours, |name, first, count| {
-        // One in the middle, neither smooth nor extreme.
-        let material = (first + count / 2) as u32;
-        // SAFETY: the view is of an uploaded scene with this material.
-        let on_host = |i: usize| unsafe { draw(&host.view, material, i as u32, SAMPLES) };
-        let expected = parallel(256, on_host);
-        assert!(expected.iter().all(|sum| sum.is_finite()) && expected.iter().any(|sum| *sum != Vec3::ZERO));
-        let Some(rig) = &rig else { return };
-        let threads = 1 << 20;
-        let (sums, _) = rig.draw(material, threads, SAMPLES);
-        let seconds = (0..5).map(|_| rig.draw(material, threads, SAMPLES).1).fold(f64::INFINITY, f64::min);
-        let rate = f64::from(threads) * f64::from(SAMPLES) / seconds;
-        println!("{name:17} {:8.2} G samples/s, {:.4} ns each", 1e-9 * rate, 1e9 / rate);
-        let error = |i: usize| {
-            let found = Vec3::from_slice(&sums[3 * i..]);
-            f64::from((found - expected[i]).abs().max_element() / expected[i].abs().max_element().max(1.0))
-        };
-        let mut errors: Vec<f64> = (0..expected.len()).map(error).collect();
-        errors.sort_by(f64::total_cmp);
-        // A sum in which one sample goes another way is off; most have none.
-        assert!(errors[errors.len() / 2] < 1e-3, "{name}: {:e}", errors[errors.len() / 2]);
+        let mut rates = Vec::new();
+        for material in (first..first + count).map(|i| i as u32) {
+            // SAFETY: the view is of an uploaded scene with this material.
+            let on_host = |i: usize| unsafe { draw(&host.view, material, i as u32, SAMPLES) };
+            let expected = parallel(256, on_host);
+            let is_something = |sum: &Vec3| *sum != Vec3::ZERO;
+            assert!(
+                expected.iter().all(|sum| sum.is_finite()) && expected.iter().any(is_something),
+                "{name}"
+            );
+            let Some(rig) = &rig else { continue };
+            let (sums, _) = rig.draw(material, THREADS, SAMPLES);
+            assert!(sums.iter().all(|x| x.is_finite()), "{name}");
+            let seconds =
+                (0..3).map(|_| rig.draw(material, THREADS, SAMPLES).1).fold(f64::INFINITY, f64::min);
+            rates.push(f64::from(THREADS) * f64::from(SAMPLES) / seconds);
+            let error = |i: usize| {
+                let found = Vec3::from_slice(&sums[3 * i..]);
+                f64::from(
+                    (found - expected[i]).abs().max_element() / expected[i].abs().max_element().max(1e-3),
+                )
+            };
+            let mut errors: Vec<f64> = (0..expected.len()).map(error).collect();
+            errors.sort_by(f64::total_cmp);
+            // A sum in which one sample goes another way is off, as is one of densities of the narrowest peaks.
+            let median = errors[errors.len() / 2];
+            assert!(median < 1e-2, "{name}, material {material}: {median:e}");
+        }
+        rates.sort_by(f64::total_cmp);
+        if let (Some(slowest), Some(fastest)) = (rates.first(), rates.last()) {
+            println!("{name:17} {:6.2} to {:6.2} G samples/s", 1e-9 * slowest, 1e-9 * fastest);
+        }
     });
 }
 
