@@ -11,6 +11,7 @@
 mod machine;
 
 use std::f64::consts::TAU;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use device::bsdf::microfacet::Distribution;
@@ -413,6 +414,9 @@ fn compare(cpu: &[Answer], slack: &[Slack], other: &[Answer]) -> Comparison {
     Comparison { columns, otherwise: otherwise.map(|n| n as f64 / counted as f64), infinite }
 }
 
+/// Held by who uses the GPU, so that what is timed is alone on it.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// A scene in the memory of a machine.
 struct On<B: renderer::backend::Backend> {
     view: SceneView,
@@ -479,6 +483,7 @@ fn for_each_group(groups: &[Group], mut f: impl FnMut(&str, usize, usize)) {
 /// much. As a control the same with materials that differ by a thousandth, or, of panes that do no more than choose, by
 /// a tenth.
 fn all_lobes_agree(masking: Masking) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = groups(1.0);
     let data = scene(&ours, masking);
     let host = on_host(&data);
@@ -536,6 +541,7 @@ fn lobes_with_separable_masking_say_the_same_on_gpu_and_cpu() {
 fn samples_per_second_of_every_lobe() {
     const SAMPLES: u32 = 256;
     const THREADS: u32 = 1 << 18;
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = groups(1.0);
     let data = scene(&ours, Masking::Correlated);
     let host = on_host(&data);
