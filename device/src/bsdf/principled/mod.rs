@@ -13,7 +13,8 @@
 //!
 //! The model is not careful about energy: its parts are added, not layered. A bare interface, metal or clear, never
 //! scatters more light than arrives unless it is tinted. White paint does: 1.06 times as much seen from above, up to 1.7
-//! times along the surface; with sheen, a coat and tints up to 1.9 times.
+//! times along the surface; with sheen, a coat and tints up to 1.9 times, or 2.1 times where the index of refraction is
+//! below 1. Tints keep luminance, of which this is said, not single channels.
 
 mod base;
 mod gtr1;
