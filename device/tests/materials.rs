@@ -112,8 +112,7 @@ fn any(kind: usize, plastics: &Plastics, at: &At<'_>, random: &mut Random) -> Bs
         1 => {
             let (_, eta, k) = METALS[random.bits() as usize % METALS.len()];
             let scale = [0.0, 1.0, 10.0][random.bits() as usize % 3];
-            let (eta, k) = (Color::new(eta), Color::new(scale * k));
-            ConductorMaterial { eta, k, facets: facets(random) }.bsdf::<Full>(at)
+            ConductorMaterial::new(eta, scale * k, facets(random)).bsdf::<Full>(at)
         }
         2 => DielectricMaterial { facets: facets(random), ior: index(random), reserved: [0; 3] }
             .bsdf::<Full>(at),

@@ -86,7 +86,7 @@ fn groups(x: f32) -> Vec<Group> {
         roughness: Scalar::new(x * roughness),
         ..DiffuseMaterial::new(Color::new(x * COLOR))
     };
-    let metal = |facets| ConductorMaterial { eta: Color::new(ETA), k: Color::new(x * K), facets };
+    let metal = |facets| ConductorMaterial::new(ETA, x * K, facets);
     let glass = |(facets, ior)| DielectricMaterial { facets, ior: x * ior, reserved: [0; 3] };
     let plastic = |(facets, nonlinear)| PlasticMaterial {
         reflectance: Color::new(x * COLOR),
