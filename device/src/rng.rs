@@ -16,15 +16,15 @@ pub enum Dim {
 }
 
 impl Dim {
-    /// Number of the dimension at a given path depth: one for the film, two for every bounce, and
-    /// those of materials beyond all of these.
+    /// Number of the dimension at a given path depth, < 2²⁰: one for the film, two for every bounce, and those of
+    /// materials beyond all of these. Not far beyond: [`pcg4d`] hardly mixes what differs in the two highest bits alone.
     #[inline(always)]
     const fn index(self, depth: u32) -> u32 {
         match self {
             Self::Film => 0,
             Self::Light => 1 + 2 * depth,
             Self::Bsdf => 2 + 2 * depth,
-            Self::Material => 0x8000_0000 | depth,
+            Self::Material => 1 << 20 | depth,
         }
     }
 }

@@ -9,7 +9,7 @@ use common::statistics::{Grid, Verdicts, chi2_uniform};
 use device::rng::{Dim, Sampler, SamplerKind, uniform};
 
 const KINDS: [SamplerKind; 2] = [SamplerKind::Independent, SamplerKind::Sobol];
-const DIMS: [Dim; 3] = [Dim::Film, Dim::Light, Dim::Bsdf];
+const DIMS: [Dim; 4] = [Dim::Film, Dim::Light, Dim::Bsdf, Dim::Material];
 
 /// What is drawn, and for whom.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ fn uniforms_lie_below_one() {
         for i in 0..200_000 {
             let mut word = || if i % 7 == 0 { u32::MAX } else { random.bits() as u32 };
             let [seed, pixel, sample, depth] = [word(), word(), word(), word() % 0x1000_0000];
-            let u = Draw { kind, seed, pixel, sample, dim: DIMS[i % 3], depth }.run();
+            let u = Draw { kind, seed, pixel, sample, dim: DIMS[i % 4], depth }.run();
             assert!(u.iter().all(|u| (0.0..1.0).contains(u)), "{u:?}");
         }
     }
@@ -151,6 +151,10 @@ fn neighbours(kind: SamplerKind) -> Vec<(&'static str, Neighbour)> {
         ("film", |d| Draw { dim: Dim::Film, ..d }),
         ("next depth", |d| Draw { depth: d.depth + 1, ..d }),
         ("BSDF of next depth", |d| Draw { dim: Dim::Bsdf, depth: d.depth + 1, ..d }),
+        ("material", |d| Draw { dim: Dim::Material, depth: d.depth << 9, ..d }),
+        ("next hole", |d| Draw { dim: Dim::Material, depth: d.depth << 9 | 1, ..d }),
+        // The numbers of dimensions that are alike but for a high bit.
+        ("some hole", |d| Draw { dim: Dim::Material, depth: 1 + 2 * d.depth, ..d }),
     ];
     if kind == SamplerKind::Independent {
         all.push(("next sample", |d| Draw { sample: d.sample + 1, ..d }));
@@ -194,7 +198,8 @@ fn control_shared_numbers_are_rejected() {
 fn repeats(kind: SamplerKind, draw: impl Fn(Draw) -> [f32; 4]) -> usize {
     let mut seen = HashSet::new();
     let mut n = 0;
-    let dims = std::iter::once((Dim::Film, 0)).chain((0..32).flat_map(|k| [(Dim::Light, k), (Dim::Bsdf, k)]));
+    let bounce = |k| [(Dim::Light, k), (Dim::Bsdf, k), (Dim::Material, k << 9)];
+    let dims = std::iter::once((Dim::Film, 0)).chain((0..32).flat_map(bounce));
     for (dim, depth) in dims {
         for i in 0..4096 {
             let d = Draw { pixel: i / 64, sample: i % 64, dim, depth, ..Draw::new(kind) };
@@ -205,7 +210,7 @@ fn repeats(kind: SamplerKind, draw: impl Fn(Draw) -> [f32; 4]) -> usize {
     n - seen.len()
 }
 
-/// 266 240 draws of 96 bits: the odds of one repetition are 1 in 10¹⁸.
+/// 397 312 draws of 96 bits: the odds of one repetition are 1 in 10¹⁸.
 #[test]
 fn no_draw_repeats_across_dimensions_depths_pixels_and_samples() {
     for kind in KINDS {

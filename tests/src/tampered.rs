@@ -2,10 +2,10 @@
 
 use device::arch::Portable;
 use device::bsdf::Full;
-use device::bvh::{closest_hit, occluded};
+use device::bvh::closest_hit;
 use device::film::FilmPixel;
 use device::path::generate;
-use device::path::step::shade;
+use device::path::step::{shade, visibility};
 use device::shape::triangle;
 use glam::Vec3;
 use renderer::assemble::SceneData;
@@ -83,11 +83,9 @@ fn path(
                 }
             }
         }
-        if let Some(shadow) = shaded.shadow
+        if let Some(shadow) = shaded.shadow {
             // SAFETY: as above.
-            && !unsafe { occluded::<Portable>(view, shadow.ray, shadow.t_max) }
-        {
-            state.l += shadow.ld;
+            state.l += shadow.ld * unsafe { visibility::<Portable, Full>(view, &shadow) };
         }
         if !shaded.alive {
             return state.l;

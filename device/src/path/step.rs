@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
-use crate::arch::{Arch, load, min};
+use crate::arch::{Arch, load, max, min};
 use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
@@ -83,6 +83,7 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
             return if occluded::<A>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
         }
         let (mut ray, mut t_max, mut visible) = (shadow.ray, shadow.t_max, 1.0);
+        let end = ray.at(t_max);
         for _ in 0..MAX_HOLES {
             let hit = closest_hit::<A>(scene, ray, t_max);
             if !hit.is_hit() {
@@ -93,11 +94,15 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
             if visible <= 0.0 {
                 break;
             }
-            let beyond = surface.beyond(ray.d);
-            t_max -= (beyond - ray.o).length();
-            ray.o = beyond;
-            if t_max <= 0.0 {
-                return visible;
+            ray.o = surface.beyond(ray.d);
+            if t_max < f32::INFINITY {
+                // Aimed anew: parallel to where it was, the segment could end within the light.
+                let rest = end - ray.o;
+                if rest.dot(ray.d) <= 0.0 {
+                    return visible;
+                }
+                t_max = rest.length();
+                ray.d = rest * (1.0 / t_max);
             }
         }
         0.0
@@ -118,7 +123,8 @@ unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
             return 1.0;
         }
         let at = At { scene, uv: surface.uv, front: true, seed: 0 };
-        header.opacity.at::<C>(&at)
+        // Textures of floats may hold anything.
+        min(max(header.opacity.at::<C>(&at), 0.0), 1.0)
     }
 }
 

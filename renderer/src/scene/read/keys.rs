@@ -131,7 +131,46 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("to_world", "transform"),
     ("twosided", "two_sided"),
     ("smooth", "normals"),
+    ("albedo", "base_color"),
+    ("color", "base_color"),
+    ("colour", "base_color"),
+    ("diffuse_color", "base_color"),
+    ("reflectance", "base_color"),
+    ("albedo", "color"),
+    ("base_color", "color"),
+    ("reflectance", "color"),
+    ("sheen_color", "color"),
+    ("diffuse_color", "reflectance"),
+    ("diffuse_reflectance", "reflectance"),
+    ("specular_reflectance", "specular"),
+    ("sheen_roughness", "roughness"),
+    ("anisotropy", "anisotropic"),
+    ("metalness", "metallic"),
+    ("specular_tint", "spec_tint"),
+    ("specular_transmission", "spec_trans"),
+    ("transmission", "spec_trans"),
+    ("subsurface", "flatness"),
+    ("clear_coat", "clearcoat"),
+    ("coat", "clearcoat"),
+    ("cutout", "opacity"),
+    ("mask", "opacity"),
+    ("back_material", "back"),
+    ("backside", "back"),
+    ("bump", "bump_map"),
+    ("bump_texture", "bump_map"),
+    ("normal", "normal_map"),
+    ("normal_texture", "normal_map"),
+    ("fac", "weight"),
+    ("factor", "weight"),
+    ("mix", "weight"),
+    ("image", "file"),
+    ("interpolation", "filter"),
+    ("filter_type", "filter"),
+    ("wrap_mode", "wrap"),
 ];
+
+/// Words of other programs for the opposite of ours.
+const OPPOSITES: &[(&str, &str)] = &[("clearcoat_roughness", "clearcoat_gloss"), ("transparency", "opacity")];
 
 /// Where keys belong that are in the wrong place.
 const PLACES: &[(&[&str], &str)] = &[
@@ -150,6 +189,10 @@ pub(super) fn meant(key: &str, known: &[&str]) -> Option<String> {
     let ours = || SYNONYMS.iter().filter(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours);
     if let Some(ours) = ours().find(|ours| known.contains(ours)) {
         return Some(format!("it is called {ours:?} here"));
+    }
+    let opposite = OPPOSITES.iter().find(|(theirs, ours)| *theirs == lower && known.contains(ours));
+    if let Some((_, ours)) = opposite {
+        return Some(format!("there is {ours:?} here, which is the opposite"));
     }
     // A near name in the right place is likelier than the right name in another place.
     if nearest(key, known.iter().copied()).is_some() {

@@ -84,6 +84,7 @@ pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Mater
     }
     for (i, (_, field)) in entries.iter().enumerate() {
         check_references(&list, i, field);
+        check_opacities(&list, i, field);
     }
     Materials { list }
 }
@@ -127,6 +128,19 @@ fn check_references(list: &[(String, Option<Material>)], start: usize, field: &F
     }
 }
 
+/// Reports materials within another that have holes: those of the material that a shape has are the ones there are.
+fn check_opacities(list: &[(String, Option<Material>)], index: usize, field: &Field<'_>) {
+    let Some(material) = &list[index].1 else { return };
+    let parts = references(material).into_iter().filter_map(|i| list[i].1.as_ref());
+    for part in parts.filter(|part| !part.opacity.is(1.0)) {
+        let (part, name) = (quoted(&part.name), &field.name);
+        let message = format!(
+            "material {part} has an \"opacity\", which counts for nothing within material {name}; give that one instead"
+        );
+        field.src.error(field.key_span.clone(), message);
+    }
+}
+
 /// The range of most parameters.
 const UNIT: (f32, f32) = (0.0, 1.0);
 
@@ -149,11 +163,8 @@ impl Reader<'_, '_, '_> {
             keys::MATERIAL_TYPES.iter().map(|(name, extra)| (*name, (*name, *extra))).collect();
         let (kind, extra) = section.require("type", "type = \"diffuse\"")?.choice(&choices)?;
         section.reject_unknown_keys(&[keys::MATERIAL, extra].concat());
+        self.check_sides(kind);
         let two_sided = section.get("two_sided").map_or(Some(true), |f| f.boolean());
-        if let (true, Some(field)) = (kind.ends_with("dielectric"), section.get("two_sided")) {
-            let rule = "is a dielectric, which light passes from both sides; leave \"two_sided\" out";
-            section.src.error(field.key_span, format!("{} {rule}", section.name));
-        }
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
         let opacity = self.scalar("opacity", 1.0, UNIT);
         let normal_map = self.normal_map();
@@ -176,6 +187,27 @@ impl Reader<'_, '_, '_> {
             normal_map: normal_map?,
             kind: kind?,
         })
+    }
+
+    /// Reports what says nothing for a material of this kind, or what its back does already.
+    fn check_sides(&self, kind: &str) {
+        let section = &self.section;
+        let wrong = |key: &str, rule: &str| {
+            if let Some(field) = section.get(key) {
+                section.src.error(field.key_span, format!("{} {rule}; leave {key:?} out", section.name));
+            }
+        };
+        if kind == "blend" {
+            for key in ["two_sided", "normal_map", "bump_map"] {
+                wrong(key, "is a blend, whose parts have their own sides and maps");
+            }
+        } else if kind.ends_with("dielectric") {
+            wrong("two_sided", "is a dielectric, which light passes from both sides");
+        } else if section.get("spec_trans").is_some_and(|f| !f.is_zero()) {
+            wrong("two_sided", "has \"spec_trans\", so that light passes from both sides");
+        } else if section.get("back").is_some() {
+            wrong("two_sided", "has another material on its back");
+        }
     }
 
     fn diffuse(&mut self) -> Option<MaterialKind> {
