@@ -182,6 +182,266 @@ pub(crate) const KEYS: &[Row<'_>] = &[
         Scene("name = \"floor\"", "name = \"ball\""),
         r#"scene.toml:31:8: shapes[0] is named "ball" already"#,
     ),
+    (
+        "albedo of plastic",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\ndiffuse_reflectance = 0.5",
+        ),
+        r#"scene.toml:13:1: material "white" lacks "reflectance", for example: reflectance = [0.7, 0.1, 0.1]"#,
+    ),
+    (
+        "specular as Mitsuba calls it",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nspecular_reflectance = 0.5",
+        ),
+        r#"scene.toml:16:1: unknown key "specular_reflectance" in material "white"; it is called "specular" here"#,
+    ),
+    (
+        "index of refraction as Mitsuba calls it",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nint_ior = 1.5",
+        ),
+        r#"scene.toml:16:1: unknown key "int_ior" in material "white"; it is called "ior" here"#,
+    ),
+    (
+        "plastic without a base",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"plastic\""),
+        r#"scene.toml:13:1: material "white" lacks "reflectance", for example: reflectance = [0.7, 0.1, 0.1]"#,
+    ),
+    (
+        "colour of cloth",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"sheen\"\nalbedo = 0.5"),
+        r#"scene.toml:15:1: unknown key "albedo" in material "white"; it is called "color" here"#,
+    ),
+    (
+        "base colour as others call it",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nalbedo = 0.5"),
+        r#"scene.toml:15:1: unknown key "albedo" in material "white"; it is called "base_color" here"#,
+    ),
+    (
+        "transmission",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\ntransmission = 1"),
+        r#"scene.toml:15:1: unknown key "transmission" in material "white"; it is called "spec_trans" here"#,
+    ),
+    (
+        "metalness",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nmetalness = 1"),
+        r#"scene.toml:15:1: unknown key "metalness" in material "white"; it is called "metallic" here"#,
+    ),
+    (
+        "subsurface",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nsubsurface = 1"),
+        r#"scene.toml:15:1: unknown key "subsurface" in material "white"; it is called "flatness" here"#,
+    ),
+    (
+        "anisotropy",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nanisotropy = 1"),
+        r#"scene.toml:15:1: unknown key "anisotropy" in material "white"; it is called "anisotropic" here"#,
+    ),
+    (
+        "roughness of the coat",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nclearcoat_roughness = 0.1",
+        ),
+        r#"scene.toml:15:1: unknown key "clearcoat_roughness" in material "white"; there is "clearcoat_gloss" here, which is the opposite"#,
+    ),
+    (
+        "misspelt key of the principled model",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nclaercoat = 1"),
+        r#"scene.toml:15:1: unknown key "claercoat" in material "white"; did you mean "clearcoat"?"#,
+    ),
+    (
+        "alpha of the principled model",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nalpha = 0.1"),
+        r#"scene.toml:15:1: unknown key "alpha" in material "white"; it belongs to materials of type "conductor""#,
+    ),
+    (
+        "clear coat of paint",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nclearcoat = 1"),
+        r#"scene.toml:16:1: unknown key "clearcoat" in material "white"; it belongs to materials of type "principled""#,
+    ),
+    (
+        "mask",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nmask = 0.5"),
+        r#"scene.toml:16:1: unknown key "mask" in material "white"; it is called "opacity" here"#,
+    ),
+    (
+        "transparency",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\ntransparency = 0.5"),
+        r#"scene.toml:16:1: unknown key "transparency" in material "white"; there is "opacity" here, which is the opposite"#,
+    ),
+    (
+        "misspelt opacity",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nopactiy = 0.5"),
+        r#"scene.toml:16:1: unknown key "opactiy" in material "white"; did you mean "opacity"?"#,
+    ),
+    (
+        "opacity of a shape",
+        Scene("material = \"gold\"", "material = \"gold\"\nopacity = 0.5"),
+        r#"scene.toml:27:1: unknown key "opacity" in shapes[0]; it belongs in a material"#,
+    ),
+    (
+        "blend without parts",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"blend\"\nweight = 0.5"),
+        r#"scene.toml:13:1: material "white" lacks "materials", for example: materials = ["rust", "steel"]"#,
+    ),
+    (
+        "blend without a weight",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"gold\"]",
+        ),
+        r#"scene.toml:13:1: material "white" lacks "weight", for example: weight = 0.5 (the part of the second)"#,
+    ),
+    (
+        "weight as Blender calls it",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nfac = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:13:1: material "white" lacks "weight", for example: weight = 0.5 (the part of the second)"#,
+    ),
+    (
+        "unknown part",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"glod\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:15:14: unknown material "glod"; did you mean "gold"?"#,
+    ),
+    (
+        "part unlike any",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"velvet\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:15:14: unknown material "velvet"; the scene has "white", "paint" or "gold""#,
+    ),
+    (
+        "unknown back",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nback = \"glod\""),
+        r#"scene.toml:16:8: unknown material "glod"; did you mean "gold"?"#,
+    ),
+    (
+        "blend of itself",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"white\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:13:12: material "white" is made of itself"#,
+    ),
+    (
+        "back that is itself",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nback = \"white\""),
+        r#"scene.toml:13:12: material "white" is made of itself"#,
+    ),
+    (
+        "blends of each other",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"blend\"\nmaterials = [\"gold\", \"white\"]\nweight = 0.5",
+        ),
+        r#"scene.toml:13:12: material "white" is made of itself"#,
+    ),
+    (
+        "blends too deep",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"1\"]\nweight = 0.5\n\n[materials.1]\ntype = \"blend\"\nmaterials = [\"gold\", \"2\"]\nweight = 0.5\n\n[materials.2]\ntype = \"blend\"\nmaterials = [\"gold\", \"3\"]\nweight = 0.5\n\n[materials.3]\ntype = \"blend\"\nmaterials = [\"gold\", \"4\"]\nweight = 0.5\n\n[materials.4]\ntype = \"blend\"\nmaterials = [\"gold\", \"5\"]\nweight = 0.5\n\n[materials.5]\ntype = \"blend\"\nmaterials = [\"gold\", \"6\"]\nweight = 0.5\n\n[materials.6]\ntype = \"blend\"\nmaterials = [\"gold\", \"7\"]\nweight = 0.5\n\n[materials.7]\ntype = \"blend\"\nmaterials = [\"gold\", \"8\"]\nweight = 0.5\n\n[materials.8]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:13:12: material "white" nests others more than 7 levels deep"#,
+    ),
+    (
+        "sides of a blend",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nweight = 0.5\ntwo_sided = false\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:17:1: material "white" is a blend, whose parts have their own sides and maps; leave "two_sided" out"#,
+    ),
+    (
+        "map of a blend",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nweight = 0.5\nbump_map = { file = \"bumps.png\" }\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:17:1: material "white" is a blend, whose parts have their own sides and maps; leave "bump_map" out"#,
+    ),
+    (
+        "holes of a part",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]\nopacity = 0.5",
+        ),
+        r#"scene.toml:13:12: material "paint" has an "opacity", which counts for nothing within material "white"; give that one instead"#,
+    ),
+    (
+        "holes of a back",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nback = \"leaf\"\n\n[materials.leaf]\ntype = \"diffuse\"\nreflectance = 0.5\nopacity = 0.5",
+        ),
+        r#"scene.toml:13:12: material "leaf" has an "opacity", which counts for nothing within material "white"; give that one instead"#,
+    ),
+    (
+        "other back and sides",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nback = \"gold\"\ntwo_sided = true",
+        ),
+        r#"scene.toml:17:1: material "white" has another material on its back; leave "two_sided" out"#,
+    ),
+    (
+        "sides of what refracts",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nspec_trans = 0.5\ntwo_sided = false",
+        ),
+        r#"scene.toml:16:1: material "white" has "spec_trans", so that light passes from both sides; leave "two_sided" out"#,
+    ),
+    (
+        "ior and specular",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nior = 1.5\nspecular = 0.5",
+        ),
+        r#"scene.toml:16:1: material "white" gives both "ior" and "specular"; keep one"#,
+    ),
+    (
+        "normal and bump map",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nnormal_map = { file = \"a.png\" }\nbump_map = { file = \"b.png\" }",
+        ),
+        r#"scene.toml:16:1: material "white" gives both "normal_map" and "bump_map"; keep one"#,
+    ),
+    (
+        "misspelt key of a texture",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = { flie = \"a.png\" }"),
+        r#"scene.toml:15:15: texture "reflectance" lacks "file", for example: file = "wood.png""#,
+    ),
+    (
+        "texture without a file",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = { scale = 2 }"),
+        r#"scene.toml:15:15: texture "reflectance" lacks "file", for example: file = "wood.png""#,
+    ),
+    (
+        "texture that is not there",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = { file = \"a.png\" }"),
+        r#"scene.toml:15:24: cannot read image "a.png": no such file"#,
+    ),
+    (
+        "green of a bump map",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nbump_map = { green = \"up\", file = \"a.png\" }",
+        ),
+        r#"scene.toml:16:14: unknown key "green" in "bump_map"; valid are "file", "color_space", "wrap", "filter", "channel", "scale", "rotate", "offset", "strength", "invalid_normals" or "terminator""#,
+    ),
 ];
 
 pub(crate) const VALUES: &[Row<'_>] = &[
@@ -344,6 +604,204 @@ pub(crate) const VALUES: &[Row<'_>] = &[
         "far away",
         Scene("center = [0, 0.5, 0]", "center = [0, 2e9, 0]"),
         r#"scene.toml:27:14: "center" must be between -1e9 and 1e9, not 2e9"#,
+    ),
+    (
+        "rough beyond all",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nroughness = 1.5"),
+        r#"scene.toml:16:13: "roughness" must be between 0 and 1, not 1.5"#,
+    ),
+    (
+        "roughness in words",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nroughness = \"rough\""),
+        r#"scene.toml:16:13: "roughness" must be a number, or a texture such as { file = "wood.png" }, not the string "rough""#,
+    ),
+    (
+        "opaque beyond all",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nopacity = 1.5"),
+        r#"scene.toml:16:11: "opacity" must be between 0 and 1, not 1.5"#,
+    ),
+    (
+        "opacity below 0",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nopacity = -0.5"),
+        r#"scene.toml:16:11: "opacity" must be between 0 and 1, not -0.5"#,
+    ),
+    (
+        "opacity as a colour",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nopacity = [1, 1, 0]"),
+        r#"scene.toml:16:11: "opacity" must be a number, or a texture such as { file = "wood.png" }, not an array of 3"#,
+    ),
+    (
+        "opacity in words",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nopacity = \"leaf.png\""),
+        r#"scene.toml:16:11: "opacity" must be a number, or a texture such as { file = "wood.png" }, not the string "leaf.png""#,
+    ),
+    (
+        "hole that shines",
+        Scene(
+            "roughness = 0.3\n\n[[shapes]]\nname = \"ball\"\ntype = \"sphere\"\nmaterial = \"gold\"",
+            "roughness = 0.3\nopacity = 0.5\n\n[[shapes]]\nname = \"ball\"\ntype = \"sphere\"\nmaterial = \"gold\"\nemission = 1",
+        ),
+        r#"scene.toml:27:12: shapes[0] emits light, and its material has an "opacity"; that is not supported"#,
+    ),
+    (
+        "back as an index",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nback = 1"),
+        r#"scene.toml:16:8: "back" must be a string, not the number 1"#,
+    ),
+    (
+        "plastic less dense than air",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nior = 0.9",
+        ),
+        r#"scene.toml:16:7: "ior" must be between 1.01 and 10, not 0.9"#,
+    ),
+    (
+        "plastic rough one way",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nroughness = [0.1, 0.3]",
+        ),
+        r#"scene.toml:16:13: "roughness" differs along u and v; the coat of a plastic is as rough along both"#,
+    ),
+    (
+        "plastic alpha one way",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nalpha = [0.1, 0.3]",
+        ),
+        r#"scene.toml:16:9: "alpha" differs along u and v; the coat of a plastic is as rough along both"#,
+    ),
+    (
+        "roughness and alpha of plastic",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nroughness = 0.1\nalpha = 0.01",
+        ),
+        r#"scene.toml:16:1: material "white" gives both "roughness" and "alpha"; keep one (alpha = roughness²)"#,
+    ),
+    (
+        "plastic that reflects too much",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nspecular = 2",
+        ),
+        r#"scene.toml:16:12: "specular" must be between 0 and 1, not 2"#,
+    ),
+    (
+        "nonlinear in numbers",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"plastic\"\nreflectance = 0.5\nnonlinear = 1",
+        ),
+        r#"scene.toml:16:13: "nonlinear" must be true or false, not the number 1"#,
+    ),
+    (
+        "cloth of gold",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"sheen\"\ncolor = [1.1, 0.8, 0.2]",
+        ),
+        r#"scene.toml:15:10: "color" must be between 0 and 1, not 1.1"#,
+    ),
+    (
+        "rougher than cloth",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"sheen\"\nroughness = 2"),
+        r#"scene.toml:15:13: "roughness" must be between 0 and 1, not 2"#,
+    ),
+    (
+        "more metal than metal",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nmetallic = 1.1"),
+        r#"scene.toml:15:12: "metallic" must be between 0 and 1, not 1.1"#,
+    ),
+    (
+        "base colour beyond white",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nbase_color = [2, 0, 0]",
+        ),
+        r#"scene.toml:15:15: "base_color" must be between 0 and 1, not 2"#,
+    ),
+    (
+        "roughness along two directions",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nroughness = [0.1, 0.2]",
+        ),
+        r#"scene.toml:15:13: "roughness" must be a number, or a texture such as { file = "wood.png" }, not an array of 2"#,
+    ),
+    (
+        "specular beyond all",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nspecular = 1.5"),
+        r#"scene.toml:15:12: "specular" must be between 0 and 1, not 1.5"#,
+    ),
+    (
+        "no index of refraction",
+        Scene("type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]", "type = \"principled\"\nior = 0"),
+        r#"scene.toml:15:7: "ior" must be between 0.1 and 10, not 0"#,
+    ),
+    (
+        "gloss in words",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nclearcoat_gloss = \"high\"",
+        ),
+        r#"scene.toml:15:19: "clearcoat_gloss" must be a number, or a texture such as { file = "wood.png" }, not the string "high""#,
+    ),
+    (
+        "more than all of the second",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\"]\nweight = 1.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:16:10: "weight" must be between 0 and 1, not 1.5"#,
+    ),
+    (
+        "blend of three",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [\"gold\", \"paint\", \"paint\"]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:15:13: "materials" must be the names of two materials, not an array of 3"#,
+    ),
+    (
+        "blend of one",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = \"gold\"\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:15:13: "materials" must be the names of two materials, not the string "gold""#,
+    ),
+    (
+        "blend of numbers",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"blend\"\nmaterials = [1, 2]\nweight = 0.5\n\n[materials.paint]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+        ),
+        r#"scene.toml:15:14: "materials" must be a string, not the number 1"#,
+    ),
+    (
+        "factor beyond all",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = { factor = 2, file = \"a.png\" }"),
+        r#"scene.toml:15:36: cannot read image "a.png": no such file"#,
+    ),
+    (
+        "wrapped another way",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = { wrap = \"tile\", file = \"a.png\" }"),
+        r#"scene.toml:15:24: unknown wrap "tile"; it is "repeat", "mirror" or "clamp""#,
+    ),
+    (
+        "channel that is none",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nopacity = { channel = \"alpha\", file = \"a.png\" }",
+        ),
+        r#"scene.toml:16:23: unknown channel "alpha"; it is "r", "g", "b" or "a""#,
+    ),
+    (
+        "map in words",
+        Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nnormal_map = \"a.png\""),
+        r#"scene.toml:16:14: "normal_map" must be a table, not the string "a.png""#,
     ),
 ];
 

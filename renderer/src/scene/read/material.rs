@@ -431,8 +431,11 @@ impl Reader<'_, '_, '_> {
     }
 
     fn scalar_of(&mut self, field: &Field<'_>, (low, high): (f32, f32)) -> Option<Scalar> {
-        if !field.is_table() {
+        if field.is_number() {
             return field.number_in(low, high).map(Scalar::new);
+        }
+        if !field.is_table() {
+            return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
         }
         let (texture, section) = self.textures.read(field, ColorSpace::Linear, true)?;
         let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
