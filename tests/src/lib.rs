@@ -59,6 +59,15 @@ pub fn reference_scene(name: &str) -> Description {
     load(&path, &Overrides::default()).expect("the scene loads").description
 }
 
+/// A scene of `scenes`, described.
+///
+/// # Panics
+/// If it does not load.
+pub fn gallery_scene(name: &str) -> Description {
+    let path = references().join("../../scenes").join(name).with_extension("toml");
+    load(&path, &Overrides::default()).expect("the scene loads").description
+}
+
 /// The folder with reference images. Where it was when this was compiled, or else below the working directory, so
 /// that test binaries also run on another machine from a checkout.
 pub fn references() -> PathBuf {

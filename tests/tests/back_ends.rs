@@ -1,12 +1,17 @@
 //! Back ends against each other: what that proves is that each does what the shared code says.
 
+use std::sync::Arc;
+
+use glam::{Affine2, Vec2};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
 use renderer::render::{Budget, Control, render};
-use renderer::scene::{Description, Distribution, Masking, Sampler};
+use renderer::scene::{
+    Channel, Description, Distribution, Format, Image, Masking, MaterialKind, Sampler, Scalar, Texture, Wrap,
+};
 use torrance_tests::compare::{Difference, Reference, compare};
-use torrance_tests::{Machine, assembled, machines, reference_scene};
+use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
 
 /// A reference scene. That of frosted glass has Beckmann's statistics here, and all masking is correlated: what takes most
 /// functions to compute.
@@ -21,6 +26,35 @@ fn scene(name: &str) -> Description {
     scene
 }
 
+/// The gallery's scene of materials, small, with a texture where there are holes and where there is a blend.
+fn materials() -> Description {
+    let mut scene = gallery_scene("materials");
+    (scene.render.width, scene.render.height) = (96, 40);
+    let texels: Arc<[u32]> = (0..64_u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
+    scene.images.push(Image { width: 8, height: 8, format: Format::Rgba8, texels });
+    let texture = scene.textures.len() as u32;
+    scene.textures.push(Texture {
+        image: scene.images.len() - 1,
+        image_from_uv: Affine2::from_scale(Vec2::new(3.0, 2.0)),
+        wrap: [Wrap::Repeat, Wrap::Mirror],
+        channel: Channel::G,
+        nearest: false,
+    });
+    let (mut holes, mut blends) = (0, 0);
+    for material in &mut scene.materials {
+        if !material.opacity.is(1.0) {
+            material.opacity = Scalar { value: 1.0, texture };
+            holes += 1;
+        }
+        if let MaterialKind::Blend(blend) = &mut material.kind {
+            blend.weight = Scalar { value: 1.0, texture };
+            blends += 1;
+        }
+    }
+    assert!(holes > 0 && blends > 0);
+    scene
+}
+
 fn on_cpu(scene: &SceneData, threads: usize, isa: InstructionSet) -> Film {
     let mut cpu = Cpu::with_instruction_set(Some(threads), isa).expect("threads start");
     let budget = Budget { spp: 4, time: None };
@@ -29,13 +63,34 @@ fn on_cpu(scene: &SceneData, threads: usize, isa: InstructionSet) -> Film {
 
 #[test]
 fn instruction_sets_and_threads_change_no_bit() {
-    for name in ["cornell-ggx", "roughness-row", "anisotropic", "glass-rough"] {
-        let scene = assembled(&scene(name));
+    let references =
+        ["cornell-ggx", "roughness-row", "anisotropic", "glass-rough"].map(|name| (name, scene(name)));
+    for (name, scene) in references.into_iter().chain([("materials", materials())]) {
+        let scene = assembled(&scene);
         let film = on_cpu(&scene, 1, InstructionSet::Portable);
         assert_eq!(film, on_cpu(&scene, 3, InstructionSet::Portable), "{name}: threads");
         for isa in [InstructionSet::Avx2, InstructionSet::Avx512] {
             assert_eq!(film, on_cpu(&scene, 2, isa), "{name}: {isa:?}");
         }
+    }
+}
+
+/// Films of the same scene are told apart by what is in a hole, or in a blend.
+#[test]
+fn control_films_tell_materials_apart() {
+    let film = |scene: &Description| on_cpu(&assembled(scene), 2, InstructionSet::Portable);
+    let right = film(&materials());
+    for i in 0..2 {
+        let mut scene = materials();
+        for material in &mut scene.materials {
+            if i == 0 && !material.opacity.is(1.0) {
+                material.opacity.value = 0.99;
+            }
+            if let (1, MaterialKind::Blend(blend)) = (i, &mut material.kind) {
+                blend.weight.value = 0.99;
+            }
+        }
+        assert_ne!(right, film(&scene), "{i}");
     }
 }
 

@@ -44,7 +44,14 @@ fn the_scene_in_the_documentation_loads() {
     let mut blocks = text.split("```toml\n").skip(1).map(|b| b.split("```").next().unwrap());
     let whole = blocks.next().unwrap();
     scene(whole);
-    scene(&whole.replace("[[shapes]]\n", &format!("[[shapes]]\n{}", blocks.next().unwrap())));
+    let (materials, shapes): (Vec<_>, Vec<_>) = blocks.partition(|b| b.starts_with("[materials"));
+    assert!(!materials.is_empty() && !shapes.is_empty());
+    for materials in materials {
+        scene(&[whole, materials].concat());
+    }
+    for shape in shapes {
+        scene(&whole.replace("[[shapes]]\n", &format!("[[shapes]]\n{shape}")));
+    }
 }
 
 #[test]
