@@ -148,11 +148,11 @@ fn sheets_multiply_and_are_no_bounces() {
             scene.render.max_depth = max_depth;
             for_each_estimator(&scene, |name, scene| {
                 let name = format!("{count} sheets, depth {max_depth}, {name}");
-                is_within(0.004, &name, scene, 2048, &|_| expected);
+                is_within(0.006, &name, scene, 1024, &|_| expected);
             });
         }
         let (wrong, _) = behind_sheets(count, 0.3 * 1.02);
-        is_rejected("sheets", &wrong, 16384, &|_| expected);
+        is_rejected("sheets", &wrong, 4096, &|_| expected);
     }
 }
 
@@ -273,7 +273,7 @@ fn light_through_sheets() {
         });
         let mut wrong = scene.clone();
         wrong.materials[1].opacity.value *= 1.02;
-        is_rejected(name, &wrong, 8192, &|i| expected[i]);
+        is_rejected(name, &wrong, 4096, &|i| expected[i]);
     }
 }
 
@@ -287,7 +287,7 @@ fn blend_in_a_furnace() {
         scene.camera.fov = 16.0;
         scene.materials = vec![blend([1, 2], Scalar::new(0.3)), diffuse(0.2), diffuse(0.9)];
         for_each_estimator(&scene, |name, scene| {
-            is_within(0.003, &format!("blend, {name}"), scene, 2048, &|_| expected);
+            is_within(0.005, &format!("blend, {name}"), scene, 1024, &|_| expected);
         });
         let MaterialKind::Blend(parts) = &mut scene.materials[0].kind else { unreachable!() };
         parts.weight.value = 0.315;
@@ -335,7 +335,7 @@ fn nested_blends() -> (Description, f64) {
 fn blends_of_blends() {
     let (mut scene, expected) = nested_blends();
     for_each_estimator(&scene, |name, scene| {
-        is_within(0.002, &format!("nested blends, {name}"), scene, 4096, &|_| expected);
+        is_within(0.004, &format!("nested blends, {name}"), scene, 2048, &|_| expected);
     });
     scene.materials[7] = diffuse(0.85);
     is_rejected("nested blends", &scene, 4096, &|_| expected);
