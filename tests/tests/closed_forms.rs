@@ -2,8 +2,8 @@
 
 use glam::{Affine3A, Vec2, Vec3};
 use renderer::scene::{
-    Color, ConductorMaterial, Description, DielectricMaterial, Direct, Distribution, Facets, Geometry,
-    Masking, MaterialKind, Sampler, Shape,
+    ConductorMaterial, Description, DielectricMaterial, Direct, Distribution, Facets, Geometry, Masking,
+    MaterialKind, Sampler, Shape,
 };
 use torrance_tests::assembled;
 use torrance_tests::closed::{
@@ -149,11 +149,8 @@ fn conductor_furnace(alpha: f32, masking: Masking) -> Description {
     let mut scene = furnace(1.0, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
     // From afar through a small window, so that the cosine is nearly one number: at 0.6 of the radius, 0.8.
     scene.camera = camera(Vec3::new(0.6, 0.0, 1000.0), Vec3::new(0.6, 0.0, 0.0), Vec3::Y, 1e-4);
-    scene.materials[0].kind = MaterialKind::Conductor(ConductorMaterial {
-        eta: Color::new(Vec3::ZERO),
-        k: Color::new(Vec3::ONE),
-        facets: Facets::new(Vec2::splat(alpha), Distribution::Ggx),
-    });
+    let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
+    scene.materials[0].kind = MaterialKind::Conductor(ConductorMaterial::new(Vec3::ZERO, Vec3::ONE, facets));
     scene.render.masking = masking;
     // The noise of light sampling would need a hundred times the samples for 0.1 %.
     scene.render.direct = Direct::Bsdf;
