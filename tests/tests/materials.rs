@@ -356,8 +356,8 @@ fn blend_by_a_texture() {
 
 fn metal(alpha: f32) -> Material {
     let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
-    let (eta, k) = (Color::new(Vec3::ZERO), Color::new(Vec3::ONE));
-    Material::new("metal", MaterialKind::Conductor(ConductorMaterial { eta, k, facets }))
+    let (eta, k) = (Vec3::ZERO, Vec3::ONE);
+    Material::new("metal", MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets)))
 }
 
 /// A thin pane of glass with a part of mirror, in front of a light: what it transmits at normal incidence, where
