@@ -30,7 +30,7 @@ pub struct SceneView {
     pub materials: *const Material,
     /// Coats of the plastics.
     pub coats: *const Coat,
-    /// Textures.
+    /// Textures; null if there are none.
     pub textures: *const Texture,
     /// The texels of all textures.
     pub texels: *const u32,

@@ -133,7 +133,7 @@ impl<B: Backend> Uploaded<B> {
             uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             materials: self.materials.ptr(),
             coats: self.coats.ptr(),
-            textures: self.textures.ptr(),
+            textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
             texels: self.texels.ptr(),
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),

@@ -1,6 +1,7 @@
 //! Images of an independent renderer (Mitsuba 3), matched within the noise of both.
 
-use renderer::scene::{Description, Geometry, Masking, MaterialKind};
+use glam::{Affine2, Vec2};
+use renderer::scene::{Description, Format, Geometry, Masking, MaterialKind, NormalMapKind};
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::tampered::{self, Mistake};
 use torrance_tests::{Machine, assembled, machines, reference_scene, references};
@@ -88,6 +89,65 @@ fn plastic() {
 #[test]
 fn principled_sweep() {
     agrees("principled-sweep", "reference", Masking::Separable);
+}
+
+#[test]
+fn textured() {
+    agrees("textured", "reference", Masking::Separable);
+}
+
+#[test]
+fn normalmap() {
+    agrees("normalmap", "reference", Masking::Separable);
+}
+
+/// Asserts that a scene with a change is told from its reference.
+fn rejects(folder: &str, what: &str, spp: u32, change: impl FnOnce(&mut Description)) {
+    let mut scene = reference_scene(folder);
+    change(&mut scene);
+    let difference = difference(Machine::Cpu, &scene, folder, "reference", spp);
+    assert!(!difference.agrees(), "{folder}, {what}: {difference:?} passes");
+}
+
+#[test]
+fn control_rejects_textures_that_are_not_as_they_should_be() {
+    let upside_down = Affine2::from_cols(Vec2::X, -Vec2::Y, Vec2::Y);
+    rejects("textured", "upside down", 64, |scene| {
+        scene.textures.iter_mut().for_each(|t| t.image_from_uv = upside_down * t.image_from_uv);
+    });
+    rejects("textured", "in a mirror", 64, |scene| {
+        scene.textures.iter_mut().for_each(|t| t.image_from_uv.matrix2.x_axis.x *= -1.0);
+    });
+    rejects("textured", "sRGB taken for linear", 64, |scene| {
+        scene.images.iter_mut().for_each(|i| i.format = Format::Rgba8);
+    });
+    rejects("textured", "linear taken for sRGB", 64, |scene| {
+        scene.images.iter_mut().for_each(|i| i.format = Format::Srgb8);
+    });
+    rejects("textured", "off by half a texel", 256, |scene| {
+        scene.textures.iter_mut().for_each(|t| t.image_from_uv.translation += 0.5 / 128.0);
+    });
+}
+
+#[test]
+fn control_rejects_texels_that_are_not_interpolated() {
+    rejects("textured", "nearest", 512, |scene| scene.textures.iter_mut().for_each(|t| t.nearest = true));
+}
+
+#[test]
+fn control_rejects_normal_maps_with_another_green() {
+    for kind in [NormalMapKind::Up, NormalMapKind::Down] {
+        rejects("normalmap", "green", 512, |scene| {
+            scene.materials.iter_mut().filter_map(|m| m.normal_map.as_mut()).for_each(|map| map.kind = kind);
+        });
+    }
+}
+
+#[test]
+fn control_rejects_normal_maps_that_are_weaker_by_5_percent() {
+    rejects("normalmap", "strength", 256, |scene| {
+        scene.materials.iter_mut().filter_map(|m| m.normal_map.as_mut()).for_each(|map| map.scale = 0.95);
+    });
 }
 
 #[test]

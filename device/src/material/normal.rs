@@ -50,8 +50,11 @@ pub unsafe fn perturbed(
             Frame::from_z_x(ns, by.dp_du).to_world(n)
         }
     };
-    let length = n.length();
-    if length > 0.0 { side * n / length } else { side * ns }
+    // Scaled first: the squares of slopes along coarse or fine texture coordinates would leave the range of f32. What
+    // leaves it all the same, or is zero, becomes NaN here.
+    let n = n / n.abs().max_element();
+    let n = n / n.length();
+    if n.length_squared() > 0.5 { side * n } else { side * ns }
 }
 
 /// 1 if green points along ns × ∂p/∂u, −1 if against it. In the image, green is upwards, which is where v falls.
@@ -76,15 +79,15 @@ fn bumped(ns: Vec3, dh: Vec2, by: &Parameterization) -> Vec3 {
 }
 
 /// `ns` or, if the reflection of `wo` there leads below the surface with normal `ng`, the normal that sends it just
-/// above: along its own projection onto the surface. `ng` is on the side of `wo`. The idea of Keller et al. 2017,
-/// "The Iray Light Transport Simulation and Rendering System", §A.3.
+/// above: along its own projection onto the surface. `ng` is on the side of `wo`, and is itself left as it is. The idea
+/// of Keller et al. 2017, "The Iray Light Transport Simulation and Rendering System", §A.3.
 #[inline(always)]
 pub fn bent(ns: Vec3, ng: Vec3, wo: Vec3) -> Vec3 {
-    /// Sine of the lowest reflections.
-    const LOWEST: f32 = 0.01;
+    // Sine of the lowest reflections; below that of `wo`, so that what is flat stays flat.
+    let lowest = min(0.01, 0.9 * max(wo.dot(ng), 0.0));
     let r = 2.0 * wo.dot(ns) * ns - wo;
     let height = r.dot(ng);
-    if height >= LOWEST && wo.dot(ns) > 0.0 {
+    if height >= lowest && wo.dot(ns) > 0.0 {
         return ns;
     }
     let along = r - height * ng;
@@ -92,7 +95,7 @@ pub fn bent(ns: Vec3, ng: Vec3, wo: Vec3) -> Vec3 {
     if length == 0.0 {
         return ng;
     }
-    let raised = (along * (sqrt(1.0 - LOWEST * LOWEST) / length) + LOWEST * ng + wo).normalize();
+    let raised = (along * (sqrt(1.0 - lowest * lowest) / length) + lowest * ng + wo).normalize();
     if raised.dot(wo) > 0.0 { raised } else { ng }
 }
 

@@ -272,12 +272,12 @@ fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light
 unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
-    let textured = C::FEATURES.contains(Features::TEXTURES) && !scene.uvs.is_null();
+    let textured = C::FEATURES.contains(Features::TEXTURES);
     if prim.is_sphere() {
         // The point is put back onto the sphere, wherever the rounding of t has left it.
         let n = (ray.at(hit.t) - prim.a).normalize();
         let dp_du = prim.b.y * sphere::dp_dphi(prim.c, n);
-        let uv = if textured { sphere::uv(&prim, n) } else { Vec2::ZERO };
+        let uv = if textured && !scene.textures.is_null() { sphere::uv(&prim, n) } else { Vec2::ZERO };
         return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, dp_du, uv, extent: prim.extent(), prim };
     }
     let vertices = [prim.a, prim.b, prim.c];
@@ -288,7 +288,11 @@ unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
         // SAFETY: the primitive's normals are in range, and its texture coordinates where there are any.
         let (normals, uv) = unsafe {
             let normals = load(scene.normals.add(prim.normals as usize));
-            let uv = if textured { load(scene.uvs.add(prim.normals as usize)).at(hit.b) } else { Vec2::ZERO };
+            let uv = if textured && !scene.uvs.is_null() {
+                load(scene.uvs.add(prim.normals as usize)).at(hit.b)
+            } else {
+                Vec2::ZERO
+            };
             (normals, uv)
         };
         (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du, uv)
@@ -367,6 +371,9 @@ unsafe fn scatterer<C: Compiled>(
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
     let wo = frame.to_local(-d);
+    if Material::is_bumpy::<C>(&header) && wo.z <= 0.0 {
+        return None; // The normal is kept though it faces away: black.
+    }
     Some(Scatterer { side, p: surface.p, offset, frame, wo, terminator, bsdf, around })
 }
 
