@@ -4,14 +4,18 @@
 //! depend on where that is.
 
 use std::ffi::OsString;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use image::{DynamicImage, ImageFormat, Rgb, Rgb32FImage, RgbImage};
 
 #[path = "bad_input/rows.rs"]
 mod rows;
 
 use rows::Wrong::{self, Arguments, Mesh, Scene, WholeScene};
-use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SHAPES, SYNTAX, VALUES};
+use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SHAPES, SYNTAX, TEXTURES, VALUES};
 
 /// A scene that is right. Line numbers in the table count in it.
 const SCENE: &str = r#"[render]
@@ -59,6 +63,46 @@ material = "white"
 /// Its mesh, which is right as well.
 const MESH: &str = "v 0 0 -1\nv 1 0 -1\nv 1 1 -1\nv 0 1 -1\nf 1 2 3 4\n";
 
+/// Image files: wood.png is right, and the others are wrong in their own ways.
+fn images() -> &'static [(&'static str, Vec<u8>)] {
+    static IMAGES: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
+        let encoded = |image: DynamicImage, format| {
+            let mut bytes = Cursor::new(Vec::new());
+            image.write_to(&mut bytes, format).unwrap();
+            bytes.into_inner()
+        };
+        let wood = encoded(RgbImage::from_pixel(4, 4, Rgb([90, 60, 30])).into(), ImageFormat::Png);
+        let exr = |x: f32| {
+            let image = Rgb32FImage::from_fn(3, 1, |i, _| Rgb([if i == 1 { x } else { 0.5 }; 3]));
+            encoded(image.into(), ImageFormat::OpenExr)
+        };
+        vec![
+            ("cut.png", wood[..wood.len() - 20].to_vec()),
+            ("hollow.png", png_that_claims(0, 3)),
+            ("long.png", png_that_claims(100_000, 1)),
+            ("huge.png", png_that_claims(30_000, 30_000)),
+            ("empty.png", Vec::new()),
+            ("moving.gif", b"GIF89a\x01\0\x01\0\0\0\0;".to_vec()),
+            ("nan.exr", exr(f32::NAN)),
+            ("high.exr", exr(1e30)),
+            ("wood.png", wood),
+        ]
+    });
+    &IMAGES
+}
+
+/// A PNG file whose header is right, and says how large it is, and that has nothing behind.
+fn png_that_claims(width: u32, height: u32) -> Vec<u8> {
+    let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
+    let header = [b"IHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
+    let bit = |c: u32, _| if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 };
+    let crc = header.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit));
+    file.extend(header);
+    file.extend((!crc).to_be_bytes());
+    file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
+    file
+}
+
 /// The folder in which a row runs.
 fn folder(wrong: &Wrong<'_>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -76,6 +120,9 @@ fn folder(wrong: &Wrong<'_>) -> tempfile::TempDir {
     }
     write("scene.toml", &scene);
     write("tile.obj", mesh);
+    for (name, bytes) in images() {
+        write(name, bytes);
+    }
     for name in ["folder", "folder.obj", "folder.png"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
@@ -192,7 +239,7 @@ fn the_check_can_fail() {
 
 #[test]
 fn there_are_rows_enough() {
-    let rows: Vec<_> = [SYNTAX, KEYS, VALUES, SHAPES, MESHES, COMMAND_LINE].concat();
+    let rows: Vec<_> = [SYNTAX, KEYS, VALUES, SHAPES, MESHES, TEXTURES, COMMAND_LINE].concat();
     assert!(rows.len() >= 40, "{}", rows.len());
 }
 
@@ -219,6 +266,11 @@ fn wrong_shapes() {
 #[test]
 fn wrong_meshes() {
     check(MESHES);
+}
+
+#[test]
+fn wrong_textures() {
+    check(TEXTURES);
 }
 
 #[test]

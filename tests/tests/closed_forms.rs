@@ -1,9 +1,9 @@
 //! The whole renderer against closed forms and quadrature.
 
-use glam::{Affine3A, Vec2, Vec3};
+use glam::{Affine2, Affine3A, Vec2, Vec3};
 use renderer::scene::{
-    ConductorMaterial, Description, DielectricMaterial, Direct, Distribution, Facets, Geometry, Masking,
-    MaterialKind, Sampler, Shape,
+    Channel, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct, Distribution, Facets,
+    Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler, Shape, Texture, Wrap,
 };
 use torrance_tests::assembled;
 use torrance_tests::closed::{
@@ -216,4 +216,107 @@ fn control_glass_that_shines_rejects_an_index_off_by_2_percent() {
     let film = torrance_tests::Machine::Cpu.render(&assembled(&scene), 4096);
     let difference = compare(&film, &Reference::exact(16, vec![[expected; 3]; 256]), false);
     assert!(difference.mean > 0.001, "{difference:?}");
+}
+
+/// Texels of three floats by chance.
+fn chance_image(side: u32) -> Image {
+    let mut state = 1_u32;
+    let mut next = |_| {
+        state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        ((state ^ (state >> 16)) as f32 / 4.3e9).to_bits()
+    };
+    let texels = (0..3 * side * side).map(&mut next).collect();
+    Image { width: side, height: side, format: Format::RgbF32, texels }
+}
+
+fn texture(nearest: bool) -> Texture {
+    let (image_from_uv, wrap) = (Affine2::IDENTITY, [Wrap::Repeat; 2]);
+    Texture { image: 0, image_from_uv, wrap, channel: Channel::Rgb, nearest }
+}
+
+/// A square and a sphere with normals or heights by chance, in a sky of radiance 1.
+fn bumpy_furnace(kind: MaterialKind, map: NormalMap) -> Description {
+    let camera = camera(Vec3::new(0.0, 1.5, 6.0), Vec3::ZERO, Vec3::Y, 35.0);
+    let turned = |x: f32| Affine3A::from_translation(x * Vec3::X) * Affine3A::from_rotation_x(-1.2);
+    let (mut square, mut sphere) =
+        (shape(Geometry::Quad, 0.0), shape(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }, 0.0));
+    (square.world_from_object, sphere.world_from_object) = (turned(-1.3), turned(1.3));
+    let mut scene = description(32, camera, 1.0, vec![square, sphere]);
+    scene.environment = Vec3::ONE;
+    scene.images.push(chance_image(24));
+    scene.textures.push(texture(false));
+    (scene.materials[0].kind, scene.materials[0].normal_map) = (kind, Some(map));
+    scene
+}
+
+/// By how many standard errors the worst pixel is above 1, and a thousandth; and the mean of all.
+fn excess(scene: &Description, spp: u32) -> (f64, f64) {
+    let mut worst = (f64::MIN, 0.0);
+    for machine in machines() {
+        let film = machine.render(&assembled(scene), spp);
+        assert_eq!(film.rejected(), 0, "samples that are not finite");
+        let over = film.pixels.iter().map(|p| (p.mean()[0] - 1.001) / p.stderr()[0].max(1e-5));
+        let mean = film.pixels.iter().map(|p| p.mean()[0]).sum::<f64>() / film.pixels.len() as f64;
+        worst = (over.fold(worst.0, f64::max), mean);
+    }
+    worst
+}
+
+#[test]
+fn mapped_normals_make_no_light() {
+    let white = MaterialKind::diffuse(Vec3::ONE);
+    let facets = Facets::new(Vec2::splat(0.3), Distribution::Ggx);
+    let (eta, k) = (Color::new(Vec3::ZERO), Color::new(Vec3::ONE));
+    let metal = MaterialKind::Conductor(ConductorMaterial { eta, k, facets });
+    for (name, kind) in [("diffuse", white), ("metal", metal)] {
+        for (map, scale) in
+            [(NormalMapKind::Up, 1.0), (NormalMapKind::Bump, 0.2), (NormalMapKind::Bump, -2.0)]
+        {
+            for (keep_invalid, hard_terminator) in [(false, false), (true, true), (false, true)] {
+                let map = NormalMap { texture: 0, kind: map, scale, keep_invalid, hard_terminator };
+                let (over, mean) = excess(&bumpy_furnace(kind, map), 64);
+                println!("{name} {map:?}: {over} {mean}");
+                assert!(over < 5.0, "{name} {map:?}: a pixel is {over} standard errors above 1");
+                assert!(mean > 0.3, "{name} {map:?}: {mean} is black");
+            }
+        }
+    }
+}
+
+#[test]
+fn flat_maps_lose_nothing_and_control_more_light_is_rejected() {
+    let map = NormalMap {
+        texture: 0,
+        kind: NormalMapKind::Bump,
+        scale: 0.0,
+        keep_invalid: false,
+        hard_terminator: false,
+    };
+    let scene = |white| bumpy_furnace(MaterialKind::diffuse(Vec3::splat(white)), map);
+    let (over, mean) = excess(&scene(1.0), 64);
+    println!("{over} {mean}, {:?}", excess(&scene(1.2), 64));
+    assert!(over < 5.0 && (mean - 1.0).abs() < 2e-3, "{over} {mean}");
+    assert!(excess(&scene(1.2), 64).0 > 5.0);
+}
+
+/// With no triangle that has texture coordinates near.
+#[test]
+fn spheres_alone_are_textured() {
+    // Up is z, where θ is 0, and the right is y, where u is ¼: there the image is black, and white at the left.
+    let camera = camera(4.0 * Vec3::X, Vec3::ZERO, Vec3::Z, 20.0);
+    let sphere = shape(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }, 0.0);
+    let mut scene = description(8, camera, 1.0, vec![sphere]);
+    scene.environment = Vec3::ONE;
+    let texels = [0xff00_0000, 0xffff_ffff].into();
+    scene.images.push(Image { width: 2, height: 1, format: Format::Rgba8, texels });
+    scene.textures.push(texture(true));
+    let reflectance = Color { value: Vec3::ONE, texture: 0 };
+    scene.materials[0].kind = MaterialKind::Diffuse(DiffuseMaterial::new(reflectance));
+    for machine in machines() {
+        let film = machine.render(&assembled(&scene), 64);
+        for (i, pixel) in film.pixels.iter().enumerate() {
+            let (mean, expected) = (pixel.mean()[0], if i % 8 < 4 { 1.0 } else { 0.0 });
+            assert!((mean - expected).abs() < 0.2, "{mean} in column {}", i % 8);
+        }
+    }
 }

@@ -237,6 +237,55 @@ mod tests {
         }
     }
 
+    /// As Mitsuba 3.9.1 has them in `uv`, `dp_du` and `dp_dv` of hits on its `sphere` with the same transform.
+    #[test]
+    fn texture_coordinates_of_spheres_are_those_of_the_field() {
+        type Hit = ([f32; 3], [f32; 2], [f32; 3], [f32; 3]);
+        const HITS: [&[Hit]; 2] = [
+            &[
+                ([1.0, 0.0, 0.0], [0.17507, 0.5], [0.0, 4.80564, 4.04774], [0.0, 2.02387, -2.40282]),
+                ([0.0, 1.0, 0.0], [0.42507, 0.722817], [-4.80564, 0.0, 0.0], [0.0, 0.0, -3.14159]),
+                (
+                    [-0.48, 0.6, -0.64],
+                    [0.659665, 0.839817],
+                    [-0.292836, -2.30671, -1.94292],
+                    [2.73925, 0.772601, -1.33012],
+                ),
+            ],
+            &[
+                ([1.0, 0.0, 0.0], [0.32493, 0.5], [0.0, -4.80564, -4.04774], [0.0, 2.02387, -2.40282]),
+                ([0.0, 1.0, 0.0], [0.0749295, 0.722817], [4.80564, 0.0, 0.0], [0.0, 0.0, -3.14159]),
+                (
+                    [-0.48, 0.6, -0.64],
+                    [0.840334, 0.839817],
+                    [0.292827, 2.30671, 1.94291],
+                    [2.73925, 0.772606, -1.33012],
+                ),
+            ],
+        ];
+        for (mirrored, hits) in [false, true].into_iter().zip(HITS) {
+            let geometry = Geometry::Sphere { center: Vec3::ONE, radius: 0.5 };
+            let prim = flattened(geometry, mirrored, false).1.prims[0];
+            for (n, uv, du, dv) in hits {
+                let n = Vec3::from(*n);
+                let found = sphere::uv(&prim, n);
+                assert!(
+                    (found - Vec2::from(*uv)).length() < 1e-5,
+                    "{found}, not {uv:?}, mirrored: {mirrored}"
+                );
+                let (dp_du, dp_dv) = sphere::derivatives(&prim, n);
+                assert!(
+                    (dp_du - Vec3::from(*du)).length() < 1e-4,
+                    "{dp_du}, not {du:?}, mirrored: {mirrored}"
+                );
+                assert!(
+                    (dp_dv - Vec3::from(*dv)).length() < 1e-4,
+                    "{dp_dv}, not {dv:?}, mirrored: {mirrored}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn tangents_follow_meshes_through_reflections() {
         let (to_world, flat) = flattened(Geometry::Mesh(quad()), true, true);

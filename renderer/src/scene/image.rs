@@ -1,20 +1,42 @@
 //! Image files for textures.
 
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use image::{DynamicImage, ImageReader};
+use image::error::ImageError;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 
 use super::error::io_reason;
-use super::limits::{MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, human_bytes};
+use super::limits::{
+    MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, available_memory, human_bytes,
+};
+use super::suggest::quoted;
 use super::{Format, Image};
+use crate::film::develop::srgb_decode;
 
-/// Reads a PNG, JPEG, HDR or EXR file. Bytes are taken as sRGB or as they are; floats are linear.
+/// What the numbers of an image stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Meaning {
+    /// Whether whole numbers are encoded as sRGB. Floats never are.
+    pub(super) is_srgb: bool,
+    /// Whether alpha alone counts, which may then be the other channels as well.
+    pub(super) is_alpha: bool,
+    /// Whether they are heights, which may be any, or parts of a whole, from 0 to 1.
+    pub(super) is_height: bool,
+}
+
+/// An image, and what is suspicious about it.
+pub(super) struct Found {
+    pub(super) image: Image,
+    pub(super) warning: Option<String>,
+}
+
+/// Reads a PNG, JPEG, HDR or OpenEXR file.
 ///
 /// # Errors
 /// Why it cannot be read.
-pub(super) fn read(path: &Path, is_srgb: bool) -> Result<Image, String> {
+pub(super) fn read(path: &Path, meaning: Meaning) -> Result<Found, String> {
     let file = File::open(path).map_err(|e| super::load::unreadable(path, &e))?;
     let mut bytes = Vec::new();
     let mut limited = BufReader::new(file).take(MAX_IMAGE_BYTES + 1);
@@ -22,40 +44,336 @@ pub(super) fn read(path: &Path, is_srgb: bool) -> Result<Image, String> {
     if bytes.len() as u64 > MAX_IMAGE_BYTES {
         return Err(format!("it is larger than {}", human_bytes(MAX_IMAGE_BYTES.into())));
     }
-    let mut reader =
-        ImageReader::new(Cursor::new(&bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
-    if reader.format().is_none() {
-        return Err("it is not an image that is known: PNG, JPEG, HDR or OpenEXR".to_owned());
-    }
-    let mut limits = image::Limits::default();
-    (limits.max_image_width, limits.max_image_height) = (Some(MAX_IMAGE_SIDE), Some(MAX_IMAGE_SIDE));
-    reader.limits(limits);
-    let decoded = reader.decode().map_err(|e| e.to_string())?;
-    from_decoded(&decoded, is_srgb)
+    from_decoded(decode(&bytes)?, meaning)
 }
 
-fn from_decoded(decoded: &DynamicImage, is_srgb: bool) -> Result<Image, String> {
+/// The image in the bytes of a file, if it is one that may be as large.
+fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
+    const READ: &str = "PNG, JPEG, HDR and OpenEXR files are";
+    if bytes.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
+    let format = reader.format().ok_or_else(|| format!("it is no image that is read; {READ}"))?;
+    if !format.reading_enabled() {
+        return Err(format!("it is a {format:?} file, which are not read; {READ}"));
+    }
+    // Only as much is read as says how large the image is.
+    let decoder = reader.into_decoder().map_err(|e| reason(format, &e))?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height, decoder.total_bytes())?;
+    DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+}
+
+/// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
+fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), String> {
+    let texels = u64::from(width) * u64::from(height);
+    let size = format!("it has {width}×{height} pixels");
+    if texels == 0 {
+        return Err(size);
+    }
+    if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
+        return Err(format!("{size}; the most is {MAX_IMAGE_SIDE} along a side"));
+    }
+    if texels > MAX_IMAGE_TEXELS {
+        return Err(format!("{size}; the most is {MAX_IMAGE_TEXELS} in all"));
+    }
+    // Decoded, and once more as texels.
+    let needed = u128::from(bytes) + u128::from(texels) * 12;
+    match available_memory() {
+        Some(available) if needed > available => {
+            let (needed, available) = (human_bytes(needed), human_bytes(available));
+            Err(format!(
+                "{size}, for which {needed} of memory are needed; this machine has {available} available"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why an image cannot be decoded, in the words of this program where the library's would not help.
+fn reason(format: ImageFormat, error: &ImageError) -> String {
+    let name = match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Hdr => "HDR",
+        _ => "OpenEXR",
+    };
+    match error {
+        ImageError::Limits(_) => format!("the {name} file needs too much memory to be decoded"),
+        error => {
+            let words = innermost(error);
+            // What the decoders call it when there are bytes missing.
+            const MISSING: [&str; 5] =
+                ["unexpected end", "EOF", "Not enough bytes", "InsufficientInput", "Premature"];
+            if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) {
+                return format!("the {name} file ends too early");
+            }
+            format!("the {name} file cannot be decoded: {}", quoted(&words))
+        }
+    }
+}
+
+fn is_eof(error: &ImageError) -> bool {
+    matches!(error, ImageError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof)
+}
+
+/// What the decoder says, without what stands around it, in one line.
+fn innermost(error: &ImageError) -> String {
+    let words = match error {
+        ImageError::Decoding(e) => std::error::Error::source(e).map(ToString::to_string),
+        _ => None,
+    };
+    let words = words.unwrap_or_else(|| error.to_string());
+    words.lines().next().unwrap_or_default().trim_matches(['"', '.', ' ']).to_owned()
+}
+
+fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<Found, String> {
     let (width, height) = (decoded.width(), decoded.height());
-    if width == 0 || height == 0 {
-        return Err("it has no pixels".to_owned());
+    if meaning.is_alpha && !decoded.color().has_alpha() {
+        return Err("it has no alpha".to_owned());
     }
     let is_float = matches!(decoded, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_));
-    let is_16_bit = matches!(
-        decoded,
-        DynamicImage::ImageLuma16(_)
-            | DynamicImage::ImageLumaA16(_)
-            | DynamicImage::ImageRgb16(_)
-            | DynamicImage::ImageRgba16(_)
-    );
-    if is_float || (is_16_bit && !is_srgb) {
-        let rgb = decoded.to_rgb32f();
-        if rgb.iter().any(|x| !x.is_finite()) {
-            return Err("it has pixels that are not finite".to_owned());
-        }
-        let texels = rgb.iter().map(|x| x.to_bits()).collect();
-        return Ok(Image { width, height, format: Format::RgbF32, texels });
+    let is_8_bit = decoded.color().bytes_per_pixel() == decoded.color().channel_count();
+    if is_8_bit {
+        let texels = decoded.to_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
+        let format = if meaning.is_srgb { Format::Srgb8 } else { Format::Rgba8 };
+        return Ok(Found { image: Image { width, height, format, texels }, warning: None });
     }
-    let texels = decoded.to_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
-    let format = if is_srgb { Format::Srgb8 } else { Format::Rgba8 };
-    Ok(Image { width, height, format, texels })
+    let decode = |x: f32| if meaning.is_srgb && !is_float { srgb_decode(x.into()) as f32 } else { x };
+    let mut texels: Vec<f32> = if meaning.is_alpha {
+        decoded.to_rgba32f().pixels().flat_map(|p| [p.0[3]; 3]).collect()
+    } else {
+        decoded.to_rgb32f().iter().map(|x| decode(*x)).collect()
+    };
+    let warning = check_range(&mut texels, meaning, width)?;
+    let texels = texels.into_iter().map(f32::to_bits).collect();
+    Ok(Found { image: Image { width, height, format: Format::RgbF32, texels }, warning })
+}
+
+/// Sees to it that heights are finite and not absurd, and that everything else is from 0 to 1. `texels` are red, green
+/// and blue of each.
+fn check_range(texels: &mut [f32], meaning: Meaning, width: u32) -> Result<Option<String>, String> {
+    let place = |i: usize| format!("column {} of row {}", i / 3 % width as usize, i / 3 / width as usize);
+    if let Some(i) = texels.iter().position(|x| !x.is_finite()) {
+        let what = if texels[i].is_nan() { "is not a number (NaN)" } else { "is infinite" };
+        return Err(format!("the pixel in {} {what}", place(i)));
+    }
+    if meaning.is_height {
+        return match texels.iter().position(|x| x.abs() > MAX_COORDINATE) {
+            Some(i) => {
+                Err(format!("the height in {} is {:e}; the most is {MAX_COORDINATE:e}", place(i), texels[i]))
+            }
+            None => Ok(None),
+        };
+    }
+    let Some(first) = texels.iter().position(|x| !(0.0..=1.0).contains(x)) else { return Ok(None) };
+    let message =
+        format!("has pixels outside 0 to 1, which are brought there; the first is in {}", place(first));
+    texels.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+    Ok(Some(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{
+        GrayImage, ImageBuffer, Luma, LumaA, Rgb, Rgb32FImage, RgbImage, Rgba, Rgba32FImage, RgbaImage,
+    };
+
+    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: false };
+    const SRGB: Meaning = Meaning { is_srgb: true, ..LINEAR };
+    const ALPHA: Meaning = Meaning { is_alpha: true, ..LINEAR };
+    const HEIGHT: Meaning = Meaning { is_height: true, ..LINEAR };
+
+    fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        image.into().write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    fn load(bytes: &[u8], meaning: Meaning) -> Result<Found, String> {
+        decode(bytes).and_then(|image| from_decoded(image, meaning))
+    }
+
+    fn image(bytes: &[u8], meaning: Meaning) -> Image {
+        let read = load(bytes, meaning).unwrap();
+        assert_eq!(read.warning, None);
+        read.image
+    }
+
+    fn floats(image: &Image) -> Vec<f32> {
+        assert_eq!(image.format, Format::RgbF32);
+        image.texels.iter().map(|x| f32::from_bits(*x)).collect()
+    }
+
+    #[test]
+    fn bytes_stay_bytes() {
+        let png = encoded(RgbImage::from_fn(2, 3, |x, y| Rgb([x as u8, y as u8, 9])), ImageFormat::Png);
+        let read = image(&png, SRGB);
+        assert_eq!((read.width, read.height, read.format), (2, 3, Format::Srgb8));
+        let expected: Vec<u32> = (0..6).map(|i| 0xff09_0000 | (i / 2) << 8 | (i % 2)).collect();
+        assert_eq!(*read.texels, expected);
+        assert_eq!(image(&png, LINEAR).format, Format::Rgba8);
+        let grey = encoded(GrayImage::from_pixel(1, 1, Luma([7])), ImageFormat::Png);
+        assert_eq!(*image(&grey, LINEAR).texels, [0xff07_0707]);
+        let with_alpha = encoded(RgbaImage::from_pixel(1, 1, Rgba([1, 2, 3, 4])), ImageFormat::Png);
+        assert_eq!(*image(&with_alpha, SRGB).texels, [0x0403_0201]);
+        assert_eq!(*image(&with_alpha, ALPHA).texels, [0x0403_0201]);
+        let grey: ImageBuffer<LumaA<u8>, _> = ImageBuffer::from_pixel(1, 1, LumaA([5, 6]));
+        assert_eq!(*image(&encoded(grey, ImageFormat::Png), LINEAR).texels, [0x0605_0505]);
+    }
+
+    /// A PNG of 2 by 1 pixels with one bit each, into a palette whose second colour is half transparent.
+    #[test]
+    fn palettes_are_looked_up() {
+        let png = png(&[
+            (*b"IHDR", &[0, 0, 0, 2, 0, 0, 0, 1, 1, 3, 0, 0, 0]),
+            (*b"PLTE", &[1, 2, 3, 250, 251, 252]),
+            (*b"tRNS", &[255, 128]),
+            // A stored block of two bytes, no filter and the bits 01, and its Adler-32.
+            (*b"IDAT", &[0x78, 0x01, 1, 2, 0, 0xfd, 0xff, 0, 0x40, 0, 0x42, 0, 0x41]),
+            (*b"IEND", &[]),
+        ]);
+        assert_eq!(*image(&png, SRGB).texels, [0xff03_0201, 0x80fc_fbfa]);
+    }
+
+    #[test]
+    fn what_is_finer_than_bytes_stays_so() {
+        let values = [0_u16, 1, 300, 32768, 65534, 65535];
+        let pixel = |x: u32, _| Rgb([values[x as usize], values[5 - x as usize], 0]);
+        let png = encoded(DynamicImage::ImageRgb16(ImageBuffer::from_fn(6, 1, pixel)), ImageFormat::Png);
+        for (meaning, decode) in [(LINEAR, (|x| x) as fn(f64) -> f64), (SRGB, srgb_decode)] {
+            for (i, found) in floats(&image(&png, meaning)).chunks(3).enumerate() {
+                let expected = [values[i], values[5 - i], 0].map(|x| decode(f64::from(x) / 65535.0));
+                for (a, b) in found.iter().zip(expected) {
+                    assert!((f64::from(*a) - b).abs() < 1e-7, "{found:?}, not {expected:?}");
+                }
+            }
+        }
+        let grey: ImageBuffer<Luma<u16>, _> = ImageBuffer::from_pixel(1, 1, Luma([13107]));
+        let grey = encoded(DynamicImage::ImageLuma16(grey), ImageFormat::Png);
+        assert!(floats(&image(&grey, LINEAR)).iter().all(|x| (x - 0.2).abs() < 1e-7));
+        let clear: ImageBuffer<Rgba<u16>, _> = ImageBuffer::from_pixel(1, 1, Rgba([9, 9, 9, 52428]));
+        let clear = encoded(DynamicImage::ImageRgba16(clear), ImageFormat::Png);
+        assert!(floats(&image(&clear, ALPHA)).iter().all(|x| (x - 0.8).abs() < 1e-7));
+    }
+
+    #[test]
+    fn floats_are_linear_whatever_is_said() {
+        let pixels = |x: u32, y: u32| Rgb([0.25 * x as f32, 0.125 * y as f32, 0.75]);
+        let expected: Vec<f32> = (0..6).flat_map(|i| pixels(i % 3, i / 3).0).collect();
+        for format in [ImageFormat::OpenExr, ImageFormat::Hdr] {
+            let bytes = encoded(Rgb32FImage::from_fn(3, 2, pixels), format);
+            for meaning in [LINEAR, SRGB, HEIGHT] {
+                let read = image(&bytes, meaning);
+                assert_eq!((read.width, read.height), (3, 2));
+                let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 0.004;
+                assert!(floats(&read).iter().zip(&expected).all(near), "{:?} {format:?}", floats(&read));
+            }
+        }
+        let clear = encoded(Rgba32FImage::from_pixel(1, 1, Rgba([0.1, 0.2, 0.3, 0.5])), ImageFormat::OpenExr);
+        assert_eq!(floats(&image(&clear, ALPHA)), [0.5; 3]);
+    }
+
+    #[test]
+    fn jpegs_are_read() {
+        let jpeg = encoded(RgbImage::from_pixel(16, 8, Rgb([200, 100, 50])), ImageFormat::Jpeg);
+        let read = image(&jpeg, SRGB);
+        assert_eq!((read.width, read.height, read.format), (16, 8, Format::Srgb8));
+        let near = |t: &u32| t.to_le_bytes().iter().zip([200, 100, 50, 255]).all(|(a, b)| a.abs_diff(b) <= 3);
+        assert!(read.texels.iter().all(near), "{:x?}", read.texels);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_brought_back_or_refused() {
+        let exr = |r| encoded(Rgb32FImage::from_pixel(2, 1, Rgb([r, 0.5, 0.25])), ImageFormat::OpenExr);
+        for (r, expected) in [(1.5, 1.0), (-0.5, 0.0)] {
+            let read = load(&exr(r), LINEAR).unwrap();
+            let message =
+                "has pixels outside 0 to 1, which are brought there; the first is in column 0 of row 0";
+            assert_eq!(read.warning.as_deref(), Some(message));
+            assert_eq!(floats(&read.image), [expected, 0.5, 0.25, expected, 0.5, 0.25]);
+            assert_eq!(floats(&image(&exr(r), HEIGHT))[0], r);
+        }
+        let refused = |r, meaning| load(&exr(r), meaning).map(|_| ()).unwrap_err();
+        assert_eq!(refused(f32::NAN, LINEAR), "the pixel in column 0 of row 0 is not a number (NaN)");
+        assert_eq!(refused(f32::INFINITY, HEIGHT), "the pixel in column 0 of row 0 is infinite");
+        assert_eq!(refused(-1e10, HEIGHT), "the height in column 0 of row 0 is -1e10; the most is 1e9");
+    }
+
+    #[test]
+    fn alpha_has_to_be_there() {
+        for (bytes, meaning) in [
+            (encoded(RgbImage::new(1, 1), ImageFormat::Png), ALPHA),
+            (encoded(Rgb32FImage::new(1, 1), ImageFormat::OpenExr), ALPHA),
+        ] {
+            assert_eq!(load(&bytes, meaning).map(|_| ()), Err("it has no alpha".to_owned()));
+        }
+    }
+
+    /// Wherever a file is cut off or changed, the answer is an image or an error, and no panic.
+    #[test]
+    fn damaged_files_do_no_harm() {
+        let pixel = |x: u32, y: u32| Rgb([(x * 16) as u8, (y * 16) as u8, (x ^ y) as u8]);
+        let bytes = RgbImage::from_fn(13, 11, pixel);
+        let floats = Rgb32FImage::from_fn(13, 11, |x, y| Rgb(pixel(x, y).0.map(|x| f32::from(x) / 255.0)));
+        let files = [
+            encoded(bytes.clone(), ImageFormat::Png),
+            encoded(bytes, ImageFormat::Jpeg),
+            encoded(floats.clone(), ImageFormat::Hdr),
+            encoded(floats, ImageFormat::OpenExr),
+        ];
+        let mut refused = 0;
+        for file in &files {
+            for length in 0..file.len() {
+                refused += u32::from(load(&file[..length], LINEAR).is_err());
+            }
+            let mut state = 1_u64;
+            for _ in 0..2000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let mut changed = file.clone();
+                // Headers are short and matter most.
+                let range = if state & 1 == 0 { file.len().min(64) } else { file.len() };
+                changed[(state >> 33) as usize % range] ^= 1 << (state >> 29 & 7);
+                let _ = load(&changed, LINEAR);
+            }
+        }
+        assert!(refused > 1000, "{refused}");
+    }
+
+    /// A PNG file of chunks.
+    fn png(chunks: &[([u8; 4], &[u8])]) -> Vec<u8> {
+        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (name, data) in chunks {
+            file.extend((data.len() as u32).to_be_bytes());
+            let checked = [name.as_slice(), data].concat();
+            file.extend(&checked);
+            let crc = checked.iter().fold(u32::MAX, |crc, byte| {
+                (0..8).fold(
+                    crc ^ u32::from(*byte),
+                    |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 },
+                )
+            });
+            file.extend((!crc).to_be_bytes());
+        }
+        file
+    }
+
+    /// Sizes are refused by what the header says, before there is room for all pixels.
+    #[test]
+    fn images_that_say_they_are_huge_are_refused() {
+        let claims = |width: u32, height: u32| {
+            let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+            let header = [size.as_slice(), &[16, 6, 0, 0, 0]].concat();
+            let chunks: [([u8; 4], &[u8]); 3] =
+                [(*b"IHDR", &header), (*b"IDAT", &[0x78, 0x01]), (*b"IEND", &[])];
+            load(&png(&chunks), LINEAR).map(|_| ()).unwrap_err()
+        };
+        assert_eq!(claims(100_000, 1), "it has 100000×1 pixels; the most is 32767 along a side");
+        assert_eq!(claims(30_000, 30_000), "it has 30000×30000 pixels; the most is 268435456 in all");
+        assert_eq!(claims(0, 3), "the PNG file cannot be decoded: \"Invalid image dimensions\"");
+        assert_eq!(claims(u32::MAX >> 1, u32::MAX >> 1), "the PNG file needs too much memory to be decoded");
+        assert_eq!(claims(16384, 16384), "the PNG file ends too early");
+    }
 }

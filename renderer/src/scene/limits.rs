@@ -34,6 +34,9 @@ pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 /// Longest side of a texture, texels.
 pub const MAX_IMAGE_SIDE: u32 = 32767;
 
+/// Most texels of a texture: 16384 by 16384, which take 1 GiB as bytes and 3 GiB as floats.
+pub const MAX_IMAGE_TEXELS: u64 = 1 << 28;
+
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;

@@ -106,7 +106,7 @@ fn check_material(
         && mesh.uvs.is_empty()
         && materials.is_textured(material)
     {
-        let file = section.get("file").map_or_else(String::new, |f| f.written());
+        let file = section.get("file").and_then(|f| f.string()).map_or_else(String::new, quoted);
         let message = format!(
             "material {} has textures, and mesh {file} has no texture coordinates (vt) to place them by",
             quoted(&material.name)

@@ -8,11 +8,12 @@ use glam::{Affine2, Vec2};
 
 use super::keys;
 use super::source::{Field, Section};
+use crate::scene::image::{self, Found, Meaning};
 use crate::scene::suggest::quoted;
-use crate::scene::{Image, Texture, image};
+use crate::scene::{Format, Image, Texture};
 
 /// What the numbers of an image file mean, if neither the file nor the user says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColorSpace {
     /// Bytes are encoded as sRGB.
     Srgb,
@@ -24,7 +25,7 @@ pub(super) enum ColorSpace {
 pub(super) struct Textures<'a> {
     folder: &'a Path,
     /// By name and meaning; `None` for those with errors, which are reported once.
-    read: HashMap<(String, ColorSpace), Option<usize>>,
+    read: HashMap<(String, Meaning), Option<usize>>,
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
 }
@@ -44,7 +45,7 @@ impl<'a> Textures<'a> {
     ) -> Option<(u32, Section<'b>)> {
         let section = field.table(format!("texture {}", field.name))?;
         section.reject_unknown_keys(&[keys::TEXTURE, &["factor"]].concat());
-        let texture = self.texture(&section, space, is_number)?;
+        let texture = self.texture(&section, space, is_number, false)?;
         Some((texture as u32, section))
     }
 
@@ -53,11 +54,17 @@ impl<'a> Textures<'a> {
         let section = field.table(field.name.clone())?;
         let extra = if is_bump { keys::BUMP_MAP } else { keys::NORMAL_MAP };
         section.reject_unknown_keys(&[keys::TEXTURE, extra].concat());
-        let texture = self.texture(&section, ColorSpace::Linear, is_bump)?;
+        let texture = self.texture(&section, ColorSpace::Linear, is_bump, is_bump)?;
         Some((texture, section))
     }
 
-    fn texture(&mut self, section: &Section<'_>, space: ColorSpace, is_number: bool) -> Option<usize> {
+    fn texture(
+        &mut self,
+        section: &Section<'_>,
+        space: ColorSpace,
+        is_number: bool,
+        is_height: bool,
+    ) -> Option<usize> {
         let spaces = [("srgb", ColorSpace::Srgb), ("linear", ColorSpace::Linear)];
         let space = section.get("color_space").map_or(Some(space), |f| f.choice(&spaces));
         let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
@@ -65,34 +72,42 @@ impl<'a> Textures<'a> {
             section.get("filter").map_or(Some(false), |f| f.choice(&[("linear", false), ("nearest", true)]));
         let channels = [("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A)];
         let default = if is_number { Channel::R } else { Channel::Rgb };
-        let channel = section.get("channel").map_or(Some(default), |f| f.choice(&channels));
+        let channel = section.get("channel").map_or(Some(default), |f| f.choice(&channels))?;
         let image_from_uv = image_from_uv(section);
         let file = section.require("file", "file = \"wood.png\"")?;
-        let image = self.image(&file, space?)?;
+        let is_alpha = channel == Channel::A;
+        let image =
+            self.image(&file, Meaning { is_srgb: space? == ColorSpace::Srgb, is_alpha, is_height })?;
+        // Floats have three channels, all of them alpha then.
+        let is_float = self.images[image].format == Format::RgbF32;
+        let channel = if is_alpha && is_float { Channel::R } else { channel };
         self.textures.push(Texture {
             image,
             image_from_uv: image_from_uv?,
             wrap: wrap?,
-            channel: channel?,
+            channel,
             nearest: nearest?,
         });
         Some(self.textures.len() - 1)
     }
 
-    fn image(&mut self, file: &Field<'_>, space: ColorSpace) -> Option<usize> {
+    fn image(&mut self, file: &Field<'_>, meaning: Meaning) -> Option<usize> {
         let name = file.string()?;
-        let key = (name.to_owned(), space);
+        let key = (name.to_owned(), meaning);
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
         let path = self.folder.join(name);
-        let index = match image::read(&path, space == ColorSpace::Srgb) {
-            Ok(image) => {
+        let name = quoted(&path.display().to_string());
+        let index = match image::read(&path, meaning) {
+            Ok(Found { image, warning }) => {
+                if let Some(warning) = warning {
+                    file.src.warn(file.src.problem(file.span(), format!("image {name} {warning}")));
+                }
                 self.images.push(image);
                 Some(self.images.len() - 1)
             }
             Err(reason) => {
-                let name = quoted(&path.display().to_string());
                 file.src.error(file.span(), format!("cannot read image {name}: {reason}"));
                 None
             }
