@@ -102,18 +102,15 @@ impl Texture {
         unsafe {
             let first = scene.texels.add(self.first as usize);
             if self.has_format(Format::RgbF32) {
-                let at = |i| f32::from_bits(load(first.add(3 * index + i)));
-                return self.channel([at(0), at(1), at(2), 1.0]);
+                let rgb = first.add(3 * index).cast::<f32>();
+                return self.channel([load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]);
             }
-            let word = load(first.add(index));
-            let byte = |i: u32| (word >> (8 * i)) & 0xff;
-            let linear = |i| byte(i) as f32 * (1.0 / 255.0);
-            let [r, g, b] = if self.has_format(Format::Srgb8) {
-                [0, 1, 2].map(|i| load(&raw const SRGB_TO_LINEAR[(byte(i) & 0xff) as usize]))
+            let [r, g, b, a] = load(first.add(index)).to_le_bytes();
+            self.channel(if self.has_format(Format::Srgb8) {
+                [from_srgb(r), from_srgb(g), from_srgb(b), part(a)]
             } else {
-                [0, 1, 2].map(linear)
-            };
-            self.channel([r, g, b, linear(3)])
+                [part(r), part(g), part(b), part(a)]
+            })
         }
     }
 
@@ -128,6 +125,19 @@ impl Texture {
             _ => Vec3::new(r, g, b),
         }
     }
+}
+
+/// A byte as a part of 255.
+#[inline(always)]
+fn part(byte: u8) -> f32 {
+    f32::from(byte) * (1.0 / 255.0)
+}
+
+/// The linear value of a byte.
+#[inline(always)]
+fn from_srgb(byte: u8) -> f32 {
+    // SAFETY: the table is there, and has an entry for every byte.
+    unsafe { load(&raw const SRGB_TO_LINEAR[byte as usize]) }
 }
 
 /// The index in 0 .. `n` that stands for `i` by a [`Wrap`].
