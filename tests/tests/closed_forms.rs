@@ -2,17 +2,18 @@
 
 use glam::{Affine2, Affine3A, Vec2, Vec3};
 use renderer::scene::{
-    Channel, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct, Distribution, Facets,
-    Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler, Shape, Texture, Wrap,
+    Channel, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct,
+    Distribution, Facets, Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler,
+    Shape, Texture, Wrap,
 };
-use torrance_tests::assembled;
 use torrance_tests::closed::{
-    below_a_rectangle, below_a_sphere, camera, closed_surface, for_each_estimator, furnace, is_everywhere,
-    octahedron_sphere,
+    below_a_rectangle, below_a_sphere, camera, closed_surface, description, for_each_estimator, furnace,
+    is_everywhere, octahedron_sphere, shape,
 };
 use torrance_tests::compare::{Reference, compare};
 use torrance_tests::oracle::{self, G2};
 use torrance_tests::tampered::{self, Mistake};
+use torrance_tests::{assembled, machines};
 
 fn frosted(ior: f32, alpha: f32) -> DielectricMaterial {
     let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
@@ -266,8 +267,8 @@ fn excess(scene: &Description, spp: u32) -> (f64, f64) {
 fn mapped_normals_make_no_light() {
     let white = MaterialKind::diffuse(Vec3::ONE);
     let facets = Facets::new(Vec2::splat(0.3), Distribution::Ggx);
-    let (eta, k) = (Color::new(Vec3::ZERO), Color::new(Vec3::ONE));
-    let metal = MaterialKind::Conductor(ConductorMaterial { eta, k, facets });
+    let (eta, k) = (Vec3::ZERO, Vec3::ONE);
+    let metal = MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets));
     for (name, kind) in [("diffuse", white), ("metal", metal)] {
         for (map, scale) in
             [(NormalMapKind::Up, 1.0), (NormalMapKind::Bump, 0.2), (NormalMapKind::Bump, -2.0)]

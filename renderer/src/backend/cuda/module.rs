@@ -401,7 +401,7 @@ mod tests {
         for entry in &whole.entries {
             let alone = Ptx::parse(&only(TEXT, &entry.name)).unwrap();
             assert_eq!((alone.version, alone.target), (whole.version, whole.target));
-            assert_eq!(alone.entries, [entry.clone()]);
+            assert_eq!(alone.entries, std::slice::from_ref(entry));
         }
         assert!(only(TEXT, "shade").contains(".minnctapersm 4\n{\n\tret;\n}"));
         assert_eq!(Ptx::parse(&only(TEXT, "other")).unwrap().entries, []);
