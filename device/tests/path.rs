@@ -17,13 +17,15 @@ use glam::{Vec2, Vec3};
 /// Sizes as the documentation of the types gives them, or as their fields add up to on a machine of 64 bits.
 #[test]
 fn sizes_of_what_host_and_gpu_share_are_known() {
-    let [node, primitive, material, light, alias, camera, pixel] = [80, 48, 48, 64, 8, 48, 56];
-    assert_eq!(&LAYOUT[..7], &[node, primitive, material, light, alias, camera, pixel]);
+    let [node, primitive, material, header, texture, coat, uvs] = [80, 48, 256, 48, 48, 64, 32];
+    let [light, alias, camera, pixel] = [64, 8, 48, 56];
+    let sizes = [node, primitive, material, header, coat, texture, uvs, light, alias, camera, pixel];
+    assert_eq!(&LAYOUT[..11], &sizes);
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
-    assert_eq!(LAYOUT[8], by_field(&[4; 5]), "PathSettings");
-    assert_eq!(LAYOUT[7] % 8, 0, "SceneView holds pointers");
-    assert_eq!(LAYOUT[9], LAYOUT[7] + 8 + LAYOUT[8] + 4 * 7, "MegakernelArgs has no hole");
-    assert_eq!(LAYOUT[11], LAYOUT[7], "the film follows the scene");
+    assert_eq!(LAYOUT[12], by_field(&[4; 5]), "PathSettings");
+    assert_eq!(LAYOUT[11] % 8, 0, "SceneView holds pointers");
+    assert_eq!(LAYOUT[13], LAYOUT[11] + 8 + LAYOUT[12] + 4 * 7, "MegakernelArgs has no hole");
+    assert_eq!(LAYOUT[15], LAYOUT[11], "the film follows the scene");
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);
