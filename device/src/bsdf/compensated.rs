@@ -88,6 +88,11 @@ impl CompensatedConductor {
         again / (1.0 - loss + again)
     }
 
+    #[inline(always)]
+    const fn single(&self) -> Conductor {
+        Conductor { microfacet: self.microfacet.correlated(), eta: self.eta, k: self.k }
+    }
+
     /// The compensation, of directions with these cosines.
     #[inline(always)]
     pub fn multiple(&self, mu_o: f32, mu_i: f32) -> Vec3 {
@@ -107,20 +112,30 @@ impl CompensatedConductor {
     }
 }
 
+/// The weight of a sample of single scattering whose density is in fact `pdf`, with `multiple`, f·|cos θi| of the
+/// compensation. What single scattering adds is told by the sample: where a peak is too narrow for f32, f of the
+/// direction says that it is not there, and nothing would keep the compensation in check.
+#[inline(always)]
+fn with(s: BsdfSample, multiple: Vec3, pdf: f32) -> Vec3 {
+    s.weight * (s.pdf / pdf) + multiple / pdf
+}
+
 impl Lobe for CompensatedConductor {
     #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
         }
-        let wi = if uc < self.diffuse_part(wo) {
-            sample_cosine_hemisphere(u)
-        } else {
-            let wm = self.microfacet.sample_wm_reflecting(wo, u);
-            (2.0 * wo.dot(wm) * wm - wo).normalize()
-        };
-        let (f, pdf) = self.eval_pdf(wo, wi);
-        (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z / pdf), eta: 1.0 })
+        let (diffuse, single) = (self.diffuse_part(wo), self.single());
+        if uc < diffuse {
+            let wi = sample_cosine_hemisphere(u);
+            let (f, pdf) = self.eval_pdf(wo, wi);
+            return (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z / pdf), eta: 1.0 });
+        }
+        let s = single.sample(wo, uc, u)?;
+        let multiple = self.multiple(wo.z, s.wi.z) * s.wi.z;
+        let pdf = (1.0 - diffuse) * s.pdf + diffuse * s.wi.z * FRAC_1_PI;
+        Some(BsdfSample { pdf, weight: with(s, multiple, pdf), ..s })
     }
 
     #[inline(never)]
@@ -128,8 +143,7 @@ impl Lobe for CompensatedConductor {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
         }
-        let single = Conductor { microfacet: self.microfacet, eta: self.eta, k: self.k };
-        let (f, pdf) = single.eval_pdf(wo, wi);
+        let (f, pdf) = self.single().eval_pdf(wo, wi);
         let diffuse = self.diffuse_part(wo);
         (f + self.multiple(wo.z, wi.z), (1.0 - diffuse) * pdf + diffuse * wi.z * FRAC_1_PI)
     }
@@ -198,6 +212,18 @@ impl CompensatedDielectric {
         part * loss * (albedo::dielectric_loss(self.alpha(), eta, wi.z.abs()) / average) * FRAC_1_PI
     }
 
+    /// f of the compensation, and the density with which it is drawn.
+    #[inline(always)]
+    fn added(&self, compensation: &Compensation, wi: Vec3) -> (f32, f32) {
+        let (scale, part) = if wi.z > 0.0 {
+            (1.0, 1.0 - compensation.across)
+        } else {
+            (1.0 / (self.eta * self.eta), compensation.across)
+        };
+        let diffuse = compensation.loss * part * wi.z.abs() * FRAC_1_PI;
+        (scale * self.multiple(compensation, wi), diffuse)
+    }
+
     #[inline(always)]
     const fn single(&self) -> Dielectric {
         Dielectric { microfacet: self.microfacet.correlated(), eta: self.eta }
@@ -210,16 +236,18 @@ impl Lobe for CompensatedDielectric {
         if wo.z < MIN_COS {
             return None;
         }
-        let Compensation { loss, across, .. } = self.compensation(wo);
-        let wi = if uc < loss {
+        let compensation = self.compensation(wo);
+        let Compensation { loss, across, .. } = compensation;
+        if uc < loss {
             let wi = sample_cosine_hemisphere(u);
-            if uc < loss * across { -wi } else { wi }
-        } else {
-            self.single().sample(wo, min((uc - loss) / (1.0 - loss), BELOW_ONE), u)?.wi
-        };
-        let (f, pdf) = self.eval_pdf(wo, wi);
-        let eta = if wi.z > 0.0 { 1.0 } else { self.eta };
-        (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z.abs() / pdf), eta })
+            let (wi, eta) = if uc < loss * across { (-wi, self.eta) } else { (wi, 1.0) };
+            let (f, pdf) = self.eval_pdf(wo, wi);
+            return (pdf > 0.0).then(|| BsdfSample { wi, pdf, weight: f * (wi.z.abs() / pdf), eta });
+        }
+        let s = self.single().sample(wo, min((uc - loss) / (1.0 - loss), BELOW_ONE), u)?;
+        let (f, diffuse) = self.added(&compensation, s.wi);
+        let pdf = (1.0 - loss) * s.pdf + diffuse;
+        Some(BsdfSample { pdf, weight: with(s, Vec3::splat(f * s.wi.z.abs()), pdf), ..s })
     }
 
     #[inline(never)]
@@ -229,13 +257,7 @@ impl Lobe for CompensatedDielectric {
         }
         let compensation = self.compensation(wo);
         let (f, pdf) = self.single().eval_pdf(wo, wi);
-        let (scale, part) = if wi.z > 0.0 {
-            (1.0, 1.0 - compensation.across)
-        } else {
-            (1.0 / (self.eta * self.eta), compensation.across)
-        };
-        let diffuse = compensation.loss * part * wi.z.abs() * FRAC_1_PI;
-        let multiple = Vec3::splat(scale * self.multiple(&compensation, wi));
-        (f + multiple, (1.0 - compensation.loss) * pdf + diffuse)
+        let (added, diffuse) = self.added(&compensation, wi);
+        (f + Vec3::splat(added), (1.0 - compensation.loss) * pdf + diffuse)
     }
 }
