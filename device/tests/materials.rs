@@ -303,7 +303,9 @@ fn answers_are_finite_over_all_parameters_and_their_corners() {
 
 /// Of every kind, the error of weights against f·|cos θi|/pdf that all but one in a thousand keep within, and the
 /// largest; but of walks, whose weights are others. What conductors reflect depends on wo·wm, which is that of half vectors in f and that of facets in weights:
-/// where wo and wi all but cancel, rounding tells them apart, which is allowed for.
+/// where wo and wi all but cancel, rounding tells them apart, which is allowed for. Of compensated lobes, which weigh
+/// single scattering against the rest, so is by how much the densities of both are apart, of peaks that f32 hardly
+/// resolves.
 fn errors_of_weights(scale: f32) -> [[f64; 2]; KINDS.len()] {
     let mut errors: [Vec<f64>; KINDS.len()] = Default::default();
     for_each(300_000, 92, |kind, lobe, wo, uc, u, _| {
@@ -314,7 +316,10 @@ fn errors_of_weights(scale: f32) -> [[f64; 2]; KINDS.len()] {
             let expected = (f64::from(s.wi.z.abs()) / f64::from(pdf)) * wide(f);
             let error = (wide(scale * s.weight) - expected).length() / expected.length().max(1e-3);
             let half = 0.5 * (wide(wo) + wide(s.wi)).length();
-            errors[kind].push(error * if kind == 1 { (half / 0.03).min(1.0) } else { 1.0 });
+            let error = if [1, 7].contains(&kind) { error * (half / 0.03).min(1.0) } else { error };
+            let is_compensated = scattering(kind) == Scattering::Compensated;
+            let apart = if is_compensated { f64::from((s.pdf / pdf - 1.0).abs()) } else { 0.0 };
+            errors[kind].push((error - apart).max(0.0));
         }
     });
     errors.map(|mut errors| {
@@ -331,7 +336,9 @@ fn weights_are_f_cos_over_pdf_over_all_parameters() {
         println!("{kind}: weights to {nearly:.1e}, at worst {worst:.1e}");
     }
     for (kind, [nearly, worst]) in KINDS.iter().zip(errors) {
-        assert!(nearly < 1e-4 && worst < 3e-4, "{kind}: {nearly:e} {worst:e}");
+        // Tails of Beckmann's are steep, and of little weight.
+        let most = if *kind == "compensated conductor" { 0.05 } else { 3e-4 };
+        assert!(nearly < 1e-4 && worst < most, "{kind}: {nearly:e} {worst:e}");
     }
     for (kind, [nearly, _]) in KINDS.iter().zip(errors_of_weights(1.0005)) {
         // Panes draw from two directions alone.
@@ -356,9 +363,20 @@ fn albedo(lobe: &Bsdf, wo: Vec3, n: u32, part: impl Fn(Vec3) -> f32) -> (f64, f6
 /// of plastics are interpolated, to some 10⁻³; that tells where the index is so close to 1 that they turn from clear to
 /// opaque within less than a degree of the horizon. The principled model makes light, 1.9 times as much where it is
 /// denser than what is around it, and more where it is not, as its interface then reflects all light over paint that does
-/// not know of it.
-const fn most_that_may_leave(lobe: &Bsdf) -> f64 {
+/// not know of it. What is compensated are losses from tables, of isotropic facets and, of dielectrics, of indices in
+/// [⅓, 3]: others are taken for what comes close. Dielectrics that hardly differ from what is around them turn from clear
+/// to opaque too fast for the tables.
+fn most_that_may_leave(lobe: &Bsdf) -> f64 {
+    let is_isotropic = |m: &Microfacet| m.alpha.x == m.alpha.y;
     match lobe {
+        Bsdf::CompensatedConductor(metal) if is_isotropic(&metal.microfacet) => 1.002,
+        Bsdf::CompensatedConductor(_) => 1.1,
+        Bsdf::CompensatedDielectric(glass) => match glass.eta.max(1.0 / glass.eta) {
+            ..1.05 => 1.6,
+            _ if !is_isotropic(&glass.microfacet) => 1.2,
+            3.0.. => 1.1,
+            _ => 1.002,
+        },
         Bsdf::Principled(_) => 2.1,
         Bsdf::Plastic(plastic) if plastic.eta < 1.05 => 1.005,
         _ => 1.0,
