@@ -1,5 +1,5 @@
 //! What holds for every kind of material over the whole range of its parameters: answers are finite, weights are what f
-//! and pdf say, and no more light leaves than arrives. And how much leaves, on a grid of angles and roughnesses, against
+//! and pdf say, light takes the same way back, and no more leaves than arrives. And how much leaves, on a grid of angles and roughnesses, against
 //! quadrature in f64; other lobes have theirs in their own files.
 
 mod common;
@@ -301,8 +301,15 @@ fn answers_are_finite_over_all_parameters_and_their_corners() {
     assert!(controls > 100);
 }
 
-/// Of every kind, the error of weights against f·|cos θi|/pdf that all but one in a thousand keep within, and the
-/// largest; but of walks, whose weights are others. What conductors reflect depends on wo·wm, which is that of half vectors in f and that of facets in weights:
+/// What all but one in a thousand errors keep within, and the largest.
+fn nearly_and_worst(mut errors: Vec<f64>) -> [f64; 2] {
+    errors.sort_by(f64::total_cmp);
+    let at = |i: usize| errors.get(i).copied().unwrap_or(0.0);
+    [at(errors.len() * 999 / 1000), at(errors.len().max(1) - 1)]
+}
+
+/// Of every kind, [`nearly_and_worst`] of the errors of weights against f·|cos θi|/pdf; but of walks, whose weights are
+/// others. What conductors reflect depends on wo·wm, which is that of half vectors in f and that of facets in weights:
 /// where wo and wi all but cancel, rounding tells them apart, which is allowed for. Of compensated lobes, which weigh
 /// single scattering against the rest, so is by how much the densities of both are apart, of peaks that f32 hardly
 /// resolves.
@@ -322,11 +329,7 @@ fn errors_of_weights(scale: f32) -> [[f64; 2]; KINDS.len()] {
             errors[kind].push((error - apart).max(0.0));
         }
     });
-    errors.map(|mut errors| {
-        errors.sort_by(f64::total_cmp);
-        let at = |i: usize| errors.get(i).copied().unwrap_or(0.0);
-        [at(errors.len() * 999 / 1000), at(errors.len().max(1) - 1)]
-    })
+    errors.map(nearly_and_worst)
 }
 
 #[test]
@@ -344,6 +347,56 @@ fn weights_are_f_cos_over_pdf_over_all_parameters() {
         // Panes draw from two directions alone.
         let has_none = kind.starts_with("thin") || kind.starts_with("walks");
         assert!(has_none || nearly > 1e-4, "control: {kind}");
+    }
+}
+
+/// Index of refraction beyond the surface relative to this side, where light is refracted.
+const fn beyond(lobe: &Bsdf) -> f32 {
+    match lobe {
+        Bsdf::Dielectric(glass) => glass.eta,
+        Bsdf::CompensatedDielectric(glass) => glass.eta,
+        Bsdf::RandomWalkDielectric(glass) => glass.eta,
+        _ => 1.0,
+    }
+}
+
+/// Of every kind, by how much f differs for light that takes the same way back, from the other side where it passes:
+/// radiance over η² is what is the same. [`nearly_and_worst`] of its parts; `factor`, of two directions, spoils it. The
+/// principled model, which knows its interface alone, has its own test.
+fn irreciprocity(factor: impl Fn(Vec3, Vec3) -> f32) -> [[f64; 2]; KINDS.len()] {
+    let (plastics, mut random) = (Plastics::new(), Random::new(94));
+    let scene = plastics.scene();
+    let mut errors: [Vec<f64>; KINDS.len()] = Default::default();
+    for i in 0..KINDS.len() * 20_000 {
+        let (kind, seed) = (i % KINDS.len(), random.bits());
+        let side = |front| {
+            let at = At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 };
+            any(kind, &plastics, &at, &mut Random::new(seed))
+        };
+        let (lobe, other) = (side(true), side(false));
+        let (a, b) = (above(&mut random), random.direction().to_f32());
+        // Closer to the surface lobes are black, and not all of them from where on for both directions.
+        if kind == PRINCIPLED || a.z < 1e-6 || b.z.abs() < 1e-6 {
+            continue;
+        }
+        let (there, back) = (lobe.eval(a, b), if b.z > 0.0 { lobe.eval(b, a) } else { other.eval(-b, -a) });
+        let eta = if b.z > 0.0 { 1.0 } else { beyond(&lobe) };
+        let there = f64::from(factor(a, b) * eta * eta) * wide(there);
+        let back = f64::from(factor(b, a)) * wide(back);
+        // Where light is hardly refracted at all, f is next to nothing and ill conditioned.
+        errors[kind].push((there - back).length() / there.length().max(back.length()).max(1e-3));
+    }
+    errors.map(nearly_and_worst)
+}
+
+#[test]
+fn light_takes_the_same_way_back_over_all_parameters() {
+    let (found, control) = (irreciprocity(|_, _| 1.0), irreciprocity(|_, wi| wi.z.abs()));
+    for (kind, ([nearly, worst], [_, control])) in KINDS.iter().zip(found.into_iter().zip(control)) {
+        println!("{kind}: reciprocal but for {nearly:.1e}, at worst {worst:.1e}; control {control:.1e}");
+        assert!(nearly < 2e-4 && worst < 3e-2, "{kind}: {nearly:e} {worst:e}");
+        let has_f = !["thin dielectric", "principled"].contains(kind);
+        assert!(!has_f || control > 0.1, "control: {kind}");
     }
 }
 
