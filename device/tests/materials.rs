@@ -1,6 +1,6 @@
 //! What holds for every kind of material over the whole range of its parameters: answers are finite, weights are what f
-//! and pdf say, light takes the same way back, and no more leaves than arrives. And how much leaves, on a grid of angles and roughnesses, against
-//! quadrature in f64; other lobes have theirs in their own files.
+//! and pdf say, light takes the same way back, and no more leaves than arrives. And how much leaves, on a grid of angles
+//! and roughnesses, against quadrature in f64; other lobes have theirs in their own files.
 
 mod common;
 
@@ -440,7 +440,7 @@ fn most_that_may_leave(lobe: &Bsdf) -> f64 {
 fn no_more_leaves_than_arrives_over_all_parameters() {
     let mut most = [(0.0_f64, 0.0_f64); KINDS.len()];
     let mut controls = 0;
-    for_each(KINDS.len() * 800, 93, |kind, lobe, wo, _, _, _| {
+    for_each(KINDS.len() * 500, 93, |kind, lobe, wo, _, _, _| {
         // Tints keep luminance, and raise single channels with it.
         let (mean, error) = if kind == PRINCIPLED {
             albedo(lobe, wo, 2048, luminance)
