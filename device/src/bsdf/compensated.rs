@@ -156,7 +156,8 @@ impl Lobe for CompensatedConductor {
 /// the side where it goes. Both sides together are reciprocal if the parts t and t′ that go across obey
 /// t m̄ = η² t′ m̄′.
 ///
-/// Exact energy, but for the interpolation of tables, is for isotropic surfaces with α up to 1 and η in [⅓, 3].
+/// Energy is exact, but for the 0.002 of interpolated tables, for isotropic surfaces with α from 0.02 to 1 and η in
+/// [⅓, 3] that is not within 0.02 of 1.
 #[derive(Clone, Copy, Debug)]
 pub struct CompensatedDielectric {
     /// Distribution of microfacets; heights are correlated, whatever the masking.

@@ -77,15 +77,18 @@ pub fn isotropic(microfacet: &Microfacet) -> f32 {
     sqrt(microfacet.alpha.x * microfacet.alpha.y)
 }
 
-/// Points along the index of refraction, along α and along μ.
-pub const DIELECTRIC_SIZE: [usize; 3] = [12, 16, 24];
+/// Coefficients along the index of refraction, along √α and along μ, of quadratic B-splines.
+pub const DIELECTRIC_SIZE: [usize; 3] = [12, 14, 24];
+
+/// Coefficients are stored as multiples of this; they lie between −0.1 and 1.3.
+pub const DIELECTRIC_UNIT: f32 = 1.0 / 16_384.0;
 
 /// What dielectrics with facets of GGX lose, seen from the side of the lower index or of the higher.
 #[derive(Clone, Copy, Debug)]
 pub struct DielectricLosses {
-    /// By (index, α, place), see [`dielectric_place`].
-    pub directional: [[[u16; DIELECTRIC_SIZE[2]]; DIELECTRIC_SIZE[1]]; DIELECTRIC_SIZE[0]],
-    /// ∫ 2μ (1 − E(μ)) dμ by (index, √α), of what is interpolated.
+    /// By (index, √α, place), see [`dielectric_place`].
+    pub directional: [[[i16; DIELECTRIC_SIZE[2]]; DIELECTRIC_SIZE[1]]; DIELECTRIC_SIZE[0]],
+    /// ∫ 2μ (1 − E(μ)) dμ / α by (index, √α), of what is interpolated.
     pub average: [[f32; DIELECTRIC_SIZE[1]]; DIELECTRIC_SIZE[0]],
 }
 
@@ -95,40 +98,79 @@ pub const fn dielectric_losses(from_lower: bool) -> &'static DielectricLosses {
     if from_lower { &tables::FROM_LOWER } else { &tables::FROM_HIGHER }
 }
 
-/// Where between 0 and 1 an index of refraction from 1 to 3 is in the table: √(2 (η − 1)/(η + 1)).
+/// Where between 0 and 1 an index of refraction from 1.01 to 3 is in the table, linear in √(2 (η − 1)/(η + 1)).
 #[inline(always)]
 fn index_place(eta: f32) -> f32 {
-    min(sqrt(2.0 * max(eta - 1.0, 0.0) / (eta + 1.0)), 1.0)
+    // That of 1.01.
+    const LEAST: f32 = 0.099_750_93;
+    min((sqrt(2.0 * max(eta - 1.0, 0.0) / (eta + 1.0)) - LEAST) / (1.0 - LEAST), 1.0)
 }
 
-/// As [`place`], for dielectrics.
+/// Where between 0 and 1 a roughness α from 0.01 to 1 is in the table.
 #[inline(always)]
-pub fn dielectric_place(alpha: f32, mu: f32) -> f32 {
-    sqrt(mu / max(mu + 1.5 * alpha * (1.0 - mu), f32::MIN_POSITIVE))
+fn alpha_place(alpha: f32) -> f32 {
+    (sqrt(min(alpha, 1.0)) - 0.1) / 0.9
 }
 
-/// 1 − E(μ, α, η) of a dielectric with facets of GGX, reflected and transmitted light together; for η in [⅓, 3].
+/// As [`place`], for dielectrics. From the side of the higher index, cosines within some α of that where total
+/// reflection begins are spread as well: losses bend there, and wherever it is, it has its place.
+#[inline(always)]
+pub fn dielectric_place(alpha: f32, eta: f32, mu: f32) -> f32 {
+    let grazing = sqrt(mu / max(mu + 1.5 * alpha * (1.0 - mu), f32::MIN_POSITIVE));
+    if eta >= 1.0 {
+        return grazing;
+    }
+    let critical = sqrt(1.0 - eta * eta);
+    let (least, most) = (step(-critical, alpha), step(1.0 - critical, alpha));
+    let part = (step(mu - critical, alpha) - least) / max(most - least, f32::MIN_POSITIVE);
+    (grazing + 0.6 * part) / 1.6
+}
+
+/// From −1 to 1, most of it within ±`width`.
+#[inline(always)]
+fn step(x: f32, width: f32) -> f32 {
+    x / sqrt(max(x * x + width * width, f32::MIN_POSITIVE))
+}
+
+/// 1 − E(μ, α, η) of a dielectric with facets of GGX, reflected and transmitted light together, to 0.002; for α of 0.02
+/// or more and η in [⅓, 3], but within 0.02 of 1.
 #[inline(always)]
 pub fn dielectric_loss(alpha: f32, eta: f32, mu: f32) -> f32 {
     let table = &dielectric_losses(eta > 1.0).directional;
     let [ne, na, nm] = DIELECTRIC_SIZE;
     let alpha = min(alpha, 1.0);
-    let (e, x) = cell(index_place(max(eta, 1.0 / eta)), ne);
-    let (i, a) = cell(alpha, na);
-    let (j, b) = cell(dielectric_place(alpha, min(mu, 1.0)), nm);
-    let row = |row: &[u16; DIELECTRIC_SIZE[2]]| mix(row[j], row[j + 1], b);
-    let plane = |e: usize| row(&table[e][i]) * (1.0 - a) + row(&table[e][i + 1]) * a;
-    (plane(e) * (1.0 - x) + plane(e + 1) * x) * UNIT
+    let (e, x) = knots(index_place(max(eta, 1.0 / eta)), ne);
+    let (i, a) = knots(alpha_place(alpha), na);
+    let (j, b) = knots(dielectric_place(alpha, eta, min(mu, 1.0)), nm);
+    let row = |r: &[i16; DIELECTRIC_SIZE[2]]| {
+        weighted([f32::from(r[j]), f32::from(r[j + 1]), f32::from(r[j + 2])], b)
+    };
+    let plane = |e: usize| weighted([row(&table[e][i]), row(&table[e][i + 1]), row(&table[e][i + 2])], a);
+    min(max(weighted([plane(e), plane(e + 1), plane(e + 2)], x) * DIELECTRIC_UNIT, 0.0), 1.0)
 }
 
 /// ∫ 2μ (1 − E(μ, α, η)) dμ.
 #[inline(always)]
 pub fn dielectric_loss_average(alpha: f32, eta: f32) -> f32 {
     let table = &dielectric_losses(eta > 1.0).average;
-    let (e, x) = cell(index_place(max(eta, 1.0 / eta)), DIELECTRIC_SIZE[0]);
-    let (i, a) = cell(sqrt(min(alpha, 1.0)), DIELECTRIC_SIZE[1]);
-    let row = |row: &[f32; DIELECTRIC_SIZE[1]]| row[i] * (1.0 - a) + row[i + 1] * a;
-    row(&table[e]) * (1.0 - x) + row(&table[e + 1]) * x
+    let alpha = min(alpha, 1.0);
+    let (e, x) = knots(index_place(max(eta, 1.0 / eta)), DIELECTRIC_SIZE[0]);
+    let (i, a) = knots(alpha_place(alpha), DIELECTRIC_SIZE[1]);
+    let row = |r: &[f32; DIELECTRIC_SIZE[1]]| weighted([r[i], r[i + 1], r[i + 2]], a);
+    max(weighted([row(&table[e]), row(&table[e + 1]), row(&table[e + 2])], x), 0.0) * alpha
+}
+
+/// The first of the three quadratic B-splines, of `n` with uniform knots, that are not zero at `x` in [0, 1]; and these.
+#[inline(always)]
+fn knots(x: f32, n: usize) -> (usize, [f32; 3]) {
+    let (i, t) = cell(x, n - 1);
+    let s = 1.0 - t;
+    (i, [0.5 * s * s, 0.5 + s * t, 0.5 * t * t])
+}
+
+#[inline(always)]
+fn weighted(x: [f32; 3], weights: [f32; 3]) -> f32 {
+    x[0] * weights[0] + x[1] * weights[1] + x[2] * weights[2]
 }
 
 /// The last of `n` points not beyond `x` in [0, 1], but one that has a next; and how far towards that `x` is.
