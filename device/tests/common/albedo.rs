@@ -31,7 +31,8 @@ pub(crate) fn lambda(distribution: Distribution, alpha: f64, w: DVec3) -> f64 {
     }
 }
 
-/// Mean of `f`(wo, wm) over the normals visible from the direction with cosine `mu`. Where `wo·wm` is `kink`, f has one.
+/// Mean of `f`(wo, wm) over the normals visible from the direction with cosine `mu`. Where `wo·wm` is `kink`, f has one;
+/// 1 is for none.
 fn over_visible_normals(
     d: Distribution,
     alpha: f64,
@@ -51,25 +52,28 @@ fn over_visible_normals(
         let least = -mu / (wo.x * alpha * r);
         let seen = if least <= -1.0 { PI } else { least.acos() };
         let kink = (kink * (1.0 + (alpha * r).powi(2)).sqrt() - mu) / (wo.x * alpha * r);
-        let split = if kink.abs() < 1.0 { kink.acos() } else { 0.5 * PI }.min(seen);
+        let split = if kink.abs() < 1.0 { kink.acos().min(seen) } else { 0.5 * seen };
         let along = |phi: f64| {
             let wm = DVec3::new(alpha * r * phi.cos(), alpha * r * phi.sin(), 1.0);
             wo.dot(wm).max(0.0) * f(wo, wm.normalize())
         };
         2.0 * p * r * dr * (integrate(0.0, split, 1, along) + integrate(split, seen, 1, along))
     };
-    // Rings through the horizon, and those that touch the cone of the kink.
-    let to_ring = |tangent: f64| (tangent / alpha).atan();
+    // From ring to ring through the horizon, or that touches the cone of the kink.
+    let to_ring = |angle: f64| if angle < FRAC_PI_2 { (angle.tan() / alpha).atan() } else { FRAC_PI_2 };
     let (theta, cone) = (mu.acos(), kink.acos());
-    let far = if theta + cone < FRAC_PI_2 { to_ring((theta + cone).tan()) } else { FRAC_PI_2 };
-    let mut ends = [0.0, to_ring((theta - cone).tan().abs()), far, to_ring(mu / wo.x), FRAC_PI_2];
-    ends.sort_by(f64::total_cmp);
-    ends.windows(2).map(|ends| integrate(ends[0], ends[1], 3, ring)).sum::<f64>() / area
+    let mut ends = vec![0.0, (mu / (wo.x * alpha)).atan(), FRAC_PI_2];
+    if kink < 1.0 {
+        ends.extend([to_ring((theta - cone).abs()), to_ring(theta + cone)]);
+        ends.sort_by(f64::total_cmp);
+    }
+    let panels = if kink < 1.0 { 4 } else { 6 };
+    ends.windows(2).map(|ends| integrate(ends[0], ends[1], panels, ring)).sum::<f64>() / area
 }
 
 /// E(μ): albedo of single scattering by facets that reflect everything.
 pub(crate) fn conductor(d: Distribution, alpha: f64, mu: f64) -> f64 {
-    over_visible_normals(d, alpha, mu, 0.0, |wo, wm| {
+    over_visible_normals(d, alpha, mu, 1.0, |wo, wm| {
         let visible = 1.0 + lambda(d, alpha, wo);
         let wi = 2.0 * wo.dot(wm) * wm - wo;
         if wi.z > 0.0 { visible / (visible + lambda(d, alpha, wi)) } else { 0.0 }
@@ -78,8 +82,8 @@ pub(crate) fn conductor(d: Distribution, alpha: f64, mu: f64) -> f64 {
 
 /// E(μ) of a dielectric: reflected and, before the scaling of radiance, transmitted by single scattering.
 pub(crate) fn dielectric(d: Distribution, alpha: f64, eta: f64, mu: f64) -> f64 {
-    // Where all is reflected.
-    let critical = (1.0 - eta * eta).max(0.0).sqrt();
+    // Where total reflection begins.
+    let critical = if eta < 1.0 { (1.0 - eta * eta).sqrt() } else { 1.0 };
     over_visible_normals(d, alpha, mu, critical, |wo, wm| {
         let visible = 1.0 + lambda(d, alpha, wo);
         let cos = wo.dot(wm);
