@@ -142,11 +142,26 @@ pub fn dielectric_loss(alpha: f32, eta: f32, mu: f32) -> f32 {
     let (e, x) = knots(index_place(max(eta, 1.0 / eta)), ne);
     let (i, a) = knots(alpha_place(alpha), na);
     let (j, b) = knots(dielectric_place(alpha, eta, min(mu, 1.0)), nm);
-    let row = |r: &[i16; DIELECTRIC_SIZE[2]]| {
-        weighted([f32::from(r[j]), f32::from(r[j + 1]), f32::from(r[j + 2])], b)
-    };
-    let plane = |e: usize| weighted([row(&table[e][i]), row(&table[e][i + 1]), row(&table[e][i + 2])], a);
-    min(max(weighted([plane(e), plane(e + 1), plane(e + 2)], x) * DIELECTRIC_UNIT, 0.0), 1.0)
+    let planes = [
+        in_plane(&table[e], [i, j], [a, b]),
+        in_plane(&table[e + 1], [i, j], [a, b]),
+        in_plane(&table[e + 2], [i, j], [a, b]),
+    ];
+    min(max(weighted(planes, x) * DIELECTRIC_UNIT, 0.0), 1.0)
+}
+
+#[inline(always)]
+fn in_plane(
+    plane: &[[i16; DIELECTRIC_SIZE[2]]; DIELECTRIC_SIZE[1]],
+    [i, j]: [usize; 2],
+    [a, b]: [[f32; 3]; 2],
+) -> f32 {
+    weighted([in_row(&plane[i], j, b), in_row(&plane[i + 1], j, b), in_row(&plane[i + 2], j, b)], a)
+}
+
+#[inline(always)]
+fn in_row(row: &[i16; DIELECTRIC_SIZE[2]], j: usize, b: [f32; 3]) -> f32 {
+    weighted([f32::from(row[j]), f32::from(row[j + 1]), f32::from(row[j + 2])], b)
 }
 
 /// ∫ 2μ (1 − E(μ, α, η)) dμ.
@@ -156,8 +171,12 @@ pub fn dielectric_loss_average(alpha: f32, eta: f32) -> f32 {
     let alpha = min(alpha, 1.0);
     let (e, x) = knots(index_place(max(eta, 1.0 / eta)), DIELECTRIC_SIZE[0]);
     let (i, a) = knots(alpha_place(alpha), DIELECTRIC_SIZE[1]);
-    let row = |r: &[f32; DIELECTRIC_SIZE[1]]| weighted([r[i], r[i + 1], r[i + 2]], a);
-    max(weighted([row(&table[e]), row(&table[e + 1]), row(&table[e + 2])], x), 0.0) * alpha
+    let rows = [
+        weighted([table[e][i], table[e][i + 1], table[e][i + 2]], a),
+        weighted([table[e + 1][i], table[e + 1][i + 1], table[e + 1][i + 2]], a),
+        weighted([table[e + 2][i], table[e + 2][i + 1], table[e + 2][i + 2]], a),
+    ];
+    max(weighted(rows, x), 0.0) * alpha
 }
 
 /// The first of the three quadratic B-splines, of `n` with uniform knots, that are not zero at `x` in [0, 1]; and these.
