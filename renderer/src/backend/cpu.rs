@@ -1,5 +1,6 @@
 //! All cores of the host.
 
+use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 
@@ -128,7 +129,7 @@ impl Backend for Cpu {
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
         let n = S::count(&args);
         let chunk = chunk(n, self.pool.current_num_threads());
-        let runner = runner(S::NAME, self.isa);
+        let runner = runner(TypeId::of::<S>(), self.isa);
         self.pool.install(|| {
             (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| {
                 let range = i * chunk..n.min((i + 1) * chunk);
@@ -164,17 +165,17 @@ fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
 /// Runs a range of a stage's invocations, given a pointer to its arguments.
 type Runner = unsafe fn(Range<u32>, *const ());
 
-/// The runner of a stage by its name. All of them are compiled here, once, rather than wherever something is launched.
-fn runner(name: &str, isa: InstructionSet) -> Runner {
+/// The runner of a stage. All of them are compiled here, once, rather than wherever something is launched; by the type,
+/// since another's arguments would be taken for the stage's.
+fn runner(stage: TypeId, isa: InstructionSet) -> Runner {
     macro_rules! runners {
         ($($stage:ident($Args:ident) block $block:literal;)*) => {
-            match name {
-                $(stringify!($stage) => pick::<stages::$stage>(isa),)*
-                _ => unreachable!("every stage is in the list that this is made of"),
-            }
+            [$((TypeId::of::<stages::$stage>(), pick::<stages::$stage>(isa))),*]
         };
     }
-    device::for_each_stage!(runners)
+    let runners = device::for_each_stage!(runners);
+    let found = runners.into_iter().find(|(id, _)| *id == stage);
+    found.expect("every stage is in the list that this is made of").1
 }
 
 fn pick<S: Stage>(isa: InstructionSet) -> Runner {
