@@ -6,13 +6,13 @@ use device::bsdf::{Bsdf, Features, Full};
 use device::material::texture::Texture as DeviceTexture;
 use device::material::{At, Header, Material as DeviceMaterial};
 use device::scene::SceneView;
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::Error;
 use crate::scene::{
-    Description, Distribution, Facets, Image, Masking, Material, MaterialKind, NormalMapKind,
-    PlasticMaterial, Texture,
+    Color, Description, Distribution, Facets, Image, Masking, Material, MaterialKind, NormalMapKind,
+    PlasticMaterial, Scalar, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -157,12 +157,33 @@ impl Swatches {
     pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Bsdf {
         let mut coats = Vec::new();
         let record = record(material, masking, &mut coats);
+        // SAFETY: the record is a material, and the scene has what materials look up.
+        self.look(&coats, |at| unsafe {
+            DeviceMaterial::bsdf::<Full>(&raw const record, record.header().kind, at)
+        })
+    }
+
+    /// A number of a material there.
+    pub(crate) fn scalar(&self, scalar: &Scalar) -> f32 {
+        self.look(&[], |at| scalar.at::<Full>(at))
+    }
+
+    /// A colour of a material there.
+    pub(crate) fn color(&self, color: &Color) -> Vec3 {
+        self.look(&[], |at| color.at::<Full>(at))
+    }
+
+    /// The facets of a material there, which is not smooth.
+    pub(crate) fn microfacet(&self, facets: &Facets) -> Microfacet {
+        self.look(&[], |at| facets.at::<Full>(at))
+    }
+
+    /// What `f` sees there, in a scene of nothing but textures and `coats`.
+    fn look<T>(&self, coats: &[Coat], f: impl FnOnce(&At<'_>) -> T) -> T {
         // SAFETY: it is made of pointers, which may be null, and numbers.
         let mut scene: SceneView = unsafe { std::mem::zeroed() };
-        (scene.coats, scene.materials) = (coats.as_ptr(), &raw const record);
+        scene.coats = coats.as_ptr();
         (scene.textures, scene.texels) = (self.textures.as_ptr(), self.texels.as_ptr());
-        let at = At { scene: &scene, uv: Vec2::splat(0.5), front: true, seed: 0 };
-        // SAFETY: the record is a material, and the scene has what materials look up.
-        unsafe { DeviceMaterial::bsdf::<Full>(&raw const record, record.header().kind, &at) }
+        f(&At { scene: &scene, uv: Vec2::splat(0.5), front: true, seed: 0 })
     }
 }

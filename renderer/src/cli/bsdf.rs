@@ -28,7 +28,8 @@ Examples:
   torrance bsdf 'type = \"diffuse\", reflectance = 0.5' --format csv --json
 
 A material is the name of one in a scene file, SCENE.toml#NAME, or its keys as a scene file has them. \
-Charts:
+It is seen from the front, whole and flat: without its back, its holes and its normal map, and where it has textures, \
+at their coordinates (½, ½). Charts:
   cross-section  f and f·|cos θ| in the plane of incidence, linear and logarithmic
   polar          the same as polar plots, with what is transmitted below the surface
   albedo         directional albedo against angle and roughness, by quadrature and by samples

@@ -116,7 +116,8 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
     panel.heading(view.heading, &[]);
 }
 
-/// An axis that holds all curves; where it is logarithmic, six decades at most.
+/// An axis that holds all curves; where it is logarithmic, six decades of them, or as many more, up to twelve, as it takes
+/// to show what lies between the peaks.
 fn value_axis(study: &Study, curves: &[Curve], with_cosine: bool, log: bool, label: &str) -> Axis {
     let values = || curves.iter().flat_map(|c| c.values(study, with_cosine)).map(|(_, v)| v);
     let high = values().filter(|v| v.is_finite()).fold(0.0, f64::max);
@@ -127,8 +128,17 @@ fn value_axis(study: &Study, curves: &[Curve], with_cosine: bool, log: bool, lab
     // The cosine takes curves to 0 at the horizon: what counts is what is common.
     let mut positive: Vec<_> = values().filter(|v| *v > 0.0).collect();
     positive.sort_by(f64::total_cmp);
-    let low = positive.get(positive.len() / 50).map_or(high * 1e-3, |low| low.max(high * 1e-6));
-    let low = 10f64.powf(low.min(high * 0.1).log10().floor());
+    let low = positive.get(positive.len() / 50).map_or(high * 1e-3, |low| 0.7 * low);
+    // Peaks have most of the points: of angles, as many as there are.
+    let mut between: Vec<_> = curves
+        .iter()
+        .flat_map(|c| c.values(study, with_cosine))
+        .filter(|(theta, v)| (theta % 5.0).abs() < 1e-9 && *v > 0.0)
+        .map(|(_, v)| v)
+        .collect();
+    between.sort_by(f64::total_cmp);
+    let most = between.get(between.len() / 4).map_or(high * 1e-6, |v| v.clamp(high * 1e-12, high * 1e-6));
+    let low = 10f64.powf(low.max(most).min(high * 0.1).log10().floor());
     Axis::log(label, low, high)
 }
 

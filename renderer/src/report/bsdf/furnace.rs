@@ -17,8 +17,8 @@ const SIZE: [usize; 2] = [73, 46];
 const STEEPEST: f64 = 89.0;
 /// Roughnesses from this to 1.
 const SMOOTHEST: f64 = 0.1;
-/// Losses that get a contour.
-const LEVELS: [f64; 9] = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
+/// Losses that get a contour; less, the quadrature does not tell.
+const LEVELS: [f64; 8] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
 
 /// A way to scatter that is held into the furnace.
 struct Variant {
@@ -75,7 +75,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, String> {
     }
     let bar = Rect { x: body.right() - 74.0, y: body.y + 28.0, w: 16.0, h: body.h - 90.0 };
     color_bar(&mut drawing, theme, bar, ColorMap::Viridis, &scale);
-    let note = "no facet absorbs (F = 1 of a conductor): what does not come back is lost by the model; quadrature of f";
+    let note = "no facet absorbs: what neither comes back nor passes is lost by the model; quadrature of f to about 0.1 %";
     footnote(&mut drawing, theme, note);
 
     let mut table = Table::new(&["scattering", "theta_o_deg", "roughness", "alpha", "lost"]);
@@ -127,14 +127,16 @@ fn draw_map(drawing: &mut Drawing, theme: Theme, frame: Rect, map: &Map, scale: 
     let y = Axis::linear("roughness √α", SMOOTHEST, 1.0, 9);
     let mut panel = Panel::over(drawing, theme, frame, x, y);
     panel.axes();
-    panel.heading(map.name, &[]);
+    let [least, most] = [f64::min, f64::max]
+        .map(|f| map.lost.iter().copied().reduce(f).unwrap_or(0.0) * 100.0)
+        .map(|percent| format!("{percent:.1} %").replace("-0.0", "0.0").replace('-', "−"));
+    panel.heading(&format!("{}: {least} to {most}", map.name), &[]);
 }
 
 /// Writes the level of a contour onto it, where there is room.
 fn contour_label(drawing: &mut Drawing, places: &[[f64; 2]], frame: Rect, level: f64, shade: Color) {
     let font = Font { size: 10.5, color: shade.contrast(), bold: false };
-    let text =
-        if level < 0.01 { format!("{:.1} %", level * 100.0) } else { format!("{:.0} %", level * 100.0) };
+    let text = format!("{:.0} %", level * 100.0);
     let inside = frame.inset([22.0, 14.0, 22.0, 14.0]);
     let is_inside = |p: &&[f64; 2]| {
         (inside.x..inside.right()).contains(&p[0]) && (inside.y..inside.bottom()).contains(&p[1])

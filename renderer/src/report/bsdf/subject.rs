@@ -7,7 +7,7 @@ use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use glam::{Vec2, Vec3};
 
 use crate::assemble::Swatches;
-use crate::scene::{ConductorMaterial, Facets, Material, MaterialKind, Scalar, Scattering};
+use crate::scene::{Color, ConductorMaterial, Facets, Features, Material, MaterialKind, Scalar, Scattering};
 
 /// A material, and how its facets mask each other.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,10 +37,14 @@ impl Subject {
     /// another name.
     pub fn alpha(&self) -> Option<Vec2> {
         match self.material.kind {
-            MaterialKind::Principled(p) => Some(Vec2::splat(p.roughness.value * p.roughness.value)),
-            MaterialKind::Gltf(p) => Some(Vec2::splat(p.roughness.value * p.roughness.value)),
-            _ => self.facets().map(|facets| facets.alpha.map(|a| a.value).into()),
+            MaterialKind::Principled(p) => Some(Vec2::splat(self.swatches.scalar(&p.roughness).powi(2))),
+            MaterialKind::Gltf(p) => Some(Vec2::splat(self.swatches.scalar(&p.roughness).powi(2))),
+            _ => self.facets().map(|facets| self.alpha_of(&facets)),
         }
+    }
+
+    fn alpha_of(&self, facets: &Facets) -> Vec2 {
+        if facets.is_smooth() { Vec2::ZERO } else { self.swatches.microfacet(facets).alpha }
     }
 
     /// Its facets, if it is rough.
@@ -119,34 +123,62 @@ impl Subject {
 
     /// Its parameters, in a line.
     pub fn describe(&self) -> String {
+        let number = |x: Scalar| short(self.swatches.scalar(&x));
+        let colour = |c: Color| colour(self.swatches.color(&c));
         let parameters = match self.material.kind {
-            MaterialKind::Diffuse(p) if p.roughness.is(0.0) => format!("ρ = {}", colour(p.reflectance.value)),
+            MaterialKind::Diffuse(p) if p.roughness.is(0.0) => format!("ρ = {}", colour(p.reflectance)),
             MaterialKind::Diffuse(p) => {
-                format!("ρ = {}, roughness {}", colour(p.reflectance.value), short(p.roughness.value))
+                format!("ρ = {}, roughness {}", colour(p.reflectance), number(p.roughness))
             }
             MaterialKind::Conductor(p) => {
                 let (eta, k) = p.index();
-                format!("η = {}, k = {}", colour(eta), colour(k))
+                format!("η = {}, k = {}", colour(Color::new(eta)), colour(Color::new(k)))
             }
             MaterialKind::Dielectric(p) => format!("η = {}", p.ior),
             MaterialKind::ThinDielectric(p) => format!("η = {}", p.ior),
-            MaterialKind::Plastic(p) => format!("ρ = {}, η = {}", colour(p.reflectance.value), p.ior),
+            MaterialKind::Plastic(p) => format!("ρ = {}, η = {}", colour(p.reflectance), p.ior),
             MaterialKind::Sheen(p) => {
-                format!("colour {}, roughness {}", colour(p.color.value), short(p.roughness.value))
+                format!("colour {}, roughness {}", colour(p.color), number(p.roughness))
             }
             MaterialKind::Principled(p) => {
-                let (metallic, roughness) = (short(p.metallic.value), short(p.roughness.value));
-                format!("base {}, metallic {metallic}, roughness {roughness}", colour(p.base_color.value))
+                let (metallic, roughness) = (number(p.metallic), number(p.roughness));
+                let rest = [
+                    ("anisotropic", p.anisotropic),
+                    ("spec_tint", p.spec_tint),
+                    ("spec_trans", p.spec_trans),
+                    ("flatness", p.flatness),
+                    ("sheen", p.sheen),
+                    ("clearcoat", p.clearcoat),
+                ];
+                let base = colour(p.base_color);
+                format!("base {base}, metallic {metallic}, roughness {roughness}{}", self.present(&rest))
             }
             MaterialKind::Gltf(p) => {
-                let (metallic, roughness) = (short(p.metallic.value), short(p.roughness.value));
-                format!("base {}, metallic {metallic}, roughness {roughness}", colour(p.base_color.value))
+                let (metallic, roughness) = (number(p.metallic), number(p.roughness));
+                let rest = [
+                    ("transmission", p.transmission),
+                    ("anisotropy", p.anisotropy),
+                    ("clearcoat", p.clearcoat),
+                    ("iridescence", p.iridescence),
+                ];
+                let (base, rest) = (colour(p.base_color), self.present(&rest));
+                let bare = p.sheen_color == Color::new(Vec3::ZERO);
+                let sheen = if bare { String::new() } else { format!(", sheen {}", colour(p.sheen_color)) };
+                format!("base {base}, metallic {metallic}, roughness {roughness}{rest}{sheen}")
             }
             MaterialKind::Blend(_) => "of two others".to_owned(),
         };
         let facets =
             self.facets().map_or_else(String::new, |facets| ", ".to_owned() + &self.describe_facets(&facets));
-        format!("{}, {parameters}{facets}", self.kind())
+        let textured = self.material.kind.features().contains(Features::TEXTURES);
+        let place = if textured { ", textures at (½, ½)" } else { "" };
+        format!("{}, {parameters}{facets}{place}", self.kind())
+    }
+
+    /// Those of the parameters that are not 0, as the end of a line.
+    fn present(&self, parameters: &[(&str, Scalar)]) -> String {
+        let present = parameters.iter().filter(|(_, x)| !x.is(0.0));
+        present.map(|(name, x)| format!(", {name} {}", short(self.swatches.scalar(x)))).collect()
     }
 
     fn describe_facets(&self, facets: &Facets) -> String {
@@ -161,7 +193,7 @@ impl Subject {
             Distribution::Ggx => "GGX",
             Distribution::Beckmann => "Beckmann",
         };
-        let alpha = alphas(facets.alpha.map(|a| a.value).into());
+        let alpha = alphas(self.alpha_of(facets));
         match facets.scattering() {
             Scattering::None => format!("{distribution}, {alpha}, {masking}"),
             Scattering::Compensated => format!("{distribution}, {alpha}, compensated"),
