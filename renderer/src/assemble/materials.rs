@@ -101,11 +101,19 @@ fn others(material: &Material) -> impl Iterator<Item = usize> {
     parts.into_iter().chain([material.back]).flatten()
 }
 
-/// What the scene asks of a kernel.
+/// What the scene asks of a kernel: the materials of its shapes, and those that these may turn out to be.
 pub(super) fn features(description: &Description, records: &[DeviceMaterial]) -> Features {
-    let of =
-        |(material, record): (&Material, &DeviceMaterial)| material.kind.features().and(record.features());
-    description.materials.iter().zip(records).map(of).fold(Features::NONE, Features::and)
+    let mut features = Features::NONE;
+    let mut seen = vec![false; records.len()];
+    let mut next: Vec<_> = description.shapes.iter().map(|shape| shape.material).collect();
+    while let Some(i) = next.pop() {
+        if !std::mem::replace(&mut seen[i], true) {
+            let material = &description.materials[i];
+            features = features.and(material.kind.features()).and(records[i].features());
+            next.extend(others(material));
+        }
+    }
+    features
 }
 
 /// The records of all textures, and their texels.
