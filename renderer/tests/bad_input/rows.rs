@@ -404,6 +404,14 @@ pub(crate) const KEYS: &[Row<'_>] = &[
         r#"scene.toml:16:1: material "white" has "spec_trans", so that light passes from both sides; leave "two_sided" out"#,
     ),
     (
+        "sides of what light passes",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"gltf\"\ntransmission = 0.5\ntwo_sided = false",
+        ),
+        r#"scene.toml:16:1: material "white" has "transmission", so that light passes from both sides; leave "two_sided" out"#,
+    ),
+    (
         "ior and specular",
         Scene(
             "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",

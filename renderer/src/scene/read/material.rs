@@ -205,6 +205,8 @@ impl Reader<'_, '_, '_> {
             wrong("two_sided", "is a dielectric, which light passes from both sides");
         } else if section.get("spec_trans").is_some_and(|f| !f.is_zero()) {
             wrong("two_sided", "has \"spec_trans\", so that light passes from both sides");
+        } else if kind == "gltf" && section.get("transmission").is_some_and(|f| !f.is_zero()) {
+            wrong("two_sided", "has \"transmission\", so that light passes from both sides");
         } else if section.get("back").is_some() {
             wrong("two_sided", "has another material on its back");
         }
