@@ -1209,7 +1209,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "factor of a normal map",
         Scene("roughness = 0.3", "roughness = 0.3\nnormal_map = { file = \"wood.png\", factor = 2 }"),
-        r#"scene.toml:22:35: unknown key "factor" in "normal_map"; valid are "file", "color_space", "wrap", "filter", "channel", "scale", "rotate", "offset", "green", "strength", "invalid_normals" or "terminator""#,
+        r#"scene.toml:22:35: unknown key "factor" in "normal_map"; it is called "strength" here"#,
     ),
     (
         "unknown green",

@@ -161,6 +161,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("normal", "normal_map"),
     ("normal_texture", "normal_map"),
     ("fac", "weight"),
+    ("factor", "strength"),
     ("factor", "weight"),
     ("mix", "weight"),
     ("image", "file"),
