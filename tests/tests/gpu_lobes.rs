@@ -47,7 +47,7 @@ const INPUTS: [usize; 2] = [1_000_000, 30_000];
 const ADVERSARIAL: usize = 16;
 
 /// Most excess of a difference over its slack, but for one in 10⁴ inputs.
-const MOST_EXCESS: f64 = 32.0;
+const MOST_EXCESS: f64 = 100.0;
 
 /// Most inputs of which another direction may be drawn, as a part of all.
 const MOST_OTHERWISE: f64 = 1e-4;

@@ -195,7 +195,10 @@ impl CompensatedDielectric {
         let across =
             if eta > 1.0 { from_lower } else { min(from_lower * eta * eta * averages[1] / averages[0], 1.0) };
         let loss = match self.microfacet.distribution {
-            Distribution::Ggx => albedo::dielectric_loss(alpha, eta, wo.z),
+            // Of what is smoother than the tables know little is lost, and less and less of that is given back.
+            Distribution::Ggx => {
+                albedo::dielectric_loss(alpha, eta, wo.z) * min(alpha / albedo::LEAST_DIELECTRIC_ALPHA, 1.0)
+            }
             Distribution::Beckmann => 0.0,
         };
         Compensation { loss, averages, across }

@@ -106,7 +106,10 @@ fn index_place(eta: f32) -> f32 {
     min((sqrt(2.0 * max(eta - 1.0, 0.0) / (eta + 1.0)) - LEAST) / (1.0 - LEAST), 1.0)
 }
 
-/// Where between 0 and 1 a roughness α from 0.01 to 1 is in the table.
+/// The least α in the tables of dielectrics.
+pub const LEAST_DIELECTRIC_ALPHA: f32 = 0.01;
+
+/// Where between 0 and 1 a roughness α from [`LEAST_DIELECTRIC_ALPHA`] to 1 is in the table.
 #[inline(always)]
 fn alpha_place(alpha: f32) -> f32 {
     (sqrt(min(alpha, 1.0)) - 0.1) / 0.9
