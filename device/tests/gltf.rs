@@ -13,7 +13,8 @@ use common::statistics::Verdicts;
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, integrate, polar};
 use device::bsdf::microfacet::Distribution;
-use device::bsdf::{Bsdf, BsdfSample, Diffuse, Film, Gltf, Lobe, Sheen, fresnel};
+use device::bsdf::{Bsdf, BsdfSample, Diffuse, Film, Full, Gltf, Lobe, Sheen, fresnel};
+use device::material::{At, GltfMaterial, Parameters, Scalar};
 use formulas::{Mistake, any, expected, plain, rotation, schlick, splat};
 use glam::{Vec2, Vec3};
 
@@ -348,4 +349,32 @@ fn what_is_off_changes_nothing() {
         let all = |s: Option<BsdfSample>| s.map(|s| (s.wi, s.pdf, s.weight));
         assert_eq!(all(g.sample(a, uc, u)), all(other.sample(a, uc, u)));
     }
+}
+
+/// Grooves are where they are, whichever side they are seen from: what a sheet lets pass one way, it lets pass back.
+#[test]
+fn turned_grooves_are_the_same_from_both_sides() {
+    let material = GltfMaterial {
+        metallic: Scalar::new(0.0),
+        roughness: Scalar::new(0.5),
+        transmission: Scalar::new(1.0),
+        anisotropy: Scalar::new(0.9),
+        rotation: [0.8, 0.6],
+        ..GltfMaterial::DEFAULT
+    };
+    let scene = common::empty_scene();
+    let [front, back] = [true, false]
+        .map(|front| material.bsdf::<Full>(&At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 }));
+    // The frame's z is on the side of the viewer, and its x along the surface.
+    let from_behind = |w: Vec3| Vec3::new(w.x, -w.y, -w.z);
+    let (mut random, mut control) = (Random::new(31), 0.0_f32);
+    for _ in 0..1000 {
+        let [wo, wi] = [(); 2].map(|()| random.direction().to_f32());
+        let (wo, wi) = (Vec3::new(wo.x, wo.y, wo.z.abs()), Vec3::new(wi.x, wi.y, -wi.z.abs()));
+        let there = front.eval(wo, wi).x;
+        let error = |bsdf: &Bsdf| (bsdf.eval(from_behind(wi), from_behind(wo)).x / there - 1.0).abs();
+        assert!(there == 0.0 || error(&back) < 1e-2, "{there} from {wo} to {wi}");
+        control = control.max(if there > 0.0 { error(&front) } else { 0.0 });
+    }
+    assert!(control > 0.1, "grooves that mirror go unseen: {control}");
 }

@@ -118,11 +118,13 @@ impl Parameters for GltfMaterial {
         let specular = self.specular.at::<C>(at);
         let alpha = Gltf::alpha(self.roughness.at::<C>(at), self.anisotropy.at::<C>(at));
         let sheen_roughness = self.sheen_roughness.at::<C>(at);
+        // Around the normal on the side of the viewer; seen from behind, it goes the other way.
+        let turn = if at.front { self.rotation[1] } else { -self.rotation[1] };
         Bsdf::Gltf(Gltf {
             base_color: self.base_color.at::<C>(at),
             metallic: self.metallic.at::<C>(at),
             microfacet: self.microfacet(alpha),
-            rotation: Vec2::from_array(self.rotation),
+            rotation: Vec2::new(self.rotation[0], turn),
             f0: Gltf::dielectric_f0(self.ior, specular, self.specular_color.at::<C>(at)),
             f90: specular,
             transmission: self.transmission.at::<C>(at),
