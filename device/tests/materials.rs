@@ -379,7 +379,10 @@ fn irreciprocity(factor: impl Fn(Vec3, Vec3) -> f32) -> [[f64; 2]; KINDS.len()] 
         if kind == PRINCIPLED || a.z < 1e-6 || b.z.abs() < 1e-6 {
             continue;
         }
-        let (there, back) = (lobe.eval(a, b), if b.z > 0.0 { lobe.eval(b, a) } else { other.eval(-b, -a) });
+        // The frame of the other side has the same x axis.
+        let turned = |w: Vec3| Vec3::new(w.x, -w.y, -w.z);
+        let back = if b.z > 0.0 { lobe.eval(b, a) } else { other.eval(turned(b), turned(a)) };
+        let there = lobe.eval(a, b);
         let eta = if b.z > 0.0 { 1.0 } else { beyond(&lobe) };
         let there = f64::from(factor(a, b) * eta * eta) * wide(there);
         let back = f64::from(factor(b, a)) * wide(back);
