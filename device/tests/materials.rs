@@ -379,8 +379,10 @@ fn irreciprocity(factor: impl Fn(Vec3, Vec3) -> f32) -> [[f64; 2]; KINDS.len()] 
         if kind == PRINCIPLED || a.z < 1e-6 || b.z.abs() < 1e-6 {
             continue;
         }
-        // The frame of the other side has the same x axis.
-        let turned = |w: Vec3| Vec3::new(w.x, -w.y, -w.z);
+        // The frame of the other side has the same x axis. All but glTF's turned facets are the same after half a turn,
+        // and walks are the same ones only where all three numbers change their sign.
+        let is_turned = matches!(lobe, Bsdf::Gltf(_));
+        let turned = |w: Vec3| if is_turned { Vec3::new(w.x, -w.y, -w.z) } else { -w };
         let back = if b.z > 0.0 { lobe.eval(b, a) } else { other.eval(turned(b), turned(a)) };
         let there = lobe.eval(a, b);
         let eta = if b.z > 0.0 { 1.0 } else { beyond(&lobe) };
