@@ -27,7 +27,7 @@ pub(super) fn d(scaled: Vec3) -> f32 {
 
 /// Λ of a stretched direction (the exact form of Walter et al. 2007, eq. 26); not by the rational fit of its eq. 27,
 /// whose error the distribution of visible normals would inherit.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn lambda(w: Vec3) -> f32 {
     let a = cot(w.z, sqrt(w.x * w.x + w.y * w.y));
     lambda_times_cot(a) / a
@@ -64,7 +64,7 @@ pub(super) fn sample_slope(u: f32) -> f32 {
 /// Heitz & d'Eon 2014, "Importance Sampling Microfacet-Based BSDFs using the Distribution of Visible Normals",
 /// CGF 33(4): slopes along and across `wo` are independent for this distribution, and only the first decides how
 /// much of a facet is seen.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn sample_visible(wo: Vec3, u: Vec2) -> Vec3 {
     let r = sqrt(wo.x * wo.x + wo.y * wo.y);
     let inv = 1.0 / sqrt(r * r + wo.z * wo.z);
@@ -72,7 +72,7 @@ pub(super) fn sample_visible(wo: Vec3, u: Vec2) -> Vec3 {
 }
 
 /// As [`sample_visible`], from a stretched direction `w` that points below.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn sample_visible_below(w: Vec3, u: Vec2) -> Vec3 {
     let r = sqrt(w.x * w.x + w.y * w.y);
     towards(w, r, slope_from_below(min(cot(w.z, r), STEEPEST), u.x), u.y)
