@@ -204,28 +204,19 @@ impl CompensatedDielectric {
         Compensation { loss, averages, across }
     }
 
-    /// f of the compensation, before the scaling of radiance.
-    #[inline(always)]
-    fn multiple(&self, compensation: &Compensation, wi: Vec3) -> f32 {
-        let Compensation { loss, averages, across } = *compensation;
-        let (part, eta, average) = if wi.z > 0.0 {
-            (1.0 - across, self.eta, averages[0])
-        } else {
-            (across, 1.0 / self.eta, averages[1])
-        };
-        part * loss * (albedo::dielectric_loss(self.alpha(), eta, wi.z.abs()) / average) * FRAC_1_PI
-    }
-
     /// f of the compensation, and the density with which it is drawn.
     #[inline(always)]
     fn added(&self, compensation: &Compensation, wi: Vec3) -> (f32, f32) {
-        let (scale, part) = if wi.z > 0.0 {
-            (1.0, 1.0 - compensation.across)
+        let Compensation { loss, averages, across } = *compensation;
+        // Transmitted radiance is scaled.
+        let (part, eta, average, scale) = if wi.z > 0.0 {
+            (1.0 - across, self.eta, averages[0], 1.0)
         } else {
-            (1.0 / (self.eta * self.eta), compensation.across)
+            (across, 1.0 / self.eta, averages[1], 1.0 / (self.eta * self.eta))
         };
-        let diffuse = compensation.loss * part * wi.z.abs() * FRAC_1_PI;
-        (scale * self.multiple(compensation, wi), diffuse)
+        let lost = albedo::dielectric_loss(self.alpha(), eta, wi.z.abs());
+        let f = part * loss * (lost / average) * FRAC_1_PI;
+        (scale * f, loss * part * wi.z.abs() * FRAC_1_PI)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored, reflected};
 use crate::arch::{max, min};
 
 /// f = F·D·G2 / (4 cos θo cos θi) (Torrance & Sparrow 1967; Walter et al. 2007, eq. 20).
@@ -25,7 +25,7 @@ impl Lobe for Conductor {
         }
         let wm = self.microfacet.sample_wm_reflecting(wo, u);
         let cos_om = wo.dot(wm);
-        let wi = (2.0 * cos_om * wm - wo).normalize();
+        let wi = reflected(wo, wm, cos_om);
         if wi.z <= 0.0 || cos_om <= 0.0 {
             return None;
         }

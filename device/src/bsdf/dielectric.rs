@@ -7,7 +7,7 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored, reflected};
 use crate::arch::{max, min};
 
 /// A smooth interface: reflects and refracts in one direction each.
@@ -111,7 +111,7 @@ impl Lobe for Dielectric {
         let pdf_wm = self.microfacet.pdf_wm(wo, wm);
         let reflects = uc < reflectance;
         let (wi, pdf, eta) = if reflects {
-            ((2.0 * cos_om * wm - wo).normalize(), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
+            (reflected(wo, wm, cos_om), reflectance * pdf_wm / (4.0 * cos_om), 1.0)
         } else {
             let wi = self.refracted(wo, wm, cos_om, cos_t);
             (wi, (1.0 - reflectance) * pdf_wm * jacobian(self.eta, cos_om, -cos_t), self.eta)

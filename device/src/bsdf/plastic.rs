@@ -10,7 +10,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored};
+use super::{BsdfSample, Lobe, MIN_COS, fresnel, mirrored, reflection};
 use crate::arch::{max, min, sqrt};
 use crate::math::sin_cos_turn;
 use crate::rng::uniform;
@@ -230,8 +230,7 @@ impl Lobe for Plastic {
             return None;
         }
         let wi = if uc < self.share_of_coat(wo.z, self.coat.transmittance(wo.z)) {
-            let wm = self.microfacet.sample_wm_reflecting(wo, u);
-            (2.0 * wo.dot(wm) * wm - wo).normalize()
+            reflection::sample(&self.microfacet, wo, u)
         } else {
             sample_cosine_hemisphere(u)
         };

@@ -16,7 +16,7 @@ use core::f32::consts::FRAC_1_PI;
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
-use super::{BsdfSample, Conductor, Dielectric, Lobe, MIN_COS, albedo, fresnel};
+use super::{BsdfSample, Conductor, Dielectric, Lobe, MIN_COS, albedo, fresnel, reflected};
 use crate::arch::{max, min};
 use crate::math::{exp, ln};
 use crate::rng::{pcg4d, uniform};
@@ -69,12 +69,6 @@ fn cosine(w: Vec3, wm: Vec3) -> f32 {
     min(max(-w.dot(wm), 0.0), 1.0)
 }
 
-/// `w` along a ray, reflected by a facet that it meets with the cosine `cos`.
-#[inline(always)]
-fn reflected(w: Vec3, wm: Vec3, cos: f32) -> Vec3 {
-    (w + 2.0 * cos * wm).normalize()
-}
-
 /// The least part of directions that is taken to be diffuse, for walks that go where they hardly can.
 const LEAST: f32 = 1e-3;
 
@@ -119,7 +113,7 @@ impl RandomWalkConductor {
             let wm = m.sample_wm_from_anywhere(-w, Vec2::new(x, y));
             let cos = cosine(w, wm);
             weight *= fresnel::conductor(cos, self.eta, self.k);
-            w = reflected(w, wm, cos);
+            w = reflected(-w, wm, cos);
         }
         sum / wi.z
     }
@@ -148,7 +142,7 @@ impl Lobe for RandomWalkConductor {
             let wm = m.sample_wm_from_anywhere(-w, u);
             let cos = cosine(w, wm);
             weight *= fresnel::conductor(cos, self.eta, self.k);
-            w = reflected(w, wm, cos);
+            w = reflected(-w, wm, cos);
             let [height, x, y, _] = uniforms.next();
             match travel(m, w, c, height) {
                 Some(met) => c = met,
@@ -201,7 +195,7 @@ impl Ray {
         let cos = cosine(self.w, wm);
         let (reflectance, cos_t) = fresnel::dielectric(cos, self.eta);
         if choice < reflectance {
-            return Self { w: reflected(self.w, wm, cos), ..self };
+            return Self { w: reflected(-self.w, wm, cos), ..self };
         }
         let w = (self.w / self.eta + (cos / self.eta - cos_t) * wm).normalize();
         Self { w: -w, c: 1.0 - self.c, eta: 1.0 / self.eta, near: !self.near }

@@ -3,6 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::microfacet::Microfacet;
+use super::reflected;
 use crate::arch::min;
 
 /// What facets send from `wo` into `wi`, both above the surface.
@@ -34,5 +35,5 @@ impl Reflection {
 #[inline(always)]
 pub(super) fn sample(microfacet: &Microfacet, wo: Vec3, u: Vec2) -> Vec3 {
     let wm = microfacet.sample_wm_reflecting(wo, u);
-    (2.0 * wo.dot(wm) * wm - wo).normalize()
+    reflected(wo, wm, wo.dot(wm))
 }

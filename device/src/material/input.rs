@@ -149,6 +149,12 @@ impl Facets {
         self.alpha[0].is(0.0) && self.alpha[1].is(0.0)
     }
 
+    /// The statistics of the facets.
+    #[inline(always)]
+    pub const fn distribution(&self) -> Distribution {
+        Distribution::from_u32(self.distribution)
+    }
+
     /// How light between facets is accounted for.
     #[inline(always)]
     pub const fn scattering(&self) -> Scattering {
@@ -180,7 +186,7 @@ impl Facets {
     pub fn at<C: Compiled>(&self, at: &At<'_>) -> Microfacet {
         Microfacet {
             alpha: Vec2::new(self.alpha_at::<C>(0, at), self.alpha_at::<C>(1, at)),
-            distribution: Distribution::from_u32(self.distribution),
+            distribution: self.distribution(),
             masking: Masking::from_u32(self.masking),
         }
     }

@@ -7,8 +7,8 @@
 
 use glam::{Vec2, Vec3};
 
+use super::Header;
 use super::texture::{gradient, lookup};
-use super::{Header, Material};
 use crate::arch::{max, min, sqrt};
 use crate::bsdf::{Compiled, Features};
 use crate::sampling::Frame;
@@ -138,10 +138,10 @@ impl Terminator {
     }
 }
 
-impl Material {
-    /// Whether the material has a normal or bump map that is to be looked up.
+impl Header {
+    /// Whether there is a normal or bump map that is to be looked up.
     #[inline(always)]
-    pub const fn is_bumpy<C: Compiled>(header: &Header) -> bool {
-        C::FEATURES.contains(Features::NORMAL_MAPS) && header.normal_map != Header::NONE
+    pub const fn is_bumpy<C: Compiled>(&self) -> bool {
+        C::FEATURES.contains(Features::NORMAL_MAPS) && self.normal_map != Self::NONE
     }
 }

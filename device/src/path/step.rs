@@ -357,7 +357,7 @@ unsafe fn scatterer<C: Compiled>(
     let ns = surface.ns * 1.0_f32.copysign(surface.ns.dot(side));
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if ns.dot(d) < 0.0 { ns } else { side };
-    let (ns, terminator) = if Material::is_bumpy::<C>(&header) {
+    let (ns, terminator) = if header.is_bumpy::<C>() {
         // SAFETY: the material's map is in range.
         unsafe { mapped_normal(scene, &header, surface, (ns, side), front, -d) }
     } else {
@@ -365,15 +365,15 @@ unsafe fn scatterer<C: Compiled>(
     };
     let frame =
         if header.has(Header::TANGENTS) { Frame::from_z_x(ns, surface.dp_du) } else { Frame::from_z(ns) };
+    let wo = frame.to_local(-d);
+    if header.is_bumpy::<C>() && wo.z <= 0.0 {
+        return None; // The normal is kept though it faces away: black.
+    }
     let offset = ray_offset(surface.p, side, surface.extent);
     let at = At { scene, uv: surface.uv, front, seed: walk_seed(settings, state) };
     // SAFETY: the material is of this scene, and its kind is the header's.
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
-    let wo = frame.to_local(-d);
-    if Material::is_bumpy::<C>(&header) && wo.z <= 0.0 {
-        return None; // The normal is kept though it faces away: black.
-    }
     Some(Scatterer { side, p: surface.p, offset, frame, wo, terminator, bsdf, around })
 }
 

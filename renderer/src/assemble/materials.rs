@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::Error;
 use crate::scene::{
-    Color, Description, Distribution, Facets, Image, Masking, Material, MaterialKind, NormalMapKind,
-    PlasticMaterial, Scalar, Texture,
+    Color, Description, Facets, Image, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
+    Scalar, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -57,10 +57,7 @@ fn record(material: &Material, masking: Masking, coats: &mut Vec<Coat>) -> Devic
 }
 
 fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
-    let distribution = match plastic.facets.distribution {
-        x if x == Distribution::Beckmann as u32 => Distribution::Beckmann,
-        _ => Distribution::Ggx,
-    };
+    let distribution = plastic.facets.distribution();
     let coat = |roughness: f32| {
         let alpha = Vec2::splat((roughness * roughness).max(Facets::MIN_ALPHA));
         Coat::new(&Microfacet { alpha, distribution, masking }, plastic.ior)
@@ -71,49 +68,39 @@ fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
 
 /// What each material wants, those that it may turn out to be included.
 pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<Wants> {
-    let own = |i: usize| {
-        let features = records[i].features().and(description.materials[i].kind.features());
+    let wants = |material| {
+        let reached = reached(description, vec![material]);
         Wants {
-            tangents: records[i].header().has(Header::TANGENTS),
-            uvs: features.contains(Features::TEXTURES),
+            tangents: reached.iter().any(|i| records[*i].header().has(Header::TANGENTS)),
+            uvs: features_of(description, records, &reached).contains(Features::TEXTURES),
         }
     };
-    let mut wants: Vec<_> = (0..records.len()).map(own).collect();
-    // References have no cycles, and few levels: in as many rounds everything has come up.
-    for _ in 0..=device::material::MAX_BLENDS {
-        for (i, material) in description.materials.iter().enumerate() {
-            for other in others(material) {
-                let other = wants[other];
-                wants[i].tangents |= other.tangents;
-                wants[i].uvs |= other.uvs;
-            }
-        }
-    }
-    wants
-}
-
-/// The materials that a material refers to.
-fn others(material: &Material) -> impl Iterator<Item = usize> {
-    let parts = match material.kind {
-        MaterialKind::Blend(blend) => blend.materials.map(|i| Some(i as usize)),
-        _ => [None; 2],
-    };
-    parts.into_iter().chain([material.back]).flatten()
+    (0..records.len()).map(wants).collect()
 }
 
 /// What the scene asks of a kernel: the materials of its shapes, and those that these may turn out to be.
 pub(super) fn features(description: &Description, records: &[DeviceMaterial]) -> Features {
-    let mut features = Features::NONE;
-    let mut seen = vec![false; records.len()];
-    let mut next: Vec<_> = description.shapes.iter().map(|shape| shape.material).collect();
+    let of_shapes = description.shapes.iter().map(|shape| shape.material).collect();
+    features_of(description, records, &reached(description, of_shapes))
+}
+
+/// What some of the materials ask of a kernel.
+fn features_of(description: &Description, records: &[DeviceMaterial], materials: &[usize]) -> Features {
+    let of = |i: &usize| description.materials[*i].kind.features().and(records[*i].features());
+    materials.iter().map(of).fold(Features::NONE, Features::and)
+}
+
+/// The materials in `next`, and all that these may turn out to be, each once.
+fn reached(description: &Description, mut next: Vec<usize>) -> Vec<usize> {
+    let mut seen = vec![false; description.materials.len()];
+    let mut reached = Vec::new();
     while let Some(i) = next.pop() {
         if !std::mem::replace(&mut seen[i], true) {
-            let material = &description.materials[i];
-            features = features.and(material.kind.features()).and(records[i].features());
-            next.extend(others(material));
+            reached.push(i);
+            next.extend(description.materials[i].references());
         }
     }
-    features
+    reached
 }
 
 /// The records of all textures, and their texels.

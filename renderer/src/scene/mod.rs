@@ -130,6 +130,15 @@ impl Material {
             kind,
         }
     }
+
+    /// Indices of the materials that it may turn out to be: the parts of a blend, and its back.
+    pub fn references(&self) -> impl Iterator<Item = usize> + use<> {
+        let parts = match self.kind {
+            MaterialKind::Blend(blend) => blend.materials.map(|i| Some(i as usize)),
+            _ => [None; 2],
+        };
+        parts.into_iter().chain([self.back]).flatten()
+    }
 }
 
 /// A material without a scene, and the textures that it refers to.

@@ -23,7 +23,7 @@ mod parameters;
 use glam::{Vec2, Vec3};
 
 use super::microfacet::{Distribution, Microfacet};
-use super::{BsdfSample, Dielectric, Lobe, MIN_COS, fresnel};
+use super::{BsdfSample, Dielectric, Lobe, MIN_COS, fresnel, reflected};
 use crate::arch::{max, min};
 use base::Base;
 use gtr1::Gtr1;
@@ -113,14 +113,14 @@ impl Principled {
             return Some(self.base.sample_wi(uc / self.p_base, u));
         }
         if uc < self.p_base + self.p_coat {
-            return reflected(wo, self.coat.facets.sample_wm(u));
+            return reflected_above(wo, self.coat.facets.sample_wm(u));
         }
         let uc = (uc - self.p_base - self.p_coat) / self.p_interface();
         let wm = self.interface.microfacet.sample_wm(wo, u);
         let cos_om = wo.dot(wm);
         let shares = self.shares(cos_om);
         if uc < shares.probabilities()[0] {
-            return reflected(wo, wm);
+            return reflected_above(wo, wm);
         }
         let wi = self.interface.refracted(wo, wm, cos_om, shares.cos_t);
         (wi.z < 0.0).then_some(wi)
@@ -170,8 +170,8 @@ impl Lobe for Principled {
 
 /// The reflection of `wo` off a facet, if it is above the surface.
 #[inline(always)]
-fn reflected(wo: Vec3, wm: Vec3) -> Option<Vec3> {
-    let wi = (2.0 * wo.dot(wm) * wm - wo).normalize();
+fn reflected_above(wo: Vec3, wm: Vec3) -> Option<Vec3> {
+    let wi = reflected(wo, wm, wo.dot(wm));
     (wi.z > 0.0).then_some(wi)
 }
 

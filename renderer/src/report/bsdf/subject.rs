@@ -50,8 +50,11 @@ impl Subject {
     /// Its facets, if it is rough.
     pub fn microfacet(&self) -> Option<Microfacet> {
         let facets = self.facets().filter(|facets| !facets.is_smooth())?;
-        let distribution = distribution(&facets);
-        Some(Microfacet { alpha: self.alpha()?, distribution, masking: self.masking })
+        Some(Microfacet {
+            alpha: self.alpha_of(&facets),
+            distribution: facets.distribution(),
+            masking: self.masking,
+        })
     }
 
     /// The same of another roughness, if it has one.
@@ -189,7 +192,7 @@ impl Subject {
             Masking::Correlated => "height-correlated masking",
             Masking::Separable => "separable masking",
         };
-        let distribution = match distribution(facets) {
+        let distribution = match facets.distribution() {
             Distribution::Ggx => "GGX",
             Distribution::Beckmann => "Beckmann",
         };
@@ -199,14 +202,6 @@ impl Subject {
             Scattering::Compensated => format!("{distribution}, {alpha}, compensated"),
             Scattering::RandomWalk => format!("{distribution}, {alpha}, random walks"),
         }
-    }
-}
-
-fn distribution(facets: &Facets) -> Distribution {
-    if facets.distribution == Distribution::Beckmann as u32 {
-        Distribution::Beckmann
-    } else {
-        Distribution::Ggx
     }
 }
 

@@ -41,7 +41,7 @@ impl Materials {
 
     /// As [`Materials::is_textured`], `levels` deep: a material that is made of itself has been reported.
     fn is_textured_within(&self, material: &Material, levels: u32) -> bool {
-        let mut others = references(material).into_iter().filter_map(|i| self.get(i));
+        let mut others = material.references().filter_map(|i| self.get(i));
         material.kind.features().contains(Features::TEXTURES)
             || material.normal_map.is_some()
             || material.opacity.texture != NO_TEXTURE
@@ -94,20 +94,11 @@ pub(super) fn material(name: &str, section: &Section<'_>, textures: &mut Texture
     Reader { section: section.clone(), names: &[], textures }.material(name)
 }
 
-/// The materials that one refers to.
-fn references(material: &Material) -> Vec<usize> {
-    let mut all: Vec<_> = material.back.into_iter().collect();
-    if let MaterialKind::Blend(blend) = material.kind {
-        all.extend(blend.materials.map(|i| i as usize));
-    }
-    all
-}
-
 /// Reports a material that refers to itself, by way of others or too many of them.
 fn check_references(list: &[(String, Option<Material>)], start: usize, field: &Field<'_>) {
     let mut level = vec![start];
     for depth in 0.. {
-        level = level.iter().filter_map(|i| list[*i].1.as_ref()).flat_map(references).collect();
+        level = level.iter().filter_map(|i| list[*i].1.as_ref()).flat_map(Material::references).collect();
         level.sort_unstable();
         level.dedup();
         if level.is_empty() {
@@ -131,7 +122,7 @@ fn check_references(list: &[(String, Option<Material>)], start: usize, field: &F
 /// Reports materials within another that have holes: those of the material that a shape has are the ones there are.
 fn check_opacities(list: &[(String, Option<Material>)], index: usize, field: &Field<'_>) {
     let Some(material) = &list[index].1 else { return };
-    let parts = references(material).into_iter().filter_map(|i| list[i].1.as_ref());
+    let parts = material.references().filter_map(|i| list[i].1.as_ref());
     for part in parts.filter(|part| !part.opacity.is(1.0)) {
         let (part, name) = (quoted(&part.name), &field.name);
         let message = format!(
@@ -231,9 +222,7 @@ impl Reader<'_, '_, '_> {
     fn dielectric(&mut self) -> Option<MaterialKind> {
         let (ior, facets, scattering) = (self.ior(), self.facets(false), self.scattering());
         let facets = Facets { scattering: scattering? as u32, ..facets? };
-        if facets.scattering() == Scattering::Compensated
-            && facets.distribution == Distribution::Beckmann as u32
-        {
+        if facets.scattering() == Scattering::Compensated && facets.distribution() == Distribution::Beckmann {
             return self.section.get("scattering")?.fail(
                 "is \"compensated\", which dielectrics have for distribution = \"ggx\" only; \"random_walk\" goes with both",
             );
