@@ -3,6 +3,7 @@
 mod common;
 
 use common::ggx::{self, Cells};
+use common::lobes::samples;
 use common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, polar};
@@ -97,11 +98,6 @@ fn walter(wo: DVec3, wi: DVec3, alpha: f64, eta: f64, mistake: Mistake) -> (f64,
 }
 
 /// Samples of a lobe, `None` where nothing was scattered.
-fn samples(lobe: &impl Lobe, wo: Vec3, n: usize) -> impl Iterator<Item = Option<BsdfSample>> {
-    let mut random = Random::new(11);
-    (0..n).map(move |_| lobe.sample(wo, random.f32(), random.vec2()))
-}
-
 /// Largest relative error of f and pdf against the definitions, where the numbers of f32 tell the half vector.
 fn worst_against_walter(mistake: Mistake) -> f64 {
     let mut worst: f64 = 0.0;
@@ -109,7 +105,7 @@ fn worst_against_walter(mistake: Mistake) -> f64 {
         for alpha in [0.1, 0.4, 1.0] {
             let lobe = rough(alpha, eta);
             for wo in COSINES.map(wo) {
-                for s in samples(&lobe, wo, 300).flatten() {
+                for s in samples(&lobe, wo, 300, 11).flatten() {
                     let (f, pdf) = lobe.eval_pdf(wo, s.wi);
                     let (o, i) = (wide(wo), wide(s.wi));
                     let expected = walter(o, i, alpha.into(), eta.into(), mistake);
@@ -148,7 +144,7 @@ fn weights_are_f_cos_over_pdf() {
         for alpha in ALPHAS {
             let lobe = rough(alpha, eta);
             for wo in COSINES.map(wo) {
-                for s in samples(&lobe, wo, 500).flatten() {
+                for s in samples(&lobe, wo, 500, 11).flatten() {
                     let (f, pdf) = lobe.eval_pdf(wo, s.wi);
                     // The density of what a grazing or a narrow lobe drew may round to nothing.
                     if pdf > 0.0 {
@@ -235,7 +231,7 @@ fn densities(lobe: &Dielectric, drawn_by: &Dielectric, wo: Vec3) -> f64 {
     let cells = Cells { alpha: lobe.microfacet.alpha.x.into(), size: [16, 32] };
     let mut reflected = Grid::new(cells.size);
     let mut transmitted = Grid::new(cells.size);
-    for s in samples(drawn_by, wo, N).flatten() {
+    for s in samples(drawn_by, wo, N, 11).flatten() {
         let i = wide(s.wi);
         let (grid, half) = if i.z > 0.0 {
             (&mut reflected, o + i)
@@ -331,7 +327,8 @@ fn energy_is_that_of_quadrature_and_never_more_than_arrives() {
                 let lobe = separable(alpha, eta);
                 let n = 100_000;
                 let energy = |s: &BsdfSample| f64::from(s.weight.x) * f64::from(s.eta).powi(2);
-                let sampled = samples(&lobe, wo(z), n).flatten().map(|s| energy(&s)).sum::<f64>() / n as f64;
+                let sampled =
+                    samples(&lobe, wo(z), n, 11).flatten().map(|s| energy(&s)).sum::<f64>() / n as f64;
                 let (o, a, e) = (wide(wo(z)), f64::from(alpha), f64::from(eta));
                 let cells = Cells { alpha: a, size: [32, 64] };
                 let ratio = |wi: DVec3| 1.0 / (1.0 + ggx::lambda(wi, a));

@@ -5,6 +5,7 @@ mod common;
 use std::f64::consts::{FRAC_1_PI, TAU};
 
 use common::ggx::{self, Cells, G2, METALS};
+use common::lobes::samples;
 use common::statistics::{Grid, Verdicts, chi2_test, chi2_uniform};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, in_plane, polar, turn};
@@ -54,17 +55,12 @@ fn lobes() -> Vec<(String, Bsdf)> {
     lobes
 }
 
-fn samples(lobe: &impl Lobe, wo: Vec3, n: usize) -> impl Iterator<Item = Option<BsdfSample>> {
-    let mut random = Random::new(5);
-    (0..n).map(move |_| lobe.sample(wo, random.f32(), random.vec2()))
-}
-
 /// Largest relative error of `weight` against f·cos/pdf, over samples of all lobes.
 fn worst_weight(weight: impl Fn(&Bsdf, Vec3, &BsdfSample) -> Vec3) -> f64 {
     let mut worst: f64 = 0.0;
     for (_, lobe) in lobes() {
         for wo in COSINES.map(wo) {
-            for s in samples(&lobe, wo, 500).flatten() {
+            for s in samples(&lobe, wo, 500, 5).flatten() {
                 let (f, pdf) = lobe.eval_pdf(wo, s.wi);
                 let error = weight(&lobe, wo, &s) * pdf / (f * s.wi.z) - 1.0;
                 // At grazing angles the half vector of wo and wi cancels, and with it the cosine that reflectance
@@ -107,7 +103,7 @@ fn density_of_a_sample_is_that_of_its_direction() {
             _ => (1.0, 1.0),
         };
         for wo in COSINES.map(wo) {
-            for s in samples(&lobe, wo, 2000).flatten() {
+            for s in samples(&lobe, wo, 2000, 5).flatten() {
                 let relative = (s.pdf / lobe.pdf(wo, s.wi) - 1.0).abs();
                 // The half vector of wo and wi is off by an ulp or two, of a peak as wide as alpha; more where it cancels.
                 let half = 0.5 * (wo + s.wi).length();
@@ -185,7 +181,7 @@ fn is_its_density(lobe: &Conductor, drawn_by: &Conductor, wo: Vec3) -> f64 {
     let more = ggx::bounded(wide(wo), cells.alpha);
     let mut expected = cells.visible(wide(wo), 20, |wm| if reflected(wm).z > 0.0 { more } else { 0.0 });
     let mut grid = Grid::new(cells.size);
-    for s in samples(drawn_by, wo, N).flatten() {
+    for s in samples(drawn_by, wo, N, 5).flatten() {
         let [v, turn] = cells.place((wide(wo) + wide(s.wi)).normalize());
         grid.add(v, turn);
     }
@@ -232,7 +228,7 @@ fn mirrors_reflect_the_fresnel_term_in_one_direction() {
 #[test]
 fn diffuse_draws_directions_with_its_density() {
     let mut grid = Grid::new([16, 32]);
-    for s in samples(&PAINT, wo(0.3), 200_000).flatten() {
+    for s in samples(&PAINT, wo(0.3), 200_000, 5).flatten() {
         let w = wide(s.wi);
         assert!((f64::from(s.pdf) - w.z * FRAC_1_PI).abs() < 1e-7);
         grid.add(w.z * w.z, turn(w.x, w.y));

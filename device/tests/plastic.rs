@@ -5,12 +5,13 @@ mod common;
 use std::f64::consts::{FRAC_1_PI, TAU};
 
 use common::facets::Facets;
+use common::lobes::samples;
 use common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, ggx, integrate, polar, turn};
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use device::bsdf::plastic::{Coat, coated, smooth_internal};
-use device::bsdf::{Bsdf, BsdfSample, Lobe, Plastic, SmoothPlastic};
+use device::bsdf::{Bsdf, Lobe, Plastic, SmoothPlastic};
 use glam::{Vec2, Vec3};
 
 const MASKINGS: [Masking; 2] = [Masking::Separable, Masking::Correlated];
@@ -360,11 +361,6 @@ fn control_other_colors_or_masking_are_not_those_of_mitsuba() {
 }
 
 /// Samples of a lobe, `None` where nothing was scattered.
-fn samples(lobe: &impl Lobe, wo: Vec3, n: usize, seed: u64) -> impl Iterator<Item = Option<BsdfSample>> {
-    let mut random = Random::new(seed);
-    (0..n).map(move |_| lobe.sample(wo, random.f32(), random.vec2()))
-}
-
 /// Cells of directions: rings around the normal for those whose half vector has a slope below 10 α, if α is small, and
 /// parts of the hemisphere for others.
 struct Partition {

@@ -5,12 +5,13 @@ mod common;
 
 use std::f64::consts::{FRAC_1_PI, FRAC_PI_2, PI, TAU};
 
+use common::lobes::samples;
 use common::statistics::{Verdicts, chi2_test, ln_gamma};
 use common::vector::{DVec3, wide};
 use common::{Random, adversarial_u, choices, points, polar};
 use device::bsdf::microfacet::Masking;
 use device::bsdf::principled::{Parameters, eta_from_specular};
-use device::bsdf::{BsdfSample, Lobe, Principled};
+use device::bsdf::{Lobe, Principled};
 use glam::{Vec2, Vec3};
 
 /// Where the oracle goes wrong on purpose.
@@ -217,11 +218,6 @@ fn above(random: &mut Random) -> Vec3 {
 
 fn flipped(w: Vec3) -> Vec3 {
     Vec3::new(w.x, w.y, -w.z)
-}
-
-fn samples(lobe: &Principled, wo: Vec3, n: usize, seed: u64) -> impl Iterator<Item = Option<BsdfSample>> {
-    let mut random = Random::new(seed);
-    (0..n).map(move |_| lobe.sample(wo, random.f32(), random.vec2()))
 }
 
 /// How well the half vector and its cosines are told in f32, from 0 to 1: they cancel where light hardly turns, and along

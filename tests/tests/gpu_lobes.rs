@@ -8,7 +8,7 @@
 //! means over all inputs are compared.
 
 #[path = "gpu_selftest/machine.rs"]
-#[allow(dead_code, reason = "not every test binary uses all of it")]
+#[expect(dead_code, reason = "not every test binary uses all of it")]
 mod machine;
 
 use std::f64::consts::TAU;
@@ -24,17 +24,15 @@ use device::material::{
 };
 use device::rng::{pcg4d, uniform};
 use device::scene::SceneView;
-use glam::{Affine3A, Vec2, Vec3};
+use glam::{Vec2, Vec3};
 use machine::{Gpu, arg};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::Cpu;
 use renderer::backend::cuda::Cuda;
 use renderer::render::Uploaded;
-use renderer::scene::{
-    Camera, Description, Direct, FovAxis, Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler,
-    Shape,
-};
+use renderer::scene::{Geometry, Masking, Material, MaterialKind};
 use torrance_tests::assembled;
+use torrance_tests::closed::{camera, description, shape};
 
 /// The kernels of the tests.
 const PTX: &str = include_str!("../../device/selftest.ptx");
@@ -212,39 +210,11 @@ fn groups(x: f32) -> Vec<Group> {
 /// A scene of these materials, in which nobody looks at anything.
 fn scene(groups: &[Group], masking: Masking) -> SceneData {
     let kinds = groups.iter().flat_map(|group| &group.kinds);
-    assembled(&Description {
-        render: RenderSettings {
-            width: 1,
-            height: 1,
-            spp: 1,
-            seed: 0,
-            max_depth: 1,
-            rr_depth: None,
-            sampler: Sampler::Independent,
-            direct: Direct::Mis,
-            masking,
-        },
-        camera: Camera {
-            position: Vec3::Z,
-            target: Vec3::ZERO,
-            up: Vec3::Y,
-            fov: 45.0,
-            fov_axis: FovAxis::X,
-        },
-        environment: Vec3::ZERO,
-        images: Vec::new(),
-        textures: Vec::new(),
-        materials: kinds.map(|kind| Material::new("", *kind)).collect(),
-        shapes: vec![Shape {
-            name: String::new(),
-            geometry: Geometry::Sphere { center: Vec3::ZERO, radius: 0.1 },
-            material: 0,
-            emission: Vec3::ZERO,
-            emission_two_sided: false,
-            flip_normals: false,
-            world_from_object: Affine3A::IDENTITY,
-        }],
-    })
+    let sphere = shape(Geometry::Sphere { center: Vec3::ZERO, radius: 0.1 }, 0.0);
+    let mut scene = description(1, camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0), 0.0, vec![sphere]);
+    scene.render.masking = masking;
+    scene.materials = kinds.map(|kind| Material::new("", *kind)).collect();
+    assembled(&scene)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ pub(crate) mod albedo;
 pub(crate) mod facets;
 pub(crate) mod ggx;
 pub(crate) mod layers;
+pub(crate) mod lobes;
 pub(crate) mod optics;
 pub(crate) mod statistics;
 pub(crate) mod vector;
