@@ -7,6 +7,7 @@
 pub mod assemble;
 pub mod backend;
 pub mod cli;
+pub mod compare;
 pub mod film;
 pub mod render;
 pub mod report;

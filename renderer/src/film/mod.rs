@@ -6,11 +6,15 @@ pub mod develop;
 pub mod encode;
 pub mod format;
 pub mod image;
+pub mod layers;
+pub mod measured;
 mod openexr;
 pub mod write;
 
 pub use format::Format;
-pub use image::{Image, ReadError, read};
+pub use image::{Image, ReadError, read, read_layers};
+pub use layers::Layers;
+pub use measured::Measured;
 
 /// Sums over the samples of every pixel, in f64, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,13 +6,14 @@ use exr::image::pixel_vec::PixelVec;
 use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
 use exr::prelude::{
-    Blocks, Compression, Encoding, GetPixel, Image as ExrImage, IntoSample, Layer, LayerAttributes,
-    LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, SpecificChannels, Vec2, WritableImage, f16,
-    read as exr_read,
+    Blocks, Compression, Encoding, FlatSamples, GetPixel, Image as ExrImage, IntoSample, Layer,
+    LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, SpecificChannels, Vec2,
+    WritableImage, f16, read as exr_read,
 };
 
 use super::encode::{ExrDepth, Provenance};
 use super::image::{Image, check_pixels};
+use super::layers::{Channel, Layers, Samples};
 
 /// Scan lines in ZIP blocks of 16: what other tools write, lossless and small.
 const ENCODING: Encoding = Encoding {
@@ -100,4 +101,58 @@ pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
         .map_err(|e| e.to_string())?;
     let PixelVec { resolution, pixels } = image.layer_data.channel_data.pixels;
     Ok(Image { width: resolution.x() as u32, height: resolution.y() as u32, pixels })
+}
+
+/// Reads all channels of all layers. A layer's name goes before the names of its channels; names that are there
+/// already are not read again.
+pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, String> {
+    let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    let mut channels = 0;
+    for header in &meta.headers {
+        if header.layer_size != size {
+            return Err("its layers differ in size".into());
+        }
+        channels += header.channels.list.len() as u64;
+    }
+    // As many bytes as an image of the largest size may have, shared by all channels.
+    check_pixels(size.x() as u64, (size.y() as u64).saturating_mul(channels.div_ceil(3)))?;
+    file.rewind().map_err(|e| e.to_string())?;
+    let image = exr_read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .all_layers()
+        .all_attributes()
+        .from_buffered(file)
+        .map_err(|e| e.to_string())?;
+    let mut layers = Layers { width: size.x() as u32, height: size.y() as u32, ..Layers::default() };
+    for layer in image.layer_data {
+        let prefix = layer.attributes.layer_name.as_ref().map(|n| n.to_string()).unwrap_or_default();
+        for channel in layer.channel_data.list {
+            let name = channel.name.to_string();
+            let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+            if layers.channel(&name).is_some() {
+                continue;
+            }
+            let samples = match channel.sample_data {
+                FlatSamples::F16(x) => Samples::Half(x),
+                FlatSamples::F32(x) => Samples::Float(x),
+                FlatSamples::U32(x) => Samples::Uint(x),
+            };
+            layers.channels.push(Channel { name, samples });
+        }
+        let said = layer.attributes.other.iter().chain(&image.attributes.other);
+        for (name, value) in said {
+            let text = match value {
+                AttributeValue::Text(t) => t.to_string(),
+                AttributeValue::F64(x) => x.to_string(),
+                AttributeValue::F32(x) => x.to_string(),
+                AttributeValue::I32(x) => x.to_string(),
+                _ => continue,
+            };
+            layers.attributes.entry(name.to_string()).or_insert(text);
+        }
+    }
+    Ok(layers)
 }
