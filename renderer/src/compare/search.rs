@@ -1,0 +1,177 @@
+//! The search of all blocks, at all scales, for evidence of a difference.
+
+use super::blocks::{Block, Grid};
+use super::correlation::Correlation;
+use super::feature::{Feature, Weights};
+use super::noise::{Null, median};
+use super::{Detectable, Finding, tail};
+
+/// Tests of one feature in blocks of one size, over all channels.
+pub(super) struct Family {
+    feature: Feature,
+    side: usize,
+    /// Number of blocks that say anything.
+    pub(super) tests: usize,
+    /// The strongest evidence.
+    pub(super) best: Finding,
+}
+
+/// What the search has found so far.
+pub(super) struct Search {
+    size: [usize; 2],
+    families: Vec<Family>,
+    sensitivities: Vec<Sensitivity>,
+    /// Per pixel, the largest z of a channel.
+    pub(super) z: Vec<f32>,
+    /// The largest inflation of a channel's variance by correlation.
+    pub(super) correlation: f64,
+}
+
+/// How small a difference one family of tests sees.
+struct Sensitivity {
+    feature: Feature,
+    side: usize,
+    /// Of each channel and block: standard deviation, and what rounding may do, over the signal.
+    relative: Vec<[f64; 2]>,
+}
+
+/// Sides of the blocks that the smallest visible difference is stated for, pixels; besides the whole image.
+const STATED: [usize; 2] = [8, 32];
+
+/// A difference of so many standard deviations more than the threshold is seen with 95 % probability.
+const POWER_95: f64 = 1.645;
+
+impl Search {
+    pub(super) fn new(size: [usize; 2]) -> Self {
+        let z = vec![0.0; size[0] * size[1]];
+        Self { size, families: Vec::new(), sensitivities: Vec::new(), z, correlation: 1.0 }
+    }
+
+    /// Looks for all features in one channel.
+    pub(super) fn look_at(&mut self, null: &Null, channel: usize) {
+        let correlation = Correlation::of(null, self.size);
+        self.correlation = self.correlation.max(correlation.inflation(usize::MAX));
+        for feature in Feature::TESTED {
+            let weights = Weights { null, size: self.size };
+            let width = self.size[0];
+            let block = |x: usize, y: usize| {
+                let (w, i) = (weights.of(feature, x, y), y * width + x);
+                null.weighted(w, i)
+            };
+            let mut grid = Grid::new(self.size, feature.smallest_block(), block);
+            loop {
+                self.look_in(&grid, &correlation, feature, channel);
+                match grid.coarser() {
+                    Some(coarser) => grid = coarser,
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// Looks for a feature in all blocks of one size.
+    fn look_in(&mut self, grid: &Grid, correlation: &Correlation, feature: Feature, channel: usize) {
+        let inflation = correlation.inflation(grid.side);
+        let family = self.family(feature, grid.side);
+        for (i, block) in grid.blocks.iter().enumerate() {
+            let z = block.z(inflation);
+            family.tests += usize::from(block.says_something());
+            if z.abs() > family.best.z.abs() {
+                let p = tail::p_self_normalized(z);
+                let region = grid.region(i);
+                family.best = Finding { region, channel, feature, z, p, ..Finding::NOTHING };
+            }
+        }
+        if feature == Feature::Mean && grid.side == 1 {
+            for (most, block) in self.z.iter_mut().zip(&grid.blocks) {
+                let z = block.z(inflation) as f32;
+                if z.abs() > most.abs() {
+                    *most = z;
+                }
+            }
+        }
+        self.note_sensitivity(grid, inflation, feature);
+    }
+
+    /// The family of a feature and size of blocks.
+    fn family(&mut self, feature: Feature, side: usize) -> &mut Family {
+        let known = self.families.iter().position(|f| f.feature == feature && f.side == side);
+        let at = known.unwrap_or_else(|| {
+            self.families.push(Family { feature, side, tests: 0, best: Finding::NOTHING });
+            self.families.len() - 1
+        });
+        &mut self.families[at]
+    }
+
+    fn note_sensitivity(&mut self, grid: &Grid, inflation: f64, feature: Feature) {
+        let stated = feature == Feature::Mean && STATED.contains(&grid.side);
+        let whole = grid.is_whole() && matches!(feature, Feature::Mean | Feature::Brightness);
+        if !stated && !whole {
+            return;
+        }
+        let relative = |block: &Block| {
+            let signal = block.signal.abs();
+            [(block.variance() * inflation).sqrt() / signal, block.rounding / signal]
+        };
+        let lit = grid.blocks.iter().filter(|block| block.signal != 0.0).map(relative);
+        let side = grid.side;
+        match self.sensitivities.iter_mut().find(|s| s.feature == feature && s.side == side) {
+            Some(known) => known.relative.extend(lit),
+            None => self.sensitivities.push(Sensitivity { feature, side, relative: lit.collect() }),
+        }
+    }
+
+    /// The strongest evidence, and the probability, at most, of any as strong.
+    ///
+    /// Within a family tests are many and correlated, and Šidák's bound is close; among the families, which are few, the
+    /// level is divided evenly, so that the search of a million pixels costs the test of the whole image nothing.
+    pub(super) fn verdict(&self) -> (f64, Finding) {
+        let families = self.families.iter().filter(|f| f.tests > 0);
+        let among_all = |f: &Family| (self.tested() * tail::among(f.best.p, f.tests)).min(1.0);
+        let strongest = families.map(|f| (among_all(f), f.best)).min_by(|f, g| f.0.total_cmp(&g.0));
+        strongest.unwrap_or((1.0, Finding::NOTHING))
+    }
+
+    /// Number of families that say anything.
+    fn tested(&self) -> f64 {
+        self.families.iter().filter(|f| f.tests > 0).count().max(1) as f64
+    }
+
+    /// The differences that would have been seen at a level with 95 % probability.
+    pub(super) fn detectable(&self, level: f64) -> Vec<Detectable> {
+        let whole_side = self.families.iter().map(|f| f.side).max().unwrap_or(1);
+        let blocks = STATED.into_iter().filter(|side| *side < whole_side);
+        let mut out: Vec<_> = blocks
+            .filter_map(|side| {
+                let mut seen = self.seen(Feature::Mean, side, level)?;
+                let most = quantile(&mut seen, 0.95)?;
+                Some(Detectable { block: Some(side as u32), median: median(&mut seen)?, most })
+            })
+            .collect();
+        let mean = self.seen(Feature::Mean, whole_side, level).unwrap_or_default();
+        let brightness = self.seen(Feature::Brightness, whole_side, level).unwrap_or_default();
+        let mut whole: Vec<f64> = if brightness.len() == mean.len() {
+            mean.iter().zip(brightness).map(|(a, b)| a.min(b)).collect()
+        } else {
+            mean
+        };
+        if let (Some(most), Some(median)) = (quantile(&mut whole, 1.0), median(&mut whole)) {
+            out.push(Detectable { block: None, median, most });
+        }
+        out
+    }
+
+    /// What a family of tests would have seen in each of its blocks.
+    fn seen(&self, feature: Feature, side: usize, level: f64) -> Option<Vec<f64>> {
+        let sensitivity = self.sensitivities.iter().find(|s| s.feature == feature && s.side == side)?;
+        let tests = self.families.iter().find(|f| f.feature == feature && f.side == side)?.tests.max(1);
+        let p = tail::of_each(level / self.tested(), tests);
+        let needed = tail::z_self_normalized(p) + POWER_95;
+        Some(sensitivity.relative.iter().map(|[sigma, rounding]| needed * sigma + rounding).collect())
+    }
+}
+
+fn quantile(x: &mut [f64], q: f64) -> Option<f64> {
+    let at = ((x.len() as f64 * q).ceil() as usize).saturating_sub(1);
+    (!x.is_empty()).then(|| *x.select_nth_unstable_by(at, f64::total_cmp).1)
+}
