@@ -86,25 +86,25 @@ impl Null {
     }
 
     /// Finds out which image is noisier, and what the other says of it.
-    fn orient(&mut self, sides: &[Side<'_>; 2]) {
-        let mut ratio = median_ratio(&self.noisy, &self.clean);
-        let mut counts = median_ratio_of(sides[1], sides[0], self.d.len());
-        let mut clean_side = sides[1];
-        if counts.unwrap_or(ratio) < 1.0 {
+    fn orient(&mut self, [a, b]: &[Side<'_>; 2]) {
+        let n = self.d.len();
+        let (mut noisy, mut clean) = (a, b);
+        let mut counts = median_of((0..n).filter_map(|i| Some(b.told_samples(i)? / a.told_samples(i)?)));
+        let mut ratio = median_of((0..n).filter_map(|i| Some(a.told_variance(i)? / b.told_variance(i)?)));
+        if counts.or(ratio).is_some_and(|r| r < 1.0) {
             std::mem::swap(&mut self.noisy, &mut self.clean);
-            ratio = 1.0 / ratio;
-            counts = counts.map(|c| 1.0 / c);
-            clean_side = sides[0];
+            std::mem::swap(&mut noisy, &mut clean);
+            (counts, ratio) = (counts.map(f64::recip), ratio.map(f64::recip));
         }
-        if counts.unwrap_or(ratio) < LOPSIDED || !ratio.is_finite() {
-            self.guide = (0..self.d.len()).map(|i| 0.5 * (sides[0].value(i) + sides[1].value(i))).collect();
+        if counts.or(ratio).is_none_or(|r| r < LOPSIDED) {
+            self.guide = (0..n).map(|i| 0.5 * (noisy.value(i) + clean.value(i))).collect();
             self.guide_variance = self.noisy.iter().zip(&self.clean).map(|(x, y)| x + y).collect();
             return;
         }
         // With the same estimator, variances are as the numbers of samples; another may have more.
-        let factor = counts.map_or(ratio, |c| c.max(ratio));
-        self.expected = self.clean.iter().map(|v| v * factor).collect();
-        self.guide = (0..self.d.len()).map(|i| clean_side.value(i)).collect();
+        let factor = f64::max(counts.unwrap_or(0.0), ratio.unwrap_or(0.0));
+        self.expected = (0..n).map(|i| factor * clean.variance(i)).collect();
+        self.guide = (0..n).map(|i| clean.value(i)).collect();
         self.guide_variance.clone_from(&self.clean);
     }
 }
@@ -139,6 +139,16 @@ impl Side<'_> {
         let n = noise.samples.as_ref().map_or(SAMPLES_UNKNOWN, |n| n[i].into());
         // A single sample has no standard error.
         if noise.stderr[i][self.c].is_finite() { n.max(2.0) } else { 1.0 }
+    }
+
+    /// Number of samples, if the image tells it.
+    fn told_samples(&self, i: usize) -> Option<f64> {
+        self.of.noise.as_ref()?.samples.as_ref().map(|_| self.samples(i))
+    }
+
+    /// The variance, if it is known and there is any.
+    fn told_variance(&self, i: usize) -> Option<f64> {
+        Some(self.variance(i)).filter(|v| *v > 0.0 && v.is_finite())
     }
 
     /// Σ (x − mean)² / n² over the samples x, seen from their own mean: the variance of the image's value, but for a
@@ -178,20 +188,9 @@ fn power_below(x: f64) -> f64 {
     if x > 0.0 { x.log2().floor().exp2() } else { 0.0 }
 }
 
-/// The median of x/y where both are known and not zero; 1 where there is none.
-fn median_ratio(x: &[f64], y: &[f64]) -> f64 {
-    let usable = |(x, y): &(&f64, &f64)| **x > 0.0 && **y > 0.0 && x.is_finite() && y.is_finite();
-    let mut ratios: Vec<f64> = x.iter().zip(y).filter(usable).map(|(x, y)| x / y).collect();
-    median(&mut ratios).unwrap_or(1.0)
-}
-
-/// The median ratio of the numbers of samples, if both images tell them.
-fn median_ratio_of(more: Side<'_>, fewer: Side<'_>, n: usize) -> Option<f64> {
-    let told = |side: Side<'_>| side.of.noise.as_ref().is_some_and(|noise| noise.samples.is_some());
-    if !told(more) || !told(fewer) {
-        return None;
-    }
-    median(&mut (0..n).map(|i| more.samples(i) / fewer.samples(i)).collect::<Vec<_>>())
+/// The median of what there is.
+fn median_of(x: impl Iterator<Item = f64>) -> Option<f64> {
+    median(&mut x.collect::<Vec<_>>())
 }
 
 /// The median; `None` of nothing.
