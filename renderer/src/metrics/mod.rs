@@ -1,0 +1,113 @@
+//! How far one image is from another, as the numbers that the field uses.
+//!
+//! The first image is the one under test, the second the reference. None of these numbers knows of noise: what
+//! differs between two renders of the same scene differs between any two. [`crate::compare`] does.
+//!
+//! Images of a display are measured as they are encoded, in [0, 1]; radiance as it is. What has to have a display's
+//! range, SSIM and ꟻLIP, brings radiance into it, each in its own way. A pixel with a value in either image that is
+//! not finite is left out of everything, and counted.
+
+use crate::film::develop::srgb_encode;
+use crate::film::image::Image;
+
+pub mod bias;
+pub mod flip;
+pub mod pointwise;
+pub mod ssim;
+pub mod threshold;
+
+pub use bias::{Bias, Origin};
+pub use flip::Flip;
+pub use pointwise::Pointwise;
+pub use threshold::{Metric, Threshold};
+
+/// What the values of images mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What a display shows, from 0 to 1.
+    Display,
+    /// Linear radiance, from 0 to whatever.
+    Radiance,
+}
+
+/// Two images of one size, to be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// What the values mean.
+    pub kind: Kind,
+    /// The image under test; NaN where a pixel is left out.
+    pub a: Vec<[f32; 3]>,
+    /// The reference; NaN where a pixel is left out.
+    pub b: Vec<[f32; 3]>,
+}
+
+/// All of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metrics {
+    /// Errors of pixels, pooled.
+    pub pointwise: Pointwise,
+    /// Mean structural similarity; `None` if no window of 11 × 11 pixels fits.
+    pub ssim: Option<f64>,
+    /// ꟻLIP.
+    pub flip: Flip,
+    /// Pixels that were measured.
+    pub measured: usize,
+    /// Pixels left out, since they are not finite in one of the images.
+    pub left_out: usize,
+}
+
+impl Pair {
+    /// Two images as [`crate::film::read`] gives them.
+    ///
+    /// # Panics
+    /// If they differ in size.
+    pub fn new(a: &Image, b: &Image, kind: Kind) -> Self {
+        assert_eq!((a.width, a.height), (b.width, b.height), "images of different sizes");
+        let encode = |p: [f32; 3]| match kind {
+            Kind::Radiance => p,
+            Kind::Display => p.map(|x| srgb_encode(f64::from(x)) as f32),
+        };
+        let finite = |p: &[f32; 3]| p.iter().all(|x| x.is_finite());
+        let both = a.pixels.iter().zip(&b.pixels);
+        let kept = both.map(|(a, b)| match finite(a) && finite(b) {
+            true => (encode(*a), encode(*b)),
+            false => ([f32::NAN; 3], [f32::NAN; 3]),
+        });
+        let (a_pixels, b_pixels) = kept.unzip();
+        Self { width: a.width, height: a.height, kind, a: a_pixels, b: b_pixels }
+    }
+
+    /// Number of pixels that are left out.
+    pub fn left_out(&self) -> usize {
+        self.a.iter().filter(|p| p[0].is_nan()).count()
+    }
+
+    /// Pixels of both that are not left out.
+    pub fn pixels(&self) -> impl Iterator<Item = ([f64; 3], [f64; 3])> + '_ {
+        let both = self.a.iter().zip(&self.b).filter(|(a, _)| !a[0].is_nan());
+        both.map(|(a, b)| (a.map(f64::from), b.map(f64::from)))
+    }
+}
+
+impl Metrics {
+    /// Measures two images, seen at so many pixels per degree; `None` if no pixel can be.
+    pub fn of(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
+        let left_out = pair.left_out();
+        let measured = pair.a.len() - left_out;
+        let pointwise = Pointwise::of(pair)?;
+        let flip = Flip::of(pair, pixels_per_degree)?;
+        Some(Self { pointwise, ssim: ssim::mean(pair), flip, measured, left_out })
+    }
+}
+
+/// Luminance of linear Rec. 709: the middle row of its matrix to XYZ.
+fn luminance([r, g, b]: [f32; 3]) -> f32 {
+    0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+#[cfg(test)]
+mod pictures;
