@@ -2,10 +2,11 @@
 
 use device::arch::Portable;
 use device::bsdf::Full;
-use device::bvh::closest_hit;
+use device::bvh::{Hit, closest_hit};
 use device::film::FilmPixel;
 use device::path::generate;
-use device::path::step::{shade, visibility};
+use device::path::step::{Shaded, shade, visibility};
+use device::ray::Ray;
 use device::shape::triangle;
 use glam::Vec3;
 use renderer::assemble::SceneData;
@@ -20,16 +21,19 @@ pub enum Mistake {
     None,
     /// Direct light without the cosine of the receiver.
     NoCosineInDirectLight,
+    /// Direct light without the cosine of the receiver on a share of the surfaces, in patches of a size.
+    NoCosineOn {
+        /// The share, in [0, 1].
+        share: f32,
+        /// Side of the patches.
+        patch: f32,
+    },
     /// The BSDF's density is this many times what it should be, wherever it is used.
     BsdfPdf(f32),
 }
 
 /// Renders on the host with a mistake, by the same parts that [`device::path::step::step`] is made of.
-///
-/// # Panics
-/// If the scene has spheres, whose normals this does not compute.
 pub fn render(scene: &SceneData, spp: u32, mistake: Mistake) -> Film {
-    assert!(mistake != Mistake::NoCosineInDirectLight || scene.stats.spheres == 0, "only triangles");
     let mut cpu = Cpu::with_instruction_set(Some(1), InstructionSet::Portable).expect("threads start");
     let uploaded = Uploaded::new(&mut cpu, scene).expect("the scene fits");
     let view = uploaded.view(scene);
@@ -69,11 +73,10 @@ fn path(
         };
         match mistake {
             Mistake::None => {}
-            Mistake::NoCosineInDirectLight => {
-                if let Some(shadow) = &mut shaded.shadow {
-                    let prim = &scene.prims[hit.prim as usize];
-                    let n = triangle::area_normal([prim.a, prim.b, prim.c]).normalize();
-                    shadow.ld /= n.dot(shadow.ray.d).abs();
+            Mistake::NoCosineInDirectLight => lose_cosine(scene, &before.ray, &hit, &mut shaded),
+            Mistake::NoCosineOn { share, patch } => {
+                if is_in_patch(before.ray.at(hit.t) / patch, share) {
+                    lose_cosine(scene, &before.ray, &hit, &mut shaded);
                 }
             }
             Mistake::BsdfPdf(factor) => {
@@ -91,4 +94,23 @@ fn path(
             return state.l;
         }
     }
+}
+
+/// Takes the cosine of the receiver out of the direct light at a hit.
+fn lose_cosine(scene: &SceneData, ray: &Ray, hit: &Hit, shaded: &mut Shaded) {
+    if let Some(shadow) = &mut shaded.shadow {
+        let prim = &scene.prims[hit.prim as usize];
+        let n = match prim.is_sphere() {
+            true => ray.at(hit.t) - prim.a,
+            false => triangle::area_normal([prim.a, prim.b, prim.c]),
+        };
+        shadow.ld /= n.normalize().dot(shadow.ray.d).abs().max(1e-3);
+    }
+}
+
+/// Whether a point, in units of patches, is in one of those that a hash picks.
+fn is_in_patch(p: Vec3, share: f32) -> bool {
+    let [x, y, z] = p.floor().to_array().map(|x| x as i32 as u32);
+    let hash = device::rng::pcg4d([x, y, z, 0])[0];
+    hash as f32 / u32::MAX as f32 <= share
 }
