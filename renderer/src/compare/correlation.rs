@@ -13,6 +13,9 @@ pub(super) struct Correlation {
 }
 
 impl Correlation {
+    /// What is known of images whose pixels are independent.
+    pub(super) const NONE: Self = Self { lags: Vec::new() };
+
     /// Of the residuals of one channel: z of each pixel, clipped to ±3 and less the mean of its neighbourhood, so that
     /// a difference of the expectations is not taken for correlated noise.
     pub(super) fn of(null: &Null, size: [usize; 2]) -> Self {
@@ -33,6 +36,11 @@ impl Correlation {
             }
         }
         Self { lags }
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_none(&self) -> bool {
+        self.lags.is_empty()
     }
 
     /// Variance of the mean of a square block of pixels, over what it would be without correlation.

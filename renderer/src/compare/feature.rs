@@ -18,6 +18,8 @@ pub enum Feature {
     ShiftY,
     /// Sharpness: the difference in proportion to the image's curvature, weighted likewise.
     Sharpness,
+    /// Differences of either sign, which add up as squares where their sum is nothing: of blocks of this side, pixels.
+    Pattern(u32),
     /// Numbers: NaN or infinity in one of the images, but not in the other.
     Finite,
 }
@@ -46,7 +48,7 @@ impl Weights<'_> {
     /// The weight of pixel (x, y).
     pub(super) fn of(&self, feature: Feature, x: usize, y: usize) -> f64 {
         let signal = match feature {
-            Feature::Mean | Feature::Finite => return 1.0,
+            Feature::Mean | Feature::Pattern(_) | Feature::Finite => return 1.0,
             Feature::Brightness => self.ring(x, y),
             Feature::ShiftX => self.slope(x, y, [1, 0]),
             Feature::ShiftY => self.slope(x, y, [0, 1]),

@@ -19,6 +19,8 @@ pub(super) struct Null {
     pub(super) guide: Vec<f64>,
     /// Its variance.
     pub(super) guide_variance: Vec<f64>,
+    /// Whether the noise of each pixel is known to be independent of its neighbours'.
+    pub(super) is_independent: bool,
 }
 
 /// Where a file does not say from how many samples its standard errors come.
@@ -44,6 +46,9 @@ impl Null {
             rounding: Vec::with_capacity(n),
             guide: Vec::with_capacity(n),
             guide_variance: Vec::with_capacity(n),
+            is_independent: [a, b]
+                .iter()
+                .all(|of| of.noise.as_ref().is_none_or(|noise| noise.is_independent)),
         };
         for (i, usable) in usable.iter().enumerate() {
             if !usable {

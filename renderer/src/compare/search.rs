@@ -4,7 +4,7 @@ use super::blocks::{Block, Grid};
 use super::correlation::Correlation;
 use super::feature::{Feature, Weights};
 use super::noise::{Null, median};
-use super::{Detectable, Finding, tail};
+use super::{Detectable, Finding, Region, tail};
 
 /// Tests of one feature in blocks of one size, over all channels.
 pub(super) struct Family {
@@ -38,6 +38,9 @@ struct Sensitivity {
 /// Sides of the blocks that the smallest visible difference is stated for, pixels; besides the whole image.
 const STATED: [usize; 2] = [8, 32];
 
+/// Squares of fewer blocks are not added up: what they say their means do.
+const FEWEST_BLOCKS: usize = 4;
+
 /// A difference of so many standard deviations more than the threshold is seen with 95 % probability.
 const POWER_95: f64 = 1.645;
 
@@ -49,7 +52,8 @@ impl Search {
 
     /// Looks for all features in one channel.
     pub(super) fn look_at(&mut self, null: &Null, channel: usize) {
-        let correlation = Correlation::of(null, self.size);
+        let correlation =
+            if null.is_independent { Correlation::NONE } else { Correlation::of(null, self.size) };
         self.correlation = self.correlation.max(correlation.inflation(usize::MAX));
         for feature in Feature::TESTED {
             let weights = Weights { null, size: self.size };
@@ -72,10 +76,13 @@ impl Search {
     /// Looks for a feature in all blocks of one size.
     fn look_in(&mut self, grid: &Grid, correlation: &Correlation, feature: Feature, channel: usize) {
         let inflation = correlation.inflation(grid.side);
+        let mut energy = (0.0, 0);
         let family = self.family(feature, grid.side);
         for (i, block) in grid.blocks.iter().enumerate() {
             let z = block.z(inflation);
-            family.tests += usize::from(block.says_something());
+            let tests = usize::from(block.says_something());
+            family.tests += tests;
+            energy = (energy.0 + z * z, energy.1 + tests);
             if z.abs() > family.best.z.abs() {
                 let p = tail::p_self_normalized(z);
                 let region = grid.region(i);
@@ -91,6 +98,23 @@ impl Search {
             }
         }
         self.note_sensitivity(grid, inflation, feature);
+        if feature == Feature::Mean && correlation.is_none() && energy.1 >= FEWEST_BLOCKS {
+            self.look_at_energy(energy, grid.side, channel);
+        }
+    }
+
+    /// Looks at the sum of z² over so many blocks.
+    fn look_at_energy(&mut self, (sum, blocks): (f64, usize), side: usize, channel: usize) {
+        let [width, height] = self.size.map(|n| n as u32);
+        let feature = Feature::Pattern(side as u32);
+        let family = self.family(feature, side);
+        family.tests += 1;
+        let p = tail::p_sum_of_squares(sum, blocks);
+        if p < family.best.p {
+            let z = (sum - blocks as f64) / (2.0 * blocks as f64).sqrt();
+            let region = Region { x: 0, y: 0, width, height };
+            family.best = Finding { region, channel, feature, z, p, ..Finding::NOTHING };
+        }
     }
 
     /// The family of a feature and size of blocks.

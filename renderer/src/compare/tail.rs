@@ -49,6 +49,15 @@ fn erfc(x: f64) -> f64 {
     0.5 * FRAC_2_SQRT_PI * gauss / (x + tail)
 }
 
+/// The probability, at most, that the squares of `n` independent z as of [`p_self_normalized`] add up to `sum`.
+///
+/// Given the |x|, E exp(λz²) is at most what it is for a normal z, (1 − 2λ)^−½ for λ < ½, since exp(λz²) is the mean of
+/// exp(√(2λ) g z) over normal g; so Chernoff's bound for χ² holds.
+pub(super) fn p_sum_of_squares(sum: f64, n: usize) -> f64 {
+    let excess = sum / n as f64 - 1.0;
+    if excess <= 0.0 { 1.0 } else { (-0.5 * n as f64 * (excess - excess.ln_1p())).exp() }
+}
+
 /// The probability, at most, of a p as small as this among `tests`. Šidák (1967): exact for independent tests, and a
 /// bound for two-sided ones of correlated normal variables.
 pub(super) fn among(p: f64, tests: usize) -> f64 {
@@ -100,6 +109,18 @@ mod tests {
         }
         // Two signs that agree: z = √2, with probability ½; the constant is chosen so that this is exact.
         assert!((p_self_normalized(SQRT_2) - 0.5).abs() < 1e-3);
+    }
+
+    /// Quantiles of χ² at 1 % and 0.1 % (Abramowitz & Stegun, table 26.8), and not much below the bound.
+    #[test]
+    fn sums_of_squares_stay_below_the_bound() {
+        for (sum, n, p) in
+            [(23.209, 10, 0.01), (29.588, 10, 0.001), (135.807, 100, 0.01), (149.449, 100, 0.001)]
+        {
+            let bound = p_sum_of_squares(sum, n);
+            assert!(bound >= p && bound < 15.0 * p, "{sum}, {n}: {bound}");
+        }
+        assert_eq!(p_sum_of_squares(9.0, 10), 1.0);
     }
 
     #[test]

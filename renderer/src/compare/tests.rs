@@ -177,6 +177,14 @@ fn a_shift_is_called_a_shift() {
     assert!(verdict.worst.z < 0.0);
 }
 
+#[test]
+fn differences_that_cancel_add_up_as_squares() {
+    let checkered = |x: usize, y: usize| 1.0 + 0.06 * if (x + y) % 2 == 0 { 1.0 } else { -1.0 };
+    let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
+    let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
+    assert!(verdict.is_different() && verdict.worst.feature == Feature::Pattern(1), "{:?}", verdict.worst);
+}
+
 /// What is said to be detectable is detected; a quarter of it is not.
 #[test]
 fn the_stated_resolution_is_that() {
@@ -232,7 +240,7 @@ fn nan_in_one_image_is_a_difference_and_in_both_is_none() {
 
 /// Averages over 3 × 3 pixels, with the standard errors of that: what a wide reconstruction filter does.
 fn filtered(film: &Film) -> Measured {
-    let mut out = Measured::from(film);
+    let mut out = told_nothing(Measured::from(film));
     let noise = out.noise.as_mut().expect("a film's");
     for (i, (value, stderr)) in out.image.pixels.iter_mut().zip(&mut noise.stderr).enumerate() {
         let around = |k: usize, n: usize| (k % n + n - 1)..(k % n + n + 2);
@@ -248,6 +256,12 @@ fn filtered(film: &Film) -> Measured {
     out
 }
 
+/// An image of which it is not known whether pixels are independent.
+fn told_nothing(mut image: Measured) -> Measured {
+    image.noise.as_mut().expect("a film's").is_independent = false;
+    image
+}
+
 #[test]
 fn filters_wider_than_a_pixel_are_noticed() {
     let image = |seed| filtered(&render(Law::Exponential, 32, seed, scene));
@@ -255,6 +269,12 @@ fn filters_wider_than_a_pixel_are_noticed() {
     // The variance of a large block is nine times that of independent pixels.
     assert!((7.0..11.0).contains(&correlation), "{correlation}");
     assert!(false_alarms(100, |seed| [seed, seed + 1].map(image)) <= 4);
-    let independent = |seed| Measured::from(&render(Law::Exponential, 32, seed, scene));
+    let told_otherwise = |seed| {
+        let mut image = image(seed);
+        image.noise.as_mut().expect("a film's").is_independent = true;
+        image
+    };
+    assert!(false_alarms(10, |seed| [seed, seed + 1].map(told_otherwise)) >= 5);
+    let independent = |seed| told_nothing(Measured::from(&render(Law::Exponential, 32, seed, scene)));
     assert!(judge(&independent(1), &independent(2), 0.01).correlation < 1.05);
 }

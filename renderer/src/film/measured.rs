@@ -26,6 +26,9 @@ pub struct Noise {
     /// Number of independent samples per pixel (or of renders, where the standard errors come from the spread of
     /// these) that means and standard errors are estimated from; `None` if unknown.
     pub samples: Option<Vec<f32>>,
+    /// Whether the noise of each pixel is known to be independent of its neighbours', as with a reconstruction filter
+    /// that is no wider than a pixel.
+    pub is_independent: bool,
 }
 
 /// How numbers were rounded when they were stored.
@@ -42,13 +45,17 @@ pub enum Rounding {
     Display,
 }
 
+/// The attribute of EXR files that names the reconstruction filter. Ours is "box": samples count for the pixel that
+/// they are in, and for no other.
+pub const PIXEL_FILTER: &str = "pixelFilter";
+
 impl From<&Film> for Measured {
     fn from(film: &Film) -> Self {
         let stderr = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
         let samples = film.pixels.iter().map(|p| p.count as f32).collect();
         Self {
             image: Image::from(film),
-            noise: Some(Noise { stderr, samples: Some(samples) }),
+            noise: Some(Noise { stderr, samples: Some(samples), is_independent: true }),
             rounding: Rounding::Float,
         }
     }
@@ -64,7 +71,9 @@ impl Measured {
             format,
             reason: "it has neither channels R, G and B nor Y".into(),
         })?;
-        let noise = layers.rgb("stderr").map(|stderr| Noise { stderr, samples: samples(&layers) });
+        let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
+        let noise = layers.rgb("stderr");
+        let noise = noise.map(|stderr| Noise { stderr, samples: samples(&layers), is_independent });
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,

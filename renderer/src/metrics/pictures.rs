@@ -205,7 +205,7 @@ fn the_standard_error_of_a_bias() {
     close(bias.mean[1], 1.5, 1e-9);
     close(bias.stderr[1], (17.5_f64 / 5.0 / 6.0).sqrt(), 1e-9);
 
-    let noise = |stderr| Noise { stderr: vec![[stderr; 3]; 24 * 16], samples: None };
+    let noise = |stderr| Noise { stderr: vec![[stderr; 3]; 24 * 16], samples: None, is_independent: true };
     let (a, b) = (noise(0.3), noise(0.4));
     let known = Bias::of(&pair, Some([Some(&a), Some(&b)])).unwrap();
     close(known.stderr[2], 0.5 / 384.0_f64.sqrt(), 1e-7);

@@ -113,7 +113,7 @@ fn power(
     trials: u32,
 ) -> Option<Vec<String>> {
     // Of which hundreds cover what the camera sees.
-    let patch = 0.03 * description.camera.position.distance(description.camera.target);
+    let patch = 0.02 * description.camera.position.distance(description.camera.target);
     let judges = 1 + METRICS.len();
     let mut smallest = vec![None::<String>; judges];
     let sizes: &[f64] = if change.has_size() { &LADDER } else { &[0.0] };
