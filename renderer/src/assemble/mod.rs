@@ -1,6 +1,7 @@
 //! From a description to flat data, ready to upload.
 
 mod bvh;
+mod fingerprint;
 mod lights;
 mod materials;
 mod shapes;

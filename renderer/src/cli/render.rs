@@ -11,12 +11,12 @@ use super::summary::{Laps, Output, Seconds, Summary, print_json};
 use super::terminal::{color, count};
 use super::values::{self, DeviceChoice, RrDepth};
 use super::{EXIT_CODES, signals};
-use crate::assemble::{self, SceneData, Stats};
+use crate::assemble::{self, SceneData};
 use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
-use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode};
+use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode, encode_layers};
 use crate::film::write::Target;
-use crate::film::{Film, Format, Image};
+use crate::film::{Film, Format, Image, Layers, aov};
 use crate::render::{self, Budget, Control, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler, Severity};
@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     seconds.render = laps.lap();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(Done { args, targets, settings, stats: scene.stats, traced, seconds, laps, notes })
+    finish(Done { args, targets, settings, scene, traced, seconds, laps, notes })
 }
 
 /// Reads the scene and builds what machines take.
@@ -206,7 +206,7 @@ struct Done<'a> {
     args: &'a Args,
     targets: Vec<Target>,
     settings: RenderSettings,
-    stats: Stats,
+    scene: SceneData,
     /// The film, and the machine that filled it.
     traced: (Rendered, String),
     seconds: Seconds,
@@ -216,15 +216,17 @@ struct Done<'a> {
 
 /// Writes the images and tells what happened.
 fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
-    let Done { args, targets, settings, stats, mut seconds, mut laps, mut notes, .. } = done;
+    let Done { args, targets, settings, scene, mut seconds, mut laps, mut notes, .. } = done;
     let (Rendered { film, progress, interrupted }, device) = done.traced;
     notes.display.phase("writing");
     let about = Provenance {
         software: concat!("torrance ", env!("CARGO_PKG_VERSION")).into(),
         scene: args.scene.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         device,
+        scene_hash: scene.fingerprint(),
         spp: progress.spp,
         seed: settings.seed,
+        settings: told(&settings),
         seconds: progress.elapsed.as_secs_f64(),
     };
     let (outputs, failures) = write(&targets, &film, &args.image.settings(), &about, &mut notes);
@@ -246,7 +248,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         interrupted,
         outputs,
         warnings: notes.end(),
-        contents: stats.into(),
+        contents: scene.stats.into(),
     };
     if !args.quiet {
         summary.tell(&progress);
@@ -260,6 +262,20 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
+/// The settings of a render that EXR files tell.
+fn told(settings: &RenderSettings) -> Vec<(&'static str, String)> {
+    fn name<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
+        names.iter().find(|(_, v)| v == value).map_or("", |(name, _)| name).into()
+    }
+    vec![
+        ("sampler", name(scene::SAMPLERS, &settings.sampler)),
+        ("direct", name(scene::DIRECT, &settings.direct)),
+        ("masking", name(scene::MASKINGS, &settings.masking)),
+        ("maxDepth", settings.max_depth.to_string()),
+        ("rrDepth", settings.rr_depth.map_or("off".into(), |n| n.to_string())),
+    ]
+}
+
 /// Writes every image that can be written; the failures of the others are sentences.
 fn write(
     targets: &[Target],
@@ -270,11 +286,15 @@ fn write(
 ) -> (Vec<Output>, Vec<String>) {
     let image = Image::from(film);
     notes.warn_of_samples(film, &image);
+    let layers = || Layers { attributes: about.attributes(), ..aov::layers(film) };
     let (mut outputs, mut failures) = (Vec::new(), Vec::new());
     for target in targets {
         let path = target.path.display().to_string();
-        let written = encode(&image, target.format, settings, about)
-            .and_then(|e| target.replace(&e.bytes).map(|()| e).map_err(|e| e.to_string()));
+        let encoded = match target.format {
+            Format::Exr => encode_layers(layers(), settings.exr),
+            format => encode(&image, format, settings, about),
+        };
+        let written = encoded.and_then(|e| target.replace(&e.bytes).map(|()| e).map_err(|e| e.to_string()));
         match written {
             Ok(encoded) => {
                 if encoded.clamped > 0 {

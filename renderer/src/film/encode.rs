@@ -1,8 +1,12 @@
 //! Images to the bytes of a file.
 
+use std::collections::BTreeMap;
+
 use super::develop::Develop;
 use super::format::Format;
 use super::image::Image;
+use super::layers::Layers;
+use super::measured::PIXEL_FILTER;
 use super::openexr;
 
 /// How images are encoded.
@@ -12,7 +16,7 @@ pub struct Settings {
     pub develop: Develop,
     /// Bits of a PNG channel.
     pub png: PngDepth,
-    /// Type of an EXR channel.
+    /// Type of the colours in an EXR file.
     pub exr: ExrDepth,
 }
 
@@ -28,7 +32,7 @@ pub enum PngDepth {
     Sixteen,
 }
 
-/// Type of an EXR channel.
+/// Type of the colours in an EXR file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ExrDepth {
     /// 16-bit floats: half the size, 11 bits of precision, at most 65504
@@ -45,14 +49,35 @@ pub struct Provenance {
     pub software: String,
     /// Scene file.
     pub scene: String,
+    /// [`crate::assemble::SceneData::fingerprint`]: renders with the same have the same expectation.
+    pub scene_hash: u64,
     /// Machine.
     pub device: String,
     /// Samples per pixel taken.
     pub spp: u32,
     /// Seed of the sampler.
     pub seed: u32,
+    /// Settings of the transport, by the names that attributes have.
+    pub settings: Vec<(&'static str, String)>,
     /// Time the render took, seconds.
     pub seconds: f64,
+}
+
+impl Provenance {
+    /// What an EXR file says of itself.
+    pub fn attributes(&self) -> BTreeMap<String, String> {
+        let own = [
+            ("software", self.software.clone()),
+            ("scene", self.scene.clone()),
+            ("sceneHash", format!("{:016x}", self.scene_hash)),
+            ("device", self.device.clone()),
+            ("spp", self.spp.to_string()),
+            ("seed", self.seed.to_string()),
+            ("renderTime", self.seconds.to_string()),
+            (PIXEL_FILTER, "box".into()),
+        ];
+        own.into_iter().chain(self.settings.iter().cloned()).map(|(k, v)| (k.into(), v)).collect()
+    }
 }
 
 /// An encoded image.
@@ -77,11 +102,8 @@ pub fn encode(
         Format::Png => png(image, settings)?,
         Format::Pfm => pfm(image),
         Format::Exr => {
-            if settings.exr == ExrDepth::Half {
-                let exceeds = |x: &f32| x.is_finite() && x.abs() > f32::from(half::f16::MAX);
-                clamped = image.pixels.iter().filter(|p| p.iter().any(exceeds)).count();
-            }
-            openexr::encode(image, settings.exr, about)?
+            let layers = Layers { attributes: about.attributes(), ..Layers::from(image) };
+            return encode_layers(layers, settings.exr);
         }
         Format::Hdr => {
             let exact: Vec<_> = image.pixels.iter().map(|p| nearest_rgbe(*p)).collect();
@@ -90,6 +112,12 @@ pub fn encode(
         }
     };
     Ok(Encoded { bytes, clamped })
+}
+
+/// Encodes all channels as OpenEXR. `depth` is that of colours; the rest keeps its type.
+pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, String> {
+    let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
+    Ok(Encoded { bytes: openexr::encode(layers)?, clamped })
 }
 
 fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, String> {

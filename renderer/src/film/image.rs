@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::develop::srgb_decode;
 use super::format::{Format, UnknownExtension};
-use super::layers::{Channel, Layers, Samples};
+use super::layers::Layers;
 use super::{Film, openexr};
 
 /// Linear Rec. 709 values, row by row from the top left.
@@ -75,20 +75,17 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
 pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
     let format = Format::of(path)?;
     if format != Format::Exr {
-        return read(path).map(Layers::from);
+        return read(path).map(|image| Layers::from(&image));
     }
     let file = BufReader::new(File::open(path)?);
     openexr::decode_layers(file).map_err(|reason| ReadError::Invalid { format, reason })
 }
 
-impl From<Image> for Layers {
-    fn from(image: Image) -> Self {
-        let channel = |(c, name): (usize, &str)| Channel {
-            name: name.into(),
-            samples: Samples::Float(image.pixels.iter().map(|p| p[c]).collect()),
-        };
-        let channels = ["R", "G", "B"].into_iter().enumerate().map(channel).collect();
-        Self { width: image.width, height: image.height, channels, ..Self::default() }
+impl From<&Image> for Layers {
+    fn from(image: &Image) -> Self {
+        let mut layers = Self::new(image.width, image.height);
+        layers.push_floats("", ["R", "G", "B"], &image.pixels);
+        layers
     }
 }
 

@@ -6,6 +6,12 @@ use half::f16;
 
 use super::image::Image;
 
+/// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
+pub const STDERR: &str = "stderr";
+
+/// The channel of numbers of samples.
+pub const SAMPLES: &str = "samples";
+
 /// The channels of an image file, and what it says of itself.
 ///
 /// Names are those of OpenEXR: `R`, `G` and `B` are the image; channels of a layer have its name and a dot before
@@ -55,6 +61,17 @@ impl Samples {
         }
     }
 
+    /// Sample `i` exactly.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn get_f64(&self, i: usize) -> f64 {
+        match self {
+            Self::Uint(x) => x[i].into(),
+            _ => self.get(i).into(),
+        }
+    }
+
     /// Number of samples.
     pub fn len(&self) -> usize {
         match self {
@@ -70,7 +87,69 @@ impl Samples {
     }
 }
 
+impl Channel {
+    /// Whether it is part of a colour, the image's or a layer's: something to look at, which may be rounded to half
+    /// floats. Standard errors are to be computed with.
+    pub fn is_color(&self) -> bool {
+        let (layer, name) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
+        matches!(name, "R" | "G" | "B" | "Y") && layer != STDERR
+    }
+}
+
+/// The nearest half; finite values stay finite.
+fn to_half(x: f32) -> f16 {
+    if x.is_finite() {
+        f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
+    } else {
+        f16::from_f32(x)
+    }
+}
+
 impl Layers {
+    /// An image without channels.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, ..Self::default() }
+    }
+
+    /// Number of pixels.
+    pub fn pixels(&self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    /// Adds a channel.
+    ///
+    /// # Panics
+    /// If it has not one sample a pixel.
+    pub fn push(&mut self, name: impl Into<String>, samples: Samples) {
+        assert_eq!(samples.len(), self.pixels(), "samples of a channel");
+        self.channels.push(Channel { name: name.into(), samples });
+    }
+
+    /// Adds a channel of floats for every component of a layer: the name of the layer, or an empty one for the image
+    /// itself, and those of the components.
+    ///
+    /// # Panics
+    /// If there is not one value a pixel.
+    pub fn push_floats<const N: usize>(&mut self, layer: &str, components: [&str; N], values: &[[f32; N]]) {
+        for (c, component) in components.into_iter().enumerate() {
+            let name = if layer.is_empty() { component.to_owned() } else { format!("{layer}.{component}") };
+            self.push(name, Samples::Float(values.iter().map(|v| v[c]).collect()));
+        }
+    }
+
+    /// Rounds colours to half floats. Yields the number of pixels that exceeded what these hold, and were clamped.
+    pub fn round_colors_to_half(&mut self) -> usize {
+        let colors = || self.channels.iter().filter(|c| c.is_color());
+        let exceeds = |x: f32| x.is_finite() && x.abs() > f16::MAX.to_f32();
+        let clamped = (0..self.pixels()).filter(|&i| colors().any(|c| exceeds(c.samples.get(i)))).count();
+        for channel in self.channels.iter_mut().filter(|c| c.is_color()) {
+            if let Samples::Float(x) = &channel.samples {
+                channel.samples = Samples::Half(x.iter().map(|x| to_half(*x)).collect());
+            }
+        }
+        clamped
+    }
+
     /// The channel of this name.
     pub fn channel(&self, name: &str) -> Option<&Channel> {
         self.channels.iter().find(|c| c.name == name)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::format::Format;
 use super::image::{Image, ReadError};
-use super::layers::{Channel, Layers, Samples};
+use super::layers::{Channel, Layers, SAMPLES, STDERR, Samples};
 use super::{Film, read_layers};
 
 /// An image, and what is known of its noise: what is compared.
@@ -72,8 +72,11 @@ impl Measured {
             reason: "it has neither channels R, G and B nor Y".into(),
         })?;
         let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
-        let noise = layers.rgb("stderr");
+        let noise = layers.rgb(STDERR);
         let noise = noise.map(|stderr| Noise { stderr, samples: samples(&layers), is_independent });
+        if let Some(noise) = &noise {
+            noise.check(layers.width).map_err(|reason| ReadError::Invalid { format, reason })?;
+        }
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
@@ -84,9 +87,23 @@ impl Measured {
     }
 }
 
+impl Noise {
+    /// Refuses standard errors that are none: NaN or negative.
+    fn check(&self, width: u32) -> Result<(), String> {
+        let is_valid = |e: &f32| *e >= 0.0;
+        match self.stderr.iter().position(|e| !e.iter().all(is_valid)) {
+            None => Ok(()),
+            Some(i) => {
+                let (x, y) = (i % width as usize, i / width as usize);
+                Err(format!("layer \"{STDERR}\" is NaN or negative at pixel ({x}, {y})"))
+            }
+        }
+    }
+}
+
 /// Samples per pixel: a channel, or one number for all.
 fn samples(layers: &Layers) -> Option<Vec<f32>> {
-    if let Some(channel) = layers.channel("samples") {
+    if let Some(channel) = layers.channel(SAMPLES) {
         return Some((0..channel.samples.len()).map(|i| channel.samples.get(i)).collect());
     }
     let all: f32 = layers.attributes.get("spp")?.parse().ok()?;
@@ -97,4 +114,50 @@ fn exr_rounding(layers: &Layers) -> Rounding {
     let is_half = |c: &&Channel| matches!(c.samples, Samples::Half(_));
     let halves = layers.rgb_channels("").is_some_and(|rgb| rgb.iter().any(is_half));
     if halves { Rounding::Half } else { Rounding::Float }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::film::encode::{ExrDepth, encode_layers};
+    use crate::film::{Pixel, aov};
+
+    fn film() -> Film {
+        let pixel = |mean: f64, count: u64| {
+            let n = count as f64;
+            Pixel { sum: [mean * n; 3], sum_sq: [n * (mean * mean + 0.25); 3], count, rejected: 0 }
+        };
+        let pixels = vec![pixel(0.1, 16), pixel(2.0, 1), Pixel::default(), pixel(0.7, 100_000_001)];
+        Film { width: 2, height: 2, pixels }
+    }
+
+    fn through_file(layers: Layers, depth: ExrDepth) -> Result<Measured, ReadError> {
+        let file = tempfile::Builder::new().suffix(".exr").tempfile().unwrap();
+        std::fs::write(file.path(), encode_layers(layers, depth).unwrap().bytes).unwrap();
+        Measured::read(file.path())
+    }
+
+    #[test]
+    fn a_film_is_measured_alike_in_memory_and_in_a_file() {
+        let measured = Measured::from(&film());
+        assert_eq!(through_file(aov::layers(&film()), ExrDepth::Float).unwrap(), measured);
+        let half = through_file(aov::layers(&film()), ExrDepth::Half).unwrap();
+        assert_eq!((half.rounding, &half.noise), (Rounding::Half, &measured.noise));
+        assert_eq!(half.image.pixels[1], [2.0; 3]);
+        let Noise { stderr, samples } = measured.noise.unwrap();
+        assert!((stderr[0][0] - (0.25_f32 / 15.0).sqrt()).abs() < 1e-6);
+        assert_eq!(stderr[1..3], [[f32::INFINITY; 3]; 2]);
+        assert_eq!(samples.unwrap()[..3], [16.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn standard_errors_that_are_none_are_refused() {
+        for wrong in [f32::NAN, -1e-3] {
+            let mut layers = aov::layers(&film());
+            let stderr = layers.channels.iter_mut().find(|c| c.name == "stderr.G").unwrap();
+            stderr.samples = Samples::Float(vec![0.1, 0.1, wrong, 0.1]);
+            let message = through_file(layers, ExrDepth::Float).unwrap_err().to_string();
+            assert!(message.contains("pixel (0, 1)") && message.contains("stderr"), "{message}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use device::film::FilmPixel;
 
+pub mod aov;
 pub mod develop;
 pub mod encode;
 pub mod format;

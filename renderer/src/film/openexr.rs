@@ -1,4 +1,4 @@
-//! OpenEXR: channels R, G and B, with a record of how the image was made.
+//! OpenEXR: any channels in one part, with a record of how the image was made.
 
 use std::io::{BufRead, Cursor, Seek};
 
@@ -6,12 +6,11 @@ use exr::image::pixel_vec::PixelVec;
 use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
 use exr::prelude::{
-    Blocks, Compression, Encoding, FlatSamples, GetPixel, Image as ExrImage, IntoSample, Layer,
-    LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, SpecificChannels, Vec2,
-    WritableImage, f16, read as exr_read,
+    AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
+    LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
+    read as exr_read,
 };
 
-use super::encode::{ExrDepth, Provenance};
 use super::image::{Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
@@ -22,31 +21,22 @@ const ENCODING: Encoding = Encoding {
     line_order: LineOrder::Increasing,
 };
 
-/// The bytes of an EXR file.
-pub(super) fn encode(image: &Image, depth: ExrDepth, about: &Provenance) -> Result<Vec<u8>, String> {
-    let at = |p: Vec2<usize>| image.pixels[p.y() * image.width as usize + p.x()];
-    match depth {
-        ExrDepth::Float => write(image, about, |p| at(p).into()),
-        ExrDepth::Half => write(image, about, |p| at(p).map(to_half).into()),
-    }
-}
+/// The attribute that OpenEXR has for the program that made a file.
+const SOFTWARE: &str = "software";
 
-/// The nearest half; finite values stay finite.
-pub(super) fn to_half(x: f32) -> f16 {
-    if x.is_finite() {
-        f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
-    } else {
-        f16::from_f32(x)
-    }
-}
-
-fn write<S: IntoSample>(
-    image: &Image,
-    about: &Provenance,
-    pixels: impl GetPixel<Pixel = (S, S, S)>,
-) -> Result<Vec<u8>, String> {
-    let size = (image.width as usize, image.height as usize);
-    let layer = Layer::new(size, attributes(about), ENCODING, SpecificChannels::rgb(pixels));
+/// The bytes of an EXR file. Its colours are Rec. 709's.
+pub(super) fn encode(layers: Layers) -> Result<Vec<u8>, String> {
+    let size = (layers.width as usize, layers.height as usize);
+    let attributes = layer_attributes(&layers);
+    let channels = layers.channels.into_iter().map(|channel| {
+        let samples = match channel.samples {
+            Samples::Half(x) => FlatSamples::F16(x),
+            Samples::Float(x) => FlatSamples::F32(x),
+            Samples::Uint(x) => FlatSamples::U32(x),
+        };
+        AnyChannel::new(text(&channel.name), samples)
+    });
+    let layer = Layer::new(size, attributes, ENCODING, AnyChannels::sort(channels.collect()));
     let mut file = ExrImage::from_layer(layer);
     file.attributes.chromaticities = Some(Chromaticities {
         red: Vec2(0.64, 0.33),
@@ -59,20 +49,23 @@ fn write<S: IntoSample>(
     Ok(bytes.into_inner())
 }
 
-fn attributes(about: &Provenance) -> LayerAttributes {
-    // Not `Text::from`, which panics on what is not Latin-1. EXR strings are UTF-8.
-    let text = |s: &str| Text::from_slice_unchecked(s.as_bytes());
-    let mut a = LayerAttributes { software_name: Some(text(&about.software)), ..LayerAttributes::default() };
-    a.other = [
-        ("scene", AttributeValue::Text(text(&about.scene))),
-        ("device", AttributeValue::Text(text(&about.device))),
-        ("spp", AttributeValue::Text(text(&about.spp.to_string()))),
-        ("seed", AttributeValue::Text(text(&about.seed.to_string()))),
-        ("renderTime", AttributeValue::F64(about.seconds)),
-    ]
-    .map(|(name, value)| (text(name), value))
-    .into();
-    a
+/// Strings of EXR files are UTF-8. `Text::from` panics on what is not Latin-1, and `Text`'s `Display` shows it.
+fn text(s: &str) -> Text {
+    Text::from_slice_unchecked(s.as_bytes())
+}
+
+fn string(text: &Text) -> String {
+    String::from_utf8_lossy(text.as_slice()).into_owned()
+}
+
+fn layer_attributes(layers: &Layers) -> LayerAttributes {
+    let software = layers.attributes.get(SOFTWARE);
+    let others = layers.attributes.iter().filter(|(name, _)| *name != SOFTWARE);
+    LayerAttributes {
+        software_name: software.map(|s| text(s)),
+        other: others.map(|(name, value)| (text(name), AttributeValue::Text(text(value)))).collect(),
+        ..LayerAttributes::default()
+    }
 }
 
 /// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
@@ -128,9 +121,9 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Str
         .map_err(|e| e.to_string())?;
     let mut layers = Layers { width: size.x() as u32, height: size.y() as u32, ..Layers::default() };
     for layer in image.layer_data {
-        let prefix = layer.attributes.layer_name.as_ref().map(|n| n.to_string()).unwrap_or_default();
+        let prefix = layer.attributes.layer_name.as_ref().map(string).unwrap_or_default();
         for channel in layer.channel_data.list {
-            let name = channel.name.to_string();
+            let name = string(&channel.name);
             let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
             if layers.channel(&name).is_some() {
                 continue;
@@ -142,17 +135,77 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Str
             };
             layers.channels.push(Channel { name, samples });
         }
+        if let Some(software) = &layer.attributes.software_name {
+            layers.attributes.entry(SOFTWARE.into()).or_insert(string(software));
+        }
         let said = layer.attributes.other.iter().chain(&image.attributes.other);
         for (name, value) in said {
-            let text = match value {
-                AttributeValue::Text(t) => t.to_string(),
+            let value = match value {
+                AttributeValue::Text(t) => string(t),
                 AttributeValue::F64(x) => x.to_string(),
                 AttributeValue::F32(x) => x.to_string(),
                 AttributeValue::I32(x) => x.to_string(),
                 _ => continue,
             };
-            layers.attributes.entry(name.to_string()).or_insert(text);
+            layers.attributes.entry(string(name)).or_insert(value);
         }
     }
     Ok(layers)
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+
+    use super::*;
+
+    fn layers() -> Layers {
+        let mut layers = Layers::new(3, 2);
+        layers.push_floats("", ["R", "G", "B"], &[[1.0, 2.0, 3.0], [1e30, -0.5, 1e-30]].repeat(3));
+        layers.push("samples", Samples::Uint(vec![0, 1, u32::MAX, 1 << 24 | 1, 5, 6]));
+        layers.push("albedo.R", Samples::Half((0..6).map(|i| f16::from_f32(i as f32)).collect()));
+        layers.push(
+            "a layer with a very long name, in a language: 台所.X",
+            Samples::Float(vec![f32::INFINITY; 6]),
+        );
+        for (name, value) in [("software", "torrance 0"), ("scene", "Küche-台所.toml"), ("seed", "")] {
+            layers.attributes.insert(name.into(), value.into());
+        }
+        layers
+    }
+
+    #[test]
+    fn layers_keep_names_types_bits_and_attributes() {
+        let mut read = decode_layers(Cursor::new(encode(layers()).unwrap())).unwrap();
+        let mut expected = layers();
+        read.channels.sort_by(|a, b| a.name.cmp(&b.name));
+        expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
+        assert_eq!(read, expected);
+        let image = decode(Cursor::new(encode(layers()).unwrap())).unwrap();
+        assert_eq!(Some(image), layers().image());
+    }
+
+    #[test]
+    fn half_floats_are_for_colors() {
+        let mut layers = layers();
+        layers.push("stderr.R", Samples::Float(vec![0.1; 6]));
+        assert_eq!(layers.round_colors_to_half(), 3, "1e30 is clamped");
+        let is_half = |name| matches!(layers.channel(name).unwrap().samples, Samples::Half(_));
+        assert!(is_half("R") && is_half("albedo.R"));
+        assert!(!is_half("stderr.R") && !is_half("samples"));
+        assert_eq!(layers.rgb("").unwrap()[1], [65504.0, -0.5, 0.0]);
+    }
+
+    #[test]
+    fn channels_that_are_coarser_than_the_image_are_refused() {
+        let mut layers = Layers::new(2, 2);
+        layers.push("RY", Samples::Float(vec![0.5; 4]));
+        let mut bytes = encode(layers).unwrap();
+        assert!(decode_layers(Cursor::new(&bytes)).is_ok());
+        // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
+        let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;
+        (bytes[steps], bytes[steps + 4]) = (2, 2);
+        let message = decode_layers(Cursor::new(&bytes)).unwrap_err();
+        assert!(message.contains("subsampling"), "{message}");
+    }
 }

@@ -1,0 +1,131 @@
+//! A number that tells scenes apart.
+
+use bytemuck::{NoUninit, bytes_of, cast_slice};
+
+use super::SceneData;
+
+impl SceneData {
+    /// A hash of everything that determines the expectation of the image: geometry, materials, textures, lights,
+    /// camera, size and the longest path, but not how samples are drawn. FNV-1a with 64 bits: it tells scenes apart
+    /// that differ by accident, not by design.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv1a::default();
+        for source in self.first_occurrences() {
+            hash.add(&[self.prims[source]]);
+        }
+        hash.add(&self.normals);
+        hash.add(&self.uvs);
+        hash.add(&self.materials);
+        hash.add(&self.coats);
+        hash.add(&self.textures);
+        hash.add(&self.texels);
+        hash.add(&self.lights);
+        hash.add(bytes_of(&self.camera));
+        hash.add(&[self.width, self.height, self.settings.max_depth]);
+        hash.0
+    }
+
+    /// Where each primitive of the scene occurs first among `prims`, in the order of the scene: that of `prims` is
+    /// the hierarchy's.
+    fn first_occurrences(&self) -> impl Iterator<Item = usize> + use<> {
+        let count = self.sources.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut first = vec![usize::MAX; count];
+        for (i, &source) in self.sources.iter().enumerate().rev() {
+            first[source as usize] = i;
+        }
+        first.into_iter().filter(|&i| i != usize::MAX)
+    }
+}
+
+/// Fowler, Noll & Vo's hash, variant 1a (RFC 9923), over bytes.
+struct Fnv1a(u64);
+
+impl Default for Fnv1a {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv1a {
+    /// Adds how many elements there are, and their bytes.
+    fn add<T: NoUninit>(&mut self, data: &[T]) {
+        self.add_bytes(&(data.len() as u64).to_le_bytes());
+        self.add_bytes(cast_slice(data));
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        const PRIME: u64 = 0x0000_0100_0000_01b3;
+        self.0 = bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::assemble::assemble;
+    use crate::scene::load_bytes;
+
+    const SCENE: &str = r#"
+        [render]
+        size = [8, 8]
+        spp = 4
+        [camera]
+        position = [0, 0, 4]
+        target = [0, 0, 0]
+        fov = 40
+        [environment]
+        radiance = 1
+        [materials.grey]
+        type = "diffuse"
+        reflectance = 0.5
+        [[shapes]]
+        type = "sphere"
+        material = "grey"
+        [[shapes]]
+        type = "box"
+        material = "grey"
+    "#;
+
+    fn fingerprint(scene: &str) -> u64 {
+        let loaded = load_bytes("scene.toml", scene.as_bytes(), Path::new("")).unwrap();
+        assemble(&loaded.description).unwrap().fingerprint()
+    }
+
+    /// The vectors of the RFC's authors.
+    #[test]
+    fn fnv_1a_has_its_known_values() {
+        for (text, expected) in
+            [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)]
+        {
+            let mut hash = Fnv1a::default();
+            hash.add_bytes(text.as_bytes());
+            assert_eq!(hash.0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn it_changes_with_the_expectation_and_only_with_that() {
+        let original = fingerprint(SCENE);
+        for (from, to) in [
+            ("spp = 4", "spp = 5"),
+            ("spp = 4", "seed = 3"),
+            ("spp = 4", "sampler = \"independent\"\ndirect = \"bsdf\"\nrr = 2"),
+            ("type = \"box\"", "# a comment\ntype = \"box\""),
+        ] {
+            assert_eq!(fingerprint(&SCENE.replace(from, to)), original, "{to}");
+        }
+        for (from, to) in [
+            ("spp = 4", "max_depth = 3"),
+            ("8, 8", "8, 9"),
+            ("reflectance = 0.5", "reflectance = 0.5001"),
+            ("radiance = 1", "radiance = 1.01"),
+            ("type = \"box\"", "type = \"quad\""),
+            ("fov = 40", "fov = 41"),
+            ("type = \"sphere\"", "type = \"sphere\"\nradius = 1.01"),
+        ] {
+            assert_ne!(fingerprint(&SCENE.replace(from, to)), original, "{to}");
+        }
+    }
+}
