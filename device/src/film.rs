@@ -39,6 +39,46 @@ impl FilmPixel {
     }
 }
 
+/// An unevaluated sum of two floats, per component.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Sum {
+    /// The sum.
+    pub hi: Vec3,
+    /// What rounding left out of it.
+    pub lo: Vec3,
+}
+
+impl Sum {
+    /// Adds `x`.
+    #[inline(always)]
+    pub fn add(&mut self, x: Vec3) {
+        two_sum(&mut self.hi, &mut self.lo, x);
+    }
+}
+
+/// Sums over what the camera rays of a pixel meet first, 132 bytes. What meets nothing adds nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct FirstHitPixel {
+    /// Σ of the weight with which the surface scatters the ray, of which the expectation is the albedo.
+    pub albedo: Sum,
+    /// Σ of the shading normal, on the side of the viewer.
+    pub ns: Sum,
+    /// Σ of the geometric normal, on the side of the viewer.
+    pub ng: Sum,
+    /// Σ of the point.
+    pub p: Sum,
+    /// Σ of (u, v, 0).
+    pub uv: Sum,
+    /// Number of samples taken.
+    pub samples: u32,
+    /// Number of those that met something.
+    pub hits: u32,
+    /// What the ray through the centre of the pixel meets: index of the primitive in the scene and 1 more; 0 for nothing.
+    pub center: u32,
+}
+
 /// hi + lo += x in about twice the precision (Knuth's TwoSum, then Dekker's FastTwoSum).
 #[inline(always)]
 fn two_sum(hi: &mut Vec3, lo: &mut Vec3, x: Vec3) {

@@ -26,6 +26,12 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     assert_eq!(LAYOUT[11] % 8, 0, "SceneView holds pointers");
     assert_eq!(LAYOUT[13], LAYOUT[11] + 8 + LAYOUT[12] + 4 * 7, "MegakernelArgs has no hole");
     assert_eq!(LAYOUT[15], LAYOUT[11], "the film follows the scene");
+    assert_eq!(LAYOUT[21], by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");
+    assert_eq!(
+        (LAYOUT[22], LAYOUT[23]),
+        (LAYOUT[13] + 8, LAYOUT[13]),
+        "the arguments, then texture coordinates"
+    );
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);

@@ -1,23 +1,20 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod uploaded;
+
 use std::time::{Duration, Instant};
 
-use device::bsdf::plastic::Coat;
-use device::bsdf::{Basic, Compiled, Features, Glass};
-use device::bvh::Node;
-use device::film::FilmPixel;
-use device::light::{AliasEntry, Light};
-use device::material::Material;
-use device::material::texture::Texture;
-use device::path::MegakernelArgs;
+use device::bsdf::{Basic, Compiled, Glass};
+use device::film::{FilmPixel, FirstHitPixel};
 use device::path::stage::{Stage, stages};
-use device::scene::{SceneView, VertexColumns};
-use device::shape::Primitive;
-use device::shape::triangle::{TriangleNormals, TriangleUvs};
+use device::path::{FirstHitArgs, MegakernelArgs, SampleArgs};
+use device::shape::triangle::TriangleUvs;
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
-use crate::film::Film;
+use crate::film::{Film, FirstHits};
+
+pub use uploaded::Uploaded;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,6 +63,16 @@ impl Progress {
     }
 }
 
+/// What to keep beside the image, of the same samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Extras<'a> {
+    /// [`Rendered::shorter`].
+    pub shorter: bool,
+    /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
+    /// ([`crate::assemble::texture_coordinates`]), or none for them to be left out.
+    pub first_hits: Option<&'a [TriangleUvs]>,
+}
+
 /// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
@@ -80,82 +87,15 @@ pub enum Control {
 pub struct Rendered {
     /// The film.
     pub film: Film,
+    /// The films of paths of at most one and two segments, if they were asked for: what is emitted towards the
+    /// camera, and with it what has scattered once.
+    pub shorter: Option<[Film; 2]>,
+    /// What the camera rays meet, if that was asked for.
+    pub first_hits: Option<FirstHits>,
     /// How far it came.
     pub progress: Progress,
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
-}
-
-/// A scene in the memory of a back end.
-pub struct Uploaded<B: Backend> {
-    nodes: B::Buf<Node>,
-    prims: B::Buf<Primitive>,
-    sources: B::Buf<u32>,
-    columns: B::Buf<f32>,
-    normals: B::Buf<TriangleNormals>,
-    uvs: B::Buf<TriangleUvs>,
-    materials: B::Buf<Material>,
-    coats: B::Buf<Coat>,
-    textures: B::Buf<Texture>,
-    texels: B::Buf<u32>,
-    lights: B::Buf<Light>,
-    light_table: B::Buf<AliasEntry>,
-}
-
-impl<B: Backend> Uploaded<B> {
-    /// Copies a scene to a back end.
-    pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
-        let columns = if B::READS_COLUMNS { vertex_columns(&scene.prims) } else { Vec::new() };
-        Ok(Self {
-            nodes: backend.upload("BVH nodes", &scene.nodes)?,
-            prims: backend.upload("primitives", &scene.prims)?,
-            sources: backend.upload("sources of primitives", &scene.sources)?,
-            columns: backend.upload("vertex columns", &columns)?,
-            normals: backend.upload("normals", &scene.normals)?,
-            uvs: backend.upload("texture coordinates", &scene.uvs)?,
-            materials: backend.upload("materials", &scene.materials)?,
-            coats: backend.upload("coats", &scene.coats)?,
-            textures: backend.upload("textures", &scene.textures)?,
-            texels: backend.upload("texels", &scene.texels)?,
-            lights: backend.upload("lights", &scene.lights)?,
-            light_table: backend.upload("light table", &scene.light_table)?,
-        })
-    }
-
-    /// What stages see of it, valid as long as `self` is.
-    pub fn view(&self, scene: &SceneData) -> SceneView {
-        SceneView {
-            nodes: self.nodes.ptr(),
-            prims: self.prims.ptr(),
-            sources: self.sources.ptr(),
-            columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
-            normals: self.normals.ptr(),
-            uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
-            materials: self.materials.ptr(),
-            coats: self.coats.ptr(),
-            textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
-            texels: self.texels.ptr(),
-            lights: self.lights.ptr(),
-            light_table: self.light_table.ptr(),
-            light_count: scene.lights.len() as u32,
-            environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
-            has_holes: scene.features.contains(Features::CUTOUTS).into(),
-            reserved: 0,
-            camera: scene.camera,
-        }
-    }
-}
-
-/// The columns that [`VertexColumns`] describes.
-fn vertex_columns(prims: &[Primitive]) -> Vec<f32> {
-    let len = prims.len() + VertexColumns::PADDING;
-    let mut columns = vec![f32::NAN; 9 * len];
-    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| !prim.is_sphere()) {
-        for (k, x) in [prim.a, prim.b, prim.c].into_iter().flat_map(|v| v.to_array()).enumerate() {
-            columns[k * len + i] = x;
-        }
-    }
-    columns
 }
 
 /// Renders until the budget is spent or `observe`, called after every launch, says to stop.
@@ -168,15 +108,29 @@ pub fn render<B: Backend>(
     budget: Budget,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
+    render_with(backend, scene, budget, Extras::default(), observe)
+}
+
+/// As [`render`], and keeps more than the image. However the render ends, all of it is of the same samples.
+pub fn render_with<B: Backend>(
+    backend: &mut B,
+    scene: &SceneData,
+    budget: Budget,
+    extras: Extras<'_>,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Rendered, Error> {
     match Kernel::of(scene) {
-        Kernel::Basic => render_by::<B, stages::megakernel_basic>(backend, scene, budget, observe),
-        Kernel::Glass => render_by::<B, stages::megakernel_glass>(backend, scene, budget, observe),
-        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, budget, observe),
+        Kernel::Basic => render_by::<B, stages::megakernel_basic>(backend, scene, budget, extras, observe),
+        Kernel::Glass => render_by::<B, stages::megakernel_glass>(backend, scene, budget, extras, observe),
+        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, budget, extras, observe),
     }
 }
 
-/// Makes ready what [`render`] is going to launch, which would otherwise take its time then.
-pub fn prepare<B: Backend>(backend: &mut B, scene: &SceneData) -> Result<(), Error> {
+/// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
+pub fn prepare<B: Backend>(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
+    if extras.first_hits.is_some() {
+        backend.prepare::<stages::first_hit>()?;
+    }
     match Kernel::of(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
         Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
@@ -205,21 +159,21 @@ impl Kernel {
     }
 }
 
-/// [`render`], by a megakernel that knows the features of the scene.
+/// [`render_with`], by a megakernel that knows the features of the scene.
 fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
+    extras: Extras<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    backend.prepare::<S>()?;
+    prepare(backend, scene, extras)?;
     let uploaded = Uploaded::new(backend, scene)?;
-    let pixels = scene.width as usize * scene.height as usize;
     let layers = layers(backend.parallelism(), scene, budget.spp);
-    let film = backend.zeroed::<FilmPixel>("film", pixels * layers as usize)?;
-    let mut args = MegakernelArgs {
+    let films = Films::<B>::new(backend, scene, extras, layers)?;
+    let mut args = SampleArgs {
         scene: uploaded.view(scene),
-        film: film.ptr(),
+        film: films.image.ptr(),
         settings: scene.settings,
         width: scene.width,
         height: scene.height,
@@ -230,7 +184,7 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
         invocations: 0,
     };
     let start = Instant::now();
-    let mut progress = Progress::new(budget.spp, pixels as u64);
+    let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     let mut pace = Pace::new(backend.parallelism());
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
@@ -241,8 +195,8 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
         while args.first_invocation < invocations {
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
             let launched = Instant::now();
-            // SAFETY: `uploaded` and `film` hold what the arguments point to, and outlive the wait below.
-            unsafe { backend.launch::<S>(args)? };
+            // SAFETY: `uploaded` and `films` hold what the arguments point to, and outlive the wait below.
+            unsafe { films.launch::<S>(backend, args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
             pace.learn(pass.paths(args.invocations), took);
@@ -259,8 +213,85 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
             }
         }
     }
-    let film = Film::from_layers(scene.width, scene.height, &backend.download(&film)?);
-    Ok(Rendered { film, progress, interrupted })
+    films.develop(backend, scene, progress, interrupted)
+}
+
+/// What a render fills, in the memory of a back end.
+struct Films<B: Backend> {
+    image: B::Buf<FilmPixel>,
+    /// Of paths of at most one segment, and of two.
+    shorter: Option<[B::Buf<FilmPixel>; 2]>,
+    /// With the texture coordinates of the scene's primitives.
+    first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
+}
+
+impl<B: Backend> Films<B> {
+    fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>, layers: u32) -> Result<Self, Error> {
+        let pixels = scene.width as usize * scene.height as usize * layers as usize;
+        let image = backend.zeroed("film", pixels)?;
+        let shorter = match extras.shorter {
+            true => Some([
+                backend.zeroed("film of emission", pixels)?,
+                backend.zeroed("film of direct light", pixels)?,
+            ]),
+            false => None,
+        };
+        let first_hits = match extras.first_hits {
+            Some(uvs) => Some((
+                backend.zeroed("film of first hits", pixels)?,
+                backend.upload("texture coordinates of all primitives", uvs)?,
+            )),
+            None => None,
+        };
+        Ok(Self { image, shorter, first_hits })
+    }
+
+    /// Takes the samples of `args` into every film.
+    ///
+    /// # Safety
+    /// As [`Backend::launch`], but for the films, which are these.
+    unsafe fn launch<S: Stage<Args = MegakernelArgs>>(
+        &self,
+        backend: &mut B,
+        args: MegakernelArgs,
+    ) -> Result<(), Error> {
+        // SAFETY: as the caller promised; all films are of one size.
+        unsafe {
+            backend.launch::<S>(args)?;
+            for (film, depth) in self.shorter.iter().flatten().zip(1..) {
+                let mut shorter = MegakernelArgs { film: film.ptr(), ..args };
+                shorter.settings.max_depth = depth.min(args.settings.max_depth);
+                backend.launch::<S>(shorter)?;
+            }
+            if let Some((film, uvs)) = &self.first_hits {
+                let take = args.into_film(film.ptr());
+                let uvs = if uvs.is_empty() { std::ptr::null() } else { uvs.ptr().cast_const() };
+                backend.launch::<stages::first_hit>(FirstHitArgs { take, uvs })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn develop(
+        &self,
+        backend: &mut B,
+        scene: &SceneData,
+        progress: Progress,
+        interrupted: bool,
+    ) -> Result<Rendered, Error> {
+        let (width, height) = (scene.width, scene.height);
+        let mut film = |buffer| Ok(Film::from_layers(width, height, &backend.download(buffer)?));
+        let image = film(&self.image)?;
+        let shorter = match &self.shorter {
+            Some([emission, direct]) => Some([film(emission)?, film(direct)?]),
+            None => None,
+        };
+        let first_hits = match &self.first_hits {
+            Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
+            None => None,
+        };
+        Ok(Rendered { film: image, shorter, first_hits, progress, interrupted })
+    }
 }
 
 /// How many films to spread the samples of a pixel over, for the image alone to fill the machine.

@@ -2,7 +2,7 @@
 
 use cuda_std::kernel;
 use device::arch::Gpu;
-use device::path::MegakernelArgs;
+use device::path::{FirstHitArgs, MegakernelArgs};
 use device::path::stage::{ProbeArgs, Stage, stages};
 
 macro_rules! entry_points {

@@ -74,7 +74,11 @@ impl Bundle {
     /// # Safety
     /// As [`super::megakernel::run`], for the invocations of these places.
     #[inline(always)]
-    unsafe fn take_samples<A: Arch, C: Compiled>(&mut self, places: &[Option<Place>], args: &MegakernelArgs) {
+    unsafe fn take_samples<A: Arch, C: Compiled>(
+        &mut self,
+        places: &[Option<Place<FilmPixel>>],
+        args: &MegakernelArgs,
+    ) {
         for k in 0..args.samples.div_ceil(args.layers.max(1)) {
             for place in places.iter().flatten() {
                 let sample = place.first_sample + k * args.layers;

@@ -12,17 +12,20 @@ use crate::film::FilmPixel;
 use crate::rng::Dim;
 use crate::scene::SceneView;
 
-/// Arguments of the megakernel: which samples of which pixels to take.
+/// Arguments of the megakernel.
+pub type MegakernelArgs = SampleArgs<FilmPixel>;
+
+/// Which samples of which pixels to take into a film of pixels `P`.
 ///
 /// Invocations are numbered so that 32 in a row cover a tile of 8 × 4 pixels; `layers` times over, each layer
 /// taking every `layers`-th sample into a film of its own, so that small images fill large machines too.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct MegakernelArgs {
+pub struct SampleArgs<P> {
     /// The scene.
     pub scene: SceneView,
     /// `layers` films of `width · height` pixels.
-    pub film: *mut FilmPixel,
+    pub film: *mut P,
     /// Settings of the transport.
     pub settings: PathSettings,
     /// Image width, pixels.
@@ -42,14 +45,14 @@ pub struct MegakernelArgs {
 }
 
 // SAFETY: every invocation writes only its own pixel of its own film.
-unsafe impl Send for MegakernelArgs {}
+unsafe impl<P> Send for SampleArgs<P> {}
 // SAFETY: as above.
-unsafe impl Sync for MegakernelArgs {}
+unsafe impl<P> Sync for SampleArgs<P> {}
 
 /// Size of the tile that 32 invocations cover, pixels.
 const TILE: [u32; 2] = [8, 4];
 
-impl MegakernelArgs {
+impl<P> SampleArgs<P> {
     /// Number of invocations of one layer: whole tiles that cover the image.
     #[inline(always)]
     pub const fn invocations_per_layer(width: u32, height: u32) -> u32 {
@@ -93,19 +96,37 @@ pub fn generate(
 
 /// What an invocation works on.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Place<P> {
     /// Column and row.
     pub(super) pixel: [u32; 2],
     /// The pixel in the invocation's layer of the film.
-    pub(super) film: *mut FilmPixel,
+    pub(super) film: *mut P,
     /// Index of its first sample; the others follow `layers` apart.
     pub(super) first_sample: u32,
 }
 
-impl MegakernelArgs {
+impl<P> SampleArgs<P> {
+    /// The same samples, into another film.
+    pub const fn into_film<Q>(self, film: *mut Q) -> SampleArgs<Q> {
+        let Self { scene, settings, width, height, layers, first_sample, samples, .. } = self;
+        let (first_invocation, invocations) = (self.first_invocation, self.invocations);
+        SampleArgs {
+            scene,
+            film,
+            settings,
+            width,
+            height,
+            layers,
+            first_sample,
+            samples,
+            first_invocation,
+            invocations,
+        }
+    }
+
     /// What invocation `i` works on; `None` outside the image.
     #[inline(always)]
-    pub(super) fn place(&self, i: u32) -> Option<Place> {
+    pub(super) fn place(&self, i: u32) -> Option<Place<P>> {
         // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.
         let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
         let i = i + self.first_invocation;

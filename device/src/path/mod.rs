@@ -1,6 +1,7 @@
 //! Light transport: paths from the camera.
 
 mod bundle;
+mod first_hit;
 mod megakernel;
 pub mod stage;
 pub mod step;
@@ -11,7 +12,8 @@ use glam::Vec3;
 use crate::ray::Ray;
 use crate::rng::{Sampler, SamplerKind};
 
-pub use megakernel::{MegakernelArgs, generate};
+pub use first_hit::FirstHitArgs;
+pub use megakernel::{MegakernelArgs, SampleArgs, generate};
 
 /// How direct light is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::MegakernelArgs;
+use super::{FirstHitArgs, MegakernelArgs, SampleArgs, first_hit};
 use crate::arch::Arch;
 
 /// Calls `$with!` with every stage: its name, its arguments, and its threads a block on a GPU.
@@ -16,6 +16,7 @@ macro_rules! for_each_stage {
             megakernel(MegakernelArgs) block 128;
             megakernel_basic(MegakernelArgs) block 128;
             megakernel_glass(MegakernelArgs) block 128;
+            first_hit(FirstHitArgs) block 128;
             probe(ProbeArgs) block 32;
         }
     };
@@ -52,10 +53,17 @@ trait Count {
     fn count(&self) -> u32;
 }
 
-impl Count for MegakernelArgs {
+impl<P> Count for SampleArgs<P> {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.invocations
+    }
+}
+
+impl Count for FirstHitArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.take.invocations
     }
 }
 
@@ -80,7 +88,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 21] = [
+pub const LAYOUT: [u32; 24] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -102,6 +110,9 @@ pub const LAYOUT: [u32; 21] = [
     core::mem::offset_of!(crate::shape::Primitive, normals) as u32,
     core::mem::offset_of!(crate::light::Light, le) as u32,
     core::mem::offset_of!(crate::material::Header, opacity) as u32,
+    size_of::<crate::film::FirstHitPixel>() as u32,
+    size_of::<FirstHitArgs>() as u32,
+    core::mem::offset_of!(FirstHitArgs, uvs) as u32,
 ];
 
 /// Makes the stage that is the megakernel compiled for a set of features.

@@ -63,7 +63,7 @@ pub unsafe fn step<A: Arch, C: Compiled>(
 }
 
 /// Most holes that a path or a shadow ray passes.
-const MAX_HOLES: u32 = 256;
+pub(super) const MAX_HOLES: u32 = 256;
 
 /// Whether there may be holes in the surfaces of the scene.
 #[inline(always)]
@@ -114,7 +114,7 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
+pub(super) unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
     // SAFETY: the primitive's material is in range.
     unsafe {
         let header =
@@ -129,10 +129,10 @@ unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
 }
 
 /// The surface at a hit.
-struct Surface {
-    p: Vec3,
+pub(super) struct Surface {
+    pub(super) p: Vec3,
     /// Geometric normal by the shape's own orientation: counter-clockwise winding, or outward.
-    ng: Vec3,
+    pub(super) ng: Vec3,
     /// Interpolated normal, on either side.
     ns: Vec3,
     /// Direction in which u grows, of any length, for materials that ask for it; zero if there is none.
@@ -141,11 +141,11 @@ struct Surface {
     uv: Vec2,
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     extent: f32,
-    prim: Primitive,
+    pub(super) prim: Primitive,
 }
 
 /// What scatters at a surface, seen from where the path comes from.
-struct Scatterer {
+pub(super) struct Scatterer {
     /// The geometric normal on that side.
     side: Vec3,
     /// The point.
@@ -153,7 +153,7 @@ struct Scatterer {
     /// From the point to where rays to that side start; those to the other start as far behind.
     offset: Vec3,
     /// Frame around the shading normal on that side.
-    frame: Frame,
+    pub(super) frame: Frame,
     /// Direction to where the path comes from, in that frame.
     wo: Vec3,
     /// What softens the edges of shadows of a normal map.
@@ -207,7 +207,7 @@ pub unsafe fn shade<C: Compiled>(
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-unsafe fn passes_hole<C: Compiled>(
+pub(super) unsafe fn passes_hole<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &mut PathState,
@@ -269,7 +269,7 @@ fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light
 }
 
 #[inline(always)]
-unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
+pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
     let textured = C::FEATURES.contains(Features::TEXTURES);
@@ -304,7 +304,7 @@ unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
 impl Surface {
     /// Where a ray along `d` goes on behind the surface.
     #[inline(always)]
-    fn beyond(&self, d: Vec3) -> Vec3 {
+    pub(super) fn beyond(&self, d: Vec3) -> Vec3 {
         let far = self.ng * 1.0_f32.copysign(self.ng.dot(d));
         self.p + ray_offset(self.p, far, self.extent)
     }
@@ -337,7 +337,7 @@ impl Surface {
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-unsafe fn scatterer<C: Compiled>(
+pub(super) unsafe fn scatterer<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &PathState,
@@ -469,7 +469,7 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
 
 /// Draws the next direction; returns whether the path goes on.
 #[inline(always)]
-fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
+pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
     let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
     let Some(sample) = at.bsdf.sample_as::<C>(at.wo, uc, Vec2::new(u0, u1)) else {
         return false;

@@ -19,7 +19,7 @@ use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleNormals, TriangleUvs};
-use glam::DVec2;
+use glam::{DVec2, Vec2};
 
 pub(crate) use materials::Swatches;
 
@@ -34,6 +34,8 @@ pub struct SceneData {
     pub prims: Vec<Primitive>,
     /// Which primitive of the scene each of `prims` is.
     pub sources: Vec<u32>,
+    /// Index of the shape of each primitive of the scene.
+    pub shape_of: Vec<u32>,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: Vec<TriangleNormals>,
     /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
@@ -159,6 +161,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         nodes: bvh.nodes,
         prims: bvh.prims,
         sources: bvh.sources,
+        shape_of: flat.shape_of,
         normals: flat.normals,
         uvs: flat.uvs,
         features: materials::features(description, &materials),
@@ -175,6 +178,18 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         height: description.render.height,
         stats,
     })
+}
+
+/// Texture coordinates of every primitive of the scene, in its order; zero where there are none to speak of, as on
+/// spheres, on which they follow from the point.
+pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
+    let wants = materials::Wants { tangents: false, uvs: true };
+    let flat = shapes::flatten(&description.shapes, &vec![wants; description.materials.len()]);
+    let uvs = |prim: &Primitive| match prim.normals {
+        Primitive::FLAT => TriangleUvs::new([Vec2::ZERO; 3]),
+        index => flat.uvs[index as usize],
+    };
+    flat.prims.iter().map(uvs).collect()
 }
 
 fn settings(render: &RenderSettings) -> PathSettings {

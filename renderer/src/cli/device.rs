@@ -6,7 +6,7 @@ use crate::assemble::SceneData;
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::{Cuda, driver};
-use crate::render;
+use crate::render::{self, Extras};
 
 /// A machine that renders.
 pub(super) enum Machine {
@@ -68,10 +68,10 @@ fn is_gpu_expected() -> bool {
 
 impl Machine {
     /// Compiles what renders the scene.
-    pub(super) fn prepare(&mut self, scene: &SceneData) -> Result<(), Error> {
+    pub(super) fn prepare(&mut self, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
         match self {
-            Self::Cpu(cpu) => render::prepare(cpu, scene),
-            Self::Cuda(cuda) => render::prepare(&mut **cuda, scene),
+            Self::Cpu(cpu) => render::prepare(cpu, scene, extras),
+            Self::Cuda(cuda) => render::prepare(&mut **cuda, scene, extras),
         }
     }
 

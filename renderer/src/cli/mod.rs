@@ -4,10 +4,12 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod aov;
 mod bsdf;
 mod device;
 mod failure;
 mod info;
+mod notes;
 mod progress;
 mod render;
 mod signals;

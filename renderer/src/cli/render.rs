@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use super::device::{self, Machine};
 use super::failure::{Failure, INTERRUPTED};
+use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
 use super::summary::{Laps, Output, Seconds, Summary, print_json};
 use super::terminal::{color, count};
 use super::values::{self, DeviceChoice, RrDepth};
-use super::{EXIT_CODES, signals};
+use super::{EXIT_CODES, aov, signals};
 use crate::assemble::{self, SceneData};
 use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode, encode_layers};
 use crate::film::write::Target;
-use crate::film::{Film, Format, Image, Layers, aov};
-use crate::render::{self, Budget, Control, Progress, Rendered};
+use crate::film::{Film, Format, Image, Layers};
+use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler, Severity};
 
@@ -27,6 +28,7 @@ Examples:
   torrance render scene.toml -o image.png -o image.exr --size 1920x1080 --spp 1024
   torrance render scene.toml -o image.exr --time 2m --device cuda:1
   torrance render scene.toml -o image.png --exposure 1.5 --tonemap aces
+  torrance render scene.toml -o image.exr --aov albedo,N,Z
   torrance render scene.toml -o image.exr --json --quiet > summary.json
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
@@ -56,6 +58,11 @@ pub(super) struct Args {
     /// CPU threads to use [default: all]
     #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
     threads: Option<usize>,
+
+    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all, separated by
+    /// commas; stderr and samples, what comparing images takes, are always there, but for none
+    #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
+    aov: Vec<aov::Choices>,
 
     #[command(flatten)]
     image: ImageArgs,
@@ -133,18 +140,19 @@ struct ImageArgs {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let targets = check_outputs(&args.output)?;
+    let mut plan = aov::Plan::new(&args.aov, &targets)?;
     let mut found = device::find(args.device)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
     limit_threads(args.threads);
-    let mut notes = Notes { display: Display::new(args.quiet), warnings: Vec::new() };
-    notes.warn_of_ignored_options(&args.image, &targets);
+    let mut notes = Notes::new(args.quiet);
+    args.image.warn_of_ignored(&targets, &mut notes);
 
-    let (settings, scene, mut seconds) = prepare(args, &mut laps, &mut notes)?;
+    let (settings, scene, mut seconds) = prepare(args, &mut plan, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
-    machine.prepare(&scene).map_err(|e| device::failed(&e, &name))?;
+    machine.prepare(&scene, plan.extras()).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
         notes.warn(format!("rendering on the CPU: {surprise}"));
     }
@@ -153,17 +161,18 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     seconds.jit = machine.jit_seconds();
     let budget = Budget { spp: settings.spp, time: args.settings.time };
     let traced = match machine {
-        Machine::Cpu(mut cpu) => trace(&mut cpu, &scene, budget, &mut notes.display)?,
-        Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, &mut notes.display)?,
+        Machine::Cpu(mut cpu) => trace(&mut cpu, &scene, budget, plan.extras(), &mut notes.display)?,
+        Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, plan.extras(), &mut notes.display)?,
     };
     seconds.render = laps.lap();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(Done { args, targets, settings, scene, traced, seconds, laps, notes })
+    finish(Done { args, targets, plan, settings, scene, traced, seconds, laps, notes })
 }
 
 /// Reads the scene and builds what machines take.
 fn prepare(
     args: &Args,
+    plan: &mut aov::Plan,
     laps: &mut Laps,
     notes: &mut Notes,
 ) -> Result<(RenderSettings, SceneData, Seconds), Failure> {
@@ -178,6 +187,7 @@ fn prepare(
     notes.display.phase("building the scene");
     let scene =
         assemble::assemble(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: {e}")))?;
+    plan.describe(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: --aov: {e}")))?;
     let bvh = scene.stats.bvh_time.as_secs_f64();
     Ok((loaded.description.render, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
 }
@@ -187,6 +197,7 @@ fn trace<B: Backend>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
+    extras: Extras<'_>,
     display: &mut Display,
 ) -> Result<(Rendered, String), Failure> {
     let name = backend.name();
@@ -196,8 +207,8 @@ fn trace<B: Backend>(
         display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
-    let rendered =
-        render::render(backend, scene, budget, &mut observe).map_err(|e| device::failed(&e, &name))?;
+    let rendered = render::render_with(backend, scene, budget, extras, &mut observe)
+        .map_err(|e| device::failed(&e, &name))?;
     Ok((rendered, name))
 }
 
@@ -205,6 +216,7 @@ fn trace<B: Backend>(
 struct Done<'a> {
     args: &'a Args,
     targets: Vec<Target>,
+    plan: aov::Plan,
     settings: RenderSettings,
     scene: SceneData,
     /// The film, and the machine that filled it.
@@ -216,8 +228,9 @@ struct Done<'a> {
 
 /// Writes the images and tells what happened.
 fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
-    let Done { args, targets, settings, scene, mut seconds, mut laps, mut notes, .. } = done;
-    let (Rendered { film, progress, interrupted }, device) = done.traced;
+    let Done { args, targets, plan, settings, scene, mut seconds, mut laps, mut notes, .. } = done;
+    let (rendered, device) = done.traced;
+    let Rendered { film, progress, interrupted, .. } = &rendered;
     notes.display.phase("writing");
     let about = Provenance {
         software: concat!("torrance ", env!("CARGO_PKG_VERSION")).into(),
@@ -229,7 +242,8 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         settings: told(&settings),
         seconds: progress.elapsed.as_secs_f64(),
     };
-    let (outputs, failures) = write(&targets, &film, &args.image.settings(), &about, &mut notes);
+    let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
+    let (outputs, failures) = write(&targets, film, &layers, &args.image.settings(), &about, &mut notes);
     seconds.write = laps.lap();
     seconds.total = laps.total();
     let summary = Summary {
@@ -243,15 +257,15 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         max_depth: settings.max_depth,
         seconds,
         paths: progress.paths,
-        mpaths_per_s: mpaths_per_s(&progress),
+        mpaths_per_s: mpaths_per_s(progress),
         rejected_samples: film.rejected(),
-        interrupted,
+        interrupted: *interrupted,
         outputs,
         warnings: notes.end(),
         contents: scene.stats.into(),
     };
     if !args.quiet {
-        summary.tell(&progress);
+        summary.tell(progress);
     }
     if !failures.is_empty() {
         return Err(Failure::running(failures.join("\nerror: ")));
@@ -259,7 +273,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     if args.json {
         print_json(&summary)?;
     }
-    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// The settings of a render that EXR files tell.
@@ -280,13 +294,13 @@ fn told(settings: &RenderSettings) -> Vec<(&'static str, String)> {
 fn write(
     targets: &[Target],
     film: &Film,
+    layers: &dyn Fn() -> Layers,
     settings: &Settings,
     about: &Provenance,
     notes: &mut Notes,
 ) -> (Vec<Output>, Vec<String>) {
     let image = Image::from(film);
     notes.warn_of_samples(film, &image);
-    let layers = || Layers { attributes: about.attributes(), ..aov::layers(film) };
     let (mut outputs, mut failures) = (Vec::new(), Vec::new());
     for target in targets {
         let path = target.path.display().to_string();
@@ -351,60 +365,20 @@ impl ImageArgs {
         let develop = Develop { exposure: self.exposure, tonemap: self.tonemap };
         Settings { develop, png: self.bit_depth, exr: self.exr }
     }
-}
 
-/// Where warnings go: to people at once, to programs at the end.
-struct Notes {
-    display: Display,
-    warnings: Vec<String>,
-}
-
-impl Notes {
-    fn warn(&mut self, message: String) {
-        let report = format!("warning: {message}\n");
-        self.warn_with(message, &report);
-    }
-
-    /// Warns with a report that is longer than the message.
-    fn warn_with(&mut self, message: String, report: &str) {
-        self.display.print(report);
-        self.warnings.push(message);
-    }
-
-    fn warn_of_ignored_options(&mut self, image: &ImageArgs, targets: &[Target]) {
-        if image.settings().develop != Develop::default()
+    /// Warns of options that change nothing of what is written.
+    fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
+        if self.settings().develop != Develop::default()
             && !targets.iter().any(|t| t.format.is_display_referred())
         {
-            self.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
+            notes.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
         }
         let none_is = |format| !targets.iter().any(|t| t.format == format);
-        if image.bit_depth != PngDepth::default() && none_is(Format::Png) {
-            self.warn("--bit-depth changes PNG only, and none is written".into());
+        if self.bit_depth != PngDepth::default() && none_is(Format::Png) {
+            notes.warn("--bit-depth changes PNG only, and none is written".into());
         }
-        if image.exr != ExrDepth::default() && none_is(Format::Exr) {
-            self.warn("--exr changes EXR only, and none is written".into());
+        if self.exr != ExrDepth::default() && none_is(Format::Exr) {
+            notes.warn("--exr changes EXR only, and none is written".into());
         }
-    }
-
-    fn warn_of_samples(&mut self, film: &Film, image: &Image) {
-        let rejected = film.rejected();
-        if rejected > 0 {
-            let all = film.samples() + rejected;
-            self.warn(format!("{rejected} of {all} samples were NaN or infinite and were left out"));
-        }
-        let empty = film.empty_pixels() as u64;
-        if empty > 0 {
-            self.warn(format!("{} without a single valid sample, black", count(empty, "pixel")));
-        }
-        let non_finite = image.non_finite() as u64;
-        if non_finite > 0 {
-            self.warn(format!("{} NaN or infinite", count(non_finite, "pixel")));
-        }
-    }
-
-    /// Takes the display away; what was warned of remains.
-    fn end(self) -> Vec<String> {
-        self.display.end();
-        self.warnings
     }
 }

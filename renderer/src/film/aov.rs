@@ -1,14 +1,195 @@
-//! What an EXR file holds beside the image.
+//! Arbitrary output variables: what an EXR file holds beside the image, as layers.
+
+use std::collections::BTreeSet;
+
+use glam::Vec3;
 
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
-use super::{Film, Image};
+use super::{Film, FirstHit, FirstHits, Image};
+use crate::assemble::SceneData;
+use crate::render::Rendered;
+use crate::scene::Description;
 
-/// The image, standard errors of its pixels, and how many samples these are made of: what comparing images takes.
-pub fn layers(film: &Film) -> Layers {
-    let mut layers = Layers::from(&Image::from(film));
-    let stderr: Vec<_> = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
-    layers.push_floats(STDERR, ["R", "G", "B"], &stderr);
-    let samples = film.pixels.iter().map(|p| u32::try_from(p.count).unwrap_or(u32::MAX));
-    layers.push(SAMPLES, Samples::Uint(samples.collect()));
+/// What an EXR file may hold beside the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aov {
+    /// `stderr.R`, `.G`, `.B`: standard errors of the image's pixels.
+    Stderr,
+    /// `samples`: number of samples in each pixel, an integer.
+    Samples,
+    /// `emission.R`, …: light that has not scattered.
+    Emission,
+    /// `direct.R`, …: light that has scattered once.
+    Direct,
+    /// `indirect.R`, …: light that has scattered more often. The three add up to the image.
+    Indirect,
+    /// `albedo.R`, …: the part of light from where the camera is that the surface scatters, once.
+    Albedo,
+    /// `N.X`, `.Y`, `.Z`: shading normal in world space, on the side of the viewer.
+    N,
+    /// `Ng.X`, …: geometric normal, likewise.
+    Ng,
+    /// `Z`: distance along the camera's axis, metres; [`FAR`] where there is nothing.
+    Z,
+    /// `P.X`, …: position in world space, metres.
+    P,
+    /// `uv.U`, `uv.V`: texture coordinates.
+    Uv,
+    /// `id.shape`: which shape, an integer; the first is 1, and 0 is nothing.
+    Shape,
+    /// `id.material`: which material, likewise.
+    Material,
+}
+
+/// The depth of nothing: finite, for tools that filter; Blender writes the same.
+pub const FAR: f32 = 1e10;
+
+/// The layers that EXR files get unless they are told otherwise: what comparing images takes.
+pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
+
+impl Aov {
+    /// All of them, by the names that users give them.
+    pub const ALL: [(&'static str, Self); 13] = [
+        ("stderr", Self::Stderr),
+        ("samples", Self::Samples),
+        ("emission", Self::Emission),
+        ("direct", Self::Direct),
+        ("indirect", Self::Indirect),
+        ("albedo", Self::Albedo),
+        ("N", Self::N),
+        ("Ng", Self::Ng),
+        ("Z", Self::Z),
+        ("P", Self::P),
+        ("uv", Self::Uv),
+        ("shape", Self::Shape),
+        ("material", Self::Material),
+    ];
+
+    /// Whether it takes films of shorter paths.
+    pub fn is_split_light(self) -> bool {
+        matches!(self, Self::Emission | Self::Direct | Self::Indirect)
+    }
+
+    /// Whether it takes what the camera rays meet first.
+    pub fn is_of_first_hit(self) -> bool {
+        self >= Self::Albedo
+    }
+}
+
+/// What shapes and materials are called.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Names {
+    shapes: Vec<String>,
+    materials: Vec<String>,
+    /// Index of the material of each shape.
+    material_of: Vec<u32>,
+}
+
+impl From<&Description> for Names {
+    fn from(description: &Description) -> Self {
+        Self {
+            shapes: description.shapes.iter().map(|s| s.name.clone()).collect(),
+            materials: description.materials.iter().map(|m| m.name.clone()).collect(),
+            material_of: description.shapes.iter().map(|s| s.material as u32).collect(),
+        }
+    }
+}
+
+impl From<&Film> for Layers {
+    /// The image and the layers of [`DEFAULT`].
+    fn from(film: &Film) -> Self {
+        let mut layers = Self::from(&Image::from(film));
+        for aov in DEFAULT {
+            push_of_film(&mut layers, aov, film);
+        }
+        layers
+    }
+}
+
+/// The image and the layers asked for, as far as what they take was rendered.
+pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTreeSet<Aov>) -> Layers {
+    let mut layers = Layers::from(&Image::from(&rendered.film));
+    for aov in aovs {
+        push_of_film(&mut layers, *aov, &rendered.film);
+        if let Some(shorter) = &rendered.shorter {
+            push_of_light(&mut layers, *aov, &rendered.film, shorter);
+        }
+        if let Some(hits) = &rendered.first_hits {
+            push_of_hits(&mut layers, *aov, hits, scene);
+            push_ids(&mut layers, *aov, hits, scene, names);
+        }
+    }
     layers
+}
+
+fn push_of_film(layers: &mut Layers, aov: Aov, film: &Film) {
+    match aov {
+        Aov::Stderr => {
+            let stderr: Vec<_> = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
+            layers.push_floats(STDERR, RGB, &stderr);
+        }
+        Aov::Samples => {
+            let samples = film.pixels.iter().map(|p| u32::try_from(p.count).unwrap_or(u32::MAX));
+            layers.push(SAMPLES, Samples::Uint(samples.collect()));
+        }
+        _ => {}
+    }
+}
+
+const RGB: [&str; 3] = ["R", "G", "B"];
+const XYZ: [&str; 3] = ["X", "Y", "Z"];
+
+/// Light by how often it has scattered. The films are of the same samples, so the difference of their means is the mean
+/// of what longer paths bring, without noise of its own; Russian roulette ends the paths of all films alike.
+fn push_of_light(layers: &mut Layers, aov: Aov, image: &Film, [emission, once]: &[Film; 2]) {
+    let (name, film, less) = match aov {
+        Aov::Emission => ("emission", emission, None),
+        Aov::Direct => ("direct", once, Some(emission)),
+        Aov::Indirect => ("indirect", image, Some(once)),
+        _ => return,
+    };
+    let light = film.pixels.iter().enumerate().map(|(i, pixel)| {
+        let (with, without) = (pixel.mean(), less.map_or([0.0; 3], |film| film.pixels[i].mean()));
+        [0, 1, 2].map(|c| (with[c] - without[c]) as f32)
+    });
+    layers.push_floats(name, RGB, &light.collect::<Vec<_>>());
+}
+
+fn push_of_hits(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData) {
+    let each = |of: &dyn Fn(&FirstHit) -> [f32; 3]| hits.pixels.iter().map(of).collect::<Vec<_>>();
+    match aov {
+        Aov::Albedo => layers.push_floats("albedo", RGB, &each(&|hit| hit.albedo)),
+        Aov::N => layers.push_floats("N", XYZ, &each(&|hit| hit.ns)),
+        Aov::Ng => layers.push_floats("Ng", XYZ, &each(&|hit| hit.ng)),
+        Aov::P => layers.push_floats("P", XYZ, &each(&|hit| hit.p.unwrap_or_default())),
+        Aov::Uv => {
+            let uvs: Vec<_> = hits.pixels.iter().map(|hit| hit.uv).collect();
+            layers.push_floats("uv", ["U", "V"], &uvs);
+        }
+        Aov::Z => {
+            let camera = &scene.camera;
+            let axis = camera.du.as_dvec3().cross(camera.dv.as_dvec3()).normalize();
+            // Linear in the point: the mean depth is that of the mean point.
+            let depth = |p| (Vec3::from(p) - camera.position).as_dvec3().dot(axis) as f32;
+            let depths = hits.pixels.iter().map(|hit| hit.p.map_or(FAR, depth));
+            layers.push("Z", Samples::Float(depths.collect()));
+        }
+        _ => {}
+    }
+}
+
+fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, names: &Names) {
+    let (name, attribute, called) = match aov {
+        Aov::Shape => ("id.shape", "shapeNames", &names.shapes),
+        Aov::Material => ("id.material", "materialNames", &names.materials),
+        _ => return,
+    };
+    let id = |hit: &FirstHit| {
+        let shape = scene.shape_of.get(hit.center? as usize)?;
+        let id = if aov == Aov::Shape { shape } else { names.material_of.get(*shape as usize)? };
+        Some(id + 1)
+    };
+    layers.push(name, Samples::Uint(hits.pixels.iter().map(|hit| id(hit).unwrap_or(0)).collect()));
+    // JSON, since names may hold commas.
+    layers.attributes.insert(attribute.into(), serde_json::Value::from(called.clone()).to_string());
 }

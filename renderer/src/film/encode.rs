@@ -102,8 +102,7 @@ pub fn encode(
         Format::Png => png(image, settings)?,
         Format::Pfm => pfm(image),
         Format::Exr => {
-            let layers = Layers { attributes: about.attributes(), ..Layers::from(image) };
-            return encode_layers(layers, settings.exr);
+            return encode_layers(Layers::from(image).saying(about.attributes()), settings.exr);
         }
         Format::Hdr => {
             let exact: Vec<_> = image.pixels.iter().map(|p| nearest_rgbe(*p)).collect();

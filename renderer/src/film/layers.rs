@@ -111,6 +111,12 @@ impl Layers {
         Self { width, height, ..Self::default() }
     }
 
+    /// The same, saying more of itself.
+    pub fn saying(mut self, attributes: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.attributes.extend(attributes);
+        self
+    }
+
     /// Number of pixels.
     pub fn pixels(&self) -> usize {
         self.width as usize * self.height as usize

@@ -119,8 +119,8 @@ fn exr_rounding(layers: &Layers) -> Rounding {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::film::Pixel;
     use crate::film::encode::{ExrDepth, encode_layers};
-    use crate::film::{Pixel, aov};
 
     fn film() -> Film {
         let pixel = |mean: f64, count: u64| {
@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn a_film_is_measured_alike_in_memory_and_in_a_file() {
         let measured = Measured::from(&film());
-        assert_eq!(through_file(aov::layers(&film()), ExrDepth::Float).unwrap(), measured);
-        let half = through_file(aov::layers(&film()), ExrDepth::Half).unwrap();
+        assert_eq!(through_file(Layers::from(&film()), ExrDepth::Float).unwrap(), measured);
+        let half = through_file(Layers::from(&film()), ExrDepth::Half).unwrap();
         assert_eq!((half.rounding, &half.noise), (Rounding::Half, &measured.noise));
         assert_eq!(half.image.pixels[1], [2.0; 3]);
         let Noise { stderr, samples } = measured.noise.unwrap();
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn standard_errors_that_are_none_are_refused() {
         for wrong in [f32::NAN, -1e-3] {
-            let mut layers = aov::layers(&film());
+            let mut layers = Layers::from(&film());
             let stderr = layers.channels.iter_mut().find(|c| c.name == "stderr.G").unwrap();
             stderr.samples = Samples::Float(vec![0.1, 0.1, wrong, 0.1]);
             let message = through_file(layers, ExrDepth::Float).unwrap_err().to_string();

@@ -5,6 +5,7 @@ use device::film::FilmPixel;
 pub mod aov;
 pub mod develop;
 pub mod encode;
+mod first_hit;
 pub mod format;
 pub mod image;
 pub mod layers;
@@ -12,6 +13,7 @@ pub mod measured;
 mod openexr;
 pub mod write;
 
+pub use first_hit::{FirstHit, FirstHits};
 pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers};
 pub use layers::Layers;

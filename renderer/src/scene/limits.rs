@@ -41,6 +41,13 @@ pub const MAX_IMAGE_TEXELS: u64 = 1 << 28;
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;
 
+/// Memory that one pixel takes beside that where light is kept by how often it has scattered: two more films.
+pub const BYTES_PER_PIXEL_OF_SHORTER: u128 = 2 * BYTES_PER_PIXEL;
+
+/// Memory that one pixel takes beside that where first hits are kept: the back end's sums (132 bytes), the same once
+/// more on its way to the host, and the means there (68 bytes).
+pub const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 = 132 + 132 + 68;
+
 /// Most memory that an image may take on any machine.
 pub const MAX_FILM_BYTES: u128 = 64 << 30;
 
@@ -50,9 +57,10 @@ pub fn check_size(width: impl Into<u64>, height: impl Into<u64>) -> Result<(), S
     if width == 0 || height == 0 {
         return Err(format!("an image of {width}×{height} pixels is empty; both sides must be at least 1"));
     }
-    if film_bytes(width, height) > MAX_FILM_BYTES {
+    if image_bytes(width, height, BYTES_PER_PIXEL) > MAX_FILM_BYTES {
         let limit = human_bytes(MAX_FILM_BYTES);
-        return Err(format!("{}; the limit is {limit}", needed_memory(width, height)));
+        let needed = needed_memory(width, height, BYTES_PER_PIXEL);
+        return Err(format!("{needed}; the limit is {limit}"));
     }
     Ok(())
 }
@@ -61,24 +69,35 @@ pub fn check_size(width: impl Into<u64>, height: impl Into<u64>) -> Result<(), S
 /// is unknown. Unlike that of [`check_size`], the answer depends on the machine: an image size that is about to be
 /// overridden must not be asked about.
 pub fn check_memory(width: u32, height: u32, available: Option<u128>) -> Result<(), String> {
+    check_memory_of(width, height, BYTES_PER_PIXEL, available)
+}
+
+/// As [`check_memory`], where a pixel takes `bytes_per_pixel`.
+pub fn check_memory_of(
+    width: u32,
+    height: u32,
+    bytes_per_pixel: u128,
+    available: Option<u128>,
+) -> Result<(), String> {
     let (width, height) = (width.into(), height.into());
     match available {
-        Some(available) if film_bytes(width, height) > available => {
+        Some(available) if image_bytes(width, height, bytes_per_pixel) > available => {
             let available = human_bytes(available);
-            Err(format!("{}; this machine has {available} available", needed_memory(width, height)))
+            let needed = needed_memory(width, height, bytes_per_pixel);
+            Err(format!("{needed}; this machine has {available} available"))
         }
         _ => Ok(()),
     }
 }
 
-fn film_bytes(width: u64, height: u64) -> u128 {
-    (u128::from(width) * u128::from(height)).saturating_mul(BYTES_PER_PIXEL)
+fn image_bytes(width: u64, height: u64, bytes_per_pixel: u128) -> u128 {
+    (u128::from(width) * u128::from(height)).saturating_mul(bytes_per_pixel)
 }
 
-fn needed_memory(width: u64, height: u64) -> String {
-    let bytes = human_bytes(film_bytes(width, height));
+fn needed_memory(width: u64, height: u64, bytes_per_pixel: u128) -> String {
+    let bytes = human_bytes(image_bytes(width, height, bytes_per_pixel));
     format!(
-        "an image of {width}×{height} pixels would need {bytes} of memory ({BYTES_PER_PIXEL} bytes a pixel)"
+        "an image of {width}×{height} pixels would need {bytes} of memory ({bytes_per_pixel} bytes a pixel)"
     )
 }
 

@@ -1,0 +1,172 @@
+//! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit.
+
+use core::ops::Range;
+
+use glam::Vec2;
+
+use super::megakernel::Place;
+use super::step::{MAX_HOLES, Surface, opacity, passes_hole, scatter, scatterer, sees_holes, surface_at};
+use super::{PathSettings, PathState, SampleArgs};
+use crate::arch::{Arch, load};
+use crate::bsdf::Full;
+use crate::bvh::{Hit, closest_hit};
+use crate::film::FirstHitPixel;
+use crate::scene::SceneView;
+use crate::shape::sphere;
+use crate::shape::triangle::TriangleUvs;
+
+/// Arguments of the stage.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FirstHitArgs {
+    /// Which samples to take. They are the image's: with the same settings, the same camera rays pass the same holes and
+    /// scatter alike.
+    pub take: SampleArgs<FirstHitPixel>,
+    /// Texture coordinates of every primitive of the scene, by the index that [`SceneView::sources`] gives; null if
+    /// they are not asked for.
+    pub uvs: *const TriangleUvs,
+}
+
+// SAFETY: every invocation writes only its own pixel of its own film.
+unsafe impl Send for FirstHitArgs {}
+// SAFETY: as above.
+unsafe impl Sync for FirstHitArgs {}
+
+/// Takes the samples of one pixel in one layer.
+///
+/// # Safety
+/// The pointers in `args` are valid, and the machine is an `A`.
+#[inline(always)]
+pub(crate) unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
+    let FirstHitArgs { take, uvs } = args;
+    let end = take.first_sample + take.samples;
+    let Some(Place { pixel, film, first_sample: mut sample }) = take.place(i) else {
+        return;
+    };
+    // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
+    unsafe {
+        let film = &mut *film;
+        if film.samples == 0 {
+            film.center = center::<A>(&take.scene, pixel);
+        }
+        while sample < end {
+            film.samples += 1;
+            let mut state = take.begin(pixel, sample);
+            if let Some((hit, surface)) = meet::<A>(&take.scene, &take.settings, &mut state) {
+                let uv = uv_at(&take.scene, *uvs, &hit, &surface);
+                add(film, &take.scene, &take.settings, state, &surface, uv);
+            }
+            sample += take.layers;
+        }
+    }
+}
+
+/// The invocations in `range`.
+///
+/// # Safety
+/// As [`run`], for each.
+#[inline(always)]
+pub(crate) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &FirstHitArgs) {
+    for i in range {
+        // SAFETY: as the caller promised.
+        unsafe { run::<A>(i, args) };
+    }
+}
+
+/// Follows a camera ray, through holes, to a surface.
+///
+/// # Safety
+/// `scene` is valid, and the machine is an `A`.
+#[inline(always)]
+unsafe fn meet<A: Arch>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+) -> Option<(Hit, Surface)> {
+    // SAFETY: as the caller promised; hits are on this scene.
+    unsafe {
+        while state.holes < MAX_HOLES {
+            let hit = closest_hit::<A>(scene, state.ray, f32::INFINITY);
+            if !hit.is_hit() {
+                return None;
+            }
+            let surface = surface_at::<Full>(scene, &state.ray, &hit);
+            if !sees_holes::<Full>(scene) || !passes_hole::<Full>(scene, settings, state, &surface) {
+                return Some((hit, surface));
+            }
+        }
+    }
+    None
+}
+
+/// What the ray through the centre of a pixel meets that is more surface than hole: [`FirstHitPixel::center`].
+///
+/// # Safety
+/// As [`meet`].
+#[inline(always)]
+unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
+    let mut ray = scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5);
+    // SAFETY: as the caller promised; hits are on this scene.
+    unsafe {
+        for _ in 0..MAX_HOLES {
+            let hit = closest_hit::<A>(scene, ray, f32::INFINITY);
+            if !hit.is_hit() {
+                break;
+            }
+            let surface = surface_at::<Full>(scene, &ray, &hit);
+            if !sees_holes::<Full>(scene) || opacity::<Full>(scene, &surface) >= 0.5 {
+                return load(scene.sources.add(hit.prim as usize)) + 1;
+            }
+            ray.o = surface.beyond(ray.d);
+        }
+    }
+    0
+}
+
+/// Texture coordinates at a hit, whether or not a material asks for them.
+///
+/// # Safety
+/// `scene` is valid and has the hit, and `uvs` is as in [`FirstHitArgs`].
+#[inline(always)]
+unsafe fn uv_at(scene: &SceneView, uvs: *const TriangleUvs, hit: &Hit, surface: &Surface) -> Vec2 {
+    if uvs.is_null() {
+        return Vec2::ZERO;
+    }
+    if surface.prim.is_sphere() {
+        return sphere::uv(&surface.prim, surface.ng);
+    }
+    // SAFETY: as the caller promised.
+    unsafe { load(uvs.add(load(scene.sources.add(hit.prim as usize)) as usize)) }.at(hit.b)
+}
+
+/// Adds a sample that has met a surface.
+///
+/// # Safety
+/// `scene` is valid and has the surface.
+#[inline(always)]
+unsafe fn add(
+    film: &mut FirstHitPixel,
+    scene: &SceneView,
+    settings: &PathSettings,
+    mut state: PathState,
+    surface: &Surface,
+    uv: Vec2,
+) {
+    let side = surface.ng * -1.0_f32.copysign(surface.ng.dot(state.ray.d));
+    film.hits += 1;
+    film.ng.add(side);
+    film.p.add(surface.p);
+    film.uv.add(uv.extend(0.0));
+    // SAFETY: as the caller promised.
+    let Some(scatterer) = (unsafe { scatterer::<Full>(scene, settings, &state, surface) }) else {
+        film.ns.add(side);
+        return;
+    };
+    film.ns.add(scatterer.frame.z);
+    // The weight of the direction that the path of the image takes: its expectation is the albedo. Refraction squeezes
+    // radiance but loses no light.
+    let survive = PathSettings { rr_depth: u32::MAX, ..*settings };
+    if scatter::<Full>(&survive, &mut state, &scatterer) && state.beta.is_finite() {
+        film.albedo.add(state.beta * state.eta_scale);
+    }
+}

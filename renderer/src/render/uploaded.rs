@@ -1,0 +1,86 @@
+//! Scenes in the memory of a back end.
+
+use device::bsdf::Features;
+use device::bsdf::plastic::Coat;
+use device::bvh::Node;
+use device::light::{AliasEntry, Light};
+use device::material::Material;
+use device::material::texture::Texture;
+use device::scene::{SceneView, VertexColumns};
+use device::shape::Primitive;
+use device::shape::triangle::{TriangleNormals, TriangleUvs};
+
+use crate::assemble::SceneData;
+use crate::backend::{Backend, Buffer, Error};
+
+/// A scene in the memory of a back end.
+pub struct Uploaded<B: Backend> {
+    nodes: B::Buf<Node>,
+    prims: B::Buf<Primitive>,
+    sources: B::Buf<u32>,
+    columns: B::Buf<f32>,
+    normals: B::Buf<TriangleNormals>,
+    uvs: B::Buf<TriangleUvs>,
+    materials: B::Buf<Material>,
+    coats: B::Buf<Coat>,
+    textures: B::Buf<Texture>,
+    texels: B::Buf<u32>,
+    lights: B::Buf<Light>,
+    light_table: B::Buf<AliasEntry>,
+}
+
+impl<B: Backend> Uploaded<B> {
+    /// Copies a scene to a back end.
+    pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
+        let columns = if B::READS_COLUMNS { vertex_columns(&scene.prims) } else { Vec::new() };
+        Ok(Self {
+            nodes: backend.upload("BVH nodes", &scene.nodes)?,
+            prims: backend.upload("primitives", &scene.prims)?,
+            sources: backend.upload("sources of primitives", &scene.sources)?,
+            columns: backend.upload("vertex columns", &columns)?,
+            normals: backend.upload("normals", &scene.normals)?,
+            uvs: backend.upload("texture coordinates", &scene.uvs)?,
+            materials: backend.upload("materials", &scene.materials)?,
+            coats: backend.upload("coats", &scene.coats)?,
+            textures: backend.upload("textures", &scene.textures)?,
+            texels: backend.upload("texels", &scene.texels)?,
+            lights: backend.upload("lights", &scene.lights)?,
+            light_table: backend.upload("light table", &scene.light_table)?,
+        })
+    }
+
+    /// What stages see of it, valid as long as `self` is.
+    pub fn view(&self, scene: &SceneData) -> SceneView {
+        SceneView {
+            nodes: self.nodes.ptr(),
+            prims: self.prims.ptr(),
+            sources: self.sources.ptr(),
+            columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
+            normals: self.normals.ptr(),
+            uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
+            materials: self.materials.ptr(),
+            coats: self.coats.ptr(),
+            textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
+            texels: self.texels.ptr(),
+            lights: self.lights.ptr(),
+            light_table: self.light_table.ptr(),
+            light_count: scene.lights.len() as u32,
+            environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
+            has_holes: scene.features.contains(Features::CUTOUTS).into(),
+            reserved: 0,
+            camera: scene.camera,
+        }
+    }
+}
+
+/// The columns that [`VertexColumns`] describes.
+fn vertex_columns(prims: &[Primitive]) -> Vec<f32> {
+    let len = prims.len() + VertexColumns::PADDING;
+    let mut columns = vec![f32::NAN; 9 * len];
+    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| !prim.is_sphere()) {
+        for (k, x) in [prim.a, prim.b, prim.c].into_iter().flat_map(|v| v.to_array()).enumerate() {
+            columns[k * len + i] = x;
+        }
+    }
+    columns
+}
