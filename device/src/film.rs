@@ -3,10 +3,10 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::arch::mul_rn;
+use crate::arch::{mul_residual, mul_rn};
 
 /// Sums over the samples of a pixel, 56 bytes. Each is an unevaluated sum of two floats, so that 10⁶ samples
-/// lose nothing of their mean, and of their variance only the rounding of x², 6·10⁻⁸·mean².
+/// lose nothing of their mean, and nothing of their variance that exceeds 10⁻⁹·mean².
 #[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FilmPixel {
@@ -35,6 +35,12 @@ impl FilmPixel {
         }
         two_sum(&mut self.sum, &mut self.sum_lo, x);
         two_sum(&mut self.sum_sq, &mut self.sum_sq_lo, sq);
+        // Where samples hardly differ, their variance is in what rounding leaves out of the squares.
+        self.sum_sq_lo += Vec3::new(
+            mul_residual(x.x, x.x, sq.x),
+            mul_residual(x.y, x.y, sq.y),
+            mul_residual(x.z, x.z, sq.z),
+        );
         self.count += 1;
     }
 }

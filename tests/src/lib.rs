@@ -11,7 +11,7 @@ use renderer::assemble::{SceneData, assemble};
 use renderer::backend::cpu::Cpu;
 use renderer::backend::cuda::{self, Cuda};
 use renderer::film::Film;
-use renderer::render::{Budget, Control, render};
+use renderer::render::{Budget, Control, Extras, Rendered, render_with};
 use renderer::scene::{Description, Overrides, load};
 
 /// Something that renders.
@@ -40,13 +40,25 @@ impl Machine {
     /// # Panics
     /// If rendering fails: tests want to know.
     pub fn render(self, scene: &SceneData, spp: u32) -> Film {
+        self.render_with(scene, spp, Extras::default()).film
+    }
+
+    /// As [`Machine::render`], and keeps more than the image.
+    ///
+    /// # Panics
+    /// If rendering fails: tests want to know.
+    pub fn render_with(self, scene: &SceneData, spp: u32, extras: Extras<'_>) -> Rendered {
         let budget = Budget { spp, time: None };
         let go_on = &mut |_: &_| Control::Continue;
         let rendered = match self {
-            Self::Cpu => render(&mut Cpu::new(None).expect("threads start"), scene, budget, go_on),
-            Self::Cuda => render(&mut Cuda::new(0).expect("the device opens"), scene, budget, go_on),
+            Self::Cpu => {
+                render_with(&mut Cpu::new(None).expect("threads start"), scene, budget, extras, go_on)
+            }
+            Self::Cuda => {
+                render_with(&mut Cuda::new(0).expect("the device opens"), scene, budget, extras, go_on)
+            }
         };
-        rendered.expect("rendering succeeds").film
+        rendered.expect("rendering succeeds")
     }
 }
 

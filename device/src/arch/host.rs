@@ -23,6 +23,13 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     a * b
 }
 
+/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+#[inline(always)]
+pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
+    // Products of two f32 are exact in f64.
+    (f64::from(a) * f64::from(b) - f64::from(product)) as f32
+}
+
 /// a − b, rounded on its own.
 #[inline(always)]
 pub fn sub_rn(a: f32, b: f32) -> f32 {

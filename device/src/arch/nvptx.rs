@@ -27,6 +27,12 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     float::mul_rn(a, b)
 }
 
+/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+#[inline(always)]
+pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
+    float::fma_rn(a, b, -product)
+}
+
 /// a − b, rounded on its own.
 #[inline(always)]
 pub fn sub_rn(a: f32, b: f32) -> f32 {

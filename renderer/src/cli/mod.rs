@@ -9,6 +9,7 @@ mod bsdf;
 mod device;
 mod failure;
 mod info;
+mod merge;
 mod notes;
 mod progress;
 mod render;
@@ -37,6 +38,8 @@ struct Cli {
 enum Command {
     /// Render a scene to images
     Render(render::Args),
+    /// Merge renders of one scene into one, with its standard errors
+    Merge(merge::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
@@ -48,6 +51,7 @@ pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
     let result = match Cli::try_parse() {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
+        Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {

@@ -10,6 +10,7 @@ pub mod format;
 pub mod image;
 pub mod layers;
 pub mod measured;
+pub mod merge;
 mod openexr;
 pub mod write;
 

@@ -1,0 +1,327 @@
+//! Several images of one scene into one, with the standard errors that it then has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::layers::{Layers, SAMPLES, STDERR, Samples};
+
+/// How much each image counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// As much as it has samples. Standard errors come from its own and from how the images differ.
+    Samples,
+    /// All alike: each is one pass, and standard errors come from how they differ alone. So images of renderers get
+    /// them that keep none.
+    Pass,
+}
+
+/// Images that are being merged. Holds one image, however many are added.
+#[derive(Debug, Clone)]
+pub struct Merge {
+    weight: Weight,
+    width: u32,
+    height: u32,
+    pixels: Vec<Moments>,
+    /// Channels whose mean over samples is linear in them.
+    means: BTreeMap<String, Vec<f64>>,
+    /// Channels that are the same in all images.
+    ids: BTreeMap<String, Vec<u32>>,
+    /// Channels that some image has and the result has not.
+    dropped: BTreeSet<String>,
+    /// What all images say of themselves.
+    attributes: BTreeMap<String, String>,
+    /// The images, for messages, and what tells them apart.
+    sources: Vec<Source>,
+    /// What the user should know.
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Source {
+    name: String,
+    scene: Option<String>,
+    seeds: BTreeSet<String>,
+    /// Hash of the image.
+    image: u64,
+}
+
+/// Mean, and sum of squared deviations from it, of the samples of a pixel.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Moments {
+    n: f64,
+    mean: [f64; 3],
+    m2: [f64; 3],
+}
+
+impl Moments {
+    /// Of `n` samples with this mean and its standard error: se² = M₂ / (n (n − 1)).
+    fn of_samples(n: f64, mean: [f64; 3], stderr: [f64; 3]) -> Self {
+        // Negative where the standard error is, for that to be refused.
+        let m2 = stderr.map(|se| if n < 2.0 { 0.0 } else { se * se.abs() * n * (n - 1.0) });
+        Self { n, mean, m2 }
+    }
+
+    /// Of both together: Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance", for means.
+    fn merge(&mut self, other: &Self) {
+        let n = self.n + other.n;
+        if other.n == 0.0 {
+            return;
+        }
+        for c in 0..3 {
+            let delta = other.mean[c] - self.mean[c];
+            self.mean[c] += delta * other.n / n;
+            self.m2[c] += other.m2[c] + delta * delta * self.n * other.n / n;
+        }
+        self.n = n;
+    }
+
+    fn stderr(&self) -> [f64; 3] {
+        match self.n {
+            n if n < 2.0 => [f64::INFINITY; 3],
+            n => self.m2.map(|m2| (m2 / (n * (n - 1.0))).sqrt()),
+        }
+    }
+}
+
+/// What a merged image is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged {
+    /// The image, its standard errors, numbers of samples, and the other layers that can be merged.
+    pub layers: Layers,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Merge {
+    /// Begins with an image. `name` is what messages call it. The error is a sentence.
+    pub fn new(weight: Weight, name: &str, layers: &Layers) -> Result<Self, String> {
+        let mut merge = Self {
+            weight,
+            width: layers.width,
+            height: layers.height,
+            pixels: vec![Moments::default(); layers.pixels()],
+            means: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            dropped: BTreeSet::new(),
+            attributes: layers.attributes.clone(),
+            sources: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for channel in &layers.channels {
+            match &channel.samples {
+                Samples::Uint(ids) if channel.name.starts_with("id.") => {
+                    merge.ids.insert(channel.name.clone(), ids.clone());
+                }
+                _ if is_mean_over_samples(&channel.name) => {
+                    merge.means.insert(channel.name.clone(), vec![0.0; layers.pixels()]);
+                }
+                _ => {}
+            }
+        }
+        merge.add(name, layers)?;
+        Ok(merge)
+    }
+
+    /// Adds an image, or says in a sentence why it must not be.
+    pub fn add(&mut self, name: &str, layers: &Layers) -> Result<(), String> {
+        if (layers.width, layers.height) != (self.width, self.height) {
+            let Self { width, height, sources, .. } = self;
+            let first = &sources[0].name;
+            return Err(format!(
+                "{name} has {}×{} pixels, {first} {width}×{height}: images of one size can be merged",
+                layers.width, layers.height
+            ));
+        }
+        let added = self.moments(layers).map_err(|reason| format!("{name}: {reason}"))?;
+        self.add_source(name, layers, &added)?;
+        self.add_layers(layers, &added);
+        for (pixel, other) in self.pixels.iter_mut().zip(&added) {
+            pixel.merge(other);
+        }
+        Ok(())
+    }
+
+    /// What the pixels of an image are made of.
+    fn moments(&self, layers: &Layers) -> Result<Vec<Moments>, String> {
+        let image = layers.rgb("").ok_or("it has neither channels R, G and B nor Y")?;
+        let widened = |rgb: [f32; 3]| rgb.map(f64::from);
+        let moments: Vec<_> = match self.weight {
+            Weight::Pass => {
+                let pass = |rgb| Moments { n: 1.0, mean: widened(rgb), m2: [0.0; 3] };
+                image.into_iter().map(pass).collect()
+            }
+            Weight::Samples => {
+                const HINT: &str = "; --passes merges images that are one equally good pass each";
+                let stderr = layers.rgb(STDERR).ok_or(format!("it has no layer \"{STDERR}\"{HINT}"))?;
+                let samples = samples(layers).ok_or(format!("it has no channel \"{SAMPLES}\"{HINT}"))?;
+                let pixels = image.into_iter().zip(stderr).zip(samples);
+                pixels.map(|((mean, se), n)| Moments::of_samples(n, widened(mean), widened(se))).collect()
+            }
+        };
+        let is_valid = |m: &Moments| {
+            m.n >= 0.0
+                && m.n.is_finite()
+                && m.mean.iter().all(|x| x.is_finite())
+                && m.m2.iter().all(|x| *x >= 0.0)
+        };
+        match moments.iter().position(|m| !is_valid(m)) {
+            None => Ok(moments),
+            Some(i) => {
+                let (x, y) = (i % self.width as usize, i / self.width as usize);
+                let Moments { n, mean, m2 } = moments[i];
+                let what = if !mean.iter().all(|x| x.is_finite()) {
+                    "the image is NaN or infinite".to_owned()
+                } else if !m2.iter().all(|x| *x >= 0.0) && n.is_finite() && n >= 0.0 {
+                    format!("layer \"{STDERR}\" is NaN or negative")
+                } else {
+                    format!("channel \"{SAMPLES}\" is {n}")
+                };
+                Err(format!("{what} at pixel ({x}, {y})"))
+            }
+        }
+    }
+
+    /// Refuses what shares samples with an image that is there already, and what is of another scene.
+    fn add_source(&mut self, name: &str, layers: &Layers, moments: &[Moments]) -> Result<(), String> {
+        let said = |key: &str| layers.attributes.get(key).cloned();
+        let mut hasher = DefaultHasher::new();
+        moments.iter().for_each(|m| m.mean.map(f64::to_bits).hash(&mut hasher));
+        let seeds = said("seed").unwrap_or_default();
+        let seeds = seeds.split(',').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
+        let source = Source { name: name.into(), scene: said("sceneHash"), seeds, image: hasher.finish() };
+        for other in &self.sources {
+            if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
+                if a != b {
+                    return Err(format!(
+                        "{name} is of another scene, or size or depth of paths, than {}",
+                        other.name
+                    ));
+                }
+                if let Some(seed) = other.seeds.intersection(&source.seeds).next() {
+                    return Err(format!(
+                        "{name} and {} have the same seed, {seed}: the same samples would count twice; render one \
+                         of them anew with another --seed",
+                        other.name
+                    ));
+                }
+            }
+            if other.image == source.image {
+                self.warnings
+                    .push(format!("{name} and {} are the same image: is it one render twice?", other.name));
+            }
+        }
+        if layers.rgb_channels("").is_some_and(|rgb| matches!(rgb[0].samples, Samples::Half(_))) {
+            self.warnings.push(format!("{name} is rounded to half floats, which the merged image keeps"));
+        }
+        self.combine_attributes(&layers.attributes);
+        self.sources.push(source);
+        Ok(())
+    }
+
+    /// Keeps what both say; sums and lists what adds up.
+    fn combine_attributes(&mut self, others: &BTreeMap<String, String>) {
+        if self.sources.is_empty() {
+            return;
+        }
+        let number = |text: &String| text.parse::<f64>().ok();
+        self.attributes.retain(|key, value| {
+            let Some(other) = others.get(key) else {
+                return false;
+            };
+            match key.as_str() {
+                "seed" => *value = format!("{value}, {other}"),
+                "spp" | "renderTime" => match (number(value), number(other)) {
+                    (Some(a), Some(b)) => *value = (a + b).to_string(),
+                    _ => return false,
+                },
+                _ => return value == other,
+            }
+            true
+        });
+    }
+
+    fn add_layers(&mut self, layers: &Layers, added: &[Moments]) {
+        let Self { means, ids, dropped, pixels, .. } = self;
+        for channel in &layers.channels {
+            let name = &channel.name;
+            let (layer, _) = name.rsplit_once('.').unwrap_or(("", name));
+            if !means.contains_key(name) && !ids.contains_key(name) && layer != STDERR && !is_of_image(name) {
+                dropped.insert(name.clone());
+            }
+        }
+        means.retain(|name, mean| {
+            let Some(channel) = layers.channel(name) else {
+                dropped.insert(name.clone());
+                return false;
+            };
+            for (i, mean) in mean.iter_mut().enumerate() {
+                let n = pixels[i].n + added[i].n;
+                if n > 0.0 {
+                    *mean += (channel.samples.get_f64(i) - *mean) * added[i].n / n;
+                }
+            }
+            true
+        });
+        ids.retain(|name, ids| {
+            let same = matches!(layers.channel(name).map(|c| &c.samples), Some(Samples::Uint(x)) if x == ids);
+            if !same {
+                dropped.insert(name.clone());
+            }
+            same
+        });
+    }
+
+    /// The merged image.
+    pub fn finish(mut self) -> Result<Merged, String> {
+        let mut layers = Layers::new(self.width, self.height);
+        let narrow = |x: [f64; 3]| x.map(|x| x as f32);
+        let mean: Vec<_> = self.pixels.iter().map(|p| narrow(p.mean)).collect();
+        let stderr: Vec<_> = self.pixels.iter().map(|p| narrow(p.stderr())).collect();
+        layers.push_floats("", ["R", "G", "B"], &mean);
+        layers.push_floats(STDERR, ["R", "G", "B"], &stderr);
+        if self.pixels.iter().any(|p| p.n > f64::from(u32::MAX)) {
+            return Err(format!("more than {} samples in a pixel", u32::MAX));
+        }
+        let samples = self.pixels.iter().map(|p| p.n.round() as u32);
+        layers.push(SAMPLES, Samples::Uint(samples.collect()));
+        for (name, mean) in self.means {
+            layers.push(name, Samples::Float(mean.into_iter().map(|x| x as f32).collect()));
+        }
+        for (name, ids) in self.ids {
+            layers.push(name, Samples::Uint(ids));
+        }
+        if self.weight == Weight::Pass {
+            // Readers would take them for what the standard errors were estimated from.
+            self.attributes.remove("spp");
+        }
+        layers.attributes = self.attributes;
+        if !self.dropped.is_empty() {
+            let names: Vec<_> = self.dropped.into_iter().collect();
+            self.warnings.push(format!(
+                "left out, since means over samples do not say what they are, or not all images have them: {}",
+                names.join(", ")
+            ));
+        }
+        Ok(Merged { layers, warnings: self.warnings })
+    }
+}
+
+/// Numbers of samples: a channel, or one number for all.
+fn samples(layers: &Layers) -> Option<Vec<f64>> {
+    let n = layers.pixels();
+    if let Some(channel) = layers.channel(SAMPLES) {
+        return Some((0..n).map(|i| channel.samples.get_f64(i)).collect());
+    }
+    Some(vec![layers.attributes.get("spp")?.parse().ok()?; n])
+}
+
+fn is_of_image(name: &str) -> bool {
+    matches!(name, "R" | "G" | "B" | "Y" | SAMPLES)
+}
+
+/// Whether the channel is a mean over all samples of a pixel. Depths and positions are means over those that met
+/// something, of which the file does not say how many there were.
+fn is_mean_over_samples(name: &str) -> bool {
+    let layer = name.rsplit_once('.').map_or("", |(layer, _)| layer);
+    matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")
+}
