@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use super::terminal::{say, say_text};
 
+/// What was compared is different; nothing failed.
+pub(super) const DIFFERENT: u8 = 1;
 /// Bad usage or bad input: nothing was done.
 pub(super) const BAD_INPUT: u8 = 2;
 /// Something failed while running.

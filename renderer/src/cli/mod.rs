@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 mod aov;
 mod bsdf;
+mod compare;
 mod device;
 mod failure;
 mod info;
@@ -42,6 +43,8 @@ enum Command {
     Merge(merge::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),
+    /// Compare two images, and say whether noise explains the difference
+    Compare(compare::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
     Info(info::Args),
 }
@@ -53,6 +56,7 @@ pub fn main() -> ExitCode {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
         Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
+        Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {
             // Help and version go to stdout and are no error.

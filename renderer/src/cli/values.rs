@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::compare::Region;
+use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
+use crate::metrics::{Metric, Threshold};
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
+use crate::scene::{hint, quoted};
 
 /// Longest time budget: a year.
 const MAX_SECONDS: f64 = 365.0 * 86_400.0;
@@ -150,6 +154,55 @@ pub(super) fn chart_size(text: &str) -> Result<(u32, u32), String> {
     Err("a chart has sides of 300 to 8192 pixels, one at most four times the other".into())
 }
 
+/// A part of an image: `x,y,width,height`.
+pub(super) fn region(text: &str) -> Result<Region, String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|t| t.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y, width, height]) if width > 0 && height > 0 => Ok(Region { x, y, width, height }),
+        _ => Err("expected the column and the row of its top left pixel, its width and its height, as in \
+                  100,80,64,64"
+            .into()),
+    }
+}
+
+/// A probability of false alarms.
+pub(super) fn level(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 0.5 => Ok(x),
+        _ => Err("expected a probability above 0 and below 0.5, as in 0.01".into()),
+    }
+}
+
+/// Number of samples that standard errors come from.
+pub(super) fn samples(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (2.0..=1e9).contains(&x) => Ok(x),
+        _ => Err("expected a number from 2 to 1e9".into()),
+    }
+}
+
+/// Pixels per degree of the visual field.
+pub(super) fn pixels_per_degree(text: &str) -> Result<f32, String> {
+    let range = PIXELS_PER_DEGREE_RANGE;
+    match text.parse::<f32>() {
+        Ok(x) if range.contains(&x) => Ok(x),
+        _ => Err(format!("expected a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// A bound on a metric: `flip=0.05`.
+pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
+    let (name, bound) = text.split_once('=').ok_or("expected METRIC=VALUE, as in flip=0.05")?;
+    let found = Metric::ALL.into_iter().find(|(known, _)| *known == name.trim());
+    let names = Metric::ALL.map(|(name, _)| name);
+    let unknown = || format!("unknown metric {}{}", quoted(name), hint(name, "there are", names));
+    let (_, metric) = found.ok_or_else(unknown)?;
+    match bound.trim().parse::<f64>() {
+        Ok(bound) if bound.is_finite() => Ok(Threshold { metric, bound }),
+        _ => Err(format!("expected a number for {name}, not {}", quoted(bound))),
+    }
+}
+
 fn whole(text: &str, min: u32, max: u32) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(x) if (min..=max).contains(&x) => Ok(x),
@@ -236,5 +289,24 @@ mod tests {
         for text in ["nan", "inf", "1e9", "bright"] {
             assert!(exposure(text).unwrap_err().starts_with("expected stops"), "{text}");
         }
+    }
+
+    #[test]
+    fn bounds_and_regions() {
+        assert_eq!(region("1, 2,3,4"), Ok(Region { x: 1, y: 2, width: 3, height: 4 }));
+        for text in ["", "1,2,3", "1,2,3,0", "1,2,0,4", "-1,2,3,4", "1,2,3,4,5", "1,2,3,99999999999"] {
+            assert!(region(text).unwrap_err().starts_with("expected the column"), "{text}");
+        }
+        assert_eq!(threshold("ssim=0.9"), Ok(Threshold { metric: Metric::Ssim, bound: 0.9 }));
+        assert_eq!(threshold("flipp=1").unwrap_err(), "unknown metric \"flipp\"; did you mean \"flip\"?");
+        assert!(
+            threshold("lpips=1").unwrap_err().starts_with("unknown metric \"lpips\"; there are \"rmse\", ")
+        );
+        assert_eq!(threshold("flip=x").unwrap_err(), "expected a number for flip, not \"x\"");
+        assert!(threshold("flip").is_err() && threshold("flip=nan").is_err() && threshold("=1").is_err());
+        assert_eq!(level("0.05"), Ok(0.05));
+        assert!(level("0").is_err() && level("1").is_err() && level("nan").is_err());
+        assert!(samples("1").is_err() && samples("nan").is_err() && samples("4").is_ok());
+        assert!(pixels_per_degree("67").is_ok() && pixels_per_degree("0").is_err());
     }
 }

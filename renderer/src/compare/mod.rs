@@ -5,13 +5,19 @@
 //! few samples are no harm. `docs/statistics.md` derives it.
 
 mod blocks;
+pub mod comparison;
 mod correlation;
 mod feature;
+pub mod maps;
 mod noise;
 mod search;
+pub mod source;
 mod tail;
 #[cfg(test)]
 mod tests;
+pub mod words;
+
+use std::fmt;
 
 use crate::film::measured::Measured;
 pub use feature::Feature;
@@ -61,6 +67,26 @@ pub struct Region {
     pub width: u32,
     /// Rows.
     pub height: u32,
+}
+
+impl Region {
+    /// Whether all of `other` lies within this.
+    pub fn contains(&self, other: &Self) -> bool {
+        let within = |start: u32, length: u32, at: u32, part: u32| {
+            at >= start && u64::from(at) + u64::from(part) <= u64::from(start) + u64::from(length)
+        };
+        within(self.x, self.width, other.x, other.width) && within(self.y, self.height, other.y, other.height)
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { x, y, width, height } = self;
+        match (width, height) {
+            (1, 1) => write!(f, "the pixel ({x}, {y})"),
+            _ => write!(f, "the {width} x {height} pixels from ({x}, {y})"),
+        }
+    }
 }
 
 /// One place where two images differ, or seem to.

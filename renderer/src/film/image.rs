@@ -71,6 +71,20 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
 
+/// Width and height of an image, from the head of its file: nothing that is as large as the image is read. Other
+/// parts of the file may be damaged.
+pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
+    let format = Format::of(path)?;
+    let mut file = BufReader::new(File::open(path)?);
+    let size = match format {
+        Format::Exr => openexr::size(file),
+        Format::Pfm => pfm_header(&mut file).map(|h| (h.width, h.height)),
+        Format::Hdr => size_with(file, ::image::ImageFormat::Hdr),
+        Format::Png => size_with(file, ::image::ImageFormat::Png),
+    };
+    size.map_err(|reason| ReadError::Invalid { format, reason })
+}
+
 /// Reads all that a file holds: every channel of an EXR file, the three of the others.
 pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
     let format = Format::of(path)?;
@@ -97,6 +111,13 @@ pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), String> {
     }
 }
 
+fn size_with(file: BufReader<File>, format: ::image::ImageFormat) -> Result<(u32, u32), String> {
+    let reader = ::image::ImageReader::with_format(file, format);
+    let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
+    check_pixels(width.into(), height.into())?;
+    Ok((width, height))
+}
+
 fn decode_with(
     file: BufReader<File>,
     format: ::image::ImageFormat,
@@ -121,9 +142,17 @@ fn png_to_linear(image: ::image::DynamicImage) -> ::image::Rgb32FImage {
     encoded
 }
 
-/// Portable float map: `PF` or `Pf`, width and height, a scale whose sign is the byte order (negative is
-/// little-endian), then rows from the bottom.
-fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+/// The head of a portable float map.
+struct PfmHeader {
+    /// Values a pixel.
+    channels: usize,
+    width: u32,
+    height: u32,
+    little_endian: bool,
+}
+
+/// `PF` or `Pf`, width and height, a scale whose sign is the byte order (negative is little-endian).
+fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
     let magic = token(file)?;
     let channels = match magic.as_str() {
         "PF" => 3,
@@ -141,13 +170,21 @@ fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
     if scale == 0.0 || !scale.is_finite() {
         return Err(format!("scale is {scale_text}"));
     }
+    Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0 })
+}
+
+/// Portable float map: a header, then rows from the bottom.
+fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+    let PfmHeader { channels, width, height, little_endian } = pfm_header(file)?;
     let n = width as usize * height as usize;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    // One more than there should be tells a file that is too long, however long it is.
+    file.take((n * channels * 4 + 1) as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     if bytes.len() != n * channels * 4 {
-        return Err(format!("{} bytes of pixels instead of {}", bytes.len(), n * channels * 4));
+        let found = if bytes.len() > n * channels * 4 { "more".into() } else { bytes.len().to_string() };
+        return Err(format!("{found} bytes of pixels instead of {}", n * channels * 4));
     }
-    let value = |b: [u8; 4]| if scale < 0.0 { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
+    let value = |b: [u8; 4]| if little_endian { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
     let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b)).collect();
     let rows = values.chunks_exact(width as usize * channels).rev();
     let pixels = rows.flat_map(|row| {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use half::f16;
 
 use super::image::Image;
+use crate::scene::{hint, quoted};
 
 /// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
 pub const STDERR: &str = "stderr";
@@ -161,8 +162,8 @@ impl Layers {
         self.channels.iter().find(|c| c.name == name)
     }
 
-    /// Channels `R`, `G` and `B` of a layer, or of the image itself if `layer` is empty. A single channel `Y`, or
-    /// one that is named as the layer, is grey.
+    /// Three channels of a layer, or of the image itself if `layer` is empty: `R`, `G` and `B`, or of a layer `X`, `Y`
+    /// and `Z`, such as a normal. A single channel `Y`, or one that is named as the layer, is grey.
     pub fn rgb(&self, layer: &str) -> Option<Vec<[f32; 3]>> {
         let [r, g, b] = self.rgb_channels(layer)?;
         let n = self.width as usize * self.height as usize;
@@ -175,11 +176,24 @@ impl Layers {
             let full = if layer.is_empty() { name.to_owned() } else { format!("{layer}.{name}") };
             self.channel(&full)
         };
-        if let (Some(r), Some(g), Some(b)) = (named("R"), named("G"), named("B")) {
-            return Some([r, g, b]);
+        let three = |[a, b, c]: [&str; 3]| Some([named(a)?, named(b)?, named(c)?]);
+        let vector = || if layer.is_empty() { None } else { three(["X", "Y", "Z"]) };
+        let grey = || Some([named("Y").or_else(|| self.channel(layer))?; 3]);
+        three(["R", "G", "B"]).or_else(vector).or_else(grey)
+    }
+
+    /// Why [`Layers::rgb_channels`] finds nothing: what the file has instead.
+    pub fn missing(&self, layer: &str) -> String {
+        let names: Vec<_> = self.channels.iter().map(|c| c.name.as_str()).collect();
+        if layer.is_empty() {
+            let has = hint("", "it has", names);
+            return format!("it has neither channels R, G and B nor Y{has}");
         }
-        let grey = named("Y").or_else(|| self.channel(layer))?;
-        Some([grey; 3])
+        let mut layers: Vec<_> =
+            names.iter().map(|n| n.rsplit_once('.').map_or(*n, |(layer, _)| layer)).collect();
+        layers.dedup();
+        layers.retain(|name| self.rgb_channels(name).is_some() && !matches!(*name, "R" | "G" | "B" | "Y"));
+        format!("it has no layer {}{}", quoted(layer), hint(layer, "it has", layers))
     }
 
     /// The image itself.

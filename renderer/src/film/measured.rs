@@ -61,43 +61,52 @@ impl From<&Film> for Measured {
     }
 }
 
+impl Noise {
+    /// Standard errors as a file has them: those that are not numbers say that nothing is known.
+    ///
+    /// # Errors
+    /// If one is negative: these are no standard errors, then.
+    pub fn new(
+        mut stderr: Vec<[f32; 3]>,
+        samples: Option<Vec<f32>>,
+        is_independent: bool,
+    ) -> Result<Self, String> {
+        for (i, pixel) in stderr.iter_mut().enumerate() {
+            if let Some(x) = pixel.iter().find(|x| **x < 0.0) {
+                return Err(format!("standard errors are negative: {x} in pixel {i}, counted row by row"));
+            }
+            *pixel = pixel.map(|x| if x.is_nan() { f32::INFINITY } else { x });
+        }
+        Ok(Self { stderr, samples, is_independent })
+    }
+}
+
 impl Measured {
     /// Reads an image, and its standard errors and sample counts where the file has them: layer `stderr` and channel
     /// `samples`, as [`crate::film::encode`] writes them.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let format = Format::of(path)?;
         let layers = read_layers(path)?;
-        let image = layers.image().ok_or_else(|| ReadError::Invalid {
-            format,
-            reason: "it has neither channels R, G and B nor Y".into(),
-        })?;
-        let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
-        let noise = layers.rgb(STDERR);
-        let noise = noise.map(|stderr| Noise { stderr, samples: samples(&layers), is_independent });
-        if let Some(noise) = &noise {
-            noise.check(layers.width).map_err(|reason| ReadError::Invalid { format, reason })?;
-        }
+        Self::of_layer(&layers, "", format).map_err(|reason| ReadError::Invalid { format, reason })
+    }
+
+    /// The layer of this name, or the image itself if it is empty; only of the image itself the file can say what its
+    /// noise is. The error says what the file has instead.
+    pub fn of_layer(layers: &Layers, layer: &str, format: Format) -> Result<Self, String> {
+        let channels = layers.rgb_channels(layer).ok_or_else(|| layers.missing(layer))?;
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
             Format::Pfm => Rounding::Float,
-            Format::Exr => exr_rounding(&layers),
+            Format::Exr => exr_rounding(channels),
         };
-        Ok(Self { image, noise, rounding })
-    }
-}
-
-impl Noise {
-    /// Refuses standard errors that are none: NaN or negative.
-    fn check(&self, width: u32) -> Result<(), String> {
-        let is_valid = |e: &f32| *e >= 0.0;
-        match self.stderr.iter().position(|e| !e.iter().all(is_valid)) {
-            None => Ok(()),
-            Some(i) => {
-                let (x, y) = (i % width as usize, i / width as usize);
-                Err(format!("layer \"{STDERR}\" is NaN or negative at pixel ({x}, {y})"))
-            }
-        }
+        let pixels = layers.rgb(layer).unwrap_or_default();
+        let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
+        let noise = match layers.rgb(STDERR) {
+            Some(stderr) if layer.is_empty() => Some(Noise::new(stderr, samples(layers), is_independent)?),
+            _ => None,
+        };
+        Ok(Self { image: Image { width: layers.width, height: layers.height, pixels }, noise, rounding })
     }
 }
 
@@ -110,10 +119,9 @@ fn samples(layers: &Layers) -> Option<Vec<f32>> {
     Some(vec![all; layers.width as usize * layers.height as usize])
 }
 
-fn exr_rounding(layers: &Layers) -> Rounding {
+fn exr_rounding(channels: [&Channel; 3]) -> Rounding {
     let is_half = |c: &&Channel| matches!(c.samples, Samples::Half(_));
-    let halves = layers.rgb_channels("").is_some_and(|rgb| rgb.iter().any(is_half));
-    if halves { Rounding::Half } else { Rounding::Float }
+    if channels.iter().any(is_half) { Rounding::Half } else { Rounding::Float }
 }
 
 #[cfg(test)]
@@ -131,6 +139,13 @@ mod tests {
         Film { width: 2, height: 2, pixels }
     }
 
+    /// What a file has of a film.
+    fn file_of(film: &Film) -> Layers {
+        let mut layers = Layers::from(film);
+        layers.attributes.insert(PIXEL_FILTER.into(), "box".into());
+        layers
+    }
+
     fn through_file(layers: Layers, depth: ExrDepth) -> Result<Measured, ReadError> {
         let file = tempfile::Builder::new().suffix(".exr").tempfile().unwrap();
         std::fs::write(file.path(), encode_layers(layers, depth).unwrap().bytes).unwrap();
@@ -140,24 +155,26 @@ mod tests {
     #[test]
     fn a_film_is_measured_alike_in_memory_and_in_a_file() {
         let measured = Measured::from(&film());
-        assert_eq!(through_file(Layers::from(&film()), ExrDepth::Float).unwrap(), measured);
-        let half = through_file(Layers::from(&film()), ExrDepth::Half).unwrap();
+        assert_eq!(through_file(file_of(&film()), ExrDepth::Float).unwrap(), measured);
+        let half = through_file(file_of(&film()), ExrDepth::Half).unwrap();
         assert_eq!((half.rounding, &half.noise), (Rounding::Half, &measured.noise));
         assert_eq!(half.image.pixels[1], [2.0; 3]);
-        let Noise { stderr, samples } = measured.noise.unwrap();
+        let Noise { stderr, samples, .. } = measured.noise.unwrap();
         assert!((stderr[0][0] - (0.25_f32 / 15.0).sqrt()).abs() < 1e-6);
         assert_eq!(stderr[1..3], [[f32::INFINITY; 3]; 2]);
         assert_eq!(samples.unwrap()[..3], [16.0, 1.0, 0.0]);
     }
 
     #[test]
-    fn standard_errors_that_are_none_are_refused() {
-        for wrong in [f32::NAN, -1e-3] {
-            let mut layers = Layers::from(&film());
+    fn standard_errors_are_not_negative_and_those_that_are_no_numbers_say_nothing() {
+        let through_file = |g| {
+            let mut layers = file_of(&film());
             let stderr = layers.channels.iter_mut().find(|c| c.name == "stderr.G").unwrap();
-            stderr.samples = Samples::Float(vec![0.1, 0.1, wrong, 0.1]);
-            let message = through_file(layers, ExrDepth::Float).unwrap_err().to_string();
-            assert!(message.contains("pixel (0, 1)") && message.contains("stderr"), "{message}");
-        }
+            stderr.samples = Samples::Float(vec![0.1, 0.1, g, 0.1]);
+            through_file(layers, ExrDepth::Float)
+        };
+        let message = through_file(-1e-3).unwrap_err().to_string();
+        assert!(message.contains("standard errors are negative: -0.001 in pixel 2"), "{message}");
+        assert_eq!(through_file(f32::NAN).unwrap().noise.unwrap().stderr[2][1], f32::INFINITY);
     }
 }

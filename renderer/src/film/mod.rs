@@ -16,7 +16,7 @@ pub mod write;
 
 pub use first_hit::{FirstHit, FirstHits};
 pub use format::Format;
-pub use image::{Image, ReadError, read, read_layers};
+pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
 pub use measured::Measured;
 

@@ -68,6 +68,14 @@ fn layer_attributes(layers: &Layers) -> LayerAttributes {
     }
 }
 
+/// Width and height of the first layer.
+pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), String> {
+    let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    check_pixels(size.x() as u64, size.y() as u64)?;
+    Ok((size.x() as u32, size.y() as u32))
+}
+
 /// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
 pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
     let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;

@@ -60,6 +60,11 @@ impl Target {
         self.destination.is_same_file(&other.destination)
     }
 
+    /// Whether `path` is that file.
+    pub fn is_file(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| path == self.destination.file)
+    }
+
     /// [`Destination::replace`].
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         self.destination.replace(bytes)

@@ -1,0 +1,138 @@
+//! Where two images differ, as pictures.
+
+use super::Judgement;
+use super::words::{number, percent};
+use crate::metrics::flip::Flip;
+use crate::metrics::{Kind, Pair};
+use crate::report::plot::{Color, ColorMap};
+
+/// What a map shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Map {
+    /// How visible the difference is.
+    Flip,
+    /// The difference in standard deviations.
+    Z,
+    /// The difference, mean of the channels.
+    Difference,
+    /// The difference relative to the second image.
+    Relative,
+}
+
+impl Map {
+    /// All of them, with the names that users write.
+    pub const ALL: &[(&str, Self)] = &[
+        ("flip", Self::Flip),
+        ("z", Self::Z),
+        ("difference", Self::Difference),
+        ("relative", Self::Relative),
+    ];
+}
+
+/// A map.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// sRGB, row by row from the top left.
+    pub pixels: Vec<[u8; 3]>,
+    /// What its colours mean, in a line.
+    pub scale: String,
+}
+
+/// Standard deviations that have the deepest colours, so that maps of different images can be compared.
+const MOST_Z: f32 = 6.0;
+
+/// The colour of what is left out: in no map, and readable beside all.
+const LEFT_OUT: [u8; 3] = [128; 3];
+
+/// How many of the differences have colours that are not the deepest ones.
+const WITHIN: f64 = 0.99;
+
+/// What is added to a mean that differences are relative to, as a part of the image's: else black would be bright.
+const FLOOR: f32 = 0.01;
+
+/// How visible differences are: from dark violet over green to yellow.
+pub fn flip(pair: &Pair, flip: &Flip) -> Picture {
+    let scale = "ꟻLIP: dark violet is 0 (nothing to be seen), green 0.5, yellow 1".into();
+    picture(pair, flip.map.iter().copied(), |x| ColorMap::Viridis.at(f64::from(x)), scale)
+}
+
+/// Differences in standard deviations: blue where the first image is darker, red where it is brighter.
+pub fn z(pair: &Pair, judgement: &Judgement) -> Picture {
+    let scale = format!(
+        "z: blue is darker in the first image, red is brighter, white equal; deepest from {MOST_Z} standard deviations"
+    );
+    signed(pair, judgement.z.clone(), MOST_Z, scale)
+}
+
+/// Differences, absolute or relative.
+pub fn difference(pair: &Pair, relative: bool) -> Picture {
+    let mean = |p: &[f32; 3]| (p[0] + p[1] + p[2]) / 3.0;
+    let floor = match pair.kind {
+        Kind::Display => FLOOR,
+        Kind::Radiance => FLOOR * mean_of(pair.b.iter().map(mean).filter(|x| !x.is_nan())),
+    };
+    let value = |(a, b): (&[f32; 3], &[f32; 3])| {
+        let (a, b) = (mean(a), mean(b));
+        if relative { (a - b) / (b.abs() + floor).max(f32::MIN_POSITIVE) } else { a - b }
+    };
+    let values: Vec<f32> = pair.a.iter().zip(&pair.b).map(value).collect();
+    let most = most(&values);
+    let (name, deepest) = if relative {
+        ("relative difference", percent(most.into()))
+    } else {
+        ("difference", number(most.into()))
+    };
+    let scale = format!(
+        "{name}: blue is darker in the first image, red is brighter, white equal; deepest from {deepest}"
+    );
+    signed(pair, values, most, scale)
+}
+
+fn mean_of(values: impl Iterator<Item = f32>) -> f32 {
+    let (sum, n) = values.fold((0.0, 0_u32), |(sum, n), x| (sum + f64::from(x), n + 1));
+    (sum / f64::from(n.max(1))) as f32
+}
+
+/// The absolute value that 99 % of the values do not exceed; the largest if that is 0.
+fn most(values: &[f32]) -> f32 {
+    let mut sizes: Vec<f32> = values.iter().map(|x| x.abs()).filter(|x| !x.is_nan()).collect();
+    if sizes.is_empty() {
+        return 0.0;
+    }
+    let largest = sizes.iter().copied().fold(0.0, f32::max);
+    let rank = ((sizes.len() - 1) as f64 * WITHIN) as usize;
+    let within = *sizes.select_nth_unstable_by(rank, f32::total_cmp).1;
+    if within > 0.0 { within } else { largest }
+}
+
+fn signed(pair: &Pair, values: Vec<f32>, most: f32, scale: String) -> Picture {
+    let color = |x: f32| ColorMap::BlueRed.at(0.5 + 0.5 * f64::from(if most > 0.0 { x / most } else { 0.0 }));
+    picture(pair, values.into_iter(), color, scale)
+}
+
+fn picture(
+    pair: &Pair,
+    values: impl Iterator<Item = f32>,
+    color: impl Fn(f32) -> Color,
+    scale: String,
+) -> Picture {
+    let known = values.zip(&pair.a).map(|(x, a)| (!a[0].is_nan() && !x.is_nan()).then_some(x));
+    let pixels = known.map(|x| x.map_or(LEFT_OUT, |x| color(x).0)).collect();
+    Picture { width: pair.width, height: pair.height, pixels, scale }
+}
+
+impl Picture {
+    /// The bytes of a PNG file.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
+        let mut bytes = Vec::new();
+        PngEncoder::new(&mut bytes)
+            .write_image(self.pixels.as_flattened(), self.width, self.height, ExtendedColorType::Rgb8)
+            .map_err(|e| e.to_string())?;
+        Ok(bytes)
+    }
+}
