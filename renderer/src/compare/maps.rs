@@ -1,7 +1,7 @@
 //! Where two images differ, as pictures.
 
-use super::Judgement;
 use super::words::{number, percent};
+use super::{Judgement, Region};
 use crate::metrics::flip::Flip;
 use crate::metrics::{Kind, Pair};
 use crate::report::plot::{Color, ColorMap};
@@ -126,6 +126,21 @@ fn picture(
 }
 
 impl Picture {
+    /// Draws a line around a part of the image, in black or white, whichever is easier to see.
+    pub fn outline(&mut self, region: Region) {
+        let Region { x, y, width, height } = region;
+        let (left, top) = (x.saturating_sub(1), y.saturating_sub(1));
+        let (right, bottom) = ((x + width).min(self.width - 1), (y + height).min(self.height - 1));
+        for row in top..=bottom {
+            for column in left..=right {
+                if row == top || row == bottom || column == left || column == right {
+                    let pixel = &mut self.pixels[(row * self.width + column) as usize];
+                    *pixel = Color(*pixel).contrast().0;
+                }
+            }
+        }
+    }
+
     /// The bytes of a PNG file.
     pub fn png(&self) -> Result<Vec<u8>, String> {
         use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};

@@ -128,7 +128,7 @@ impl Source {
                 }
             }
         }
-        // Of a display's values nothing is known, and infinite standard errors say as much.
+        // Infinite standard errors say that nothing is known. Those of a display's values mean nothing.
         let known = |n: &Noise| kind == Kind::Radiance && n.stderr.iter().flatten().any(|x| x.is_finite());
         measured.noise = measured.noise.filter(known);
         Ok(measured)
@@ -138,6 +138,9 @@ impl Source {
 /// The standard errors that a file of their own holds.
 fn read_noise(path: &Path) -> Result<Noise, String> {
     let named = |e: String| format!("{}: {e}", path.display());
+    if kind(path)? == Kind::Display {
+        return Err(named("holds values of a display, not standard errors of radiance".into()));
+    }
     let layers = read_layers(path).map_err(|e| named(e.to_string()))?;
     let stderr = layers.rgb("stderr").or_else(|| layers.rgb(""));
     let stderr = stderr.ok_or_else(|| named(layers.missing("")))?;

@@ -11,7 +11,7 @@ pub fn words(judgement: &Judgement, whole: Region, names: [&str; 2]) -> Vec<Stri
     let worst = &judgement.worst;
     let finding = format!("{}, {}", place(worst.region, whole), finding(worst, names));
     let strength = format!(
-        "{} standard deviations of the noise; chance makes as much of equal images {}",
+        "{} standard deviations of the noise; between equal images chance makes as much {}",
         number(worst.z.abs()),
         probability(judgement.p)
     );
@@ -29,7 +29,8 @@ pub fn words(judgement: &Judgement, whole: Region, names: [&str; 2]) -> Vec<Stri
         }
         same
     };
-    sentences.extend(judgement.detectable.iter().map(detectable));
+    let (whole, blocks): (Vec<_>, Vec<_>) = judgement.detectable.iter().partition(|d| d.block.is_none());
+    sentences.extend(whole.into_iter().chain(blocks).map(detectable));
     // Independent pixels seem a little correlated as well.
     if judgement.correlation > 1.2 {
         sentences.push(format!(
@@ -71,7 +72,7 @@ pub fn only_one_finite(counts: [usize; 2], names: [&str; 2]) -> Vec<String> {
 
 fn place(region: Region, whole: Region) -> String {
     match region {
-        _ if region == whole => "over the whole image".into(),
+        _ if region == whole => "over all pixels".into(),
         Region { width: 1, height: 1, .. } => format!("at {region}"),
         _ => format!("in {region}"),
     }
@@ -137,10 +138,10 @@ fn detectable(d: &Detectable) -> String {
     let place = match d.block {
         None if d.most.is_finite() => {
             return format!(
-                "A difference of {most} over the whole image would have been seen with a probability of 95 %."
+                "A difference of {most} over all pixels would have been seen with a probability of 95 %."
             );
         }
-        None => return "No difference over the whole image would have been seen, however large.".into(),
+        None => return "No difference over all pixels would have been seen, however large.".into(),
         Some(1) => "a single pixel".to_owned(),
         Some(side) => format!("{side} x {side} pixels"),
     };
@@ -236,9 +237,9 @@ mod tests {
             said,
             [
                 "Different: in the 32 x 32 pixels from (96, 64), red is 1.8 % brighter in A than in B (0.412 against 0.405).",
-                "That is 8.32 standard deviations of the noise; chance makes as much of equal images once in 10^9 \
+                "That is 8.32 standard deviations of the noise; between equal images chance makes as much once in 10^9 \
                  comparisons (p = 1.20e-9).",
-                "A difference of 0.12 % over the whole image would have been seen with a probability of 95 %.",
+                "A difference of 0.12 % over all pixels would have been seen with a probability of 95 %.",
                 "In 32 x 32 pixels, one of 0.91 % would have been in half of all places; in some, none, however large.",
                 "In a single pixel, one of 31 % would have been in half of all places, one of 1400 % in 95 % of them.",
             ]
@@ -254,7 +255,11 @@ mod tests {
             said[1]
                 .contains("at the pixel (5, 7), red is 50 % darker in A than in B (0.2 against 0.4); it is")
         );
-        assert!(said[1].ends_with("of equal images in 34 % of comparisons (p = 0.34)."), "{}", said[1]);
+        assert!(
+            said[1].ends_with("between equal images chance makes as much in 34 % of comparisons (p = 0.34)."),
+            "{}",
+            said[1]
+        );
     }
 
     #[test]
@@ -283,7 +288,7 @@ mod tests {
                  another",
             ),
         ] {
-            assert_eq!(said(feature, a, b), format!("Different: over the whole image, {expected}."));
+            assert_eq!(said(feature, a, b), format!("Different: over all pixels, {expected}."));
         }
     }
 

@@ -152,7 +152,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let comparison = compare(images, &settings).map_err(Failure::input)?;
     display.end();
     if let Some(target) = heatmap {
-        let picture = args.picture(&comparison)?;
+        let mut picture = args.picture(&comparison)?;
+        if let Ok(judgement) = &comparison.judgement
+            && judgement.is_different()
+        {
+            let (whole, worst) = (comparison.region, judgement.worst.region);
+            picture.outline(Region { x: worst.x - whole.x, y: worst.y - whole.y, ..worst });
+        }
         write(&target, &picture)?;
         if !args.quiet {
             say(format_args!("wrote {}: {}", target.path.display(), picture.scale));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Told, remedy};
-use crate::compare::comparison::NoVerdict;
+use crate::compare::comparison::{Comparison, NoVerdict};
 use crate::compare::words::{self, number, percent, words};
 use crate::metrics::{Bias, Kind, Metric, Origin};
 
@@ -33,16 +33,17 @@ impl Told<'_> {
 
     /// The verdict, or why there is none.
     pub(super) fn sentences(&self) -> Vec<String> {
+        let Comparison { metrics, judgement, region, only_one_finite, .. } = self.comparison;
         let mut out = Vec::new();
-        if self.comparison.judgement.is_err() {
-            out = words::only_one_finite(self.comparison.only_one_finite, NAMES);
+        if metrics.pointwise.mae == 0.0 {
+            out.push("All values that were compared are equal.".into());
         }
-        match &self.comparison.judgement {
-            Ok(judgement) => out.extend(words(judgement, self.comparison.region, NAMES)),
-            Err(_) if self.comparison.metrics.pointwise.mae == 0.0 => {
-                out.push("All values that were compared are equal.".into());
+        match judgement {
+            Ok(judgement) => out.extend(words(judgement, *region, NAMES)),
+            Err(why) => {
+                out.extend(words::only_one_finite(*only_one_finite, NAMES));
+                out.push(no_verdict(*why));
             }
-            Err(why) => out.push(no_verdict(*why)),
         }
         out
     }
