@@ -1,4 +1,5 @@
 //! Charts of what was measured, for people to look at, and tables of the same numbers.
 
 pub mod bsdf;
+pub mod html;
 pub mod plot;

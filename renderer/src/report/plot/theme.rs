@@ -109,6 +109,8 @@ pub enum ColorMap {
     Viridis,
     /// ColorBrewer's RdBu (Brewer 2003) from blue to red: white is in the middle.
     BlueRed,
+    /// Magma (Smith & van der Walt 2015), black where there is nothing: in it, ꟻLIP maps are shown.
+    Magma,
 }
 
 impl ColorMap {
@@ -120,6 +122,9 @@ impl ColorMap {
             }
             Self::BlueRed => {
                 &[0x2166ac, 0x4393c3, 0x92c5de, 0xd1e5f0, 0xf7f7f7, 0xfddbc7, 0xf4a582, 0xd6604d, 0xb2182b]
+            }
+            Self::Magma => {
+                &[0x000004, 0x1d1147, 0x51127c, 0x832681, 0xb73779, 0xe65164, 0xfc8961, 0xfec488, 0xfcfdbf]
             }
         };
         let t = if t.is_nan() { 0.0 } else { t.clamp(0.0, 1.0) } * (stops.len() - 1) as f64;
