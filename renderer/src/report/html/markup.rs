@@ -9,8 +9,13 @@ use crate::report::plot::ColorMap;
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 4] =
-    [include_str!("pixels.js"), include_str!("paint.js"), include_str!("viewer.js"), include_str!("page.js")];
+const SCRIPTS: [&str; 5] = [
+    include_str!("pixels.js"),
+    include_str!("paint.js"),
+    include_str!("panel.js"),
+    include_str!("viewer.js"),
+    include_str!("page.js"),
+];
 
 /// Numbers that are columns of the table of cases; the others are shown when a row is opened.
 const COLUMNS: usize = 3;
@@ -59,6 +64,7 @@ pub(super) fn write(
             "colors" => colors(out)?,
             "statuses" => statuses(entries, out)?,
             "columns" => columns.iter().try_for_each(|c| writeln!(out, "<span>{}</span>", Escaped(c)))?,
+            "column-count" => write!(out, "{}", columns.len() + 1)?,
             "cases" => {
                 for (i, (entry, encoded)) in entries.iter().zip(encoded).enumerate() {
                     case(i, entry, &columns, encoded.as_ref(), out)?;

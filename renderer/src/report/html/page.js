@@ -1,0 +1,79 @@
+
+// The page around the cases: its theme, its filters, and what happens when a case is opened.
+
+const cases = [...document.querySelectorAll('.case')];
+const viewers = new Map();
+
+function isDark() {
+  const theme = document.documentElement.dataset.theme;
+  return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+}
+
+document.getElementById('theme').addEventListener('click', () => {
+  document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
+});
+
+function filter() {
+  const wanted = document.getElementById('search').value.trim().toLowerCase();
+  const pressed = [...document.querySelectorAll('.filter[aria-pressed=true]')].map((b) => b.dataset.status);
+  let shown = 0;
+  for (const row of cases) {
+    const name = row.querySelector('.name').textContent.toLowerCase();
+    row.hidden = !pressed.includes(row.dataset.status) || !name.includes(wanted);
+    shown += !row.hidden;
+  }
+  document.getElementById('none').hidden = shown > 0 || cases.length === 0;
+  document.getElementById('shown').textContent =
+    shown === cases.length ? `${shown} ${shown === 1 ? 'case' : 'cases'}` : `${shown} of ${cases.length} cases`;
+}
+
+document.getElementById('search').addEventListener('input', filter);
+for (const button of document.querySelectorAll('.filter')) {
+  button.addEventListener('click', () => {
+    button.setAttribute('aria-pressed', button.getAttribute('aria-pressed') !== 'true');
+    filter();
+  });
+}
+
+// Pixels stand at the end of the page.
+const parsed = new Promise((resolve) => {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', resolve);
+  else resolve();
+});
+
+async function open(row) {
+  const root = row.querySelector('.viewer');
+  if (!root || viewers.has(row)) return;
+  viewers.set(row, null);
+  root.textContent = 'Reading pixels …';
+  await parsed;
+  try {
+    const images = await decodeImages(row.id.replace('case-', ''), JSON.parse(row.dataset.images));
+    root.textContent = '';
+    if (row.open) viewers.set(row, new Viewer(root, images));
+    else viewers.delete(row);
+  } catch (error) {
+    root.textContent = `The pixels cannot be shown: ${error.message}`;
+    viewers.delete(row);
+  }
+}
+
+// Pixels take memory: a closed row keeps none.
+function close(row) {
+  viewers.get(row)?.close();
+  if (viewers.get(row)) viewers.delete(row);
+}
+
+for (const row of cases) {
+  row.addEventListener('toggle', () => (row.open ? open(row) : close(row)));
+}
+
+// What asks for most attention is open, or what the address asks for.
+function openFirst() {
+  const asked = document.getElementById(location.hash.slice(1));
+  const first = cases.includes(asked) ? asked : cases[0];
+  if (first === asked || ['failed', 'error', 'unresolved'].includes(first?.dataset.status)) first.open = true;
+}
+
+filter();
+openFirst();

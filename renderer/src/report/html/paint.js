@@ -1,0 +1,110 @@
+
+// From numbers to colours.
+
+const NOT_FINITE = [255, 0, 255];
+
+// The z that has the last colour.
+const Z_RANGE = 6;
+
+// 8-bit sRGB (IEC 61966-2-1) of linear values in [0, 1], by 16-bit steps.
+const SRGB = Uint8Array.from({ length: 65536 }, (_, i) => {
+  const x = i / 65535;
+  return Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * x ** (1 / 2.4) - 0.055));
+});
+
+// 256 colours of each map, between the stops that the page has.
+const COLORS = Object.fromEntries(
+  Object.entries(JSON.parse(document.getElementById('colors').textContent))
+    .map(([name, stops]) => [name, Array.from({ length: 256 }, (_, i) => between(stops, i / 255))]),
+);
+
+function between(stops, t) {
+  const at = t * (stops.length - 1);
+  const i = Math.min(Math.floor(at), stops.length - 2);
+  return stops[i].map((from, c) => Math.round(from + (at - i) * (stops[i + 1][c] - from)));
+}
+
+// A canvas of the image's own size, with the colour that `color(i, rgb)` writes for every pixel.
+function paint({ width, height }, color) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const image = context.createImageData(width, height);
+  const rgb = [0, 0, 0];
+  for (let i = 0; i < width * height; i++) {
+    color(i, rgb);
+    image.data.set(rgb, 4 * i);
+    image.data[4 * i + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+function copy(to, [r, g, b]) {
+  to[0] = r;
+  to[1] = g;
+  to[2] = b;
+}
+
+// Radiance as a display shows it: exposed by some stops, clipped, in sRGB.
+function paintRadiance(size, planes, stops) {
+  const gain = 65535 * 2 ** stops;
+  return paint(size, (i, rgb) => {
+    for (let c = 0; c < 3; c++) {
+      const x = planes[c][i];
+      if (!Number.isFinite(x)) return copy(rgb, NOT_FINITE);
+      rgb[c] = SRGB[Math.max(0, Math.min(65535, Math.round(x * gain)))];
+    }
+  });
+}
+
+// Numbers from −range to range, or from 0 to range if the map is for those.
+function paintMap(size, values, map, range) {
+  const colors = COLORS[map];
+  const [offset, scale] = map === 'signed' ? [127.5, 127.5 / range] : [0, 255 / range];
+  return paint(size, (i, rgb) => {
+    const x = values[i];
+    // An infinite z is as clear as can be, and is shown so; what is no number is not.
+    if (Number.isNaN(x)) return copy(rgb, NOT_FINITE);
+    copy(rgb, colors[Math.max(0, Math.min(255, Math.round(offset + scale * x)))]);
+  });
+}
+
+// The signed difference of the channel in which it is largest; NaN where one is not finite.
+function largestDifference(reference, result) {
+  return reference[0].map((_, i) => {
+    let largest = 0;
+    for (let c = 0; c < 3; c++) {
+      const d = result[c][i] - reference[c][i];
+      if (!Number.isFinite(d)) return NaN;
+      if (Math.abs(d) > Math.abs(largest)) largest = d;
+    }
+    return largest;
+  });
+}
+
+// What a part of the finite magnitudes among some ten thousand of the values are below.
+function quantile(values, part) {
+  const step = Math.max(1, Math.floor(values.length / 10007));
+  const some = values.filter((x, i) => i % step === 0 && Number.isFinite(x)).map(Math.abs).sort();
+  return some.length ? some[Math.min(some.length - 1, Math.floor(part * some.length))] : 0;
+}
+
+// Whole stops that bring the bright parts of an image to a display's range, or 0 if they are there.
+function fittingExposure(planes) {
+  const bright = Math.max(...planes.map((plane) => quantile(plane, 0.95)));
+  return bright === 0 || (bright >= 0.25 && bright <= 2) ? 0 : Math.max(-12, Math.min(12, -Math.round(Math.log2(bright))));
+}
+
+function countNotFinite(planes) {
+  let n = 0;
+  for (let i = 0; i < planes[0].length; i++) if (!planes.every((p) => Number.isFinite(p[i]))) n++;
+  return n;
+}
+
+// A number with four digits, or five where they are there to compare.
+function digits(x, n = 5) {
+  if (x === undefined) return '–';
+  if (!Number.isFinite(x)) return String(x).replace('Infinity', '∞');
+  const tiny = x !== 0 && Math.abs(x) < 1e-4;
+  return (tiny || Math.abs(x) >= 1e6 ? x.toExponential(n - 2) : x.toPrecision(n)).replaceAll('-', '−');
+}
