@@ -62,7 +62,8 @@ pub(super) fn write(
             "style" => out.write_all(STYLE.as_bytes())?,
             "scripts" => SCRIPTS.iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
             "colors" => colors(out)?,
-            "statuses" => statuses(entries, out)?,
+            "proportions" => proportions(entries, out)?,
+            "filters" => filters(entries, out)?,
             "columns" => columns.iter().try_for_each(|c| writeln!(out, "<span>{}</span>", Escaped(c)))?,
             "column-count" => write!(out, "{}", columns.len() + 1)?,
             "cases" => {
@@ -105,21 +106,34 @@ fn mark(status: Status) -> &'static str {
     }
 }
 
-/// How many there are of each status, as buttons that filter, and as a bar.
-fn statuses(entries: &[&Entry], out: &mut impl Write) -> io::Result<()> {
-    let counts = Status::ALL.map(|s| (s, entries.iter().filter(|e| e.status == s).count()));
-    let present = || counts.iter().filter(|(_, n)| *n > 0);
+/// The statuses that there are, and how many cases have them.
+fn statuses(entries: &[&Entry]) -> impl Iterator<Item = (Status, usize)> {
+    Status::ALL
+        .map(|s| (s, entries.iter().filter(|e| e.status == s).count()))
+        .into_iter()
+        .filter(|(_, n)| *n > 0)
+}
+
+/// How many there are of each status, as a bar.
+fn proportions(entries: &[&Entry], out: &mut impl Write) -> io::Result<()> {
     write!(out, r#"<div class="proportions" aria-hidden="true">"#)?;
-    for (status, n) in present() {
-        write!(out, r#"<span class="{}" style="flex-grow:{n}"></span>"#, class(*status))?;
+    for (status, n) in statuses(entries) {
+        write!(out, r#"<span class="{}" style="flex-grow: {n}"></span>"#, class(status))?;
     }
-    writeln!(out, r#"</div><div class="filters" role="group" aria-label="Show cases that">"#)?;
-    for (status, n) in present() {
-        let (class, mark, words) = (class(*status), mark(*status), status.words());
-        writeln!(
+    writeln!(out, "</div>")
+}
+
+/// A button for each status, to hide and show the cases that have it.
+fn filters(entries: &[&Entry], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, r#"<div class="filters" role="group" aria-label="Show cases that are">"#)?;
+    for (status, n) in statuses(entries) {
+        let (class, mark, words) = (class(status), mark(status), status.words());
+        write!(
             out,
-            r#"<button type="button" class="filter {class}" data-status="{class}" aria-pressed="true"><b aria-hidden="true">{mark}</b>{words} <span class="count">{n}</span></button>"#,
+            r#"<button type="button" class="filter {class}" data-status="{class}" aria-pressed="true">"#
         )?;
+        let mark = format_args!(r#"<b aria-hidden="true">{mark}</b>"#);
+        writeln!(out, r#"{mark}{words} <span class="count">{n}</span></button>"#)?;
     }
     writeln!(out, "</div>")
 }
@@ -145,21 +159,30 @@ fn case(
     writeln!(out, r#"<span class="name"><bdi>{}</bdi></span>"#, Escaped(&entry.name))?;
     for column in columns {
         let value = entry.numbers.iter().find(|(name, _)| name == column).map_or("", |(_, value)| value);
-        writeln!(out, r#"<span class="number" data-label="{}">{}</span>"#, Escaped(column), Escaped(value))?;
+        number(column, value, out)?;
     }
-    writeln!(out, r#"<span class="number" data-label="time">{}</span>"#, duration(entry.seconds))?;
+    number("time", &duration(entry.seconds), out)?;
     let headline = entry.words.first().map_or("", String::as_str);
     writeln!(out, r#"<span class="headline">{}</span></summary>"#, Escaped(headline))?;
     body(entry, encoded, out)?;
     writeln!(out, "</details>")
 }
 
+/// A number of a row, or the place of one.
+fn number(name: &str, value: &str, out: &mut impl Write) -> io::Result<()> {
+    if value.is_empty() {
+        return writeln!(out, r#"<span class="number"></span>"#);
+    }
+    let (name, value) = (Escaped(name), Escaped(value));
+    writeln!(out, r#"<span class="number"><span class="label">{name} </span>{value}</span>"#)
+}
+
 /// What opens below a row: the verdict, the images, the numbers, the log.
 fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<div class="body"><div class="findings">"#)?;
-    if !entry.words.is_empty() {
+    if entry.words.len() > 1 {
         writeln!(out, r#"<div class="words">"#)?;
-        entry.words.iter().try_for_each(|w| writeln!(out, "<p>{}</p>", Escaped(w)))?;
+        entry.words.iter().skip(1).try_for_each(|w| writeln!(out, "<p>{}</p>", Escaped(w)))?;
         writeln!(out, "</div>")?;
     }
     if !entry.numbers.is_empty() {

@@ -140,18 +140,25 @@ fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
     notable.into_iter().zip(others).map(|(a, b)| a.or(b)).collect()
 }
 
-/// The pixels of the notable cases, or of the others, reduced until they fit or it makes no sense to go on.
+/// The pixels of the notable cases, or of the others, reduced as little as a budget allows, or 8 times.
 fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<Encoded>> {
     let at = |reduction: u32| -> Vec<_> {
         let of_kind =
             entries.par_iter().map(|e| e.images.as_ref().filter(|_| e.status.is_notable() == notable));
         of_kind.map(|images| images.map(|i| Encoded::new(i, reduction))).collect()
     };
-    let mut encoded = at(1);
-    for reduction in [2, 4, 8] {
-        if bytes(&encoded) > budget {
-            encoded = at(reduction);
+    // From the smallest, and as far as it looks as if the next, with four times the pixels, would fit: encoding what
+    // is then not used takes a third of the time at most.
+    let mut encoded = at(8);
+    for reduction in [4, 2, 1] {
+        if 4 * bytes(&encoded) > budget {
+            break;
         }
+        let finer = at(reduction);
+        if bytes(&finer) > budget {
+            break;
+        }
+        encoded = finer;
     }
     encoded
 }

@@ -68,12 +68,7 @@ for (const row of cases) {
   row.addEventListener('toggle', () => (row.open ? open(row) : close(row)));
 }
 
-// What asks for most attention is open, or what the address asks for.
-function openFirst() {
-  const asked = document.getElementById(location.hash.slice(1));
-  const first = cases.includes(asked) ? asked : cases[0];
-  if (first === asked || ['failed', 'error', 'unresolved'].includes(first?.dataset.status)) first.open = true;
-}
-
 filter();
-openFirst();
+
+// What asks for most attention is open.
+if (['failed', 'error', 'unresolved'].includes(cases[0]?.dataset.status)) cases[0].open = true;

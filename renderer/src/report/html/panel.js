@@ -210,7 +210,7 @@ class Panel {
     const scale = this.place(context, ratio);
     const worst = viewer.worst();
     if (worst) this.drawBox(context, worst, 1.5 * ratio / scale, '#ffd400');
-    if (viewer.pixel && viewer.view.zoom >= GRID_ZOOM) {
+    if (viewer.view.zoom >= GRID_ZOOM) {
       this.drawBox(context, { ...viewer.pixel, width: 1, height: 1 }, ratio / scale, '#ffffff');
     }
   }
@@ -256,7 +256,7 @@ class Panel {
     const { parts } = this.viewer.images;
     switch (this.kind) {
       case 'z': case 'flip': return [digits(parts[this.kind][0][i], 2)];
-      case 'difference': return [digits(this.viewer.difference[i], 3)];
+      case 'difference': return [digits(this.viewer.difference[i], 2)];
       default: return parts[this.kind].map((plane) => digits(plane[i], 3));
     }
   }

@@ -78,9 +78,9 @@ impl Encoded {
         self.size.map(|x| x.div_ceil(self.reduction))
     }
 
-    /// Bytes it takes in the page, but for a few.
+    /// Bytes its pixels take in the page.
     pub(super) fn bytes(&self) -> usize {
-        self.thumbnail.len() + self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
+        self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
     }
 }
 
@@ -181,7 +181,7 @@ const LEVEL: u32 = 3;
 /// A small image for a row: nearest pixels, exposed so that all but the brightest 5 % are below white.
 fn thumbnail(image: &Image) -> String {
     let Image { width, height, pixels } = image;
-    let longer = (*width).max(*height).max(1);
+    let longer = (*width).max(*height).max(THUMBNAIL);
     let side =
         |x: u32| (u64::from(x) * u64::from(THUMBNAIL) / u64::from(longer)).clamp(1, THUMBNAIL.into()) as u32;
     let (w, h) = (side(*width), side(*height));

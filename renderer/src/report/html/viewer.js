@@ -17,13 +17,13 @@ class Viewer {
     this.rangeStops = 0;
     this.view = { zoom: 0, x: images.width / 2, y: images.height / 2 };
     this.split = 0.5;
-    this.pixel = null;
     this.stale = new Set();
     root.append(document.getElementById('viewer').content.cloneNode(true));
     this.panels = this.kinds().map((kind) => new Panel(this, kind));
     root.querySelector('.views').append(...this.panels.map((panel) => panel.figure));
     this.paintings = {};
     this.connect();
+    this.pointAtWorst();
     this.repaint(['reference', 'result', 'difference', 'z', 'flip']);
   }
 
@@ -142,8 +142,9 @@ class Viewer {
     this.zoomTo(0);
   }
 
-  zoomBy(factor, at = this.pixel && { x: this.pixel.x + 0.5, y: this.pixel.y + 0.5 }) {
-    this.zoomTo(this.view.zoom * factor, at);
+  // Zooms about the marked pixel.
+  zoomBy(factor) {
+    this.zoomTo(this.view.zoom * factor, { x: this.pixel.x + 0.5, y: this.pixel.y + 0.5 });
   }
 
   // Zooms so that a point of the image stays where it is in the panels: their middle, if it is not seen in them.
@@ -170,7 +171,6 @@ class Viewer {
     this.redraw();
   }
 
-  // How far from the middle one sees, in pixels of the image.
   sees({ x, y }) {
     const { clientWidth, clientHeight } = this.panels[0].canvas;
     const { view } = this;
@@ -185,6 +185,13 @@ class Viewer {
     this.moveTo(box.x + box.width / 2, box.y + box.height / 2);
   }
 
+  // Until something is pointed at: the middle of the worst region, or of the image.
+  pointAtWorst() {
+    const { x, y, width, height } = this.worst() ?? { x: 0, y: 0, width: this.images.width, height: this.images.height };
+    this.pixel = { x: 0, y: 0 };
+    this.point({ x: Math.floor(x + width / 2), y: Math.floor(y + height / 2) });
+  }
+
   // The worst region in stored pixels.
   worst() {
     if (!this.images.worst) return null;
@@ -195,7 +202,7 @@ class Viewer {
   // Marks a pixel in all views and shows its values.
   point(pixel) {
     const { width, height } = this.images;
-    const inside = pixel && pixel.x >= 0 && pixel.y >= 0 && pixel.x < width && pixel.y < height;
+    const inside = pixel.x >= 0 && pixel.y >= 0 && pixel.x < width && pixel.y < height;
     if (!inside) return;
     this.pixel = pixel;
     this.readOut();
@@ -204,9 +211,8 @@ class Viewer {
 
   stepBy(dx, dy) {
     const { width, height } = this.images;
-    const from = this.pixel ?? { x: Math.floor(this.view.x), y: Math.floor(this.view.y) };
     const clamp = (x, length) => Math.max(0, Math.min(length - 1, x));
-    const to = { x: clamp(from.x + dx, width), y: clamp(from.y + dy, height) };
+    const to = { x: clamp(this.pixel.x + dx, width), y: clamp(this.pixel.y + dy, height) };
     this.point(to);
     if (!this.sees({ x: to.x + 0.5, y: to.y + 0.5 })) this.moveTo(to.x + 0.5, to.y + 0.5);
   }
