@@ -205,7 +205,7 @@ fn a_page_is_opened_and_used() {
     let requests = "return performance.getEntriesByType('resource').map((e) => e.name.slice(0, 40));";
     let requests: Vec<String> = serde_json::from_value(browser.run(requests)).expect("names");
     assert!(requests.iter().all(|r| r.starts_with("data:")), "requests: {requests:?}");
-    assert_eq!(browser.console(), Vec::<String>::new());
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
 /// What fails is first, and open; names are what they were, character for character but for those that do harm.
@@ -367,6 +367,7 @@ fn it_fits_a_telephone(browser: &Browser) {
 #[test]
 fn a_wrong_pixel_is_noticed() {
     let Some(browser) = Browser::start() else { return };
+    browser.resize(1280, 900);
     let mut tampered = images();
     tampered.result.pixels[(7 * WIDTH + 30) as usize][1] *= 1.01;
     let (_folder, path) = written(&Page {
@@ -383,6 +384,7 @@ fn a_wrong_pixel_is_noticed() {
 #[test]
 fn what_passes_makes_room() {
     let Some(browser) = Browser::start() else { return };
+    browser.resize(1280, 900);
     let passing = entry("passing", Status::Passed, Some(images()));
     let failing = entry("failing", Status::Failed, Some(images()));
     let page = Page { entries: vec![passing, failing], ..Page::default() };

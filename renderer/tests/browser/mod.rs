@@ -153,10 +153,11 @@ impl Browser {
         self.settle();
     }
 
-    /// What the page wrote to the console, errors of scripts and refused requests among it, since last asked.
-    pub(crate) fn console(&self) -> Vec<String> {
+    /// Errors on the console since last asked: of scripts, of what could not be loaded or was not allowed to be.
+    pub(crate) fn errors(&self) -> Vec<String> {
         let entries = self.post("/se/log", json!({ "type": "browser" }));
-        entries.as_array().expect("a list").iter().map(|e| e["message"].to_string()).collect()
+        let entries = entries.as_array().expect("a list").iter();
+        entries.filter(|e| e["level"] == "SEVERE").map(|e| e["message"].to_string()).collect()
     }
 
     /// Writes what is seen to a PNG file.

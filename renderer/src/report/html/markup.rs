@@ -262,3 +262,30 @@ fn duration(seconds: f64) -> String {
         s => format!("{:.0} min", s / 60.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_escapes() {
+        let escaped = |text: &str| Escaped(text).to_string();
+        assert_eq!(
+            escaped("</a><a b='c' d=\"e\">&"),
+            "&lt;/a&gt;&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;"
+        );
+        assert_eq!(escaped("é\n\tαβ 🫧"), "é\n\tαβ 🫧");
+        assert_eq!(
+            escaped("\0\u{1b}[1m\r\u{202e}\u{2069}\u{85}"),
+            "\u{fffd}\u{fffd}[1m\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
+        );
+    }
+
+    #[test]
+    fn times_are_short() {
+        let cases = [(0.04, "0.0 s"), (9.94, "9.9 s"), (75.4, "75 s"), (3600.0, "60 min"), (f64::NAN, "")];
+        for (seconds, text) in cases {
+            assert_eq!(duration(seconds), text);
+        }
+    }
+}

@@ -63,9 +63,7 @@ impl Encoded {
         let Images { reference, result, z, flip, worst } = images;
         assert_eq!((reference.width, reference.height), (result.width, result.height), "images of two sizes");
         let size = [reference.width, reference.height];
-        let pixels =
-            |reduction: &u32| size.map(|x| u64::from(x.div_ceil(*reduction))).iter().product::<u64>();
-        let reduction = (reduction..).find(|r| pixels(r) <= MAX_PIXELS).unwrap_or(u32::MAX);
+        let reduction = reduction.max(least_reduction(size));
         let grid = Grid { size, reduction };
         let mut parts = vec![grid.image("reference", reference), grid.image("result", result)];
         let maps = [("z", z), ("flip", flip)];
@@ -82,6 +80,12 @@ impl Encoded {
     pub(super) fn bytes(&self) -> usize {
         self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
     }
+}
+
+/// The reduction that an image of this size needs in any case.
+fn least_reduction(size: [u32; 2]) -> u32 {
+    let pixels = |reduction: u32| size.iter().map(|x| u64::from(x.div_ceil(reduction))).product::<u64>();
+    (1..u32::MAX).find(|r| pixels(*r) <= MAX_PIXELS).unwrap_or(u32::MAX)
 }
 
 /// The pixels of an image, and the squares of them that become one.
@@ -207,4 +211,61 @@ fn bright(pixels: &[[f32; 3]]) -> f32 {
     values.sort_by(f32::total_cmp);
     let Some(&value) = values.get(values.len() * 95 / 100) else { return 1.0 };
     if (0.25..=2.0).contains(&value) { 1.0 } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the page reads.
+    fn decoded(codes: &[i32], bits: u32) -> Vec<f32> {
+        codes.iter().map(|c| f32::from_bits((*c as u32) << (23 - bits))).collect()
+    }
+
+    #[test]
+    fn half_floats_stay_exact() {
+        let halves = (0..=u16::MAX).map(half::f16::from_bits).filter(|h| h.is_normal() || h.is_infinite());
+        let values: Vec<f32> = halves.map(half::f16::to_f32).collect();
+        assert_eq!(decoded(&codes(&values, RADIANCE_BITS), RADIANCE_BITS), values);
+    }
+
+    #[test]
+    fn others_are_rounded_to_nearest() {
+        for (value, rounded) in [(1.0 + 0.4 / 32.0, 1.0), (1.0 + 0.6 / 32.0, 1.0 + 1.0 / 32.0), (-1.99, -2.0)]
+        {
+            assert_eq!(decoded(&codes(&[value], MAP_BITS), MAP_BITS), [rounded]);
+        }
+        for nan in
+            [f32::NAN, f32::from_bits(0x7fff_ffff), f32::from_bits(0xffff_ffff), f32::from_bits(0x7f80_0001)]
+        {
+            assert!(decoded(&codes(&[nan], MAP_BITS), MAP_BITS)[0].is_nan());
+        }
+    }
+
+    #[test]
+    fn images_are_no_larger_than_a_browser_takes() {
+        for (size, reduction) in [([1, 1], 1), ([2048, 2048], 1), ([2049, 2048], 2), ([16384, 16384], 8)] {
+            assert_eq!(least_reduction(size), reduction, "{size:?}");
+        }
+        assert_eq!(least_reduction([u32::MAX, 1]), 1024);
+    }
+
+    #[test]
+    fn a_reduction_takes_means_and_keeps_extremes() {
+        let grid = Grid { size: [3, 2], reduction: 2 };
+        let map = [1.0, -7.0, 2.0, 5.0, 0.0, f32::NAN];
+        let reduced = grid.map("z", &map);
+        let same = Grid { size: [2, 1], reduction: 1 }.map("z", &[-7.0, f32::NAN]);
+        assert_eq!(reduced, same);
+        let image = |width, values: &[f32]| Image {
+            width,
+            height: values.len() as u32 / width,
+            pixels: values.iter().map(|x| [*x, 2.0 * x, 3.0 * x]).collect(),
+        };
+        let reduced = grid.image("result", &image(3, &[1.0, 2.0, 8.0, 3.0, 4.0, 16.0]));
+        let same = Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.0]));
+        assert_eq!(reduced, same);
+        let other = Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.5]));
+        assert_ne!(reduced, other);
+    }
 }
