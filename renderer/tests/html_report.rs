@@ -380,6 +380,24 @@ fn a_wrong_pixel_is_noticed() {
     assert!(wrong.as_ref().is_some_and(|w| w.starts_with("pixel 30, 7: ")), "{wrong:?}");
 }
 
+/// Negative control of what is asked last: scripts that fail and requests are noticed, and requests are refused.
+#[test]
+fn errors_and_requests_are_noticed() {
+    let Some(browser) = Browser::start() else { return };
+    let (_folder, path) = written(&page());
+    browser.open(&path);
+    assert_eq!(browser.errors(), Vec::<String>::new());
+    browser.run("setTimeout(() => { throw new Error('a mistake'); });");
+    browser.run("new Image().src = 'https://example.invalid/image.png';");
+    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.broken = 1\">');");
+    browser.settle();
+    let errors = browser.errors().join("\n");
+    for expected in ["a mistake", "example.invalid", "inline event handler"] {
+        assert!(errors.contains(expected), "{expected} is not in {errors}");
+    }
+    assert_eq!(browser.run("return window.broken ?? 'inert';"), json!("inert"));
+}
+
 /// Pixels of cases that pass make room for those that fail, and the page says so.
 #[test]
 fn what_passes_makes_room() {
