@@ -24,36 +24,35 @@ function between(stops, t) {
   return stops[i].map((from, c) => Math.round(from + (at - i) * (stops[i + 1][c] - from)));
 }
 
-// A canvas of the image's own size, with the colour that `color(i, rgb)` writes for every pixel.
+// A canvas of the image's own size, with the colour that `color(i, to)` returns for every pixel; it may write into
+// `to` and return that.
 function paint({ width, height }, color) {
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext('2d', { willReadFrequently: true });
   const image = context.createImageData(width, height);
-  const rgb = [0, 0, 0];
-  for (let i = 0; i < width * height; i++) {
-    color(i, rgb);
-    image.data.set(rgb, 4 * i);
-    image.data[4 * i + 3] = 255;
+  const { data } = image;
+  const own = [0, 0, 0];
+  for (let i = 0, at = 0; i < width * height; i++, at += 4) {
+    const rgb = color(i, own);
+    data[at] = rgb[0];
+    data[at + 1] = rgb[1];
+    data[at + 2] = rgb[2];
+    data[at + 3] = 255;
   }
   context.putImageData(image, 0, 0);
   return canvas;
 }
 
-function copy(to, [r, g, b]) {
-  to[0] = r;
-  to[1] = g;
-  to[2] = b;
-}
-
 // Radiance as a display shows it: exposed by some stops, clipped, in sRGB.
 function paintRadiance(size, planes, stops) {
   const gain = 65535 * 2 ** stops;
-  return paint(size, (i, rgb) => {
+  return paint(size, (i, to) => {
     for (let c = 0; c < 3; c++) {
       const x = planes[c][i];
-      if (!Number.isFinite(x)) return copy(rgb, NOT_FINITE);
-      rgb[c] = SRGB[Math.max(0, Math.min(65535, Math.round(x * gain)))];
+      if (!Number.isFinite(x)) return NOT_FINITE;
+      to[c] = SRGB[Math.max(0, Math.min(65535, Math.round(x * gain)))];
     }
+    return to;
   });
 }
 
@@ -61,11 +60,10 @@ function paintRadiance(size, planes, stops) {
 function paintMap(size, values, map, range) {
   const colors = COLORS[map];
   const [offset, scale] = map === 'signed' ? [127.5, 127.5 / range] : [0, 255 / range];
-  return paint(size, (i, rgb) => {
+  return paint(size, (i) => {
     const x = values[i];
     // An infinite z is as clear as can be, and is shown so; what is no number is not.
-    if (Number.isNaN(x)) return copy(rgb, NOT_FINITE);
-    copy(rgb, colors[Math.max(0, Math.min(255, Math.round(offset + scale * x)))]);
+    return Number.isNaN(x) ? NOT_FINITE : colors[Math.max(0, Math.min(255, Math.round(offset + scale * x)))];
   });
 }
 
@@ -101,7 +99,7 @@ function countNotFinite(planes) {
   return n;
 }
 
-// A number with four digits, or five where they are there to compare.
+// A number to read, with `n` digits.
 function digits(x, n = 5) {
   if (x === undefined) return '–';
   if (!Number.isFinite(x)) return String(x).replace('Infinity', '∞');
