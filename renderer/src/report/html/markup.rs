@@ -199,7 +199,7 @@ fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::R
             let ([w, h], k) = (encoded.size, encoded.reduction);
             writeln!(
                 out,
-                r#"<p class="note">Reduced {k}×, from {w} × {h} pixels, to keep this page small: means of {k} × {k} pixels; of z and ꟻLIP, the largest.</p>"#,
+                r#"<p class="note">Reduced {k}×, from {w} × {h} pixels, to keep this page small: means of {k} × {k} pixels to two digits; of z and ꟻLIP, the largest.</p>"#,
             )?;
         }
         Some(_) => {}

@@ -17,6 +17,9 @@ use crate::film::develop::srgb_encode;
 /// Bits of the significand of radiance, without the leading one: those of half floats, which therefore stay exact.
 const RADIANCE_BITS: u32 = 10;
 
+/// The same where images are reduced: steps of 1.6 %, those of a display's 8 bits.
+const REDUCED_BITS: u32 = 6;
+
 /// Bits of the significand of z and of ꟻLIP: two digits.
 const MAP_BITS: u32 = 5;
 
@@ -63,9 +66,10 @@ impl Encoded {
         let Images { reference, result, z, flip, worst } = images;
         assert_eq!((reference.width, reference.height), (result.width, result.height), "images of two sizes");
         let size = [reference.width, reference.height];
+        let bits = if reduction > 1 { REDUCED_BITS } else { RADIANCE_BITS };
         let reduction = reduction.max(least_reduction(size));
         let grid = Grid { size, reduction };
-        let mut parts = vec![grid.image("reference", reference), grid.image("result", result)];
+        let mut parts = vec![grid.image("reference", reference, bits), grid.image("result", result, bits)];
         let maps = [("z", z), ("flip", flip)];
         parts.extend(maps.into_iter().filter_map(|(name, map)| Some(grid.map(name, map.as_ref()?))));
         Self { size, reduction, worst: *worst, parts, thumbnail: thumbnail(result) }
@@ -98,17 +102,17 @@ struct Grid {
 impl Grid {
     /// Each channel by itself, the mean of a square: green, and red and blue relative to it, because light that is
     /// brighter or darker is so in all of them.
-    fn image(self, name: &'static str, image: &Image) -> Part {
+    fn image(self, name: &'static str, image: &Image, bits: u32) -> Part {
         let mean = |values: &mut dyn Iterator<Item = f32>| {
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), x| (sum + f64::from(x), n + 1.0));
             (sum / n) as f32
         };
         let channel = |c: usize| self.reduce(|i| image.pixels[i][c], mean);
-        let [red, green, blue] = [0, 1, 2].map(|c| codes(&channel(c), RADIANCE_BITS));
+        let [red, green, blue] = [0, 1, 2].map(|c| codes(&channel(c), bits));
         let relative = |x: &[i32]| x.iter().zip(&green).map(|(x, g)| x - g).collect::<Vec<_>>();
         let width = self.size[0].div_ceil(self.reduction) as usize;
         let planes = [&green, &relative(&red), &relative(&blue)].map(|plane| unpredictable(plane, width));
-        Part { name, bits: RADIANCE_BITS, channels: 3, base64: pack(&planes.concat()) }
+        Part { name, bits, channels: 3, base64: pack(&planes.concat()) }
     }
 
     /// Of every square the value farthest from zero, or NaN if there is one. These are noise: nothing to predict.
@@ -262,10 +266,12 @@ mod tests {
             height: values.len() as u32 / width,
             pixels: values.iter().map(|x| [*x, 2.0 * x, 3.0 * x]).collect(),
         };
-        let reduced = grid.image("result", &image(3, &[1.0, 2.0, 8.0, 3.0, 4.0, 16.0]));
-        let same = Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.0]));
+        let reduced = grid.image("result", &image(3, &[1.0, 2.0, 8.0, 3.0, 4.0, 16.0]), RADIANCE_BITS);
+        let same =
+            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.0]), RADIANCE_BITS);
         assert_eq!(reduced, same);
-        let other = Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.5]));
+        let other =
+            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.5]), RADIANCE_BITS);
         assert_ne!(reduced, other);
     }
 }
