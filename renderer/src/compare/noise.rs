@@ -30,6 +30,9 @@ const SAMPLES_UNKNOWN: f64 = 64.0;
 /// skewed as that of the noisier.
 const LOPSIDED: f64 = 1.5;
 
+/// Side of the blocks whose variances are compared, pixels: so large that rare events occur in most of them.
+const BLOCK: usize = 16;
+
 /// Differences smaller than this part of a value are nobody's business: other instruction sets round otherwise.
 const FLOAT_ROUNDING: f64 = 1e-5;
 
@@ -37,44 +40,35 @@ impl Null {
     /// Of channel `c` of two images of one size; nothing where a pixel is not `usable`.
     pub(super) fn new(a: &Measured, b: &Measured, c: usize, usable: &[bool]) -> Self {
         let n = usable.len();
-        let sides = [Side { of: a, c }, Side { of: b, c }];
+        let column = || Vec::with_capacity(n);
         let mut null = Self {
-            d: Vec::with_capacity(n),
-            noisy: Vec::with_capacity(n),
-            clean: Vec::with_capacity(n),
-            expected: vec![0.0; n],
-            rounding: Vec::with_capacity(n),
-            guide: Vec::with_capacity(n),
-            guide_variance: Vec::with_capacity(n),
+            d: column(),
+            noisy: column(),
+            clean: column(),
+            expected: column(),
+            rounding: column(),
+            guide: column(),
+            guide_variance: column(),
             is_independent: [a, b]
                 .iter()
                 .all(|of| of.noise.as_ref().is_none_or(|noise| noise.is_independent)),
         };
+        let sides = [Side { of: a, c }, Side { of: b, c }];
+        let roles = Roles::of(sides, [a.image.width as usize, a.image.height as usize]);
         for (i, usable) in usable.iter().enumerate() {
-            if !usable {
-                for nothing in [&mut null.d, &mut null.noisy, &mut null.clean, &mut null.rounding] {
-                    nothing.push(0.0);
-                }
-                continue;
-            }
-            let ([a, b], [n_a, n_b]) = (sides.map(|s| s.value(i)), sides.map(|s| s.samples(i)));
-            let [r_a, r_b] = sides.map(|s| s.rounding(i));
-            let mut variance_a = sides[0].variance(i) + r_a.variance;
-            let mut variance_b = sides[1].variance(i) + r_b.variance;
-            // If the expectations are equal, samples of the two make pairs whose differences have none, so that their
-            // spread is to be seen from 0, not from the mean difference.
-            let seen_from_0 = (a - b).powi(2) / n_a.min(n_b);
-            *(if n_a <= n_b { &mut variance_a } else { &mut variance_b }) += seen_from_0;
-            null.d.push(a - b);
-            null.noisy.push(variance_a);
-            null.clean.push(variance_b);
-            null.rounding.push(r_a.bias + r_b.bias + FLOAT_ROUNDING * a.abs().max(b.abs()));
-        }
-        null.orient(&sides);
-        for (guide, _) in null.guide.iter_mut().zip(usable).filter(|(_, usable)| !**usable) {
-            *guide = 0.0;
+            null.push(if *usable { roles.pixel(i) } else { Pixel::default() });
         }
         null
+    }
+
+    fn push(&mut self, pixel: Pixel) {
+        self.d.push(pixel.d);
+        self.noisy.push(pixel.noisy);
+        self.clean.push(pixel.clean);
+        self.expected.push(pixel.expected);
+        self.rounding.push(pixel.rounding);
+        self.guide.push(pixel.guide);
+        self.guide_variance.push(pixel.guide_variance);
     }
 
     /// The sums of pixel `i` alone, with a weight.
@@ -89,28 +83,68 @@ impl Null {
             signal: w * self.guide[i],
         }
     }
+}
 
-    /// Finds out which image is noisier, and what the other says of it.
-    fn orient(&mut self, [a, b]: &[Side<'_>; 2]) {
-        let n = self.d.len();
-        let (mut noisy, mut clean) = (a, b);
-        let mut counts = median_of((0..n).filter_map(|i| Some(b.told_samples(i)? / a.told_samples(i)?)));
-        let mut ratio = median_of((0..n).filter_map(|i| Some(a.told_variance(i)? / b.told_variance(i)?)));
-        if counts.or(ratio).is_some_and(|r| r < 1.0) {
-            std::mem::swap(&mut self.noisy, &mut self.clean);
-            std::mem::swap(&mut noisy, &mut clean);
-            (counts, ratio) = (counts.map(f64::recip), ratio.map(f64::recip));
+/// One pixel of [`Null`].
+#[derive(Default)]
+struct Pixel {
+    d: f64,
+    noisy: f64,
+    clean: f64,
+    expected: f64,
+    rounding: f64,
+    guide: f64,
+    guide_variance: f64,
+}
+
+/// Which image is noisier, and what the other says of it.
+struct Roles<'a> {
+    sides: [Side<'a>; 2],
+    /// Index of the noisier.
+    noisy: usize,
+    /// Its variance over that of the other, if that is much: where one is lopsided, so is the difference.
+    factor: Option<f64>,
+}
+
+impl<'a> Roles<'a> {
+    fn of(sides: [Side<'a>; 2], size: [usize; 2]) -> Self {
+        let [a, b] = sides;
+        let ratio = median(&mut variance_ratios(a, b, size));
+        let counts = counts_ratio(a, b, size[0] * size[1]);
+        let Some(first) = ratio.or(counts) else { return Self { sides, noisy: 0, factor: None } };
+        let noisy = usize::from(first < 1.0);
+        let of_noisy = |r: f64| if noisy == 0 { r } else { r.recip() };
+        // With the same estimator variances are as the numbers of samples, and a noisy image may have missed the samples
+        // that make up most of its own.
+        let factor = of_noisy(first).max(counts.map_or(0.0, of_noisy));
+        let factor = (of_noisy(first) >= LOPSIDED).then_some(factor);
+        Self { sides, noisy, factor }
+    }
+
+    fn pixel(&self, i: usize) -> Pixel {
+        let (noisy, clean) = (self.sides[self.noisy], self.sides[1 - self.noisy]);
+        let [a, b] = self.sides.map(|side| side.value(i));
+        let [of_noisy, of_clean] = [noisy, clean].map(|side| side.rounding(i));
+        // If the expectations are equal, samples of the two make pairs whose differences have none, so that their
+        // spread is to be seen from 0, not from the mean difference.
+        let pairs =
+            if self.factor.is_some() { noisy.samples(i) } else { noisy.samples(i).min(clean.samples(i)) };
+        let seen_from_0 = (a - b).powi(2) / pairs;
+        let variance = noisy.variance(i) + of_noisy.variance + seen_from_0;
+        let clean_variance = clean.variance(i) + of_clean.variance;
+        let (guide, guide_variance) = match self.factor {
+            Some(_) => (clean.value(i), clean_variance),
+            None => (0.5 * (a + b), variance + clean_variance),
+        };
+        Pixel {
+            d: a - b,
+            noisy: variance,
+            clean: clean_variance,
+            expected: self.factor.map_or(0.0, |factor| factor * clean.variance(i)),
+            rounding: of_noisy.bias + of_clean.bias + FLOAT_ROUNDING * a.abs().max(b.abs()),
+            guide,
+            guide_variance,
         }
-        if counts.or(ratio).is_none_or(|r| r < LOPSIDED) {
-            self.guide = (0..n).map(|i| 0.5 * (noisy.value(i) + clean.value(i))).collect();
-            self.guide_variance = self.noisy.iter().zip(&self.clean).map(|(x, y)| x + y).collect();
-            return;
-        }
-        // With the same estimator, variances are as the numbers of samples; another may have more.
-        let factor = f64::max(counts.unwrap_or(0.0), ratio.unwrap_or(0.0));
-        self.expected = (0..n).map(|i| factor * clean.variance(i)).collect();
-        self.guide = (0..n).map(|i| clean.value(i)).collect();
-        self.guide_variance.clone_from(&self.clean);
     }
 }
 
@@ -144,16 +178,6 @@ impl Side<'_> {
         let n = noise.samples.as_ref().map_or(SAMPLES_UNKNOWN, |n| n[i].into());
         // A single sample has no standard error.
         if noise.stderr[i][self.c].is_finite() { n.max(2.0) } else { 1.0 }
-    }
-
-    /// Number of samples, if the image tells it.
-    fn told_samples(&self, i: usize) -> Option<f64> {
-        self.of.noise.as_ref()?.samples.as_ref().map(|_| self.samples(i))
-    }
-
-    /// The variance, if it is known and there is any.
-    fn told_variance(&self, i: usize) -> Option<f64> {
-        Some(self.variance(i)).filter(|v| *v > 0.0 && v.is_finite())
     }
 
     /// Σ (x − mean)² / n² over the samples x, seen from their own mean: the variance of the image's value, but for a
@@ -193,9 +217,30 @@ fn power_below(x: f64) -> f64 {
     if x > 0.0 { x.log2().floor().exp2() } else { 0.0 }
 }
 
-/// The median of what there is.
-fn median_of(x: impl Iterator<Item = f64>) -> Option<f64> {
-    median(&mut x.collect::<Vec<_>>())
+/// Variance of `x` over that of `y`, in all blocks where both have any that is not rounding.
+fn variance_ratios(x: Side<'_>, y: Side<'_>, size: [usize; 2]) -> Vec<f64> {
+    let columns = size[0].div_ceil(BLOCK);
+    let mut sums = vec![[0.0; 3]; columns * size[1].div_ceil(BLOCK)];
+    for i in 0..size[0] * size[1] {
+        let [of_x, of_y, rounding] = &mut sums[i / size[0] / BLOCK * columns + i % size[0] / BLOCK];
+        let (v_x, v_y) = (x.variance(i), y.variance(i));
+        if v_x.is_finite() && v_y.is_finite() {
+            *of_x += v_x;
+            *of_y += v_y;
+            *rounding += (FLOAT_ROUNDING * y.value(i)).powi(2);
+        }
+    }
+    let known = sums.into_iter().filter(|[x, y, rounding]| x > rounding && y > rounding);
+    known.map(|[x, y, _]| x / y).collect()
+}
+
+/// The median number of samples of `y` over that of `x`, if both images count samples: some count passes.
+fn counts_ratio(x: Side<'_>, y: Side<'_>, n: usize) -> Option<f64> {
+    let counts = |side: Side<'_>| {
+        side.of.noise.as_ref().is_some_and(|noise| noise.is_independent && noise.samples.is_some())
+    };
+    let ratio = |i| y.samples(i) / x.samples(i);
+    (counts(x) && counts(y)).then(|| median(&mut (0..n).map(ratio).collect::<Vec<_>>()))?
 }
 
 /// The median; `None` of nothing.

@@ -26,8 +26,8 @@ pub struct Noise {
     /// Number of independent samples per pixel (or of renders, where the standard errors come from the spread of
     /// these) that means and standard errors are estimated from; `None` if unknown.
     pub samples: Option<Vec<f32>>,
-    /// Whether the noise of each pixel is known to be independent of its neighbours', as with a reconstruction filter
-    /// that is no wider than a pixel.
+    /// Whether `samples` are known to be the pixel's own, as with a reconstruction filter that is no wider than a pixel:
+    /// the noise of neighbours is independent then. Otherwise they may share samples, or `samples` count renders.
     pub is_independent: bool,
 }
 
