@@ -5,6 +5,7 @@ mod program;
 use std::fs;
 
 use program::{Folder, Outcome};
+use renderer::film::layers::Samples;
 use renderer::film::{Image, read};
 use serde_json::Value;
 
@@ -73,6 +74,58 @@ fn half_exr_rounds_and_float_does_not() {
     for (f, h) in float.pixels.iter().flatten().zip(half.pixels.iter().flatten()) {
         assert_eq!(half::f16::from_f32(*f).to_f32(), *h);
     }
+}
+
+#[test]
+fn exr_files_hold_what_they_are_asked_to() {
+    let channels = |options: &[&str]| {
+        let folder = Folder::new();
+        let outcome =
+            folder.run(&[&["render", "scene.toml", "-o", "a.exr", "-o", "a.png"], options].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+        let layers = renderer::film::read_layers(&folder.at("a.exr")).unwrap();
+        let names: Vec<_> = layers.channels.iter().map(|c| c.name.as_str()).collect();
+        (names.join(" "), layers)
+    };
+    assert_eq!(channels(&[]).0, "B G R samples stderr.B stderr.G stderr.R");
+    assert_eq!(channels(&["--aov", "none"]).0, "B G R");
+    assert_eq!(channels(&["--aov", "none,Z", "--aov", "uv"]).0, "B G R Z uv.U uv.V");
+    let (all, layers) = channels(&["--aov", "all", "--exr", "half", "--seed", "3", "--rr-depth", "off"]);
+    assert_eq!(
+        all,
+        "B G N.X N.Y N.Z Ng.X Ng.Y Ng.Z P.X P.Y P.Z R Z albedo.B albedo.G albedo.R direct.B direct.G direct.R \
+         emission.B emission.G emission.R id.material id.shape indirect.B indirect.G indirect.R samples stderr.B \
+         stderr.G stderr.R uv.U uv.V"
+    );
+    for channel in &layers.channels {
+        let (layer, _) = channel.name.rsplit_once('.').unwrap_or_default();
+        let is_expected = match layer {
+            "id" => matches!(channel.samples, Samples::Uint(_)),
+            "" if channel.name == "samples" => matches!(channel.samples, Samples::Uint(_)),
+            "N" | "Ng" | "P" | "uv" | "stderr" => matches!(channel.samples, Samples::Float(_)),
+            "" if channel.name == "Z" => matches!(channel.samples, Samples::Float(_)),
+            _ => matches!(channel.samples, Samples::Half(_)),
+        };
+        assert!(is_expected, "{}", channel.name);
+    }
+    for (key, value) in [
+        ("scene", "scene.toml"),
+        ("spp", "8"),
+        ("seed", "3"),
+        ("sampler", "sobol"),
+        ("direct", "mis"),
+        ("masking", "correlated"),
+        ("maxDepth", "4"),
+        ("rrDepth", "off"),
+        ("materialNames", "[\"grey\"]"),
+    ] {
+        assert_eq!(layers.attributes[key], value, "{key}");
+    }
+    assert!(layers.attributes["software"].starts_with("torrance "));
+    assert!(layers.attributes["device"].starts_with("CPU"));
+    assert_eq!(layers.attributes["sceneHash"].len(), 16);
+    // The image is the same with and without.
+    assert_eq!(channels(&["--aov", "all"]).1.image(), channels(&["--aov", "none"]).1.image());
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::f64::consts::PI;
 
 use glam::{Affine2, Affine3A, DVec3, Vec2, Vec3};
 use renderer::assemble::texture_coordinates;
-use renderer::film::Layers;
+use renderer::backend::cpu::Cpu;
 use renderer::film::aov::{Aov, FAR, Names, layers};
-use renderer::render::Extras;
+use renderer::film::{Film, Layers};
+use renderer::render::{Budget, Control, Extras, render_with};
 use renderer::scene::{
     Channel, Color, Description, DielectricMaterial, DiffuseMaterial, Facets, Format, Geometry, Image,
     Material, MaterialKind, Sampler, Scalar, Texture, Wrap,
@@ -213,6 +214,39 @@ fn parts_add_up_to_the_image_that_there_is_without_them() {
     }
     let control = torrance_tests::Machine::Cpu.render(&data, 5);
     assert_ne!(control, torrance_tests::Machine::Cpu.render(&data, 4));
+}
+
+/// Stopped in the middle of a pass, when pixels differ in how many samples they have, all films have the same.
+#[test]
+fn an_interrupted_render_is_consistent() {
+    let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    (scene.render.width, scene.render.height) = (64, 64);
+    let data = assembled(&scene);
+    let (budget, extras) =
+        (Budget { spp: 1 << 20, time: None }, Extras { shorter: true, first_hits: Some(&[]) });
+    let mut launches = 0;
+    let mut stop = |_: &_| {
+        launches += 1;
+        if launches == 3 { Control::Stop } else { Control::Continue }
+    };
+    let mut cpu = Cpu::new(Some(2)).expect("threads start");
+    let rendered = render_with(&mut cpu, &data, budget, extras, &mut stop).expect("it renders");
+    assert!(rendered.interrupted);
+    let counts = |film: &Film| film.pixels.iter().map(|p| p.count).collect::<Vec<_>>();
+    let taken = counts(&rendered.film);
+    assert!(taken.contains(&0) && taken.iter().any(|n| *n > 0), "in the middle of a pass");
+    for film in rendered.shorter.as_ref().expect("films") {
+        assert_eq!(counts(film), taken);
+    }
+    let aovs = [Aov::Samples, Aov::Albedo, Aov::Emission].into();
+    let layers = layers(&rendered, &data, &Names::from(&scene), &aovs);
+    for (i, n) in taken.into_iter().enumerate() {
+        let pixel = [i as u32 % 64, i as u32 / 64];
+        let half = if n > 0 { 0.5 } else { 0.0 };
+        near(color(&layers, "albedo", pixel), [half; 3], 1e-6);
+        near(color(&layers, "emission", pixel), [half; 3], 1e-6);
+        assert_eq!(at(&layers, ["samples"], pixel), [n as f64]);
+    }
 }
 
 /// Few pixels are spread over several films, whose sums are merged.

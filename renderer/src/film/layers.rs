@@ -93,7 +93,12 @@ impl Channel {
     /// floats. Standard errors are to be computed with.
     pub fn is_color(&self) -> bool {
         let (layer, name) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
-        matches!(name, "R" | "G" | "B" | "Y") && layer != STDERR
+        match name {
+            "R" | "G" | "B" => layer != STDERR,
+            // Alone it is grey; in a layer it is the second axis.
+            "Y" => layer.is_empty(),
+            _ => false,
+        }
     }
 }
 

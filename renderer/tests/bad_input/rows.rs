@@ -1253,6 +1253,21 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "scene.xml: scenes are .toml files; .xml files are not read",
     ),
     (
+        "layers without a file for them",
+        Arguments(&["scene.toml", "-o", "out.png", "--aov", "N", DAYS]),
+        "--aov: only EXR files hold layers, and none is written; add -o image.exr",
+    ),
+    (
+        "misspelt layer",
+        Arguments(&["scene.toml", "-o", "out.exr", "--aov", "N,albdo", DAYS]),
+        r#"invalid value 'N,albdo' for '--aov <LAYERS>': unknown layer "albdo"; did you mean "albedo"?"#,
+    ),
+    (
+        "layer by another's name",
+        Arguments(&["scene.toml", "-o", "out.exr", "--aov", "depth", DAYS]),
+        r#"invalid value 'depth' for '--aov <LAYERS>': "depth" is called "Z" here"#,
+    ),
+    (
         "no such output folder",
         Arguments(&["scene.toml", "-o", "nowhere/out.png", DAYS]),
         r#"output "nowhere/out.png": directory "nowhere" does not exist; create it first"#,
