@@ -117,7 +117,9 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Str
         channels += header.channels.list.len() as u64;
     }
     // As many bytes as an image of the largest size may have, shared by all channels.
-    check_pixels(size.x() as u64, (size.y() as u64).saturating_mul(channels.div_ceil(3)))?;
+    let (width, height) = (size.x() as u64, size.y() as u64);
+    check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
+        .map_err(|_| format!("{width} by {height} pixels with {channels} channels"))?;
     file.rewind().map_err(|e| e.to_string())?;
     let image = exr_read()
         .no_deep_data()
@@ -202,6 +204,24 @@ mod tests {
         assert!(is_half("R") && is_half("albedo.R"));
         assert!(!is_half("stderr.R") && !is_half("samples"));
         assert_eq!(layers.rgb("").unwrap()[1], [65504.0, -0.5, 0.0]);
+    }
+
+    /// Cut off anywhere, or with any byte changed, a file is read or refused, without a panic.
+    #[test]
+    fn damaged_files_are_refused() {
+        let bytes = encode(layers()).unwrap();
+        for end in 0..bytes.len() {
+            assert!(decode_layers(Cursor::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
+        }
+        let mut refused = 0;
+        for i in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= change;
+                refused += usize::from(decode_layers(Cursor::new(&damaged)).is_err());
+            }
+        }
+        assert!(refused > bytes.len() / 4, "{refused} of {}", 3 * bytes.len());
     }
 
     #[test]
