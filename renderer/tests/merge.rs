@@ -133,7 +133,13 @@ fn passes_get_their_standard_error_from_their_spread() {
     assert_eq!((mean, samples), (5.0, 9.0));
     assert!((stderr - (10.0_f64 / 12.0).sqrt()).abs() < 1e-7, "{stderr}");
     assert_eq!(result.warnings, Vec::<String>::new());
-    let alone = first(&merged(Weight::Pass, &images[..1]).unwrap().layers);
+    let mut halves = images;
+    for image in &mut halves {
+        image.round_colors_to_half();
+    }
+    let warnings = merged(Weight::Pass, &halves).unwrap().warnings;
+    assert!(warnings.len() == 1 && warnings[0].starts_with("9 of 9 images are rounded"), "{warnings:?}");
+    let alone = first(&merged(Weight::Pass, &halves[..1]).unwrap().layers);
     assert_eq!(alone, (1.0, f64::INFINITY, 1.0));
 }
 
@@ -188,7 +194,7 @@ fn what_cannot_be_merged_is_refused() {
     };
     refused(without("stderr.G"), "it has no layer \"stderr\"; --passes");
     refused(without("samples"), "it has no channel \"samples\"; --passes");
-    refused(without("B"), "it has neither channels R, G and B nor Y");
+    refused(without("B"), "it has neither channels R, G and B nor Y, but \"R\", \"G\", \"stderr.R\"");
     for (name, value, message) in [
         ("G", f32::NAN, "the image is NaN or infinite at pixel (0, 0)"),
         ("G", f32::INFINITY, "the image is NaN or infinite at pixel (0, 0)"),

@@ -189,16 +189,24 @@ impl Layers {
 
     /// Why [`Layers::rgb_channels`] finds nothing: what the file has instead.
     pub fn missing(&self, layer: &str) -> String {
-        let names: Vec<_> = self.channels.iter().map(|c| c.name.as_str()).collect();
         if layer.is_empty() {
-            let has = hint("", "it has", names);
-            return format!("it has neither channels R, G and B nor Y{has}");
+            return self.no_image();
         }
-        let mut layers: Vec<_> =
-            names.iter().map(|n| n.rsplit_once('.').map_or(*n, |(layer, _)| layer)).collect();
+        let names = self.channels.iter().map(|c| c.name.as_str());
+        let mut layers: Vec<_> = names.map(|n| n.rsplit_once('.').map_or(n, |(layer, _)| layer)).collect();
         layers.dedup();
         layers.retain(|name| self.rgb_channels(name).is_some() && !matches!(*name, "R" | "G" | "B" | "Y"));
         format!("it has no layer {}{}", quoted(layer), hint(layer, "it has", layers))
+    }
+
+    /// That there is no image among the channels, and what there is instead.
+    pub fn no_image(&self) -> String {
+        const MOST: usize = 8;
+        let mut names: Vec<_> = self.channels.iter().take(MOST).map(|c| format!("{:?}", c.name)).collect();
+        if self.channels.len() > MOST {
+            names.push(format!("{} more", self.channels.len() - MOST));
+        }
+        format!("it has neither channels R, G and B nor Y, but {}", names.join(", "))
     }
 
     /// The image itself.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
+use super::measured::PIXEL_FILTER;
 
 /// How much each image counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Merge {
     attributes: BTreeMap<String, String>,
     /// The images, for messages, and what tells them apart.
     sources: Vec<Source>,
+    /// Number of images that are rounded to half floats.
+    halves: usize,
     /// What the user should know.
     warnings: Vec<String>,
 }
@@ -105,6 +108,7 @@ impl Merge {
             dropped: BTreeSet::new(),
             attributes: layers.attributes.clone(),
             sources: Vec::new(),
+            halves: 0,
             warnings: Vec::new(),
         };
         for channel in &layers.channels {
@@ -143,7 +147,7 @@ impl Merge {
 
     /// What the pixels of an image are made of.
     fn moments(&self, layers: &Layers) -> Result<Vec<Moments>, String> {
-        let image = layers.rgb("").ok_or("it has neither channels R, G and B nor Y")?;
+        let image = layers.rgb("").ok_or_else(|| layers.no_image())?;
         let widened = |rgb: [f32; 3]| rgb.map(f64::from);
         let moments: Vec<_> = match self.weight {
             Weight::Pass => {
@@ -211,7 +215,7 @@ impl Merge {
             }
         }
         if layers.rgb_channels("").is_some_and(|rgb| matches!(rgb[0].samples, Samples::Half(_))) {
-            self.warnings.push(format!("{name} is rounded to half floats, which the merged image keeps"));
+            self.halves += 1;
         }
         self.combine_attributes(&layers.attributes);
         self.sources.push(source);
@@ -291,10 +295,18 @@ impl Merge {
             layers.push(name, Samples::Uint(ids));
         }
         if self.weight == Weight::Pass {
-            // Readers would take them for what the standard errors were estimated from.
+            // Readers would take samples for what the standard errors were estimated from, and passes for samples.
             self.attributes.remove("spp");
+            self.attributes.remove(PIXEL_FILTER);
         }
         layers.attributes = self.attributes;
+        if self.halves > 0 {
+            let (halves, all) = (self.halves, self.sources.len());
+            self.warnings.push(format!(
+                "{halves} of {all} images are rounded to half floats, of which the merged image and its standard errors \
+                 know nothing"
+            ));
+        }
         if !self.dropped.is_empty() {
             let names: Vec<_> = self.dropped.into_iter().collect();
             self.warnings.push(format!(
