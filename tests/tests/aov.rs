@@ -52,25 +52,38 @@ fn near(a: DVec3, b: impl Into<DVec3>, tolerance: f64) {
     assert!((a - b).length() <= tolerance, "{a}, not {b}");
 }
 
-/// A sphere whose nearest point the camera looks at, and nothing else.
+/// A sphere and nothing else, and the camera that looks at its nearest point.
+fn sphere(center: Vec3, radius: f32, target: Vec3) -> Description {
+    let eye = camera(Vec3::new(-0.5, 0.5, 1.0), target, Vec3::Y, 60.0);
+    let mut scene = description(129, eye, 0.3, vec![shape(Geometry::Sphere { center, radius }, 0.0)]);
+    scene.render.sampler = Sampler::Sobol;
+    scene
+}
+
+/// Whether the middle of the image is the nearest point of a sphere. The pixel is 4 cm wide there, and the sphere bends
+/// by less than ½ mm within it.
+fn shows_nearest_point(layers: &Layers, center: Vec3, radius: f32) -> [bool; 4] {
+    let (eye, middle) = (Vec3::new(-0.5, 0.5, 1.0), [64, 64]);
+    let toward = (eye - center).normalize().as_dvec3();
+    let p = center.as_dvec3() + f64::from(radius) * toward;
+    let [z] = at(layers, ["Z"], middle);
+    let is_near = |layer, expected: DVec3| (vector(layers, layer, middle) - expected).length() < 2e-3;
+    [
+        is_near("N", toward),
+        is_near("Ng", toward),
+        is_near("P", p),
+        (z - f64::from(eye.distance(center) - radius)).abs() < 5e-4,
+    ]
+}
+
 #[test]
 fn the_nearest_point_of_a_sphere() {
     let (center, radius) = (Vec3::new(1.5, -0.5, -4.0), 0.75);
-    let eye = camera(Vec3::new(-0.5, 0.5, 1.0), center, Vec3::Y, 60.0);
-    let toward = (eye.position - center).normalize().as_dvec3();
-    let distance = f64::from(eye.position.distance(center) - radius);
-    let mut scene = description(129, eye, 0.3, vec![shape(Geometry::Sphere { center, radius }, 0.0)]);
-    scene.render.sampler = Sampler::Sobol;
-    for_each_machine(&scene, 64, |layers| {
-        // The pixel is 4 cm wide there, and the sphere bends by less than ½ mm within it.
-        let middle = [64, 64];
-        near(vector(layers, "N", middle), toward, 2e-3);
-        near(vector(layers, "Ng", middle), toward, 2e-3);
-        near(vector(layers, "P", middle), center.as_dvec3() + f64::from(radius) * toward, 2e-3);
-        near(color(layers, "albedo", middle), [0.3; 3], 1e-5);
-        let [z, shape, material] = at(layers, ["Z", "id.shape", "id.material"], middle);
-        assert!((z - distance).abs() < 5e-4, "{z}, not {distance}");
-        assert_eq!([shape, material], [1.0; 2]);
+    for_each_machine(&sphere(center, radius, center), 64, |layers| {
+        let shown = shows_nearest_point(layers, center, radius);
+        assert_eq!(shown, [true; 4], "N, Ng, P, Z");
+        near(color(layers, "albedo", [64, 64]), [0.3; 3], 1e-5);
+        assert_eq!(at(layers, ["id.shape", "id.material"], [64, 64]), [1.0; 2]);
         let corner = [0, 0];
         assert_eq!(vector(layers, "N", corner), DVec3::ZERO);
         assert_eq!(vector(layers, "P", corner), DVec3::ZERO);
@@ -78,6 +91,17 @@ fn the_nearest_point_of_a_sphere() {
         let nothing = at(layers, ["Z", "id.shape", "id.material", "uv.U", "uv.V"], corner);
         assert_eq!(nothing, [f64::from(FAR), 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(at(layers, ["samples"], corner), [64.0]);
+    });
+}
+
+#[test]
+fn control_a_sphere_one_per_cent_larger_or_a_centimetre_aside() {
+    let (center, radius) = (Vec3::new(1.5, -0.5, -4.0), 0.75);
+    for_each_machine(&sphere(center, 1.01 * radius, center), 64, |layers| {
+        assert_eq!(shows_nearest_point(layers, center, radius), [true, true, false, false]);
+    });
+    for_each_machine(&sphere(center + 0.01 * Vec3::X, radius, center), 64, |layers| {
+        assert_eq!(shows_nearest_point(layers, center, radius)[..3], [false; 3]);
     });
 }
 
@@ -188,32 +212,44 @@ fn light_by_how_often_it_has_scattered() {
     }
 }
 
-/// Holes, blends, glass and roulette: the parts are of the same samples, so that they add up; the image is what it is
-/// without them.
+/// Largest part by which a component of light is below zero, of the image there: none is if all parts are of the same
+/// samples.
+fn most_negative(layers: &Layers) -> f64 {
+    let pixels = (0..layers.width * layers.height).map(|i| [i % layers.width, i / layers.width]);
+    let below = pixels.flat_map(|pixel| {
+        let image = color(layers, "", pixel).length();
+        let parts = ["emission", "direct", "indirect"].map(|layer| color(layers, layer, pixel));
+        let all: f64 = parts.iter().map(|part| part.length()).sum();
+        near(parts.iter().sum(), color(layers, "", pixel), 1e-6 * all);
+        parts.map(|part| -part.min_element() / image.max(1e-30))
+    });
+    below.fold(0.0, f64::max)
+}
+
+/// Holes, blends, glass and roulette. What is kept beside the image changes nothing of it.
 #[test]
-fn parts_add_up_to_the_image_that_there_is_without_them() {
+fn parts_are_of_the_samples_of_the_image() {
     let mut scene = gallery_scene("materials");
     (scene.render.width, scene.render.height) = (96, 40);
     scene.render.rr_depth = Some(1);
-    for_each_machine(&scene, 8, |layers| {
-        let mut indirect = 0.0;
-        for [x, y] in (0..96 * 40).map(|i| [i % 96, i / 96]) {
-            let parts = ["emission", "direct", "indirect"].map(|layer| color(layers, layer, [x, y]));
-            let image = color(layers, "", [x, y]);
-            near(parts.iter().sum(), image, 1e-6 * image.length());
-            assert!(parts.iter().all(|p| p.min_element() >= -1e-6 * image.length()), "{parts:?}");
-            indirect += parts[2].length();
-        }
-        assert!(indirect > 1.0);
-    });
     let data = assembled(&scene);
-    let uvs = texture_coordinates(&scene);
+    scene.render.seed = 1;
+    let reseeded = assembled(&scene);
+    let (uvs, names) = (texture_coordinates(&scene), Names::from(&scene));
+    let extras = Extras { shorter: true, first_hits: Some(&uvs) };
+    let parts = [Aov::Emission, Aov::Direct, Aov::Indirect].into();
     for machine in machines() {
-        let with = machine.render_with(&data, 4, Extras { shorter: true, first_hits: Some(&uvs) });
-        assert_eq!(with.film, machine.render(&data, 4), "{machine:?}");
+        let mut rendered = machine.render_with(&data, 8, extras);
+        assert_eq!(rendered.film, machine.render(&data, 8), "{machine:?}");
+        let most = most_negative(&layers(&rendered, &data, &names, &parts));
+        assert!(most < 1e-6, "{machine:?}: {most}");
+
+        let control = machine.render_with(&reseeded, 8, extras);
+        assert_ne!(rendered.film, control.film);
+        rendered.shorter = control.shorter;
+        let most = most_negative(&layers(&rendered, &data, &names, &parts));
+        assert!(most > 0.01, "control: {machine:?}: {most}");
     }
-    let control = torrance_tests::Machine::Cpu.render(&data, 5);
-    assert_ne!(control, torrance_tests::Machine::Cpu.render(&data, 4));
 }
 
 /// Stopped in the middle of a pass, when pixels differ in how many samples they have, all films have the same.
