@@ -6,6 +6,8 @@ pub mod aov;
 pub mod develop;
 pub mod encode;
 mod first_hit;
+#[cfg(test)]
+mod foreign;
 pub mod format;
 pub mod image;
 pub mod layers;

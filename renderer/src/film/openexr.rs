@@ -68,21 +68,37 @@ fn layer_attributes(layers: &Layers) -> LayerAttributes {
     }
 }
 
+/// The headers of a file, if the file is of a kind that is read; the file is at its start again.
+fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, String> {
+    let meta = MetaData::read_from_buffered(&mut *file, false).map_err(|e| e.to_string())?;
+    if meta.requirements.has_deep_data || meta.headers.iter().any(|h| h.deep) {
+        return Err("it has deep data, many samples a pixel, which is not supported".into());
+    }
+    for header in &meta.headers {
+        check_pixels(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        // The decoder would take such a channel's samples for those of other pixels.
+        if let Some(channel) = header.channels.list.iter().find(|c| c.sampling != Vec2(1, 1)) {
+            let Vec2(x, y) = channel.sampling;
+            return Err(format!(
+                "channel {} is subsampled, {x} x {y} pixels a sample, which is not supported",
+                channel.name
+            ));
+        }
+    }
+    file.rewind().map_err(|e| e.to_string())?;
+    Ok(meta)
+}
+
 /// Width and height of the first layer.
 pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), String> {
-    let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;
+    let meta = headers(&mut file)?;
     let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
-    check_pixels(size.x() as u64, size.y() as u64)?;
     Ok((size.x() as u32, size.y() as u32))
 }
 
 /// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
 pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
-    let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;
-    for header in &meta.headers {
-        check_pixels(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
-    }
-    file.rewind().map_err(|e| e.to_string())?;
+    headers(&mut file)?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()
@@ -107,7 +123,7 @@ pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
 /// Reads all channels of all layers. A layer's name goes before the names of its channels; names that are there
 /// already are not read again.
 pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, String> {
-    let meta = MetaData::read_from_buffered(&mut file, false).map_err(|e| e.to_string())?;
+    let meta = headers(&mut file)?;
     let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
     let mut channels = 0;
     for header in &meta.headers {
@@ -120,7 +136,6 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Str
     let (width, height) = (size.x() as u64, size.y() as u64);
     check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
         .map_err(|_| format!("{width} by {height} pixels with {channels} channels"))?;
-    file.rewind().map_err(|e| e.to_string())?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()
@@ -234,6 +249,6 @@ mod tests {
         let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;
         (bytes[steps], bytes[steps + 4]) = (2, 2);
         let message = decode_layers(Cursor::new(&bytes)).unwrap_err();
-        assert!(message.contains("subsampling"), "{message}");
+        assert!(message.contains("channel RY is subsampled, 2 x 2 pixels a sample"), "{message}");
     }
 }
