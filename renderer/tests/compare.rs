@@ -338,7 +338,7 @@ fn enormous_images_take_no_memory() {
         let mut shell = std::process::Command::new("sh");
         let command = shell.current_dir(folder.path()).args(["-c", &script, env!("CARGO_BIN_EXE_torrance")]);
         let outcome: Outcome = command.output().unwrap().into();
-        let expected = format!("error: {name}: 16384 x 16384 pixels are too many; images of up to 67108864");
+        let expected = format!("error: {name}: 16384 x 16384 pixels are too many; images of up to 33554432");
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
         assert!(outcome.stderr.starts_with(&expected), "{outcome:?}");
     }

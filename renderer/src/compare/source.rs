@@ -7,8 +7,9 @@ use crate::film::measured::{Measured, Noise};
 use crate::film::{self, read_layers};
 use crate::metrics::Kind;
 
-/// Most pixels that are compared, as many as 8192 × 8192 have: comparing them takes some 8 GiB of memory.
-pub const MAX_PIXELS: u64 = 1 << 26;
+/// Most pixels that are compared, a little more than 7680 × 4320: a verdict on them takes 7 GB of memory, 200 bytes a
+/// pixel, and the metrics alone 70 bytes.
+pub const MAX_PIXELS: u64 = 1 << 25;
 
 /// Where one of two images comes from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,7 +91,7 @@ fn size(path: &Path) -> Result<(u32, u32), String> {
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         let path = path.display();
         return Err(format!(
-            "{path}: {width} x {height} pixels are too many; images of up to {MAX_PIXELS}, as of 8192 x 8192, are compared"
+            "{path}: {width} x {height} pixels are too many; images of up to {MAX_PIXELS}, as of 7680 x 4320, are compared"
         ));
     }
     Ok((width, height))

@@ -62,3 +62,38 @@ pub(super) fn shown(radiance: [f32; 3], gain: f64) -> [f32; 3] {
         (((c0 * x + c1) * x + c2) / ((c3 * x + c4) * x + c5)).clamp(0.0, 1.0)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f32]) -> Exposures {
+        Exposures::of(&values.iter().map(|x| [*x; 3]).collect::<Vec<_>>())
+    }
+
+    /// At the ends of the range, the brightest pixel and the median are nearly white.
+    #[test]
+    fn the_range_is_that_of_the_brighter_half() {
+        let white = |x: f32, exposure: f32| shown([x; 3], f64::from(exposure).exp2())[0];
+        let range = of(&[0.1, 0.2, 0.4, 3.0, 50.0]);
+        assert!(
+            (white(50.0, range.start) - 0.85).abs() < 1e-4 && (white(0.4, range.stop) - 0.85).abs() < 1e-4
+        );
+        assert_eq!(range.count, 7, "log₂(50 / 0.4) is 6.97");
+        assert_eq!(
+            of(&[0.0, 0.0, 0.0, f32::NAN, 0.4, 50.0, 3.0]),
+            of(&[0.4, 3.0, 50.0]),
+            "half of it is black"
+        );
+        assert_eq!(of(&[0.0; 4]), Exposures { start: 0.0, stop: 0.0, count: 1 });
+        let gains: Vec<_> = range.gains().collect();
+        assert_eq!(gains.len(), 7);
+        assert!((gains[0].log2() - f64::from(range.start)).abs() < 1e-6);
+        assert!((gains[6].log2() - f64::from(range.stop)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_curve_saturates() {
+        assert_eq!(shown([f32::MAX, 0.0, -1.0], 1e30), [1.0, 0.0, 0.0]);
+    }
+}

@@ -2,8 +2,8 @@
 //! Akenine-Möller, Oskarsson, Åström and Fairchild 2020), and its extension to radiance (Andersson, Nilsson, Shirley and
 //! Akenine-Möller 2021).
 //!
-//! Written out here, since the crate that wraps the original takes 8 bits a channel: radiance that was tone-mapped and
-//! rounded to these shows differences of 0.2 % three times as large as they are.
+//! Written out here, since `nv-flip`, the crate that wraps the authors' C++, takes 8 bits a channel: radiance that is
+//! tone-mapped and rounded to these shows differences of 0.2 % three times as large as they are.
 
 use std::ops::RangeInclusive;
 
