@@ -151,3 +151,51 @@ impl Picture {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Grey radiance: the first image has these values, the second 0.5 everywhere.
+    fn pair(a: &[f32]) -> Pair {
+        let grey = |values: &[f32]| values.iter().map(|x| [*x; 3]).collect::<Vec<_>>();
+        let (a, b) = (grey(a), grey(&vec![0.5; a.len()]));
+        Pair { width: a.len() as u32, height: 1, kind: Kind::Radiance, a, b }
+    }
+
+    #[test]
+    fn brighter_is_red_darker_is_blue_and_equal_is_white() {
+        let pair = pair(&[0.5, 0.7, 0.3, f32::NAN, 0.6, 9.0]);
+        for relative in [false, true] {
+            let Picture { pixels, scale, .. } = difference(&pair, relative);
+            assert_eq!(pixels[0], [0xf7; 3]);
+            assert!(pixels[1][0] > pixels[1][2] && pixels[4][0] > pixels[4][2], "red");
+            assert!(pixels[2][2] > pixels[2][0], "blue");
+            assert!(pixels[4][2] > pixels[1][2], "the smaller difference is paler");
+            assert_eq!(pixels[3], LEFT_OUT);
+            assert!(
+                scale.ends_with(if relative { "deepest from 40 %" } else { "deepest from 0.2" }),
+                "{scale}"
+            );
+        }
+        let equal = self::pair(&[0.5; 3]);
+        assert_eq!(difference(&equal, false).pixels, [[0xf7; 3]; 3]);
+    }
+
+    #[test]
+    fn an_outline_is_around_its_region_and_within_the_image() {
+        let mut picture = Picture { width: 6, height: 5, pixels: vec![[255; 3]; 30], scale: String::new() };
+        picture.outline(Region { x: 2, y: 2, width: 2, height: 1 });
+        let rows: Vec<String> = picture
+            .pixels
+            .chunks(6)
+            .map(|row| row.iter().map(|p| if p[0] == 0 { '#' } else { '.' }).collect())
+            .collect();
+        assert_eq!(rows, ["......", ".####.", ".#..#.", ".####.", "......"]);
+        for region in [(0, 0, 6, 5), (5, 4, 1, 1), (0, 0, 1, 1)] {
+            let (x, y, width, height) = region;
+            picture.outline(Region { x, y, width, height });
+        }
+        assert!(picture.png().unwrap().starts_with(b"\x89PNG"));
+    }
+}

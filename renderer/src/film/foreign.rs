@@ -151,3 +151,45 @@ fn what_is_not_read_is_refused() {
     window.patch(b"dataWindow\0box2i\0", 4, &coordinates);
     assert!(size(&window.path).is_err() && read_layers(&window.path).is_err());
 }
+
+/// Damaged files of every format: each is read or refused, and none ends the program.
+#[test]
+fn damage_is_refused_or_does_no_harm() {
+    use super::encode::{Provenance, Settings, encode};
+    use super::format::Format;
+    let pixels = (0..12 * 9).map(|i| [i as f32, 0.5, 1.0 / (i + 1) as f32]).collect();
+    let image = super::Image { width: 12, height: 9, pixels };
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = 1_u32;
+    let mut below = |n: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % n
+    };
+    let mut read_all_the_same = 0;
+    for format in Format::ALL {
+        let path = folder.path().join(format!("x.{}", format.extension()));
+        let whole = encode(&image, format, &Settings::default(), &Provenance::default()).unwrap().bytes;
+        for _ in 0..100 {
+            let mut bytes = whole.clone();
+            for _ in 0..=below(4) {
+                let at = below(bytes.len());
+                bytes[at] = below(256) as u8;
+            }
+            if below(4) == 0 {
+                bytes.truncate(below(whole.len()));
+            }
+            fs::write(&path, bytes).unwrap();
+            let size = size(&path);
+            // What claims to be large takes long to be refused.
+            if size.as_ref().is_ok_and(|(w, h)| w * h > 1_000_000) {
+                continue;
+            }
+            if let Ok(read) = read_layers(&path) {
+                assert_eq!(size.unwrap(), (read.width, read.height));
+                assert!(read.channels.iter().all(|c| c.samples.len() == (read.width * read.height) as usize));
+                read_all_the_same += 1;
+            }
+        }
+    }
+    assert!((1..400).contains(&read_all_the_same), "{read_all_the_same} of 400");
+}
