@@ -18,8 +18,7 @@ fn channel(name: &str, first: f32) -> AnyChannel<FlatSamples> {
 }
 
 fn layer(name: Option<&str>, channels: Vec<AnyChannel<FlatSamples>>) -> Layer<AnyChannels<FlatSamples>> {
-    let attributes =
-        LayerAttributes { layer_name: name.map(|n| Text::from(n)), ..LayerAttributes::default() };
+    let attributes = LayerAttributes { layer_name: name.map(Text::from), ..LayerAttributes::default() };
     Layer::new(SIZE, attributes, Encoding::UNCOMPRESSED, AnyChannels::sort(channels.into()))
 }
 
