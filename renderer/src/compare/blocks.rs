@@ -19,7 +19,7 @@ pub(super) struct Block {
     pub(super) expected: f64,
     /// Σ |w| of what rounding may have done.
     pub(super) rounding: f64,
-    /// Σ w x of the guide x.
+    /// Σ w x of the guide x, where there is noise.
     pub(super) signal: f64,
 }
 

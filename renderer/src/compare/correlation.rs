@@ -1,6 +1,6 @@
 //! Whether the noise of neighbouring pixels is correlated, as reconstruction filters wider than a pixel make it.
 
-use super::noise::Null;
+use super::noise::{Null, median};
 
 /// Farthest neighbours that are looked at, pixels.
 const REACH: isize = 4;
@@ -16,21 +16,21 @@ impl Correlation {
     /// What is known of images whose pixels are independent.
     pub(super) const NONE: Self = Self { lags: Vec::new() };
 
-    /// Of the residuals of one channel: z of each pixel, clipped to ±3 and less the mean of its neighbourhood, so that
-    /// a difference of the expectations is not taken for correlated noise.
+    /// Of the residuals of one channel: z of each pixel, clipped to ±3 and less the mean of its block. Of each lag, the
+    /// median of the blocks counts: a filter correlates the noise in all of them, a difference of the expectations, which
+    /// looks like correlated noise, is in some.
     pub(super) fn of(null: &Null, size: [usize; 2]) -> Self {
-        let residuals = residuals(null, size);
-        let power: f64 = residuals.iter().map(|r| r * r).sum();
-        let used = residuals.iter().filter(|r| **r != 0.0).count() as f64;
-        let chance = 5.0 / used.max(1.0).sqrt();
+        let blocks = blocks(null, size);
+        let pixels: usize = blocks.iter().map(|block| block.used).sum();
+        let chance = 5.0 / (pixels as f64).max(1.0).sqrt();
         let mut lags = Vec::new();
         for dy in 0..=REACH {
             for dx in -REACH..=REACH {
                 if dy == 0 && dx <= 0 {
                     continue;
                 }
-                let rho = sum_of_products(&residuals, size, [dx, dy]) / power.max(f64::MIN_POSITIVE);
-                if rho > chance {
+                let mut of_blocks: Vec<f64> = blocks.iter().map(|b| b.autocorrelation([dx, dy])).collect();
+                if let Some(rho) = median(&mut of_blocks).filter(|rho| *rho > chance) {
                     lags.push(([dx, dy], rho));
                 }
             }
@@ -51,40 +51,54 @@ impl Correlation {
     }
 }
 
-/// Side of the neighbourhoods, pixels: larger than filters reach, smaller than most of what images show.
-const NEIGHBOURHOOD: usize = 16;
+/// Side of the blocks, pixels: larger than filters reach, smaller than most of what images show.
+const BLOCK: usize = 16;
 
-fn residuals(null: &Null, [width, height]: [usize; 2]) -> Vec<f64> {
-    let z = |i: usize| {
-        let variance = null.noisy[i].max(null.expected[i]) + null.clean[i];
-        if variance > 0.0 { (null.d[i] / variance.sqrt()).clamp(-3.0, 3.0) } else { 0.0 }
-    };
-    let mut residuals: Vec<f64> = (0..width * height).map(z).collect();
-    for y0 in (0..height).step_by(NEIGHBOURHOOD) {
-        for x0 in (0..width).step_by(NEIGHBOURHOOD) {
-            let rows = y0..height.min(y0 + NEIGHBOURHOOD);
-            let columns = x0..width.min(x0 + NEIGHBOURHOOD);
-            let pixels = || rows.clone().flat_map(|y| columns.clone().map(move |x| y * width + x));
-            let used = pixels().filter(|i| residuals[*i] != 0.0).count().max(1);
-            let mean = pixels().map(|i| residuals[i]).sum::<f64>() / used as f64;
-            for i in pixels() {
-                if residuals[i] != 0.0 {
-                    residuals[i] -= mean;
+/// A block with fewer pixels that have any noise says nothing.
+const FEWEST: usize = BLOCK * BLOCK / 4;
+
+/// Residuals of a block of pixels; 0 where there is no noise.
+struct Residuals {
+    z: [[f64; BLOCK]; BLOCK],
+    /// Number of pixels with noise.
+    used: usize,
+}
+
+fn blocks(null: &Null, [width, height]: [usize; 2]) -> Vec<Residuals> {
+    let corners = (0..height).step_by(BLOCK).flat_map(|y| (0..width).step_by(BLOCK).map(move |x| (x, y)));
+    corners.map(|corner| Residuals::of(null, [width, height], corner)).filter(|b| b.used >= FEWEST).collect()
+}
+
+impl Residuals {
+    fn of(null: &Null, [width, height]: [usize; 2], (x0, y0): (usize, usize)) -> Self {
+        let mut block = Self { z: [[0.0; BLOCK]; BLOCK], used: 0 };
+        for (y, row) in block.z.iter_mut().enumerate().take(height - y0) {
+            for (x, z) in row.iter_mut().enumerate().take(width - x0) {
+                let i = (y0 + y) * width + x0 + x;
+                let variance = null.noisy[i].max(null.expected[i]) + null.clean[i];
+                if variance > 0.0 {
+                    *z = (null.d[i] / variance.sqrt()).clamp(-3.0, 3.0);
                 }
             }
         }
+        let pixels = || block.z.iter().flatten().filter(|z| **z != 0.0);
+        block.used = pixels().count();
+        let mean = pixels().sum::<f64>() / block.used.max(1) as f64;
+        block.z.iter_mut().flatten().filter(|z| **z != 0.0).for_each(|z| *z -= mean);
+        block
     }
-    residuals
-}
 
-fn sum_of_products(x: &[f64], [width, height]: [usize; 2], [dx, dy]: [isize; 2]) -> f64 {
-    let dy = dy.unsigned_abs();
-    let columns = dx.min(0).unsigned_abs()..width.saturating_sub(dx.max(0).unsigned_abs());
-    let mut sum = 0.0;
-    for y in 0..height.saturating_sub(dy) {
-        for u in columns.clone() {
-            sum += x[y * width + u] * x[(y + dy) * width + u.wrapping_add_signed(dx)];
+    /// Mean product of pixels at this distance, over the mean square.
+    fn autocorrelation(&self, [dx, dy]: [isize; 2]) -> f64 {
+        let (mut products, mut pairs) = (0.0, 0.0);
+        for y in 0..BLOCK - dy.unsigned_abs() {
+            for x in dx.min(0).unsigned_abs()..BLOCK - dx.max(0).unsigned_abs() {
+                let (z, other) = (self.z[y][x], self.z[y + dy.unsigned_abs()][x.wrapping_add_signed(dx)]);
+                products += z * other;
+                pairs += f64::from(z != 0.0 && other != 0.0);
+            }
         }
+        let power: f64 = self.z.iter().flatten().map(|z| z * z).sum();
+        if pairs > 0.0 && power > 0.0 { products / pairs / (power / self.used as f64) } else { 0.0 }
     }
-    sum
 }

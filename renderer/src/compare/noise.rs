@@ -19,6 +19,8 @@ pub(super) struct Null {
     pub(super) guide: Vec<f64>,
     /// Its variance.
     pub(super) guide_variance: Vec<f64>,
+    /// The guide where there is noise for a difference to hide in, 0 elsewhere.
+    pub(super) signal: Vec<f64>,
     /// Whether the noise of each pixel is known to be independent of its neighbours'.
     pub(super) is_independent: bool,
 }
@@ -49,6 +51,7 @@ impl Null {
             rounding: column(),
             guide: column(),
             guide_variance: column(),
+            signal: column(),
             is_independent: [a, b]
                 .iter()
                 .all(|of| of.noise.as_ref().is_none_or(|noise| noise.is_independent)),
@@ -69,6 +72,7 @@ impl Null {
         self.rounding.push(pixel.rounding);
         self.guide.push(pixel.guide);
         self.guide_variance.push(pixel.guide_variance);
+        self.signal.push(pixel.signal);
     }
 
     /// The sums of pixel `i` alone, with a weight.
@@ -80,7 +84,7 @@ impl Null {
             clean: w2 * self.clean[i],
             expected: w2 * self.expected[i],
             rounding: w.abs() * self.rounding[i],
-            signal: w * self.guide[i],
+            signal: w * self.signal[i],
         }
     }
 }
@@ -95,6 +99,7 @@ struct Pixel {
     rounding: f64,
     guide: f64,
     guide_variance: f64,
+    signal: f64,
 }
 
 /// Which image is noisier, and what the other says of it.
@@ -136,6 +141,7 @@ impl<'a> Roles<'a> {
             Some(_) => (clean.value(i), clean_variance),
             None => (0.5 * (a + b), variance + clean_variance),
         };
+        let is_noisy = noisy.variance(i) + clean.variance(i) > (FLOAT_ROUNDING * guide).powi(2);
         Pixel {
             d: a - b,
             noisy: variance,
@@ -144,6 +150,7 @@ impl<'a> Roles<'a> {
             rounding: of_noisy.bias + of_clean.bias + FLOAT_ROUNDING * a.abs().max(b.abs()),
             guide,
             guide_variance,
+            signal: if is_noisy { guide } else { 0.0 },
         }
     }
 }

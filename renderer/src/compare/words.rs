@@ -138,10 +138,10 @@ fn detectable(d: &Detectable) -> String {
     let place = match d.block {
         None if d.most.is_finite() => {
             return format!(
-                "A difference of {most} over all pixels would have been seen with a probability of 95 %."
+                "A difference of {most} over all that has noise would have been seen with a probability of 95 %."
             );
         }
-        None => return "No difference over all pixels would have been seen, however large.".into(),
+        None => return "No difference over all that has noise would have been seen, however large.".into(),
         Some(1) => "a single pixel".to_owned(),
         Some(side) => format!("{side} x {side} pixels"),
     };
@@ -239,7 +239,7 @@ mod tests {
                 "Different: in the 32 x 32 pixels from (96, 64), red is 1.8 % brighter in A than in B (0.412 against 0.405).",
                 "That is 8.32 standard deviations of the noise; between equal images chance makes as much once in 10^9 \
                  comparisons (p = 1.20e-9).",
-                "A difference of 0.12 % over all pixels would have been seen with a probability of 95 %.",
+                "A difference of 0.12 % over all that has noise would have been seen with a probability of 95 %.",
                 "In 32 x 32 pixels, one of 0.91 % would have been in half of all places; in some, none, however large.",
                 "In a single pixel, one of 31 % would have been in half of all places, one of 1400 % in 95 % of them.",
             ]
