@@ -9,6 +9,7 @@ pub mod backend;
 pub mod cli;
 pub mod compare;
 pub mod film;
+pub mod input;
 pub mod metrics;
 pub mod render;
 pub mod report;

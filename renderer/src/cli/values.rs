@@ -1,17 +1,13 @@
 //! Values of options: what users write, and what they are told when they wrote something else.
 
-use std::time::Duration;
-
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::compare::Region;
+pub(super) use crate::input::duration as time;
 use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use crate::metrics::{Metric, Threshold};
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
 use crate::scene::{hint, quoted};
-
-/// Longest time budget: a year.
-const MAX_SECONDS: f64 = 365.0 * 86_400.0;
 
 /// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
 const MAX_EXPOSURE: f32 = 100.0;
@@ -39,28 +35,6 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     let (width, height) = (narrow(width)?, narrow(height)?);
     check_memory(width, height, available_memory())?;
     Ok((width, height))
-}
-
-/// A time budget: `30s`, `2m`, `1.5h`, or seconds.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds".to_owned();
-    let number = text.trim_end_matches(|c: char| c.is_alphabetic());
-    let unit = match &text[number.len()..] {
-        "" | "s" | "sec" => 1.0,
-        "ms" => 1e-3,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(expected()),
-    };
-    let seconds = number.trim().parse::<f64>().map_err(|_| expected())? * unit;
-    // Not zero after rounding to nanoseconds either.
-    if seconds.is_nan() || seconds < 1e-9 {
-        return Err("a time budget must be longer than 0".into());
-    }
-    if seconds > MAX_SECONDS {
-        return Err("a time budget is a year (8760h) at most".into());
-    }
-    Ok(Duration::from_secs_f64(seconds))
 }
 
 /// Where to render: `auto`, `cpu`, `cuda` or `cuda:N`.
@@ -235,29 +209,6 @@ mod tests {
         assert!(size("0x5").unwrap_err().contains("empty"));
         assert!(size("1000000x1000000").unwrap_err().contains("memory"));
         assert!(size("18446744073709551615x18446744073709551615").is_err());
-    }
-
-    #[test]
-    fn times() {
-        let millis = |text| time(text).map(|t| t.as_millis());
-        for (text, expected) in [
-            ("45", 45_000),
-            ("30s", 30_000),
-            ("2m", 120_000),
-            ("1.5h", 5_400_000),
-            ("250ms", 250),
-            ("1e1", 10_000),
-        ] {
-            assert_eq!(millis(text), Ok(expected), "{text}");
-        }
-        for text in ["", "s", "abc", "10 parsecs", "inf", "nan", "1.2.3", "5d"] {
-            assert!(time(text).unwrap_err().starts_with("expected a time"), "{text}");
-        }
-        for text in ["0", "-5", "-0.0s", "1e-300"] {
-            assert!(time(text).unwrap_err().contains("longer than 0"), "{text}");
-        }
-        assert!(time("1e300h").unwrap_err().contains("year"));
-        assert!(time("9e999").unwrap_err().contains("year"));
     }
 
     #[test]

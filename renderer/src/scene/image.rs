@@ -7,13 +7,13 @@ use std::path::Path;
 use image::error::ImageError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 
-use super::error::io_reason;
 use super::limits::{
     MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, available_memory, human_bytes,
 };
-use super::suggest::quoted;
 use super::{Format, Image};
 use crate::film::develop::srgb_decode;
+use crate::input::io_reason;
+use crate::input::quoted;
 
 /// What the numbers of an image stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ pub(super) struct Found {
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn read(path: &Path, meaning: Meaning) -> Result<Found, String> {
-    let file = File::open(path).map_err(|e| super::load::unreadable(path, &e))?;
+    let file = File::open(path).map_err(|e| crate::input::file::unreadable(path, &e))?;
     let mut bytes = Vec::new();
     let mut limited = BufReader::new(file).take(MAX_IMAGE_BYTES + 1);
     limited.read_to_end(&mut bytes).map_err(|e| io_reason(&e))?;

@@ -1,15 +1,11 @@
 //! From a path to a [`Description`].
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::error::{Error, Problem, io_reason};
-use super::limits::{
-    MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size, human_bytes,
-};
-use super::suggest::{nearest, quoted};
+use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
 use super::{Description, Direct, Masking, MaterialAlone, RenderSettings, Sampler, read};
+use crate::input::file::{read_bounded, text_of, too_large, unreadable};
+use crate::input::{Error, Problem};
 
 /// What the command line says instead of the scene file. `None` leaves a setting as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -91,27 +87,10 @@ pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The bytes of a file, or why there are none. Devices and pipes are fine, as long as they end.
-fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
-    match file {
-        Ok(n) if n as u64 > limit => Err(too_large(limit)),
-        Ok(_) => Ok(bytes),
-        Err(e) => Err(unreadable(path, &e)),
-    }
-}
-
-fn too_large(limit: u64) -> String {
-    format!("it is larger than {}", human_bytes(limit.into()))
-}
-
 /// Reads and validates the contents of a scene file. `file` is its name in messages; paths in it start
 /// at `folder`.
 pub fn load_bytes(file: &str, bytes: &[u8], folder: &Path) -> Result<Loaded, Error> {
-    // Editors on Windows like to begin files with a byte order mark.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(file, bytes, e.valid_up_to()))?;
+    let text = text_of(file, bytes)?;
     let (description, warnings) = read::read(file, text, folder)?;
     Ok(Loaded { description, warnings })
 }
@@ -130,41 +109,9 @@ pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error
     read::read_material(file, &document)
 }
 
-fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {
-    let text = String::from_utf8_lossy(bytes);
-    let byte = bytes.get(at).copied().unwrap_or_default();
-    // Everything before the first bad byte is unchanged, and the replacement character is three bytes.
-    Problem::at(file, &text, at..at + 3, format!("not UTF-8: the byte 0x{byte:02x} begins no character"))
-        .with_help("save the file with the encoding UTF-8")
-}
-
 /// The extension of a scene format that exists and is not read.
 fn other_format(path: &Path) -> Option<String> {
     const OTHERS: [&str; 10] = ["xml", "gltf", "glb", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
     let extension = path.extension()?.to_str()?.to_lowercase();
     OTHERS.contains(&extension.as_str()).then(|| format!(".{extension}"))
-}
-
-/// Why a file cannot be read, with the name of a near one if it does not exist.
-pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> String {
-    let reason = io_reason(error);
-    if error.kind() != std::io::ErrorKind::NotFound {
-        return reason;
-    }
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return format!("there is no folder {}", quoted(&folder.display().to_string()));
-    };
-    // Only the stem is compared: the extension is alike anyway, and would make short names look near.
-    let same_kind = |p: &Path| p.extension() == path.extension();
-    let mut names: Vec<_> =
-        entries.flatten().map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
-    names.sort();
-    let stem = |p: &'_ Path| p.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
-    let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
-    let near = stem(path).and_then(|wanted| nearest(&wanted, stems.iter().map(String::as_str)));
-    match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
-        Some(near) => format!("{reason}; did you mean {}?", quoted(&near.display().to_string())),
-        None => reason,
-    }
 }

@@ -1,13 +1,11 @@
 //! What the user wrote: plain data, complete, and validated before anything is built from it.
 
-mod error;
 mod image;
 pub mod limits;
 mod load;
 pub mod metals;
 mod obj;
 mod read;
-mod suggest;
 #[cfg(test)]
 mod tests;
 
@@ -15,12 +13,12 @@ use std::sync::Arc;
 
 use glam::{Affine2, Affine3A, Vec2, Vec3};
 
-pub use error::{Error, Problem, Severity};
+pub use crate::input::{Error, Problem, Severity, nearest};
+pub(crate) use crate::input::{hint, quoted};
 pub use limits::check_size;
 pub use load::{Loaded, Overrides, load, load_bytes, material_from_text};
+pub(crate) use read::overrides;
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
-pub use suggest::nearest;
-pub(crate) use suggest::{hint, quoted};
 
 /// A scene as described, with every default filled in and every name resolved.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use glam::{Vec2, Vec3};
 
 use super::TriangleMesh;
-use super::error::Problem;
+use crate::input::Problem;
 
 /// Where vertex normals come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use crate::scene::error::Problem;
+use crate::input::Problem;
+use crate::input::quoted;
 use crate::scene::limits::MAX_COORDINATE;
-use crate::scene::suggest::quoted;
 
 /// Most problems reported of one file: a wrong file has one on every line.
 const MOST: usize = 10;

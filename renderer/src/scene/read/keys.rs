@@ -1,6 +1,6 @@
 //! Which keys go where, and what people write for them.
 
-use crate::scene::suggest::nearest;
+use crate::input::nearest;
 
 /// Keys of the document itself.
 pub(super) const TOP: &[&str] = &["render", "camera", "environment", "materials", "shapes"];

@@ -5,11 +5,11 @@ use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
 use super::keys;
-use super::source::{Field, Section};
 use super::texture::{ColorSpace, Textures};
+use crate::input::{Field, Section};
+use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::metals;
-use crate::scene::suggest::{hint, quoted};
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
     GltfMaterial, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,

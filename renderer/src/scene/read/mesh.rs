@@ -7,11 +7,11 @@ use std::rc::Rc;
 use glam::{Affine3A, Vec3};
 
 use super::shape::{TOO_FAR, complain};
-use super::source::{Field, Section};
-use crate::scene::error::Problem;
+use crate::input::Problem;
+use crate::input::quoted;
+use crate::input::{Field, Section};
 use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
 use crate::scene::obj::{self, Normals, Obj};
-use crate::scene::suggest::quoted;
 use crate::scene::{TriangleMesh, load};
 
 /// Where the vertex normals of a mesh come from, by name.

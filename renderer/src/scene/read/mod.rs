@@ -5,95 +5,44 @@ mod material;
 mod mesh;
 mod settings;
 mod shape;
-mod source;
 mod texture;
 mod transform;
 
 use std::path::Path;
 
-use glam::Vec3;
-use toml::de::DeTable;
-
-use super::error::{Error, MOST_PROBLEMS, Problem};
 use super::limits::MAX_RADIANCE;
 use super::{Description, MaterialAlone};
+use crate::input::{Error, Problem, Section, parse};
+use glam::Vec3;
 use material::{BLACK, Materials};
-use source::{Section, Source};
 use texture::Textures;
 
+pub(crate) use settings::overrides;
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
 
 /// Reads a scene from the text of a file. `file` is what messages call it, `folder` is where the paths in it start.
 /// Gives the description and what looks suspicious, or everything that is wrong.
 pub(super) fn read(file: &str, text: &str, folder: &Path) -> Result<(Description, Vec<Problem>), Error> {
-    let src = Source::new(file, text);
-    let (document, syntax_errors) = DeTable::parse_recoverable(text);
-    if !syntax_errors.is_empty() {
-        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
-        return Err(Error { problems: sorted(file, problems) });
-    }
-    let description = document_to_description(&src, document.get_ref(), folder);
-    let errors = src.errors.into_inner();
-    match description {
-        Some(description) if errors.is_empty() => Ok((description, sorted(file, src.warnings.into_inner()))),
-        _ => Err(Error { problems: sorted(file, errors) }),
-    }
+    parse(file, text, "the scene", keys::meant, |top| document_to_description(top, folder))
 }
 
 /// Reads one material from the text of a TOML document that has it under the key [`MATERIAL_KEY`].
 pub(super) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Error> {
-    let src = Source::new(file, text);
-    let (document, syntax_errors) = DeTable::parse_recoverable(text);
-    if !syntax_errors.is_empty() {
-        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
-        return Err(Error { problems: sorted(file, problems) });
-    }
-    let top = Section::new(&src, document.get_ref(), 0..0, "the text");
-    top.reject_unknown_keys(&[MATERIAL_KEY]);
-    let section = top.get(MATERIAL_KEY).and_then(|f| f.table("the material"));
-    let mut textures = Textures::new(Path::new("."));
-    let material = section.and_then(|s| material::material(MATERIAL_KEY, &s, &mut textures));
-    let errors = src.errors.into_inner();
-    match material {
-        Some(material) if errors.is_empty() => {
-            Ok(MaterialAlone { material, images: textures.images, textures: textures.textures })
-        }
-        _ => Err(Error { problems: sorted(file, errors) }),
-    }
+    let read = |top: &Section<'_>| {
+        top.reject_unknown_keys(&[MATERIAL_KEY]);
+        let section = top.get(MATERIAL_KEY)?.table("the material")?;
+        let mut textures = Textures::new(Path::new("."));
+        let material = material::material(MATERIAL_KEY, &section, &mut textures)?;
+        Some(MaterialAlone { material, images: textures.images, textures: textures.textures })
+    };
+    parse(file, text, "the text", keys::meant, read).map(|(material, _)| material)
 }
 
 /// What a material on its own is called.
 pub(super) const MATERIAL_KEY: &str = "material";
 
-/// In the order of the scene file, then of the files it uses.
-fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.sort_by_cached_key(|p| (p.file != file, p.file.clone(), p.place));
-    problems.dedup();
-    problems
-}
-
-fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
-    let span = error.span().unwrap_or(0..0);
-    let before = src.text.get(..span.start).unwrap_or_default();
-    let rest = src.text.get(span.start..).unwrap_or_default();
-    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
-    let message = match error.message() {
-        "duplicate key" => {
-            let key = src.text.get(span.clone()).unwrap_or_default();
-            format!("{} is defined twice", super::suggest::quoted(key))
-        }
-        _ if before.trim_end_matches([' ', '\t']).ends_with('=')
-            && (rest.is_empty() || rest.starts_with('\n')) =>
-        {
-            "there is no value after \"=\"".to_owned()
-        }
-        other => other.replace('`', "\""),
-    };
-    src.problem(span, format!("not valid TOML: {message}"))
-}
-
-fn document_to_description(src: &Source<'_>, document: &DeTable<'_>, folder: &Path) -> Option<Description> {
-    let top = Section::new(src, document, 0..0, "the scene");
+fn document_to_description(top: &Section<'_>, folder: &Path) -> Option<Description> {
+    let src = top.src;
     top.reject_unknown_keys(keys::TOP);
     let render = settings::render(src, top.get("render").and_then(|f| f.table("[render]")));
     let camera_field = top.get("camera");
@@ -107,8 +56,8 @@ fn document_to_description(src: &Source<'_>, document: &DeTable<'_>, folder: &Pa
         None => Some(Vec3::ZERO),
     };
     let mut textures = Textures::new(folder);
-    let mut materials = material::materials(&top, &mut textures);
-    let shapes = shape::shapes(&top, &mut materials, folder);
+    let mut materials = material::materials(top, &mut textures);
+    let shapes = shape::shapes(top, &mut materials, folder);
 
     if src.errors.borrow().is_empty()
         && radiance == Some(Vec3::ZERO)

@@ -3,9 +3,9 @@
 use glam::Vec3;
 
 use super::keys;
-use super::source::{Field, Section, Source};
+use crate::input::{Field, Section, Source};
 use crate::scene::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
-use crate::scene::{Camera, Direct, FovAxis, Masking, RenderSettings, Sampler};
+use crate::scene::{Camera, Direct, FovAxis, Masking, Overrides, RenderSettings, Sampler};
 
 /// Samplers by the names they have in scene files and on the command line.
 pub const SAMPLERS: &[(&str, Sampler)] = &[("sobol", Sampler::Sobol), ("independent", Sampler::Independent)];
@@ -65,6 +65,51 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     })
 }
 
+/// What a section says instead of `[render]`, by the same keys, but for samples and seed.
+pub(crate) fn overrides(section: &Section<'_>) -> Option<Overrides> {
+    fn read<'a, T>(
+        section: &Section<'a>,
+        key: &str,
+        read: impl Fn(Field<'a>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        section.get(key).map_or(Some(None), |f| read(f).map(Some))
+    }
+    let defaults = RenderSettings::default();
+    let side = |x: u64| u32::try_from(x).ok();
+    let size = read(section, "size", |f| {
+        let (width, height) = sides(&f)?;
+        match check_size(width, height) {
+            Ok(()) => side(width).zip(side(height)),
+            Err(message) => {
+                f.src.error(f.span(), message);
+                None
+            }
+        }
+    });
+    let max_depth = read(section, "max_depth", |f| f.integer(1..=MAX_DEPTH));
+    let rr_depth = read(section, "rr", |f| rr(&f, defaults.rr_depth));
+    let sampler = read(section, "sampler", |f| f.choice(SAMPLERS));
+    let direct = read(section, "direct", |f| f.choice(DIRECT));
+    let masking = read(section, "masking", |f| f.choice(MASKINGS));
+    Some(Overrides {
+        size: size?,
+        spp: None,
+        seed: None,
+        max_depth: max_depth?,
+        rr_depth: rr_depth?,
+        sampler: sampler?,
+        direct: direct?,
+        masking: masking?,
+    })
+}
+
+/// `size = [width, height]`, unchecked.
+fn sides(size: &Field<'_>) -> Option<(u64, u64)> {
+    let sides = size.numbers(2, "width and height, for example [640, 480]")?;
+    let (width, height) = (sides[0].natural(), sides[1].natural());
+    Some((width?, height?))
+}
+
 /// `rr = false`, or the number of bounces that are safe from it; `true` is the default number.
 fn rr(field: &Field<'_>, default: Option<u32>) -> Option<Option<u32>> {
     match field.as_bool() {
@@ -87,9 +132,8 @@ fn size(src: &Source<'_>, section: &Section<'_>, defaults: &RenderSettings) -> O
                 );
                 return None;
             }
-            let sides = size.numbers(2, "width and height, for example [640, 480]")?;
-            let (width, height) = (sides[0].natural(), sides[1].natural());
-            (width?, height?, size.span())
+            let (width, height) = sides(&size)?;
+            (width, height, size.span())
         }
         None => {
             let place =

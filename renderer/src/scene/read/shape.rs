@@ -6,11 +6,11 @@ use std::path::Path;
 use glam::{Affine3A, DAffine3, Vec3};
 
 use super::mesh::Meshes;
-use super::source::Section;
 use super::transform::{similarity_scale, to_f32, transform};
 use super::{BLACK, Materials, keys};
+use crate::input::Section;
+use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::scene::suggest::{hint, quoted};
 use crate::scene::{Geometry, Shape};
 
 /// What is wrong with something that reaches beyond [`MAX_COORDINATE`].

@@ -7,9 +7,9 @@ use device::material::texture::{Channel, Wrap};
 use glam::{Affine2, Vec2};
 
 use super::keys;
-use super::source::{Field, Section};
+use crate::input::quoted;
+use crate::input::{Field, Section};
 use crate::scene::image::{self, Found, Meaning};
-use crate::scene::suggest::quoted;
 use crate::scene::{Format, Image, Texture};
 
 /// What the numbers of an image file mean, if neither the file nor the user says.

@@ -4,7 +4,7 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
 use super::keys;
 use super::settings::frame_problem;
-use super::source::{Field, Section};
+use crate::input::{Field, Section};
 use crate::scene::limits::MAX_COORDINATE;
 
 /// Reads a transform, object to world, in f64 so that long chains lose nothing.

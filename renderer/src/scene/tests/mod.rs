@@ -274,7 +274,7 @@ fn thousands_of_errors_are_reported_soon() {
         let error = loaded(&text).unwrap_err();
         let report = error.report(false);
         assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
-        assert_eq!(error.problems.len(), error::MOST_PROBLEMS);
+        assert_eq!(error.problems.len(), crate::input::MOST_PROBLEMS);
         assert_eq!(error.problems[2].place, Some(second));
         assert!(report.ends_with("\nat least 10000 errors, the first 20 shown\n"), "{report}");
     }

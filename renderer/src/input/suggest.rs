@@ -37,7 +37,7 @@ pub(crate) fn hint<'a>(
 }
 
 /// `"x", "y" or "z"`, shortened if long; `None` if there is nothing to list.
-pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Option<String> {
+fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Option<String> {
     const MOST: usize = 14;
     let mut names: Vec<_> = names.into_iter().map(quoted).collect();
     let more = names.len().saturating_sub(MOST);

@@ -8,47 +8,51 @@ use glam::Vec3;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys;
+use super::problem::{Error, Index, MOST_PROBLEMS, Problem};
+use super::suggest::{hint, quoted};
 use crate::film::develop::srgb_decode;
-use crate::scene::error::{Index, MOST_PROBLEMS, Problem};
-use crate::scene::suggest::{hint, quoted};
 
-/// A scene file, and what was found wrong in it so far.
-pub(super) struct Source<'a> {
-    pub(super) file: &'a str,
-    pub(super) text: &'a str,
+/// What a key that is not among the known ones probably means, said so that it can follow a semicolon.
+pub(crate) type Meant = fn(key: &str, known: &[&str]) -> Option<String>;
+
+/// A file, and what was found wrong in it so far.
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+    meant: Meant,
     /// Made with the first problem.
     index: OnceCell<Index>,
     /// At most [`MOST_PROBLEMS`].
-    pub(super) errors: RefCell<Vec<Problem>>,
-    pub(super) warnings: RefCell<Vec<Problem>>,
+    pub(crate) errors: RefCell<Vec<Problem>>,
+    pub(crate) warnings: RefCell<Vec<Problem>>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, index: OnceCell::new(), errors: RefCell::default(), warnings: RefCell::default() }
+    fn new(file: &'a str, text: &'a str, meant: Meant) -> Self {
+        let index = OnceCell::new();
+        Self { file, text, meant, index, errors: RefCell::default(), warnings: RefCell::default() }
     }
 
     /// A problem at a place of this file, not yet collected.
-    pub(super) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         let index = self.index.get_or_init(|| Index::of(self.text));
         Problem::at_indexed(self.file, self.text, index, span, message)
     }
 
-    pub(super) fn error(&self, span: Range<usize>, message: impl Into<String>) {
+    pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) {
         if self.errors.borrow().len() < MOST_PROBLEMS {
             self.push(self.problem(span, message));
         }
     }
 
-    pub(super) fn push(&self, problem: Problem) {
+    pub(crate) fn push(&self, problem: Problem) {
         let mut errors = self.errors.borrow_mut();
         if errors.len() < MOST_PROBLEMS {
             errors.push(problem);
         }
     }
 
-    pub(super) fn warn(&self, problem: Problem) {
+    pub(crate) fn warn(&self, problem: Problem) {
         self.warnings.borrow_mut().push(problem);
     }
 
@@ -62,35 +66,101 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Parses the text of a TOML file and has `read` make something of the document, which messages call `name`. Gives that
+/// and what looks suspicious, or everything that is wrong.
+pub(crate) fn parse<T>(
+    file: &str,
+    text: &str,
+    name: &str,
+    meant: Meant,
+    read: impl FnOnce(&Section<'_>) -> Option<T>,
+) -> Result<(T, Vec<Problem>), Error> {
+    let src = Source::new(file, text, meant);
+    let (document, syntax_errors) = DeTable::parse_recoverable(text);
+    if !syntax_errors.is_empty() {
+        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
+        return Err(Error { problems: sorted(file, problems) });
+    }
+    let made = read(&Section::new(&src, document.get_ref(), 0..0, name));
+    let errors = src.errors.into_inner();
+    match made {
+        Some(made) if errors.is_empty() => Ok((made, sorted(file, src.warnings.into_inner()))),
+        _ => Err(Error { problems: sorted(file, errors) }),
+    }
+}
+
+/// In the order of the file, then of the files it uses.
+pub(crate) fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_cached_key(|p| (p.file != file, p.file.clone(), p.place));
+    problems.dedup();
+    problems
+}
+
+fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    let before = src.text.get(..span.start).unwrap_or_default();
+    let rest = src.text.get(span.start..).unwrap_or_default();
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+    let message = match error.message() {
+        "duplicate key" => {
+            let key = src.text.get(span.clone()).unwrap_or_default();
+            format!("{} is defined twice", quoted(key))
+        }
+        _ if before.trim_end_matches([' ', '\t']).ends_with('=')
+            && (rest.is_empty() || rest.starts_with('\n')) =>
+        {
+            "there is no value after \"=\"".to_owned()
+        }
+        other => other.replace('`', "\""),
+    };
+    src.problem(span, format!("not valid TOML: {message}"))
+}
+
 /// A table of the document.
 #[derive(Clone)]
-pub(super) struct Section<'a> {
-    pub(super) src: &'a Source<'a>,
+pub(crate) struct Section<'a> {
+    pub(crate) src: &'a Source<'a>,
     table: &'a DeTable<'a>,
     /// Where its header, or the whole inline table, stands.
-    pub(super) span: Range<usize>,
+    pub(crate) span: Range<usize>,
     /// What messages call it, e.g. `[camera]` or `shapes[2]`.
-    pub(super) name: String,
+    pub(crate) name: String,
+    /// What has the values that are not in this one.
+    below: Option<Box<Section<'a>>>,
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         src: &'a Source<'a>,
         table: &'a DeTable<'a>,
         span: Range<usize>,
         name: impl Into<String>,
     ) -> Self {
-        Self { src, table, span, name: name.into() }
+        Self { src, table, span, name: name.into(), below: None }
     }
 
-    /// The value of a key, if it is there.
-    pub(super) fn get(&self, key: &str) -> Option<Field<'a>> {
+    /// This section, over others that have the values which are not in it.
+    pub(crate) fn over(mut self, below: Option<Self>) -> Self {
+        match self.below.take() {
+            Some(mine) => self.below = Some(Box::new(mine.over(below))),
+            None => self.below = below.map(Box::new),
+        }
+        self
+    }
+
+    /// The value of a key, if it is there or below.
+    pub(crate) fn get(&self, key: &str) -> Option<Field<'a>> {
+        self.own(key).or_else(|| self.below.as_ref()?.get(key))
+    }
+
+    /// The value of a key, if it is in this very table.
+    pub(crate) fn own(&self, key: &str) -> Option<Field<'a>> {
         let (key, value) = self.table.get_key_value(key)?;
         Some(Field { src: self.src, key_span: key.span(), name: quoted(key.get_ref()), value })
     }
 
     /// The value of a key that must be there.
-    pub(super) fn require(&self, key: &str, example: &str) -> Option<Field<'a>> {
+    pub(crate) fn require(&self, key: &str, example: &str) -> Option<Field<'a>> {
         let field = self.get(key);
         if field.is_none() {
             self.src.error(self.span.clone(), format!("{} lacks {key:?}, for example: {example}", self.name));
@@ -99,7 +169,7 @@ impl<'a> Section<'a> {
     }
 
     /// Everything in the table, in the order of the file.
-    pub(super) fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
+    pub(crate) fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
         let field = |key: &'a Spanned<_>, value| {
             let name: &'a std::borrow::Cow<'a, str> = key.get_ref();
             (name.as_ref(), Field { src: self.src, key_span: key.span(), name: quoted(name), value })
@@ -110,11 +180,11 @@ impl<'a> Section<'a> {
     }
 
     /// Reports every key that is not among `known`.
-    pub(super) fn reject_unknown_keys(&self, known: &[&str]) {
+    pub(crate) fn reject_unknown_keys(&self, known: &[&str]) {
         for (key, field) in self.entries() {
             if !known.contains(&key) {
                 let what = format!("unknown key {} in {}", field.name, self.name);
-                let hint = match keys::meant(key, known) {
+                let hint = match (self.src.meant)(key, known) {
                     Some(meaning) => format!("; {meaning}"),
                     None => hint(key, "valid are", known.iter().copied()),
                 };
@@ -126,32 +196,32 @@ impl<'a> Section<'a> {
 
 /// A value of the document and what it is called.
 #[derive(Clone)]
-pub(super) struct Field<'a> {
-    pub(super) src: &'a Source<'a>,
-    pub(super) key_span: Range<usize>,
+pub(crate) struct Field<'a> {
+    pub(crate) src: &'a Source<'a>,
+    pub(crate) key_span: Range<usize>,
     /// Its key, quoted.
-    pub(super) name: String,
+    pub(crate) name: String,
     value: &'a Spanned<DeValue<'a>>,
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.value.span()
     }
 
     /// Reports that the value is wrong: `"key" WHY`.
-    pub(super) fn fail<T>(&self, why: &str) -> Option<T> {
+    pub(crate) fn fail<T>(&self, why: &str) -> Option<T> {
         self.src.error(self.span(), format!("{} {why}", self.name));
         None
     }
 
     /// Reports that the value is wrong: `"key" RULE, not VALUE`.
-    pub(super) fn reject<T>(&self, rule: &str) -> Option<T> {
+    pub(crate) fn reject<T>(&self, rule: &str) -> Option<T> {
         self.fail(&format!("{rule}, not {}", self.written()))
     }
 
     /// Reports that the value is of the wrong type.
-    pub(super) fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+    pub(crate) fn wrong_type<T>(&self, expected: &str) -> Option<T> {
         let found = match self.value.get_ref() {
             DeValue::String(s) => format!("the string {}", quoted(s)),
             DeValue::Integer(_) | DeValue::Float(_) => {
@@ -166,48 +236,48 @@ impl<'a> Field<'a> {
     }
 
     /// What the user wrote.
-    pub(super) fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         self.src.written(&self.span())
     }
 
-    pub(super) fn is_array(&self) -> bool {
+    pub(crate) fn is_array(&self) -> bool {
         self.value.get_ref().is_array()
     }
 
-    pub(super) fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         self.value.get_ref().is_table()
     }
 
-    pub(super) fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         self.value.get_ref().is_integer() || self.value.get_ref().is_float()
     }
 
     /// The value if it is a boolean; no complaint otherwise.
-    pub(super) fn as_bool(&self) -> Option<bool> {
+    pub(crate) fn as_bool(&self) -> Option<bool> {
         self.value.get_ref().as_bool()
     }
 
     /// The value if it is a string; no complaint otherwise.
-    pub(super) fn as_str(&self) -> Option<&'a str> {
+    pub(crate) fn as_str(&self) -> Option<&'a str> {
         self.value.get_ref().as_str()
     }
 
-    pub(super) fn boolean(&self) -> Option<bool> {
+    pub(crate) fn boolean(&self) -> Option<bool> {
         self.as_bool().or_else(|| self.wrong_type("true or false"))
     }
 
-    pub(super) fn string(&self) -> Option<&'a str> {
+    pub(crate) fn string(&self) -> Option<&'a str> {
         self.as_str().or_else(|| self.wrong_type("a string"))
     }
 
-    pub(super) fn table(&self, name: impl Into<String>) -> Option<Section<'a>> {
+    pub(crate) fn table(&self, name: impl Into<String>) -> Option<Section<'a>> {
         match self.value.get_ref() {
             DeValue::Table(table) => Some(Section::new(self.src, table, self.span(), name)),
             _ => self.wrong_type("a table"),
         }
     }
 
-    pub(super) fn array(&self, of: &str) -> Option<Vec<Field<'a>>> {
+    pub(crate) fn array(&self, of: &str) -> Option<Vec<Field<'a>>> {
         let Some(array) = self.value.get_ref().as_array() else {
             return self.wrong_type(of);
         };
@@ -217,7 +287,7 @@ impl<'a> Field<'a> {
     }
 
     /// A whole number in `range`.
-    pub(super) fn integer(&self, range: RangeInclusive<u32>) -> Option<u32> {
+    pub(crate) fn integer(&self, range: RangeInclusive<u32>) -> Option<u32> {
         let rule = format!("must be a whole number between {} and {}", range.start(), range.end());
         match self.value.get_ref() {
             DeValue::Integer(i) => {
@@ -230,7 +300,7 @@ impl<'a> Field<'a> {
     }
 
     /// A whole number from 0 upwards without another bound.
-    pub(super) fn natural(&self) -> Option<u64> {
+    pub(crate) fn natural(&self) -> Option<u64> {
         match self.value.get_ref() {
             DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix())
                 .ok()
@@ -241,7 +311,7 @@ impl<'a> Field<'a> {
     }
 
     /// Whether this is the number 0; reports nothing.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         match self.value.get_ref() {
             DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()) == Ok(0),
             DeValue::Float(f) => f.as_str().parse() == Ok(0.0),
@@ -250,7 +320,7 @@ impl<'a> Field<'a> {
     }
 
     /// A finite number; integers count as well.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         let value = match self.value.get_ref() {
             DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()).ok().map(|v| v as f64),
             DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
@@ -260,7 +330,7 @@ impl<'a> Field<'a> {
     }
 
     /// A number in `[low, high]`.
-    pub(super) fn number_in(&self, low: f32, high: f32) -> Option<f32> {
+    pub(crate) fn number_in(&self, low: f32, high: f32) -> Option<f32> {
         let value = self.number()?;
         if (f64::from(low)..=f64::from(high)).contains(&value) {
             return Some(value as f32);
@@ -269,7 +339,7 @@ impl<'a> Field<'a> {
     }
 
     /// Three numbers in `[-limit, limit]`.
-    pub(super) fn vec3(&self, limit: f32) -> Option<Vec3> {
+    pub(crate) fn vec3(&self, limit: f32) -> Option<Vec3> {
         let numbers = self.numbers(3, "three numbers, for example [0, 1, 0]")?;
         let mut out = [0.0; 3];
         for (number, o) in numbers.iter().zip(&mut out) {
@@ -279,13 +349,13 @@ impl<'a> Field<'a> {
     }
 
     /// An array of exactly `n` values.
-    pub(super) fn numbers(&self, n: usize, what: &str) -> Option<Vec<Field<'a>>> {
+    pub(crate) fn numbers(&self, n: usize, what: &str) -> Option<Vec<Field<'a>>> {
         let items = self.array(what)?;
         if items.len() == n { Some(items) } else { self.wrong_type(what) }
     }
 
     /// A colour with channels in `[0, high]`: `[r, g, b]` or a grey number, both linear, or `"#rrggbb"`, sRGB.
-    pub(super) fn color(&self, high: f32) -> Option<Vec3> {
+    pub(crate) fn color(&self, high: f32) -> Option<Vec3> {
         const WHAT: &str = "a colour: [r, g, b], a number for grey, or \"#rrggbb\"";
         match self.value.get_ref() {
             DeValue::Integer(_) | DeValue::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
@@ -303,7 +373,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of several words.
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
         let word = self.string()?;
         let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
         if found.is_none() {

@@ -8,8 +8,8 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteSpanCont
 /// Most problems a report shows; what follows is usually a consequence.
 const SHOWN: usize = 20;
 
-/// Most problems collected of one scene file; whoever has more has them of the same kind.
-pub(super) const MOST_PROBLEMS: usize = 10_000;
+/// Most problems collected of one file; whoever has more has them of the same kind.
+pub(crate) const MOST_PROBLEMS: usize = 10_000;
 
 /// Longest source line, bytes, that a report quotes.
 const LONGEST_LINE: usize = 400;
@@ -38,7 +38,7 @@ struct Excerpt {
     span: Range<usize>,
 }
 
-/// Whether a render can go on.
+/// Whether work can go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// It cannot.
@@ -54,12 +54,12 @@ impl Problem {
     }
 
     /// A problem at the bytes `span` of `text`, the contents of `file`.
-    pub(super) fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(crate) fn at(file: &str, text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         Self::at_indexed(file, text, &Index::of(text), span, message)
     }
 
     /// [`Self::at`] for many problems of the same text.
-    pub(super) fn at_indexed(
+    pub(crate) fn at_indexed(
         file: &str,
         text: &str,
         index: &Index,
@@ -74,7 +74,7 @@ impl Problem {
     }
 
     /// A problem on line `line` of `file`, which reads `text`, at its bytes `span`.
-    pub(super) fn at_line(
+    pub(crate) fn at_line(
         file: &str,
         line: usize,
         text: &str,
@@ -90,7 +90,7 @@ impl Problem {
     }
 
     /// Adds what to do about it.
-    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+    pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -132,7 +132,7 @@ impl fmt::Display for Problem {
 }
 
 /// Where the lines of a text are, so that a place is found without looking through all of it.
-pub(super) struct Index {
+pub(crate) struct Index {
     /// The place of every [`Self::STRIDE`]th byte.
     places: Vec<Place>,
 }
@@ -162,7 +162,7 @@ impl Place {
 impl Index {
     const STRIDE: usize = 1024;
 
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut places = Vec::with_capacity(text.len() / Self::STRIDE + 1);
         let mut place = Place::default();
         for (at, byte) in text.bytes().enumerate() {
@@ -226,7 +226,7 @@ fn line_end_of(text: &str, start: usize) -> Option<usize> {
     newline.map(|i| start + i).or((to == text.len()).then_some(to))
 }
 
-/// Replaces control characters byte by byte: a terminal must not obey a scene file.
+/// Replaces control characters byte by byte: a terminal must not obey a file.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -300,7 +300,7 @@ impl miette::SourceCode for Quoted<'_> {
     }
 }
 
-/// Why a scene cannot be rendered: everything found wrong with it, at least one thing, at most ten thousand.
+/// Why a file is of no use: everything found wrong with it, at least one thing, at most ten thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// What is wrong, in the order in which the files have it.
@@ -347,7 +347,7 @@ impl From<Problem> for Error {
 }
 
 /// What an operating system error means, without its number and in the same words everywhere.
-pub(super) fn io_reason(error: &std::io::Error) -> String {
+pub(crate) fn io_reason(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match error.kind() {
         ErrorKind::NotFound => "no such file".to_owned(),

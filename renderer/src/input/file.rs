@@ -1,0 +1,63 @@
+//! Files that users name.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::problem::{Error, Problem, io_reason};
+use super::suggest::{nearest, quoted};
+use crate::scene::limits::human_bytes;
+
+/// The bytes of a file, or why there are none. Devices and pipes are fine, as long as they end.
+pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
+    match file {
+        Ok(n) if n as u64 > limit => Err(too_large(limit)),
+        Ok(_) => Ok(bytes),
+        Err(e) => Err(unreadable(path, &e)),
+    }
+}
+
+pub(crate) fn too_large(limit: u64) -> String {
+    format!("it is larger than {}", human_bytes(limit.into()))
+}
+
+/// The text that `bytes`, the contents of `file`, are.
+pub(crate) fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
+    // Editors on Windows like to begin files with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|e| not_utf8(file, bytes, e.valid_up_to()).into())
+}
+
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {
+    let text = String::from_utf8_lossy(bytes);
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    // Everything before the first bad byte is unchanged, and the replacement character is three bytes.
+    Problem::at(file, &text, at..at + 3, format!("not UTF-8: the byte 0x{byte:02x} begins no character"))
+        .with_help("save the file with the encoding UTF-8")
+}
+
+/// Why a file cannot be read, with the name of a near one if it does not exist.
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let reason = io_reason(error);
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return reason;
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return format!("there is no folder {}", quoted(&folder.display().to_string()));
+    };
+    // Only the stem is compared: the extension is alike anyway, and would make short names look near.
+    let same_kind = |p: &Path| p.extension() == path.extension();
+    let mut names: Vec<_> =
+        entries.flatten().map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
+    names.sort();
+    let stem = |p: &'_ Path| p.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
+    let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
+    let near = stem(path).and_then(|wanted| nearest(&wanted, stems.iter().map(String::as_str)));
+    match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
+        Some(near) => format!("{reason}; did you mean {}?", quoted(&near.display().to_string())),
+        None => reason,
+    }
+}

@@ -1,0 +1,16 @@
+//! Files that users write: TOML read key by key, and everything wrong with it reported at once, with its place.
+
+mod document;
+mod duration;
+pub(crate) mod file;
+mod problem;
+mod suggest;
+
+pub(crate) use document::{Field, Section, Source, parse, sorted};
+pub(crate) use duration::duration;
+#[cfg(test)]
+pub(crate) use problem::MOST_PROBLEMS;
+pub(crate) use problem::io_reason;
+pub use problem::{Error, Problem, Severity};
+pub use suggest::nearest;
+pub(crate) use suggest::{hint, quoted};
