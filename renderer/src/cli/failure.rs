@@ -38,6 +38,11 @@ impl Failure {
         Self { code: FAILED, report: format!("error: {message}\n") }
     }
 
+    /// What happened, as a sentence.
+    pub(super) fn message(&self) -> &str {
+        self.report.trim_start_matches("error: ").trim_end()
+    }
+
     /// Tells the user, and yields the exit code.
     pub(super) fn end(self) -> ExitCode {
         say_text(&self.report);

@@ -13,6 +13,7 @@ mod info;
 mod merge;
 mod notes;
 mod progress;
+mod regress;
 mod render;
 mod signals;
 mod summary;
@@ -45,6 +46,8 @@ enum Command {
     Bsdf(bsdf::Args),
     /// Compare two images, and say whether noise explains the difference
     Compare(compare::Args),
+    /// Run a suite of regression tests: images against their references
+    Regress(regress::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
     Info(info::Args),
 }
@@ -57,6 +60,7 @@ pub fn main() -> ExitCode {
         Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
         Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
+        Ok(Cli { command: Command::Regress(args) }) => regress::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {
             // Help and version go to stdout and are no error.

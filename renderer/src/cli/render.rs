@@ -337,7 +337,7 @@ fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
 }
 
 /// Bounds the threads of what runs beside the back end: building the BVH, compressing images.
-fn limit_threads(threads: Option<usize>) {
+pub(super) fn limit_threads(threads: Option<usize>) {
     if let Some(n) = threads {
         // Fails only if the pool is there already, and then it stays as it is.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::failure::{INTERRUPTED, warn};
 use super::terminal::say;
 use crate::film::write::discard_unfinished;
+use crate::regress::kill_all;
 
 /// There is nothing yet that would be worth keeping: a signal ends the program.
 const SETTING_UP: u8 = 0;
@@ -14,6 +15,8 @@ const SETTING_UP: u8 = 0;
 const RENDERING: u8 = 1;
 /// It was asked.
 const STOPPING: u8 = 2;
+/// The user is asked something: a signal ends the program.
+const ASKING: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(SETTING_UP);
 
@@ -61,11 +64,12 @@ pub(super) fn catch(quiet: bool) {
             }
             Action::Quit => {
                 discard_unfinished();
+                kill_all();
                 if !quiet {
-                    let what = if state == STOPPING {
-                        "interrupted again: quit"
-                    } else {
-                        "interrupted: nothing was written"
+                    let what = match state {
+                        STOPPING => "interrupted again: quit",
+                        ASKING => "interrupted: nothing more was written",
+                        _ => "interrupted: nothing was written",
                     };
                     say(format_args!("{}{what}", below_bar()));
                 }
@@ -91,6 +95,12 @@ fn below_bar() -> &'static str {
 pub(super) fn begin_render() {
     // A signal that came earlier has ended the program.
     STATE.store(RENDERING, Ordering::SeqCst);
+}
+
+/// From here on, until [`begin_render`], a signal ends the program, which waits for an answer.
+pub(super) fn begin_question() {
+    // A render that was asked to stop stays so.
+    let _ = STATE.compare_exchange(RENDERING, ASKING, Ordering::SeqCst, Ordering::SeqCst);
 }
 
 /// Whether a signal asked the render to stop.

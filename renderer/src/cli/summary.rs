@@ -135,9 +135,13 @@ impl Summary {
 
 /// Prints `value` as one JSON object on stdout.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string_pretty(value).map_err(|e| Failure::running(format_args!("--json: {e}")))?;
-    print(format_args!("{text}\n"))
+    let text = json_text(value).map_err(|e| Failure::running(format_args!("--json: {e}")))?;
+    print(text)
+}
+
+/// `value` as one JSON object on lines of its own. The error is a sentence.
+pub(super) fn json_text(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|e| e.to_string())
 }
 
 /// Prints to stdout what a command was asked for. Unlike `print!`, does not panic when nobody reads it.

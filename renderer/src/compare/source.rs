@@ -110,7 +110,8 @@ impl Source {
         }
     }
 
-    fn read(&self, kind: Kind) -> Result<Measured, String> {
+    /// The image alone, and what is known of its noise.
+    pub(crate) fn read(&self, kind: Kind) -> Result<Measured, String> {
         let named = |e: String| format!("{}: {e}", self.path.display());
         let format = Format::of(&self.path).map_err(|e| named(e.to_string()))?;
         let layers = read_layers(&self.path).map_err(|e| named(e.to_string()))?;

@@ -1,0 +1,225 @@
+//! One case: its reference, looks at its image, a verdict.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::time::Instant;
+
+use super::images::{self, Conditions, Machine, Stop};
+use super::report::{Images, Measurement, Report, Status};
+use super::sequential::{Plan, Verdict};
+use super::suite::{Case, Expect, Thresholds};
+use super::{Options, reference, words};
+use crate::compare::words::number;
+use crate::compare::{Judgement, Region, judge};
+use crate::film::measured::Rounding;
+use crate::film::write::Destination;
+use crate::film::{Format, Image, Measured};
+use crate::metrics::flip::PIXELS_PER_DEGREE;
+use crate::metrics::{Flip, Kind, Pair, Pointwise};
+
+/// Runs a case. `level` is the probability of a false alarm that it may have.
+pub(super) fn run(
+    case: &Case,
+    level: f64,
+    machine: Option<&mut (dyn Machine + 'static)>,
+    options: &Options<'_>,
+    observe: &dyn Fn(f64, u32),
+) -> Report {
+    if let Some(reason) = &case.skip {
+        return Report::new(&case.name, Status::Skipped, format!("skipped: {reason}"));
+    }
+    let start = Instant::now();
+    let log = Cell::new(String::new());
+    let mut report = match examine(case, level, machine, options, observe, &log) {
+        Ok((seen, whole)) => conclude(case, seen, whole, log.take()),
+        Err(Stop::Interrupted) => Report::new(&case.name, Status::NotRun, "not run to its end: interrupted"),
+        Err(Stop::Error(message, log)) => {
+            Report { log, ..Report::new(&case.name, Status::Error, format!("error: {message}")) }
+        }
+    };
+    report.seconds = start.elapsed().as_secs_f64();
+    report
+}
+
+/// What the last look saw.
+pub(super) struct Seen {
+    pub(super) verdict: Verdict,
+    /// Thresholds that are exceeded, in words.
+    pub(super) exceeded: Vec<String>,
+    pub(super) measured: Measurement,
+}
+
+/// Looks at the image until the verdict is clear, or the budget is spent.
+fn examine(
+    case: &Case,
+    level: f64,
+    machine: Option<&mut (dyn Machine + 'static)>,
+    options: &Options<'_>,
+    observe: &dyn Fn(f64, u32),
+    log: &Cell<String>,
+) -> Result<(Seen, Region), Stop> {
+    let start = Instant::now();
+    let reference = reference::read(case)?;
+    let mut source = images::of(case, machine)?;
+    let totals = source.totals().to_vec();
+    let conditions = Conditions {
+        deadline: start + case.effort.timeout,
+        timeout: case.effort.timeout,
+        is_stopping: &|| (options.is_stopping)(),
+        observe: &|samples| observe(samples, totals[totals.len() - 1]),
+        taken: reference.seeds,
+        size: Some((reference.measured.image.width, reference.measured.image.height)),
+    };
+    let plan = Plan { level, looks: totals.len(), resolve: case.resolve };
+    let mut rounds = 0;
+    loop {
+        let total = totals[rounds];
+        rounds += 1;
+        let result = source.until(total, &conditions)?;
+        log.set(source.log().to_owned());
+        check(&result, &reference.measured).map_err(Stop::error)?;
+        let whole = whole(&result.image);
+        let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
+        let mut seen = look(case, &plan, &reference.measured, &result, options).map_err(Stop::error)?;
+        if is_last || seen.verdict != Verdict::Open {
+            let unit = case.source.unit();
+            seen.measured = Measurement { rounds, samples: total, unit, ..seen.measured };
+            if let Some(folder) = options.output {
+                save(case, &result, &seen.measured, folder).map_err(Stop::error)?;
+            }
+            if options.keep_images {
+                let reference = reference.measured.image;
+                seen.measured.images = Some(Images { reference, result: result.image });
+            } else if let Some(judgement) = &mut seen.measured.judgement {
+                judgement.z = Vec::new();
+            }
+            return Ok((seen, whole));
+        }
+    }
+}
+
+/// Writes the image to a folder.
+fn save(case: &Case, result: &Measured, measured: &Measurement, folder: &Path) -> Result<(), String> {
+    let path = folder.join(format!("{}.exr", case.name));
+    let attributes = reference::attributes(case, measured.samples);
+    let written = reference::encode(result, Format::Exr, attributes).and_then(|bytes| {
+        let place = Destination::check(&path).map_err(|e| e.to_string())?;
+        place.replace(&bytes).map_err(|e| e.to_string())
+    });
+    written.map_err(|why| format!("its image cannot be written to {}: {why}", path.display()))
+}
+
+/// Compares the image of one round.
+pub(super) fn look(
+    case: &Case,
+    plan: &Plan,
+    reference: &Measured,
+    result: &Measured,
+    options: &Options<'_>,
+) -> Result<Seen, String> {
+    let is_display = |m: &Measured| m.rounding == Rounding::Display;
+    let judgement = match (&result.noise, &reference.noise) {
+        // Standard errors of what a display shows mean nothing.
+        _ if is_display(result) => None,
+        (Some(_), Some(_)) => Some(judge(result, reference, plan.look_level())),
+        (None, Some(_)) if !case.thresholds.are_given() => {
+            return Err(
+                "the reference has standard errors, and the command's image has none: have it write \
+                        them as layer \"stderr\", say passes = 8 and put {seed} into the command, or give \
+                        thresholds \"flip\" and \"relmse\""
+                    .into(),
+            );
+        }
+        _ => None,
+    };
+    // What the suite says holds in any case; without statistics, something has to.
+    let thresholds = match (&judgement, case.thresholds.are_given()) {
+        (None, false) => Thresholds::DEFAULT,
+        _ => case.thresholds,
+    };
+    let (relmse, flip) = metrics(result, reference, options.keep_images || thresholds.flip.is_some())?;
+    let mut exceeded = exceeded(thresholds, relmse, flip.as_ref());
+    if judgement.is_none() {
+        exceeded.extend(odd_pixels(&result.image, &reference.image));
+    }
+    let detectable = judgement.as_ref().map_or(f64::INFINITY, Judgement::resolution);
+    let verdict = match &judgement {
+        Some(judgement) => plan.verdict(judgement.p, detectable),
+        None => Verdict::Same,
+    };
+    // More samples may bring the metrics down: noise only adds to them.
+    let is_beyond = verdict == Verdict::Same && !exceeded.is_empty();
+    let verdict = if is_beyond { Verdict::Open } else { verdict };
+    let measured = Measurement {
+        rounds: 0,
+        looks: plan.looks,
+        samples: 0,
+        unit: "",
+        level: plan.look_level(),
+        judgement,
+        detectable,
+        relmse,
+        flip,
+        images: None,
+    };
+    Ok(Seen { verdict, exceeded, measured })
+}
+
+fn metrics(result: &Measured, reference: &Measured, with_flip: bool) -> Result<(f64, Option<Flip>), String> {
+    let kind = if result.rounding == Rounding::Display { Kind::Display } else { Kind::Radiance };
+    let pair = Pair::new(&result.image, &reference.image, kind);
+    let pointwise = Pointwise::of(&pair).ok_or("no pixel of the images can be compared")?;
+    let flip = if with_flip { Flip::of(&pair, PIXELS_PER_DEGREE) } else { None };
+    Ok((pointwise.relmse, flip))
+}
+
+fn exceeded(thresholds: Thresholds, relmse: f64, flip: Option<&Flip>) -> Vec<String> {
+    let flip = flip.map_or(0.0, |f| f.mean);
+    let bounds = [("ꟻLIP", flip, thresholds.flip), ("relMSE", relmse, thresholds.relmse)];
+    let beyond = bounds.into_iter().filter_map(|(name, value, bound)| {
+        let bound = bound?;
+        (value > bound).then(|| format!("{name} is {}, above {}", number(value), number(bound)))
+    });
+    beyond.collect()
+}
+
+/// What statistics find by themselves: pixels that are finite in one of the images only.
+fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
+    let finite = |p: &[f32; 3]| p.iter().all(|x| x.is_finite());
+    let both = result.pixels.iter().zip(&reference.pixels);
+    let odd = both.filter(|(a, b)| finite(a) != finite(b)).count();
+    (odd > 0).then(|| format!("{odd} of {} pixels are finite in one image only", result.pixels.len()))
+}
+
+/// The verdict on what was seen last.
+fn conclude(case: &Case, seen: Seen, whole: Region, log: String) -> Report {
+    let Seen { verdict, exceeded, measured } = seen;
+    let verdict = if exceeded.is_empty() { verdict } else { Verdict::Different };
+    let status = match (case.expect, verdict) {
+        (Expect::Same, Verdict::Same) | (Expect::Different, Verdict::Different) => Status::Passed,
+        (Expect::Same, Verdict::Open) => Status::Unresolved,
+        (Expect::Same, Verdict::Different) | (Expect::Different, _) => Status::Failed,
+    };
+    let words = words::of(case, verdict, &exceeded, &measured, whole);
+    Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(measured) }
+}
+
+/// All of an image.
+pub(super) fn whole(image: &Image) -> Region {
+    Region { x: 0, y: 0, width: image.width, height: image.height }
+}
+
+/// Refuses images that cannot be compared.
+pub(super) fn check(result: &Measured, reference: &Measured) -> Result<(), String> {
+    let size = |i: &Image| (i.width, i.height);
+    if size(&result.image) != size(&reference.image) {
+        let ((w, h), (rw, rh)) = (size(&result.image), size(&reference.image));
+        return Err(format!("the image has {w}×{h} pixels, and the reference {rw}×{rh}"));
+    }
+    let kind =
+        |m: &Measured| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
+    if kind(result) != kind(reference) {
+        return Err(format!("the image holds {}, and the reference {}", kind(result), kind(reference)));
+    }
+    Ok(())
+}

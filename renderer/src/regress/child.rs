@@ -1,0 +1,271 @@
+//! Programs that make images: each runs in a process group of its own, and ends with all that it started.
+
+use std::io::{self, PipeReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The end of what a program prints that is kept, bytes.
+const KEPT: usize = 64 << 10;
+/// Time between looks at a program.
+const POLL: Duration = Duration::from_millis(10);
+/// How long to wait for the rest of its output once it has ended: whoever holds on to the pipe longer is a daemon.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// By itself, well.
+    Well,
+    /// By itself, or by a signal that was not ours; a sentence without its subject.
+    Badly(String),
+    /// It was still running at the deadline.
+    TimedOut,
+    /// We were asked to stop.
+    Stopped,
+}
+
+/// The groups that run, which [`kill_all`] ends.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// Runs a program to its end, or until the deadline, or until `is_stopping`. Gives what it printed, or the end of
+/// that, too.
+pub(super) fn run(
+    words: &[String],
+    folder: &Path,
+    deadline: Instant,
+    is_stopping: &dyn Fn() -> bool,
+) -> (Ended, String) {
+    let (program, arguments) = match words.split_first() {
+        Some((program, arguments)) => (program, arguments),
+        None => return (Ended::Badly("there is no program".into()), String::new()),
+    };
+    match spawn(program, arguments, folder) {
+        Ok((child, output)) => watch(child, output, deadline, is_stopping),
+        Err(e) => {
+            let reason = match e.kind() {
+                io::ErrorKind::NotFound => "no such program".to_owned(),
+                _ => e.to_string(),
+            };
+            (Ended::Badly(format!("{program:?} does not start: {reason}")), String::new())
+        }
+    }
+}
+
+fn spawn(program: &str, arguments: &[String], folder: &Path) -> io::Result<(Child, PipeReader)> {
+    let (output, input) = io::pipe()?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    // Relative to the folder, not to where we are; a bare name is looked for in PATH.
+    let located = if program.contains('/') { folder.canonicalize()?.join(program) } else { program.into() };
+    let mut command = Command::new(located);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.stdout(input.try_clone()?).stderr(input);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        // So that Ctrl-C on the terminal reaches us alone, and that we can end all that the program started.
+        command.process_group(0);
+    }
+    let mut running = running();
+    let child = command.spawn()?;
+    running.push(child.id());
+    Ok((child, output))
+}
+
+fn running() -> MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn watch(
+    mut child: Child,
+    output: PipeReader,
+    deadline: Instant,
+    is_stopping: &dyn Fn() -> bool,
+) -> (Ended, String) {
+    let tail = Arc::new(Mutex::new(Tail::default()));
+    let reader = thread::spawn({
+        let tail = Arc::clone(&tail);
+        move || read(output, &tail)
+    });
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break how(status),
+            Ok(None) if is_stopping() => break Ended::Stopped,
+            Ok(None) if Instant::now() >= deadline => break Ended::TimedOut,
+            Ok(None) => thread::sleep(POLL),
+            Err(e) => break Ended::Badly(format!("cannot be waited for: {e}")),
+        }
+    };
+    // And what it left behind in its group.
+    let mut list = running();
+    kill_group(child.id());
+    list.retain(|id| *id != child.id());
+    drop(list);
+    let _ = child.wait();
+    let limit = Instant::now() + LINGER;
+    while !reader.is_finished() && Instant::now() < limit {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let text = tail.lock().unwrap_or_else(PoisonError::into_inner).text();
+    (ended, text)
+}
+
+fn how(status: ExitStatus) -> Ended {
+    if status.success() {
+        return Ended::Well;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = status.signal() {
+            return Ended::Badly(format!("the command was ended by {}", signal_name(signal)));
+        }
+    }
+    match status.code() {
+        Some(code) => Ended::Badly(format!("the command ended with exit code {code}")),
+        None => Ended::Badly(format!("the command ended: {status}")),
+    }
+}
+
+#[cfg(unix)]
+fn signal_name(signal: i32) -> String {
+    // As POSIX systems on x86-64 and aarch64 number them.
+    let name = match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}
+
+/// Ends every program that runs, for a program of our own that is about to exit at once.
+pub fn kill_all() {
+    for id in running().drain(..) {
+        kill_group(id);
+    }
+}
+
+#[cfg(unix)]
+fn kill_group(leader: u32) {
+    use std::ffi::c_int;
+    /// The same on all systems.
+    const SIGKILL: c_int = 9;
+    unsafe extern "C" {
+        fn kill(pid: c_int, signal: c_int) -> c_int;
+    }
+    if let Ok(pid) = c_int::try_from(leader)
+        && pid > 1
+    {
+        // SAFETY: the function is the C library's, which std links; it touches no memory of ours. A negative number
+        // stands for a group.
+        unsafe { kill(-pid, SIGKILL) };
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(_leader: u32) {}
+
+/// The end of what a program printed.
+#[derive(Debug, Default)]
+struct Tail {
+    bytes: Vec<u8>,
+    dropped: u64,
+}
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        // Seldom, so that each byte is moved once or twice.
+        if self.bytes.len() > 2 * KEPT {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let excess = self.bytes.len().saturating_sub(KEPT);
+        self.bytes.drain(..excess);
+        self.dropped += excess as u64;
+    }
+
+    fn text(&mut self) -> String {
+        self.cut();
+        let text = String::from_utf8_lossy(&self.bytes);
+        match self.dropped {
+            0 => text.into_owned(),
+            n => format!("[{n} bytes before this are left out]\n{text}"),
+        }
+    }
+}
+
+fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
+    let mut buffer = [0; 8192];
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(n) => tail.lock().unwrap_or_else(PoisonError::into_inner).push(&buffer[..n]),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, limit: Duration) -> (Ended, String) {
+        let words = ["sh", "-c", script].map(str::to_owned);
+        run(&words, Path::new(""), Instant::now() + limit, &|| false)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn programs_end_in_their_ways() {
+        assert_eq!(sh("echo out; echo err >&2", LONG), (Ended::Well, "out\nerr\n".into()));
+        let (ended, _) = sh("exit 3", LONG);
+        assert_eq!(ended, Ended::Badly("the command ended with exit code 3".into()));
+        let (ended, _) = sh("kill -s SEGV $$", LONG);
+        assert_eq!(ended, Ended::Badly("the command was ended by signal 11 (SIGSEGV)".into()));
+        let nothing = ["no-such-program-at-all".to_owned()];
+        let (ended, _) = run(&nothing, Path::new(""), Instant::now() + LONG, &|| false);
+        let expected = "\"no-such-program-at-all\" does not start: no such program";
+        assert_eq!(ended, Ended::Badly(expected.into()));
+    }
+
+    /// Whatever it started ends with it, and what it printed until then is kept.
+    #[test]
+    fn one_that_hangs_is_ended_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("woke");
+        let script = format!("(sleep 1; echo > {}) & echo waiting; wait; sleep 50", file.display());
+        let start = Instant::now();
+        let (ended, log) = sh(&script, Duration::from_millis(300));
+        assert_eq!((ended, log.as_str()), (Ended::TimedOut, "waiting\n"));
+        assert!(start.elapsed() < Duration::from_secs(20));
+        thread::sleep(Duration::from_millis(1200));
+        assert!(!file.exists(), "what it started still ran");
+    }
+
+    #[test]
+    fn one_is_stopped_on_request() {
+        let words = ["sleep", "50"].map(str::to_owned);
+        let (ended, _) = run(&words, Path::new(""), Instant::now() + LONG, &|| true);
+        assert_eq!(ended, Ended::Stopped);
+    }
+
+    #[test]
+    fn what_is_kept_of_the_output_is_bounded() {
+        let (ended, log) = sh("head -c 3000000 /dev/zero | tr '\\0' x; echo end", LONG);
+        assert_eq!(ended, Ended::Well);
+        assert!(log.starts_with("[2934468 bytes before this are left out]\nxx"), "{}", &log[..60]);
+        assert!(log.ends_with("xend\n") && log.len() < KEPT + 100);
+    }
+}

@@ -1,0 +1,178 @@
+//! What a case looks at: an image of more and more samples.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::command::Command;
+use super::seeds::Taken;
+use super::sequential::totals;
+use super::suite::{Case, Effort, Source};
+use crate::assemble::{self, SceneData};
+use crate::film::{Film, Measured};
+use crate::render::{Control, Progress, Rendered};
+use crate::scene::limits::MAX_SPP;
+use crate::scene::{self, Overrides};
+
+/// A machine that renders scenes.
+pub trait Machine {
+    /// Its name, once it has rendered.
+    fn name(&self) -> String;
+
+    /// Renders so many samples per pixel, or until `observe` says to stop. The error is a sentence.
+    fn render(
+        &mut self,
+        scene: &SceneData,
+        spp: u32,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Rendered, String>;
+}
+
+/// Why a case came to no verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It failed: a sentence, and what was printed, or what more there is to say.
+    Error(String, String),
+    /// We were asked to stop.
+    Interrupted,
+}
+
+impl Stop {
+    pub(super) fn error(message: impl Into<String>) -> Self {
+        Self::Error(message.into(), String::new())
+    }
+}
+
+/// What a case is run with.
+pub(super) struct Conditions<'a> {
+    /// When it has failed.
+    pub(super) deadline: Instant,
+    /// How long it may take, for messages.
+    pub(super) timeout: Duration,
+    /// Whether we were asked to stop.
+    pub(super) is_stopping: &'a dyn Fn() -> bool,
+    /// Is told of progress: samples so far.
+    pub(super) observe: &'a dyn Fn(f64),
+    /// Seeds of the reference, if they are known.
+    pub(super) taken: Option<Taken>,
+    /// Width and height that the image has to have, if they are known.
+    pub(super) size: Option<(u32, u32)>,
+}
+
+impl Conditions<'_> {
+    pub(super) fn timed_out(&self) -> String {
+        format!("it was still running after {} s, its timeout", self.timeout.as_secs_f64())
+    }
+
+    /// The seed of a round or pass: counted from `first`, past those that the reference took.
+    pub(super) fn seed(&self, first: u32, index: u32) -> u32 {
+        self.taken.map_or(first.wrapping_add(index), |taken| taken.past(first, index))
+    }
+}
+
+/// What makes images of more and more samples.
+pub(super) trait Images {
+    /// Samples in total after each round: spp, or passes.
+    fn totals(&self) -> &[u32];
+
+    /// The image of so many samples in total: more than at the last call.
+    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop>;
+
+    /// What was printed on the way, and samples that were left out.
+    fn log(&self) -> &str;
+}
+
+/// Makes ready what makes a case's images.
+pub(super) fn of<'a>(
+    case: &'a Case,
+    machine: Option<&'a mut (dyn Machine + 'static)>,
+) -> Result<Box<dyn Images + 'a>, Stop> {
+    match &case.source {
+        Source::Scene { path, overrides } => {
+            let machine = machine.ok_or_else(|| Stop::error("there is no machine to render it"))?;
+            let scene = load(path, overrides)?;
+            let first = case.effort.first.unwrap_or(scene.spp);
+            let most = case.effort.most.unwrap_or(first.saturating_mul(Effort::GROWTH).min(MAX_SPP));
+            Ok(Box::new(Scene {
+                scene: scene.data,
+                machine,
+                totals: totals(first, most),
+                seed: case.effort.seed,
+                rounds: 0,
+                film: None,
+                log: String::new(),
+            }))
+        }
+        Source::Command { .. } => Ok(Box::new(Command::new(case))),
+    }
+}
+
+/// A scene that is rendered round by round, each with its own seed.
+struct Scene<'a> {
+    scene: SceneData,
+    machine: &'a mut (dyn Machine + 'static),
+    totals: Vec<u32>,
+    seed: u32,
+    rounds: u32,
+    film: Option<(Film, u32)>,
+    log: String,
+}
+
+struct Loaded {
+    data: SceneData,
+    spp: u32,
+}
+
+fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Stop> {
+    let loaded = scene::load(path, overrides).map_err(|e| {
+        let count = e.problems.len();
+        let errors = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
+        Stop::Error(format!("the scene {} has {errors}", path.display()), e.report(false))
+    })?;
+    let spp = loaded.description.render.spp;
+    let data = assemble::assemble(&loaded.description)
+        .map_err(|e| Stop::error(format!("{}: {e}", path.display())))?;
+    Ok(Loaded { data, spp })
+}
+
+impl Images for Scene<'_> {
+    fn totals(&self) -> &[u32] {
+        &self.totals
+    }
+
+    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop> {
+        let before = self.film.as_ref().map_or(0, |(_, spp)| *spp);
+        self.scene.settings.seed = conditions.seed(self.seed, self.rounds);
+        self.rounds += 1;
+        let mut observe = |progress: &Progress| {
+            (conditions.observe)(f64::from(before) + progress.mean_spp());
+            let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
+            if stop { Control::Stop } else { Control::Continue }
+        };
+        let rendered = self.machine.render(&self.scene, total - before, &mut observe).map_err(Stop::error)?;
+        if rendered.interrupted {
+            return Err(match (conditions.is_stopping)() {
+                true => Stop::Interrupted,
+                false => Stop::error(conditions.timed_out()),
+            });
+        }
+        let film = match self.film.take() {
+            None => rendered.film,
+            Some((mut film, _)) => {
+                film.pixels.iter_mut().zip(&rendered.film.pixels).for_each(|(p, more)| p.merge(more));
+                film
+            }
+        };
+        if film.rejected() > 0 {
+            let all = film.samples() + film.rejected();
+            self.log =
+                format!("{} of {all} samples were NaN or infinite and were left out\n", film.rejected());
+        }
+        let measured = Measured::from(&film);
+        self.film = Some((film, total));
+        Ok(measured)
+    }
+
+    fn log(&self) -> &str {
+        &self.log
+    }
+}

@@ -1,0 +1,46 @@
+//! Regression tests: images of scenes, or of any program, held against references.
+
+use std::path::Path;
+
+mod bless;
+mod case;
+mod child;
+mod command;
+mod images;
+mod junit;
+mod keys;
+mod page;
+mod read;
+mod reference;
+mod report;
+mod run;
+mod seeds;
+pub mod sequential;
+pub mod suite;
+mod summary;
+mod words;
+
+pub use bless::{Blessed, bless};
+pub use child::kill_all;
+pub use images::Machine;
+pub use junit::junit;
+pub use page::page;
+pub use read::read;
+pub use report::{Images, Measurement, Report, Status};
+pub use run::{Event, run};
+pub use suite::{Case, Suite};
+pub use summary::Summary;
+
+/// How a suite is run.
+pub struct Options<'a> {
+    /// Cases at a time.
+    pub jobs: usize,
+    /// Whether reports keep the images, and what there is of every pixel.
+    pub keep_images: bool,
+    /// A folder for the image of each case.
+    pub output: Option<&'a Path>,
+    /// Whether we were asked to stop.
+    pub is_stopping: &'a (dyn Fn() -> bool + Sync),
+    /// Is told what happens, by any thread.
+    pub observe: &'a (dyn Fn(Event<'_>) + Sync),
+}

@@ -1,0 +1,42 @@
+//! Results for people: the page.
+
+use crate::report::html::{self, Entry, Page};
+
+use super::report::{Report, Status};
+use super::suite::Suite;
+use crate::compare::words::percent;
+
+/// The page's bytes. What the images of `reports` hold is moved into it. `when` and `device` are for its head. The error
+/// is a sentence about what cannot be written.
+pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> Result<Vec<u8>, String> {
+    let count = |status| reports.iter().filter(|r| r.status == status).count();
+    let failed = count(Status::Failed) + count(Status::Error);
+    let page = Page {
+        title: match failed {
+            0 => format!("{}: no case failed", suite.path.display()),
+            n => format!("{}: {n} of {} cases failed", suite.path.display(), reports.len()),
+        },
+        subtitle: format!(
+            "torrance {}, {device}, {when}; false alarms in the whole suite: {} at most",
+            env!("CARGO_PKG_VERSION"),
+            percent(suite.level)
+        ),
+        entries: reports.into_iter().map(entry).collect(),
+    };
+    let mut bytes = Vec::new();
+    html::write(&page, &mut bytes).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}
+
+fn entry(report: Report) -> Entry {
+    let numbers = report.numbers();
+    let Report { name, status, words, seconds, log, measured } = report;
+    let images = measured.and_then(|m| {
+        let kept = m.images?;
+        let (z, worst) = m.judgement.map(|j| (j.z, j.worst.region)).unzip();
+        let worst = worst.filter(|r| r.width > 0 && r.height > 0);
+        let flip = m.flip.map(|f| f.map);
+        Some(html::Images { reference: kept.reference, result: kept.result, z, flip, worst })
+    });
+    Entry { name, status, words, numbers, seconds, log, images }
+}

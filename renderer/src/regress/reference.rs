@@ -1,0 +1,97 @@
+//! References: what images are held against.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::images::Stop;
+use super::seeds::Taken;
+use super::suite::{Case, Reference};
+use crate::compare::source::{Knowledge, Source};
+use crate::film::encode::{self, ExrDepth, Settings, encode_layers};
+use crate::film::layers::{SAMPLES, STDERR, Samples};
+use crate::film::measured::{Noise, PIXEL_FILTER};
+use crate::film::{self, Format, Layers, Measured};
+use crate::metrics::Kind;
+
+/// A reference, and the seeds that it was made with, if its file names them.
+pub(super) struct Known {
+    pub(super) measured: Measured,
+    pub(super) seeds: Option<Taken>,
+}
+
+/// Reads the reference of a case.
+pub(super) fn read(case: &Case) -> Result<Known, Stop> {
+    let Reference { path, stderr, samples } = &case.reference;
+    if !path.exists() {
+        return Err(Stop::error(format!(
+            "there is no reference {}; render it with --bless --filter {}",
+            path.display(),
+            case.name
+        )));
+    }
+    let source = Source {
+        path: path.clone(),
+        layer: String::new(),
+        noise: Knowledge::Given { stderr: stderr.clone(), samples: *samples },
+    };
+    let is_display = Format::of(path).is_ok_and(Format::is_display_referred);
+    let kind = if is_display { Kind::Display } else { Kind::Radiance };
+    let wrong = |why: String| Stop::error(format!("the reference is of no use: {why}"));
+    let measured = source.read(kind).map_err(wrong)?;
+    let pixels = measured.image.pixels.len();
+    if let Some(noise) = measured.noise.as_ref().filter(|noise| noise.stderr.len() != pixels) {
+        let n = noise.stderr.len();
+        return Err(wrong(format!("there are standard errors of {n} pixels, and it has {pixels}")));
+    }
+    Ok(Known { measured, seeds: seeds(path) })
+}
+
+/// The seeds that an image says it was rendered with, separated by commas.
+fn seeds(path: &Path) -> Option<Taken> {
+    if Format::of(path).ok()? != Format::Exr {
+        return None;
+    }
+    let layers = film::read_layers(path).ok()?;
+    let seeds = layers.attributes.get("seed")?.split(',').filter_map(|s| s.trim().parse().ok());
+    Taken::new(&seeds.collect::<Vec<_>>())
+}
+
+/// What a file says of an image that a case made.
+pub(super) fn attributes(case: &Case, samples: u32) -> BTreeMap<String, String> {
+    BTreeMap::from([
+        ("software".to_owned(), concat!("torrance ", env!("CARGO_PKG_VERSION")).to_owned()),
+        ("case".to_owned(), case.name.clone()),
+        ("source".to_owned(), case.source.describe()),
+        (case.source.unit().to_owned(), samples.to_string()),
+    ])
+}
+
+/// The bytes of an image with its noise; of formats other than OpenEXR, the image alone.
+pub(super) fn encode(
+    measured: &Measured,
+    format: Format,
+    attributes: BTreeMap<String, String>,
+) -> Result<Vec<u8>, String> {
+    if format != Format::Exr {
+        let (settings, about) = (Settings::default(), encode::Provenance::default());
+        return encode::encode(&measured.image, format, &settings, &about).map(|e| e.bytes);
+    }
+    let mut layers = Layers { attributes, ..Layers::from(&measured.image) };
+    if let Some(Noise { stderr, samples, is_independent }) = &measured.noise {
+        if *is_independent {
+            layers.attributes.insert(PIXEL_FILTER.into(), "box".into());
+        }
+        layers.push_floats(STDERR, ["R", "G", "B"], stderr);
+        if let Some(samples) = samples {
+            let is_whole = samples.iter().all(|n| *n == n.trunc() && *n < u32::MAX as f32);
+            layers.push(
+                SAMPLES,
+                match is_whole {
+                    true => Samples::Uint(samples.iter().map(|n| *n as u32).collect()),
+                    false => Samples::Float(samples.clone()),
+                },
+            );
+        }
+    }
+    encode_layers(layers, ExrDepth::Float).map(|e| e.bytes)
+}

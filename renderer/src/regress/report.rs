@@ -1,0 +1,70 @@
+//! What came of a case.
+
+use crate::compare::Judgement;
+use crate::film::Image;
+use crate::metrics::Flip;
+pub use crate::report::html::Status;
+
+/// What came of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Name of the case.
+    pub name: String,
+    /// Whether it is as it should be.
+    pub status: Status,
+    /// The verdict in sentences; the first is its headline.
+    pub words: Vec<String>,
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// What was printed, or what more there is to say about an error; may be empty.
+    pub log: String,
+    /// What was measured, if it came to that.
+    pub measured: Option<Measurement>,
+}
+
+/// What was measured of an image, at the last look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// Looks taken.
+    pub rounds: usize,
+    /// Looks that could have been taken.
+    pub looks: usize,
+    /// Samples per pixel, or passes, so far.
+    pub samples: u32,
+    /// Which of both: `spp` or `passes`.
+    pub unit: &'static str,
+    /// The level at which this look was judged.
+    pub level: f64,
+    /// What the statistics say, where noise is known.
+    pub judgement: Option<Judgement>,
+    /// The relative difference of the whole image that would have been found; infinite without statistics.
+    pub detectable: f64,
+    /// relMSE.
+    pub relmse: f64,
+    /// ꟻLIP, where it was asked for.
+    pub flip: Option<Flip>,
+    /// What was compared, where it was asked to be kept.
+    pub images: Option<Images>,
+}
+
+/// What was compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Images {
+    /// The reference.
+    pub reference: Image,
+    /// What was made.
+    pub result: Image,
+}
+
+impl Report {
+    /// A case that came to no measurement.
+    pub(super) fn new(name: &str, status: Status, words: impl Into<String>) -> Self {
+        let (words, log) = (vec![words.into()], String::new());
+        Self { name: name.to_owned(), status, words, seconds: 0.0, log, measured: None }
+    }
+
+    /// The verdict in one sentence.
+    pub fn headline(&self) -> &str {
+        self.words.first().map_or("", String::as_str)
+    }
+}

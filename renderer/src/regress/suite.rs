@@ -1,0 +1,244 @@
+//! What a suite describes.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::film::Format;
+use crate::scene::Overrides;
+
+/// A suite of regression tests, complete: every default is filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// The file, as the user wrote its path.
+    pub path: PathBuf,
+    /// The probability, at most, that any case fails by chance where nothing has changed.
+    pub level: f64,
+    /// The cases, in the order of the file.
+    pub cases: Vec<Case>,
+}
+
+/// One image that is held against its reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Its name, unique, fit for a file name.
+    pub name: String,
+    /// What makes the image.
+    pub source: Source,
+    /// What it is held against.
+    pub reference: Reference,
+    /// What is to be found.
+    pub expect: Expect,
+    /// Why it is not run.
+    pub skip: Option<String>,
+    /// How long and how far to sample.
+    pub effort: Effort,
+    /// The change of the image's brightness, relative, that must be detectable with 95 % probability before the images
+    /// are called the same.
+    pub resolve: f64,
+    /// Bounds of image metrics.
+    pub thresholds: Thresholds,
+    /// How far a new reference is rendered.
+    pub bless: Bless,
+}
+
+/// What makes an image.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// A scene of ours.
+    Scene {
+        /// The scene file.
+        path: PathBuf,
+        /// What is said instead of the scene's settings, but for samples and seed.
+        overrides: Overrides,
+    },
+    /// A program.
+    Command {
+        /// The program and its arguments, with placeholders; see [`expand`].
+        words: Vec<String>,
+        /// Where it is run: the folder of the suite.
+        folder: PathBuf,
+        /// The format of the file that it writes.
+        format: Format,
+        /// What `{spp}` stands for.
+        spp: Option<u32>,
+    },
+}
+
+impl Source {
+    /// What its rounds count: `spp` or `passes`.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Scene { .. } => "spp",
+            Self::Command { .. } => "passes",
+        }
+    }
+
+    /// In a few words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Scene { path, .. } => path.display().to_string(),
+            Self::Command { words, .. } => words.join(" "),
+        }
+    }
+}
+
+/// What an image is held against.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reference {
+    /// The image.
+    pub path: PathBuf,
+    /// An image of its standard errors, where they are not in its own file.
+    pub stderr: Option<PathBuf>,
+    /// Number of its samples, where it does not say itself.
+    pub samples: Option<f32>,
+}
+
+/// What a case expects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// The image of the reference.
+    Same,
+    /// Another one: a negative control.
+    Different,
+}
+
+/// How long and how far to sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effort {
+    /// Seed of the first round.
+    pub seed: u32,
+    /// Samples per pixel, or passes, of the first round; `None` for what the scene says.
+    pub first: Option<u32>,
+    /// At most so many; `None` for a multiple of the first, [`Effort::GROWTH`].
+    pub most: Option<u32>,
+    /// No round begins after this time.
+    pub time: Option<Duration>,
+    /// A case that takes longer has failed.
+    pub timeout: Duration,
+}
+
+impl Effort {
+    /// How far samples grow where the suite does not say.
+    pub const GROWTH: u32 = 16;
+    /// Passes of the first round where the suite says only how many there are at most.
+    pub const PASSES: u32 = 8;
+    /// How long a case may take where the suite does not say.
+    pub const TIMEOUT: Duration = Duration::from_secs(600);
+}
+
+/// How far a new reference is rendered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bless {
+    /// The median relative standard error of its pixels that is enough.
+    pub noise: f64,
+    /// Samples per pixel, or passes, at most.
+    pub most: u32,
+}
+
+impl Bless {
+    /// Samples per pixel at most where the suite does not say.
+    pub const SPP: u32 = 1 << 16;
+    /// Passes of a command at most where the suite does not say.
+    pub const PASSES: u32 = 64;
+}
+
+/// Bounds of image metrics. What the suite says is held in any case; the defaults only where nothing is known of
+/// noise.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Thresholds {
+    /// Mean ꟻLIP at most.
+    pub flip: Option<f64>,
+    /// relMSE at most.
+    pub relmse: Option<f64>,
+}
+
+impl Thresholds {
+    /// Where the suite says none: a mean ꟻLIP that is hard to see when images are flipped, and a relative error of
+    /// a tenth.
+    pub const DEFAULT: Self = Self { flip: Some(0.05), relmse: Some(0.01) };
+
+    /// Whether the suite says any.
+    pub fn are_given(&self) -> bool {
+        self.flip.is_some() || self.relmse.is_some()
+    }
+}
+
+/// Placeholders of commands, and what they stand for.
+pub const PLACEHOLDERS: &[&str] = &["output", "seed", "spp", "pass"];
+
+/// Replaces each placeholder, `{name}` of lower-case letters, by what `value` says. The error is the first name that it
+/// knows no value for. All other braces stay.
+pub fn expand(word: &str, mut value: impl FnMut(&str) -> Option<String>) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = word;
+    while let Some(open) = rest.find('{') {
+        let (before, after) = rest.split_at(open);
+        out.push_str(before);
+        let name = after[1..].split('}').next().unwrap_or_default();
+        let is_name = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+            && after.len() > name.len() + 1;
+        if is_name {
+            out.push_str(&value(name).ok_or_else(|| name.to_owned())?);
+            rest = &after[name.len() + 2..];
+        } else {
+            out.push('{');
+            rest = &after[1..];
+        }
+    }
+    Ok(out + rest)
+}
+
+/// Whether any of the words has a placeholder.
+pub fn has_placeholder(words: &[String], name: &str) -> bool {
+    words.iter().any(|w| w.contains(&format!("{{{name}}}")))
+}
+
+/// A name that a person chooses cases by: all of it with `*` for anything and `?` for one character, or a part.
+pub fn matches(filter: &str, name: &str) -> bool {
+    if filter.contains(['*', '?']) { glob(filter.as_bytes(), name.as_bytes()) } else { name.contains(filter) }
+}
+
+fn glob(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.split_first(), name.split_first()) {
+        (None, None) => true,
+        (Some((b'*', rest)), _) => (0..=name.len()).any(|i| glob(rest, &name[i..])),
+        (Some((p, pattern)), Some((n, name))) => (*p == b'?' || p == n) && glob(pattern, name),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_replaced_and_other_braces_stay() {
+        let value = |name: &str| (name == "seed").then(|| "7".to_owned());
+        for (word, expected) in [
+            ("--seed={seed}", "--seed=7"),
+            ("{seed}{seed}x", "77x"),
+            ("{\"a\": {}, \"b\": {seed}}", "{\"a\": {}, \"b\": 7}"),
+            ("${HOME}/{seed", "${HOME}/{seed"),
+            ("{{seed}}", "{7}"),
+        ] {
+            assert_eq!(expand(word, value).as_deref(), Ok(expected), "{word}");
+        }
+        assert_eq!(expand("a {sede} b", value), Err("sede".into()));
+    }
+
+    #[test]
+    fn filters() {
+        for (filter, name, expected) in [
+            ("cor", "the-cornell-box", true),
+            ("cor", "knot", false),
+            ("cor*", "the-cornell-box", false),
+            ("*cor*box", "the-cornell-box", true),
+            ("kno?", "knot", true),
+            ("kno?", "knots", false),
+            ("", "knot", true),
+        ] {
+            assert_eq!(matches(filter, name), expected, "{filter} {name}");
+        }
+    }
+}
