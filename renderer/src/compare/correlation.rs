@@ -76,7 +76,8 @@ impl Residuals {
             for (x, z) in row.iter_mut().enumerate().take(width - x0) {
                 let i = (y0 + y) * width + x0 + x;
                 let variance = null.noisy[i].max(null.expected[i]) + null.clean[i];
-                if variance > 0.0 {
+                // Where there is no noise, rounding is all there is, and the same for all neighbours.
+                if null.signal[i] != 0.0 && variance > 0.0 {
                     *z = (null.d[i] / variance.sqrt()).clamp(-3.0, 3.0);
                 }
             }

@@ -135,7 +135,7 @@ pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
     for channel in 0..3 {
         search.look_at(&Null::new(a, b, channel, &usable.pixels), channel);
     }
-    let (mut p, mut worst) = search.verdict();
+    let (mut p, mut worst) = search.verdict(level);
     if let Some(region) = usable.odd {
         (p, worst) = (0.0, Finding { region, feature: Feature::Finite, p: 0.0, ..Finding::NOTHING });
     }

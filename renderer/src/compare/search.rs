@@ -145,15 +145,27 @@ impl Search {
         }
     }
 
-    /// The strongest evidence, and the probability, at most, of any as strong.
+    /// The probability, at most, of evidence as strong as there is, and the strongest that is to be told.
     ///
     /// Within a family tests are many and correlated, and Šidák's bound is close; among the families, which are few, the
     /// level is divided evenly, so that the search of a million pixels costs the test of the whole image nothing.
-    pub(super) fn verdict(&self) -> (f64, Finding) {
-        let families = self.families.iter().filter(|f| f.tests > 0);
-        let among_all = |f: &Family| (self.tested() * tail::among(f.best.p, f.tests)).min(1.0);
-        let strongest = families.map(|f| (among_all(f), f.best)).min_by(|f, g| f.0.total_cmp(&g.0));
-        strongest.unwrap_or((1.0, Finding::NOTHING))
+    pub(super) fn verdict(&self, level: f64) -> (f64, Finding) {
+        let strongest = |kind: fn(Feature) -> bool| {
+            let families = self.families.iter().filter(|f| f.tests > 0 && kind(f.feature));
+            let all = families.map(|f| (self.among_all(f), f.best));
+            all.min_by(|f, g| f.0.total_cmp(&g.0).then(g.1.z.abs().total_cmp(&f.1.z.abs())))
+        };
+        let nothing = (1.0, Finding::NOTHING);
+        let sum = strongest(|feature| !matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
+        let pattern = strongest(|feature| matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
+        // A sum says where, and by how much: what a pattern finds beside it is no news.
+        let finding = if sum.0 <= level || sum.0 <= pattern.0 { sum.1 } else { pattern.1 };
+        (sum.0.min(pattern.0), finding)
+    }
+
+    /// The probability, at most, of evidence in any family as strong as the strongest in this one.
+    fn among_all(&self, family: &Family) -> f64 {
+        (self.tested() * tail::among(family.best.p, family.tests)).min(1.0)
     }
 
     /// Number of families that say anything.

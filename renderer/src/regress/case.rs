@@ -148,8 +148,9 @@ pub(super) fn look(
         None => Verdict::Same,
     };
     // More samples may bring the metrics down: noise only adds to them.
-    let is_beyond = verdict == Verdict::Same && !exceeded.is_empty();
-    let verdict = if is_beyond { Verdict::Open } else { verdict };
+    // Or find the difference that a negative control has.
+    let goes_on = !exceeded.is_empty() || case.expect == Expect::Different;
+    let verdict = if verdict == Verdict::Same && goes_on { Verdict::Open } else { verdict };
     let measured = Measurement {
         rounds: 0,
         looks: plan.looks,
