@@ -179,7 +179,7 @@ fn a_shift_is_called_a_shift() {
 
 #[test]
 fn differences_that_cancel_add_up_as_squares() {
-    let checkered = |x: usize, y: usize| 1.0 + 0.06 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let checkered = |x: usize, y: usize| 1.0 + 0.04 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
     let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
     let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
     assert!(verdict.is_different() && verdict.worst.feature == Feature::Pattern(1), "{:?}", verdict.worst);
