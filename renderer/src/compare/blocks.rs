@@ -21,6 +21,8 @@ pub(super) struct Block {
     pub(super) rounding: f64,
     /// Σ w x of the guide x, where there is noise.
     pub(super) signal: f64,
+    /// Σ w² x² / n: what a difference as large as the guide adds to the variance seen from 0.
+    pub(super) own: f64,
 }
 
 impl Block {
@@ -56,6 +58,7 @@ impl AddAssign for Block {
         self.expected += other.expected;
         self.rounding += other.rounding;
         self.signal += other.signal;
+        self.own += other.own;
     }
 }
 

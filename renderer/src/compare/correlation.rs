@@ -22,20 +22,20 @@ impl Correlation {
     pub(super) fn of(null: &Null, size: [usize; 2]) -> Self {
         let blocks = blocks(null, size);
         let pixels: usize = blocks.iter().map(|block| block.used).sum();
-        let chance = 5.0 / (pixels as f64).max(1.0).sqrt();
-        let mut lags = Vec::new();
-        for dy in 0..=REACH {
-            for dx in -REACH..=REACH {
-                if dy == 0 && dx <= 0 {
-                    continue;
-                }
-                let mut of_blocks: Vec<f64> = blocks.iter().map(|b| b.autocorrelation([dx, dy])).collect();
-                if let Some(rho) = median(&mut of_blocks).filter(|rho| *rho > chance) {
-                    lags.push(([dx, dy], rho));
-                }
-            }
+        if pixels < FEWEST_IN_ALL {
+            return Self::unknown();
         }
-        Self { lags }
+        let chance = 5.0 / (pixels as f64).max(1.0).sqrt();
+        let measured = |lag| {
+            let mut of_blocks: Vec<f64> = blocks.iter().map(|b| b.autocorrelation(lag)).collect();
+            median(&mut of_blocks).filter(|rho| *rho > chance).map(|rho| (lag, rho))
+        };
+        Self { lags: offsets().filter_map(measured).collect() }
+    }
+
+    /// Of images with too few pixels to tell: neighbours may be all alike.
+    fn unknown() -> Self {
+        Self { lags: offsets().map(|lag| (lag, 1.0)).collect() }
     }
 
     /// Whether there is none.
@@ -51,11 +51,20 @@ impl Correlation {
     }
 }
 
+/// Offsets within reach, one of each pair of opposite ones.
+fn offsets() -> impl Iterator<Item = [isize; 2]> {
+    let all = (0..=REACH).flat_map(|dy| (-REACH..=REACH).map(move |dx| [dx, dy]));
+    all.filter(|[dx, dy]| *dy > 0 || *dx > 0)
+}
+
 /// Side of the blocks, pixels: larger than filters reach, smaller than most of what images show.
 const BLOCK: usize = 16;
 
 /// A block with fewer pixels that have any noise says nothing.
 const FEWEST: usize = BLOCK * BLOCK / 4;
+
+/// Of fewer pixels with noise, chance correlates as much as filters do.
+const FEWEST_IN_ALL: usize = BLOCK * BLOCK;
 
 /// Residuals of a block of pixels; 0 where there is no noise.
 struct Residuals {

@@ -139,7 +139,7 @@ pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
     if let Some(region) = usable.odd {
         (p, worst) = (0.0, Finding { region, feature: Feature::Finite, p: 0.0, ..Finding::NOTHING });
     }
-    if p < 1.0 {
+    if worst.region.width > 0 {
         let mean = |of: &Measured| mean_over(of, worst.region, worst.channel);
         (worst.a, worst.b) = (mean(a), mean(b));
     }

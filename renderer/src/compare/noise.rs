@@ -21,6 +21,8 @@ pub(super) struct Null {
     pub(super) guide_variance: Vec<f64>,
     /// The guide where there is noise for a difference to hide in, 0 elsewhere.
     pub(super) signal: Vec<f64>,
+    /// Its square over the number of samples.
+    pub(super) own: Vec<f64>,
     /// Whether the noise of each pixel is known to be independent of its neighbours'.
     pub(super) is_independent: bool,
 }
@@ -52,6 +54,7 @@ impl Null {
             guide: column(),
             guide_variance: column(),
             signal: column(),
+            own: column(),
             is_independent: [a, b]
                 .iter()
                 .all(|of| of.noise.as_ref().is_none_or(|noise| noise.is_independent)),
@@ -73,6 +76,7 @@ impl Null {
         self.guide.push(pixel.guide);
         self.guide_variance.push(pixel.guide_variance);
         self.signal.push(pixel.signal);
+        self.own.push(pixel.own);
     }
 
     /// The sums of pixel `i` alone, with a weight.
@@ -85,6 +89,7 @@ impl Null {
             expected: w2 * self.expected[i],
             rounding: w.abs() * self.rounding[i],
             signal: w * self.signal[i],
+            own: w2 * self.own[i],
         }
     }
 }
@@ -100,6 +105,7 @@ struct Pixel {
     guide: f64,
     guide_variance: f64,
     signal: f64,
+    own: f64,
 }
 
 /// Which image is noisier, and what the other says of it.
@@ -114,15 +120,19 @@ struct Roles<'a> {
 impl<'a> Roles<'a> {
     fn of(sides: [Side<'a>; 2], size: [usize; 2]) -> Self {
         let [a, b] = sides;
-        let ratio = median(&mut variance_ratios(a, b, size));
+        let ratio = middle(&mut variance_ratios(a, b, size));
         let counts = counts_ratio(a, b, size[0] * size[1]);
-        let Some(first) = ratio.or(counts) else { return Self { sides, noisy: 0, factor: None } };
+        // Where tails are heavy, variances are no measure of which image is noisier: few samples say that they are small.
+        let is_lopsided = |r: &f64| r.max(r.recip()) >= LOPSIDED;
+        let Some(first) = counts.filter(is_lopsided).or(ratio).or(counts) else {
+            return Self { sides, noisy: 0, factor: None };
+        };
         let noisy = usize::from(first < 1.0);
         let of_noisy = |r: f64| if noisy == 0 { r } else { r.recip() };
         // With the same estimator variances are as the numbers of samples, and a noisy image may have missed the samples
         // that make up most of its own.
-        let factor = of_noisy(first).max(counts.map_or(0.0, of_noisy));
-        let factor = (of_noisy(first) >= LOPSIDED).then_some(factor);
+        let factor = [ratio, counts].into_iter().flatten().map(of_noisy).fold(0.0, f64::max);
+        let factor = is_lopsided(&first).then_some(factor);
         Self { sides, noisy, factor }
     }
 
@@ -132,8 +142,8 @@ impl<'a> Roles<'a> {
         let [of_noisy, of_clean] = [noisy, clean].map(|side| side.rounding(i));
         // If the expectations are equal, samples of the two make pairs whose differences have none, so that their
         // spread is to be seen from 0, not from the mean difference.
-        let pairs =
-            if self.factor.is_some() { noisy.samples(i) } else { noisy.samples(i).min(clean.samples(i)) };
+        let is_lopsided = self.factor.is_some() && clean.samples(i) > 1.0;
+        let pairs = if is_lopsided { noisy.samples(i) } else { noisy.samples(i).min(clean.samples(i)) };
         let seen_from_0 = (a - b).powi(2) / pairs;
         let variance = noisy.variance(i) + of_noisy.variance + seen_from_0;
         let clean_variance = clean.variance(i) + of_clean.variance;
@@ -151,6 +161,7 @@ impl<'a> Roles<'a> {
             guide,
             guide_variance,
             signal: if is_noisy { guide } else { 0.0 },
+            own: if is_noisy { guide.powi(2) / pairs } else { 0.0 },
         }
     }
 }
@@ -247,7 +258,14 @@ fn counts_ratio(x: Side<'_>, y: Side<'_>, n: usize) -> Option<f64> {
         side.of.noise.as_ref().is_some_and(|noise| noise.is_independent && noise.samples.is_some())
     };
     let ratio = |i| y.samples(i) / x.samples(i);
-    (counts(x) && counts(y)).then(|| median(&mut (0..n).map(ratio).collect::<Vec<_>>()))?
+    (counts(x) && counts(y)).then(|| middle(&mut (0..n).map(ratio).collect::<Vec<_>>()))?
+}
+
+/// The median of ratios, of an even number the geometric mean of the two in the middle: so that of reciprocals is the
+/// reciprocal, and it does not matter which image is called the first. `None` of nothing.
+fn middle(x: &mut [f64]) -> Option<f64> {
+    let below = *x.select_nth_unstable_by(x.len().checked_sub(1)? / 2, f64::total_cmp).1;
+    Some((below * median(x)?).sqrt())
 }
 
 /// The median; `None` of nothing.

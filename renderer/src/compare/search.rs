@@ -31,8 +31,40 @@ pub(super) struct Search {
 struct Sensitivity {
     feature: Feature,
     side: usize,
-    /// Of each channel and block: standard deviation, and what rounding may do, over the signal.
-    relative: Vec<[f64; 2]>,
+    /// Of each channel and block.
+    blocks: Vec<Relative>,
+}
+
+/// What is known of a block, relative to the signal: what is there for a difference to be a part of.
+#[derive(Clone, Copy)]
+struct Relative {
+    /// Variance where nothing differs.
+    variance: f64,
+    /// What rounding may do.
+    rounding: f64,
+    /// By how much the variance, which is seen from 0, grows with the square of a difference.
+    own: f64,
+}
+
+impl Relative {
+    fn of(block: &Block, inflation: f64) -> Self {
+        let signal = block.signal.abs();
+        let over = inflation / signal.powi(2);
+        let (variance, own) = (block.variance() * over, block.own * over);
+        Self { variance, rounding: block.rounding / signal, own }
+    }
+
+    /// The difference r at which (r − rounding) / √(variance + r² own) is `z`: infinite if none is that large, as where
+    /// samples are few.
+    fn seen_at(&self, z: f64) -> f64 {
+        let Self { variance, rounding, own } = *self;
+        let (a, z2) = (1.0 - z * z * own, z * z);
+        if a <= 0.0 {
+            return f64::INFINITY;
+        }
+        // a r² − 2 rounding r + rounding² − z² variance = 0.
+        (rounding + (rounding.powi(2) - a * (rounding.powi(2) - z2 * variance)).max(0.0).sqrt()) / a
+    }
 }
 
 /// Sides of the blocks that the smallest visible difference is stated for, pixels; besides the whole image.
@@ -133,15 +165,12 @@ impl Search {
         if !stated && !whole {
             return;
         }
-        let relative = |block: &Block| {
-            let signal = block.signal.abs();
-            [(block.variance() * inflation).sqrt() / signal, block.rounding / signal]
-        };
-        let lit = grid.blocks.iter().filter(|block| block.signal != 0.0).map(relative);
+        let lit = grid.blocks.iter().filter(|block| block.signal != 0.0);
+        let lit = lit.map(|block| Relative::of(block, inflation));
         let side = grid.side;
         match self.sensitivities.iter_mut().find(|s| s.feature == feature && s.side == side) {
-            Some(known) => known.relative.extend(lit),
-            None => self.sensitivities.push(Sensitivity { feature, side, relative: lit.collect() }),
+            Some(known) => known.blocks.extend(lit),
+            None => self.sensitivities.push(Sensitivity { feature, side, blocks: lit.collect() }),
         }
     }
 
@@ -159,8 +188,8 @@ impl Search {
         let sum = strongest(|feature| !matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
         let pattern = strongest(|feature| matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
         // A sum says where, and by how much: what a pattern finds beside it is no news.
-        let finding = if sum.0 <= level || sum.0 <= pattern.0 { sum.1 } else { pattern.1 };
-        (sum.0.min(pattern.0), finding)
+        // p is that of what is told, which is no less valid for being the larger.
+        if sum.0 <= level || sum.0 <= pattern.0 { sum } else { pattern }
     }
 
     /// The probability, at most, of evidence in any family as strong as the strongest in this one.
@@ -175,8 +204,10 @@ impl Search {
 
     /// The differences that would have been seen at a level with 95 % probability.
     pub(super) fn detectable(&self, level: f64) -> Vec<Detectable> {
-        let whole_side = self.families.iter().map(|f| f.side).max().unwrap_or(1);
-        let blocks = STATED.into_iter().filter(|side| *side < whole_side);
+        let whole_side =
+            |feature| self.families.iter().filter(|f| f.feature == feature).map(|f| f.side).max();
+        let whole_of = |feature| self.seen(feature, whole_side(feature)?, level);
+        let blocks = STATED.into_iter().filter(|side| Some(*side) < whole_side(Feature::Mean));
         let mut out: Vec<_> = blocks
             .filter_map(|side| {
                 let mut seen = self.seen(Feature::Mean, side, level)?;
@@ -184,8 +215,8 @@ impl Search {
                 Some(Detectable { block: Some(side as u32), median: median(&mut seen)?, most })
             })
             .collect();
-        let mean = self.seen(Feature::Mean, whole_side, level).unwrap_or_default();
-        let brightness = self.seen(Feature::Brightness, whole_side, level).unwrap_or_default();
+        let mean = whole_of(Feature::Mean).unwrap_or_default();
+        let brightness = whole_of(Feature::Brightness).unwrap_or_default();
         let mut whole: Vec<f64> = if brightness.len() == mean.len() {
             mean.iter().zip(brightness).map(|(a, b)| a.min(b)).collect()
         } else {
@@ -203,7 +234,7 @@ impl Search {
         let tests = self.families.iter().find(|f| f.feature == feature && f.side == side)?.tests.max(1);
         let p = tail::of_each(level / self.tested(), tests);
         let needed = tail::z_self_normalized(p) + POWER_95;
-        Some(sensitivity.relative.iter().map(|[sigma, rounding]| needed * sigma + rounding).collect())
+        Some(sensitivity.blocks.iter().map(|block| block.seen_at(needed)).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::*;
-use crate::film::measured::Rounding;
+use crate::film::measured::{Noise, Rounding};
 use crate::film::{Film, Pixel};
 
 const SIZE: usize = 40;
@@ -34,6 +34,8 @@ enum Law {
     Rare,
     /// Pareto's with index 1.5: its variance is infinite.
     Pareto,
+    /// The exponential of a normal number with standard deviation 2.
+    LogNormal,
 }
 
 const LAWS: [Law; 5] = [Law::Even, Law::Exponential, Law::Coin, Law::Rare, Law::Pareto];
@@ -46,6 +48,10 @@ impl Law {
             Self::Exponential => -(1.0 - u).ln(),
             Self::Coin => 2.0 * f64::from(u < 0.5),
             Self::Rare => 0.5 + 200.0 * f64::from(u < 0.0025),
+            Self::LogNormal => {
+                let angle = std::f64::consts::TAU * random.uniform();
+                (2.0 * (-2.0 * (1.0 - u).ln()).sqrt() * angle.cos() - 2.0).exp()
+            }
             Self::Pareto => (1.0 - u).powf(-1.0 / 1.5) / 3.0,
         }
     }
@@ -179,7 +185,7 @@ fn a_shift_is_called_a_shift() {
 
 #[test]
 fn differences_that_cancel_add_up_as_squares() {
-    let checkered = |x: usize, y: usize| 1.0 + 0.04 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let checkered = |x: usize, y: usize| 1.0 + 0.045 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
     let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
     let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
     assert!(verdict.is_different() && verdict.worst.feature == Feature::Pattern(1), "{:?}", verdict.worst);
@@ -199,6 +205,94 @@ fn the_stated_resolution_is_that() {
     let (at, below) = (found(1.0 + resolution), found(1.0 + 0.25 * resolution));
     println!("resolution {resolution}: {at} of 40, a quarter of it: {below} of 40");
     assert!(at >= 36 && below <= 4, "{at} {below}");
+}
+
+/// An image of so many pixels alone, of `film`'s first ones.
+fn corner(film: &Film, side: usize) -> Measured {
+    let rows = film.pixels.chunks(SIZE).take(side);
+    let pixels = rows.flat_map(|row| &row[..side]).copied().collect();
+    Measured::from(&Film { width: side as u32, height: side as u32, pixels })
+}
+
+/// z is √(samples · pixels) at most, so that of few of both nothing can be seen; what is said of more holds.
+#[test]
+fn what_few_samples_of_few_pixels_can_see() {
+    let image = |n, side, seed, radiance| corner(&render(Law::Even, n, seed, |_, _| radiance), side);
+    for (n, side) in [(4, 1), (8, 1), (4, 2)] {
+        let far = judge(&image(n, side, 1, 1.0), &image(n, side, 2, 1e6), 0.01);
+        assert!(!far.is_different() && far.resolution().is_infinite(), "{n} {side}: {far:?}");
+    }
+    for (n, side) in [(64, 1), (16, 2), (4, 4), (2, 8)] {
+        let resolution = judge(&image(n, side, 1, 1.0), &image(4096, side, 2, 1.0), 0.01).resolution();
+        let found = |factor: f64| {
+            let different = |k: &u64| {
+                let reference = image(4096, side, 1000 + k, 1.0);
+                judge(&image(n, side, 10 + k, factor), &reference, 0.01).is_different()
+            };
+            (0..40).filter(different).count()
+        };
+        println!("{n} samples, {side}: {resolution}: {}", found(1.0 + resolution));
+        assert!(found(1.0 + 1.2 * resolution) >= 36 && found(1.0 + 0.2 * resolution) <= 4, "{n} {side}");
+    }
+}
+
+#[test]
+fn it_does_not_matter_which_image_comes_first() {
+    for law in LAWS {
+        for (n, m) in [(4, 4), (4, 6), (16, 64), (16, 1024)] {
+            let (a, b) = (Measured::from(&render(law, n, 1, scene)), halves(&render(law, m, 2, scene)));
+            // An even number of blocks of which variances are compared: 2 × 1, each of its own noise.
+            let [a, b] = [&a, &b].map(|of| upper(of, 32, 16));
+            let (one, other) = (judge(&a, &b, 0.01), judge(&b, &a, 0.01));
+            assert!((one.p / other.p - 1.0).abs() < 1e-6, "{law:?} {n} {m}: {} {}", one.p, other.p);
+            let opposite = one.z.iter().zip(&other.z).all(|(x, y)| (x + y).abs() < 1e-4 * (1.0 + x.abs()));
+            assert!(opposite, "{law:?} {n} {m}");
+        }
+    }
+}
+
+/// The left part of the upper rows.
+fn upper(of: &Measured, columns: usize, rows: usize) -> Measured {
+    fn cut<T: Copy>(values: &[T], [columns, rows]: [usize; 2]) -> Vec<T> {
+        values.chunks(SIZE).take(rows).flat_map(|row| &row[..columns]).copied().collect()
+    }
+    let noise = of.noise.as_ref().expect("a film's");
+    let size = [columns, rows];
+    let pixels = cut(&of.image.pixels, size);
+    let image = crate::film::Image { width: columns as u32, height: rows as u32, pixels };
+    let samples = noise.samples.as_ref().map(|n| cut(n, size));
+    let noise = Noise { stderr: cut(&noise.stderr, size), samples, ..*noise };
+    Measured { image, noise: Some(noise), rounding: of.rounding }
+}
+
+/// As of pixels of one sample: not exact ones.
+#[test]
+fn a_reference_may_not_know_its_noise_everywhere() {
+    let reference = |seed| {
+        let [mut few, many] = [1, 1024].map(|n| Measured::from(&render(Law::Exponential, n, seed, scene)));
+        let (noise, of_many) = (few.noise.as_mut().expect("a film's"), many.noise.expect("a film's"));
+        let (samples, of_many_samples) =
+            (noise.samples.as_mut().expect("a film's"), of_many.samples.expect("a film's"));
+        for i in SIZE * SIZE / 5..SIZE * SIZE {
+            few.image.pixels[i] = many.image.pixels[i];
+            noise.stderr[i] = of_many.stderr[i];
+            samples[i] = of_many_samples[i];
+        }
+        few
+    };
+    let image = |seed| Measured::from(&render(Law::Exponential, 64, seed, scene));
+    assert!(false_alarms(40, |seed| [image(seed), reference(seed + 1)]) <= 2);
+}
+
+/// What is told is as unlikely as is told beside it.
+#[test]
+fn p_is_that_of_what_is_told() {
+    let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
+    let checkered = |x: usize, y: usize| 1.03 + 0.2 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
+    let Finding { feature, p, .. } = verdict.worst;
+    assert!(verdict.is_different() && !matches!(feature, Feature::Pattern(_)), "{:?}", verdict.worst);
+    assert!((p..1e6 * p).contains(&verdict.p), "{} {p}", verdict.p);
 }
 
 #[test]
@@ -277,4 +371,24 @@ fn filters_wider_than_a_pixel_are_noticed() {
     assert!(false_alarms(10, |seed| [seed, seed + 1].map(told_otherwise)) >= 5);
     let independent = |seed| told_nothing(Measured::from(&render(Law::Exponential, 32, seed, scene)));
     assert!(judge(&independent(1), &independent(2), 0.01).correlation < 1.05);
+}
+
+/// Of so few pixels it cannot be known whether their noise is correlated.
+#[test]
+fn small_images_of_wide_filters_are_not_told_apart() {
+    let small = |seed| upper(&filtered(&render(Law::Exponential, 32, 9000 + seed, scene)), 6, 6);
+    assert!(false_alarms(60, |seed| [seed, seed + 1].map(small)) <= 2);
+    let brighter = |x, y| scene(x, y) * if (x, y) == (2, 2) { 30.0 } else { 1.0 };
+    let brighter = upper(&filtered(&render(Law::Exponential, 32, 1, brighter)), 6, 6);
+    assert!(judge(&brighter, &small(2), 0.01).is_different());
+}
+
+/// Few samples of heavy tails say that the noisier image is the cleaner one.
+#[test]
+fn more_samples_of_heavy_tails_are_not_told_apart_from_few() {
+    for (law, n, m) in [(Law::Pareto, 16, 64), (Law::LogNormal, 16, 64), (Law::LogNormal, 64, 16)] {
+        let render = |n, seed| Measured::from(&render(law, n, 7000 + seed, scene));
+        let alarms = false_alarms(50, |seed| [render(n, seed + 1), render(m, seed + 2)]);
+        assert!(alarms <= 3, "{law:?} {n} {m}: {alarms}");
+    }
 }

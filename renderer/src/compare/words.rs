@@ -34,7 +34,7 @@ pub fn words(judgement: &Judgement, whole: Region, names: [&str; 2]) -> Vec<Stri
     // Independent pixels seem a little correlated as well.
     if judgement.correlation > 1.2 {
         sentences.push(format!(
-            "Noise of neighbouring pixels is correlated: that of large blocks has {} times the variance of independent pixels.",
+            "Noise of neighbouring pixels counts as correlated: that of large blocks has {} times the variance of independent pixels.",
             number(judgement.correlation)
         ));
     }
