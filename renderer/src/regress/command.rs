@@ -86,6 +86,10 @@ impl<'a> Command<'a> {
             Ended::Badly(how) => return Err(Stop::Error(how, self.log.clone())),
         }
         let unusable = |e: ReadError| Stop::Error(unusable(&e, *format), self.log.clone());
+        // Reading from a pipe could take for ever.
+        if output.metadata().is_ok_and(|it| !it.is_file()) {
+            return Err(Stop::Error("what the command made of {output} is no file".into(), self.log.clone()));
+        }
         let (width, height) = film::size(&output).map_err(unusable)?;
         if let Some((w, h)) = conditions.size.filter(|size| *size != (width, height)) {
             let why = format!("the image has {width}×{height} pixels, and the reference {w}×{h}");
