@@ -2,8 +2,8 @@
 
 use cuda_std::kernel;
 use device::arch::Gpu;
-use device::path::{FirstHitArgs, MegakernelArgs};
 use device::path::stage::{ProbeArgs, Stage, stages};
+use device::path::{FirstHitArgs, MegakernelArgs};
 
 macro_rules! entry_points {
     ($($name:ident($Args:ident) block $block:literal;)*) => { $(
