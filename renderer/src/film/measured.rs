@@ -65,7 +65,7 @@ impl Noise {
     /// Standard errors as a file has them: those that are not numbers say that nothing is known.
     ///
     /// # Errors
-    /// If one is negative: these are no standard errors, then.
+    /// If one is negative, or a number of samples is none: these are no standard errors, then.
     pub fn new(
         mut stderr: Vec<[f32; 3]>,
         samples: Option<Vec<f32>>,
@@ -76,6 +76,9 @@ impl Noise {
                 return Err(format!("standard errors are negative: {x} in pixel {i}, counted row by row"));
             }
             *pixel = pixel.map(|x| if x.is_nan() { f32::INFINITY } else { x });
+        }
+        if let Some(x) = samples.iter().flatten().find(|n| !(n.is_finite() && **n >= 0.0)) {
+            return Err(format!("{x} is no number of samples"));
         }
         Ok(Self { stderr, samples, is_independent })
     }
@@ -176,5 +179,9 @@ mod tests {
         let message = through_file(-1e-3).unwrap_err().to_string();
         assert!(message.contains("standard errors are negative: -0.001 in pixel 2"), "{message}");
         assert_eq!(through_file(f32::NAN).unwrap().noise.unwrap().stderr[2][1], f32::INFINITY);
+        for wrong in [f32::NAN, -1.0, f32::INFINITY] {
+            let message = Noise::new(vec![[0.1; 3]; 2], Some(vec![4.0, wrong]), true).unwrap_err();
+            assert!(message.ends_with("is no number of samples"), "{message}");
+        }
     }
 }
