@@ -81,7 +81,7 @@ fn what_is_missing_is_named_with_what_there_is() {
     let file = File::of(layer(None, vec![channel("R", 0.0), channel("G", 0.0), channel("albedo.R", 0.0)]));
     let message = Measured::read(&file.path).unwrap_err().to_string();
     assert!(
-        message.ends_with("neither channels R, G and B nor Y; it has \"G\", \"R\" or \"albedo.R\""),
+        message.ends_with("neither channels R, G and B nor Y, but \"G\", \"R\", \"albedo.R\""),
         "{message}"
     );
 }

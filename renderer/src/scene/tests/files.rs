@@ -17,7 +17,9 @@ fn scenes_in(folder: &str) -> Vec<PathBuf> {
     for entry in std::fs::read_dir(repository().join(folder)).unwrap() {
         let path = entry.unwrap().path();
         let nested = path.join("scene.toml");
-        if path.extension().is_some_and(|e| e == "toml") {
+        // A suite of tests is none.
+        let is_scene = path.extension().is_some_and(|e| e == "toml") && !path.ends_with("suite.toml");
+        if is_scene {
             found.push(path);
         } else if nested.exists() {
             found.push(nested);
