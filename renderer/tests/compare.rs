@@ -393,7 +393,7 @@ fn what_cannot_be_compared_is_refused_with_a_reason() {
     a(&["folder.exr"], "folder.exr: ");
     a(&["b.jpg"], "b.jpg: unknown file extension .jpg; did you mean .png?");
     a(&["negative.exr"], "negative.exr: standard errors are negative: -1 in pixel 5");
-    a(&["depth.exr"], "depth.exr: it has neither channels R, G and B nor Y; it has \"Z\"");
+    a(&["depth.exr"], "depth.exr: it has neither channels R, G and B nor Y, but \"Z\"");
     a(&["a.exr", "--stderr-a", "depth.exr"], "depth.exr: it has neither");
     a(
         &["a.exr", "--crop", "60,0,8,8"],

@@ -413,7 +413,7 @@ fn what_passes_makes_room() {
     let page = Page { entries: vec![passing, failing], ..Page::default() };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("report.html");
-    write_within(&page, 12 << 10, &mut File::create(&path).expect("a file")).expect("it is written");
+    write_within(&page, 9 << 10, &mut File::create(&path).expect("a file")).expect("it is written");
     browser.open(&path);
     let failing = open_case(&browser, "failing");
     assert_eq!(wrong_pixel(&browser, &failing, &images()), None);

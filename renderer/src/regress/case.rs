@@ -81,7 +81,13 @@ fn examine(
         let whole = whole(&result.image);
         let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
         let mut seen = look(case, &plan, &reference.measured, &result, options).map_err(Stop::error)?;
-        if is_last || seen.verdict != Verdict::Open {
+        // More samples may find the difference that a negative control has.
+        let is_clear = match seen.verdict {
+            Verdict::Different => true,
+            Verdict::Same => case.expect == Expect::Same,
+            Verdict::Open => false,
+        };
+        if is_last || is_clear {
             let unit = case.source.unit();
             seen.measured = Measurement { rounds, samples: total, unit, ..seen.measured };
             if let Some(folder) = options.output {
@@ -148,9 +154,8 @@ pub(super) fn look(
         None => Verdict::Same,
     };
     // More samples may bring the metrics down: noise only adds to them.
-    // Or find the difference that a negative control has.
-    let goes_on = !exceeded.is_empty() || case.expect == Expect::Different;
-    let verdict = if verdict == Verdict::Same && goes_on { Verdict::Open } else { verdict };
+    let is_beyond = verdict == Verdict::Same && !exceeded.is_empty();
+    let verdict = if is_beyond { Verdict::Open } else { verdict };
     let measured = Measurement {
         rounds: 0,
         looks: plan.looks,
