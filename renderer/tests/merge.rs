@@ -252,13 +252,16 @@ fn the_program_refuses_what_it_cannot_merge() {
     let folder = Folder::new();
     folder.run(&["render", "scene.toml", "-o", "a.exr", "-o", "a.png", "-o", "a.pfm", "-q"]);
     std::fs::write(folder.at("broken.exr"), b"v/1\x01 and no more").unwrap();
+    std::fs::copy(folder.at("a.exr"), folder.at("copy.exr")).unwrap();
     let before = folder.names();
     for (arguments, message) in [
         (&["a.exr", "b.exr", "-o", "m.exr"][..], "\"b.exr\": No such file"),
         (&["a.exr", "broken.exr", "-o", "m.exr"], "\"broken.exr\": not a valid .exr file"),
         (&["a.exr", "a.png", "-o", "m.exr"], "\"a.png\": PNG holds what a display shows"),
         (&["a.exr", "a.pfm", "-o", "m.exr"], "\"a.pfm\": it has no layer \"stderr\"; --passes"),
-        (&["a.exr", "a.exr", "-o", "m.exr"], "have the same seed, 0"),
+        (&["a.exr", "./a.exr", "-o", "m.exr"], "\"./a.exr\": given twice"),
+        (&["--passes", "a.pfm", "a.pfm", "-o", "m.exr"], "\"a.pfm\": given twice"),
+        (&["a.exr", "copy.exr", "-o", "m.exr"], "have the same seed, 0"),
         (&["a.exr", "a.tif", "-o", "m.exr"], "did you mean .exr?"),
         (&["a.exr", "a.exr", "-o", "m.png"], "only EXR files hold standard errors"),
         (&["a.exr", "-o", "m.exr"], "2 values required"),

@@ -323,6 +323,32 @@ fn results_are_written() {
     assert!(result.noise.is_some_and(|n| n.stderr.iter().flatten().any(|s| *s > 0.0 && s.is_finite())));
 }
 
+/// A result must not become its own reference, nor a report a scene, nor one report another.
+#[test]
+fn results_replace_nothing_that_is_read() {
+    let folder = folder();
+    fs::create_dir(folder.at("references")).unwrap();
+    fs::create_dir(folder.at("out")).unwrap();
+    fs::copy(folder.at("darker.exr"), folder.at("references/same.exr")).unwrap();
+    let suite = scene("same", "references/same.exr", "");
+    let before = fs::read(folder.at("references/same.exr")).unwrap();
+    for (options, message) in [
+        (
+            &["--output", "references"][..],
+            "error: output \"references/same.exr\": is a file that the suite reads\n",
+        ),
+        (&["--html", "suite.toml"], "error: output \"suite.toml\": is a file that the suite reads\n"),
+        (&["--json", "./scene.toml"], "error: output \"./scene.toml\": is a file that the suite reads\n"),
+        (&["--html", "x", "--json", "./x"], "error: output \"x\": given twice\n"),
+        (&["--output", "out", "--junit", "out/same.exr"], "error: output \"out/same.exr\": given twice\n"),
+    ] {
+        let outcome = regress(&folder, &suite, options);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
+    }
+    assert_eq!(fs::read(folder.at("references/same.exr")).unwrap(), before);
+    assert_eq!(regress(&folder, &suite, &["--output", "out", "--html", "page.html"]).code, Some(1));
+}
+
 /// Standard errors of a reference may be in a file of their own, and its samples in the suite.
 #[test]
 fn a_reference_may_have_its_noise_elsewhere() {

@@ -108,8 +108,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn merge(args: &Args, notes: &Notes) -> Result<Merged, Failure> {
     let weight = if args.passes { Weight::Pass } else { Weight::Samples };
     let mut merge: Option<Merge> = None;
+    let mut files = Vec::new();
     for path in &args.images {
         let name = format!("\"{}\"", path.display());
+        let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        if files.contains(&file) {
+            return Err(Failure::input(format_args!("{name}: given twice")));
+        }
+        files.push(file);
         notes.display.phase(format!("reading {name}"));
         if Format::of(path) == Ok(Format::Png) {
             return Err(Failure::input(format_args!("{name}: PNG holds what a display shows, not radiance")));

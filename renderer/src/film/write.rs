@@ -62,7 +62,7 @@ impl Target {
 
     /// Whether `path` is that file.
     pub fn is_file(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|path| path == self.destination.file)
+        self.destination.is_file(path)
     }
 
     /// [`Destination::replace`].
@@ -118,6 +118,11 @@ impl Destination {
     /// Whether both are the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
+    }
+
+    /// Whether `path` is that file.
+    pub fn is_file(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| path == self.file)
     }
 
     /// An empty file in the directory, removed when dropped, with the permissions that a new file has.

@@ -11,10 +11,14 @@ use crate::compare::words::percent;
 pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> Result<Vec<u8>, String> {
     let count = |status| reports.iter().filter(|r| r.status == status).count();
     let failed = count(Status::Failed) + count(Status::Error);
+    let not_run = match count(Status::NotRun) {
+        0 => String::new(),
+        n => format!(", interrupted with {n} not run"),
+    };
     let page = Page {
         title: match failed {
-            0 => format!("{}: no case failed", suite.path.display()),
-            n => format!("{}: {n} of {} cases failed", suite.path.display(), reports.len()),
+            0 => format!("{}: no case failed{not_run}", suite.path.display()),
+            n => format!("{}: {n} of {} cases failed{not_run}", suite.path.display(), reports.len()),
         },
         subtitle: format!(
             "torrance {}, {device}, {when}; false alarms in the whole suite: {} at most",

@@ -10,7 +10,7 @@ use super::summary::{Laps, json_text, print};
 use super::terminal::color;
 use super::values::{self, DeviceChoice};
 use crate::film::write::Destination;
-use crate::regress::suite::matches;
+use crate::regress::suite::{Source, matches};
 use crate::regress::{self, Case, Options, Report, Status, Suite, Summary};
 use crate::scene::nearest;
 
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(place) = args.bless {
         bless::check(place, args.yes)?;
     }
-    let files = Files::check(args)?;
+    let files = Files::check(args, &suite)?;
     let found = device::find(args.device)?;
     signals::catch(args.quiet);
     super::render::limit_threads(args.threads);
@@ -191,20 +191,48 @@ struct Files {
     html: Option<Destination>,
 }
 
+/// Refuses to write one file twice, or what the suite reads: a result must not become its own reference.
+fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failure> {
+    let mut read = vec![suite.path.as_path()];
+    for case in &suite.cases {
+        read.push(&case.reference.path);
+        read.extend(case.reference.stderr.as_deref());
+        if let Source::Scene { path, .. } = &case.source {
+            read.push(path);
+        }
+    }
+    for (i, file) in written.iter().enumerate() {
+        let shown = file.path.display();
+        if written[..i].iter().any(|other| other.is_same_file(file)) {
+            return Err(Failure::input(format_args!("output \"{shown}\": given twice")));
+        }
+        if read.iter().any(|path| file.is_file(path)) {
+            return Err(Failure::input(format_args!("output \"{shown}\": is a file that the suite reads")));
+        }
+    }
+    Ok(())
+}
+
 impl Files {
     /// Checks where results are to go, before anything is run.
-    fn check(args: &Args) -> Result<Self, Failure> {
+    fn check(args: &Args, suite: &Suite) -> Result<Self, Failure> {
         let check = |path: &Option<PathBuf>| {
             path.as_deref().map(Destination::check).transpose().map_err(Failure::input)
         };
         let prints_json = args.json.as_deref() == Some(Path::new("-"));
         let json = if prints_json { None } else { check(&args.json)? };
         let (junit, html) = (check(&args.junit)?, check(&args.html)?);
+        let mut written: Vec<Destination> = [&json, &junit, &html].into_iter().flatten().cloned().collect();
         if let Some(folder) = &args.output {
             std::fs::create_dir_all(folder).map_err(|e| {
                 Failure::input(format_args!("output \"{}\": cannot be made: {e}", folder.display()))
             })?;
+            for case in &suite.cases {
+                let image = folder.join(format!("{}.exr", case.name));
+                written.push(Destination::check(&image).map_err(Failure::input)?);
+            }
         }
+        refuse_to_replace(&written, suite)?;
         Ok(Self { junit, json, prints_json, html })
     }
 
