@@ -1,8 +1,8 @@
 //! A page of image comparisons in one file: it opens from a disk, asks no network for anything, and shows every
 //! case's images down to the pixel.
 //!
-//! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML ([`markup`]); its
-//! pixels ([`pixels`]) stand at the end of the file, so that the rows are there before they are read, and are
+//! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML (`markup.rs`); its
+//! pixels (`pixels.rs`) stand at the end of the file, so that the rows are there before they are read, and are
 //! decoded when the row is opened.
 
 use std::io;
@@ -117,7 +117,7 @@ pub fn write(page: &Page, out: &mut impl io::Write) -> io::Result<()> {
     write_within(page, BUDGET, out)
 }
 
-/// As [`write`], with another budget, in bytes. The images of cases that ask for attention may take three times as
+/// As [`write()`], with another budget, in bytes. The images of cases that ask for attention may take three times as
 /// much before they are reduced as well.
 ///
 /// # Errors
