@@ -11,9 +11,11 @@ use std::sync::LazyLock;
 
 use image::{DynamicImage, ImageFormat, Rgb, Rgb32FImage, RgbImage};
 
+mod damaged;
 #[path = "bad_input/rows.rs"]
 mod rows;
 
+use damaged::png_that_claims;
 use rows::Wrong::{self, Arguments, Mesh, Scene, WholeScene};
 use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SHAPES, SYNTAX, TEXTURES, VALUES};
 
@@ -89,18 +91,6 @@ fn images() -> &'static [(&'static str, Vec<u8>)] {
         ]
     });
     &IMAGES
-}
-
-/// A PNG file whose header is right, and says how large it is, and that has nothing behind.
-fn png_that_claims(width: u32, height: u32) -> Vec<u8> {
-    let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
-    let header = [b"IHDR".as_slice(), &width.to_be_bytes(), &height.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
-    let bit = |c: u32, _| if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 };
-    let crc = header.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit));
-    file.extend(header);
-    file.extend((!crc).to_be_bytes());
-    file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
-    file
 }
 
 /// The folder in which a row runs.

@@ -1,9 +1,11 @@
 //! `torrance compare`: exit codes, what it prints and writes, and images that cannot be compared.
 
+mod damaged;
 mod program;
 
 use std::fs;
 
+use damaged::png_that_claims;
 use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, WritableImage,
 };
@@ -297,18 +299,6 @@ fn formats_that_hold_the_same_are_the_same() {
     );
 }
 
-/// A PNG file whose header is right, and that has nothing behind.
-fn png_that_claims(side: u32) -> Vec<u8> {
-    let mut file = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
-    let header = [b"IHDR".as_slice(), &side.to_be_bytes(), &side.to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
-    let bit = |c: u32, _| if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 };
-    let crc = header.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit));
-    file.extend(header);
-    file.extend((!crc).to_be_bytes());
-    file.extend(b"\0\0\0\0IDAT\x35\xaf\x06\x1e");
-    file
-}
-
 /// An EXR file that claims to have so many columns and rows.
 fn exr_that_claims(folder: &Folder, columns: i32, rows: i32) -> Vec<u8> {
     grey(folder, "small.exr", 0.5, &[]);
@@ -327,7 +317,7 @@ fn exr_that_claims(folder: &Folder, columns: i32, rows: i32) -> Vec<u8> {
 fn enormous_images_take_no_memory() {
     let folder = Folder::new();
     let claims: [(&str, Vec<u8>); 4] = [
-        ("huge.png", png_that_claims(16384)),
+        ("huge.png", png_that_claims(16384, 16384)),
         ("huge.exr", exr_that_claims(&folder, 16384, 16384)),
         ("huge.pfm", b"PF\n16384 16384\n-1\n".to_vec()),
         ("huge.hdr", b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 16384 +X 16384\n".to_vec()),

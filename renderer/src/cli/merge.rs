@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::notes::Notes;
 use super::summary::print_json;
 use super::terminal::say;
-use crate::film::encode::{ExrDepth, encode_layers};
+use crate::film::encode::{ExrDepth, SOFTWARE, encode_layers};
 use crate::film::layers::SAMPLES;
 use crate::film::merge::{Merge, Merged, Weight};
 use crate::film::write::Target;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     for warning in warnings {
         notes.warn(warning);
     }
-    let software = ("software".to_owned(), concat!("torrance ", env!("CARGO_PKG_VERSION")).to_owned());
+    let software = ("software".to_owned(), SOFTWARE.to_owned());
     let layers = layers.saying([software]);
     let (width, height, samples) = (layers.width, layers.height, extent(&layers));
     notes.display.phase("writing");

@@ -15,7 +15,7 @@ use super::{EXIT_CODES, aov, signals};
 use crate::assemble::{self, SceneData};
 use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
-use crate::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode, encode_layers};
+use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
 use crate::film::{Film, Format, Image, Layers};
 use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
@@ -233,7 +233,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     let Rendered { film, progress, interrupted, .. } = &rendered;
     notes.display.phase("writing");
     let about = Provenance {
-        software: concat!("torrance ", env!("CARGO_PKG_VERSION")).into(),
+        software: SOFTWARE.into(),
         scene: args.scene.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         device,
         scene_hash: scene.fingerprint(),

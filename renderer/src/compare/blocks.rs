@@ -34,6 +34,20 @@ impl Block {
         self.noisy.max(self.expected) + self.clean
     }
 
+    /// The sums of the same pixels, each with this weight.
+    pub(super) fn weighted(&self, w: f64) -> Self {
+        let w2 = w * w;
+        Self {
+            d: w * self.d,
+            noisy: w2 * self.noisy,
+            clean: w2 * self.clean,
+            expected: w2 * self.expected,
+            rounding: w.abs() * self.rounding,
+            signal: w * self.signal,
+            own: w2 * self.own,
+        }
+    }
+
     /// Whether there is anything to test: noise, or a difference.
     pub(super) fn says_something(&self) -> bool {
         self.d != 0.0 || self.variance() > 0.0

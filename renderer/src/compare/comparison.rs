@@ -2,7 +2,7 @@
 
 use super::source::Images;
 use super::{Judgement, Region, judge};
-use crate::film::image::Image;
+use crate::film::image::{Image, is_finite};
 use crate::film::measured::{Measured, Noise};
 use crate::metrics::{Bias, Kind, Metrics, Pair};
 
@@ -95,17 +95,21 @@ impl Comparison {
     }
 }
 
-fn only_one_finite(a: &Image, b: &Image) -> [usize; 2] {
-    let finite = |p: &[f32; 3]| p.iter().all(|x| x.is_finite());
+/// Number of pixels that are not finite in `a` but are in `b`, and the other way round.
+pub fn only_one_finite(a: &Image, b: &Image) -> [usize; 2] {
     let mut counts = [0, 0];
     for (a, b) in a.pixels.iter().zip(&b.pixels) {
-        counts[0] += usize::from(!finite(a) && finite(b));
-        counts[1] += usize::from(finite(a) && !finite(b));
+        counts[0] += usize::from(!is_finite(a) && is_finite(b));
+        counts[1] += usize::from(is_finite(a) && !is_finite(b));
     }
     counts
 }
 
-fn crop(measured: &Measured, region: Region) -> Measured {
+/// The part of an image, and of what is known of its noise, in a region of it.
+///
+/// # Panics
+/// If the region is not all within the image.
+pub fn crop(measured: &Measured, region: Region) -> Measured {
     fn cut<T: Copy>(values: &[T], width: u32, region: Region) -> Vec<T> {
         let [x, y, w, h] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
         let rows = values.chunks_exact(width as usize).skip(y).take(h);

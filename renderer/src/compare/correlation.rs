@@ -84,10 +84,11 @@ impl Residuals {
         for (y, row) in block.z.iter_mut().enumerate().take(height - y0) {
             for (x, z) in row.iter_mut().enumerate().take(width - x0) {
                 let i = (y0 + y) * width + x0 + x;
-                let variance = null.noisy[i].max(null.expected[i]) + null.clean[i];
+                let alone = &null.pixels[i].alone;
+                let variance = alone.variance();
                 // Where there is no noise, rounding is all there is, and the same for all neighbours.
-                if null.signal[i] != 0.0 && variance > 0.0 {
-                    *z = (null.d[i] / variance.sqrt()).clamp(-3.0, 3.0);
+                if alone.signal != 0.0 && variance > 0.0 {
+                    *z = (alone.d / variance.sqrt()).clamp(-3.0, 3.0);
                 }
             }
         }

@@ -62,7 +62,7 @@ impl Weights<'_> {
     fn at(&self, x: usize, y: usize, step: [isize; 2], k: isize) -> Option<f64> {
         let x = x.checked_add_signed(k * step[0]).filter(|x| *x < self.size[0])?;
         let y = y.checked_add_signed(k * step[1]).filter(|y| *y < self.size[1])?;
-        Some(self.null.guide[y * self.size[0] + x])
+        Some(self.null.pixels[y * self.size[0] + x].guide)
     }
 
     /// Mean of the four neighbours, of those that there are.
@@ -105,7 +105,7 @@ impl Weights<'_> {
         for v in y.saturating_sub(1)..(y + 2).min(height) {
             for u in x.saturating_sub(1)..(x + 2).min(width) {
                 if (u, v) != (x, y) {
-                    sum += self.null.guide_variance[v * width + u];
+                    sum += self.null.pixels[v * width + u].guide_variance;
                     n += 1.0;
                 }
             }

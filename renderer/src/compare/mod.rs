@@ -19,6 +19,7 @@ pub mod words;
 
 use std::fmt;
 
+use crate::film::image::is_finite;
 use crate::film::measured::Measured;
 pub use feature::Feature;
 use noise::Null;
@@ -175,7 +176,7 @@ impl Usable {
     fn of(a: &Measured, b: &Measured) -> Self {
         let mut usable = Self { pixels: Vec::with_capacity(a.image.pixels.len()), left_out: 0, odd: None };
         for (i, (p, q)) in a.image.pixels.iter().zip(&b.image.pixels).enumerate() {
-            let [p, q] = [p, q].map(|p| p.iter().all(|x| x.is_finite()));
+            let [p, q] = [p, q].map(is_finite);
             usable.pixels.push(p && q);
             usable.left_out += usize::from(!(p && q));
             if p != q {

@@ -3,28 +3,23 @@
 use super::blocks::Block;
 use crate::film::measured::{Measured, Rounding};
 
-/// One channel of the difference of two images, and what is known of its noise, per pixel.
+/// One channel of the difference of two images, and what is known of its noise.
 pub(super) struct Null {
-    /// First image minus second.
-    pub(super) d: Vec<f64>,
-    /// Variance of the noisier image, seen from the expectation that both would have.
-    pub(super) noisy: Vec<f64>,
-    /// The same of the other.
-    pub(super) clean: Vec<f64>,
-    /// What the other image says that the variance of the noisier should be; 0 where it has nothing to say.
-    pub(super) expected: Vec<f64>,
-    /// How far rounding alone may have moved the difference.
-    pub(super) rounding: Vec<f64>,
-    /// An image to weight with, for whatever features are looked for. The pixel itself must have no say in its weight.
-    pub(super) guide: Vec<f64>,
-    /// Its variance.
-    pub(super) guide_variance: Vec<f64>,
-    /// The guide where there is noise for a difference to hide in, 0 elsewhere.
-    pub(super) signal: Vec<f64>,
-    /// Its square over the number of samples.
-    pub(super) own: Vec<f64>,
+    /// Row by row.
+    pub(super) pixels: Vec<Pixel>,
     /// Whether the noise of each pixel is known to be independent of its neighbours'.
     pub(super) is_independent: bool,
+}
+
+/// One pixel of it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Pixel {
+    /// The sums over the pixel alone, with weight 1.
+    pub(super) alone: Block,
+    /// An image to weight with, for whatever features are looked for. The pixel itself must have no say in its weight.
+    pub(super) guide: f64,
+    /// Its variance.
+    pub(super) guide_variance: f64,
 }
 
 /// Where a file does not say from how many samples its standard errors come.
@@ -43,69 +38,15 @@ const FLOAT_ROUNDING: f64 = 1e-5;
 impl Null {
     /// Of channel `c` of two images of one size; nothing where a pixel is not `usable`.
     pub(super) fn new(a: &Measured, b: &Measured, c: usize, usable: &[bool]) -> Self {
-        let n = usable.len();
-        let column = || Vec::with_capacity(n);
-        let mut null = Self {
-            d: column(),
-            noisy: column(),
-            clean: column(),
-            expected: column(),
-            rounding: column(),
-            guide: column(),
-            guide_variance: column(),
-            signal: column(),
-            own: column(),
-            is_independent: [a, b]
-                .iter()
-                .all(|of| of.noise.as_ref().is_none_or(|noise| noise.is_independent)),
-        };
         let sides = [Side { of: a, c }, Side { of: b, c }];
         let roles = Roles::of(sides, [a.image.width as usize, a.image.height as usize]);
-        for (i, usable) in usable.iter().enumerate() {
-            null.push(if *usable { roles.pixel(i) } else { Pixel::default() });
-        }
-        null
-    }
-
-    fn push(&mut self, pixel: Pixel) {
-        self.d.push(pixel.d);
-        self.noisy.push(pixel.noisy);
-        self.clean.push(pixel.clean);
-        self.expected.push(pixel.expected);
-        self.rounding.push(pixel.rounding);
-        self.guide.push(pixel.guide);
-        self.guide_variance.push(pixel.guide_variance);
-        self.signal.push(pixel.signal);
-        self.own.push(pixel.own);
-    }
-
-    /// The sums of pixel `i` alone, with a weight.
-    pub(super) fn weighted(&self, w: f64, i: usize) -> Block {
-        let w2 = w * w;
-        Block {
-            d: w * self.d[i],
-            noisy: w2 * self.noisy[i],
-            clean: w2 * self.clean[i],
-            expected: w2 * self.expected[i],
-            rounding: w.abs() * self.rounding[i],
-            signal: w * self.signal[i],
-            own: w2 * self.own[i],
+        let pixel = |(i, usable): (usize, &bool)| if *usable { roles.pixel(i) } else { Pixel::default() };
+        let is_independent = |of: &Measured| of.noise.as_ref().is_none_or(|noise| noise.is_independent);
+        Self {
+            pixels: usable.iter().enumerate().map(pixel).collect(),
+            is_independent: is_independent(a) && is_independent(b),
         }
     }
-}
-
-/// One pixel of [`Null`].
-#[derive(Default)]
-struct Pixel {
-    d: f64,
-    noisy: f64,
-    clean: f64,
-    expected: f64,
-    rounding: f64,
-    guide: f64,
-    guide_variance: f64,
-    signal: f64,
-    own: f64,
 }
 
 /// Which image is noisier, and what the other says of it.
@@ -152,17 +93,16 @@ impl<'a> Roles<'a> {
             None => (0.5 * (a + b), variance + clean_variance),
         };
         let is_noisy = noisy.variance(i) + clean.variance(i) > (FLOAT_ROUNDING * guide).powi(2);
-        Pixel {
+        let alone = Block {
             d: a - b,
             noisy: variance,
             clean: clean_variance,
             expected: self.factor.map_or(0.0, |factor| factor * clean.variance(i)),
             rounding: of_noisy.bias + of_clean.bias + FLOAT_ROUNDING * a.abs().max(b.abs()),
-            guide,
-            guide_variance,
             signal: if is_noisy { guide } else { 0.0 },
             own: if is_noisy { guide.powi(2) / pairs } else { 0.0 },
-        }
+        };
+        Pixel { alone, guide, guide_variance }
     }
 }
 

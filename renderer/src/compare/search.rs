@@ -90,10 +90,8 @@ impl Search {
         for feature in Feature::TESTED {
             let weights = Weights { null, size: self.size };
             let width = self.size[0];
-            let block = |x: usize, y: usize| {
-                let (w, i) = (weights.of(feature, x, y), y * width + x);
-                null.weighted(w, i)
-            };
+            let block =
+                |x: usize, y: usize| null.pixels[y * width + x].alone.weighted(weights.of(feature, x, y));
             let mut grid = Grid::new(self.size, feature.smallest_block(), block);
             loop {
                 self.look_in(&grid, &correlation, feature, channel);

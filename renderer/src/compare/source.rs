@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::film::format::Format;
 use crate::film::measured::{Measured, Noise};
-use crate::film::{self, read_layers};
+use crate::film::{self, Layers, read_layers};
 use crate::metrics::Kind;
 
 /// Most pixels that are compared, a little more than 7680 × 4320: a verdict on them takes 7 GB of memory, 200 bytes a
@@ -81,7 +81,8 @@ pub fn read(a: &Source, b: &Source) -> Result<Images, String> {
     Ok(Images { a: a.read(kind)?, b: b.read(kind)?, kind, exact })
 }
 
-fn kind(path: &Path) -> Result<Kind, String> {
+/// What the values of an image file mean.
+pub(crate) fn kind(path: &Path) -> Result<Kind, String> {
     let format = Format::of(path).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(if format.is_display_referred() { Kind::Display } else { Kind::Radiance })
 }
@@ -111,11 +112,20 @@ impl Source {
     }
 
     /// The image alone, and what is known of its noise.
-    pub(crate) fn read(&self, kind: Kind) -> Result<Measured, String> {
+    fn read(&self, kind: Kind) -> Result<Measured, String> {
+        self.of(&self.layers()?, kind)
+    }
+
+    /// All that its file holds.
+    pub(crate) fn layers(&self) -> Result<Layers, String> {
+        read_layers(&self.path).map_err(|e| format!("{}: {e}", self.path.display()))
+    }
+
+    /// The image alone, of what its file holds, and what is known of its noise.
+    pub(crate) fn of(&self, layers: &Layers, kind: Kind) -> Result<Measured, String> {
         let named = |e: String| format!("{}: {e}", self.path.display());
         let format = Format::of(&self.path).map_err(|e| named(e.to_string()))?;
-        let layers = read_layers(&self.path).map_err(|e| named(e.to_string()))?;
-        let mut measured = Measured::of_layer(&layers, &self.layer, format).map_err(named)?;
+        let mut measured = Measured::of_layer(layers, &self.layer, format).map_err(named)?;
         let all = |x: f32| vec![x; measured.image.pixels.len()];
         match &self.noise {
             Knowledge::File => {}

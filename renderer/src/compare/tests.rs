@@ -2,8 +2,9 @@
 
 use half::f16;
 
+use super::comparison::crop;
 use super::*;
-use crate::film::measured::{Noise, Rounding};
+use crate::film::measured::Rounding;
 use crate::film::{Film, Pixel};
 
 const SIZE: usize = 40;
@@ -252,17 +253,8 @@ fn it_does_not_matter_which_image_comes_first() {
 }
 
 /// The left part of the upper rows.
-fn upper(of: &Measured, columns: usize, rows: usize) -> Measured {
-    fn cut<T: Copy>(values: &[T], [columns, rows]: [usize; 2]) -> Vec<T> {
-        values.chunks(SIZE).take(rows).flat_map(|row| &row[..columns]).copied().collect()
-    }
-    let noise = of.noise.as_ref().expect("a film's");
-    let size = [columns, rows];
-    let pixels = cut(&of.image.pixels, size);
-    let image = crate::film::Image { width: columns as u32, height: rows as u32, pixels };
-    let samples = noise.samples.as_ref().map(|n| cut(n, size));
-    let noise = Noise { stderr: cut(&noise.stderr, size), samples, ..*noise };
-    Measured { image, noise: Some(noise), rounding: of.rounding }
+fn upper(of: &Measured, columns: u32, rows: u32) -> Measured {
+    crop(of, Region { x: 0, y: 0, width: columns, height: rows })
 }
 
 /// As of pixels of one sample: not exact ones.

@@ -3,7 +3,8 @@
 use super::comparison::NoVerdict;
 use super::{Detectable, Feature, Finding, Judgement, Region};
 
-const CHANNELS: [&str; 3] = ["red", "green", "blue"];
+/// The channels, in the order in which pixels have them.
+pub(crate) const CHANNELS: [&str; 3] = ["red", "green", "blue"];
 
 /// What `judgement` means, in plain sentences: the verdict, how strong the evidence is, and what would have been seen.
 /// `whole` is all that was compared; `names` are those of the first image and the second.

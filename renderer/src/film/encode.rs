@@ -42,6 +42,9 @@ pub enum ExrDepth {
     Float,
 }
 
+/// Program and version, as files name what made them.
+pub const SOFTWARE: &str = concat!("torrance ", env!("CARGO_PKG_VERSION"));
+
 /// How an image was made; EXR files record it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Provenance {

@@ -20,10 +20,15 @@ pub struct Image {
     pub pixels: Vec<[f32; 3]>,
 }
 
+/// Whether all channels of a pixel are numbers.
+pub fn is_finite(pixel: &[f32; 3]) -> bool {
+    pixel.iter().all(|x| x.is_finite())
+}
+
 impl Image {
     /// Number of pixels with a NaN or infinite channel.
     pub fn non_finite(&self) -> usize {
-        self.pixels.iter().filter(|p| p.iter().any(|x| !x.is_finite())).count()
+        self.pixels.iter().filter(|p| !is_finite(p)).count()
     }
 }
 

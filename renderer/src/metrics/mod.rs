@@ -8,7 +8,7 @@
 //! not finite is left out of everything, and counted.
 
 use crate::film::develop::srgb_encode;
-use crate::film::image::Image;
+use crate::film::image::{Image, is_finite};
 
 pub mod bias;
 pub mod flip;
@@ -71,9 +71,8 @@ impl Pair {
             Kind::Radiance => p,
             Kind::Display => p.map(|x| srgb_encode(f64::from(x)) as f32),
         };
-        let finite = |p: &[f32; 3]| p.iter().all(|x| x.is_finite());
         let both = a.pixels.iter().zip(&b.pixels);
-        let kept = both.map(|(a, b)| match finite(a) && finite(b) {
+        let kept = both.map(|(a, b)| match is_finite(a) && is_finite(b) {
             true => (encode(*a), encode(*b)),
             false => ([f32::NAN; 3], [f32::NAN; 3]),
         });

@@ -9,6 +9,7 @@ use super::report::{Images, Measurement, Report, Status};
 use super::sequential::{Plan, Verdict};
 use super::suite::{Case, Expect, Thresholds};
 use super::{Options, reference, words};
+use crate::compare::comparison::only_one_finite;
 use crate::compare::words::number;
 use crate::compare::{Judgement, Region, judge};
 use crate::film::measured::Rounding;
@@ -191,9 +192,7 @@ fn exceeded(thresholds: Thresholds, relmse: f64, flip: Option<&Flip>) -> Vec<Str
 
 /// What statistics find by themselves: pixels that are finite in one of the images only.
 fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
-    let finite = |p: &[f32; 3]| p.iter().all(|x| x.is_finite());
-    let both = result.pixels.iter().zip(&reference.pixels);
-    let odd = both.filter(|(a, b)| finite(a) != finite(b)).count();
+    let odd: usize = only_one_finite(result, reference).iter().sum();
     (odd > 0).then(|| format!("{odd} of {} pixels are finite in one image only", result.pixels.len()))
 }
 

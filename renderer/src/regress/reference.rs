@@ -1,17 +1,15 @@
 //! References: what images are held against.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::images::Stop;
 use super::seeds::Taken;
 use super::suite::{Case, Reference};
-use crate::compare::source::{Knowledge, Source};
-use crate::film::encode::{self, ExrDepth, Settings, encode_layers};
+use crate::compare::source::{self, Knowledge, Source};
+use crate::film::encode::{self, ExrDepth, SOFTWARE, Settings, encode_layers};
 use crate::film::layers::{SAMPLES, STDERR, Samples};
 use crate::film::measured::{Noise, PIXEL_FILTER};
-use crate::film::{self, Format, Layers, Measured};
-use crate::metrics::Kind;
+use crate::film::{Format, Layers, Measured};
 
 /// A reference, and the seeds that it was made with, if its file names them.
 pub(super) struct Known {
@@ -34,24 +32,20 @@ pub(super) fn read(case: &Case) -> Result<Known, Stop> {
         layer: String::new(),
         noise: Knowledge::Given { stderr: stderr.clone(), samples: *samples },
     };
-    let is_display = Format::of(path).is_ok_and(Format::is_display_referred);
-    let kind = if is_display { Kind::Display } else { Kind::Radiance };
     let wrong = |why: String| Stop::error(format!("the reference is of no use: {why}"));
-    let measured = source.read(kind).map_err(wrong)?;
+    let kind = source::kind(path).map_err(wrong)?;
+    let layers = source.layers().map_err(wrong)?;
+    let measured = source.of(&layers, kind).map_err(wrong)?;
     let pixels = measured.image.pixels.len();
     if let Some(noise) = measured.noise.as_ref().filter(|noise| noise.stderr.len() != pixels) {
         let n = noise.stderr.len();
         return Err(wrong(format!("there are standard errors of {n} pixels, and it has {pixels}")));
     }
-    Ok(Known { measured, seeds: seeds(path) })
+    Ok(Known { measured, seeds: seeds(&layers) })
 }
 
 /// The seeds that an image says it was rendered with, separated by commas.
-fn seeds(path: &Path) -> Option<Taken> {
-    if Format::of(path).ok()? != Format::Exr {
-        return None;
-    }
-    let layers = film::read_layers(path).ok()?;
+fn seeds(layers: &Layers) -> Option<Taken> {
     let seeds = layers.attributes.get("seed")?.split(',').filter_map(|s| s.trim().parse().ok());
     Taken::new(&seeds.collect::<Vec<_>>())
 }
@@ -59,7 +53,7 @@ fn seeds(path: &Path) -> Option<Taken> {
 /// What a file says of an image that a case made.
 pub(super) fn attributes(case: &Case, samples: u32) -> BTreeMap<String, String> {
     BTreeMap::from([
-        ("software".to_owned(), concat!("torrance ", env!("CARGO_PKG_VERSION")).to_owned()),
+        ("software".to_owned(), SOFTWARE.to_owned()),
         ("case".to_owned(), case.name.clone()),
         ("source".to_owned(), case.source.describe()),
         (case.source.unit().to_owned(), samples.to_string()),

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::report::{Report, Status};
 use super::suite::{Case, Suite};
+use crate::compare::words::CHANNELS;
 use crate::compare::{Feature, Finding};
 
 /// What `--json` writes. Fields are added, never renamed.
@@ -138,7 +139,7 @@ fn worst(finding: &Finding) -> Worst {
         y: r.y,
         width: r.width,
         height: r.height,
-        channel: ["red", "green", "blue"].get(channel).copied().unwrap_or_default(),
+        channel: CHANNELS[channel],
         feature: match feature {
             Feature::Mean => "mean".into(),
             Feature::Brightness => "brightness".into(),

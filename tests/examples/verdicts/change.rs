@@ -3,7 +3,9 @@
 use device::material::ConductorMaterial;
 use glam::Vec3;
 use renderer::assemble::SceneData;
-use renderer::film::{Film, Image, Measured};
+use renderer::compare::Region;
+use renderer::compare::comparison::crop;
+use renderer::film::{Film, Measured};
 use renderer::scene::{Description, MaterialKind};
 use torrance_tests::tampered::{self, Mistake};
 
@@ -111,21 +113,8 @@ impl Change {
 }
 
 /// All columns but one, from `first`.
-fn columns(of: &Measured, first: usize) -> Measured {
-    let width = of.image.width as usize;
-    let cut = |pixels: &[[f32; 3]]| {
-        pixels.chunks_exact(width).flat_map(|row| &row[first..first + width - 1]).copied().collect()
-    };
-    let mut out = of.clone();
-    out.image = Image { width: of.image.width - 1, pixels: cut(&of.image.pixels), ..of.image };
-    if let Some(noise) = &mut out.noise {
-        noise.stderr = cut(&noise.stderr);
-        let cut = |x: &[f32]| {
-            x.chunks_exact(width).flat_map(|row| &row[first..first + width - 1]).copied().collect()
-        };
-        noise.samples = noise.samples.as_deref().map(cut);
-    }
-    out
+fn columns(of: &Measured, first: u32) -> Measured {
+    crop(of, Region { x: first, y: 0, width: of.image.width - 1, height: of.image.height })
 }
 
 /// Changes the reflectance at normal incidence by 2 %, of glass up, of metals down. Whether there is any.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Told;
+use crate::compare::words::CHANNELS;
 use crate::compare::{Detectable, Feature, Judgement, Region};
 use crate::metrics::{Bias, Kind, Metric, Origin};
 
@@ -178,7 +179,7 @@ impl From<&Judgement> for Verdict {
             level: judgement.level,
             worst: Worst {
                 region: worst.region.into(),
-                channel: ["red", "green", "blue"][worst.channel],
+                channel: CHANNELS[worst.channel],
                 feature: match worst.feature {
                     Feature::Mean => "mean",
                     Feature::Brightness => "brightness",
