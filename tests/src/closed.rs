@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DVec3, Vec3};
 use renderer::scene::{
-    Camera, Description, Direct, FovAxis, Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler,
-    Shape, TriangleMesh,
+    Camera, Color, Description, Direct, Environment, FovAxis, Geometry, Masking, Material, MaterialKind,
+    Projection, RenderSettings, Sampler, Shape, TriangleMesh,
 };
 
 use crate::compare::{Reference, compare};
@@ -29,19 +29,23 @@ pub fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shap
             sampler: Sampler::Independent,
             direct: Direct::Mis,
             masking: Masking::Correlated,
+            ..RenderSettings::default()
         },
         camera,
-        environment: Vec3::ZERO,
+        environment: None,
+        lights: Vec::new(),
         images: Vec::new(),
         textures: Vec::new(),
         materials: vec![Material::new("diffuse", MaterialKind::diffuse(Vec3::splat(reflectance)))],
         shapes,
+        groups: Vec::new(),
+        instances: Vec::new(),
     }
 }
 
 /// A camera whose field of view is `fov` degrees high.
 pub fn camera(position: Vec3, target: Vec3, up: Vec3, fov: f32) -> Camera {
-    Camera { position, target, up, fov, fov_axis: FovAxis::Y }
+    Camera { position, target, up, mirrored: false, projection: Projection::pinhole(fov, FovAxis::Y) }
 }
 
 /// A shape of the first material that shines from its front, grey.
@@ -50,7 +54,7 @@ pub fn shape(geometry: Geometry, emission: f32) -> Shape {
         name: String::new(),
         geometry,
         material: 0,
-        emission: Vec3::splat(emission),
+        emission: Color::new(Vec3::splat(emission)),
         emission_two_sided: false,
         flip_normals: false,
         world_from_object: Affine3A::IDENTITY,
@@ -61,8 +65,6 @@ pub fn shape(geometry: Geometry, emission: f32) -> Shape {
 pub fn octahedron_sphere(subdivisions: usize) -> TriangleMesh {
     let mut mesh = TriangleMesh {
         positions: vec![Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z],
-        normals: Vec::new(),
-        uvs: Vec::new(),
         triangles: vec![
             [0, 1, 2],
             [1, 3, 2],
@@ -73,6 +75,7 @@ pub fn octahedron_sphere(subdivisions: usize) -> TriangleMesh {
             [4, 3, 5],
             [0, 4, 5],
         ],
+        ..TriangleMesh::default()
     };
     for _ in 0..subdivisions {
         let mut next = TriangleMesh::default();
@@ -205,7 +208,7 @@ pub fn below_a_sphere() -> (Description, Vec<f64>) {
 pub fn furnace(reflectance: f32, geometry: Geometry) -> Description {
     let outside = camera(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, Vec3::Y, 40.0);
     let mut scene = description(16, outside, reflectance, vec![shape(geometry, 0.0)]);
-    scene.environment = Vec3::ONE;
+    scene.environment = Some(Environment::Constant(Vec3::ONE));
     scene.render.max_depth = 64;
     scene
 }

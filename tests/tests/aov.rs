@@ -10,8 +10,8 @@ use renderer::film::aov::{Aov, FAR, Names, layers};
 use renderer::film::{Film, Layers};
 use renderer::render::{Budget, Control, Extras, render_with};
 use renderer::scene::{
-    Channel, Color, Description, DielectricMaterial, DiffuseMaterial, Facets, Format, Geometry, Image,
-    Material, MaterialKind, Sampler, Scalar, Texture, Wrap,
+    Bitmap, Channel, Color, Description, DielectricMaterial, DiffuseMaterial, Facets, Format, Geometry,
+    Image, Material, MaterialKind, Sampler, Scalar, TexelFilter, Texture, Wrap,
 };
 use torrance_tests::closed::{camera, closed_surface, description, shape};
 use torrance_tests::{assembled, gallery_scene, machines};
@@ -139,14 +139,14 @@ fn albedos_of_known_materials() {
     let texel = |r: u32, g: u32, b: u32| r | g << 8 | b << 16 | 0xff << 24;
     // Half of it red, half green, so that a pixel that sees all of it is both by halves.
     let texels = vec![texel(255, 0, 0), texel(0, 255, 0)].into();
-    scene.images.push(Image { width: 2, height: 1, format: Format::Rgba8, texels });
-    scene.textures.push(Texture {
+    scene.images.push(Image::new(2, 1, Format::Rgba8, texels));
+    scene.textures.push(Texture::Bitmap(Bitmap {
         image: 0,
         image_from_uv: Affine2::from_scale(Vec2::new(50.0, 50.0)),
         wrap: [Wrap::Repeat; 2],
         channel: Channel::Rgb,
-        nearest: true,
-    });
+        filter: TexelFilter::Nearest,
+    }));
     let textured = Color { texture: 0, ..Color::new(Vec3::ONE) };
     let glass = |alpha| {
         let facets = Facets::new(Vec2::splat(alpha), renderer::scene::Distribution::Ggx);

@@ -8,7 +8,8 @@ use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
 use renderer::render::{Budget, Control, render};
 use renderer::scene::{
-    Channel, Description, Distribution, Format, Image, Masking, MaterialKind, Sampler, Scalar, Texture, Wrap,
+    Bitmap, Channel, Description, Distribution, Format, Image, Masking, MaterialKind, Sampler, Scalar,
+    TexelFilter, Texture, Wrap,
 };
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
@@ -31,15 +32,15 @@ fn materials() -> Description {
     let mut scene = gallery_scene("materials");
     (scene.render.width, scene.render.height) = (96, 40);
     let texels: Arc<[u32]> = (0..64_u32).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
-    scene.images.push(Image { width: 8, height: 8, format: Format::Rgba8, texels });
+    scene.images.push(Image::new(8, 8, Format::Rgba8, texels));
     let texture = scene.textures.len() as u32;
-    scene.textures.push(Texture {
+    scene.textures.push(Texture::Bitmap(Bitmap {
         image: scene.images.len() - 1,
         image_from_uv: Affine2::from_scale(Vec2::new(3.0, 2.0)),
         wrap: [Wrap::Repeat, Wrap::Mirror],
         channel: Channel::G,
-        nearest: false,
-    });
+        filter: TexelFilter::Linear,
+    }));
     let (mut holes, mut blends) = (0, 0);
     for material in &mut scene.materials {
         if !material.opacity.is(1.0) {

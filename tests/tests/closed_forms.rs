@@ -1,10 +1,10 @@
 //! The whole renderer against closed forms and quadrature.
 
-use glam::{Affine2, Affine3A, Vec2, Vec3};
+use glam::{Affine3A, Vec2, Vec3};
 use renderer::scene::{
-    Channel, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct,
-    Distribution, Facets, Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler,
-    Shape, Texture, Wrap,
+    Bitmap, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct, Distribution,
+    Environment, Facets, Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler,
+    Shape, TexelFilter, Texture,
 };
 use torrance_tests::closed::{
     below_a_rectangle, below_a_sphere, camera, closed_surface, description, for_each_estimator, furnace,
@@ -30,7 +30,7 @@ fn closed_sphere() {
 
 #[test]
 fn closed_sphere_of_triangles() {
-    let scene = closed_surface(Geometry::Mesh(octahedron_sphere(3)));
+    let scene = closed_surface(Geometry::Mesh(octahedron_sphere(3).into()));
     for_each_estimator(&scene, |name, scene| {
         is_everywhere(&format!("closed mesh, {name}"), scene, 2048, &|_| 1.0);
     });
@@ -95,7 +95,7 @@ fn scale_changes_nothing() {
     for factor in [1e-4, 1e4] {
         for geometry in [
             Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 },
-            Geometry::Mesh(octahedron_sphere(3)),
+            Geometry::Mesh(octahedron_sphere(3).into()),
             Geometry::Box,
         ] {
             let scene = scaled(closed_surface(geometry), factor);
@@ -129,7 +129,7 @@ fn control_irradiance_rejects_a_light_1_percent_too_large() {
 fn white_furnace() {
     for geometry in [
         Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 },
-        Geometry::Mesh(octahedron_sphere(4)),
+        Geometry::Mesh(octahedron_sphere(4).into()),
         Geometry::Box,
     ] {
         for_each_estimator(&furnace(1.0, geometry), |name, scene| {
@@ -186,11 +186,11 @@ fn control_conductor_furnace_rejects_separable_masking() {
 fn glass_that_shines(bubble: bool) -> (Description, f64) {
     const ALPHA: f64 = 0.5;
     let mut scene = conductor_furnace(ALPHA as f32, Masking::Separable);
-    scene.environment = Vec3::ZERO;
+    scene.environment = None;
     scene.render.max_depth = 2;
     scene.materials[0].kind = MaterialKind::Dielectric(frosted(1.5, ALPHA as f32));
     let light = &mut scene.shapes[0];
-    (light.emission, light.emission_two_sided, light.flip_normals) = (Vec3::ONE, !bubble, bubble);
+    (light.emission, light.emission_two_sided, light.flip_normals) = (Color::new(Vec3::ONE), !bubble, bubble);
     if bubble {
         (scene, oracle::ggx_transmission(0.8, ALPHA, 1.0 / 1.5))
     } else {
@@ -227,12 +227,11 @@ fn chance_image(side: u32) -> Image {
         ((state ^ (state >> 16)) as f32 / 4.3e9).to_bits()
     };
     let texels = (0..3 * side * side).map(&mut next).collect();
-    Image { width: side, height: side, format: Format::RgbF32, texels }
+    Image::new(side, side, Format::RgbF32, texels)
 }
 
-fn texture(nearest: bool) -> Texture {
-    let (image_from_uv, wrap) = (Affine2::IDENTITY, [Wrap::Repeat; 2]);
-    Texture { image: 0, image_from_uv, wrap, channel: Channel::Rgb, nearest }
+fn texture(filter: TexelFilter) -> Texture {
+    Texture::Bitmap(Bitmap { filter, ..Bitmap::new(0) })
 }
 
 /// A square and a sphere with normals or heights by chance, in a sky of radiance 1.
@@ -243,9 +242,9 @@ fn bumpy_furnace(kind: MaterialKind, map: NormalMap) -> Description {
         (shape(Geometry::Quad, 0.0), shape(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }, 0.0));
     (square.world_from_object, sphere.world_from_object) = (turned(-1.3), turned(1.3));
     let mut scene = description(32, camera, 1.0, vec![square, sphere]);
-    scene.environment = Vec3::ONE;
+    scene.environment = Some(Environment::Constant(Vec3::ONE));
     scene.images.push(chance_image(24));
-    scene.textures.push(texture(false));
+    scene.textures.push(texture(TexelFilter::Linear));
     (scene.materials[0].kind, scene.materials[0].normal_map) = (kind, Some(map));
     scene
 }
@@ -307,10 +306,10 @@ fn spheres_alone_are_textured() {
     let camera = camera(4.0 * Vec3::X, Vec3::ZERO, Vec3::Z, 20.0);
     let sphere = shape(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 }, 0.0);
     let mut scene = description(8, camera, 1.0, vec![sphere]);
-    scene.environment = Vec3::ONE;
+    scene.environment = Some(Environment::Constant(Vec3::ONE));
     let texels = [0xff00_0000, 0xffff_ffff].into();
-    scene.images.push(Image { width: 2, height: 1, format: Format::Rgba8, texels });
-    scene.textures.push(texture(true));
+    scene.images.push(Image::new(2, 1, Format::Rgba8, texels));
+    scene.textures.push(texture(TexelFilter::Nearest));
     let reflectance = Color { value: Vec3::ONE, texture: 0 };
     scene.materials[0].kind = MaterialKind::Diffuse(DiffuseMaterial::new(reflectance));
     for machine in machines() {

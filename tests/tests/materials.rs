@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use glam::{Affine2, Affine3A, DVec3, Vec2, Vec3};
 use renderer::scene::{
-    Blend, Channel, Color, ConductorMaterial, Description, DiffuseMaterial, Direct, Distribution, Facets,
-    Format, Geometry, Image, Masking, Material, MaterialKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    Shape, SheenMaterial, Texture, ThinDielectricMaterial, Wrap,
+    Bitmap, Blend, Channel, Color, ConductorMaterial, Description, DiffuseMaterial, Direct, Distribution,
+    Facets, Format, FovAxis, Geometry, Image, Masking, Material, MaterialKind, PlasticMaterial,
+    PrincipledMaterial, Projection, Scalar, Shape, SheenMaterial, TexelFilter, Texture,
+    ThinDielectricMaterial, Wrap,
 };
 use torrance_tests::closed::{
     below_a_rectangle, below_a_sphere, camera, closed_surface, for_each_estimator, furnace, is_everywhere,
@@ -61,14 +62,14 @@ fn patterned(scene: &mut Description) -> Scalar {
     let texel = |i| pattern((SIDE - 1 - i / SIDE) * SIDE + i % SIDE).to_bits();
     let texels: Arc<[u32]> = (0..SIDE * SIDE).flat_map(|i| [texel(i); 3]).collect();
     let (width, height) = (SIDE as u32, SIDE as u32);
-    scene.images.push(Image { width, height, format: Format::RgbF32, texels });
-    scene.textures.push(Texture {
+    scene.images.push(Image::new(width, height, Format::RgbF32, texels));
+    scene.textures.push(Texture::Bitmap(Bitmap {
         image: scene.images.len() - 1,
         image_from_uv: Affine2::IDENTITY,
         wrap: [Wrap::Clamp; 2],
         channel: Channel::R,
-        nearest: true,
-    });
+        filter: TexelFilter::Nearest,
+    }));
     Scalar { value: 1.0, texture: scene.textures.len() as u32 - 1 }
 }
 
@@ -92,7 +93,7 @@ fn is_rejected(name: &str, scene: &Description, spp: u32, expected: &dyn Fn(usiz
 /// and R = a·ρ, so what leaves is R + T·I.
 fn sieve(geometry: Geometry, opacity: f32, reflectance: f32) -> (Description, f64) {
     let mut scene = furnace(reflectance, geometry);
-    scene.camera.fov = 16.0;
+    scene.camera.projection = Projection::pinhole(16.0, FovAxis::Y);
     scene.materials[0].opacity = Scalar::new(opacity);
     let (t, r) = (f64::from(1.0 - opacity), f64::from(opacity * reflectance));
     (scene, r + t * t / (1.0 - r))
@@ -100,7 +101,7 @@ fn sieve(geometry: Geometry, opacity: f32, reflectance: f32) -> (Description, f6
 
 fn closed_surfaces() -> [Geometry; 3] {
     let sphere = Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 };
-    [sphere, Geometry::Mesh(octahedron_sphere(2)), Geometry::Box]
+    [sphere, Geometry::Mesh(octahedron_sphere(2).into()), Geometry::Box]
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn behind_sheets(count: usize, opacity: f32) -> (Description, f64) {
     let at = |z: f32, scale: f32| {
         Affine3A::from_translation(Vec3::new(0.0, 0.0, z)) * Affine3A::from_scale(Vec3::splat(scale))
     };
-    scene.environment = Vec3::ZERO;
+    scene.environment = None;
     scene.materials.push(diffuse(0.0));
     let sheets = (0..count)
         .map(|i| Shape { world_from_object: at(-0.01 * i as f32, 8.0), ..shape(Geometry::Quad, 0.0) });
@@ -181,8 +182,13 @@ fn opacity_from_a_texture() {
     for_each_estimator(&scene, |name, scene| {
         is_within(0.005, &format!("textured opacity, {name}"), scene, 2048, &expected);
     });
-    scene.textures[0].image_from_uv = Affine2::from_scale(Vec2::NEG_ONE);
-    scene.textures[0].wrap = [Wrap::Repeat; 2];
+    let image_from_uv = Affine2::from_scale(Vec2::NEG_ONE);
+    scene.textures[0] = Texture::Bitmap(Bitmap {
+        image_from_uv,
+        channel: Channel::R,
+        filter: TexelFilter::Nearest,
+        ..Bitmap::new(0)
+    });
     let reference = Reference::exact(SIDE, (0..SIDE * SIDE).map(|i| [expected(i); 3]).collect());
     let turned = compare(&Machine::Cpu.render(&assembled(&scene), 256), &reference, false);
     assert!(turned.z_rms > 5.0, "{turned:?}");
@@ -195,14 +201,14 @@ fn opacity_beyond_its_range() {
     for (factor, transmitted) in [(-3.0, 1.0), (500.0, 0.0)] {
         let mut scene = lit.clone();
         let texels = Arc::from([1.0_f32.to_bits(); 3]);
-        scene.images.push(Image { width: 1, height: 1, format: Format::RgbF32, texels });
-        scene.textures.push(Texture {
+        scene.images.push(Image::new(1, 1, Format::RgbF32, texels));
+        scene.textures.push(Texture::Bitmap(Bitmap {
             image: 0,
             image_from_uv: Affine2::IDENTITY,
             wrap: [Wrap::Clamp; 2],
             channel: Channel::R,
-            nearest: true,
-        });
+            filter: TexelFilter::Nearest,
+        }));
         // The last sheet alone, which is between the floor and the light.
         scene.shapes[2].material = 2;
         scene.materials.push(sheet(Scalar { value: factor, texture: 0 }));
@@ -284,7 +290,7 @@ fn blend_in_a_furnace() {
     let expected = 0.7 * 0.2 + 0.3 * 0.9;
     for geometry in closed_surfaces() {
         let mut scene = furnace(0.0, geometry);
-        scene.camera.fov = 16.0;
+        scene.camera.projection = Projection::pinhole(16.0, FovAxis::Y);
         scene.materials = vec![blend([1, 2], Scalar::new(0.3)), diffuse(0.2), diffuse(0.9)];
         for_each_estimator(&scene, |name, scene| {
             is_within(0.005, &format!("blend, {name}"), scene, 1024, &|_| expected);

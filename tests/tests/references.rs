@@ -1,7 +1,11 @@
 //! Images of an independent renderer (Mitsuba 3), matched within the noise of both.
 
+use std::sync::Arc;
+
 use glam::{Affine2, Vec2};
-use renderer::scene::{Description, Format, Geometry, Masking, MaterialKind, NormalMapKind};
+use renderer::scene::{
+    Description, Format, Geometry, Masking, MaterialKind, NormalMapKind, TexelFilter, Texture,
+};
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::tampered::{self, Mistake};
 use torrance_tests::{Machine, assembled, machines, reference_scene, references};
@@ -113,10 +117,18 @@ fn rejects(folder: &str, what: &str, spp: u32, change: impl FnOnce(&mut Descript
 fn control_rejects_textures_that_are_not_as_they_should_be() {
     let upside_down = Affine2::from_cols(Vec2::X, -Vec2::Y, Vec2::Y);
     rejects("textured", "upside down", 64, |scene| {
-        scene.textures.iter_mut().for_each(|t| t.image_from_uv = upside_down * t.image_from_uv);
+        scene
+            .textures
+            .iter_mut()
+            .filter_map(Texture::bitmap_mut)
+            .for_each(|t| t.image_from_uv = upside_down * t.image_from_uv);
     });
     rejects("textured", "in a mirror", 64, |scene| {
-        scene.textures.iter_mut().for_each(|t| t.image_from_uv.matrix2.x_axis.x *= -1.0);
+        scene
+            .textures
+            .iter_mut()
+            .filter_map(Texture::bitmap_mut)
+            .for_each(|t| t.image_from_uv.matrix2.x_axis.x *= -1.0);
     });
     rejects("textured", "sRGB taken for linear", 64, |scene| {
         scene.images.iter_mut().for_each(|i| i.format = Format::Rgba8);
@@ -125,13 +137,23 @@ fn control_rejects_textures_that_are_not_as_they_should_be() {
         scene.images.iter_mut().for_each(|i| i.format = Format::Srgb8);
     });
     rejects("textured", "off by half a texel", 256, |scene| {
-        scene.textures.iter_mut().for_each(|t| t.image_from_uv.translation += 0.5 / 128.0);
+        scene
+            .textures
+            .iter_mut()
+            .filter_map(Texture::bitmap_mut)
+            .for_each(|t| t.image_from_uv.translation += 0.5 / 128.0);
     });
 }
 
 #[test]
 fn control_rejects_texels_that_are_not_interpolated() {
-    rejects("textured", "nearest", 512, |scene| scene.textures.iter_mut().for_each(|t| t.nearest = true));
+    rejects("textured", "nearest", 512, |scene| {
+        scene
+            .textures
+            .iter_mut()
+            .filter_map(Texture::bitmap_mut)
+            .for_each(|t| t.filter = TexelFilter::Nearest)
+    });
 }
 
 #[test]
@@ -162,7 +184,7 @@ fn control_rejects_alphas_swapped_and_meshes_without_uvs() {
     let mut without_uvs = scene;
     for shape in &mut without_uvs.shapes {
         if let Geometry::Mesh(mesh) = &mut shape.geometry {
-            mesh.uvs.clear();
+            Arc::make_mut(mesh).uvs.clear();
         }
     }
     for scene in [swapped, without_uvs] {

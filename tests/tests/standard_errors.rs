@@ -3,7 +3,7 @@
 use glam::{Affine3A, Vec3};
 use renderer::film::layers::Layers;
 use renderer::film::merge::{Merge, Weight};
-use renderer::scene::{Description, Geometry};
+use renderer::scene::{Description, Environment, Geometry};
 use torrance_tests::closed::{camera, description, shape};
 use torrance_tests::{assembled, machines};
 
@@ -19,7 +19,7 @@ fn half_covered(light: f32, sky: f32) -> Description {
     quad.world_from_object =
         Affine3A::from_translation(Vec3::new(right - 2.0, 0.0, 0.0)) * Affine3A::from_scale(Vec3::splat(2.0));
     let mut scene = description(1, eye, 0.0, vec![quad]);
-    scene.environment = Vec3::splat(sky);
+    scene.environment = Some(Environment::Constant(Vec3::splat(sky)));
     scene.render.max_depth = 1;
     scene
 }

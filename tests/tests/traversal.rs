@@ -8,15 +8,13 @@ use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
 use device::scene::SceneView;
 use device::shape::{self, Primitive};
-use glam::{Affine3A, Vec2, Vec3};
+use glam::{Vec2, Vec3};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::render::Uploaded;
-use renderer::scene::{
-    Camera, Description, Direct, FovAxis, Geometry, Masking, Material, MaterialKind, RenderSettings, Sampler,
-    Shape, TriangleMesh,
-};
+use renderer::scene::{Geometry, TriangleMesh};
 use torrance_tests::assembled;
+use torrance_tests::closed::{camera, description, shape};
 
 fn random(i: u32, j: u32) -> [f32; 4] {
     pcg4d([i, j, 17, 4]).map(uniform)
@@ -31,40 +29,9 @@ fn direction([x, y, ..]: [f32; 4]) -> Vec3 {
 }
 
 fn scene(shapes: Vec<Geometry>) -> SceneData {
-    let shape = |geometry| Shape {
-        name: String::new(),
-        geometry,
-        material: 0,
-        emission: Vec3::ZERO,
-        emission_two_sided: false,
-        flip_normals: false,
-        world_from_object: Affine3A::IDENTITY,
-    };
-    assembled(&Description {
-        render: RenderSettings {
-            width: 1,
-            height: 1,
-            spp: 1,
-            seed: 0,
-            max_depth: 1,
-            rr_depth: None,
-            sampler: Sampler::Independent,
-            direct: Direct::Mis,
-            masking: Masking::Correlated,
-        },
-        camera: Camera {
-            position: Vec3::Z,
-            target: Vec3::ZERO,
-            up: Vec3::Y,
-            fov: 45.0,
-            fov_axis: FovAxis::X,
-        },
-        environment: Vec3::ZERO,
-        images: Vec::new(),
-        textures: Vec::new(),
-        materials: vec![Material::new("white", MaterialKind::diffuse(Vec3::ONE))],
-        shapes: shapes.into_iter().map(shape).collect(),
-    })
+    let camera = camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0);
+    let shapes = shapes.into_iter().map(|geometry| shape(geometry, 0.0)).collect();
+    assembled(&description(1, camera, 1.0, shapes))
 }
 
 /// Triangles of all sizes, needles among them, from a large floor down to grains.
@@ -84,7 +51,7 @@ fn soup_mesh(triangles: u32) -> TriangleMesh {
 
 /// Such triangles, and spheres.
 fn soup(triangles: u32, spheres: u32) -> SceneData {
-    let mut shapes = vec![Geometry::Mesh(soup_mesh(triangles))];
+    let mut shapes = vec![Geometry::Mesh(soup_mesh(triangles).into())];
     for i in 0..spheres {
         let radius = 0.5 * 2.0_f32.powf(-8.0 * random(i, 4)[0]);
         shapes.push(Geometry::Sphere { center: in_cube(random(i, 5)), radius });
@@ -234,7 +201,10 @@ fn company_and_instruction_sets_change_no_bit_even_of_ties() {
             (Ray { o, d }, if i % 5 == 0 { o.z.abs() } else { f32::INFINITY })
         })
         .collect();
-    assert!(same_bits(&scene(vec![Geometry::Mesh(grid.clone()), Geometry::Mesh(grid)]), &rays) > 3000);
+    assert!(
+        same_bits(&scene(vec![Geometry::Mesh(grid.clone().into()), Geometry::Mesh(grid.into())]), &rays)
+            > 3000
+    );
 }
 
 /// Meshes in the same place, with triangles that are split, so that each is found by several of its pieces.
@@ -242,7 +212,7 @@ fn company_and_instruction_sets_change_no_bit_even_of_ties() {
 fn company_changes_no_bit_of_ties_between_split_triangles() {
     let mesh = soup_mesh(5000);
     let rays: Vec<_> = rays().map(|ray| (ray, f32::INFINITY)).collect();
-    let scene = scene(vec![Geometry::Mesh(mesh.clone()), Geometry::Mesh(mesh)]);
+    let scene = scene(vec![Geometry::Mesh(mesh.clone().into()), Geometry::Mesh(mesh.into())]);
     assert!(scene.prims.len() > 10_000, "nothing was split");
     assert!(same_bits(&scene, &rays) > 10_000);
 }
@@ -351,7 +321,7 @@ fn leaks(mesh: &TriangleMesh, scene: &SceneData, hits: impl Fn(&SceneView, &Rays
 #[test]
 fn edges_and_vertices_do_not_leak() {
     let mesh = closed_ball();
-    let scene = scene(vec![Geometry::Mesh(mesh.clone())]);
+    let scene = scene(vec![Geometry::Mesh(mesh.clone().into())]);
     for tracer in tracers() {
         let nearest =
             |view: &SceneView, rays: &[_]| (tracer.nearest)(view, rays).iter().map(Hit::is_hit).collect();
@@ -375,7 +345,7 @@ fn moller_trumbore([a, b, c]: [Vec3; 3], ray: Ray) -> bool {
 #[test]
 fn control_leaks_are_found() {
     let mesh = closed_ball();
-    let scene = scene(vec![Geometry::Mesh(mesh.clone())]);
+    let scene = scene(vec![Geometry::Mesh(mesh.clone().into())]);
     let leaky = |_: &SceneView, rays: &Rays| {
         let hit = |ray| scene.prims.iter().any(|p| moller_trumbore([p.a, p.b, p.c], ray));
         rays.iter().map(|&(ray, _)| hit(ray)).collect()

@@ -101,9 +101,9 @@ fn changed_scenes_are_rejected() {
                 }
             }
         }),
-        ("light 2 % brighter", |scene| scene.shapes.iter_mut().for_each(|s| s.emission *= 1.02)),
+        ("light 2 % brighter", |scene| scene.shapes.iter_mut().for_each(|s| s.emission.value *= 1.02)),
         ("light 2 % redder", |scene| {
-            scene.shapes.iter_mut().for_each(|s| s.emission *= Vec3::new(1.02, 1.0, 1.0));
+            scene.shapes.iter_mut().for_each(|s| s.emission.value *= Vec3::new(1.02, 1.0, 1.0));
         }),
         ("camera 1 cm to the side", |scene| {
             scene.camera.position.x += 0.01;

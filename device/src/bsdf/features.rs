@@ -18,12 +18,18 @@ impl Features {
     pub const BLENDS: Self = Self(1 << 29);
     /// Materials with holes.
     pub const CUTOUTS: Self = Self(1 << 28);
+    /// Instances of groups of shapes.
+    pub const INSTANCES: Self = Self(1 << 27);
+    /// Lights that are not triangles, spheres or a constant environment, or that vary over their surface.
+    pub const LIGHTS: Self = Self(1 << 26);
+    /// Shapes that are neither triangles nor spheres.
+    pub const SHAPES: Self = Self(1 << 25);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
     /// The lobe with a number.
     pub(super) const fn lobe(index: u32) -> Self {
-        assert!(index < 28);
+        assert!(index < 25);
         Self(1 << index)
     }
 

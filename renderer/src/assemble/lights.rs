@@ -23,13 +23,13 @@ pub(super) fn collect(flat: &Flat, shapes: &[Shape], environment: Vec3) -> Light
     let mut of_prim = vec![Primitive::NO_LIGHT; flat.prims.len()];
     for ((prim, shape), light) in flat.prims.iter().zip(&flat.shape_of).zip(&mut of_prim) {
         let shape = &shapes[*shape as usize];
-        if shape.emission == Vec3::ZERO {
+        if !shape.emits() {
             continue;
         }
         *light = lights.len() as u32;
         let emitter = area_light(prim, shape);
         let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
-        powers.push(PI * f64::from(emitter.area) * sides * f64::from(luminance(shape.emission)));
+        powers.push(PI * f64::from(emitter.area) * sides * f64::from(luminance(shape.emission.value)));
         lights.push(emitter);
     }
     let environment_index = (environment != Vec3::ZERO).then(|| {
@@ -71,7 +71,7 @@ fn area_light(prim: &Primitive, shape: &Shape) -> Light {
         pmf: 0.0,
         c: prim.c,
         area,
-        le: shape.emission,
+        le: shape.emission.value,
         extent: prim.extent(),
     }
 }

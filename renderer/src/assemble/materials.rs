@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::Error;
 use crate::scene::{
     Color, Description, Facets, Image, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
-    Scalar, Texture,
+    Scalar, TexelFilter, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -118,16 +118,17 @@ pub(super) fn textures(
         return Err(Error::TooManyTexels(texels.len()));
     }
     let record = |texture: &Texture| {
-        let image = &images[texture.image];
-        let m = texture.image_from_uv;
+        let Texture::Bitmap(bitmap) = texture else { unimplemented!() };
+        let image = &images[bitmap.image];
+        let m = bitmap.image_from_uv;
         let row = |i: usize| [m.matrix2.x_axis[i], m.matrix2.y_axis[i], m.translation[i]];
         DeviceTexture {
             image_from_uv: [row(0), row(1)],
-            first: first[texture.image] as u32,
+            first: first[bitmap.image] as u32,
             width: image.width,
             height: image.height,
-            kind: DeviceTexture::kind(texture.wrap, image.format, texture.channel),
-            nearest: texture.nearest.into(),
+            kind: DeviceTexture::kind(bitmap.wrap, image.format, bitmap.channel),
+            nearest: (bitmap.filter == TexelFilter::Nearest).into(),
             reserved: 0,
         }
     };

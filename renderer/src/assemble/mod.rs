@@ -19,11 +19,11 @@ use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleNormals, TriangleUvs};
-use glam::{DVec2, Vec2};
+use glam::{DVec2, Vec2, Vec3};
 
 pub(crate) use materials::Swatches;
 
-use crate::scene::{Camera, Description, FovAxis, RenderSettings};
+use crate::scene::{Camera, Description, Environment, FovAxis, Projection, RenderSettings};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl std::error::Error for Error {}
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let (materials, coats) = materials::records(description);
     let flat = shapes::flatten(&description.shapes, &materials::wants(description, &materials));
-    let lights = lights::collect(&flat, &description.shapes, description.environment);
+    let lights = lights::collect(&flat, &description.shapes, environment(description));
     let mut prims = flat.prims;
     for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
         prim.light = *light;
@@ -202,16 +202,26 @@ fn settings(render: &RenderSettings) -> PathSettings {
     }
 }
 
+fn environment(description: &Description) -> Vec3 {
+    match description.environment {
+        None => Vec3::ZERO,
+        Some(Environment::Constant(radiance)) => radiance,
+        Some(_) => unimplemented!(),
+    }
+}
+
 /// In f64: what is far from degenerate there may underflow in f32.
 fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
     let forward = (camera.target.as_dvec3() - camera.position.as_dvec3()).normalize();
     let right = forward.cross(camera.up.as_dvec3().normalize()).normalize();
     let up = right.cross(forward);
-    let half = (f64::from(camera.fov).to_radians() * 0.5).tan();
+    let Projection::Perspective { fov, fov_axis, .. } = camera.projection else { unimplemented!() };
+    let half = (f64::from(fov).to_radians() * 0.5).tan();
     let aspect = f64::from(width) / f64::from(height);
-    let half = match camera.fov_axis {
+    let half = match fov_axis {
         FovAxis::X => DVec2::new(half, half / aspect),
         FovAxis::Y => DVec2::new(half * aspect, half),
+        FovAxis::Diagonal | FovAxis::Smaller | FovAxis::Larger => unimplemented!(),
     };
     let axes = [right, up, forward].map(|axis| axis.as_vec3());
     DeviceCamera::perspective(camera.position, axes, half.as_vec2(), [width, height])
@@ -219,8 +229,6 @@ fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
 
     #[test]
@@ -229,8 +237,8 @@ mod tests {
             position: Vec3::ZERO,
             target: Vec3::new(0.0, 0.0, -1e-25),
             up: Vec3::new(0.0, 1e-25, 0.0),
-            fov: 40.0,
-            fov_axis: FovAxis::X,
+            mirrored: false,
+            projection: Projection::pinhole(40.0, FovAxis::X),
         };
         let found = camera(&tiny, 4, 3);
         (tiny.target.z, tiny.up.y) = (-1.0, 1.0);

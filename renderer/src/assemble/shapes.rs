@@ -31,6 +31,7 @@ pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
             Geometry::Quad => flat.add_mesh(shape, &quad(), wants),
             Geometry::Box => flat.add_mesh(shape, &cube(), wants),
             Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh, wants),
+            Geometry::Disk | Geometry::Cylinder { .. } => unimplemented!(),
         }
         flat.shape_of.resize(flat.prims.len(), i as u32);
     }
@@ -126,9 +127,9 @@ fn quad() -> TriangleMesh {
     let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(Vec2::from);
     TriangleMesh {
         positions: corners.map(|p| p.extend(0.0)).into(),
-        normals: Vec::new(),
         uvs: corners.map(|p| 0.5 * p + 0.5).into(),
         triangles: vec![[0, 1, 2], [0, 2, 3]],
+        ..TriangleMesh::default()
     }
 }
 
@@ -171,7 +172,7 @@ mod tests {
             name: String::new(),
             geometry,
             material: 0,
-            emission: Vec3::ZERO,
+            emission: crate::scene::Color::new(Vec3::ZERO),
             emission_two_sided: false,
             flip_normals: false,
             world_from_object,
@@ -206,7 +207,7 @@ mod tests {
     fn tangents_of_quads_and_boxes_are_those_of_the_field() {
         let along_v = |mut mesh: TriangleMesh| {
             mesh.uvs = mesh.uvs.iter().map(|uv| Vec2::new(uv.y, uv.x)).collect();
-            Geometry::Mesh(mesh)
+            Geometry::Mesh(mesh.into())
         };
         let [x, y, z] = Vec3::AXES;
         for mirrored in [false, true] {
@@ -289,25 +290,25 @@ mod tests {
 
     #[test]
     fn tangents_follow_meshes_through_reflections() {
-        let (to_world, flat) = flattened(Geometry::Mesh(quad()), true, true);
+        let (to_world, flat) = flattened(Geometry::Mesh(quad().into()), true, true);
         let expected = to_world.transform_vector3(Vec3::X).normalize();
         assert!(flat.normals.iter().all(|n| (n.dp_du - expected).length() < 1e-6));
         let mut bare = quad();
         bare.uvs.clear();
-        assert_eq!(flattened(Geometry::Mesh(bare.clone()), true, true).1.normals, []);
+        assert_eq!(flattened(Geometry::Mesh(bare.clone().into()), true, true).1.normals, []);
         let smooth = TriangleMesh { normals: vec![Vec3::Z; 4], ..quad() };
         for (tangents, expected) in [(true, expected), (false, Vec3::ZERO)] {
-            let normals = flattened(Geometry::Mesh(smooth.clone()), true, tangents).1.normals;
+            let normals = flattened(Geometry::Mesh(smooth.clone().into()), true, tangents).1.normals;
             assert_eq!(normals.len(), 2);
             assert!(normals.iter().all(|n| (n.dp_du - expected).length() < 1e-6));
         }
         bare.uvs = vec![Vec2::ONE; 4];
-        assert_eq!(flattened(Geometry::Mesh(bare), true, true).1.normals, []);
+        assert_eq!(flattened(Geometry::Mesh(bare.into()), true, true).1.normals, []);
     }
 
     #[test]
     fn triangles_pay_nothing_for_tangents_that_no_material_needs() {
-        for geometry in [Geometry::Quad, Geometry::Box, Geometry::Mesh(quad())] {
+        for geometry in [Geometry::Quad, Geometry::Box, Geometry::Mesh(quad().into())] {
             let (_, flat) = flattened(geometry, false, false);
             assert_eq!(flat.normals, []);
             assert!(flat.prims.iter().all(|p| p.normals == Primitive::FLAT));

@@ -138,7 +138,7 @@ fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<Found, String
     if is_8_bit {
         let texels = decoded.to_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
         let format = if meaning.is_srgb { Format::Srgb8 } else { Format::Rgba8 };
-        return Ok(Found { image: Image { width, height, format, texels }, warning: None });
+        return Ok(Found { image: Image::new(width, height, format, texels), warning: None });
     }
     let decode = |x: f32| if meaning.is_srgb && !is_float { srgb_decode(x.into()) as f32 } else { x };
     let mut texels: Vec<f32> = if meaning.is_alpha {
@@ -148,7 +148,7 @@ fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<Found, String
     };
     let warning = check_range(&mut texels, meaning, width)?;
     let texels = texels.into_iter().map(f32::to_bits).collect();
-    Ok(Found { image: Image { width, height, format: Format::RgbF32, texels }, warning })
+    Ok(Found { image: Image::new(width, height, Format::RgbF32, texels), warning })
 }
 
 /// Sees to it that heights are finite and not absurd, and that everything else is from 0 to 1. `texels` are red, green

@@ -6,7 +6,7 @@ use renderer::assemble::SceneData;
 use renderer::compare::Region;
 use renderer::compare::comparison::crop;
 use renderer::film::{Film, Measured};
-use renderer::scene::{Description, MaterialKind};
+use renderer::scene::{Description, Environment, MaterialKind};
 use torrance_tests::tampered::{self, Mistake};
 
 use crate::Machine;
@@ -59,8 +59,10 @@ impl Change {
         match self {
             Self::Cosine | Self::Shift => return Some(scene),
             Self::Light => {
-                scene.environment *= factor;
-                scene.shapes.iter_mut().for_each(|shape| shape.emission *= factor);
+                if let Some(Environment::Constant(radiance)) = &mut scene.environment {
+                    *radiance *= factor;
+                }
+                scene.shapes.iter_mut().for_each(|shape| shape.emission.value *= factor);
                 return Some(scene);
             }
             Self::Roughness => {

@@ -7,28 +7,18 @@
 mod scan;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-use super::TriangleMesh;
+use super::{Normals, TriangleMesh};
 use crate::input::Problem;
-
-/// Where vertex normals come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Normals {
-    /// From the file where it has them; flat shading otherwise.
-    File,
-    /// From the faces around each vertex, weighted by their angle there.
-    Smooth,
-    /// None: flat shading.
-    Flat,
-}
 
 /// A mesh file.
 #[derive(Debug, Clone)]
 pub(super) struct Obj {
     /// All triangles, in the order of the file, degenerate ones included.
-    pub(super) mesh: TriangleMesh,
+    pub(super) mesh: Arc<TriangleMesh>,
     /// The line of the face from which each triangle comes.
     pub(super) triangle_lines: Vec<u32>,
     pub(super) warnings: Vec<Problem>,
@@ -51,7 +41,7 @@ pub(super) fn read(file: &str, bytes: &[u8], normals: Normals) -> Result<Obj, Ve
     } else if !mesh.normals.is_empty() {
         warnings.extend(repair_normals(file, &mut mesh));
     }
-    Ok(Obj { mesh, triangle_lines: scanned.triangle_lines, warnings })
+    Ok(Obj { mesh: Arc::new(mesh), triangle_lines: scanned.triangle_lines, warnings })
 }
 
 /// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one

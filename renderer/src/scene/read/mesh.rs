@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use glam::{Affine3A, Vec3};
 
@@ -11,8 +12,8 @@ use crate::input::Problem;
 use crate::input::quoted;
 use crate::input::{Field, Section};
 use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
-use crate::scene::obj::{self, Normals, Obj};
-use crate::scene::{TriangleMesh, load};
+use crate::scene::obj::{self, Obj};
+use crate::scene::{MeshSource, Normals, TriangleMesh, load};
 
 /// Where the vertex normals of a mesh come from, by name.
 const NORMALS: &[(&str, Normals)] =
@@ -32,7 +33,7 @@ impl<'a> Meshes<'a> {
     }
 
     /// The mesh of a shape, without the triangles that have no area where the transform puts them.
-    pub(super) fn mesh(&mut self, section: &Section<'_>, t: Option<&Affine3A>) -> Option<TriangleMesh> {
+    pub(super) fn mesh(&mut self, section: &Section<'_>, t: Option<&Affine3A>) -> Option<Arc<TriangleMesh>> {
         let normals = section.get("normals").map_or(Some(Normals::File), |f| f.choice(NORMALS));
         let file = section.require("file", "file = \"teapot.obj\"")?;
         let name = file.string()?;
@@ -63,8 +64,11 @@ fn read_obj(field: &Field<'_>, path: &Path, normals: Normals) -> Option<Rc<Obj>>
     let used =
         |problem: Problem| problem.with_help(format!("the mesh is used on line {place} of {}", src.file));
     match obj::read(&name, &bytes, normals) {
-        Ok(obj) => {
+        Ok(mut obj) => {
             obj.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
+            if let Some(mesh) = Arc::get_mut(&mut obj.mesh) {
+                mesh.source = Some(MeshSource { file: path.into(), normals, flip_v: false });
+            }
             Some(Rc::new(obj))
         }
         Err(problems) => {
@@ -76,7 +80,7 @@ fn read_obj(field: &Field<'_>, path: &Path, normals: Normals) -> Option<Rc<Obj>>
 
 /// Drops the triangles whose normal is undefined in the world, with a warning: real meshes have a few. A mesh
 /// of nothing else is an error.
-fn place(section: &Section<'_>, file: &Field<'_>, obj: &Obj, t: &Affine3A) -> Option<TriangleMesh> {
+fn place(section: &Section<'_>, file: &Field<'_>, obj: &Obj, t: &Affine3A) -> Option<Arc<TriangleMesh>> {
     let world: Vec<Vec3> = obj.mesh.positions.iter().map(|p| t.transform_point3(*p)).collect();
     if world.iter().any(|p| p.abs().max_element() > MAX_COORDINATE) {
         complain(section, TOO_FAR);
@@ -88,9 +92,9 @@ fn place(section: &Section<'_>, file: &Field<'_>, obj: &Obj, t: &Affine3A) -> Op
     };
     let all = obj.mesh.triangles.len();
     let Some(first) = obj.mesh.triangles.iter().position(degenerate) else {
-        return Some(obj.mesh.clone());
+        return Some(Arc::clone(&obj.mesh));
     };
-    let mut mesh = obj.mesh.clone();
+    let mut mesh = TriangleMesh::clone(&obj.mesh);
     mesh.triangles.retain(|t| !degenerate(t));
     let name = quoted(file.as_str().unwrap_or_default());
     let src = section.src;
@@ -106,5 +110,5 @@ fn place(section: &Section<'_>, file: &Field<'_>, obj: &Obj, t: &Affine3A) -> Op
     let message =
         format!("{dropped} of {all} triangles of {name} {have} left out; the first is on line {line} there");
     src.warn(src.problem(file.span(), message));
-    Some(mesh)
+    Some(Arc::new(mesh))
 }

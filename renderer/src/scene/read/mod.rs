@@ -11,7 +11,7 @@ mod transform;
 use std::path::Path;
 
 use super::limits::MAX_RADIANCE;
-use super::{Description, MaterialAlone};
+use super::{Description, Environment, MaterialAlone, Shape};
 use crate::input::{Error, Problem, Section, parse};
 use glam::Vec3;
 use material::{BLACK, Materials};
@@ -59,10 +59,7 @@ fn document_to_description(top: &Section<'_>, folder: &Path) -> Option<Descripti
     let mut materials = material::materials(top, &mut textures);
     let shapes = shape::shapes(top, &mut materials, folder);
 
-    if src.errors.borrow().is_empty()
-        && radiance == Some(Vec3::ZERO)
-        && shapes.iter().all(|s| s.emission == Vec3::ZERO)
-    {
+    if src.errors.borrow().is_empty() && radiance == Some(Vec3::ZERO) && !shapes.iter().any(Shape::emits) {
         let place = environment.map_or(0..0, |e| e.span);
         src.error(
             place,
@@ -73,11 +70,14 @@ fn document_to_description(top: &Section<'_>, folder: &Path) -> Option<Descripti
     Some(Description {
         render: render?,
         camera: camera?,
-        environment: radiance?,
+        environment: radiance.map(|r| (r != Vec3::ZERO).then_some(Environment::Constant(r)))?,
+        lights: Vec::new(),
         images: textures.images,
         textures: textures.textures,
         materials: materials.done(),
         shapes,
+        groups: Vec::new(),
+        instances: Vec::new(),
     })
 }
 

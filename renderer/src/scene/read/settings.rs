@@ -5,7 +5,10 @@ use glam::Vec3;
 use super::keys;
 use crate::input::{Field, Section, Source};
 use crate::scene::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
-use crate::scene::{Camera, Direct, FovAxis, Masking, Overrides, RenderSettings, Sampler};
+use crate::scene::{
+    Camera, Direct, FovAxis, HiddenNormals, Masking, Overrides, PixelFilter, Projection, RenderSettings,
+    Sampler,
+};
 
 /// Samplers by the names they have in scene files and on the command line.
 pub const SAMPLERS: &[(&str, Sampler)] = &[("sobol", Sampler::Sobol), ("independent", Sampler::Independent)];
@@ -30,6 +33,8 @@ impl Default for RenderSettings {
             sampler: Sampler::Sobol,
             direct: Direct::Mis,
             masking: Masking::Correlated,
+            hidden_normals: HiddenNormals::Geometric,
+            filter: PixelFilter::PIXEL,
         }
     }
 }
@@ -62,6 +67,8 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
         sampler: sampler?,
         direct: direct?,
         masking: masking?,
+        hidden_normals: defaults.hidden_normals,
+        filter: defaults.filter,
     })
 }
 
@@ -172,7 +179,8 @@ pub(super) fn camera(section: &Section<'_>) -> Option<Camera> {
         src.error(place.unwrap_or(section.span.clone()), problem.message("the camera", "position"));
         return None;
     }
-    Some(Camera { position, target, up, fov: fov?, fov_axis: fov_axis? })
+    let projection = Projection::pinhole(fov?, fov_axis?);
+    Some(Camera { position, target, up, mirrored: false, projection })
 }
 
 /// Degrees, above 0 and below 180, by so much that its tangent is an ordinary number.

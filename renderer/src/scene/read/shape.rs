@@ -11,7 +11,7 @@ use super::{BLACK, Materials, keys};
 use crate::input::Section;
 use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::scene::{Geometry, Shape};
+use crate::scene::{Color, Geometry, Shape};
 
 /// What is wrong with something that reaches beyond [`MAX_COORDINATE`].
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
@@ -78,7 +78,7 @@ fn shape(section: &Section<'_>, materials: &mut Materials, meshes: &mut Meshes<'
         name: name?,
         geometry: geometry?,
         material: material?,
-        emission: emission?,
+        emission: Color::new(emission?),
         emission_two_sided: emission_two_sided?,
         flip_normals: flip_normals?,
         world_from_object: world_from_object?,
@@ -175,7 +175,7 @@ fn check_extent(section: &Section<'_>, geometry: &Geometry, exact: &DAffine3) {
             }
             (reach, radius < 1.0 / MAX_COORDINATE)
         }
-        Geometry::Mesh(_) => return,
+        Geometry::Mesh(_) | Geometry::Disk | Geometry::Cylinder { .. } => return,
     };
     if reach > MAX_COORDINATE {
         complain(section, TOO_FAR);

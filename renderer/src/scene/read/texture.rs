@@ -10,7 +10,7 @@ use super::keys;
 use crate::input::quoted;
 use crate::input::{Field, Section};
 use crate::scene::image::{self, Found, Meaning};
-use crate::scene::{Format, Image, Texture};
+use crate::scene::{Bitmap, Format, Image, TexelFilter, Texture};
 
 /// What the numbers of an image file mean, if neither the file nor the user says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,9 @@ impl<'a> Textures<'a> {
         let spaces = [("srgb", ColorSpace::Srgb), ("linear", ColorSpace::Linear)];
         let space = section.get("color_space").map_or(Some(space), |f| f.choice(&spaces));
         let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
-        let nearest =
-            section.get("filter").map_or(Some(false), |f| f.choice(&[("linear", false), ("nearest", true)]));
+        const FILTERS: [(&str, TexelFilter); 2] =
+            [("linear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest)];
+        let filter = section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(&FILTERS));
         let channels = [("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A)];
         let default = if is_number { Channel::R } else { Channel::Rgb };
         let channel = section.get("channel").map_or(Some(default), |f| f.choice(&channels))?;
@@ -81,13 +82,13 @@ impl<'a> Textures<'a> {
         // Floats have three channels, all of them alpha then.
         let is_float = self.images[image].format == Format::RgbF32;
         let channel = if is_alpha && is_float { Channel::R } else { channel };
-        self.textures.push(Texture {
+        self.textures.push(Texture::Bitmap(Bitmap {
             image,
             image_from_uv: image_from_uv?,
             wrap: wrap?,
             channel,
-            nearest: nearest?,
-        });
+            filter: filter?,
+        }));
         Some(self.textures.len() - 1)
     }
 
@@ -100,7 +101,8 @@ impl<'a> Textures<'a> {
         let path = self.folder.join(name);
         let name = quoted(&path.display().to_string());
         let index = match image::read(&path, meaning) {
-            Ok(Found { image, warning }) => {
+            Ok(Found { mut image, warning }) => {
+                image.file = Some(path.into());
                 if let Some(warning) = warning {
                     file.src.warn(file.src.problem(file.span(), format!("image {name} {warning}")));
                 }

@@ -1,7 +1,8 @@
 //! OBJ files.
 
 use super::*;
-use crate::scene::obj::{self, Normals, Obj};
+use crate::scene::Normals;
+use crate::scene::obj::{self, Obj};
 
 fn read(text: &str, normals: Normals) -> Obj {
     obj::read("m.obj", text.as_bytes(), normals).unwrap_or_else(|e| panic!("{e:?}"))
@@ -56,7 +57,7 @@ fn texture_coordinates_are_those_of_their_corners() {
     // From the top.
     let expected = [[0.0, 1.0], [1.0, 0.75], [0.5, 0.0], [1.0, 0.75], [0.5, 0.0]];
     assert_eq!(obj.mesh.uvs, expected.map(Vec2::from));
-    assert_eq!((obj.mesh.normals, obj.warnings), (vec![], vec![]));
+    assert_eq!((&obj.mesh.normals, obj.warnings), (&vec![], vec![]));
     let all = read(&format!("{CORNERS}{uvs}vn 0 0 1\nf 1/3/1 2/2/1 3/1/1"), Normals::File).mesh;
     assert_eq!(all.uvs, [[0.5, 0.0], [1.0, 0.75], [0.0, 1.0]].map(Vec2::from));
     assert_eq!(all.normals, [Vec3::Z; 3]);
@@ -65,7 +66,7 @@ fn texture_coordinates_are_those_of_their_corners() {
 #[test]
 fn texture_coordinates_without_a_corner_are_none() {
     let obj = read(&format!("{CORNERS}vt 0 0\nvt 1 0\nf 1 2 3"), Normals::File);
-    assert_eq!((obj.mesh.uvs, obj.warnings), (vec![], vec![]));
+    assert_eq!((&obj.mesh.uvs, obj.warnings), (&vec![], vec![]));
 }
 
 #[test]

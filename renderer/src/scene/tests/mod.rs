@@ -6,7 +6,7 @@ mod meshes;
 
 use std::path::Path;
 
-use glam::{Vec2, Vec3};
+use glam::{Affine3A, Vec2, Vec3};
 
 use super::*;
 
@@ -49,8 +49,9 @@ fn assert_near(a: Vec3, b: [f32; 3]) {
 fn defaults_are_filled_in() {
     let d = scene(BASE);
     assert_eq!(d.render, RenderSettings::default());
-    assert_eq!((d.camera.up, d.camera.fov_axis), (Vec3::Y, FovAxis::Y));
-    assert_eq!(d.environment, Vec3::ZERO);
+    assert_eq!(d.camera.up, Vec3::Y);
+    assert!(matches!(d.camera.projection, Projection::Perspective { fov_axis: FovAxis::Y, .. }));
+    assert_eq!(d.environment, None);
     assert!(d.materials[0].two_sided);
     let shape = &d.shapes[0];
     assert_eq!(shape.name, "shapes[0]");
@@ -98,10 +99,12 @@ fn everything_can_be_said() {
         sampler: Sampler::Independent,
         direct: Direct::Nee,
         masking: Masking::Separable,
+        ..RenderSettings::default()
     };
     assert_eq!(d.render, expected);
-    assert_eq!((d.camera.up, d.camera.fov_axis, d.camera.fov), (Vec3::Z, FovAxis::X, 90.0));
-    assert_eq!(d.environment, Vec3::new(1.0, 2.0, 3.0));
+    assert_eq!(d.camera.up, Vec3::Z);
+    assert!(matches!(d.camera.projection, Projection::Perspective { fov: 90.0, fov_axis: FovAxis::X, .. }));
+    assert_eq!(d.environment, Some(Environment::Constant(Vec3::new(1.0, 2.0, 3.0))));
     assert!(!d.materials[0].two_sided);
     let MaterialKind::Diffuse(DiffuseMaterial { reflectance, .. }) = d.materials[0].kind else {
         panic!("not diffuse")
@@ -118,7 +121,7 @@ fn everything_can_be_said() {
     );
     let shape = &d.shapes[0];
     assert_eq!((shape.material, shape.name.as_str()), (2, "the box"));
-    assert_eq!(shape.emission, Vec3::new(4.0, 5.0, 6.0));
+    assert_eq!(shape.emission, Color::new(Vec3::new(4.0, 5.0, 6.0)));
     assert!(shape.emission_two_sided && shape.flip_normals);
 }
 

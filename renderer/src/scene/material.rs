@@ -1,0 +1,163 @@
+//! Materials as described.
+
+pub use device::bsdf::Features;
+pub use device::bsdf::microfacet::{Distribution, Masking};
+use device::material::Material as DeviceMaterial;
+pub use device::material::{
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, Header,
+    Parameters, PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial,
+    ThinDielectricMaterial,
+};
+use glam::Vec3;
+
+use super::{Image, Texture};
+
+/// A named material.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Its name in the scene file.
+    pub name: String,
+    /// Whether the back side scatters as the front does; otherwise it is black, unless light passes.
+    pub two_sided: bool,
+    /// Index of the material that the back side has instead.
+    pub back: Option<usize>,
+    /// The part of the surface that is there, in [0, 1]; the rest are holes.
+    pub opacity: Scalar,
+    /// What the normal follows, if not the shape alone.
+    pub normal_map: Option<NormalMap>,
+    /// What it does to light.
+    pub kind: MaterialKind,
+}
+
+impl Material {
+    /// A material without holes or maps, the same on both sides.
+    pub fn new(name: impl Into<String>, kind: MaterialKind) -> Self {
+        Self {
+            name: name.into(),
+            two_sided: true,
+            back: None,
+            opacity: Scalar::new(1.0),
+            normal_map: None,
+            kind,
+        }
+    }
+
+    /// Indices of the materials that it may turn out to be: the parts of a blend, and its back.
+    pub fn references(&self) -> impl Iterator<Item = usize> + use<> {
+        let parts = match self.kind {
+            MaterialKind::Blend(blend) => blend.materials.map(|i| Some(i as usize)),
+            _ => [None; 2],
+        };
+        parts.into_iter().chain([self.back]).flatten()
+    }
+}
+
+/// A material without a scene, and the textures that it refers to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MaterialAlone {
+    /// The material.
+    pub material: Material,
+    /// As [`Description::images`].
+    pub images: Vec<Image>,
+    /// As [`Description::textures`].
+    pub textures: Vec<Texture>,
+}
+
+/// What perturbs normals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NormalMap {
+    /// Index of the texture: of normals, or of heights.
+    pub texture: usize,
+    /// What it is.
+    pub kind: NormalMapKind,
+    /// What scales the slopes of normals; heights are metres times this.
+    pub scale: f32,
+    /// Whether normals that would send reflections into the surface are kept rather than bent.
+    pub keep_invalid: bool,
+    /// Whether the edges of its shadows stay hard.
+    pub hard_terminator: bool,
+}
+
+/// Kinds of normal map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormalMapKind {
+    /// Normals in tangent space, green upwards in the image.
+    Up,
+    /// Normals in tangent space, green downwards in the image.
+    Down,
+    /// Normals in tangent space, green along n × ∂p/∂u, as Mitsuba has it.
+    Across,
+    /// Heights.
+    Bump,
+}
+
+/// Makes the kinds of material, each with its parameters.
+macro_rules! material_kinds {
+    ($($(#[$meta:meta])* $name:ident($Parameters:ty)),* $(,)?) => {
+        /// What a material does to light: the parameters as the device has them.
+        #[derive(Debug, Clone, Copy, PartialEq)]
+        pub enum MaterialKind { $($(#[$meta])* $name($Parameters)),* }
+
+        impl MaterialKind {
+            /// The record of the device.
+            pub fn record(&self, header: Header) -> DeviceMaterial {
+                match self { $(Self::$name(parameters) => DeviceMaterial::new(header, parameters)),* }
+            }
+
+            /// What the lobes of the material ask of a kernel.
+            pub fn features(&self) -> Features {
+                match self { $(Self::$name(parameters) => parameters.features()),* }
+            }
+        }
+    };
+}
+
+material_kinds! {
+    /// Diffuse reflection.
+    Diffuse(DiffuseMaterial),
+    /// A conductor, such as a metal.
+    Conductor(ConductorMaterial),
+    /// A dielectric, such as glass or water, that fills what lies behind the surface.
+    Dielectric(DielectricMaterial),
+    /// A thin smooth pane of a dielectric.
+    ThinDielectric(ThinDielectricMaterial),
+    /// A dielectric coat over a diffuse base.
+    Plastic(PlasticMaterial),
+    /// The sheen of cloth.
+    Sheen(SheenMaterial),
+    /// The principled model.
+    Principled(PrincipledMaterial),
+    /// The material of glTF.
+    Gltf(GltfMaterial),
+    /// A mixture of two others.
+    Blend(Blend),
+}
+
+impl MaterialKind {
+    /// Diffuse reflection of one colour.
+    pub fn diffuse(reflectance: Vec3) -> Self {
+        Self::Diffuse(DiffuseMaterial::new(Color::new(reflectance)))
+    }
+
+    /// The microfacets, where there are any.
+    pub fn facets_mut(&mut self) -> Option<&mut Facets> {
+        match self {
+            Self::Conductor(p) => Some(&mut p.facets),
+            Self::Dielectric(p) => Some(&mut p.facets),
+            Self::Plastic(p) => Some(&mut p.facets),
+            _ => None,
+        }
+    }
+
+    /// Says how masking and shadowing combine, where there are microfacets.
+    pub fn set_masking(&mut self, masking: Masking) {
+        match self {
+            Self::Principled(p) => p.masking = masking as u32,
+            Self::Gltf(p) => p.masking = masking as u32,
+            _ => {}
+        }
+        if let Some(facets) = self.facets_mut() {
+            facets.masking = masking as u32;
+        }
+    }
+}

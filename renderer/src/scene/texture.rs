@@ -1,0 +1,119 @@
+//! Textures as described.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use device::material::texture::NO_TEXTURE;
+pub use device::material::texture::{Channel, Format, Wrap};
+use glam::Affine2;
+
+use super::{Color, Scalar};
+
+/// What varies over a surface.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Texture {
+    /// An image.
+    Bitmap(Bitmap),
+    /// Squares of two colours. The squares in which u and v, after `squares_from_uv`, both have whole parts that are
+    /// even, or both odd, have the first.
+    Checker {
+        /// Takes texture coordinates to squares with sides of 1.
+        squares_from_uv: Affine2,
+        /// The two colours.
+        colors: [Color; 2],
+    },
+    /// `(1 − weight)·colors[0] + weight·colors[1]`.
+    Mix {
+        /// The two colours.
+        colors: [Color; 2],
+        /// Weight of the second, in [0, 1].
+        weight: Scalar,
+    },
+    /// The product of two colours.
+    Product([Color; 2]),
+    /// The colours at the vertices of a mesh, interpolated; white where there are none.
+    VertexColor {
+        /// What of it counts.
+        channel: Channel,
+    },
+}
+
+impl Texture {
+    /// The bitmap, if it is one.
+    pub fn bitmap_mut(&mut self) -> Option<&mut Bitmap> {
+        if let Self::Bitmap(bitmap) = self { Some(bitmap) } else { None }
+    }
+
+    /// Indices of the textures that it is made of.
+    pub fn references(&self) -> impl Iterator<Item = usize> + use<> {
+        let indices = match self {
+            Self::Checker { colors, .. } => [colors[0].texture, colors[1].texture, NO_TEXTURE],
+            Self::Mix { colors, weight } => [colors[0].texture, colors[1].texture, weight.texture],
+            Self::Product(colors) => [colors[0].texture, colors[1].texture, NO_TEXTURE],
+            Self::Bitmap(_) | Self::VertexColor { .. } => [NO_TEXTURE; 3],
+        };
+        indices.into_iter().filter(|i| *i != NO_TEXTURE).map(|i| i as usize)
+    }
+}
+
+/// How texels are looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TexelFilter {
+    /// The nearest texel alone.
+    Nearest,
+    /// Four texels, interpolated.
+    #[default]
+    Linear,
+    /// Eight texels of two smaller versions of the image, chosen by how much of it a ray sees.
+    Mipmap,
+}
+
+/// An image, how it lies on a surface, and what of it counts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bitmap {
+    /// Index into [`Description::images`].
+    pub image: usize,
+    /// From texture coordinates to the unit square of the image, v = 0 at the top.
+    pub image_from_uv: Affine2,
+    /// What lies beyond the edges in u and v.
+    pub wrap: [Wrap; 2],
+    /// What of a texel counts.
+    pub channel: Channel,
+    /// How texels are looked up.
+    pub filter: TexelFilter,
+}
+
+impl Bitmap {
+    /// All of an image, once over the unit square, and repeated.
+    pub const fn new(image: usize) -> Self {
+        Self {
+            image,
+            image_from_uv: Affine2::IDENTITY,
+            wrap: [Wrap::Repeat; 2],
+            channel: Channel::Rgb,
+            filter: TexelFilter::Linear,
+        }
+    }
+}
+
+/// Texels, row by row from the top.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Width, texels.
+    pub width: u32,
+    /// Height, texels.
+    pub height: u32,
+    /// How they are stored.
+    pub format: Format,
+    /// The words that the format says.
+    pub texels: Arc<[u32]>,
+    /// The file that it was read from, if it is one.
+    pub file: Option<Arc<Path>>,
+}
+
+impl Image {
+    /// An image that no file holds.
+    pub const fn new(width: u32, height: u32, format: Format, texels: Arc<[u32]>) -> Self {
+        Self { width, height, format, texels, file: None }
+    }
+}
