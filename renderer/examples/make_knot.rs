@@ -1,7 +1,7 @@
-//! Writes `assets/knot.obj`, a trefoil knot of 100 352 triangles, to standard output:
+//! Writes `scenes/models/knot.obj`, a trefoil knot of 100 352 triangles, to standard output:
 //!
 //! ```sh
-//! cargo run --release --example make_knot > assets/knot.obj
+//! cargo run --release --example make_knot > scenes/models/knot.obj
 //! ```
 //!
 //! Coordinates are whole numbers, to be scaled down where the mesh is used, and faces count back from the

@@ -61,11 +61,9 @@ impl Fnv1a {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::assemble::assemble;
-    use crate::scene::load_bytes;
+    use crate::scene::{Files, load_bytes};
 
     const SCENE: &str = r#"
         [render]
@@ -89,7 +87,7 @@ mod tests {
     "#;
 
     fn fingerprint(scene: &str) -> u64 {
-        let loaded = load_bytes("scene.toml", scene.as_bytes(), Path::new("")).unwrap();
+        let loaded = load_bytes("scene.toml", scene.as_bytes(), &Files::new("", false)).unwrap();
         assemble(&loaded.description).unwrap().fingerprint()
     }
 

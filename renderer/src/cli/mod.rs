@@ -16,6 +16,7 @@ mod progress;
 mod regress;
 mod render;
 mod signals;
+mod source;
 mod summary;
 mod terminal;
 mod values;

@@ -8,8 +8,9 @@ use super::device::{self, Machine};
 use super::failure::{Failure, INTERRUPTED};
 use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
+use super::source::SceneArgs;
 use super::summary::{Laps, Output, Seconds, Summary, print_json};
-use super::terminal::{color, count};
+use super::terminal::count;
 use super::values::{self, DeviceChoice, RrDepth};
 use super::{EXIT_CODES, aov, signals};
 use crate::assemble::{self, SceneData};
@@ -20,7 +21,7 @@ use crate::film::write::Target;
 use crate::film::{Film, Format, Image, Layers};
 use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
-use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler, Severity};
+use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,9 +41,8 @@ and not before. Ctrl-C ends a render early and writes what it has.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
-    /// Scene file
-    #[arg(value_name = "SCENE")]
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArgs,
 
     /// Image to write: .png, .exr, .hdr or .pfm; repeat it for several of the same render
     #[arg(short, long, value_name = "FILE", required = true)]
@@ -176,13 +176,9 @@ fn prepare(
     laps: &mut Laps,
     notes: &mut Notes,
 ) -> Result<(RenderSettings, SceneData, Seconds), Failure> {
-    let shown = args.scene.display();
+    let shown = args.scene.path.display();
     notes.display.phase(format!("reading {shown}"));
-    let loaded = scene::load(&args.scene, &args.settings.overrides())
-        .map_err(|e| Failure::input_report(e.report(color())))?;
-    for problem in &loaded.warnings {
-        notes.warn_with(problem.to_string(), &problem.report(Severity::Warning, color()));
-    }
+    let loaded = args.scene.load(args.settings.overrides(), notes)?;
     let load = laps.lap();
     notes.display.phase("building the scene");
     let scene =
@@ -234,7 +230,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     notes.display.phase("writing");
     let about = Provenance {
         software: SOFTWARE.into(),
-        scene: args.scene.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        scene: args.scene.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         device,
         scene_hash: scene.fingerprint(),
         spp: progress.spp,
@@ -248,7 +244,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     seconds.total = laps.total();
     let summary = Summary {
         version: env!("CARGO_PKG_VERSION"),
-        scene: args.scene.to_string_lossy().into_owned(),
+        scene: args.scene.path.to_string_lossy().into_owned(),
         device: about.device,
         width: film.width,
         height: film.height,

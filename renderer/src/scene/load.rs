@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
-use super::{Description, Direct, Masking, MaterialAlone, RenderSettings, Sampler, read};
+use super::{Description, Direct, Files, Masking, MaterialAlone, RenderSettings, Sampler, read};
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};
 
@@ -55,18 +55,37 @@ pub struct Loaded {
     pub warnings: Vec<Problem>,
 }
 
-/// Reads and validates a scene file and everything it refers to. The error holds everything that is wrong.
+/// How a scene is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// What counts instead of what the scene says.
+    pub overrides: Overrides,
+    /// Whether it may read files that are not in its folder.
+    pub allow_external: bool,
+    /// Values of its parameters, by name, where the format has such.
+    pub defines: Vec<(String, String)>,
+}
+
+/// As [`load_with`], where the scene may read files in its folder only.
+///
+/// # Errors
+/// As [`load_with`].
 pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
+    load_with(path, &Options { overrides: *overrides, ..Options::default() })
+}
+
+/// Reads and validates a scene file and everything it refers to.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     let file = path.display().to_string();
-    if let Some(other) = other_format(path) {
-        return Err(
-            Problem::of_file(file, format!("scenes are .toml files; {other} files are not read")).into()
-        );
-    }
-    let bytes = read_bounded(path, MAX_SCENE_BYTES)
+    let format = SceneFormat::of(path).map_err(|message| Problem::of_file(file.as_str(), message))?;
+    let bytes = read_bounded(path, format.most_bytes())
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
-    let mut loaded = load_bytes(&file, &bytes, path.parent().unwrap_or(Path::new("")))?;
-    overrides.apply(&mut loaded.description.render);
+    let files = Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external);
+    let mut loaded = format.read(&file, &bytes, &files, options)?;
+    options.overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
         .and_then(|()| check_memory(width, height, available_memory()))
@@ -87,12 +106,10 @@ pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads and validates the contents of a scene file. `file` is its name in messages; paths in it start
-/// at `folder`.
-pub fn load_bytes(file: &str, bytes: &[u8], folder: &Path) -> Result<Loaded, Error> {
-    let text = text_of(file, bytes)?;
-    let (description, warnings) = read::read(file, text, folder)?;
-    Ok(Loaded { description, warnings })
+/// Reads and validates the contents of a TOML scene file. `file` is its name in messages; paths in it start
+/// where `files` says.
+pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<Loaded, Error> {
+    SceneFormat::Toml.read(file, bytes, files, &Options::default())
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
@@ -109,9 +126,39 @@ pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error
     read::read_material(file, &document)
 }
 
-/// The extension of a scene format that exists and is not read.
-fn other_format(path: &Path) -> Option<String> {
-    const OTHERS: [&str; 10] = ["xml", "gltf", "glb", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
-    let extension = path.extension()?.to_str()?.to_lowercase();
-    OTHERS.contains(&extension.as_str()).then(|| format!(".{extension}"))
+/// Formats of scene files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SceneFormat {
+    /// This program's own.
+    Toml,
+}
+
+impl SceneFormat {
+    /// The format that a file's name tells; TOML if it tells nothing.
+    fn of(path: &Path) -> Result<Self, String> {
+        const OTHERS: [&str; 10] =
+            ["xml", "gltf", "glb", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match extension.as_str() {
+            other if OTHERS.contains(&other) => {
+                Err(format!("scenes are .toml files; .{other} files are not read"))
+            }
+            _ => Ok(Self::Toml),
+        }
+    }
+
+    /// Most bytes that a file of the format may have.
+    const fn most_bytes(self) -> u64 {
+        match self {
+            Self::Toml => MAX_SCENE_BYTES,
+        }
+    }
+
+    /// Reads and validates the contents of a file.
+    fn read(self, file: &str, bytes: &[u8], files: &Files, _: &Options) -> Result<Loaded, Error> {
+        let (description, warnings) = match self {
+            Self::Toml => read::read(file, text_of(file, bytes)?, files)?,
+        };
+        Ok(Loaded { description, warnings })
+    }
 }

@@ -1,6 +1,10 @@
 //! What the user wrote: plain data, complete, and validated before anything is built from it.
 
+mod bounds;
 mod camera;
+mod files;
+#[expect(dead_code, reason = "for the formats of models")]
+mod framing;
 mod image;
 mod light;
 pub mod limits;
@@ -14,7 +18,9 @@ mod shape;
 mod tests;
 mod texture;
 
+pub use bounds::Bounds;
 pub use camera::*;
+pub use files::{Files, FilesBelow};
 pub use light::*;
 pub use material::*;
 pub use shape::*;
@@ -25,7 +31,7 @@ pub(crate) use crate::input::{hint, quoted};
 pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 pub use limits::check_size;
-pub use load::{Loaded, Overrides, load, load_bytes, material_from_text};
+pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
 pub(crate) use read::overrides;
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
 

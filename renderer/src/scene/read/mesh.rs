@@ -1,7 +1,6 @@
 //! Shapes of type `mesh`.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use crate::input::quoted;
 use crate::input::{Field, Section};
 use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
 use crate::scene::obj::{self, Obj};
-use crate::scene::{MeshSource, Normals, TriangleMesh, load};
+use crate::scene::{Files, MeshSource, Normals, TriangleMesh, load};
 
 /// Where the vertex normals of a mesh come from, by name.
 const NORMALS: &[(&str, Normals)] =
@@ -21,15 +20,15 @@ const NORMALS: &[(&str, Normals)] =
 
 /// The mesh files of a scene, each read once however many shapes use it.
 pub(super) struct Meshes<'a> {
-    folder: &'a Path,
+    files: &'a Files,
     /// By name and kind of normals; `None` for those with errors, which are reported once.
     read: HashMap<(String, Normals), Option<Rc<Obj>>>,
 }
 
 impl<'a> Meshes<'a> {
-    /// For a scene whose paths start at `folder`.
-    pub(super) fn new(folder: &'a Path) -> Self {
-        Self { folder, read: HashMap::new() }
+    /// For a scene that may read `files`.
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self { files, read: HashMap::new() }
     }
 
     /// The mesh of a shape, without the triangles that have no area where the transform puts them.
@@ -38,32 +37,33 @@ impl<'a> Meshes<'a> {
         let file = section.require("file", "file = \"teapot.obj\"")?;
         let name = file.string()?;
         let normals = normals?;
-        let folder = self.folder;
+        let files = self.files;
         let read = self.read.entry((name.to_owned(), normals));
-        let obj = Rc::clone(read.or_insert_with(|| read_obj(&file, &folder.join(name), normals)).as_ref()?);
+        let obj = Rc::clone(read.or_insert_with(|| read_obj(&file, files, name, normals)).as_ref()?);
         place(section, &file, &obj, t?)
     }
 }
 
 /// Reads a mesh file and reports what is wrong with it.
-fn read_obj(field: &Field<'_>, path: &Path, normals: Normals) -> Option<Rc<Obj>> {
+fn read_obj(field: &Field<'_>, files: &Files, name: &str, normals: Normals) -> Option<Rc<Obj>> {
     let src = field.src;
-    let name = path.display().to_string();
+    let path = files.folder().join(name);
+    let shown = path.display().to_string();
     if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj")) {
-        src.error(field.span(), format!("mesh file {} is not an .obj file", quoted(&name)));
+        src.error(field.span(), format!("mesh file {} is not an .obj file", quoted(&shown)));
         return None;
     }
-    let bytes = match load::read_mesh(path) {
+    let bytes = match files.resolve(name).and_then(|path| load::read_mesh(&path)) {
         Ok(bytes) => bytes,
         Err(reason) => {
-            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&name)));
+            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&shown)));
             return None;
         }
     };
     let place = src.problem(field.span(), "").place.map_or(0, |(line, _)| line);
     let used =
         |problem: Problem| problem.with_help(format!("the mesh is used on line {place} of {}", src.file));
-    match obj::read(&name, &bytes, normals) {
+    match obj::read(&shown, &bytes, normals) {
         Ok(mut obj) => {
             obj.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
             if let Some(mesh) = Arc::get_mut(&mut obj.mesh) {

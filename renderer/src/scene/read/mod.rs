@@ -8,10 +8,8 @@ mod shape;
 mod texture;
 mod transform;
 
-use std::path::Path;
-
 use super::limits::MAX_RADIANCE;
-use super::{Description, Environment, MaterialAlone, Shape};
+use super::{Description, Environment, Files, MaterialAlone, Shape};
 use crate::input::{Error, Problem, Section, parse};
 use glam::Vec3;
 use material::{BLACK, Materials};
@@ -20,18 +18,20 @@ use texture::Textures;
 pub(crate) use settings::overrides;
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
 
-/// Reads a scene from the text of a file. `file` is what messages call it, `folder` is where the paths in it start.
+/// Reads a scene from the text of a file. `file` is what messages call it, `files` are those that it may read.
 /// Gives the description and what looks suspicious, or everything that is wrong.
-pub(super) fn read(file: &str, text: &str, folder: &Path) -> Result<(Description, Vec<Problem>), Error> {
-    parse(file, text, "the scene", keys::meant, |top| document_to_description(top, folder))
+pub(super) fn read(file: &str, text: &str, files: &Files) -> Result<(Description, Vec<Problem>), Error> {
+    parse(file, text, "the scene", keys::meant, |top| document_to_description(top, files))
 }
 
 /// Reads one material from the text of a TOML document that has it under the key [`MATERIAL_KEY`].
 pub(super) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+    // Whoever writes a material alone may name any file.
+    let files = Files::new(".", true);
     let read = |top: &Section<'_>| {
         top.reject_unknown_keys(&[MATERIAL_KEY]);
         let section = top.get(MATERIAL_KEY)?.table("the material")?;
-        let mut textures = Textures::new(Path::new("."));
+        let mut textures = Textures::new(&files);
         let material = material::material(MATERIAL_KEY, &section, &mut textures)?;
         Some(MaterialAlone { material, images: textures.images, textures: textures.textures })
     };
@@ -41,7 +41,7 @@ pub(super) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Err
 /// What a material on its own is called.
 pub(super) const MATERIAL_KEY: &str = "material";
 
-fn document_to_description(top: &Section<'_>, folder: &Path) -> Option<Description> {
+fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Description> {
     let src = top.src;
     top.reject_unknown_keys(keys::TOP);
     let render = settings::render(src, top.get("render").and_then(|f| f.table("[render]")));
@@ -55,9 +55,9 @@ fn document_to_description(top: &Section<'_>, folder: &Path) -> Option<Descripti
         Some(section) => environment_radiance(section),
         None => Some(Vec3::ZERO),
     };
-    let mut textures = Textures::new(folder);
+    let mut textures = Textures::new(files);
     let mut materials = material::materials(top, &mut textures);
-    let shapes = shape::shapes(top, &mut materials, folder);
+    let shapes = shape::shapes(top, &mut materials, files);
 
     if src.errors.borrow().is_empty() && radiance == Some(Vec3::ZERO) && !shapes.iter().any(Shape::emits) {
         let place = environment.map_or(0..0, |e| e.span);

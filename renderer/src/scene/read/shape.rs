@@ -1,7 +1,6 @@
 //! `[[shapes]]`.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use glam::{Affine3A, DAffine3, Vec3};
 
@@ -11,7 +10,7 @@ use super::{BLACK, Materials, keys};
 use crate::input::Section;
 use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::scene::{Color, Geometry, Shape};
+use crate::scene::{Color, Files, Geometry, Shape};
 
 /// What is wrong with something that reaches beyond [`MAX_COORDINATE`].
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
@@ -22,7 +21,7 @@ const TOO_SMALL: &str = "is too small for single precision where it stands: it h
 const MIN_RELATIVE_RADIUS: f32 = 1.0 / (1 << 20) as f32;
 
 /// Reads all shapes. Those with errors are left out.
-pub(super) fn shapes(top: &Section<'_>, materials: &mut Materials, folder: &Path) -> Vec<Shape> {
+pub(super) fn shapes(top: &Section<'_>, materials: &mut Materials, files: &Files) -> Vec<Shape> {
     const NONE: &str = "the scene has no shapes; add one with [[shapes]]";
     let src = top.src;
     let Some(field) = top.get("shapes") else {
@@ -35,7 +34,7 @@ pub(super) fn shapes(top: &Section<'_>, materials: &mut Materials, folder: &Path
     if items.is_empty() {
         src.error(field.span(), NONE);
     }
-    let mut meshes = Meshes::new(folder);
+    let mut meshes = Meshes::new(files);
     let mut names = HashMap::new();
     let mut shapes = Vec::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {

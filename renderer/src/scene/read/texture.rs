@@ -1,7 +1,6 @@
 //! Textures: inline tables in the place of numbers and colours.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use device::material::texture::{Channel, Wrap};
 use glam::{Affine2, Vec2};
@@ -10,7 +9,7 @@ use super::keys;
 use crate::input::quoted;
 use crate::input::{Field, Section};
 use crate::scene::image::{self, Found, Meaning};
-use crate::scene::{Bitmap, Format, Image, TexelFilter, Texture};
+use crate::scene::{Bitmap, Files, Format, Image, TexelFilter, Texture};
 
 /// What the numbers of an image file mean, if neither the file nor the user says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +22,7 @@ pub(super) enum ColorSpace {
 
 /// The images and textures of a scene, each image read once however many textures use it.
 pub(super) struct Textures<'a> {
-    folder: &'a Path,
+    files: &'a Files,
     /// By name and meaning; `None` for those with errors, which are reported once.
     read: HashMap<(String, Meaning), Option<usize>>,
     pub(super) images: Vec<Image>,
@@ -31,9 +30,9 @@ pub(super) struct Textures<'a> {
 }
 
 impl<'a> Textures<'a> {
-    /// For a scene whose paths start at `folder`.
-    pub(super) fn new(folder: &'a Path) -> Self {
-        Self { folder, read: HashMap::new(), images: Vec::new(), textures: Vec::new() }
+    /// For a scene that may read `files`.
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self { files, read: HashMap::new(), images: Vec::new(), textures: Vec::new() }
     }
 
     /// The texture in the place of a parameter, and its table.
@@ -98,19 +97,20 @@ impl<'a> Textures<'a> {
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
-        let path = self.folder.join(name);
-        let name = quoted(&path.display().to_string());
-        let index = match image::read(&path, meaning) {
-            Ok(Found { mut image, warning }) => {
+        let path = self.files.resolve(name);
+        let shown = quoted(&self.files.folder().join(name).display().to_string());
+        let read = path.and_then(|path| Ok((image::read(&path, meaning)?, path)));
+        let index = match read {
+            Ok((Found { mut image, warning }, path)) => {
                 image.file = Some(path.into());
                 if let Some(warning) = warning {
-                    file.src.warn(file.src.problem(file.span(), format!("image {name} {warning}")));
+                    file.src.warn(file.src.problem(file.span(), format!("image {shown} {warning}")));
                 }
                 self.images.push(image);
                 Some(self.images.len() - 1)
             }
             Err(reason) => {
-                file.src.error(file.span(), format!("cannot read image {name}: {reason}"));
+                file.src.error(file.span(), format!("cannot read image {shown}: {reason}"));
                 None
             }
         };

@@ -58,7 +58,7 @@ fn the_scene_in_the_documentation_loads() {
 
 #[test]
 fn the_knot_is_what_its_generator_makes() {
-    let committed = std::fs::read_to_string(repository().join("assets/knot.obj")).unwrap();
+    let committed = std::fs::read_to_string(repository().join("scenes/models/knot.obj")).unwrap();
     let made = make_knot::knot();
     assert_eq!(committed.lines().count(), made.lines().count());
     for (a, b) in committed.split_ascii_whitespace().zip(made.split_ascii_whitespace()) {

@@ -151,15 +151,13 @@ fn check_report(report: &str, file: &str) {
 #[test]
 fn broken_scenes() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::create_dir(folder.path().join("assets")).unwrap();
-    std::fs::create_dir(folder.path().join("scenes")).unwrap();
-    std::fs::write(folder.path().join("assets/knot.obj"), OBJ).unwrap();
-    let folder = folder.path().join("scenes");
+    std::fs::create_dir(folder.path().join("models")).unwrap();
+    std::fs::write(folder.path().join("models/knot.obj"), OBJ).unwrap();
     let mut random = Random(1);
     let (mut good, mut bad) = (0, 0);
     for i in 0..6000 {
         let bytes = mutated(SCENES[i % SCENES.len()].as_bytes(), &mut random);
-        match load_bytes("scene.toml", &bytes, &folder) {
+        match load_bytes("scene.toml", &bytes, &Files::new(folder.path(), false)) {
             Ok(loaded) => {
                 good += 1;
                 check(&loaded.description);

@@ -155,7 +155,7 @@ fn degenerate_triangles_are_dropped_with_a_warning() {
     let load = |extra: &str| {
         let text =
             format!("{BASE}[[shapes]]\ntype = \"mesh\"\nfile = \"m.obj\"\nmaterial = \"white\"\n{extra}");
-        load_bytes("s.toml", text.as_bytes(), folder.path())
+        load_bytes("s.toml", text.as_bytes(), &Files::new(folder.path(), false))
     };
     let loaded = load("").unwrap();
     let Geometry::Mesh(mesh) = &loaded.description.shapes[1].geometry else { panic!("no mesh") };
@@ -196,7 +196,7 @@ fn files_without_end_are_not_read() {
     std::fs::File::create(at("long.obj")).unwrap().set_len((4 << 30) + 1).unwrap();
     for (file, why) in [("zero.obj", "it is not a regular file"), ("long.obj", "it is larger than 4 GiB")] {
         let text = format!("{BASE}[[shapes]]\ntype = \"mesh\"\nfile = \"{file}\"\nmaterial = \"white\"");
-        let error = load_bytes("s.toml", text.as_bytes(), folder.path()).unwrap_err();
+        let error = load_bytes("s.toml", text.as_bytes(), &Files::new(folder.path(), false)).unwrap_err();
         let path = at(file).display().to_string();
         assert_eq!(error.to_string(), format!("s.toml:15:8: cannot read mesh file \"{path}\": {why}"));
     }

@@ -4,8 +4,6 @@ mod files;
 mod fuzz;
 mod meshes;
 
-use std::path::Path;
-
 use glam::{Affine3A, Vec2, Vec3};
 
 use super::*;
@@ -31,7 +29,7 @@ fn scene(text: &str) -> Description {
 }
 
 fn loaded(text: &str) -> Result<Loaded, Error> {
-    load_bytes("scene.toml", text.as_bytes(), Path::new("."))
+    load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false))
 }
 
 /// What a transform, written in TOML, makes of points and directions.
