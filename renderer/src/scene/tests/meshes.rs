@@ -196,7 +196,7 @@ fn files_without_end_are_not_read() {
     std::fs::File::create(at("long.obj")).unwrap().set_len((4 << 30) + 1).unwrap();
     for (file, why) in [("zero.obj", "it is not a regular file"), ("long.obj", "it is larger than 4 GiB")] {
         let text = format!("{BASE}[[shapes]]\ntype = \"mesh\"\nfile = \"{file}\"\nmaterial = \"white\"");
-        let error = load_bytes("s.toml", text.as_bytes(), &Files::new(folder.path(), false)).unwrap_err();
+        let error = load_bytes("s.toml", text.as_bytes(), &Files::new(folder.path(), true)).unwrap_err();
         let path = at(file).display().to_string();
         assert_eq!(error.to_string(), format!("s.toml:15:8: cannot read mesh file \"{path}\": {why}"));
     }
