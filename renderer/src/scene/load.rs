@@ -106,10 +106,11 @@ pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Reads and validates the contents of a TOML scene file. `file` is its name in messages; paths in it start
-/// where `files` says.
+/// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
+/// `files` says.
 pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<Loaded, Error> {
-    SceneFormat::Toml.read(file, bytes, files, &Options::default())
+    let format = SceneFormat::of(Path::new(file)).map_err(|message| Problem::of_file(file, message))?;
+    format.read(file, bytes, files, &Options::default())
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with

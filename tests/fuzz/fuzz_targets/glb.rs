@@ -1,0 +1,6 @@
+//! The parser of `.glb` files.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| torrance_fuzz::scene("scene.glb", data));
