@@ -2,6 +2,8 @@
 
 use core::f32::consts::{FRAC_PI_2, FRAC_PI_4, LN_2, LOG2_E, PI};
 
+use glam::Vec2;
+
 use crate::arch::{max, min, sqrt};
 
 /// (sin x, cos x) for |x| ≤ π/4, to 1.2·10⁻⁷. Minimax polynomials of Moshier's Cephes library (sinf.c).
@@ -78,6 +80,12 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     let angle = if a > b { angle } else { FRAC_PI_2 - angle };
     let angle = if x < 0.0 { PI - angle } else { angle };
     if y < 0.0 { -angle } else { angle }
+}
+
+/// What x is above the next lower integer, in [0, 1].
+#[inline(always)]
+pub fn fract(x: f32) -> f32 {
+    x - Vec2::new(x, 0.0).floor().x
 }
 
 /// xʸ for x ≥ 0 and y > 0, to 2·10⁻⁷·(1 + |y ln x|) of it; subnormal x is 0.

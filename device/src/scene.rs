@@ -1,7 +1,7 @@
 //! The scene as the stages see it.
 
 use crate::bsdf::plastic::Coat;
-use crate::bvh::Node;
+use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
 use crate::light::{AliasEntry, Light};
 use crate::material::Material;
@@ -14,14 +14,17 @@ use crate::shape::triangle::{TriangleNormals, TriangleUvs};
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SceneView {
-    /// The hierarchy; the root is node 0.
+    /// The trees of the hierarchy; the root of that of the world is node 0.
     pub nodes: *const Node,
-    /// Primitives in the order of the leaves; one may occur more than once.
+    /// Primitives in the order of the leaves, those of the world first and then those of groups; one may occur more than
+    /// once.
     pub prims: *const Primitive,
     /// Which primitive of the scene each of them is, the same for all occurrences of one.
     pub sources: *const u32,
     /// The vertices by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
     pub columns: VertexColumns,
+    /// Instances of groups in the order of the leaves.
+    pub instances: *const Instance,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: *const TriangleNormals,
     /// Texture coordinates at the vertices of the triangles that have `normals`; null if no material asks for them.
@@ -44,8 +47,10 @@ pub struct SceneView {
     pub environment: u32,
     /// Non-zero if any material has holes.
     pub has_holes: u32,
-    /// Unused.
-    pub reserved: u32,
+    /// Non-zero if shading normals that face away from the viewer shade all the same, and decide which side is seen.
+    pub keeps_hidden_normals: u32,
+    /// Root of the tree of the instances, or 0 if there are none.
+    pub instances_root: u32,
     /// The camera.
     pub camera: Camera,
 }

@@ -67,7 +67,7 @@ fn path(
     loop {
         // SAFETY: the view is of an uploaded scene that is still there, and any machine is portable.
         let (hit, before, mut shaded) = unsafe {
-            let hit = closest_hit::<Portable>(view, state.ray, f32::INFINITY);
+            let hit = closest_hit::<Portable, Full>(view, state.ray, f32::INFINITY);
             let before = state;
             (hit, before, shade::<Full>(view, &scene.settings, &mut state, &hit))
         };

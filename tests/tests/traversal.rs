@@ -1,6 +1,7 @@
 //! Traversal against brute force, and watertightness.
 
 use device::arch::{Arch, Portable};
+use device::bsdf::Full;
 use device::bvh::packet::{self, HitColumns, RayColumns};
 use device::bvh::{Hit, TraversalRay, closest_hit, occluded};
 use device::ray::Ray;
@@ -67,7 +68,7 @@ fn with_view(scene: &SceneData, test: impl FnOnce(&SceneView)) {
 
 fn brute_force(prims: &[Primitive], ray: Ray, t_max: f32) -> Option<f32> {
     let ray = TraversalRay::new(ray);
-    prims.iter().filter_map(|p| shape::intersect(p, &ray, t_max)).map(|(t, _)| t).min_by(f32::total_cmp)
+    prims.iter().filter_map(|p| shape::intersect::<Full>(p, &ray, t_max)).map(|(t, _)| t).min_by(f32::total_cmp)
 }
 
 /// Random rays, axis-parallel rays, and rays within axis-parallel planes.
@@ -100,11 +101,11 @@ impl Tracer {
     const fn single<A: Arch>(name: &'static str) -> Self {
         // SAFETY: views are of uploaded scenes, and `tracers` has checked the machine.
         let nearest = |view: &SceneView, rays: &Rays| unsafe {
-            rays.iter().map(|&(ray, t_max)| closest_hit::<A>(view, ray, t_max)).collect()
+            rays.iter().map(|&(ray, t_max)| closest_hit::<A, Full>(view, ray, t_max)).collect()
         };
         // SAFETY: as above.
         let occluded = |view: &SceneView, rays: &Rays| unsafe {
-            rays.iter().map(|&(ray, t_max)| occluded::<A>(view, ray, t_max)).collect()
+            rays.iter().map(|&(ray, t_max)| occluded::<A, Full>(view, ray, t_max)).collect()
         };
         Self { name, nearest, occluded }
     }
@@ -129,7 +130,7 @@ fn in_packets<A: Arch, const ANY: bool>(view: &SceneView, rays: &Rays) -> Vec<Hi
             columns.set(i, ray, t_max);
         }
         // SAFETY: the view is of an uploaded scene, and `tracers` has checked the machine.
-        unsafe { packet::intersect::<A, ANY, N>(view, &mut columns, rays.len(), &mut hits) };
+        unsafe { packet::intersect::<A, Full, ANY, N>(view, &mut columns, rays.len(), &mut hits) };
         found.extend((0..rays.len()).map(|i| hits.get(i)));
     }
     found

@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use super::lanes::F32x8;
 use super::{Arch, Mask, Real, Vec3s, minus, splat};
+use crate::bsdf::Compiled;
 use crate::bvh::node::{Node, NodeHits, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay};
 use crate::bvh::{self, Hit};
 use crate::scene::{SceneView, VertexColumns};
@@ -24,7 +25,7 @@ impl Arch for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn intersect_prims<const ANY: bool>(
+    unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &SceneView,
         base: u32,
         mut bits: u32,
@@ -35,7 +36,7 @@ impl Arch for Avx2 {
             // The eight up to the highest that is left.
             let first = (31 - bits.leading_zeros()).saturating_sub(7);
             // SAFETY: as the caller promised.
-            unsafe { intersect_eight::<ANY>(scene, base + first, bits >> first, ray, hit) };
+            unsafe { intersect_eight::<C, ANY>(scene, base + first, bits >> first, ray, hit) };
             if ANY && hit.is_hit() {
                 return;
             }
@@ -48,7 +49,7 @@ impl Arch for Avx2 {
 /// arithmetic, and so the same bits.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn intersect_eight<const ANY: bool>(
+unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     scene: &SceneView,
     base: u32,
     bits: u32,
@@ -76,7 +77,7 @@ unsafe fn intersect_eight<const ANY: bool>(
     let decided = zero.lt(u.abs()) & zero.lt(v.abs()) & zero.lt(w.abs());
     if bits & !decided.bits() != 0 {
         // SAFETY: as the caller promised.
-        return unsafe { one_by_one::<ANY>(scene, base, bits, ray, hit) };
+        return unsafe { one_by_one::<C, ANY>(scene, base, bits, ray, hit) };
     }
     // No number is zero here: all are negative, or all positive, where the signs are alike.
     let inside = bits & !u.signs_differ(v, w).bits();
@@ -97,14 +98,14 @@ unsafe fn intersect_eight<const ANY: bool>(
         let i = lane as usize;
         // SAFETY: both are primitives of the scene.
         if unsafe { hit.yields_to(scene, t[i], base + lane) } {
-            *hit = Hit { t: t[i], prim: base + lane, b: [b[0][i], b[1][i]] };
+            *hit = Hit { t: t[i], prim: base + lane, b: [b[0][i], b[1][i]], instance: Hit::WORLD };
         }
     }
 }
 
 /// [`bvh::intersect_prims`], out of the way of the loop's registers.
 #[inline(never)]
-unsafe fn one_by_one<const ANY: bool>(
+unsafe fn one_by_one<C: Compiled, const ANY: bool>(
     scene: &SceneView,
     base: u32,
     bits: u32,
@@ -112,7 +113,7 @@ unsafe fn one_by_one<const ANY: bool>(
     hit: &mut Hit,
 ) {
     // SAFETY: as the caller promised.
-    unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
+    unsafe { bvh::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
 }
 
 /// A vertex of eight triangles: three columns, `stride` apart.

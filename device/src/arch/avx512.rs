@@ -3,6 +3,7 @@
 use super::Arch;
 use super::avx2::Avx2;
 use super::lanes::F32x16;
+use crate::bsdf::Compiled;
 use crate::bvh::{Hit, Node, NodeHits, TraversalRay};
 use crate::scene::SceneView;
 
@@ -19,7 +20,7 @@ impl Arch for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn intersect_prims<const ANY: bool>(
+    unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &SceneView,
         base: u32,
         bits: u32,
@@ -27,6 +28,6 @@ impl Arch for Avx512 {
         hit: &mut Hit,
     ) {
         // SAFETY: as the caller promised.
-        unsafe { Avx2::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
+        unsafe { Avx2::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
     }
 }

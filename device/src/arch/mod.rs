@@ -1,6 +1,7 @@
 //! The only place that knows the machine: rounding-exact arithmetic, elementary functions, wide loads, and
 //! the tests of the BVH in the form each machine runs fastest.
 
+use crate::bsdf::Compiled;
 use crate::bvh::{self, Hit, Node, NodeHits, TraversalRay};
 use crate::scene::SceneView;
 
@@ -24,7 +25,7 @@ pub use avx512::Avx512;
 pub use host::*;
 #[cfg(target_arch = "nvptx64")]
 pub use nvptx::*;
-pub(crate) use real::{Mask, Real, Vec3s, minus, splat};
+pub(crate) use real::{Mask, Real, Vec3s, cross, dot, minus, scaled, splat};
 
 /// An instruction set that the stages can be compiled for. Each stage is generic over it, so that one
 /// binary holds a version for every machine and chooses at run time.
@@ -48,7 +49,7 @@ pub trait Arch: 'static {
     /// # Safety
     /// `scene` is valid and has all these primitives; the machine has this instruction set.
     #[inline(always)]
-    unsafe fn intersect_prims<const ANY: bool>(
+    unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &SceneView,
         base: u32,
         bits: u32,
@@ -56,6 +57,6 @@ pub trait Arch: 'static {
         hit: &mut Hit,
     ) {
         // SAFETY: as the caller promised.
-        unsafe { bvh::intersect_prims::<ANY>(scene, base, bits, ray, hit) }
+        unsafe { bvh::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
     }
 }

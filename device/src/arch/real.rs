@@ -105,6 +105,24 @@ pub(crate) fn minus<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> Vec3s<F> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
+/// a·s.
+#[inline(always)]
+pub(crate) fn scaled<F: Real>(a: Vec3s<F>, s: F) -> Vec3s<F> {
+    [a[0] * s, a[1] * s, a[2] * s]
+}
+
+/// The dot product.
+#[inline(always)]
+pub(crate) fn dot<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> F {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The cross product.
+#[inline(always)]
+pub(crate) fn cross<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> Vec3s<F> {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
 /// Truth values.
 pub(crate) trait Mask:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> + 'static

@@ -9,13 +9,14 @@ use core::mem::MaybeUninit;
 use glam::Vec3;
 
 use crate::arch::{Arch, Mask, Real, Vec3s, load, minus, splat};
+use crate::bsdf::Compiled;
 use crate::ray::Ray;
 use crate::sampling::tangents;
 use crate::scene::SceneView;
-use crate::shape::{self, sphere, triangle};
+use crate::shape::{self, Primitive, cylinder, disk, sphere, triangle};
 
 use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay, safe_inverse};
-use super::traverse::{Hit, NODES, STACK_SIZE, traverse_below};
+use super::traverse::{Hit, NODES, Prims, STACK_SIZE, has_instances, traverse_below, traverse_instances};
 
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
@@ -37,6 +38,7 @@ pub struct HitColumns<const N: usize> {
     t: [f32; N],
     prim: [u32; N],
     b: [[f32; N]; 2],
+    instance: [u32; N],
 }
 
 impl<const N: usize> RayColumns<N> {
@@ -78,13 +80,20 @@ impl<const N: usize> RayColumns<N> {
 impl<const N: usize> HitColumns<N> {
     /// Room for `N` hits.
     pub const fn zeroed() -> Self {
-        Self { t: [0.0; N], prim: [0; N], b: [[0.0; N]; 2] }
+        Self { t: [0.0; N], prim: [0; N], b: [[0.0; N]; 2], instance: [Hit::WORLD; N] }
     }
 
     /// What ray `i` met.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Hit {
-        Hit { t: self.t[i], prim: self.prim[i], b: [self.b[0][i], self.b[1][i]] }
+        let (t, prim, instance) = (self.t[i], self.prim[i], self.instance[i]);
+        Hit { t, prim, b: [self.b[0][i], self.b[1][i]], instance }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, i: usize, hit: Hit) {
+        (self.t[i], self.prim[i], self.instance[i]) = (hit.t, hit.prim, hit.instance);
+        (self.b[0][i], self.b[1][i]) = (hit.b[0], hit.b[1]);
     }
 }
 
@@ -95,9 +104,10 @@ const NOTHING: f32 = -1.0;
 /// known that it is there.
 ///
 /// # Safety
-/// `scene` is valid, `len` ≤ `N`, and the machine is an `A`.
+/// `scene` is valid and asks for no features but those of `C`, `len` ≤ `N`, and the machine is an `A`. The columns of
+/// hits are of this scene alone.
 #[inline(always)]
-pub unsafe fn intersect<A: Arch, const ANY: bool, const N: usize>(
+pub unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
     scene: &SceneView,
     rays: &mut RayColumns<N>,
     len: usize,
@@ -110,12 +120,36 @@ pub unsafe fn intersect<A: Arch, const ANY: bool, const N: usize>(
         // SAFETY: columns are as long as all packets; the rest as the caller promised.
         unsafe {
             let packet = Packet::new(load3(&rays.o, first), load3(&rays.d, first));
-            let hit = traverse::<A, ANY>(scene, &packet, A::Packet::load(rays.t_max.as_ptr().add(first)));
+            let hit = traverse::<A, C, ANY>(scene, &packet, A::Packet::load(rays.t_max.as_ptr().add(first)));
             hit.t.store(hits.t.as_mut_ptr().add(first));
             hit.prim.store(hits.prim.as_mut_ptr().cast::<f32>().add(first));
             hit.b[0].store(hits.b[0].as_mut_ptr().add(first));
             hit.b[1].store(hits.b[1].as_mut_ptr().add(first));
+            if has_instances::<C>(scene) {
+                instances::<A, C, ANY, N>(scene, &packet, first, hits);
+            }
         }
+    }
+}
+
+/// Looks for hits on instances, ray by ray: packets fall apart in their many spaces.
+///
+/// # Safety
+/// `scene` is valid and has instances, `first` is the place of the packet in the columns, and the machine is an `A`.
+#[inline(never)]
+unsafe fn instances<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
+    scene: &SceneView,
+    packet: &Packet<A::Packet>,
+    first: usize,
+    hits: &mut HitColumns<N>,
+) {
+    for i in 0..A::Packet::LANES {
+        let mut hit = Hit { instance: Hit::WORLD, ..hits.get(first + i) };
+        if 0.0 <= hit.t && !(ANY && hit.is_hit()) {
+            // SAFETY: as the caller promised.
+            unsafe { traverse_instances::<A, C, ANY>(scene, &packet.ray(i), &mut hit) };
+        }
+        hits.set(first + i, hit);
     }
 }
 
@@ -192,6 +226,7 @@ impl<F: Real> PacketHit<F> {
             t: lane(&self.t, i),
             prim: lane(&self.prim, i).to_bits(),
             b: [lane(&self.b[0], i), lane(&self.b[1], i)],
+            instance: Hit::WORLD,
         }
     }
 
@@ -235,7 +270,7 @@ impl<F: Real> Stack<F> {
 /// # Safety
 /// `scene` is valid, and the machine is an `A`.
 #[inline(always)]
-unsafe fn traverse<A: Arch, const ANY: bool>(
+unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     packet: &Packet<A::Packet>,
     t_max: A::Packet,
@@ -248,13 +283,13 @@ unsafe fn traverse<A: Arch, const ANY: bool>(
         let mut active = near.le(hit.t).bits();
         if active.count_ones() > FEW {
             // SAFETY: the node is one of the tree.
-            unsafe { visit::<A, ANY>(scene, packet, node, &mut hit, &mut stack) };
+            unsafe { visit::<A, C, ANY>(scene, packet, node, &mut hit, &mut stack) };
         } else {
             while active != 0 {
                 let i = active.trailing_zeros() as usize;
                 active &= active - 1;
                 // SAFETY: as above.
-                unsafe { alone::<A, ANY>(scene, packet, node, i, &mut hit) };
+                unsafe { alone::<A, C, ANY>(scene, packet, node, i, &mut hit) };
             }
         }
         next = stack.pop();
@@ -267,7 +302,7 @@ unsafe fn traverse<A: Arch, const ANY: bool>(
 /// # Safety
 /// `scene` is valid and has this node, and the machine is an `A`.
 #[inline(always)]
-unsafe fn alone<A: Arch, const ANY: bool>(
+unsafe fn alone<A: Arch, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     packet: &Packet<A::Packet>,
     node: u32,
@@ -276,7 +311,7 @@ unsafe fn alone<A: Arch, const ANY: bool>(
 ) {
     let mut best = hit.lane(i);
     // SAFETY: as the caller promised.
-    unsafe { traverse_below::<A, ANY>(scene, &packet.ray(i), node, &mut best) };
+    unsafe { traverse_below::<A, C, Prims, ANY>(scene, &packet.ray(i), node, &mut best) };
     if ANY && best.is_hit() {
         best.t = NOTHING;
     }
@@ -288,7 +323,7 @@ unsafe fn alone<A: Arch, const ANY: bool>(
 /// # Safety
 /// `scene` is valid and has this node, and the machine is an `A`.
 #[inline(always)]
-unsafe fn visit<A: Arch, const ANY: bool>(
+unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     packet: &Packet<A::Packet>,
     node: u32,
@@ -304,7 +339,7 @@ unsafe fn visit<A: Arch, const ANY: bool>(
         let i = 31 - prims.leading_zeros();
         prims &= !(1 << i);
         // SAFETY: the leaf's primitives are of the scene.
-        unsafe { intersect_prim::<A::Packet, ANY>(scene, node.prim_base + i, packet, hit) };
+        unsafe { intersect_prim::<A::Packet, C, ANY>(scene, node.prim_base + i, packet, hit) };
     }
     let mut nodes = hits >> 24;
     while nodes != 0 {
@@ -395,7 +430,7 @@ impl<F: Real> Slabs<F> {
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
-unsafe fn intersect_prim<F: Real, const ANY: bool>(
+unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     index: u32,
     packet: &Packet<F>,
@@ -417,9 +452,13 @@ unsafe fn intersect_prim<F: Real, const ANY: bool>(
         let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
         // SAFETY: as the caller promised.
         unsafe {
-            accept::<F, ANY>(scene, index, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit)
+            accept::<F, C, ANY>(scene, index, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit)
         };
         return;
+    }
+    if prim.is_rare::<C>() {
+        // SAFETY: as the caller promised.
+        return unsafe { intersect_rare::<F, C, ANY>(scene, index, &prim, packet, hit) };
     }
     let [a, b, c] = [splat(prim.a), splat(prim.b), splat(prim.c)];
     let vertices = [minus(a, packet.o), minus(b, packet.o), minus(c, packet.o)];
@@ -432,11 +471,37 @@ unsafe fn intersect_prim<F: Real, const ANY: bool>(
     // No branch if none is inside: it is as likely as not.
     let (t, b) = triangle::distance(vertices, edges, packet.d);
     // SAFETY: as the caller promised.
-    unsafe { accept::<F, ANY>(scene, index, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit) };
+    unsafe { accept::<F, C, ANY>(scene, index, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit) };
     if undecided.bits() != 0 {
         // SAFETY: as the caller promised.
-        unsafe { one_by_one::<F, ANY>(scene, index, packet, undecided.bits(), hit) };
+        unsafe { one_by_one::<F, C, ANY>(scene, index, packet, undecided.bits(), hit) };
     }
+}
+
+/// [`intersect_prim`] for what is neither triangle nor sphere.
+///
+/// # Safety
+/// As [`intersect_prim`].
+#[inline(always)]
+unsafe fn intersect_rare<F: Real, C: Compiled, const ANY: bool>(
+    scene: &SceneView,
+    index: u32,
+    prim: &Primitive,
+    packet: &Packet<F>,
+    hit: &mut PacketHit<F>,
+) {
+    let zero = F::splat(0.0);
+    let o = minus(packet.o, splat(prim.a));
+    let (t, b, met) = if prim.is_disk() {
+        let (t, [x, y]) = disk::meet(o, packet.d, splat(prim.b), splat(prim.c));
+        (t, [x, y], (x * x + y * y).le(F::splat(1.0)))
+    } else {
+        let (t0, t1) = cylinder::roots(o, packet.d, splat(prim.c), F::splat(prim.b.x));
+        let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
+        (t, [zero; 2], zero.lt(t))
+    };
+    // SAFETY: as the caller promised.
+    unsafe { accept::<F, C, ANY>(scene, index, packet, met & zero.lt(t) & t.le(hit.t), t, b, hit) };
 }
 
 /// Records hits that are no farther than what the rays have met so far.
@@ -444,7 +509,7 @@ unsafe fn intersect_prim<F: Real, const ANY: bool>(
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
-unsafe fn accept<F: Real, const ANY: bool>(
+unsafe fn accept<F: Real, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     index: u32,
     packet: &Packet<F>,
@@ -461,7 +526,7 @@ unsafe fn accept<F: Real, const ANY: bool>(
     hit.b = [F::select(mask, b[0], hit.b[0]), F::select(mask, b[1], hit.b[1])];
     if ties.bits() != 0 {
         // SAFETY: as the caller promised.
-        unsafe { one_by_one::<F, ANY>(scene, index, packet, ties.bits(), hit) };
+        unsafe { one_by_one::<F, C, ANY>(scene, index, packet, ties.bits(), hit) };
     }
 }
 
@@ -470,7 +535,7 @@ unsafe fn accept<F: Real, const ANY: bool>(
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(never)]
-unsafe fn one_by_one<F: Real, const ANY: bool>(
+unsafe fn one_by_one<F: Real, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     index: u32,
     packet: &Packet<F>,
@@ -483,11 +548,11 @@ unsafe fn one_by_one<F: Real, const ANY: bool>(
         let i = lanes.trailing_zeros() as usize;
         lanes &= lanes - 1;
         let mut best = hit.lane(i);
-        if let Some((t, b)) = shape::intersect(&prim, &packet.ray(i), best.t)
+        if let Some((t, b)) = shape::intersect::<C>(&prim, &packet.ray(i), best.t)
             // SAFETY: as the caller promised; what was hit before is a primitive of the scene as well.
             && unsafe { best.yields_to(scene, t, index) }
         {
-            best = Hit { t: if ANY { NOTHING } else { t }, prim: index, b };
+            best = Hit { t: if ANY { NOTHING } else { t }, prim: index, b, instance: Hit::WORLD };
             hit.set_lane(i, best);
         }
     }

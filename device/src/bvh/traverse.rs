@@ -3,11 +3,12 @@
 use core::mem::MaybeUninit;
 
 use crate::arch::{Arch, load};
+use crate::bsdf::{Compiled, Features};
 use crate::ray::Ray;
 use crate::scene::SceneView;
 use crate::shape;
 
-use super::TraversalRay;
+use super::{Instance, TraversalRay};
 
 /// Where a ray meets a primitive.
 #[derive(Clone, Copy, Debug)]
@@ -17,21 +18,38 @@ pub struct Hit {
     pub t: f32,
     /// Index into [`SceneView::prims`], or [`Hit::MISS`].
     pub prim: u32,
-    /// Barycentric coordinates of vertices 1 and 2 on a triangle; unused on a sphere.
+    /// Barycentric coordinates of vertices 1 and 2 on a triangle, or coordinates along the half-axes of a disk.
     pub b: [f32; 2],
+    /// Index into [`SceneView::instances`], or [`Hit::WORLD`].
+    pub instance: u32,
 }
 
 impl Hit {
     /// `prim` of a ray that meets nothing.
     pub const MISS: u32 = u32::MAX;
+    /// `instance` of primitives that are in no group.
+    pub const WORLD: u32 = u32::MAX;
 
     /// A ray that has met nothing closer than `t_max`.
     #[inline(always)]
     const fn miss(t_max: f32) -> Self {
-        Self { t: t_max, prim: Self::MISS, b: [0.0; 2] }
+        Self { t: t_max, prim: Self::MISS, b: [0.0; 2], instance: Self::WORLD }
     }
 
-    /// Whether an intersection with primitive `prim` at `t` takes the place of this hit. Among equally near ones the
+    /// The instance that was met, in code that is compiled for them.
+    ///
+    /// # Safety
+    /// `scene` is valid and the hit is on it.
+    #[inline(always)]
+    pub(crate) unsafe fn instance<C: Compiled>(&self, scene: &SceneView) -> Option<Instance> {
+        if !C::FEATURES.contains(Features::INSTANCES) || self.instance == Self::WORLD {
+            return None;
+        }
+        // SAFETY: as the caller promised.
+        Some(unsafe { load(scene.instances.add(self.instance as usize)) })
+    }
+
+    /// Whether an intersection with primitive `prim` of the same tree at `t` takes the place of this hit. Among equally near ones the
     /// last in the scene wins, so that it does not matter in which order, and by which of its occurrences in the
     /// leaves, a primitive is found. The end of the ray wins against all.
     ///
@@ -88,21 +106,21 @@ impl Stack<'_> {
 /// The nearest intersection closer than `t_max`.
 ///
 /// # Safety
-/// `scene` is valid and the machine is an `A`.
+/// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn closest_hit<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
+pub unsafe fn closest_hit<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
     // SAFETY: as the caller promised.
-    unsafe { traverse::<A, false>(scene, ray, t_max) }
+    unsafe { traverse::<A, C, false>(scene, ray, t_max) }
 }
 
 /// Whether anything lies on the ray closer than `t_max`.
 ///
 /// # Safety
-/// `scene` is valid and the machine is an `A`.
+/// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn occluded<A: Arch>(scene: &SceneView, ray: Ray, t_max: f32) -> bool {
+pub unsafe fn occluded<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_max: f32) -> bool {
     // SAFETY: as the caller promised.
-    unsafe { traverse::<A, true>(scene, ray, t_max).is_hit() }
+    unsafe { traverse::<A, C, true>(scene, ray, t_max).is_hit() }
 }
 
 /// Bits of a [`Group`] that stand for nodes; the lower 24 stand for primitives.
@@ -110,19 +128,114 @@ pub(super) const NODES: u32 = 0xff00_0000;
 
 /// The nearest hit closer than `t_max`, or with `ANY` the first that is found.
 #[inline(always)]
-unsafe fn traverse<A: Arch, const ANY: bool>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
+unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
     let mut hit = Hit::miss(t_max);
+    let ray = TraversalRay::new(ray);
     // SAFETY: as the caller promised.
-    unsafe { traverse_below::<A, ANY>(scene, &TraversalRay::new(ray), 0, &mut hit) };
+    unsafe {
+        traverse_below::<A, C, Prims, ANY>(scene, &ray, 0, &mut hit);
+        if has_instances::<C>(scene) && !(ANY && hit.is_hit()) {
+            traverse_instances::<A, C, ANY>(scene, &ray, &mut hit);
+        }
+    }
     hit
+}
+
+/// Whether there are instances in the scene.
+#[inline(always)]
+pub(super) const fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
+    C::FEATURES.contains(Features::INSTANCES) && scene.instances_root != 0
+}
+
+/// Looks for hits on instances that are closer than `hit`.
+///
+/// # Safety
+/// `scene` is valid and has instances, and the machine is an `A`.
+#[inline(always)]
+pub(super) unsafe fn traverse_instances<A: Arch, C: Compiled, const ANY: bool>(
+    scene: &SceneView,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    // SAFETY: as the caller promised.
+    unsafe { traverse_below::<A, C, Instances, ANY>(scene, ray, scene.instances_root, hit) }
+}
+
+/// What is in the leaves of a tree.
+pub(super) trait Leaf {
+    /// Tests `ray` against what is at `base` + i for all i that are set in `bits`, and puts the nearest one closer than
+    /// `hit.t` into `hit`; with `ANY`, any one.
+    ///
+    /// # Safety
+    /// `scene` is valid and has these in a tree, and the machine is an `A`.
+    unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
+        scene: &SceneView,
+        base: u32,
+        bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    );
+}
+
+/// Primitives.
+pub(super) struct Prims;
+
+impl Leaf for Prims {
+    #[inline(always)]
+    unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
+        scene: &SceneView,
+        base: u32,
+        bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        // SAFETY: as the caller promised.
+        unsafe { A::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) };
+    }
+}
+
+/// Instances: the ray goes on in the space of the group.
+struct Instances;
+
+impl Leaf for Instances {
+    #[inline(always)]
+    unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
+        scene: &SceneView,
+        base: u32,
+        mut bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        while bits != 0 {
+            let bit = 31 - bits.leading_zeros();
+            bits &= !(1 << bit);
+            // SAFETY: the bit stands for an instance of the scene, and its root is a node.
+            let (inner, stretch) = unsafe {
+                let instance = load(scene.instances.add((base + bit) as usize));
+                let (local, stretch) = instance.enter(&ray.ray);
+                let mut inner = Hit::miss(hit.t * stretch);
+                let local = TraversalRay::new(local);
+                traverse_below::<A, C, Prims, ANY>(scene, &local, instance.root, &mut inner);
+                (inner, stretch)
+            };
+            // Instances are visited in the same order on every machine: of those equally near the first wins.
+            let t = inner.t / stretch;
+            if inner.is_hit() && t < hit.t {
+                *hit = Hit { t, instance: base + bit, ..inner };
+                if ANY {
+                    return;
+                }
+            }
+        }
+    }
 }
 
 /// Looks for hits below a node that are closer than `hit`.
 ///
 /// # Safety
-/// `scene` is valid and has this node, and the machine is an `A`.
+/// `scene` is valid and has this node in a tree with leaves `L`, and the machine is an `A`.
 #[inline(always)]
-pub(super) unsafe fn traverse_below<A: Arch, const ANY: bool>(
+pub(super) unsafe fn traverse_below<A: Arch, C: Compiled, L: Leaf, const ANY: bool>(
     scene: &SceneView,
     ray: &TraversalRay,
     node: u32,
@@ -151,7 +264,7 @@ pub(super) unsafe fn traverse_below<A: Arch, const ANY: bool>(
         unsafe {
             let node = A::intersect_children(scene.nodes.add((base + before) as usize), ray, hit.t);
             nodes = (node.child_base, (node.hits & NODES) | node.imask);
-            A::intersect_prims::<ANY>(scene, node.prim_base, node.hits & !NODES, ray, hit);
+            L::intersect::<A, C, ANY>(scene, node.prim_base, node.hits & !NODES, ray, hit);
         }
         if ANY && hit.is_hit() {
             return;
@@ -164,7 +277,7 @@ pub(super) unsafe fn traverse_below<A: Arch, const ANY: bool>(
 /// # Safety
 /// As [`Arch::intersect_prims`].
 #[inline(always)]
-pub(crate) unsafe fn intersect_prims<const ANY: bool>(
+pub(crate) unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
     scene: &SceneView,
     base: u32,
     mut bits: u32,
@@ -177,11 +290,11 @@ pub(crate) unsafe fn intersect_prims<const ANY: bool>(
         let index = base + bit;
         // SAFETY: the bit stands for a primitive of the tree.
         let prim = unsafe { load(scene.prims.add(index as usize)) };
-        if let Some((t, b)) = shape::intersect(&prim, ray, hit.t)
+        if let Some((t, b)) = shape::intersect::<C>(&prim, ray, hit.t)
             // SAFETY: as above; what was hit before is a primitive as well.
             && unsafe { hit.yields_to(scene, t, index) }
         {
-            *hit = Hit { t, prim: index, b };
+            *hit = Hit { t, prim: index, b, instance: Hit::WORLD };
             if ANY {
                 return;
             }

@@ -127,7 +127,7 @@ impl Bundle {
         // SAFETY: as the caller promised; the first `alive` of `self.alive` are indices of paths.
         unsafe {
             while alive > 0 {
-                self.extend::<A>(scene, alive);
+                self.extend::<A, C>(scene, alive);
                 alive = self.shade::<A, C>(scene, settings, alive);
             }
             for i in 0..self.len {
@@ -143,7 +143,7 @@ impl Bundle {
     /// # Safety
     /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
     #[inline(always)]
-    unsafe fn extend<A: Arch>(&mut self, scene: &SceneView, alive: usize) {
+    unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize) {
         // SAFETY: as the caller promised; the paths alive are among those begun.
         unsafe {
             self.sort_by_octant(alive);
@@ -151,7 +151,7 @@ impl Bundle {
                 let ray = self.state(self.alive[k]).ray;
                 self.rays.set(k, ray, f32::INFINITY);
             }
-            packet::intersect::<A, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits);
+            packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits);
         }
     }
 
@@ -228,7 +228,7 @@ impl Bundle {
         }
         // SAFETY: as the caller promised.
         unsafe {
-            packet::intersect::<A, true, WIDTH>(scene, &mut self.shadow_rays, shadow_rays, &mut self.hits);
+            packet::intersect::<A, C, true, WIDTH>(scene, &mut self.shadow_rays, shadow_rays, &mut self.hits);
         }
         for k in 0..shadow_rays {
             if !self.hits.get(k).is_hit() {

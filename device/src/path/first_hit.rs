@@ -12,7 +12,6 @@ use crate::bsdf::Full;
 use crate::bvh::{Hit, closest_hit};
 use crate::film::FirstHitPixel;
 use crate::scene::SceneView;
-use crate::shape::sphere;
 use crate::shape::triangle::TriangleUvs;
 
 /// Arguments of the stage.
@@ -86,7 +85,7 @@ unsafe fn meet<A: Arch>(
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
         while state.holes < MAX_HOLES {
-            let hit = closest_hit::<A>(scene, state.ray, f32::INFINITY);
+            let hit = closest_hit::<A, Full>(scene, state.ray, f32::INFINITY);
             if !hit.is_hit() {
                 return None;
             }
@@ -109,7 +108,7 @@ unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
         for _ in 0..MAX_HOLES {
-            let hit = closest_hit::<A>(scene, ray, f32::INFINITY);
+            let hit = closest_hit::<A, Full>(scene, ray, f32::INFINITY);
             if !hit.is_hit() {
                 break;
             }
@@ -132,8 +131,9 @@ unsafe fn uv_at(scene: &SceneView, uvs: *const TriangleUvs, hit: &Hit, surface: 
     if uvs.is_null() {
         return Vec2::ZERO;
     }
-    if surface.prim.is_sphere() {
-        return sphere::uv(&surface.prim, surface.ng);
+    if !surface.prim.is_triangle() {
+        // SAFETY: as the caller promised.
+        return unsafe { surface.analytic_uv::<Full>(scene) };
     }
     // SAFETY: as the caller promised.
     unsafe { load(uvs.add(load(scene.sources.add(hit.prim as usize)) as usize)) }.at(hit.b)

@@ -88,7 +88,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 24] = [
+pub const LAYOUT: [u32; 25] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -113,6 +113,7 @@ pub const LAYOUT: [u32; 24] = [
     size_of::<crate::film::FirstHitPixel>() as u32,
     size_of::<FirstHitArgs>() as u32,
     core::mem::offset_of!(FirstHitArgs, uvs) as u32,
+    size_of::<crate::bvh::Instance>() as u32,
 ];
 
 /// Makes the stage that is the megakernel compiled for a set of features.

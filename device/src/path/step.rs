@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, max, min};
 use crate::bsdf::{Bsdf, Compiled, Features};
-use crate::bvh::{Hit, closest_hit, occluded};
+use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
@@ -14,7 +14,7 @@ use crate::ray::{Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
-use crate::shape::{Primitive, sphere, triangle};
+use crate::shape::{self, AnalyticPoint, Primitive, sphere, triangle};
 
 /// Light that arrives if nothing is in the way.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub unsafe fn step<A: Arch, C: Compiled>(
 ) -> bool {
     // SAFETY: as the caller promised.
     unsafe {
-        let hit = closest_hit::<A>(scene, state.ray, f32::INFINITY);
+        let hit = closest_hit::<A, C>(scene, state.ray, f32::INFINITY);
         let shaded = shade::<C>(scene, settings, state, &hit);
         if let Some(shadow) = shaded.shadow {
             state.l += shadow.ld * visibility::<A, C>(scene, &shadow);
@@ -80,12 +80,12 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
         if !sees_holes::<C>(scene) {
-            return if occluded::<A>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
+            return if occluded::<A, C>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
         }
         let (mut ray, mut t_max, mut visible) = (shadow.ray, shadow.t_max, 1.0);
         let end = ray.at(t_max);
         for _ in 0..MAX_HOLES {
-            let hit = closest_hit::<A>(scene, ray, t_max);
+            let hit = closest_hit::<A, C>(scene, ray, t_max);
             if !hit.is_hit() {
                 return visible;
             }
@@ -141,13 +141,18 @@ pub(super) struct Surface {
     uv: Vec2,
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     extent: f32,
+    /// In the space of its group, if it is in one.
     pub(super) prim: Primitive,
+    /// What was hit.
+    hit: Hit,
 }
 
 /// What scatters at a surface, seen from where the path comes from.
 pub(super) struct Scatterer {
     /// The geometric normal on that side.
     side: Vec3,
+    /// Whether the shading normal alone decides what is reflected and what is transmitted.
+    keeps: bool,
     /// The point.
     p: Vec3,
     /// From the point to where rays to that side start; those to the other start as far behind.
@@ -270,15 +275,33 @@ fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light
 
 #[inline(always)]
 pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let Some(instance) = hit.instance::<C>(scene) else {
+            return surface_on::<C>(scene, ray, hit);
+        };
+        let (local, stretch) = instance.enter(ray);
+        let surface = surface_on::<C>(scene, &local, &Hit { t: hit.t * stretch, ..*hit });
+        surface.placed(&instance, ray.at(hit.t))
+    }
+}
+
+/// The surface where `ray` meets a primitive, both in the space of the primitive.
+#[inline(always)]
+unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
     let textured = C::FEATURES.contains(Features::TEXTURES);
-    if prim.is_sphere() {
-        // The point is put back onto the sphere, wherever the rounding of t has left it.
-        let n = (ray.at(hit.t) - prim.a).normalize();
-        let dp_du = prim.b.y * sphere::dp_dphi(prim.c, n);
-        let uv = if textured && !scene.textures.is_null() { sphere::uv(&prim, n) } else { Vec2::ZERO };
-        return Surface { p: prim.a + prim.b.x * n, ng: n, ns: n, dp_du, uv, extent: prim.extent(), prim };
+    if prim.is_sphere() || prim.is_rare::<C>() {
+        let AnalyticPoint { p, n, b } = shape::analytic_point::<C>(&prim, ray, hit.t, hit.b);
+        let dp_du = if prim.is_sphere() {
+            prim.b.y * sphere::dp_dphi(prim.c, n)
+        } else {
+            shape::analytic_derivatives::<C>(&prim, n, b).0
+        };
+        let textured = textured && !scene.textures.is_null();
+        let uv = if textured { shape::analytic_uv::<C>(&prim, n, b) } else { Vec2::ZERO };
+        return Surface { p, ng: n, ns: n, dp_du, uv, extent: prim.extent(), prim, hit: Hit { b, ..*hit } };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
@@ -298,10 +321,38 @@ pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: 
         (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du, uv)
     };
     let p = triangle::interpolate(vertices, hit.b);
-    Surface { p, ng, ns, dp_du, uv, extent: prim.extent(), prim }
+    Surface { p, ng, ns, dp_du, uv, extent: prim.extent(), prim, hit: *hit }
 }
 
 impl Surface {
+    /// From the space of a group to the world, where it is at about `near`.
+    #[inline(always)]
+    fn placed(self, instance: &Instance, near: Vec3) -> Self {
+        let p = instance.world_point(self.p, near);
+        Self {
+            p,
+            ng: instance.world_normal(self.ng).normalize(),
+            ns: instance.world_normal(self.ns).normalize(),
+            dp_du: instance.world_vector(self.dp_du),
+            extent: instance.extent(p, self.ng, self.extent),
+            ..self
+        }
+    }
+
+    /// Texture coordinates, whether or not a material asks for them, of a surface that is no triangle.
+    ///
+    /// # Safety
+    /// `scene` is valid and has the surface.
+    #[inline(always)]
+    pub(super) unsafe fn analytic_uv<C: Compiled>(&self, scene: &SceneView) -> Vec2 {
+        // SAFETY: as the caller promised.
+        let n = match unsafe { self.hit.instance::<C>(scene) } {
+            Some(instance) => instance.object_normal(self.ng).normalize(),
+            None => self.ng,
+        };
+        shape::analytic_uv::<C>(&self.prim, n, self.hit.b)
+    }
+
     /// Where a ray along `d` goes on behind the surface.
     #[inline(always)]
     pub(super) fn beyond(&self, d: Vec3) -> Vec3 {
@@ -314,9 +365,15 @@ impl Surface {
     /// # Safety
     /// `scene` is valid, has the surface, and texture coordinates.
     #[inline(always)]
-    unsafe fn parameterization(&self, scene: &SceneView) -> Parameterization {
-        let (dp_du, dp_dv) = if self.prim.is_sphere() {
-            sphere::derivatives(&self.prim, self.ng)
+    unsafe fn parameterization<C: Compiled>(&self, scene: &SceneView) -> Parameterization {
+        // SAFETY: as the caller promised.
+        let instance = unsafe { self.hit.instance::<C>(scene) };
+        let (dp_du, dp_dv) = if self.prim.is_sphere() || self.prim.is_rare::<C>() {
+            let n = match &instance {
+                Some(instance) => instance.object_normal(self.ng).normalize(),
+                None => self.ng,
+            };
+            shape::analytic_derivatives::<C>(&self.prim, n, self.hit.b)
         } else if self.prim.normals == Primitive::FLAT {
             (Vec3::ZERO, Vec3::ZERO)
         } else {
@@ -327,7 +384,12 @@ impl Surface {
                 self.prim.c,
             ])
         };
-        Parameterization { dp_du, dp_dv }
+        match &instance {
+            Some(instance) => {
+                Parameterization { dp_du: instance.world_vector(dp_du), dp_dv: instance.world_vector(dp_dv) }
+            }
+            None => Parameterization { dp_du, dp_dv },
+        }
     }
 }
 
@@ -344,8 +406,9 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     surface: &Surface,
 ) -> Option<Scatterer> {
     let d = state.ray.d;
+    let keeps = scene.keeps_hidden_normals != 0;
     let outside = surface.ng.dot(d) < 0.0;
-    let front = outside != surface.prim.is_flipped();
+    let front = if keeps { surface.ns.dot(d) < 0.0 } else { outside } != surface.prim.is_flipped();
     let u = if C::FEATURES.contains(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
     // SAFETY: the primitive's material is in range.
     let Chosen { material, header, front } =
@@ -354,12 +417,12 @@ pub(super) unsafe fn scatterer<C: Compiled>(
         return None;
     }
     let side = if outside { surface.ng } else { -surface.ng };
-    let ns = surface.ns * 1.0_f32.copysign(surface.ns.dot(side));
+    let ns = surface.ns * 1.0_f32.copysign(if keeps { -surface.ns.dot(d) } else { surface.ns.dot(side) });
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
-    let ns = if ns.dot(d) < 0.0 { ns } else { side };
+    let ns = if keeps || ns.dot(d) < 0.0 { ns } else { side };
     let (ns, terminator) = if header.is_bumpy::<C>() {
         // SAFETY: the material's map is in range.
-        unsafe { mapped_normal(scene, &header, surface, (ns, side), front, -d) }
+        unsafe { mapped_normal::<C>(scene, &header, surface, (ns, side), front, -d) }
     } else {
         (ns, Terminator::NONE)
     };
@@ -374,7 +437,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     // SAFETY: the material is of this scene, and its kind is the header's.
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
-    Some(Scatterer { side, p: surface.p, offset, frame, wo, terminator, bsdf, around })
+    Some(Scatterer { side, keeps, p: surface.p, offset, frame, wo, terminator, bsdf, around })
 }
 
 /// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
@@ -382,7 +445,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
 /// # Safety
 /// `scene` is valid, and `header` is of a material of it that has a map.
 #[inline(always)]
-unsafe fn mapped_normal(
+unsafe fn mapped_normal<C: Compiled>(
     scene: &SceneView,
     header: &Header,
     surface: &Surface,
@@ -391,7 +454,7 @@ unsafe fn mapped_normal(
     wo: Vec3,
 ) -> (Vec3, Terminator) {
     // SAFETY: as the caller promised.
-    let n = unsafe { perturbed(scene, header, surface.uv, ns, front, &surface.parameterization(scene)) };
+    let n = unsafe { perturbed(scene, header, surface.uv, ns, front, &surface.parameterization::<C>(scene)) };
     let n = if header.has(Header::KEEP_INVALID_NORMALS) { n } else { bent(n, side, wo) };
     let terminator =
         if header.has(Header::HARD_TERMINATOR) { Terminator::NONE } else { Terminator::new(ns, n) };
@@ -406,11 +469,12 @@ fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
 
 impl Scatterer {
     /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
-    /// disagree on whether it is reflected or transmitted.
+    /// disagree on whether it is reflected or transmitted, unless the latter decides alone.
     #[inline(always)]
     fn origin(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
-        let sign = 1.0_f32.copysign(local.z);
-        (sign * self.side.dot(wi) > 0.0).then(|| self.p + sign * self.offset)
+        let cos = self.side.dot(wi);
+        let sign = 1.0_f32.copysign(if self.keeps { cos } else { local.z });
+        (sign * cos > 0.0).then(|| self.p + sign * self.offset)
     }
 
     /// What is left of light reflected along `wi` at the edge of the shadows of a normal map.

@@ -5,8 +5,8 @@ use core::f32::consts::{FRAC_1_PI, PI, TAU};
 use glam::{Vec2, Vec3};
 
 use super::Primitive;
-use crate::arch::{Real, Vec3s, max, splat, sqrt};
-use crate::math::atan2;
+use crate::arch::{Real, Vec3s, dot, max, splat, sqrt};
+use crate::math::{atan2, fract};
 use crate::ray::Ray;
 use crate::sampling::Frame;
 
@@ -37,10 +37,20 @@ pub fn dp_dphi(axis: Vec3, n: Vec3) -> Vec3 {
 #[inline(always)]
 pub fn uv(prim: &Primitive, n: Vec3) -> Vec2 {
     let local = Frame::from_z(prim.c).to_local(n);
-    let turn = prim.b.y * (atan2(local.y, local.x) * (0.5 * FRAC_1_PI) - prim.b.z);
     let theta = atan2(sqrt(max(local.x * local.x + local.y * local.y, 0.0)), local.z);
-    let uv = Vec2::new(turn, theta * FRAC_1_PI);
-    uv - Vec2::new(uv.floor().x, 0.0)
+    Vec2::new(azimuth_of(prim, local), theta * FRAC_1_PI)
+}
+
+/// Azimuth of the normal `n` of a sphere or cylinder around its unit vector `axis`, as a part of a turn, in [0, 1].
+#[inline(always)]
+pub(super) fn azimuth(prim: &Primitive, axis: Vec3, n: Vec3) -> f32 {
+    azimuth_of(prim, Frame::from_z(axis).to_local(n))
+}
+
+/// [`azimuth`] of a normal in the frame around the axis.
+#[inline(always)]
+fn azimuth_of(prim: &Primitive, local: Vec3) -> f32 {
+    fract(prim.b.y * (atan2(local.y, local.x) * (0.5 * FRAC_1_PI) - prim.b.z))
 }
 
 /// Derivatives of the point with normal `n` by u and by v.
@@ -79,9 +89,4 @@ pub(crate) fn roots<F: Real>(o: Vec3s<F>, radius: F, Chord { b, discriminant }: 
     let ahead = F::splat(0.0).lt(b);
     let p = c / q;
     (F::select(ahead, p, q), F::select(ahead, q, p))
-}
-
-#[inline(always)]
-fn dot<F: Real>(a: Vec3s<F>, b: Vec3s<F>) -> F {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

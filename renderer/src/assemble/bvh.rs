@@ -1,7 +1,7 @@
 //! Building the hierarchy.
 
 use device::bvh::{Node, STACK_SIZE};
-use device::shape::Primitive;
+use device::shape::{Primitive, cylinder, disk};
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::Bvh2;
@@ -103,7 +103,8 @@ fn balanced(boxes: &[Aabb], indices: &[u32]) -> Bvh2 {
 fn split(prims: &[Primitive]) -> (Vec<Aabb>, Vec<u32>) {
     let mut boxes: Vec<Aabb> = prims.iter().map(aabb).collect();
     let mut indices: Vec<u32> = (0..prims.len() as u32).collect();
-    let of_triangle: Vec<u32> = indices.iter().copied().filter(|&i| !prims[i as usize].is_sphere()).collect();
+    let of_triangle: Vec<u32> =
+        indices.iter().copied().filter(|&i| prims[i as usize].is_triangle()).collect();
     let triangles: Vec<Triangle> = of_triangle
         .iter()
         .map(|&i| &prims[i as usize])
@@ -133,6 +134,11 @@ fn split(prims: &[Primitive]) -> (Vec<Aabb>, Vec<u32>) {
 fn aabb(prim: &Primitive) -> Aabb {
     let (lo, hi) = if prim.is_sphere() {
         (prim.a - prim.b.x, prim.a + prim.b.x)
+    } else if prim.is_disk() {
+        (prim.a - disk::reach(prim), prim.a + disk::reach(prim))
+    } else if prim.is_cylinder() {
+        let (end, reach) = (prim.a + prim.c, cylinder::reach(prim));
+        (prim.a.min(end) - reach, prim.a.max(end) + reach)
     } else {
         (prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c))
     };

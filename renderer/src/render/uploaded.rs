@@ -56,6 +56,7 @@ impl<B: Backend> Uploaded<B> {
             prims: self.prims.ptr(),
             sources: self.sources.ptr(),
             columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
+            instances: std::ptr::null(),
             normals: self.normals.ptr(),
             uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             materials: self.materials.ptr(),
@@ -67,7 +68,8 @@ impl<B: Backend> Uploaded<B> {
             light_count: scene.lights.len() as u32,
             environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
             has_holes: scene.features.contains(Features::CUTOUTS).into(),
-            reserved: 0,
+            keeps_hidden_normals: 0,
+            instances_root: 0,
             camera: scene.camera,
         }
     }
@@ -77,7 +79,7 @@ impl<B: Backend> Uploaded<B> {
 fn vertex_columns(prims: &[Primitive]) -> Vec<f32> {
     let len = prims.len() + VertexColumns::PADDING;
     let mut columns = vec![f32::NAN; 9 * len];
-    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| !prim.is_sphere()) {
+    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| prim.is_triangle()) {
         for (k, x) in [prim.a, prim.b, prim.c].into_iter().flat_map(|v| v.to_array()).enumerate() {
             columns[k * len + i] = x;
         }

@@ -58,7 +58,8 @@ pub enum Geometry {
     /// from the middle, and azimuth from x towards y.
     Disk,
     /// The side of an analytic cylinder around a segment, normals outward; its transform must be a similarity.
-    /// (u, v) = (φ/2π, z/length): azimuth around the axis from `from` to `to`, and distance along it.
+    /// (u, v) = (φ/2π, z/length): azimuth around the axis from `from` to `to`, starting at the x axis of
+    /// [`device::sampling::Frame::from_z`] of that axis, and distance along it.
     Cylinder {
         /// Where the axis starts, object space.
         from: Vec3,
