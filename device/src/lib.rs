@@ -27,6 +27,7 @@ pub mod bvh;
 pub mod camera;
 pub mod color;
 pub mod film;
+pub mod filter;
 pub mod light;
 pub mod material;
 pub mod math;

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use crate::arch::max;
+use crate::arch::{max, sqrt};
 
 /// A half-line. `d` is a unit vector.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,37 @@ impl Ray {
     #[inline(always)]
     pub fn at(&self, t: f32) -> Vec3 {
         self.o + t * self.d
+    }
+}
+
+/// What a ray stands for: a cone of which it is the axis, to choose how fine textures are looked up.
+///
+/// Akenine-Möller et al. 2019, "Texture Level of Detail Strategies for Real-Time Ray Tracing", Ray Tracing Gems ch. 20.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[repr(C)]
+pub struct Cone {
+    /// Its width at the origin of the ray, metres.
+    pub width: f32,
+    /// How much wider it gets in a metre.
+    pub spread: f32,
+}
+
+impl Cone {
+    /// Moves its origin along the ray.
+    #[inline(always)]
+    pub fn travel(&mut self, t: f32) {
+        self.width += self.spread * t;
+    }
+
+    /// Widens it for a direction that was drawn with a density over solid angle; not for one that was not drawn, which has
+    /// density 0. Such a ray stands for a solid angle of 1/(N·pdf), where N rays share what the lobe reflects (Křivánek
+    /// & Colbert 2008, "Real-time Shading with Filtered Importance Sampling").
+    #[inline(always)]
+    pub fn widen(&mut self, pdf: f32) {
+        const N: f32 = 64.0;
+        if pdf > 0.0 {
+            self.spread = sqrt(self.spread * self.spread + 1.0 / (N * pdf));
+        }
     }
 }
 

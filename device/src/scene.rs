@@ -3,11 +3,12 @@
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
+use crate::filter::FilterPart;
 use crate::light::{AliasEntry, Light};
 use crate::material::Material;
 use crate::material::texture::Texture;
 use crate::shape::Primitive;
-use crate::shape::triangle::{TriangleNormals, TriangleUvs};
+use crate::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
 /// A scene in the memory of a back end: plain pointers, passed to stages by value. The host has validated all
 /// of it: every index is in range and every number finite.
@@ -29,6 +30,8 @@ pub struct SceneView {
     pub normals: *const TriangleNormals,
     /// Texture coordinates at the vertices of the triangles that have `normals`; null if no material asks for them.
     pub uvs: *const TriangleUvs,
+    /// Colours at the vertices of the same triangles; null if no texture asks for them.
+    pub colors: *const TriangleColors,
     /// Materials.
     pub materials: *const Material,
     /// Coats of the plastics.
@@ -51,6 +54,12 @@ pub struct SceneView {
     pub keeps_hidden_normals: u32,
     /// Root of the tree of the instances, or 0 if there are none.
     pub instances_root: u32,
+    /// Non-zero if any texture is looked up by how much of it a ray sees.
+    pub has_mipmaps: u32,
+    /// The pixel filter; null if it is the pixel itself.
+    pub filter: *const FilterPart,
+    /// Number of its parts.
+    pub filter_parts: u32,
     /// The camera.
     pub camera: Camera,
 }

@@ -212,7 +212,7 @@ fn materials_are_as_smooth_from_behind_as_from_in_front() {
         let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
         let material = DielectricMaterial { facets, ior: eta, reserved: [0; 3] };
         let is_smooth = |front| {
-            let at = At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 };
+            let at = At { front, ..At::new(&scene, Vec2::ZERO) };
             matches!(material.bsdf::<Full>(&at), Bsdf::SmoothDielectric(_))
         };
         assert_eq!(is_smooth(true), is_smooth(false), "alpha {alpha}, eta {eta}");

@@ -363,8 +363,8 @@ fn turned_grooves_are_the_same_from_both_sides() {
         ..GltfMaterial::DEFAULT
     };
     let scene = common::empty_scene();
-    let [front, back] = [true, false]
-        .map(|front| material.bsdf::<Full>(&At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 }));
+    let [front, back] =
+        [true, false].map(|front| material.bsdf::<Full>(&At { front, ..At::new(&scene, Vec2::ZERO) }));
     // The frame's z is on the side of the viewer, and its x along the surface.
     let from_behind = |w: Vec3| Vec3::new(w.x, -w.y, -w.z);
     let (mut random, mut control) = (Random::new(31), 0.0_f32);

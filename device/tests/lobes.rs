@@ -38,7 +38,7 @@ const PAINT: Diffuse = Diffuse { reflectance: Vec3::new(0.9, 0.5, 0.1) };
 /// All lobes, as the renderer makes them from materials.
 fn lobes() -> Vec<(String, Bsdf)> {
     let scene = common::empty_scene();
-    let at = At { scene: &scene, uv: Vec2::ZERO, front: true, seed: 0 };
+    let at = At::new(&scene, Vec2::ZERO);
     let paint = DiffuseMaterial::new(Color::new(PAINT.reflectance));
     let mut lobes = vec![("diffuse".to_owned(), paint.bsdf::<Full>(&at))];
     for alpha in ALPHAS {

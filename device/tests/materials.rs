@@ -81,7 +81,7 @@ impl Plastics {
             // The ends of what a scene may say.
             let ior = [1.000_1, 1.5, 4.0, random.within(1.0, 3.0) as f32 + 1e-4][coat % 4];
             let scene = common::empty_scene();
-            let at = At { scene: &scene, uv: Vec2::ZERO, front: true, seed: 0 };
+            let at = At::new(&scene, Vec2::ZERO);
             coats.push(Coat::new(&facets.at::<Full>(&at), ior));
             materials.push(PlasticMaterial {
                 reflectance: Color::new(Vec3::ONE),
@@ -214,7 +214,7 @@ fn for_each(n: usize, seed: u64, mut f: impl FnMut(usize, &Bsdf, Vec3, f32, Vec2
     let mut random = Random::new(seed);
     for i in 0..n {
         let (front, seed) = (!random.bits().is_multiple_of(4), random.bits() as u32);
-        let at = At { scene: &scene, uv: Vec2::ZERO, front, seed };
+        let at = At { front, seed, ..At::new(&scene, Vec2::ZERO) };
         let lobe = any(i % KINDS.len(), &plastics, &at, &mut random);
         let wo = above(&mut random);
         let (mut uc, mut u) = (random.f32(), random.vec2());
@@ -370,7 +370,7 @@ fn irreciprocity(factor: impl Fn(Vec3, Vec3) -> f32) -> [[f64; 2]; KINDS.len()] 
     for i in 0..KINDS.len() * 20_000 {
         let (kind, seed) = (i % KINDS.len(), random.bits());
         let side = |front| {
-            let at = At { scene: &scene, uv: Vec2::ZERO, front, seed: 0 };
+            let at = At { front, ..At::new(&scene, Vec2::ZERO) };
             any(kind, &plastics, &at, &mut Random::new(seed))
         };
         let (lobe, other) = (side(true), side(false));

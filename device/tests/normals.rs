@@ -7,9 +7,9 @@ use std::f64::consts::{PI, TAU};
 use common::vector::{DVec3, wide};
 use common::{Random, empty_scene, polar};
 use device::bsdf::Full;
-use device::material::Header;
-use device::material::normal::{Parameterization, Terminator, bent, perturbed};
-use device::material::texture::{Channel, Format, Texture, Wrap};
+use device::material::normal::{self, Parameterization, Terminator, bent};
+use device::material::texture::{Channel, Filter, Format, Texture, Wrap};
+use device::material::{At, Header};
 use device::scene::SceneView;
 use glam::{Vec2, Vec3};
 
@@ -22,12 +22,28 @@ fn with<T>(width: u32, texels: &[Vec3], look: impl FnOnce(&SceneView) -> T) -> T
         width,
         height: texels.len() as u32 / width,
         kind: Texture::kind([Wrap::Clamp; 2], Format::RgbF32, Channel::Rgb),
-        nearest: 0,
+        op: Texture::image_op(Filter::Linear, 0),
         reserved: 0,
     };
     let mut scene = empty_scene();
     (scene.textures, scene.texels) = (&raw const texture, words.as_ptr());
     look(&scene)
+}
+
+/// The normal after a map, at texture coordinates.
+///
+/// # Safety
+/// As [`normal::perturbed`].
+unsafe fn perturbed(
+    scene: &SceneView,
+    header: &Header,
+    uv: Vec2,
+    ns: Vec3,
+    front: bool,
+    by: &Parameterization,
+) -> Vec3 {
+    // SAFETY: as the caller promised.
+    unsafe { normal::perturbed(&At { front, ..At::new(scene, uv) }, header, ns, by) }
 }
 
 /// Maps of texture 0.

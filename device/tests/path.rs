@@ -18,13 +18,14 @@ use glam::{Vec2, Vec3};
 #[test]
 fn sizes_of_what_host_and_gpu_share_are_known() {
     let [node, primitive, material, header, texture, coat, uvs] = [80, 48, 256, 48, 48, 64, 32];
-    let [light, alias, camera, pixel] = [64, 8, 48, 56];
+    let [light, alias, camera, pixel] = [64, 8, 112, 56];
     let sizes = [node, primitive, material, header, coat, texture, uvs, light, alias, camera, pixel];
     assert_eq!(&LAYOUT[..11], &sizes);
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
     assert_eq!(LAYOUT[12], by_field(&[4; 5]), "PathSettings");
     assert_eq!(LAYOUT[11] % 8, 0, "SceneView holds pointers");
-    assert_eq!(LAYOUT[13], LAYOUT[11] + 8 + LAYOUT[12] + 4 * 7, "MegakernelArgs has no hole");
+    let args = LAYOUT[11] + 8 + LAYOUT[12] + 4 * 7;
+    assert_eq!(LAYOUT[13], args.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
     assert_eq!(LAYOUT[15], LAYOUT[11], "the film follows the scene");
     assert_eq!(LAYOUT[21], by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");
     assert_eq!(
@@ -32,6 +33,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
         (LAYOUT[13] + 8, LAYOUT[13]),
         "the arguments, then texture coordinates"
     );
+    assert_eq!(&LAYOUT[24..], &[48, 16, 48], "TriangleColors, FilterPart, Combination");
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);
@@ -131,12 +133,14 @@ fn control_leaving_out_an_invocation_leaves_out_samples() {
 fn camera_paths_start_in_their_pixel() {
     let (size, settings) =
         ([40, 20], PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 5 });
-    let camera = camera(size);
+    let mut scene = empty_scene();
+    scene.camera = camera(size);
     let mut quadrants = [0; 4];
     for i in 0..800 {
         for sample in 0..16 {
             let [x, y] = [i % 40, i / 40];
-            let state = generate(&camera, &settings, [x, y], 40, sample);
+            // SAFETY: nothing is read of the scene but its camera.
+            let state = unsafe { generate(&scene, &settings, [x, y], 40, sample) };
             assert_eq!((state.pixel, state.sample, state.depth, state.prev_pdf), (i, sample, 0, 0.0));
             assert_eq!((state.ray.o, state.beta, state.l), (Vec3::Z, Vec3::ONE, Vec3::ZERO));
             // Where the ray meets z = 0, at which the image is 1 m by ½ m.

@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 use common::vector::{DVec3, wide};
 use common::{Random, empty_scene, polar, turn};
 use device::bsdf::Full;
-use device::material::texture::{Channel, Format, Texture, Wrap};
+use device::material::texture::{Channel, Filter, Format, Texture, Wrap};
 use device::material::{At, Color, Scalar};
 use device::sampling::Frame;
 use device::scene::SceneView;
@@ -17,7 +17,7 @@ use device::shape::triangle::TriangleUvs;
 use glam::{Vec2, Vec3};
 
 const WRAPS: [Wrap; 3] = [Wrap::Repeat, Wrap::Mirror, Wrap::Clamp];
-const FORMATS: [Format; 3] = [Format::Rgba8, Format::Srgb8, Format::RgbF32];
+const FORMATS: [Format; 4] = [Format::Rgba8, Format::Srgb8, Format::RgbF32, Format::RgbaF16];
 const CHANNELS: [Channel; 5] = [Channel::Rgb, Channel::R, Channel::G, Channel::B, Channel::A];
 
 /// What a texture is made from.
@@ -39,19 +39,20 @@ const GUARD: u32 = u32::MAX;
 const GUARDS: usize = 64;
 
 impl Picture {
-    fn words_per_texel(format: Format) -> usize {
-        if format == Format::RgbF32 { 3 } else { 1 }
-    }
-
     /// Texels, placement and all else by chance.
     fn random(random: &mut Random) -> Self {
         let mut below = |n: u32| (random.bits() % u64::from(n)) as u32;
         let size = [1 + below(9), 1 + below(7)];
-        let format = FORMATS[below(3) as usize];
+        let format = FORMATS[below(4) as usize];
         let wrap = [(); 2].map(|()| WRAPS[below(3) as usize]);
         let (channel, nearest) = (CHANNELS[below(5) as usize], below(3) == 0);
-        let n = (size[0] * size[1]) as usize * Self::words_per_texel(format);
-        let word = |_| if format == Format::RgbF32 { random.f32().to_bits() } else { random.bits() as u32 };
+        let n = (size[0] * size[1]) as usize * format.words() as usize;
+        let word = |_| match format {
+            Format::RgbF32 => random.f32().to_bits(),
+            // Signs and exponents by chance, up to 2: subnormal ones too.
+            Format::RgbaF16 => random.bits() as u32 & 0xbfff_bfff,
+            Format::Rgba8 | Format::Srgb8 => random.bits() as u32,
+        };
         let words = (0..n).map(word).collect();
         let image_from_uv = [(); 2].map(|()| [(); 3].map(|()| random.within(-3.0, 3.0) as f32));
         Self { size, format, wrap, channel, nearest, image_from_uv, words }
@@ -68,7 +69,7 @@ impl Picture {
             width: self.size[0],
             height: self.size[1],
             kind: Texture::kind(self.wrap, self.format, self.channel),
-            nearest: self.nearest.into(),
+            op: Texture::image_op(if self.nearest { Filter::Nearest } else { Filter::Linear }, 0),
             reserved: 0,
         };
         let mut scene = empty_scene();
@@ -84,6 +85,15 @@ impl Picture {
                 let [r, g, b] = [0, 1, 2].map(|c| f64::from(f32::from_bits(self.words[3 * i + c])));
                 [r, g, b, 1.0]
             }
+            Format::RgbaF16 => [0, 16, 32, 48].map(|bit| {
+                let half = self.words[2 * i + bit / 32] >> (bit % 32);
+                let (exponent, fraction) = ((half >> 10 & 31) as i32, f64::from(half & 1023) / 1024.0);
+                let magnitude = match exponent {
+                    0 => fraction * 2.0_f64.powi(-14),
+                    _ => (1.0 + fraction) * 2.0_f64.powi(exponent - 15),
+                };
+                if half & 0x8000 == 0 { magnitude } else { -magnitude }
+            }),
             Format::Rgba8 => self.words[i].to_le_bytes().map(|x| f64::from(x) / 255.0),
             Format::Srgb8 => {
                 let [r, g, b, a] = self.words[i].to_le_bytes().map(|x| f64::from(x) / 255.0);
@@ -142,7 +152,7 @@ impl Picture {
 }
 
 fn lookup(scene: &SceneView, uv: Vec2) -> Vec3 {
-    let at = At { scene, uv, front: true, seed: 0 };
+    let at = At::new(scene, uv);
     Color { value: Vec3::ONE, texture: 0 }.at::<Full>(&at)
 }
 
@@ -244,7 +254,7 @@ fn textures_are_scaled_by_what_they_stand_for() {
         words: vec![0xff00_66ff],
     };
     picture.with(|scene| {
-        let at = At { scene, uv: Vec2::splat(0.7), front: true, seed: 0 };
+        let at = At::new(scene, Vec2::splat(0.7));
         let color = Color { value: Vec3::new(0.5, 0.25, 1.0), texture: 0 }.at::<Full>(&at);
         assert!((color - Vec3::new(0.5, 0.1, 0.0)).length() < 1e-7, "{color}");
         assert_eq!(Scalar { value: 0.75, texture: 0 }.at::<Full>(&at), 0.75);
@@ -263,10 +273,11 @@ fn no_lookup_leaves_the_image() {
             for (nearest, scale) in [(false, 1.0), (true, 1.0), (false, 1e6), (true, -1e6)] {
                 let (word, expected) = match format {
                     Format::RgbF32 => (0.3_f32.to_bits(), 0.3),
+                    Format::RgbaF16 => (0x3400_3400, 0.25),
                     Format::Rgba8 => (0x3333_3333, 0.2),
                     Format::Srgb8 => (0, 0.0),
                 };
-                let n = (size[0] * size[1]) as usize * Picture::words_per_texel(format);
+                let n = (size[0] * size[1]) as usize * format.words() as usize;
                 let image_from_uv = [[scale, 0.0, 0.0], [0.0, scale, 0.0]];
                 let (channel, words) = (Channel::Rgb, vec![word; n]);
                 let picture = Picture { size, format, wrap, channel, nearest, image_from_uv, words };

@@ -48,8 +48,10 @@ pub fn render(scene: &SceneData, spp: u32, mistake: Mistake) -> Film {
                     let i = (part * rows + i) as u32;
                     for sample in 0..spp {
                         let position = [i % scene.width, i / scene.width];
-                        let state = generate(&view.camera, &scene.settings, position, scene.width, sample);
-                        pixel.add(path(scene, &view, state, mistake));
+                        // SAFETY: the view is of an uploaded scene that is still there.
+                        let state =
+                            unsafe { generate(&view, &scene.settings, position, scene.width, sample) };
+                        pixel.add(state.weight * path(scene, &view, state, mistake));
                     }
                 }
             });

@@ -68,7 +68,11 @@ fn with_view(scene: &SceneData, test: impl FnOnce(&SceneView)) {
 
 fn brute_force(prims: &[Primitive], ray: Ray, t_max: f32) -> Option<f32> {
     let ray = TraversalRay::new(ray);
-    prims.iter().filter_map(|p| shape::intersect::<Full>(p, &ray, t_max)).map(|(t, _)| t).min_by(f32::total_cmp)
+    prims
+        .iter()
+        .filter_map(|p| shape::intersect::<Full>(p, &ray, t_max))
+        .map(|(t, _)| t)
+        .min_by(f32::total_cmp)
 }
 
 /// Random rays, axis-parallel rays, and rays within axis-parallel planes.

@@ -27,6 +27,19 @@ pub use host::*;
 pub use nvptx::*;
 pub(crate) use real::{Mask, Real, Vec3s, cross, dot, minus, scaled, splat};
 
+/// The number that the 16 low bits of `x` are as a half, finite.
+#[inline(always)]
+pub fn half(x: u32) -> f32 {
+    let (exponent, fraction) = ((x >> 10) & 0x1f, x & 0x3ff);
+    let magnitude = if exponent == 0 {
+        // Made of a whole number: GPUs take subnormal floats for zero.
+        fraction as f32 * (1.0 / (1 << 24) as f32)
+    } else {
+        f32::from_bits(((exponent + 112) << 23) | (fraction << 13))
+    };
+    magnitude.copysign(f32::from_bits((x & 0x8000) << 16))
+}
+
 /// An instruction set that the stages can be compiled for. Each stage is generic over it, so that one
 /// binary holds a version for every machine and chooses at run time.
 pub trait Arch: 'static {

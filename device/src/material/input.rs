@@ -8,6 +8,7 @@ use crate::arch::max;
 use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use crate::bsdf::{Compiled, Features};
 use crate::scene::SceneView;
+use crate::shape::Primitive;
 
 /// Where a material is looked up.
 #[derive(Clone, Copy, Debug)]
@@ -16,10 +17,24 @@ pub struct At<'a> {
     pub scene: &'a SceneView,
     /// Texture coordinates.
     pub uv: Vec2,
+    /// Length in texture coordinates of what a ray sees of the surface: what lies closer together is looked up as one, by
+    /// textures that can. 0 for nothing.
+    pub footprint: f32,
+    /// Index of the colours at the vertices, where the scene has any; or [`Primitive::FLAT`].
+    pub triangle: u32,
+    /// Barycentric coordinates of vertices 1 and 2.
+    pub b: [f32; 2],
     /// Whether the front is seen.
     pub front: bool,
     /// For lobes that are evaluated by a random walk: another for every vertex of every path.
     pub seed: u32,
+}
+
+impl<'a> At<'a> {
+    /// At texture coordinates, from the front, and of no triangle.
+    pub const fn new(scene: &'a SceneView, uv: Vec2) -> Self {
+        Self { scene, uv, footprint: 0.0, triangle: Primitive::FLAT, b: [0.0; 2], front: true, seed: 0 }
+    }
 }
 
 /// A number.
@@ -56,7 +71,7 @@ impl Scalar {
             return self.value;
         }
         // SAFETY: the scene is valid, its materials' textures included.
-        self.value * unsafe { lookup(at.scene, self.texture, at.uv) }.x
+        self.value * unsafe { lookup(at, self.texture) }.x
     }
 }
 
@@ -88,7 +103,7 @@ impl Color {
             return self.value;
         }
         // SAFETY: the scene is valid, its materials' textures included.
-        self.value * unsafe { lookup(at.scene, self.texture, at.uv) }
+        self.value * unsafe { lookup(at, self.texture) }
     }
 }
 

@@ -13,15 +13,14 @@ pub mod normal;
 mod plastic;
 mod principled;
 pub mod probe;
+pub mod program;
 mod sheen;
 pub mod texture;
 
 use bytemuck::{Pod, Zeroable};
-use glam::Vec2;
 
 use crate::arch::load;
 use crate::bsdf::{Bsdf, Compiled, Features};
-use crate::scene::SceneView;
 
 pub use blend::Blend;
 pub use conductor::ConductorMaterial;
@@ -246,28 +245,22 @@ pub const MAX_BLENDS: u32 = 8;
 /// the mean over many paths is that of the blend.
 ///
 /// # Safety
-/// `scene` is valid and has the material.
+/// The scene of `at` is valid and has the material.
 #[inline(always)]
-pub unsafe fn chosen<C: Compiled>(
-    scene: &SceneView,
-    index: u32,
-    uv: Vec2,
-    front: bool,
-    mut u: f32,
-) -> Chosen {
+pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen {
+    let scene = at.scene;
     // SAFETY: as the caller promised; valid materials name others of the scene.
     unsafe {
         let mut material = scene.materials.add(index as usize);
         let mut header = load(&raw const (*material).header);
-        let mut front = front;
+        let mut front = at.front;
         if C::FEATURES.contains(Features::BLENDS) {
             for _ in 0..=MAX_BLENDS {
                 if !front && header.back != Header::NONE {
                     (material, front) = (scene.materials.add(header.back as usize), true);
                 } else if header.kind == Kind::Blend as u32 {
                     let blend = Material::parameters::<Blend>(material);
-                    let at = At { scene, uv, front, seed: 0 };
-                    let index = blend.choose::<C>(&at, &mut u);
+                    let index = blend.choose::<C>(at, &mut u);
                     material = scene.materials.add(index as usize);
                 } else {
                     break;

@@ -7,12 +7,11 @@
 
 use glam::{Vec2, Vec3};
 
-use super::Header;
 use super::texture::{gradient, lookup};
+use super::{At, Header};
 use crate::arch::{max, min, sqrt};
 use crate::bsdf::{Compiled, Features};
 use crate::sampling::Frame;
-use crate::scene::SceneView;
 
 /// How the surface around a point follows its texture coordinates.
 #[derive(Clone, Copy, Debug)]
@@ -23,28 +22,29 @@ pub struct Parameterization {
     pub dp_dv: Vec3,
 }
 
+impl Parameterization {
+    /// Area of the surface that one unit of u and one of v cover.
+    #[inline(always)]
+    pub fn area(&self) -> f32 {
+        self.dp_du.cross(self.dp_dv).length()
+    }
+}
+
 /// The shading normal after a map, on the side of `ns`.
 ///
 /// # Safety
-/// `scene` is valid and has the map of `header`, which has one.
+/// The scene of `at` is valid and has the map of `header`, which has one.
 #[inline(always)]
-pub unsafe fn perturbed(
-    scene: &SceneView,
-    header: &Header,
-    uv: Vec2,
-    ns: Vec3,
-    front: bool,
-    by: &Parameterization,
-) -> Vec3 {
+pub unsafe fn perturbed(at: &At<'_>, header: &Header, ns: Vec3, by: &Parameterization) -> Vec3 {
     // Maps are made for the front; what stands out there is hollow from behind.
-    let side = if front { 1.0 } else { -1.0 };
+    let side = if at.front { 1.0 } else { -1.0 };
     let ns = side * ns;
     // SAFETY: as the caller promised.
     let n = unsafe {
         if header.has(Header::BUMP) {
-            bumped(ns, header.normal_scale * gradient(scene, header.normal_map, uv), by)
+            bumped(ns, header.normal_scale * gradient(at, header.normal_map), by)
         } else {
-            let n = 2.0 * lookup(scene, header.normal_map, uv) - Vec3::ONE;
+            let n = 2.0 * lookup(at, header.normal_map) - Vec3::ONE;
             let n =
                 Vec3::new(header.normal_scale * n.x, y_sign(header, ns, by) * header.normal_scale * n.y, n.z);
             Frame::from_z_x(ns, by.dp_du).to_world(n)

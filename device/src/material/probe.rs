@@ -56,7 +56,7 @@ const _: () = assert!(size_of::<Input>() == 48 && size_of::<Answer>() == 48);
 /// `scene` is valid and has the material.
 #[inline(always)]
 unsafe fn lobe(scene: &SceneView, material: u32, front: bool) -> Bsdf {
-    let at = At { scene, uv: Vec2::ZERO, front, seed: 0 };
+    let at = At { front, ..At::new(scene, Vec2::ZERO) };
     // SAFETY: as the caller promised.
     unsafe {
         let material = scene.materials.add(material as usize);

@@ -1,35 +1,73 @@
-//! Textures: images looked up by texture coordinates.
+//! Textures: images looked up by texture coordinates, squares, colours of vertices, and products and mixtures of others.
+
+use core::f32::consts::LOG2_E;
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use crate::arch::{load, max, min};
+use super::At;
+use super::program::{Height, Value, run};
+use crate::arch::{half, load, max, min};
+use crate::math::ln;
 use crate::scene::SceneView;
 
 /// Index that stands for no texture.
 pub const NO_TEXTURE: u32 = u32::MAX;
 
-/// An image and how it lies on a surface, 48 bytes.
+/// A texture, or a step on the way to one, 48 bytes: by its [`Op`], what the fields say here of an image, or a
+/// [`super::program::Combination`].
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Texture {
-    /// Takes (u, v, 1) to the unit square of the image: two rows. v = 0 is the top row of the image.
+    /// Takes (u, v, 1) to the unit square of the image: two rows. v = 0 is the top row of the image. Of squares: to squares
+    /// with sides of 1.
     pub image_from_uv: [[f32; 3]; 2],
-    /// Index of its first word in [`SceneView::texels`].
+    /// Index of its first word in [`SceneView::texels`]. Of a program: of its first step in [`SceneView::textures`].
     pub first: u32,
-    /// Width in texels, in 1 ..= 32767.
+    /// Width in texels, in 1 ..= 32767. Of a program: number of its steps.
     pub width: u32,
     /// Height in texels, in 1 ..= 32767.
     pub height: u32,
     /// [`Wrap`] of u in the lowest byte, of v in the next, [`Format`] in the third, and [`Channel`] in the last.
     pub kind: u32,
-    /// Non-zero if the nearest texel counts alone; otherwise four are interpolated.
-    pub nearest: u32,
+    /// [`Op`] in the lowest byte, [`Filter`] in the next, and in the third the number of smaller versions that follow the
+    /// image, for [`Filter::Mipmap`].
+    pub op: u32,
     /// Unused.
     pub reserved: u32,
 }
 
 const _: () = assert!(size_of::<Texture>() == 48);
+
+/// What a texture is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Op {
+    /// An image.
+    Image,
+    /// 0 in the squares in which u and v both have whole parts that are even, or both odd; 1 in the others.
+    Squares,
+    /// The colours at the vertices of the triangle, interpolated.
+    VertexColor,
+    /// The product of two colours.
+    Product,
+    /// Two colours by a weight.
+    Mix,
+    /// Several of the others, the last of them of those before.
+    Program,
+}
+
+/// How texels are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Filter {
+    /// Four texels, interpolated.
+    Linear,
+    /// The nearest texel alone.
+    Nearest,
+    /// Four texels each of two smaller versions, interpolated.
+    Mipmap,
+}
 
 /// What lies beyond the edges of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -54,6 +92,8 @@ pub enum Format {
     Srgb8,
     /// Three words: red, green and blue as f32.
     RgbF32,
+    /// Two words: red, green, blue and alpha as halves, from the lowest. They are finite.
+    RgbaF16,
 }
 
 /// What of a texel counts.
@@ -72,22 +112,58 @@ pub enum Channel {
     A,
 }
 
+impl Format {
+    /// Words that a texel takes.
+    pub const fn words(self) -> u32 {
+        match self {
+            Self::Rgba8 | Self::Srgb8 => 1,
+            Self::RgbaF16 => 2,
+            Self::RgbF32 => 3,
+        }
+    }
+}
+
 impl Texture {
     /// The word that [`Texture::kind`] is.
     pub const fn kind(wrap: [Wrap; 2], format: Format, channel: Channel) -> u32 {
         wrap[0] as u32 | (wrap[1] as u32) << 8 | (format as u32) << 16 | (channel as u32) << 24
     }
 
+    /// Whether it is an image that is looked up by how much of it a ray sees.
+    pub const fn has_mipmaps(&self) -> bool {
+        self.is(Op::Image) && self.has_filter(Filter::Mipmap)
+    }
+
+    /// The word that [`Texture::op`] is of an image; `smaller` versions follow it.
+    pub const fn image_op(filter: Filter, smaller: u32) -> u32 {
+        Op::Image as u32 | (filter as u32) << 8 | smaller << 16
+    }
+
+    #[inline(always)]
+    pub(super) const fn is(&self, op: Op) -> bool {
+        self.op & 0xff == op as u32
+    }
+
+    #[inline(always)]
+    const fn has_filter(&self, filter: Filter) -> bool {
+        (self.op >> 8) & 0xff == filter as u32
+    }
+
     const fn has_format(&self, format: Format) -> bool {
         (self.kind >> 16) & 0xff == format as u32
+    }
+
+    /// The position in the unit square of the image, or among squares.
+    #[inline(always)]
+    pub(super) fn place(&self, uv: Vec2) -> Vec2 {
+        let [u, v] = self.image_from_uv;
+        Vec2::new(u[0] * uv.x + u[1] * uv.y + u[2], v[0] * uv.x + v[1] * uv.y + v[2])
     }
 
     /// The position in texels from the corner of the image, before wrapping.
     #[inline(always)]
     fn position(&self, uv: Vec2) -> Vec2 {
-        let [u, v] = self.image_from_uv;
-        let st = Vec2::new(u[0] * uv.x + u[1] * uv.y + u[2], v[0] * uv.x + v[1] * uv.y + v[2]);
-        st * Vec2::new(self.width as f32, self.height as f32)
+        self.place(uv) * Vec2::new(self.width as f32, self.height as f32)
     }
 
     /// A texel by column and row, wherever they are.
@@ -105,6 +181,10 @@ impl Texture {
                 let rgb = first.add(3 * index).cast::<f32>();
                 return self.channel([load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]);
             }
+            if self.has_format(Format::RgbaF16) {
+                let [rg, ba] = [load(first.add(2 * index)), load(first.add(2 * index + 1))];
+                return self.channel([half(rg), half(rg >> 16), half(ba), half(ba >> 16)]);
+            }
             let [r, g, b, a] = load(first.add(index)).to_le_bytes();
             self.channel(if self.has_format(Format::Srgb8) {
                 [from_srgb(r), from_srgb(g), from_srgb(b), part(a)]
@@ -116,7 +196,7 @@ impl Texture {
 
     /// What counts of a texel.
     #[inline(always)]
-    fn channel(&self, [r, g, b, a]: [f32; 4]) -> Vec3 {
+    pub(super) fn channel(&self, [r, g, b, a]: [f32; 4]) -> Vec3 {
         match self.kind >> 24 {
             1 => Vec3::splat(r),
             2 => Vec3::splat(g),
@@ -125,6 +205,108 @@ impl Texture {
             _ => Vec3::new(r, g, b),
         }
     }
+
+    /// Words of the image.
+    #[inline(always)]
+    const fn words(&self) -> u32 {
+        let per_texel = match (self.kind >> 16) & 0xff {
+            2 => Format::RgbF32.words(),
+            3 => Format::RgbaF16.words(),
+            _ => 1,
+        };
+        self.width * self.height * per_texel
+    }
+
+    /// The image, or as much smaller a version of it.
+    #[inline(always)]
+    fn version(&self, smaller: u32) -> Self {
+        let mut version = *self;
+        for _ in 0..smaller {
+            version.first += version.words();
+            version.width = smaller_side(version.width);
+            version.height = smaller_side(version.height);
+        }
+        version
+    }
+
+    /// Number of times that the image should be halved for a texel to be as large as the footprint, by area: λ of
+    /// Akenine-Möller et al. 2019, eq. 20.2 and 20.6.
+    #[inline(always)]
+    fn level(&self, footprint: f32) -> f32 {
+        let [u, v] = self.image_from_uv;
+        let area = (u[0] * v[1] - u[1] * v[0]).abs() * (self.width as f32 * self.height as f32);
+        let texels = footprint * footprint * area;
+        if texels > 1.0 { min(0.5 * LOG2_E * ln(texels), ((self.op >> 16) & 0xff) as f32) } else { 0.0 }
+    }
+
+    /// The colour of the image.
+    ///
+    /// # Safety
+    /// It is an image of the scene of `at`.
+    #[inline(always)]
+    pub(super) unsafe fn color(&self, at: &At<'_>) -> Vec3 {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if self.has_filter(Filter::Nearest) {
+                let cell = Cell::at(self.position(at.uv) + 0.5);
+                return self.texel(at.scene, cell.x, cell.y);
+            }
+            if !self.has_filter(Filter::Mipmap) {
+                return self.interpolated(at);
+            }
+            let level = self.level(at.footprint);
+            // SAFETY: it is at most the number of versions.
+            let whole = level.to_int_unchecked::<u32>();
+            let (fine, rest) = (self.version(whole), level - whole as f32);
+            let color = fine.interpolated(at);
+            if rest == 0.0 {
+                return color;
+            }
+            color + (fine.version(1).interpolated(at) - color) * rest
+        }
+    }
+
+    /// The four texels around a point, interpolated.
+    ///
+    /// # Safety
+    /// As [`Texture::color`].
+    #[inline(always)]
+    unsafe fn interpolated(&self, at: &At<'_>) -> Vec3 {
+        let Cell { x, y, fraction: f } = Cell::at(self.position(at.uv));
+        // SAFETY: as the caller promised.
+        unsafe {
+            let [t00, t10] = [self.texel(at.scene, x, y), self.texel(at.scene, x + 1, y)];
+            let [t01, t11] = [self.texel(at.scene, x, y + 1), self.texel(at.scene, x + 1, y + 1)];
+            let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+            top + (bottom - top) * f.y
+        }
+    }
+
+    /// The first channel h of the image, whatever its filter, and (∂h/∂u, ∂h/∂v).
+    ///
+    /// # Safety
+    /// As [`Texture::color`].
+    #[inline(always)]
+    pub(super) unsafe fn height(&self, at: &At<'_>) -> Vec3 {
+        let Cell { x, y, fraction: f } = Cell::at(self.position(at.uv));
+        // SAFETY: as the caller promised.
+        let (t00, t10, t01, t11) = unsafe {
+            let texel = |x, y| self.texel(at.scene, x, y).x;
+            (texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1))
+        };
+        let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
+        let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
+        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+        let (dx, dy) = (dx * self.width as f32, dy * self.height as f32);
+        let [u, v] = self.image_from_uv;
+        Vec3::new(top + (bottom - top) * f.y, dx * u[0] + dy * v[0], dx * u[1] + dy * v[1])
+    }
+}
+
+/// The width or height of the next smaller version.
+#[inline(always)]
+pub const fn smaller_side(n: u32) -> u32 {
+    if n > 1 { n / 2 } else { 1 }
 }
 
 /// A byte as a part of 255.
@@ -185,46 +367,31 @@ impl Cell {
     }
 }
 
-/// The texture's value at `uv`.
+/// The texture's colour.
 ///
 /// # Safety
-/// `scene` is valid and has the texture.
+/// The scene of `at` is valid and has the texture.
 #[inline(never)]
-pub(super) unsafe fn lookup(scene: &SceneView, texture: u32, uv: Vec2) -> Vec3 {
+pub unsafe fn lookup(at: &At<'_>, texture: u32) -> Vec3 {
     // SAFETY: as the caller promised.
     unsafe {
-        let texture = load(scene.textures.add(texture as usize));
-        let position = texture.position(uv);
-        if texture.nearest != 0 {
-            let cell = Cell::at(position + 0.5);
-            return texture.texel(scene, cell.x, cell.y);
-        }
-        let Cell { x, y, fraction: f } = Cell::at(position);
-        let [t00, t10] = [texture.texel(scene, x, y), texture.texel(scene, x + 1, y)];
-        let [t01, t11] = [texture.texel(scene, x, y + 1), texture.texel(scene, x + 1, y + 1)];
-        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
-        top + (bottom - top) * f.y
+        let texture = load(at.scene.textures.add(texture as usize));
+        if texture.is(Op::Image) { texture.color(at) } else { run::<Vec3>(at, &texture) }
     }
 }
 
-/// (∂h/∂u, ∂h/∂v) of the first channel h, of the interpolated texture whatever its filter.
+/// (∂h/∂u, ∂h/∂v) of the first channel h, of images interpolated whatever their filter.
 ///
 /// # Safety
 /// As [`lookup`].
 #[inline(never)]
-pub(super) unsafe fn gradient(scene: &SceneView, texture: u32, uv: Vec2) -> Vec2 {
+pub(super) unsafe fn gradient(at: &At<'_>, texture: u32) -> Vec2 {
     // SAFETY: as the caller promised.
-    unsafe {
-        let texture = load(scene.textures.add(texture as usize));
-        let Cell { x, y, fraction: f } = Cell::at(texture.position(uv));
-        let [t00, t10] = [texture.texel(scene, x, y).x, texture.texel(scene, x + 1, y).x];
-        let [t01, t11] = [texture.texel(scene, x, y + 1).x, texture.texel(scene, x + 1, y + 1).x];
-        let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
-        let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
-        let (dx, dy) = (dx * texture.width as f32, dy * texture.height as f32);
-        let [u, v] = texture.image_from_uv;
-        Vec2::new(dx * u[0] + dy * v[0], dx * u[1] + dy * v[1])
-    }
+    let Height(h) = unsafe {
+        let texture = load(at.scene.textures.add(texture as usize));
+        if texture.is(Op::Image) { Height::image(at, &texture) } else { run::<Height>(at, &texture) }
+    };
+    Vec2::new(h.y, h.z)
 }
 
 /// Linear value of an sRGB byte (IEC 61966-2-1).

@@ -83,7 +83,8 @@ impl Bundle {
             for place in places.iter().flatten() {
                 let sample = place.first_sample + k * args.layers;
                 if sample < args.first_sample + args.samples {
-                    self.push(place.film, args.begin(place.pixel, sample));
+                    // SAFETY: as the caller promised.
+                    self.push(place.film, unsafe { args.begin(place.pixel, sample) });
                 }
                 if self.len == WIDTH {
                     // SAFETY: as the caller promised.
@@ -131,8 +132,8 @@ impl Bundle {
                 alive = self.shade::<A, C>(scene, settings, alive);
             }
             for i in 0..self.len {
-                let l = self.state(i as u16).l;
-                (*self.films[i].assume_init()).add(l);
+                let contribution = self.state(i as u16).contribution();
+                (*self.films[i].assume_init()).add(contribution);
             }
         }
         self.len = 0;

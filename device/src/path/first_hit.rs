@@ -1,4 +1,5 @@
-//! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit.
+//! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit. They are means
+//! over the image's samples, which fall as densely as the pixel filter is high, without its sign.
 
 use core::ops::Range;
 
@@ -11,6 +12,7 @@ use crate::arch::{Arch, load};
 use crate::bsdf::Full;
 use crate::bvh::{Hit, closest_hit};
 use crate::film::FirstHitPixel;
+use crate::ray::Cone;
 use crate::scene::SceneView;
 use crate::shape::triangle::TriangleUvs;
 
@@ -89,6 +91,7 @@ unsafe fn meet<A: Arch>(
             if !hit.is_hit() {
                 return None;
             }
+            state.cone.travel(hit.t);
             let surface = surface_at::<Full>(scene, &state.ray, &hit);
             if !sees_holes::<Full>(scene) || !passes_hole::<Full>(scene, settings, state, &surface) {
                 return Some((hit, surface));
@@ -113,7 +116,7 @@ unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
                 break;
             }
             let surface = surface_at::<Full>(scene, &ray, &hit);
-            if !sees_holes::<Full>(scene) || opacity::<Full>(scene, &surface) >= 0.5 {
+            if !sees_holes::<Full>(scene) || opacity::<Full>(scene, &surface, &ray, &Cone::default()) >= 0.5 {
                 return load(scene.sources.add(hit.prim as usize)) + 1;
             }
             ray.o = surface.beyond(ray.d);

@@ -2,13 +2,13 @@
 
 use core::ops::Range;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::{PathSettings, PathState, bundle, step};
 use crate::arch::{Arch, Real};
 use crate::bsdf::Compiled;
-use crate::camera::Camera;
 use crate::film::FilmPixel;
+use crate::filter;
 use crate::rng::Dim;
 use crate::scene::SceneView;
 
@@ -70,18 +70,26 @@ impl<P> SampleArgs<P> {
 }
 
 /// Begins a camera path.
+///
+/// # Safety
+/// `scene` is valid.
 #[inline(always)]
-pub fn generate(
-    camera: &Camera,
+pub unsafe fn generate(
+    scene: &SceneView,
     settings: &PathSettings,
     [x, y]: [u32; 2],
     width: u32,
     sample: u32,
 ) -> PathState {
     let pixel = y * width + x;
-    let [u, v, ..] = settings.sampler(pixel, sample).draw(Dim::Film, 0);
+    let [u, v, lens_x, lens_y] = settings.sampler(pixel, sample).draw(Dim::Film, 0);
+    // SAFETY: as the caller promised.
+    let (place, weight) = unsafe { filter::sample(scene, Vec2::new(u, v)) };
+    let ray = scene.camera.ray_through(x as f32 + place.x, y as f32 + place.y, Vec2::new(lens_x, lens_y));
     PathState {
-        ray: camera.ray(x as f32 + u, y as f32 + v),
+        ray,
+        cone: scene.camera.cone(ray.d),
+        weight,
         beta: Vec3::ONE,
         l: Vec3::ZERO,
         prev_pdf: 0.0,
@@ -141,9 +149,13 @@ impl<P> SampleArgs<P> {
     }
 
     /// Begins a path of a pixel.
+    ///
+    /// # Safety
+    /// The scene is valid.
     #[inline(always)]
-    pub(super) fn begin(&self, pixel: [u32; 2], sample: u32) -> PathState {
-        generate(&self.scene.camera, &self.settings, pixel, self.width, sample)
+    pub(super) unsafe fn begin(&self, pixel: [u32; 2], sample: u32) -> PathState {
+        // SAFETY: as the caller promised.
+        unsafe { generate(&self.scene, &self.settings, pixel, self.width, sample) }
     }
 }
 
@@ -163,18 +175,20 @@ pub(crate) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &MegakernelArgs) {
     }
     // SAFETY: pixel and layer are in range, and no other invocation has both.
     let film = unsafe { &mut *film };
-    let mut state = args.begin(pixel, sample);
+    // SAFETY: as the caller promised.
+    let mut state = unsafe { args.begin(pixel, sample) };
     loop {
         // SAFETY: as the caller promised.
         if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
             continue;
         }
-        film.add(state.l);
+        film.add(state.contribution());
         sample += args.layers;
         if sample >= end {
             return;
         }
-        state = args.begin(pixel, sample);
+        // SAFETY: as the caller promised.
+        state = unsafe { args.begin(pixel, sample) };
     }
 }
 

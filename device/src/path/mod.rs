@@ -9,7 +9,7 @@ pub mod step;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::ray::Ray;
+use crate::ray::{Cone, Ray};
 use crate::rng::{Sampler, SamplerKind};
 
 pub use first_hit::FirstHitArgs;
@@ -70,6 +70,10 @@ impl PathSettings {
 pub struct PathState {
     /// The ray to follow next.
     pub ray: Ray,
+    /// What the ray stands for; kept up to date where textures have smaller versions of themselves.
+    pub cone: Cone,
+    /// What the pixel filter multiplies the sample by; may be negative.
+    pub weight: f32,
     /// Throughput: what radiance along `ray` is multiplied by.
     pub beta: Vec3,
     /// Radiance gathered so far.
@@ -93,6 +97,12 @@ pub struct PathState {
 }
 
 impl PathState {
+    /// What the path adds to the film.
+    #[inline(always)]
+    pub fn contribution(&self) -> Vec3 {
+        self.weight * self.l
+    }
+
     /// Where the path scattered last, as far as rounding lets holes in between be undone.
     #[inline(always)]
     pub(crate) fn start(&self) -> Vec3 {

@@ -88,7 +88,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 25] = [
+pub const LAYOUT: [u32; 28] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -114,6 +114,9 @@ pub const LAYOUT: [u32; 25] = [
     size_of::<FirstHitArgs>() as u32,
     core::mem::offset_of!(FirstHitArgs, uvs) as u32,
     size_of::<crate::bvh::Instance>() as u32,
+    size_of::<crate::shape::triangle::TriangleColors>() as u32,
+    size_of::<crate::filter::FilterPart>() as u32,
+    size_of::<crate::material::program::Combination>() as u32,
 ];
 
 /// Makes the stage that is the megakernel compiled for a set of features.

@@ -3,14 +3,14 @@
 use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
-use crate::arch::{Arch, load, max, min};
+use crate::arch::{Arch, load, max, min, sqrt};
 use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::{Light, LightPoint, select};
 use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
 use crate::mis::power_heuristic;
-use crate::ray::{Ray, offset_ray_origin, ray_offset};
+use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
@@ -71,6 +71,12 @@ pub(super) const fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
     C::FEATURES.contains(Features::CUTOUTS) && scene.has_holes != 0
 }
 
+/// Whether textures are looked up by how much of them a ray sees.
+#[inline(always)]
+const fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
+    C::FEATURES.contains(Features::TEXTURES) && scene.has_mipmaps != 0
+}
+
 /// The part of the light that reaches the other end of a shadow ray.
 ///
 /// # Safety
@@ -90,7 +96,7 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
                 return visible;
             }
             let surface = surface_at::<C>(scene, &ray, &hit);
-            visible *= 1.0 - opacity::<C>(scene, &surface);
+            visible *= 1.0 - opacity::<C>(scene, &surface, &ray, &Cone::default());
             if visible <= 0.0 {
                 break;
             }
@@ -114,7 +120,12 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-pub(super) unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) -> f32 {
+pub(super) unsafe fn opacity<C: Compiled>(
+    scene: &SceneView,
+    surface: &Surface,
+    ray: &Ray,
+    cone: &Cone,
+) -> f32 {
     // SAFETY: the primitive's material is in range.
     unsafe {
         let header =
@@ -122,7 +133,7 @@ pub(super) unsafe fn opacity<C: Compiled>(scene: &SceneView, surface: &Surface) 
         if !header.has(Header::HOLES) {
             return 1.0;
         }
-        let at = At { scene, uv: surface.uv, front: true, seed: 0 };
+        let at = surface.look::<C>(scene, ray.d, cone);
         // Textures of floats may hold anything.
         min(max(header.opacity.at::<C>(&at), 0.0), 1.0)
     }
@@ -139,6 +150,8 @@ pub(super) struct Surface {
     dp_du: Vec3,
     /// Texture coordinates, where textures are compiled.
     uv: Vec2,
+    /// Barycentric coordinates of vertices 1 and 2 of a triangle.
+    b: [f32; 2],
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     extent: f32,
     /// In the space of its group, if it is in one.
@@ -184,6 +197,9 @@ pub unsafe fn shade<C: Compiled>(
         unsafe { gather_environment(scene, settings, state) };
         return Shaded::END;
     }
+    if sees_mipmaps::<C>(scene) {
+        state.cone.travel(hit.t);
+    }
     // SAFETY: the hit is on this scene.
     let surface = unsafe { surface_at::<C>(scene, &state.ray, hit) };
     // SAFETY: as the caller promised.
@@ -219,7 +235,7 @@ pub(super) unsafe fn passes_hole<C: Compiled>(
     surface: &Surface,
 ) -> bool {
     // SAFETY: as the caller promised.
-    let opacity = unsafe { opacity::<C>(scene, surface) };
+    let opacity = unsafe { opacity::<C>(scene, surface, &state.ray, &state.cone) };
     if opacity >= 1.0 || material_uniforms(settings, state)[0] < opacity {
         return false;
     }
@@ -301,7 +317,17 @@ unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
         };
         let textured = textured && !scene.textures.is_null();
         let uv = if textured { shape::analytic_uv::<C>(&prim, n, b) } else { Vec2::ZERO };
-        return Surface { p, ng: n, ns: n, dp_du, uv, extent: prim.extent(), prim, hit: Hit { b, ..*hit } };
+        return Surface {
+            p,
+            ng: n,
+            ns: n,
+            dp_du,
+            uv,
+            b: hit.b,
+            extent: prim.extent(),
+            prim,
+            hit: Hit { b, ..*hit },
+        };
     }
     let vertices = [prim.a, prim.b, prim.c];
     let ng = triangle::area_normal(vertices).normalize();
@@ -321,7 +347,7 @@ unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
         (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du, uv)
     };
     let p = triangle::interpolate(vertices, hit.b);
-    Surface { p, ng, ns, dp_du, uv, extent: prim.extent(), prim, hit: *hit }
+    Surface { p, ng, ns, dp_du, uv, b: hit.b, extent: prim.extent(), prim, hit: *hit }
 }
 
 impl Surface {
@@ -360,10 +386,27 @@ impl Surface {
         self.p + ray_offset(self.p, far, self.extent)
     }
 
+    /// Where materials are looked up that are seen along `d`, by a ray that stands for `cone`: its origin is here.
+    ///
+    /// # Safety
+    /// `scene` is valid and has the surface.
+    #[inline(always)]
+    unsafe fn look<'a, C: Compiled>(&self, scene: &'a SceneView, d: Vec3, cone: &Cone) -> At<'a> {
+        let at = At { triangle: self.prim.normals, b: self.b, ..At::new(scene, self.uv) };
+        if !sees_mipmaps::<C>(scene) || cone.width <= 0.0 {
+            return at;
+        }
+        // SAFETY: as the caller promised.
+        let area = unsafe { self.parameterization::<C>(scene) }.area();
+        // The longer axis of the ellipse that the cone cuts out of the surface, as if u and v were alike.
+        let length = cone.width / max(self.ng.dot(d).abs(), 1e-3);
+        At { footprint: if area > 0.0 { length / sqrt(area) } else { 0.0 }, ..at }
+    }
+
     /// How the point follows the texture coordinates; zero where it does not.
     ///
     /// # Safety
-    /// `scene` is valid, has the surface, and texture coordinates.
+    /// `scene` is valid and has the surface.
     #[inline(always)]
     unsafe fn parameterization<C: Compiled>(&self, scene: &SceneView) -> Parameterization {
         // SAFETY: as the caller promised.
@@ -374,7 +417,7 @@ impl Surface {
                 None => self.ng,
             };
             shape::analytic_derivatives::<C>(&self.prim, n, self.hit.b)
-        } else if self.prim.normals == Primitive::FLAT {
+        } else if self.prim.normals == Primitive::FLAT || scene.uvs.is_null() {
             (Vec3::ZERO, Vec3::ZERO)
         } else {
             // SAFETY: the primitive's texture coordinates are in range.
@@ -410,9 +453,12 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     let outside = surface.ng.dot(d) < 0.0;
     let front = if keeps { surface.ns.dot(d) < 0.0 } else { outside } != surface.prim.is_flipped();
     let u = if C::FEATURES.contains(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
+    // SAFETY: the surface is of this scene.
+    let at =
+        At { front, seed: walk_seed(settings, state), ..unsafe { surface.look::<C>(scene, d, &state.cone) } };
     // SAFETY: the primitive's material is in range.
-    let Chosen { material, header, front } =
-        unsafe { chosen::<C>(scene, surface.prim.material(), surface.uv, front, u) };
+    let Chosen { material, header, front } = unsafe { chosen::<C>(&at, surface.prim.material(), u) };
+    let at = At { front, ..at };
     if !front && !header.has(Header::TWO_SIDED) {
         return None;
     }
@@ -422,7 +468,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     let ns = if keeps || ns.dot(d) < 0.0 { ns } else { side };
     let (ns, terminator) = if header.is_bumpy::<C>() {
         // SAFETY: the material's map is in range.
-        unsafe { mapped_normal::<C>(scene, &header, surface, (ns, side), front, -d) }
+        unsafe { mapped_normal::<C>(&at, &header, surface, (ns, side), -d) }
     } else {
         (ns, Terminator::NONE)
     };
@@ -433,7 +479,6 @@ pub(super) unsafe fn scatterer<C: Compiled>(
         return None; // The normal is kept though it faces away: black.
     }
     let offset = ray_offset(surface.p, side, surface.extent);
-    let at = At { scene, uv: surface.uv, front, seed: walk_seed(settings, state) };
     // SAFETY: the material is of this scene, and its kind is the header's.
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
@@ -443,18 +488,17 @@ pub(super) unsafe fn scatterer<C: Compiled>(
 /// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
 ///
 /// # Safety
-/// `scene` is valid, and `header` is of a material of it that has a map.
+/// `at` is of a valid scene, and `header` is of a material of it that has a map.
 #[inline(always)]
 unsafe fn mapped_normal<C: Compiled>(
-    scene: &SceneView,
+    at: &At<'_>,
     header: &Header,
     surface: &Surface,
     (ns, side): (Vec3, Vec3),
-    front: bool,
     wo: Vec3,
 ) -> (Vec3, Terminator) {
     // SAFETY: as the caller promised.
-    let n = unsafe { perturbed(scene, header, surface.uv, ns, front, &surface.parameterization::<C>(scene)) };
+    let n = unsafe { perturbed(at, header, ns, &surface.parameterization::<C>(at.scene)) };
     let n = if header.has(Header::KEEP_INVALID_NORMALS) { n } else { bent(n, side, wo) };
     let terminator =
         if header.has(Header::HARD_TERMINATOR) { Terminator::NONE } else { Terminator::new(ns, n) };
@@ -546,6 +590,9 @@ pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathStat
     state.beta *= sample.weight * at.shadowing::<C>(wi, sample.wi);
     state.eta_scale *= sample.eta * sample.eta;
     state.prev_pdf = sample.pdf;
+    if C::FEATURES.contains(Features::TEXTURES) {
+        state.cone.widen(sample.pdf);
+    }
     (state.passed, state.holes) = (0.0, 0);
     state.depth += 1;
     if state.depth > settings.rr_depth && !survives_roulette(state, u_rr) {

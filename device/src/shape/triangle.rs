@@ -50,6 +50,25 @@ impl TriangleUvs {
     }
 }
 
+/// Linear colours at the vertices, 48 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct TriangleColors {
+    /// Red, green and blue at each.
+    pub rgb: [Vec3; 3],
+    reserved: [u32; 3],
+}
+
+impl TriangleColors {
+    /// White all over.
+    pub const WHITE: Self = Self::new([Vec3::ONE; 3]);
+
+    /// Those with a colour at each vertex.
+    pub const fn new(rgb: [Vec3; 3]) -> Self {
+        Self { rgb, reserved: [0; 3] }
+    }
+}
+
 /// Distance in (0, `t_max`] and the barycentric coordinates of vertices 1 and 2. Both sides are hit.
 ///
 /// Watertight as in Woop, Benthin & Wald 2013, "Watertight Ray/Triangle Intersection", JCGT 2(1): vertices

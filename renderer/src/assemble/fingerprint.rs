@@ -15,11 +15,13 @@ impl SceneData {
         }
         hash.add(&self.normals);
         hash.add(&self.uvs);
+        hash.add(&self.colors);
         hash.add(&self.materials);
         hash.add(&self.coats);
         hash.add(&self.textures);
         hash.add(&self.texels);
         hash.add(&self.lights);
+        hash.add(&self.filter);
         hash.add(bytes_of(&self.camera));
         hash.add(&[self.width, self.height, self.settings.max_depth]);
         hash.0

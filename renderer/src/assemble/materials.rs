@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::Error;
 use crate::scene::{
     Color, Description, Facets, Image, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
-    Scalar, TexelFilter, Texture,
+    Scalar, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -22,6 +22,8 @@ pub(super) struct Wants {
     pub(super) tangents: bool,
     /// Texture coordinates.
     pub(super) uvs: bool,
+    /// Colours at its vertices.
+    pub(super) colors: bool,
 }
 
 /// The records of all materials, and the coats of the plastics among them.
@@ -68,11 +70,14 @@ fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
 
 /// What each material wants, those that it may turn out to be included.
 pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<Wants> {
+    let colors = description.textures.iter().any(|t| matches!(t, Texture::VertexColor { .. }));
     let wants = |material| {
         let reached = reached(description, vec![material]);
+        let textured = features_of(description, records, &reached).contains(Features::TEXTURES);
         Wants {
             tangents: reached.iter().any(|i| records[*i].header().has(Header::TANGENTS)),
-            uvs: features_of(description, records, &reached).contains(Features::TEXTURES),
+            uvs: textured,
+            colors: textured && colors,
         }
     };
     (0..records.len()).map(wants).collect()
@@ -103,38 +108,6 @@ fn reached(description: &Description, mut next: Vec<usize>) -> Vec<usize> {
     reached
 }
 
-/// The records of all textures, and their texels.
-pub(super) fn textures(
-    images: &[Image],
-    textures: &[Texture],
-) -> Result<(Vec<DeviceTexture>, Vec<u32>), Error> {
-    let mut texels = Vec::new();
-    let mut first = Vec::with_capacity(images.len());
-    for image in images {
-        first.push(texels.len());
-        texels.extend_from_slice(&image.texels);
-    }
-    if u32::try_from(texels.len()).is_err() {
-        return Err(Error::TooManyTexels(texels.len()));
-    }
-    let record = |texture: &Texture| {
-        let Texture::Bitmap(bitmap) = texture else { unimplemented!() };
-        let image = &images[bitmap.image];
-        let m = bitmap.image_from_uv;
-        let row = |i: usize| [m.matrix2.x_axis[i], m.matrix2.y_axis[i], m.translation[i]];
-        DeviceTexture {
-            image_from_uv: [row(0), row(1)],
-            first: first[bitmap.image] as u32,
-            width: image.width,
-            height: image.height,
-            kind: DeviceTexture::kind(bitmap.wrap, image.format, bitmap.channel),
-            nearest: (bitmap.filter == TexelFilter::Nearest).into(),
-            reserved: 0,
-        }
-    };
-    Ok((textures.iter().map(record).collect(), texels))
-}
-
 /// Materials to be looked at on their own, with the textures that they use.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Swatches {
@@ -145,7 +118,7 @@ pub(crate) struct Swatches {
 impl Swatches {
     /// The textures that materials refer to.
     pub(crate) fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
-        self::textures(images, textures).map(|(textures, texels)| Self { textures, texels })
+        super::textures::records(images, textures).map(|(textures, texels)| Self { textures, texels })
     }
 
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from
@@ -180,6 +153,6 @@ impl Swatches {
         let mut scene: SceneView = unsafe { std::mem::zeroed() };
         scene.coats = coats.as_ptr();
         (scene.textures, scene.texels) = (self.textures.as_ptr(), self.texels.as_ptr());
-        f(&At { scene: &scene, uv: Vec2::splat(0.5), front: true, seed: 0 })
+        f(&At::new(&scene, Vec2::splat(0.5)))
     }
 }

@@ -1,10 +1,13 @@
 //! From a description to flat data, ready to upload.
 
 mod bvh;
+mod camera;
+mod filter;
 mod fingerprint;
 mod lights;
 mod materials;
 mod shapes;
+mod textures;
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -13,17 +16,18 @@ use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::Node;
 use device::camera::Camera as DeviceCamera;
+use device::filter::FilterPart;
 use device::light::{AliasEntry, Light};
 use device::material::Material as DeviceMaterial;
 use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
-use device::shape::triangle::{TriangleNormals, TriangleUvs};
-use glam::{DVec2, Vec2, Vec3};
+use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
+use glam::{Vec2, Vec3};
 
 pub(crate) use materials::Swatches;
 
-use crate::scene::{Camera, Description, Environment, FovAxis, Projection, RenderSettings};
+use crate::scene::{Description, Environment, RenderSettings};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -40,6 +44,8 @@ pub struct SceneData {
     pub normals: Vec<TriangleNormals>,
     /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
     pub uvs: Vec<TriangleUvs>,
+    /// Colours at the vertices of the same triangles, if any texture asks for them.
+    pub colors: Vec<TriangleColors>,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
     /// Coats of the plastics.
@@ -56,6 +62,8 @@ pub struct SceneData {
     pub light_table: Vec<AliasEntry>,
     /// Index of the environment among the lights.
     pub environment: Option<u32>,
+    /// The pixel filter; empty if it is the pixel itself.
+    pub filter: Vec<FilterPart>,
     /// The camera.
     pub camera: DeviceCamera,
     /// Settings of the transport.
@@ -94,6 +102,8 @@ pub enum Error {
     TooDeep(usize),
     /// More texels than indices can name.
     TooManyTexels(usize),
+    /// A texture is made of too many others, or of itself: its index.
+    TextureTooComplex(usize),
 }
 
 impl fmt::Display for Error {
@@ -113,6 +123,11 @@ impl fmt::Display for Error {
                     u32::MAX
                 )
             }
+            Self::TextureTooComplex(index) => write!(
+                f,
+                "texture {index} is made of more than {} others, or of itself",
+                crate::scene::MAX_TEXTURE_STEPS
+            ),
             Self::TooDeep(depth) => write!(
                 f,
                 "the geometry nests {depth} levels deep, more than the {} that can be traversed: sizes or distances \
@@ -137,12 +152,14 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let start = Instant::now();
     let bvh = bvh::build(&prims)?;
     let bvh_time = start.elapsed();
-    let (textures, texels) = materials::textures(&description.images, &description.textures)?;
+    let (textures, texels) = textures::records(&description.images, &description.textures)?;
+    let filter = filter::parts(&description.render.filter);
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)
         + size_of_val(&*flat.normals)
         + size_of_val(&*flat.uvs)
+        + size_of_val(&*flat.colors)
         + size_of_val(&*materials)
         + size_of_val(&*coats)
         + size_of_val(&*textures)
@@ -164,6 +181,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         shape_of: flat.shape_of,
         normals: flat.normals,
         uvs: flat.uvs,
+        colors: flat.colors,
         features: materials::features(description, &materials),
         materials,
         coats,
@@ -172,7 +190,8 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         environment: lights.environment,
         lights: lights.lights,
         light_table: lights.table,
-        camera: camera(&description.camera, description.render.width, description.render.height),
+        filter,
+        camera: camera::record(&description.camera, description.render.width, description.render.height),
         settings: settings(&description.render),
         width: description.render.width,
         height: description.render.height,
@@ -183,7 +202,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
 /// Texture coordinates of every primitive of the scene, in its order; zero where there are none to speak of, as on
 /// spheres, on which they follow from the point.
 pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
-    let wants = materials::Wants { tangents: false, uvs: true };
+    let wants = materials::Wants { tangents: false, uvs: true, colors: false };
     let flat = shapes::flatten(&description.shapes, &vec![wants; description.materials.len()]);
     let uvs = |prim: &Primitive| match prim.normals {
         Primitive::FLAT => TriangleUvs::new([Vec2::ZERO; 3]),
@@ -207,42 +226,5 @@ fn environment(description: &Description) -> Vec3 {
         None => Vec3::ZERO,
         Some(Environment::Constant(radiance)) => radiance,
         Some(_) => unimplemented!(),
-    }
-}
-
-/// In f64: what is far from degenerate there may underflow in f32.
-fn camera(camera: &Camera, width: u32, height: u32) -> DeviceCamera {
-    let forward = (camera.target.as_dvec3() - camera.position.as_dvec3()).normalize();
-    let right = forward.cross(camera.up.as_dvec3().normalize()).normalize();
-    let up = right.cross(forward);
-    let Projection::Perspective { fov, fov_axis, .. } = camera.projection else { unimplemented!() };
-    let half = (f64::from(fov).to_radians() * 0.5).tan();
-    let aspect = f64::from(width) / f64::from(height);
-    let half = match fov_axis {
-        FovAxis::X => DVec2::new(half, half / aspect),
-        FovAxis::Y => DVec2::new(half * aspect, half),
-        FovAxis::Diagonal | FovAxis::Smaller | FovAxis::Larger => unimplemented!(),
-    };
-    let axes = [right, up, forward].map(|axis| axis.as_vec3());
-    DeviceCamera::perspective(camera.position, axes, half.as_vec2(), [width, height])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn small_numbers_do_not_underflow_in_the_camera() {
-        let mut tiny = Camera {
-            position: Vec3::ZERO,
-            target: Vec3::new(0.0, 0.0, -1e-25),
-            up: Vec3::new(0.0, 1e-25, 0.0),
-            mirrored: false,
-            projection: Projection::pinhole(40.0, FovAxis::X),
-        };
-        let found = camera(&tiny, 4, 3);
-        (tiny.target.z, tiny.up.y) = (-1.0, 1.0);
-        assert_eq!(found, camera(&tiny, 4, 3));
-        assert!(found.corner.is_finite());
     }
 }

@@ -2,7 +2,7 @@
 
 use device::sampling::Frame;
 use device::shape::Primitive;
-use device::shape::triangle::{TriangleNormals, TriangleUvs, area_normal, dp_du};
+use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs, area_normal, dp_du};
 use glam::{Affine3A, Mat3, Vec2, Vec3};
 
 use super::materials::Wants;
@@ -19,6 +19,8 @@ pub(super) struct Flat {
     pub(super) normals: Vec<TriangleNormals>,
     /// Texture coordinates of the same triangles, if any material asks for them.
     pub(super) uvs: Vec<TriangleUvs>,
+    /// Colours at the vertices of the same triangles, if any texture asks for them.
+    pub(super) colors: Vec<TriangleColors>,
 }
 
 /// Flattens shapes; `wants` says of every material what it needs.
@@ -38,6 +40,9 @@ pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
     }
     if !wants.iter().any(|w| w.uvs) {
         flat.uvs = Vec::new();
+    }
+    if wants.iter().any(|w| w.colors) {
+        flat.colors.resize(flat.normals.len(), TriangleColors::WHITE);
     }
     flat
 }
@@ -103,6 +108,7 @@ impl Flat {
         let points: Vec<Vec3> = mesh.positions.iter().map(|p| to_world.transform_point3(*p)).collect();
         let normals = world_normals(to_world, &mesh.normals);
         let uvs = if wants.tangents || wants.uvs { mesh.uvs.as_slice() } else { &[] };
+        let colors = if wants.colors { mesh.colors.as_slice() } else { &[] };
         let mirrored = to_world.matrix3.determinant() < 0.0;
         for triangle in &mesh.triangles {
             // A reflection turns the winding around; undone, the front stays the front.
@@ -122,8 +128,12 @@ impl Flat {
                 uvs => [uvs[i], uvs[j], uvs[k]],
             };
             let dp_du = if wants.tangents { dp_du(vertices, uv) } else { Vec3::ZERO };
-            let keep = !normals.is_empty() || (wants.uvs && !uvs.is_empty());
+            let keep = !normals.is_empty() || (wants.uvs && !uvs.is_empty()) || !colors.is_empty();
             let index = self.add_normals(TriangleNormals { n, dp_du }, uv, keep);
+            if !colors.is_empty() {
+                self.colors.resize(index as usize, TriangleColors::WHITE);
+                self.colors.push(TriangleColors::new([colors[i], colors[j], colors[k]]));
+            }
             self.prims.push(Primitive {
                 a: points[i],
                 material_flags: material_flags(shape),

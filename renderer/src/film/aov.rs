@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use device::camera::{Camera, Projection};
 use glam::Vec3;
 
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
@@ -29,7 +30,7 @@ pub enum Aov {
     N,
     /// `Ng.X`, …: geometric normal, likewise.
     Ng,
-    /// `Z`: distance along the camera's axis, metres; [`FAR`] where there is nothing.
+    /// `Z`: distance along the camera's axis, or from the camera if it sees all directions, metres; [`FAR`] where there is nothing.
     Z,
     /// `P.X`, …: position in world space, metres.
     P,
@@ -167,15 +168,21 @@ fn push_of_hits(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneDa
             layers.push_floats("uv", ["U", "V"], &uvs);
         }
         Aov::Z => {
-            let camera = &scene.camera;
-            let axis = camera.du.as_dvec3().cross(camera.dv.as_dvec3()).normalize();
-            // Linear in the point: the mean depth is that of the mean point.
-            let depth = |p| (Vec3::from(p) - camera.position).as_dvec3().dot(axis) as f32;
-            let depths = hits.pixels.iter().map(|hit| hit.p.map_or(FAR, depth));
+            // Linear in the point, but in a panorama: the mean depth is that of the mean point.
+            let depths = hits.pixels.iter().map(|hit| hit.p.map_or(FAR, |p| depth(&scene.camera, p.into())));
             layers.push("Z", Samples::Float(depths.collect()));
         }
         _ => {}
     }
+}
+
+/// How far away a point is: along the axis, or in a panorama from the camera.
+fn depth(camera: &Camera, p: Vec3) -> f32 {
+    let from = (p - camera.position).as_dvec3();
+    if camera.projection == Projection::Panorama as u32 {
+        return from.length() as f32;
+    }
+    from.dot(camera.axis.as_dvec3().normalize()) as f32
 }
 
 fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, names: &Names) {

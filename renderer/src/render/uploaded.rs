@@ -3,12 +3,13 @@
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::Node;
+use device::filter::FilterPart;
 use device::light::{AliasEntry, Light};
 use device::material::Material;
 use device::material::texture::Texture;
 use device::scene::{SceneView, VertexColumns};
 use device::shape::Primitive;
-use device::shape::triangle::{TriangleNormals, TriangleUvs};
+use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
@@ -21,12 +22,14 @@ pub struct Uploaded<B: Backend> {
     columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
     uvs: B::Buf<TriangleUvs>,
+    colors: B::Buf<TriangleColors>,
     materials: B::Buf<Material>,
     coats: B::Buf<Coat>,
     textures: B::Buf<Texture>,
     texels: B::Buf<u32>,
     lights: B::Buf<Light>,
     light_table: B::Buf<AliasEntry>,
+    filter: B::Buf<FilterPart>,
 }
 
 impl<B: Backend> Uploaded<B> {
@@ -40,12 +43,14 @@ impl<B: Backend> Uploaded<B> {
             columns: backend.upload("vertex columns", &columns)?,
             normals: backend.upload("normals", &scene.normals)?,
             uvs: backend.upload("texture coordinates", &scene.uvs)?,
+            colors: backend.upload("vertex colours", &scene.colors)?,
             materials: backend.upload("materials", &scene.materials)?,
             coats: backend.upload("coats", &scene.coats)?,
             textures: backend.upload("textures", &scene.textures)?,
             texels: backend.upload("texels", &scene.texels)?,
             lights: backend.upload("lights", &scene.lights)?,
             light_table: backend.upload("light table", &scene.light_table)?,
+            filter: backend.upload("pixel filter", &scene.filter)?,
         })
     }
 
@@ -59,6 +64,7 @@ impl<B: Backend> Uploaded<B> {
             instances: std::ptr::null(),
             normals: self.normals.ptr(),
             uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
+            colors: if scene.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
             materials: self.materials.ptr(),
             coats: self.coats.ptr(),
             textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
@@ -70,6 +76,9 @@ impl<B: Backend> Uploaded<B> {
             has_holes: scene.features.contains(Features::CUTOUTS).into(),
             keeps_hidden_normals: 0,
             instances_root: 0,
+            has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
+            filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
+            filter_parts: scene.filter.len() as u32,
             camera: scene.camera,
         }
     }

@@ -3,14 +3,17 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use half::f16;
 use image::error::ImageError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 
 use super::limits::{
-    MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, available_memory, human_bytes,
+    MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_RADIANCE, available_memory,
+    human_bytes,
 };
-use super::{Format, Image};
+use super::{Format, Image, half_words};
 use crate::film::develop::srgb_decode;
 use crate::input::io_reason;
 use crate::input::quoted;
@@ -24,6 +27,8 @@ pub(super) struct Meaning {
     pub(super) is_alpha: bool,
     /// Whether they are heights, which may be any, or parts of a whole, from 0 to 1.
     pub(super) is_height: bool,
+    /// Whether they are light, which may be as bright as [`MAX_RADIANCE`].
+    pub(super) is_radiance: bool,
 }
 
 /// An image, and what is suspicious about it.
@@ -32,7 +37,11 @@ pub(super) struct Found {
     pub(super) warning: Option<String>,
 }
 
-/// Reads a PNG, JPEG, HDR or OpenEXR file.
+/// Reads a PNG, JPEG, HDR, OpenEXR or, by the name, TGA file.
+///
+/// 8 bits a channel stay bytes, with alpha. What is finer becomes halves, with alpha, if they hold it without loss, as
+/// they do that of most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before
+/// its header is known to say a size that is allowed, and for which there is memory left beside all images before it.
 ///
 /// # Errors
 /// Why it cannot be read.
@@ -44,16 +53,28 @@ pub(super) fn read(path: &Path, meaning: Meaning) -> Result<Found, String> {
     if bytes.len() as u64 > MAX_IMAGE_BYTES {
         return Err(format!("it is larger than {}", human_bytes(MAX_IMAGE_BYTES.into())));
     }
-    from_decoded(decode(&bytes)?, meaning)
+    let is_tga = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tga"));
+    parse(&bytes, is_tga, meaning)
+}
+
+/// Reads the bytes of a file; TGA files do not say that they are.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn parse(bytes: &[u8], is_tga: bool, meaning: Meaning) -> Result<Found, String> {
+    from_decoded(decode(bytes, is_tga)?, meaning)
 }
 
 /// The image in the bytes of a file, if it is one that may be as large.
-fn decode(bytes: &[u8]) -> Result<DynamicImage, String> {
-    const READ: &str = "PNG, JPEG, HDR and OpenEXR files are";
+fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, String> {
+    const READ: &str = "PNG, JPEG, HDR, OpenEXR and TGA files are";
     if bytes.is_empty() {
         return Err("it is empty".to_owned());
     }
-    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
+    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
+    if reader.format().is_none() && is_tga {
+        reader.set_format(ImageFormat::Tga);
+    }
     let format = reader.format().ok_or_else(|| format!("it is no image that is read; {READ}"))?;
     if !format.reading_enabled() {
         return Err(format!("it is a {format:?} file, which are not read; {READ}"));
@@ -78,8 +99,8 @@ fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), String> {
     if texels > MAX_IMAGE_TEXELS {
         return Err(format!("{size}; the most is {MAX_IMAGE_TEXELS} in all"));
     }
-    // Decoded, and once more as texels.
-    let needed = u128::from(bytes) + u128::from(texels) * 12;
+    // Decoded, as four floats, and once more as texels.
+    let needed = u128::from(bytes) + u128::from(texels) * (16 + 12);
     match available_memory() {
         Some(available) if needed > available => {
             let (needed, available) = (human_bytes(needed), human_bytes(available));
@@ -97,6 +118,7 @@ fn reason(format: ImageFormat, error: &ImageError) -> String {
         ImageFormat::Png => "PNG",
         ImageFormat::Jpeg => "JPEG",
         ImageFormat::Hdr => "HDR",
+        ImageFormat::Tga => "TGA",
         _ => "OpenEXR",
     };
     match error {
@@ -141,37 +163,61 @@ fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<Found, String
         return Ok(Found { image: Image::new(width, height, format, texels), warning: None });
     }
     let decode = |x: f32| if meaning.is_srgb && !is_float { srgb_decode(x.into()) as f32 } else { x };
-    let mut texels: Vec<f32> = if meaning.is_alpha {
-        decoded.to_rgba32f().pixels().flat_map(|p| [p.0[3]; 3]).collect()
+    let rgba = decoded.into_rgba32f();
+    let mut texels: Vec<[f32; 4]> = if meaning.is_alpha {
+        rgba.pixels().map(|p| [p.0[3]; 4]).collect()
     } else {
-        decoded.to_rgb32f().iter().map(|x| decode(*x)).collect()
+        rgba.pixels().map(|p| [decode(p.0[0]), decode(p.0[1]), decode(p.0[2]), p.0[3]]).collect()
     };
+    drop(rgba);
     let warning = check_range(&mut texels, meaning, width)?;
-    let texels = texels.into_iter().map(f32::to_bits).collect();
-    Ok(Found { image: Image::new(width, height, Format::RgbF32, texels), warning })
+    let (format, words) = words(&texels);
+    Ok(Found { image: Image::new(width, height, format, words), warning })
 }
 
-/// Sees to it that heights are finite and not absurd, and that everything else is from 0 to 1. `texels` are red, green
-/// and blue of each.
-fn check_range(texels: &mut [f32], meaning: Meaning, width: u32) -> Result<Option<String>, String> {
-    let place = |i: usize| format!("column {} of row {}", i / 3 % width as usize, i / 3 / width as usize);
-    if let Some(i) = texels.iter().position(|x| !x.is_finite()) {
-        let what = if texels[i].is_nan() { "is not a number (NaN)" } else { "is infinite" };
+/// As halves if these hold the numbers without loss, as floats otherwise.
+fn words(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
+    let is_half = |x: &f32| f16::from_f32(*x).to_f32() == *x;
+    if texels.iter().flatten().all(is_half) {
+        return (Format::RgbaF16, texels.iter().flat_map(|texel| half_words(*texel)).collect());
+    }
+    (Format::RgbF32, texels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b].map(f32::to_bits)).collect())
+}
+
+/// Sees to it that heights are finite and not absurd, that light is neither negative nor brighter than can be summed, and
+/// that everything else is from 0 to 1; and alpha always.
+fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<Option<String>, String> {
+    let place = |i: usize| format!("column {} of row {}", i % width as usize, i / width as usize);
+    let find = |is_wrong: &dyn Fn(f32) -> bool| {
+        let wrong = |(i, [r, g, b, _]): (usize, &[f32; 4])| {
+            [*r, *g, *b].into_iter().find(|x| is_wrong(*x)).map(|x| (i, x))
+        };
+        texels.iter().enumerate().find_map(wrong)
+    };
+    if let Some((i, x)) = find(&|x| !x.is_finite()) {
+        let what = if x.is_nan() { "is not a number (NaN)" } else { "is infinite" };
         return Err(format!("the pixel in {} {what}", place(i)));
     }
-    if meaning.is_height {
-        return match texels.iter().position(|x| x.abs() > MAX_COORDINATE) {
-            Some(i) => {
-                Err(format!("the height in {} is {:e}; the most is {MAX_COORDINATE:e}", place(i), texels[i]))
-            }
-            None => Ok(None),
-        };
+    let (range, words) = if meaning.is_height {
+        if let Some((i, x)) = find(&|x| x.abs() > MAX_COORDINATE) {
+            return Err(format!("the height in {} is {x:e}; the most is {MAX_COORDINATE:e}", place(i)));
+        }
+        ((-MAX_COORDINATE, MAX_COORDINATE), String::new())
+    } else if meaning.is_radiance {
+        ((0.0, MAX_RADIANCE), format!("outside 0 to {MAX_RADIANCE:e}"))
+    } else {
+        ((0.0, 1.0), "outside 0 to 1".to_owned())
+    };
+    let outside = find(&|x| !(range.0..=range.1).contains(&x));
+    let warning = outside
+        .map(|(i, _)| format!("has pixels {words}, which are brought there; the first is in {}", place(i)));
+    for [r, g, b, a] in texels {
+        *a = if a.is_nan() { 1.0 } else { a.clamp(0.0, 1.0) };
+        if warning.is_some() {
+            [r, g, b].into_iter().for_each(|x| *x = x.clamp(range.0, range.1));
+        }
     }
-    let Some(first) = texels.iter().position(|x| !(0.0..=1.0).contains(x)) else { return Ok(None) };
-    let message =
-        format!("has pixels outside 0 to 1, which are brought there; the first is in {}", place(first));
-    texels.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
-    Ok(Some(message))
+    Ok(warning)
 }
 
 #[cfg(test)]
@@ -181,10 +227,11 @@ mod tests {
         GrayImage, ImageBuffer, Luma, LumaA, Rgb, Rgb32FImage, RgbImage, Rgba, Rgba32FImage, RgbaImage,
     };
 
-    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: false };
+    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: false, is_radiance: false };
     const SRGB: Meaning = Meaning { is_srgb: true, ..LINEAR };
     const ALPHA: Meaning = Meaning { is_alpha: true, ..LINEAR };
     const HEIGHT: Meaning = Meaning { is_height: true, ..LINEAR };
+    const RADIANCE: Meaning = Meaning { is_radiance: true, ..LINEAR };
 
     fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
@@ -193,7 +240,7 @@ mod tests {
     }
 
     fn load(bytes: &[u8], meaning: Meaning) -> Result<Found, String> {
-        decode(bytes).and_then(|image| from_decoded(image, meaning))
+        parse(bytes, true, meaning)
     }
 
     fn image(bytes: &[u8], meaning: Meaning) -> Image {
@@ -203,8 +250,14 @@ mod tests {
     }
 
     fn floats(image: &Image) -> Vec<f32> {
-        assert_eq!(image.format, Format::RgbF32);
-        image.texels.iter().map(|x| f32::from_bits(*x)).collect()
+        let half = |x: u32| f16::from_bits(x as u16).to_f32();
+        match image.format {
+            Format::RgbF32 => image.texels.iter().map(|x| f32::from_bits(*x)).collect(),
+            Format::RgbaF16 => {
+                image.texels.chunks(2).flat_map(|w| [half(w[0]), half(w[0] >> 16), half(w[1])]).collect()
+            }
+            format => panic!("{format:?}"),
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use device::material::texture::NO_TEXTURE;
 pub use device::material::texture::{Channel, Format, Wrap};
 use glam::Affine2;
+use half::f16;
 
 use super::{Color, Scalar};
 
@@ -116,4 +117,31 @@ impl Image {
     pub const fn new(width: u32, height: u32, format: Format, texels: Arc<[u32]>) -> Self {
         Self { width, height, format, texels, file: None }
     }
+}
+
+/// Most textures that one is made of, itself and repetitions included.
+pub const MAX_TEXTURE_STEPS: usize = 256;
+
+/// Of how many textures each is made, itself and repetitions included.
+///
+/// # Errors
+/// The index of one that is made of more than [`MAX_TEXTURE_STEPS`], or of itself.
+pub fn texture_steps(textures: &[Texture]) -> Result<Vec<usize>, usize> {
+    let mut steps = vec![None; textures.len()];
+    for _ in 0..=MAX_TEXTURE_STEPS {
+        for (i, texture) in textures.iter().enumerate() {
+            let sum = texture.references().try_fold(1, |sum: usize, i| Some(sum + steps[i]?));
+            if sum.is_some_and(|sum| sum > MAX_TEXTURE_STEPS) {
+                return Err(i);
+            }
+            steps[i] = sum;
+        }
+    }
+    steps.iter().enumerate().map(|(i, steps)| steps.ok_or(i)).collect()
+}
+
+/// A texel of [`Format::RgbaF16`].
+pub(crate) fn half_words(rgba: [f32; 4]) -> [u32; 2] {
+    let [r, g, b, a] = rgba.map(|x| u32::from(f16::from_f32(x).to_bits()));
+    [r | g << 16, b | a << 16]
 }

@@ -76,8 +76,8 @@ impl<'a> Textures<'a> {
         let image_from_uv = image_from_uv(section);
         let file = section.require("file", "file = \"wood.png\"")?;
         let is_alpha = channel == Channel::A;
-        let image =
-            self.image(&file, Meaning { is_srgb: space? == ColorSpace::Srgb, is_alpha, is_height })?;
+        let is_srgb = space? == ColorSpace::Srgb;
+        let image = self.image(&file, Meaning { is_srgb, is_alpha, is_height, is_radiance: false })?;
         // Floats have three channels, all of them alpha then.
         let is_float = self.images[image].format == Format::RgbF32;
         let channel = if is_alpha && is_float { Channel::R } else { channel };

@@ -1,0 +1,68 @@
+//! Pixel filters, by drawing where in the image a sample is (Ernst, Stamminger & Greiner 2006, "Filter Importance
+//! Sampling").
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec2;
+
+use crate::arch::{load, max, sqrt};
+use crate::scene::SceneView;
+
+/// A part of a filter on one side of its centre, 16 bytes. All parts are drawn equally often.
+///
+/// What is drawn has the density |f|, taken as linear within the part, and the weight is what ∫f there is of ∫|f|, for
+/// the mean weight to be 1.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct FilterPart {
+    /// Distance to the centre at which it starts, pixels.
+    pub start: f32,
+    /// Width, pixels.
+    pub width: f32,
+    /// Density at its start, in [0, 2]; at its end it is 2 less that, so that the mean is 1.
+    pub density: f32,
+    /// Weight of samples there; negative where the filter is.
+    pub weight: f32,
+}
+
+const _: () = assert!(size_of::<FilterPart>() == 16);
+
+impl FilterPart {
+    /// The point of the part that a uniform chooses: where ∫ of the density a + 2(1 − a)t from 0 to t is `u`.
+    #[inline(always)]
+    fn place(&self, u: f32) -> f32 {
+        let a = self.density;
+        let root = sqrt(max(a * a + 4.0 * (1.0 - a) * u, 0.0));
+        self.start + self.width * (2.0 * u / max(a + root, 1e-20))
+    }
+}
+
+/// A sample's place relative to the pixel's top left corner, pixels, and its weight, for uniforms `u`.
+///
+/// # Safety
+/// `scene` is valid.
+#[inline(always)]
+pub unsafe fn sample(scene: &SceneView, u: Vec2) -> (Vec2, f32) {
+    if scene.filter.is_null() {
+        return (u, 1.0);
+    }
+    // SAFETY: as the caller promised.
+    let [(x, wx), (y, wy)] = unsafe { [along_axis(scene, u.x), along_axis(scene, u.y)] };
+    (Vec2::new(0.5 + x, 0.5 + y), wx * wy)
+}
+
+/// Along one axis, on which the filter is symmetric.
+///
+/// # Safety
+/// `scene` is valid and has a filter.
+#[inline(always)]
+unsafe fn along_axis(scene: &SceneView, u: f32) -> (f32, f32) {
+    let signed = 2.0 * u - 1.0;
+    let s = signed.abs() * scene.filter_parts as f32;
+    // SAFETY: s is in [0, filter_parts].
+    let i = unsafe { s.to_int_unchecked::<u32>() };
+    // Where u is 0, the end of the last part.
+    let i = if i < scene.filter_parts { i } else { scene.filter_parts - 1 };
+    // SAFETY: as the caller promised.
+    let part = unsafe { load(scene.filter.add(i as usize)) };
+    (part.place(s - i as f32).copysign(signed), part.weight)
+}
