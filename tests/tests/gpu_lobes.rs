@@ -552,9 +552,16 @@ impl Rig {
     }
 
     fn scene(&self) -> machine::Arg {
-        const WORDS: usize = size_of::<SceneView>() / 8;
+        /// Arrays of any length are no plain data to `bytemuck`, which knows some lengths.
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        struct Words([u64; size_of::<SceneView>() / 8]);
+        // SAFETY: they are numbers without gaps.
+        unsafe impl bytemuck::Zeroable for Words {}
+        // SAFETY: as above.
+        unsafe impl bytemuck::Pod for Words {}
         // SAFETY: it is made of pointers and numbers, without gaps, and as large.
-        arg(unsafe { std::mem::transmute::<SceneView, [u64; WORDS]>(self.on.view) })
+        arg(unsafe { std::mem::transmute::<SceneView, Words>(self.on.view) })
     }
 
     fn ask(&self, inputs: &[Input]) -> Vec<Answer> {
