@@ -25,10 +25,19 @@ pub(super) struct Meaning {
     pub(super) is_srgb: bool,
     /// Whether alpha alone counts, which may then be the other channels as well.
     pub(super) is_alpha: bool,
-    /// Whether they are heights, which may be any, or parts of a whole, from 0 to 1.
-    pub(super) is_height: bool,
-    /// Whether they are light, which may be as bright as [`MAX_RADIANCE`].
-    pub(super) is_radiance: bool,
+    /// What they may be.
+    pub(super) range: Range,
+}
+
+/// What the numbers of an image may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Range {
+    /// Parts of a whole, from 0 to 1.
+    Unit,
+    /// Not negative.
+    Radiance,
+    /// Any.
+    Height,
 }
 
 /// An image, and what is suspicious about it.
@@ -198,23 +207,26 @@ fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<
         let what = if x.is_nan() { "is not a number (NaN)" } else { "is infinite" };
         return Err(format!("the pixel in {} {what}", place(i)));
     }
-    let (range, words) = if meaning.is_height {
-        if let Some((i, x)) = find(&|x| x.abs() > MAX_COORDINATE) {
-            return Err(format!("the height in {} is {x:e}; the most is {MAX_COORDINATE:e}", place(i)));
+    let (low, high) = match meaning.range {
+        Range::Unit => (0.0, 1.0),
+        Range::Radiance => (0.0, MAX_RADIANCE),
+        Range::Height => {
+            return match find(&|x| x.abs() > MAX_COORDINATE) {
+                Some((i, x)) => {
+                    Err(format!("the height in {} is {x:e}; the most is {MAX_COORDINATE:e}", place(i)))
+                }
+                None => Ok(None),
+            };
         }
-        ((-MAX_COORDINATE, MAX_COORDINATE), String::new())
-    } else if meaning.is_radiance {
-        ((0.0, MAX_RADIANCE), format!("outside 0 to {MAX_RADIANCE:e}"))
-    } else {
-        ((0.0, 1.0), "outside 0 to 1".to_owned())
     };
-    let outside = find(&|x| !(range.0..=range.1).contains(&x));
-    let warning = outside
-        .map(|(i, _)| format!("has pixels {words}, which are brought there; the first is in {}", place(i)));
+    let outside = find(&|x| !(low..=high).contains(&x));
+    let warning = outside.map(|(i, _)| {
+        format!("has pixels outside {low} to {high}, which are brought there; the first is in {}", place(i))
+    });
     for [r, g, b, a] in texels {
         *a = if a.is_nan() { 1.0 } else { a.clamp(0.0, 1.0) };
         if warning.is_some() {
-            [r, g, b].into_iter().for_each(|x| *x = x.clamp(range.0, range.1));
+            [r, g, b].into_iter().for_each(|x| *x = x.clamp(low, high));
         }
     }
     Ok(warning)
@@ -227,11 +239,11 @@ mod tests {
         GrayImage, ImageBuffer, Luma, LumaA, Rgb, Rgb32FImage, RgbImage, Rgba, Rgba32FImage, RgbaImage,
     };
 
-    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: false, is_radiance: false };
+    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Unit };
     const SRGB: Meaning = Meaning { is_srgb: true, ..LINEAR };
     const ALPHA: Meaning = Meaning { is_alpha: true, ..LINEAR };
-    const HEIGHT: Meaning = Meaning { is_height: true, ..LINEAR };
-    const RADIANCE: Meaning = Meaning { is_radiance: true, ..LINEAR };
+    const HEIGHT: Meaning = Meaning { range: Range::Height, ..LINEAR };
+    const RADIANCE: Meaning = Meaning { range: Range::Radiance, ..LINEAR };
 
     fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());

@@ -31,6 +31,12 @@ pub const MAX_MESH_BYTES: u64 = 4 << 30;
 /// Largest image file of a texture.
 pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
+/// Most textures inside one another.
+pub const MAX_TEXTURE_LEVELS: usize = 8;
+
+/// Most places of groups.
+pub const MAX_INSTANCES: usize = 1 << 24;
+
 /// Longest side of a texture, texels.
 pub const MAX_IMAGE_SIDE: u32 = 32767;
 

@@ -3,6 +3,7 @@
 pub use device::bsdf::Features;
 pub use device::bsdf::microfacet::{Distribution, Masking};
 use device::material::Material as DeviceMaterial;
+use device::material::texture::NO_TEXTURE;
 pub use device::material::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, Header,
     Parameters, PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial,
@@ -40,6 +41,29 @@ impl Material {
             normal_map: None,
             kind,
         }
+    }
+
+    /// Indices of the textures that it refers to, those in other textures apart.
+    pub fn textures(&self) -> Vec<u32> {
+        let mut found = Vec::new();
+        self.clone().for_each_texture(|i| found.push(*i));
+        found
+    }
+
+    /// Calls `f` with the index of each texture that it refers to.
+    pub fn for_each_texture(&mut self, mut f: impl FnMut(&mut u32)) {
+        if let Some(map) = &mut self.normal_map {
+            let mut index = map.texture as u32;
+            f(&mut index);
+            map.texture = index as usize;
+        }
+        let mut f = |index: &mut u32| {
+            if *index != NO_TEXTURE {
+                f(index);
+            }
+        };
+        f(&mut self.opacity.texture);
+        self.kind.for_each_texture(&mut f);
     }
 
     /// Indices of the materials that it may turn out to be: the parts of a blend, and its back.
@@ -137,6 +161,63 @@ impl MaterialKind {
     /// Diffuse reflection of one colour.
     pub fn diffuse(reflectance: Vec3) -> Self {
         Self::Diffuse(DiffuseMaterial::new(Color::new(reflectance)))
+    }
+
+    /// Calls `f` with the index of every texture that a parameter has, or [`NO_TEXTURE`].
+    fn for_each_texture(&mut self, f: &mut impl FnMut(&mut u32)) {
+        match self {
+            Self::Diffuse(p) => {
+                f(&mut p.reflectance.texture);
+                f(&mut p.roughness.texture);
+            }
+            Self::Plastic(p) => {
+                f(&mut p.reflectance.texture);
+                f(&mut p.specular.texture);
+            }
+            Self::Sheen(p) => {
+                f(&mut p.color.texture);
+                f(&mut p.roughness.texture);
+            }
+            Self::Principled(p) => {
+                f(&mut p.base_color.texture);
+                let scalars = [
+                    &mut p.roughness,
+                    &mut p.anisotropic,
+                    &mut p.metallic,
+                    &mut p.spec_tint,
+                    &mut p.spec_trans,
+                    &mut p.flatness,
+                    &mut p.sheen,
+                    &mut p.sheen_tint,
+                    &mut p.clearcoat,
+                    &mut p.clearcoat_gloss,
+                ];
+                scalars.into_iter().for_each(|s| f(&mut s.texture));
+            }
+            Self::Gltf(p) => {
+                [&mut p.base_color, &mut p.specular_color, &mut p.sheen_color]
+                    .into_iter()
+                    .for_each(|c| f(&mut c.texture));
+                let scalars = [
+                    &mut p.metallic,
+                    &mut p.roughness,
+                    &mut p.specular,
+                    &mut p.transmission,
+                    &mut p.anisotropy,
+                    &mut p.clearcoat,
+                    &mut p.clearcoat_roughness,
+                    &mut p.sheen_roughness,
+                    &mut p.iridescence,
+                    &mut p.iridescence_thickness,
+                ];
+                scalars.into_iter().for_each(|s| f(&mut s.texture));
+            }
+            Self::Blend(p) => f(&mut p.weight.texture),
+            Self::Conductor(_) | Self::Dielectric(_) | Self::ThinDielectric(_) => {}
+        }
+        if let Some(facets) = self.facets_mut() {
+            facets.alpha.iter_mut().for_each(|alpha| f(&mut alpha.texture));
+        }
     }
 
     /// The microfacets, where there are any.

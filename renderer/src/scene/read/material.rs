@@ -5,15 +5,16 @@ use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
 use super::keys;
-use super::texture::{ColorSpace, Textures};
+use super::shape::needs_uvs;
+use super::texture::Textures;
 use crate::input::{Field, Section};
 use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::metals;
 use crate::scene::{
-    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Features,
-    GltfMaterial, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
-    PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial,
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial,
+    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
+    Scattering, SheenMaterial, Texture, ThinDielectricMaterial,
 };
 
 /// The materials read so far, by name.
@@ -34,18 +35,17 @@ impl Materials {
         self.list[index].1.as_ref()
     }
 
-    /// Whether textures are looked up where the material is, or others that it is made of.
-    pub(super) fn is_textured(&self, material: &Material) -> bool {
-        self.is_textured_within(material, device::material::MAX_BLENDS)
+    /// Whether textures that are placed by texture coordinates are looked up where the material is, or others that it is
+    /// made of.
+    pub(super) fn needs_uvs(&self, material: &Material, textures: &[Texture]) -> bool {
+        self.needs_uvs_within(material, textures, device::material::MAX_BLENDS)
     }
 
-    /// As [`Materials::is_textured`], `levels` deep: a material that is made of itself has been reported.
-    fn is_textured_within(&self, material: &Material, levels: u32) -> bool {
+    /// As [`Materials::needs_uvs`], `levels` deep: a material that is made of itself has been reported.
+    fn needs_uvs_within(&self, material: &Material, textures: &[Texture], levels: u32) -> bool {
         let mut others = material.references().filter_map(|i| self.get(i));
-        material.kind.features().contains(Features::TEXTURES)
-            || material.normal_map.is_some()
-            || material.opacity.texture != NO_TEXTURE
-            || (levels > 0 && others.any(|m| self.is_textured_within(m, levels - 1)))
+        material.textures().into_iter().any(|i| needs_uvs(i, textures))
+            || (levels > 0 && others.any(|m| self.needs_uvs_within(m, textures, levels - 1)))
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
@@ -59,6 +59,28 @@ impl Materials {
             self.list.push((BLACK.to_owned(), Some(black)));
             self.list.len() - 1
         })
+    }
+
+    /// Adds one that a shape, called `owner`, has for itself, and gives its index.
+    pub(super) fn inline(
+        &mut self,
+        field: &Field<'_>,
+        owner: &str,
+        textures: &mut Textures<'_>,
+    ) -> Option<usize> {
+        let mut name = format!("{owner}.material");
+        while self.find(&name).is_some() {
+            name.push('\'');
+        }
+        let section = field.table(format!("the material of {owner}"))?;
+        let names: Vec<_> = self.names().map(str::to_owned).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let material = Reader { section, names: &names, textures }.material(&name);
+        self.list.push((name, material));
+        let index = self.list.len() - 1;
+        check_references(&self.list, index, field);
+        check_opacities(&self.list, index, field);
+        Some(index)
     }
 
     /// The materials; complete if no error was reported.
@@ -150,10 +172,9 @@ struct Reader<'a, 'b, 't> {
 impl Reader<'_, '_, '_> {
     fn material(&mut self, name: &str) -> Option<Material> {
         let section = self.section.clone();
-        let choices: Vec<_> =
-            keys::MATERIAL_TYPES.iter().map(|(name, extra)| (*name, (*name, *extra))).collect();
-        let (kind, extra) = section.require("type", "type = \"diffuse\"")?.choice(&choices)?;
-        section.reject_unknown_keys(&[keys::MATERIAL, extra].concat());
+        let kind = section.require("type", "type = \"diffuse\"")?.choice(&keys::MATERIAL.choices())?;
+        section.reject_unknown_keys(&keys::MATERIAL.known(Some(kind)));
+        let kind = kind.name();
         self.check_sides(kind);
         let two_sided = section.get("two_sided").map_or(Some(true), |f| f.boolean());
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
@@ -205,7 +226,8 @@ impl Reader<'_, '_, '_> {
 
     fn diffuse(&mut self) -> Option<MaterialKind> {
         let field = self.section.require("reflectance", "reflectance = [0.8, 0.8, 0.8]")?;
-        let (reflectance, roughness) = (self.color_of(&field, 1.0), self.scalar("roughness", 0.0, UNIT));
+        let (reflectance, roughness) =
+            (self.textures.color(&field, 1.0), self.scalar("roughness", 0.0, UNIT));
         Some(MaterialKind::Diffuse(DiffuseMaterial {
             reflectance: reflectance?,
             roughness: roughness?,
@@ -262,7 +284,7 @@ impl Reader<'_, '_, '_> {
         };
         let ior = number("ior", default.ior, (1.0, 10.0));
         let iridescence_ior = number("iridescence_ior", default.iridescence_ior, (1.0, 10.0));
-        let (sin, cos) = number("anisotropy_rotation", 0.0, (-360.0, 360.0))?.to_radians().sin_cos();
+        let rotation = self.section.get("anisotropy_rotation").map_or(Some([1.0, 0.0]), |f| rotation(&f));
         Some(MaterialKind::Gltf(GltfMaterial {
             base_color: base_color?,
             specular_color: specular_color?,
@@ -277,7 +299,7 @@ impl Reader<'_, '_, '_> {
             sheen_roughness: sheen_roughness?,
             iridescence: iridescence?,
             iridescence_thickness: thickness?,
-            rotation: [cos, sin],
+            rotation: rotation?,
             ior: ior?,
             iridescence_ior: iridescence_ior?,
             ..default
@@ -290,7 +312,7 @@ impl Reader<'_, '_, '_> {
 
     fn plastic(&mut self) -> Option<MaterialKind> {
         let field = self.section.require("reflectance", "reflectance = [0.7, 0.1, 0.1]")?;
-        let (reflectance, specular) = (self.color_of(&field, 1.0), self.color("specular", Vec3::ONE));
+        let (reflectance, specular) = (self.textures.color(&field, 1.0), self.color("specular", Vec3::ONE));
         let (facets, ior) = (self.facets(false), self.section.get("ior").map_or(Some(1.5), coat_ior));
         let nonlinear = self.section.get("nonlinear").map_or(Some(false), |f| f.boolean());
         let facets = facets?;
@@ -384,7 +406,7 @@ impl Reader<'_, '_, '_> {
         let names = field.numbers(2, "the names of two materials")?;
         let parts = [self.reference(&names[0]), self.reference(&names[1])];
         let weight = self.section.require("weight", "weight = 0.5 (the part of the second)")?;
-        let weight = self.scalar_of(&weight, UNIT)?;
+        let weight = self.textures.scalar(&weight, UNIT)?;
         Some(MaterialKind::Blend(Blend { materials: [parts[0]? as u32, parts[1]? as u32], weight }))
     }
 
@@ -408,7 +430,7 @@ impl Reader<'_, '_, '_> {
     /// A number by its key, from `range`, which may come from a texture.
     fn scalar(&mut self, key: &str, default: f32, range: (f32, f32)) -> Option<Scalar> {
         match self.section.get(key) {
-            Some(field) => self.scalar_of(&field, range),
+            Some(field) => self.textures.scalar(&field, range),
             None => Some(Scalar::new(default)),
         }
     }
@@ -416,30 +438,9 @@ impl Reader<'_, '_, '_> {
     /// A colour by its key, which may come from a texture.
     fn color(&mut self, key: &str, default: Vec3) -> Option<Color> {
         match self.section.get(key) {
-            Some(field) => self.color_of(&field, 1.0),
+            Some(field) => self.textures.color(&field, 1.0),
             None => Some(Color::new(default)),
         }
-    }
-
-    fn scalar_of(&mut self, field: &Field<'_>, (low, high): (f32, f32)) -> Option<Scalar> {
-        if field.is_number() {
-            return field.number_in(low, high).map(Scalar::new);
-        }
-        if !field.is_table() {
-            return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
-        }
-        let (texture, section) = self.textures.read(field, ColorSpace::Linear, true)?;
-        let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
-        Some(Scalar { value, texture })
-    }
-
-    fn color_of(&mut self, field: &Field<'_>, high: f32) -> Option<Color> {
-        if !field.is_table() {
-            return field.color(high).map(Color::new);
-        }
-        let (texture, section) = self.textures.read(field, ColorSpace::Srgb, false)?;
-        let value = section.get("factor").map_or(Some(Vec3::ONE), |f| f.color(high))?;
-        Some(Color { value, texture })
     }
 
     /// Microfacets, from `alpha` or `roughness`, each a number, two, or a texture, and `distribution`.
@@ -481,7 +482,7 @@ impl Reader<'_, '_, '_> {
     /// Roughness or alpha along one direction.
     fn alpha(&mut self, field: &Field<'_>, is_roughness: bool) -> Option<Scalar> {
         let least = if is_roughness { MIN_ALPHA.sqrt() } else { MIN_ALPHA };
-        self.scalar_of(field, (least, 1.0))
+        self.textures.scalar(field, (least, 1.0))
     }
 
     fn normal_map(&mut self) -> Option<Option<NormalMap>> {
@@ -497,7 +498,7 @@ impl Reader<'_, '_, '_> {
             (Some(field), None) => (field, false),
             (None, Some(field)) => (field, true),
         };
-        let (texture, map) = self.textures.read_map(&field, is_bump)?;
+        let (texture, map) = self.textures.map(&field, is_bump)?;
         let green =
             [("up", NormalMapKind::Up), ("down", NormalMapKind::Down), ("across", NormalMapKind::Across)];
         let kind = match is_bump {
@@ -545,6 +546,21 @@ fn eta_k(section: &Section<'_>) -> Option<(Vec3, Vec3)> {
             }
             Some((eta, k))
         }
+    }
+}
+
+/// Cosine and sine of an angle in degrees, or these themselves.
+fn rotation(field: &Field<'_>) -> Option<[f32; 2]> {
+    if !field.is_array() {
+        let (sin, cos) = field.number_in(-360.0, 360.0)?.to_radians().sin_cos();
+        return Some([cos, sin]);
+    }
+    let both = field.numbers(2, "degrees, or a direction such as [0, 1]")?;
+    let (cos, sin) = (both[0].number_in(-1.0, 1.0), both[1].number_in(-1.0, 1.0));
+    let (cos, sin) = (cos?, sin?);
+    match (cos * cos + sin * sin - 1.0).abs() < 1e-5 {
+        true => Some([cos, sin]),
+        false => field.fail("must be of length 1"),
     }
 }
 

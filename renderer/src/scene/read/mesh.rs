@@ -15,14 +15,14 @@ use crate::scene::obj::{self, Obj};
 use crate::scene::{Files, MeshSource, Normals, TriangleMesh, load};
 
 /// Where the vertex normals of a mesh come from, by name.
-const NORMALS: &[(&str, Normals)] =
+pub(in crate::scene) const NORMALS: &[(&str, Normals)] =
     &[("file", Normals::File), ("smooth", Normals::Smooth), ("flat", Normals::Flat)];
 
 /// The mesh files of a scene, each read once however many shapes use it.
 pub(super) struct Meshes<'a> {
     files: &'a Files,
-    /// By name and kind of normals; `None` for those with errors, which are reported once.
-    read: HashMap<(String, Normals), Option<Rc<Obj>>>,
+    /// By name and how it is read; `None` for those with errors, which are reported once.
+    read: HashMap<(String, Normals, bool), Option<Rc<Obj>>>,
 }
 
 impl<'a> Meshes<'a> {
@@ -34,18 +34,19 @@ impl<'a> Meshes<'a> {
     /// The mesh of a shape, without the triangles that have no area where the transform puts them.
     pub(super) fn mesh(&mut self, section: &Section<'_>, t: Option<&Affine3A>) -> Option<Arc<TriangleMesh>> {
         let normals = section.get("normals").map_or(Some(Normals::File), |f| f.choice(NORMALS));
+        let flip_v = section.get("flip_v").map_or(Some(false), |f| f.boolean());
         let file = section.require("file", "file = \"teapot.obj\"")?;
         let name = file.string()?;
-        let normals = normals?;
-        let files = self.files;
-        let read = self.read.entry((name.to_owned(), normals));
-        let obj = Rc::clone(read.or_insert_with(|| read_obj(&file, files, name, normals)).as_ref()?);
+        let (normals, flip_v, files) = (normals?, flip_v?, self.files);
+        let read = self.read.entry((name.to_owned(), normals, flip_v));
+        let read = read.or_insert_with(|| read_obj(&file, files, name, normals, flip_v));
+        let obj = Rc::clone(read.as_ref()?);
         place(section, &file, &obj, t?)
     }
 }
 
 /// Reads a mesh file and reports what is wrong with it.
-fn read_obj(field: &Field<'_>, files: &Files, name: &str, normals: Normals) -> Option<Rc<Obj>> {
+fn read_obj(field: &Field<'_>, files: &Files, name: &str, normals: Normals, flip_v: bool) -> Option<Rc<Obj>> {
     let src = field.src;
     let path = files.folder().join(name);
     let shown = path.display().to_string();
@@ -67,7 +68,10 @@ fn read_obj(field: &Field<'_>, files: &Files, name: &str, normals: Normals) -> O
         Ok(mut obj) => {
             obj.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
             if let Some(mesh) = Arc::get_mut(&mut obj.mesh) {
-                mesh.source = Some(MeshSource { file: path.into(), normals, flip_v: false });
+                if flip_v {
+                    mesh.uvs.iter_mut().for_each(|uv| uv.y = 1.0 - uv.y);
+                }
+                mesh.source = Some(MeshSource { file: path.into(), normals, flip_v });
             }
             Some(Rc::new(obj))
         }

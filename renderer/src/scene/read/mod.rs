@@ -1,6 +1,9 @@
 //! TOML scene files.
 
-mod keys;
+mod camera;
+mod group;
+pub(super) mod keys;
+mod light;
 mod material;
 mod mesh;
 mod settings;
@@ -8,11 +11,12 @@ mod shape;
 mod texture;
 mod transform;
 
-use super::limits::MAX_RADIANCE;
-use super::{Description, Environment, Files, MaterialAlone, Shape};
+use super::{Description, Files, MaterialAlone};
 use crate::input::{Error, Problem, Section, parse};
-use glam::Vec3;
+use group::Instanced;
 use material::{BLACK, Materials};
+use mesh::Meshes;
+use shape::Parts;
 use texture::Textures;
 
 pub(crate) use settings::overrides;
@@ -43,45 +47,46 @@ pub(super) const MATERIAL_KEY: &str = "material";
 
 fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Description> {
     let src = top.src;
-    top.reject_unknown_keys(keys::TOP);
+    top.reject_unknown_keys(&keys::TOP.known(None));
     let render = settings::render(src, top.get("render").and_then(|f| f.table("[render]")));
     let camera_field = top.get("camera");
     if camera_field.is_none() {
         src.error(0..0, "the scene has no [camera]; it needs one with \"position\", \"target\" and \"fov\"");
     }
-    let camera = camera_field.and_then(|f| f.table("[camera]")).and_then(|s| settings::camera(&s));
-    let environment = top.get("environment").and_then(|f| f.table("[environment]"));
-    let radiance = match &environment {
-        Some(section) => environment_radiance(section),
-        None => Some(Vec3::ZERO),
-    };
+    let camera = camera_field.and_then(|f| f.table("[camera]")).and_then(|s| camera::camera(&s));
     let mut textures = Textures::new(files);
-    let mut materials = material::materials(top, &mut textures);
-    let shapes = shape::shapes(top, &mut materials, files);
+    textures.read_named(top);
+    let materials = material::materials(top, &mut textures);
+    let mut parts = Parts { materials, textures, meshes: Meshes::new(files) };
+    let mut shapes = shape::shapes(top, &mut parts);
+    let instanced = group::instanced(top, &mut parts, files);
+    let lights = light::lights(top);
+    let environment = top.get("environment").map(|f| f.table("[environment]"));
+    let found = match &environment {
+        Some(section) => section.as_ref().and_then(|s| light::environment(s, &mut parts.textures)),
+        None => Some(None),
+    };
 
-    if src.errors.borrow().is_empty() && radiance == Some(Vec3::ZERO) && !shapes.iter().any(Shape::emits) {
-        let place = environment.map_or(0..0, |e| e.span);
+    let Instanced { groups, instances, lights: copies } = instanced.unwrap_or_default();
+    shapes.extend(copies);
+    let description = Description {
+        render: render?,
+        camera: camera?,
+        environment: found?,
+        lights,
+        images: parts.textures.images,
+        textures: parts.textures.textures,
+        materials: parts.materials.done(),
+        shapes,
+        groups,
+        instances,
+    };
+    if src.errors.borrow().is_empty() && !description.has_light() {
         src.error(
-            place,
+            environment.flatten().map_or(0..0, |e| e.span),
             "the scene has no light, so the image would be black: \
              give a shape an \"emission\", or [environment] a \"radiance\" above 0",
         );
     }
-    Some(Description {
-        render: render?,
-        camera: camera?,
-        environment: radiance.map(|r| (r != Vec3::ZERO).then_some(Environment::Constant(r)))?,
-        lights: Vec::new(),
-        images: textures.images,
-        textures: textures.textures,
-        materials: materials.done(),
-        shapes,
-        groups: Vec::new(),
-        instances: Vec::new(),
-    })
-}
-
-fn environment_radiance(section: &Section<'_>) -> Option<Vec3> {
-    section.reject_unknown_keys(keys::ENVIRONMENT);
-    section.require("radiance", "radiance = 0.2")?.color(MAX_RADIANCE)
+    Some(description)
 }

@@ -1,14 +1,9 @@
-//! `[render]` and `[camera]`.
-
-use glam::Vec3;
+//! `[render]`.
 
 use super::keys;
 use crate::input::{Field, Section, Source};
-use crate::scene::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
-use crate::scene::{
-    Camera, Direct, FovAxis, HiddenNormals, Masking, Overrides, PixelFilter, Projection, RenderSettings,
-    Sampler,
-};
+use crate::scene::limits::{MAX_DEPTH, MAX_SPP, check_size};
+use crate::scene::{Direct, HiddenNormals, Masking, Overrides, PixelFilter, RenderSettings, Sampler};
 
 /// Samplers by the names they have in scene files and on the command line.
 pub const SAMPLERS: &[(&str, Sampler)] = &[("sobol", Sampler::Sobol), ("independent", Sampler::Independent)];
@@ -17,8 +12,17 @@ pub const DIRECT: &[(&str, Direct)] = &[("mis", Direct::Mis), ("nee", Direct::Ne
 /// Masking–shadowing functions by name.
 pub const MASKINGS: &[(&str, Masking)] =
     &[("correlated", Masking::Correlated), ("separable", Masking::Separable)];
-/// Axes of the field of view by name.
-const FOV_AXES: &[(&str, FovAxis)] = &[("x", FovAxis::X), ("y", FovAxis::Y)];
+/// What shades hidden normals, by name.
+pub(in crate::scene) const HIDDEN_NORMALS: &[(&str, HiddenNormals)] =
+    &[("geometric", HiddenNormals::Geometric), ("keep", HiddenNormals::Keep)];
+/// Pixel filters by name, with the numbers that they have if nothing is said.
+pub(in crate::scene) const FILTERS: &[(&str, PixelFilter)] = &[
+    ("box", PixelFilter::PIXEL),
+    ("tent", PixelFilter::Tent { radius: 1.0 }),
+    ("gaussian", PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 }),
+    ("mitchell", PixelFilter::Mitchell { radius: 2.0, b: 1.0 / 3.0, c: 1.0 / 3.0 }),
+    ("blackman_harris", PixelFilter::BlackmanHarris { radius: 1.5 }),
+];
 
 impl Default for RenderSettings {
     /// What a scene gets that says nothing about rendering.
@@ -45,7 +49,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     let Some(section) = section else {
         return Some(defaults);
     };
-    section.reject_unknown_keys(keys::RENDER);
+    section.reject_unknown_keys(&keys::RENDER.known(None));
     fn or<'a, T>(field: Option<Field<'a>>, default: T, read: impl Fn(Field<'a>) -> Option<T>) -> Option<T> {
         field.map_or(Some(default), read)
     }
@@ -57,6 +61,9 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     let sampler = or(section.get("sampler"), defaults.sampler, |f| f.choice(SAMPLERS));
     let direct = or(section.get("direct"), defaults.direct, |f| f.choice(DIRECT));
     let masking = or(section.get("masking"), defaults.masking, |f| f.choice(MASKINGS));
+    let hidden_normals =
+        or(section.get("hidden_normals"), defaults.hidden_normals, |f| f.choice(HIDDEN_NORMALS));
+    let filter = or(section.get("filter"), defaults.filter, |f| filter(&f));
     Some(RenderSettings {
         width: width?,
         height: height?,
@@ -67,8 +74,8 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
         sampler: sampler?,
         direct: direct?,
         masking: masking?,
-        hidden_normals: defaults.hidden_normals,
-        filter: defaults.filter,
+        hidden_normals: hidden_normals?,
+        filter: filter?,
     })
 }
 
@@ -159,76 +166,36 @@ fn size(src: &Source<'_>, section: &Section<'_>, defaults: &RenderSettings) -> O
     }
 }
 
-/// Reads `[camera]`.
-pub(super) fn camera(section: &Section<'_>) -> Option<Camera> {
-    section.reject_unknown_keys(keys::CAMERA);
-    let src = section.src;
-    let position = section.require("position", "position = [0, 1, 5]").and_then(|f| f.vec3(MAX_COORDINATE));
-    let target_field = section.require("target", "target = [0, 0, 0]");
-    let target = target_field.as_ref().and_then(|f| f.vec3(MAX_COORDINATE));
-    let up_field = section.get("up");
-    let up = up_field.as_ref().map_or(Some(Vec3::Y), |f| f.vec3(MAX_COORDINATE));
-    let fov = section.require("fov", "fov = 40").and_then(|f| fov(&f));
-    let fov_axis = section.get("fov_axis").map_or(Some(FovAxis::default()), |f| f.choice(FOV_AXES));
-    let (position, target, up) = (position?, target?, up?);
-    if let Some(problem) = frame_problem(position, target, up) {
-        let place = match problem {
-            FrameProblem::NoDirection => target_field.map(|f| f.span()),
-            FrameProblem::NoUp | FrameProblem::UpAlongView => up_field.or(target_field).map(|f| f.span()),
-        };
-        src.error(place.unwrap_or(section.span.clone()), problem.message("the camera", "position"));
-        return None;
-    }
-    let projection = Projection::pinhole(fov?, fov_axis?);
-    Some(Camera { position, target, up, mirrored: false, projection })
-}
-
-/// Degrees, above 0 and below 180, by so much that its tangent is an ordinary number.
-fn fov(field: &Field<'_>) -> Option<f32> {
-    const MARGIN: f64 = 1e-3;
-    let degrees = field.number()?;
-    if degrees <= 0.0 || degrees >= 180.0 {
-        return field.reject("must be above 0 and below 180 degrees");
-    }
-    if !(MARGIN..=180.0 - MARGIN).contains(&degrees) {
-        return field.reject("must be between 0.001 and 179.999 degrees");
-    }
-    Some(degrees as f32)
-}
-
-/// Why three vectors give no frame to look along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FrameProblem {
-    /// Both points are the same.
-    NoDirection,
-    /// Up is zero.
-    NoUp,
-    /// Up is the direction of view, or the opposite one.
-    UpAlongView,
-}
-
-impl FrameProblem {
-    pub(super) fn message(self, what: &str, origin: &str) -> String {
-        match self {
-            Self::NoDirection => {
-                format!("\"target\" is the same point as {origin:?}, so {what} has no direction")
-            }
-            Self::NoUp => "\"up\" is the zero vector".to_owned(),
-            Self::UpAlongView => {
-                format!("\"up\" is parallel to the direction from {origin:?} to \"target\"; turn it aside")
-            }
+/// The name of a filter, or a table that says more.
+fn filter(field: &Field<'_>) -> Option<PixelFilter> {
+    if !field.is_table() {
+        if field.as_str().is_none() {
+            return field
+                .wrong_type("the name of a filter, or a table such as { type = \"gaussian\", radius = 2 }");
         }
+        return field.choice(FILTERS);
     }
-}
-
-/// Whether looking from `origin` to `target` with `up` is well defined.
-pub(super) fn frame_problem(origin: Vec3, target: Vec3, up: Vec3) -> Option<FrameProblem> {
-    let direction = (target - origin).as_dvec3().try_normalize();
-    let Some(direction) = direction else {
-        return Some(FrameProblem::NoDirection);
+    let section = field.table("\"filter\"")?;
+    let kind = section.require("type", "type = \"gaussian\"")?.choice(FILTERS)?;
+    let name = section.get("type")?.string()?;
+    section.reject_unknown_keys(&keys::FILTER.known(keys::FILTER.type_named(name)));
+    let number = |key: &str, default: f32, (low, high): (f32, f32)| {
+        section.get(key).map_or(Some(default), |f| f.number_in(low, high))
     };
-    let Some(up) = up.as_dvec3().try_normalize() else {
-        return Some(FrameProblem::NoUp);
-    };
-    (up.cross(direction).length() < 1e-4).then_some(FrameProblem::UpAlongView)
+    let radius = |default: f32| number("radius", default, (0.1, keys::MAX_FILTER));
+    Some(match kind {
+        PixelFilter::Box { radius: default } => PixelFilter::Box { radius: radius(default)? },
+        PixelFilter::Tent { radius: default } => PixelFilter::Tent { radius: radius(default)? },
+        PixelFilter::Gaussian { radius: default, sigma } => {
+            let (radius, sigma) = (radius(default), number("sigma", sigma, (0.05, keys::MAX_FILTER)));
+            PixelFilter::Gaussian { radius: radius?, sigma: sigma? }
+        }
+        PixelFilter::Mitchell { radius: default, b, c } => {
+            let (radius, b, c) = (radius(default), number("b", b, (0.0, 1.0)), number("c", c, (0.0, 1.0)));
+            PixelFilter::Mitchell { radius: radius?, b: b?, c: c? }
+        }
+        PixelFilter::BlackmanHarris { radius: default } => {
+            PixelFilter::BlackmanHarris { radius: radius(default)? }
+        }
+    })
 }

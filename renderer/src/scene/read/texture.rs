@@ -1,23 +1,66 @@
-//! Textures: inline tables in the place of numbers and colours.
+//! Textures: by name, and as tables in the place of numbers and colours.
 
 use std::collections::HashMap;
 
 use device::material::texture::{Channel, Wrap};
-use glam::{Affine2, Vec2};
+use glam::{Affine2, Mat2, Vec2, Vec3};
 
-use super::keys;
-use crate::input::quoted;
-use crate::input::{Field, Section};
-use crate::scene::image::{self, Found, Meaning};
-use crate::scene::{Bitmap, Files, Format, Image, TexelFilter, Texture};
+use super::keys::{self, MAX_UV};
+use crate::input::{Field, Section, hint, quoted};
+use crate::scene::image::{self, Found, Meaning, Range};
+use crate::scene::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
+use crate::scene::{Bitmap, Color, Files, Format, Image, Scalar, TexelFilter, Texture};
 
-/// What the numbers of an image file mean, if neither the file nor the user says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ColorSpace {
-    /// Bytes are encoded as sRGB.
-    Srgb,
-    /// Numbers are what they are.
-    Linear,
+/// What of a texel counts, by name.
+pub(in crate::scene) const CHANNELS: &[(&str, Channel)] =
+    &[("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A), ("rgb", Channel::Rgb)];
+/// What lies beyond the edges of an image, by name.
+pub(in crate::scene) const WRAPS: &[(&str, Wrap)] =
+    &[("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
+/// How texels are looked up, by name.
+pub(in crate::scene) const FILTERS: &[(&str, TexelFilter)] =
+    &[("linear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest), ("mipmap", TexelFilter::Mipmap)];
+/// What values may be, by name.
+const RANGES: &[(&str, Range)] =
+    &[("unit", Range::Unit), ("radiance", Range::Radiance), ("height", Range::Height)];
+/// Whether whole numbers are encoded as sRGB, by name.
+const SPACES: &[(&str, bool)] = &[("srgb", true), ("linear", false)];
+
+/// What a texture is for, which says what is meant where nothing is said.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Use {
+    /// Whether it is a colour as displays show it.
+    is_srgb: bool,
+    /// Whether it gives a single number.
+    is_number: bool,
+    /// What it may give.
+    range: Range,
+}
+
+impl Use {
+    /// Something that has a name, and any use.
+    const NAMED: Self = Self { is_srgb: true, is_number: false, range: Range::Unit };
+    /// Normals in tangent space.
+    pub(super) const NORMALS: Self = Self { is_srgb: false, is_number: false, range: Range::Unit };
+    /// Heights.
+    pub(super) const HEIGHTS: Self = Self { is_srgb: false, is_number: true, range: Range::Height };
+    /// A number.
+    const NUMBER: Self = Self { is_srgb: false, is_number: true, range: Range::Unit };
+
+    /// A colour of channels up to `high`.
+    const fn color(high: f32) -> Self {
+        let range = if high > 1.0 { Range::Radiance } else { Range::Unit };
+        Self { is_srgb: true, is_number: false, range }
+    }
+}
+
+/// How far the reading of a texture with a name is.
+enum Named<'a> {
+    Unread(Field<'a>),
+    /// It is read now: who meets it here has come around in a circle.
+    InProgress,
+    /// Its index, if nothing was wrong with it.
+    Read(Option<usize>),
 }
 
 /// The images and textures of a scene, each image read once however many textures use it.
@@ -25,6 +68,9 @@ pub(super) struct Textures<'a> {
     files: &'a Files,
     /// By name and meaning; `None` for those with errors, which are reported once.
     read: HashMap<(String, Meaning), Option<usize>>,
+    named: Vec<(&'a str, Named<'a>)>,
+    /// How many textures are read now, each within the one before.
+    level: usize,
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
 }
@@ -32,63 +78,199 @@ pub(super) struct Textures<'a> {
 impl<'a> Textures<'a> {
     /// For a scene that may read `files`.
     pub(super) fn new(files: &'a Files) -> Self {
-        Self { files, read: HashMap::new(), images: Vec::new(), textures: Vec::new() }
+        let (images, textures) = (Vec::new(), Vec::new());
+        Self { files, read: HashMap::new(), named: Vec::new(), level: 0, images, textures }
+    }
+
+    /// Reads `[textures]`.
+    pub(super) fn read_named(&mut self, top: &Section<'a>) {
+        let Some(section) = top.get("textures").and_then(|f| f.table("[textures]")) else { return };
+        for (name, field) in section.entries() {
+            if name.starts_with('#') {
+                field.src.error(field.key_span.clone(), "names that begin with \"#\" are colours");
+            }
+            self.named.push((name, Named::Unread(field)));
+        }
+        for i in 0..self.named.len() {
+            self.named_at(i);
+        }
+    }
+
+    /// The index of a texture with a name, read now if it has not been.
+    fn named_at(&mut self, i: usize) -> Option<Option<usize>> {
+        match std::mem::replace(&mut self.named[i].1, Named::InProgress) {
+            Named::InProgress => None,
+            Named::Read(index) => {
+                self.named[i].1 = Named::Read(index);
+                Some(index)
+            }
+            Named::Unread(field) => {
+                let section = field.table(format!("texture {}", field.name));
+                let index = section.and_then(|section| {
+                    let kind = kind(&section)?;
+                    section.reject_unknown_keys(&keys::TEXTURE.known(Some(kind)));
+                    self.texture(&section, kind, Use::NAMED)
+                });
+                self.named[i].1 = Named::Read(index);
+                Some(index)
+            }
+        }
+    }
+
+    /// The texture that has the name in `field`.
+    fn find(&mut self, field: &Field<'_>) -> Option<usize> {
+        let name = field.string()?;
+        let Some(i) = self.named.iter().position(|(known, _)| *known == name) else {
+            let hint = match self.named.is_empty() {
+                true => format!("; define it with [textures.{}]", super::shape::toml_key(name)),
+                false => hint(name, "the scene has", self.named.iter().map(|(name, _)| *name)),
+            };
+            field.src.error(field.span(), format!("unknown texture {}{hint}", quoted(name)));
+            return None;
+        };
+        match self.named_at(i) {
+            Some(index) => index,
+            None => {
+                field.src.error(field.span(), format!("texture {} is made of itself", quoted(name)));
+                None
+            }
+        }
+    }
+
+    /// A number from `range`, or what gives it.
+    pub(super) fn scalar(&mut self, field: &Field<'_>, (low, high): (f32, f32)) -> Option<Scalar> {
+        if field.is_number() {
+            return field.number_in(low, high).map(Scalar::new);
+        }
+        if field.as_str().is_some() {
+            return self.find(field).map(|texture| Scalar { value: 1.0, texture: texture as u32 });
+        }
+        if !field.is_table() {
+            return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
+        }
+        let (texture, section) = self.parameter(field, Use::NUMBER)?;
+        let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
+        Some(Scalar { value, texture: texture as u32 })
+    }
+
+    /// A colour of channels up to `high`, or what gives it.
+    pub(super) fn color(&mut self, field: &Field<'_>, high: f32) -> Option<Color> {
+        if field.as_str().is_some_and(|name| self.is_name(name)) {
+            return self.find(field).map(|texture| Color { value: Vec3::ONE, texture: texture as u32 });
+        }
+        if !field.is_table() {
+            return field.color(high).map(Color::new);
+        }
+        let (texture, section) = self.parameter(field, Use::color(high))?;
+        let value = section.get("factor").map_or(Some(Vec3::ONE), |f| f.color(high))?;
+        Some(Color { value, texture: texture as u32 })
+    }
+
+    /// Whether a word in the place of a colour is meant to be the name of a texture.
+    fn is_name(&self, word: &str) -> bool {
+        !word.starts_with('#') && !self.named.is_empty()
     }
 
     /// The texture in the place of a parameter, and its table.
-    pub(super) fn read<'b>(
-        &mut self,
-        field: &Field<'b>,
-        space: ColorSpace,
-        is_number: bool,
-    ) -> Option<(u32, Section<'b>)> {
+    fn parameter<'b>(&mut self, field: &Field<'b>, purpose: Use) -> Option<(usize, Section<'b>)> {
         let section = field.table(format!("texture {}", field.name))?;
-        section.reject_unknown_keys(&[keys::TEXTURE, &["factor"]].concat());
-        let texture = self.texture(&section, space, is_number, false)?;
-        Some((texture as u32, section))
-    }
-
-    /// The texture of a normal or bump map, and its table.
-    pub(super) fn read_map<'b>(&mut self, field: &Field<'b>, is_bump: bool) -> Option<(usize, Section<'b>)> {
-        let section = field.table(field.name.clone())?;
-        let extra = if is_bump { keys::BUMP_MAP } else { keys::NORMAL_MAP };
-        section.reject_unknown_keys(&[keys::TEXTURE, extra].concat());
-        let texture = self.texture(&section, ColorSpace::Linear, is_bump, is_bump)?;
+        let texture = self.inline(&section, &keys::PARAMETER, &["factor"], purpose)?;
         Some((texture, section))
     }
 
-    fn texture(
+    /// The texture of a normal or bump map, and its table.
+    pub(super) fn map<'b>(&mut self, field: &Field<'b>, is_bump: bool) -> Option<(usize, Section<'b>)> {
+        let section = field.table(field.name.clone())?;
+        let (table, extra, purpose): (_, &[&str], _) = match is_bump {
+            true => (&keys::BUMP_MAP, &["strength", "invalid_normals", "terminator"], Use::HEIGHTS),
+            false => {
+                (&keys::NORMAL_MAP, &["green", "strength", "invalid_normals", "terminator"], Use::NORMALS)
+            }
+        };
+        let texture = self.inline(&section, table, extra, purpose)?;
+        Some((texture, section))
+    }
+
+    /// A texture that a table names or is; `extra` are the keys of the table that are not of a texture.
+    fn inline(
         &mut self,
         section: &Section<'_>,
-        space: ColorSpace,
-        is_number: bool,
-        is_height: bool,
+        table: &'static keys::Section,
+        extra: &[&'static str],
+        purpose: Use,
     ) -> Option<usize> {
-        let spaces = [("srgb", ColorSpace::Srgb), ("linear", ColorSpace::Linear)];
-        let space = section.get("color_space").map_or(Some(space), |f| f.choice(&spaces));
+        if let Some(name) = section.get("texture") {
+            section.reject_unknown_keys(&[&["texture"], extra].concat());
+            return self.find(&name);
+        }
+        let kind = kind(section)?;
+        section.reject_unknown_keys(&table.known(Some(kind)));
+        self.texture(section, kind, purpose)
+    }
+
+    fn texture(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<usize> {
+        if self.level == MAX_TEXTURE_LEVELS {
+            let most = MAX_TEXTURE_LEVELS - 1;
+            let message = format!("{} nests others more than {most} levels deep", section.name);
+            section.src.error(section.span.clone(), message);
+            return None;
+        }
+        self.level += 1;
+        let texture = self.texture_of_kind(section, kind, purpose);
+        self.level -= 1;
+        self.textures.push(texture?);
+        Some(self.textures.len() - 1)
+    }
+
+    fn texture_of_kind(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<Texture> {
+        let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(RANGES));
+        let purpose = Use { range: range?, ..purpose };
+        match kind.name() {
+            "bitmap" => self.bitmap(section, purpose).map(Texture::Bitmap),
+            "checker" => {
+                let squares_from_uv = map_of_uv(section);
+                let colors = self.two(section, "colors", purpose);
+                Some(Texture::Checker { squares_from_uv: squares_from_uv?, colors: colors? })
+            }
+            "mix" => {
+                let colors = self.two(section, "colors", purpose);
+                let weight = section.require("weight", "weight = 0.5 (the part of the second)");
+                let weight = weight.and_then(|f| self.scalar(&f, (0.0, 1.0)));
+                Some(Texture::Mix { colors: colors?, weight: weight? })
+            }
+            "product" => self.two(section, "factors", purpose).map(Texture::Product),
+            _ => Some(Texture::VertexColor { channel: channel(section, purpose)? }),
+        }
+    }
+
+    /// Two colours.
+    fn two(&mut self, section: &Section<'_>, key: &str, purpose: Use) -> Option<[Color; 2]> {
+        let field = section.require(key, &format!("{key} = [0.8, \"#204060\"]"))?;
+        let both = field.numbers(2, "two colours, for example [0.8, \"#204060\"]")?;
+        let high = if purpose.range == Range::Unit { 1.0 } else { MAX_RADIANCE };
+        let (first, second) = (self.color(&both[0], high), self.color(&both[1], high));
+        Some([first?, second?])
+    }
+
+    fn bitmap(&mut self, section: &Section<'_>, purpose: Use) -> Option<Bitmap> {
+        let is_srgb = section.get("color_space").map_or(Some(purpose.is_srgb), |f| f.choice(SPACES));
         let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
-        const FILTERS: [(&str, TexelFilter); 2] =
-            [("linear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest)];
-        let filter = section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(&FILTERS));
-        let channels = [("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A)];
-        let default = if is_number { Channel::R } else { Channel::Rgb };
-        let channel = section.get("channel").map_or(Some(default), |f| f.choice(&channels))?;
-        let image_from_uv = image_from_uv(section);
+        let filter = section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(FILTERS));
+        let channel = channel(section, purpose)?;
+        let image_from_uv = map_of_uv(section);
         let file = section.require("file", "file = \"wood.png\"")?;
         let is_alpha = channel == Channel::A;
-        let is_srgb = space? == ColorSpace::Srgb;
-        let image = self.image(&file, Meaning { is_srgb, is_alpha, is_height, is_radiance: false })?;
+        let image = self.image(&file, Meaning { is_srgb: is_srgb?, is_alpha, range: purpose.range })?;
         // Floats have three channels, all of them alpha then.
         let is_float = self.images[image].format == Format::RgbF32;
         let channel = if is_alpha && is_float { Channel::R } else { channel };
-        self.textures.push(Texture::Bitmap(Bitmap {
-            image,
-            image_from_uv: image_from_uv?,
-            wrap: wrap?,
-            channel,
-            filter: filter?,
-        }));
-        Some(self.textures.len() - 1)
+        Some(Bitmap { image, image_from_uv: image_from_uv?, wrap: wrap?, channel, filter: filter? })
+    }
+
+    /// The image of an environment.
+    pub(super) fn environment(&mut self, section: &Section<'_>, file: &Field<'_>) -> Option<usize> {
+        let is_srgb = section.get("color_space").map_or(Some(true), |f| f.choice(SPACES));
+        self.image(file, Meaning { is_srgb: is_srgb?, is_alpha: false, range: Range::Radiance })
     }
 
     fn image(&mut self, file: &Field<'_>, meaning: Meaning) -> Option<usize> {
@@ -119,26 +301,45 @@ impl<'a> Textures<'a> {
     }
 }
 
+/// What a texture is; a bitmap if nothing is said.
+fn kind(section: &Section<'_>) -> Option<&'static keys::Type> {
+    match section.get("type") {
+        Some(field) => field.choice(&keys::TEXTURE.choices()),
+        None => keys::TEXTURE.type_named(keys::TEXTURE.default_type),
+    }
+}
+
+/// What of a texel counts.
+fn channel(section: &Section<'_>, purpose: Use) -> Option<Channel> {
+    let default = if purpose.is_number { Channel::R } else { Channel::Rgb };
+    section.get("channel").map_or(Some(default), |f| f.choice(CHANNELS))
+}
+
 /// One way for both directions, or one each.
 fn wrap(field: &Field<'_>) -> Option<[Wrap; 2]> {
-    const CHOICES: [(&str, Wrap); 3] =
-        [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
     if !field.is_array() {
-        return field.choice(&CHOICES).map(|w| [w; 2]);
+        return field.choice(WRAPS).map(|w| [w; 2]);
     }
     let both = field.numbers(2, "a word, or two: for u and for v")?;
-    let (u, v) = (both[0].choice(&CHOICES), both[1].choice(&CHOICES));
+    let (u, v) = (both[0].choice(WRAPS), both[1].choice(WRAPS));
     Some([u?, v?])
 }
 
-/// Turns texture coordinates by `rotate`, scales them by `scale`, and moves them by `offset`.
-fn image_from_uv(section: &Section<'_>) -> Option<Affine2> {
+/// Turns texture coordinates by `rotate`, scales them by `scale`, and moves them by `offset`; or does what `matrix` says.
+fn map_of_uv(section: &Section<'_>) -> Option<Affine2> {
+    if let Some(field) = section.get("matrix") {
+        if let Some(other) = ["rotate", "scale", "offset"].iter().find_map(|key| section.get(key)) {
+            let message = format!("{} is given by \"matrix\" already; keep one of them", other.name);
+            section.src.error(other.key_span, message);
+        }
+        return matrix(&field);
+    }
     let pair = |key: &str, default: f32| match section.get(key) {
         None => Some(Vec2::splat(default)),
-        Some(field) if !field.is_array() => field.number_in(-1e6, 1e6).map(Vec2::splat),
+        Some(field) if !field.is_array() => field.number_in(-MAX_UV, MAX_UV).map(Vec2::splat),
         Some(field) => {
             let both = field.numbers(2, "a number, or two: for u and for v")?;
-            let (u, v) = (both[0].number_in(-1e6, 1e6), both[1].number_in(-1e6, 1e6));
+            let (u, v) = (both[0].number_in(-MAX_UV, MAX_UV), both[1].number_in(-MAX_UV, MAX_UV));
             Some(Vec2::new(u?, v?))
         }
     };
@@ -146,4 +347,17 @@ fn image_from_uv(section: &Section<'_>) -> Option<Affine2> {
     let degrees = section.get("rotate").map_or(Some(0.0), |f| f.number_in(-360.0, 360.0));
     let turned = Affine2::from_angle(degrees?.to_radians());
     Some(Affine2::from_translation(offset?) * Affine2::from_scale(scale?) * turned)
+}
+
+/// Two rows of three numbers.
+fn matrix(field: &Field<'_>) -> Option<Affine2> {
+    const WHAT: &str = "two rows of three numbers";
+    let mut m = [[0.0; 3]; 2];
+    for (row, out) in field.numbers(2, WHAT)?.iter().zip(&mut m) {
+        for (number, o) in row.numbers(3, WHAT)?.iter().zip(out) {
+            *o = number.number_in(-MAX_UV, MAX_UV)?;
+        }
+    }
+    let matrix2 = Mat2::from_cols(Vec2::new(m[0][0], m[1][0]), Vec2::new(m[0][1], m[1][1]));
+    Some(Affine2 { matrix2, translation: Vec2::new(m[0][2], m[1][2]) })
 }

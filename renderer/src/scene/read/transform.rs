@@ -2,8 +2,8 @@
 
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
+use super::camera::frame_problem;
 use super::keys;
-use super::settings::frame_problem;
 use crate::input::{Field, Section};
 use crate::scene::limits::MAX_COORDINATE;
 
@@ -14,13 +14,13 @@ pub(super) fn transform(field: &Field<'_>) -> Option<DAffine3> {
     } else {
         field.array("an array of steps, for example [{ translate = [0, 1, 0] }]")?
     };
-    let mut total = Some(DAffine3::IDENTITY);
+    // Every step is read even after a wrong one, to report all that is wrong. A single one stays exactly as it is.
+    let mut total = Some(None);
     for step in &steps {
-        // Every step is read even after a wrong one, to report all that is wrong.
         let next = step.table("a step of \"transform\"").and_then(|s| one_step(&s));
-        total = total.zip(next).map(|(total, next)| next * total);
+        total = total.zip(next).map(|(total, next)| Some(total.map_or(next, |total: DAffine3| next * total)));
     }
-    let total = total?;
+    let total = total?.unwrap_or(DAffine3::IDENTITY);
     if let Some(why) = unusable(&total) {
         return field.fail(why);
     }
@@ -28,9 +28,10 @@ pub(super) fn transform(field: &Field<'_>) -> Option<DAffine3> {
 }
 
 fn one_step(section: &Section<'_>) -> Option<DAffine3> {
-    section.reject_unknown_keys(keys::STEPS);
+    let steps = keys::STEPS.known(None);
+    section.reject_unknown_keys(&steps);
     let mut known = section.entries();
-    known.retain(|(key, _)| keys::STEPS.contains(key));
+    known.retain(|(key, _)| steps.contains(key));
     match known.as_slice() {
         [] if section.entries().is_empty() => {
             section.src.error(
@@ -75,7 +76,7 @@ fn scale(field: &Field<'_>) -> Option<DAffine3> {
 }
 
 fn rotate(section: &Section<'_>) -> Option<DAffine3> {
-    section.reject_unknown_keys(keys::ROTATE);
+    section.reject_unknown_keys(&keys::ROTATE.known(None));
     let axis = section.require("axis", "axis = \"y\"").and_then(|f| axis(&f));
     let degrees =
         section.require("degrees", "degrees = 90").and_then(|f| f.number_in(-MAX_COORDINATE, MAX_COORDINATE));
@@ -113,7 +114,7 @@ fn sin_cos_degrees(degrees: f64) -> (f64, f64) {
 
 /// Moves the object's origin to `origin` and turns its +z towards `target`, its +y towards `up`.
 fn look_at(section: &Section<'_>) -> Option<DAffine3> {
-    section.reject_unknown_keys(keys::LOOK_AT);
+    section.reject_unknown_keys(&keys::LOOK_AT.known(None));
     let point = |key, example| section.require(key, example).and_then(|f| f.vec3(MAX_COORDINATE));
     let origin = point("origin", "origin = [0, 2, 0]");
     let target = point("target", "target = [0, 0, 0]");
@@ -146,7 +147,7 @@ fn matrix(field: &Field<'_>) -> Option<DAffine3> {
 }
 
 /// Why a transform cannot place anything.
-fn unusable(t: &DAffine3) -> Option<&'static str> {
+pub(super) fn unusable(t: &DAffine3) -> Option<&'static str> {
     let m = t.matrix3;
     let lengths = [m.x_axis.length(), m.y_axis.length(), m.z_axis.length()];
     let largest = f64::from(MAX_COORDINATE);

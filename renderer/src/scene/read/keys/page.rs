@@ -1,0 +1,3 @@
+pub(crate) fn page() -> String {
+    String::new()
+}
