@@ -1,10 +1,12 @@
 //! The scene as the stages see it.
 
+use glam::Vec4;
+
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
 use crate::filter::FilterPart;
-use crate::light::{AliasEntry, Light};
+use crate::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal};
 use crate::material::Material;
 use crate::material::texture::Texture;
 use crate::shape::Primitive;
@@ -44,10 +46,20 @@ pub struct SceneView {
     pub lights: *const Light,
     /// The distribution that chooses among the lights.
     pub light_table: *const AliasEntry,
+    /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
+    pub emissive: *const EmissiveSurface,
+    /// The environment, if it is an image.
+    pub environment: *const Environment,
+    /// Texels of the environment: radiance, W·sr⁻¹·m⁻², and its luminance.
+    pub sky: *const Vec4,
+    /// The portals of the environment.
+    pub portals: *const Portal,
+    /// Entries of the tables of the environment and the portals.
+    pub tables: *const u64,
     /// Number of lights.
     pub light_count: u32,
-    /// Index of the environment among the lights, or [`Primitive::NO_LIGHT`].
-    pub environment: u32,
+    /// Index of the first light that is infinitely far and that rays which leave the scene see: all from there on are.
+    pub first_infinite: u32,
     /// Non-zero if any material has holes.
     pub has_holes: u32,
     /// Non-zero if shading normals that face away from the viewer shade all the same, and decide which side is seen.

@@ -72,7 +72,6 @@ fn render(
     let mut scene = empty_scene();
     (scene.nodes, scene.camera) = (&raw const root, camera(size));
     (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, &raw const table, 1);
-    scene.environment = 0;
     let settings = PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 1 };
     let total = layers * MegakernelArgs::invocations_per_layer(width, height);
     for part in 0..parts {

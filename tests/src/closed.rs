@@ -33,6 +33,7 @@ pub fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shap
         },
         camera,
         environment: None,
+        portals: Vec::new(),
         lights: Vec::new(),
         images: Vec::new(),
         textures: Vec::new(),

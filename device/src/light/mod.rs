@@ -1,37 +1,54 @@
 //! Emitters and how one is chosen.
 
+mod area;
+pub mod environment;
+pub mod portal;
+mod punctual;
 pub mod select;
+pub mod surface;
+pub mod table;
 
 use core::f32::consts::FRAC_1_PI;
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+pub use environment::Environment;
+pub use portal::Portal;
 pub use select::AliasEntry;
+pub use surface::EmissiveSurface;
+pub use table::Table;
 
-use crate::arch::{max, sqrt};
-use crate::sampling::{Frame, sample_uniform_cone, sample_uniform_sphere, sample_uniform_triangle};
-use crate::shape::triangle;
+use crate::arch::load;
+use crate::bsdf::{Compiled, Features};
+use crate::rng::uniform;
+use crate::sampling::sample_uniform_sphere;
+use crate::scene::SceneView;
 
 /// An emitter, 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Light {
-    /// Triangle: vertex 0. Sphere: centre.
+    /// Triangle: vertex 0. Sphere, disk: centre. Cylinder: where its axis starts. Point, spot: position. Directional: unit
+    /// vector towards it.
     pub a: Vec3,
-    /// [`Light::TRIANGLE`], [`Light::SPHERE`] or [`Light::ENVIRONMENT`], and flags.
+    /// [`Light::TRIANGLE`] or another kind, and flags.
     pub kind_flags: u32,
-    /// Triangle: vertex 1. Sphere: the radius is x.
+    /// Triangle: vertex 1. Sphere: the radius is x. Disk: from the centre to the edge. Cylinder: from end to end. Spot: unit
+    /// vector along the axis. Directional: 1 − cos of the angular radius of its disk is x; 0 if it is a point in the sky.
     pub b: Vec3,
     /// Probability with which this light is chosen.
     pub pmf: f32,
-    /// Triangle: vertex 2.
+    /// Triangle: vertex 2. Disk: from the centre to the edge, such that the parallelogram with `b` has half the area of the
+    /// square around it, and the normal is along b × c. Cylinder: the radius is x. Spot, smooth: the cosine of the outer
+    /// angle is x, and 1 over the difference of the cosines y. Spot, linear: the outer angle is x, and 1 over the
+    /// difference of the angles y.
     pub c: Vec3,
-    /// Surface area, m²; zero for the environment.
+    /// Surface area, m²; zero for what has none.
     pub area: f32,
-    /// Emitted radiance, the same in all directions.
+    /// Emitted radiance, the same in all directions. Point, spot: intensity. Directional without a disk: irradiance.
     pub le: Vec3,
-    /// Largest coordinate of any of its points, to which their rounding is relative; zero for the environment.
+    /// Largest coordinate of any of its points, to which their rounding is relative; zero for what has no surface.
     pub extent: f32,
 }
 
@@ -42,12 +59,14 @@ const _: () = assert!(size_of::<Light>() == 64);
 pub struct LightSample {
     /// Unit direction from the reference point.
     pub wi: Vec3,
-    /// A point on the light, or `None` for the environment.
+    /// A point on the light, or `None` for what is infinitely far.
     pub target: Option<LightPoint>,
-    /// Radiance arriving along `wi` if nothing is in the way.
+    /// Radiance arriving along `wi` if nothing is in the way; irradiance across `wi` if `is_delta`.
     pub li: Vec3,
-    /// Solid-angle density of `wi`, the choice of the light included.
+    /// Solid-angle density of `wi`, the choice of the light included; that alone if `is_delta`.
     pub pdf: f32,
+    /// Whether light comes from this one direction, which no other sampling finds.
+    pub is_delta: bool,
 }
 
 /// A point on a light.
@@ -55,7 +74,7 @@ pub struct LightSample {
 pub struct LightPoint {
     /// The point.
     pub p: Vec3,
-    /// Unit normal there, on the side that is looked at.
+    /// Unit normal there, on the side that is looked at; zero if there is no surface.
     pub n: Vec3,
     /// Largest coordinate of the light, to which the rounding of `p` is relative.
     pub extent: f32,
@@ -66,16 +85,38 @@ impl Light {
     pub const TRIANGLE: u32 = 0;
     /// An emissive sphere.
     pub const SPHERE: u32 = 1;
-    /// Everything beyond the scene.
+    /// Everything beyond the scene, the same everywhere.
     pub const ENVIRONMENT: u32 = 2;
+    /// A point that shines into all directions alike.
+    pub const POINT: u32 = 3;
+    /// A point that shines into a cone.
+    pub const SPOT: u32 = 4;
+    /// A direction, or a disk in the sky.
+    pub const DIRECTIONAL: u32 = 5;
+    /// Everything beyond the scene: [`SceneView::environment`].
+    pub const IMAGE: u32 = 6;
+    /// An emissive disk.
+    pub const DISK: u32 = 7;
+    /// The emissive side of a cylinder.
+    pub const CYLINDER: u32 = 8;
     /// Flag: emits from the back instead of the front.
     pub const FLIPPED: u32 = 1 << 8;
     /// Flag: emits from both sides.
     pub const TWO_SIDED: u32 = 1 << 9;
+    /// Flag of a spot light: falls off linearly in the angle.
+    pub const LINEAR_FALLOFF: u32 = 1 << 10;
+    /// Flag: emission varies over the surface, as [`SceneView::emissive`] says.
+    pub const VARYING: u32 = 1 << 11;
 
     #[inline(always)]
     const fn kind(&self) -> u32 {
         self.kind_flags & 0xff
+    }
+
+    /// What the light asks of a kernel.
+    pub const fn features(&self) -> Features {
+        let is_basic = matches!(self.kind(), Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT);
+        Features::LIGHTS.when(!is_basic || self.kind_flags & Self::VARYING != 0)
     }
 
     /// Radiance that leaves into direction `w`, where `ng` is the normal by the shape's own orientation.
@@ -86,98 +127,107 @@ impl Light {
         if cos > 0.0 || self.kind_flags & Self::TWO_SIDED != 0 { self.le } else { Vec3::ZERO }
     }
 
-    /// Draws a direction from `p` towards this light; `None` where there is nothing to be seen of it.
+    /// Draws a direction from `p` towards this light, which is a triangle, a sphere or a constant environment; `None`
+    /// where there is nothing to be seen of it.
     #[inline(always)]
     pub fn sample_li(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         match self.kind() {
             Self::TRIANGLE => self.sample_triangle(p, u),
             Self::SPHERE => self.sample_sphere(p, u),
             _ => {
-                let wi = sample_uniform_sphere(u);
-                Some(LightSample { wi, target: None, li: self.le, pdf: self.pmf * UNIFORM_SPHERE_PDF })
+                let (wi, pdf) = (sample_uniform_sphere(u), self.pmf * UNIFORM_SPHERE_PDF);
+                Some(LightSample { wi, target: None, li: self.le, pdf, is_delta: false })
             }
         }
     }
 
-    /// Solid-angle density with which [`Light::sample_li`] from `p` returns the direction to a point at distance
-    /// `t` where the cosine between direction and normal is `cos`. The choice of the light is included.
+    /// Solid-angle density with which a surface light is sampled from `p` in the direction to its point at distance `t`
+    /// where the cosine between direction and normal is `cos`; that of a constant environment whatever they are. The
+    /// choice of the light is included.
     #[inline(always)]
     pub fn pdf_li(&self, p: Vec3, t: f32, cos: f32) -> f32 {
         let pdf = match self.kind() {
-            Self::TRIANGLE => t * t / (self.area * cos.abs()),
             Self::SPHERE => match self.one_minus_cos_of_cone(p) {
                 Some(one_minus_cos) => 0.5 * FRAC_1_PI / one_minus_cos,
                 None => t * t / (self.area * cos.abs()),
             },
-            _ => UNIFORM_SPHERE_PDF,
+            Self::ENVIRONMENT => UNIFORM_SPHERE_PDF,
+            _ => t * t / (self.area * cos.abs()),
         };
         self.pmf * pdf
     }
 
+    /// Draws a direction from `p` towards this light, which is `index` among those of the scene, by random words; `None`
+    /// where there is nothing to be seen of it.
+    ///
+    /// # Safety
+    /// `scene` is valid, has the light, and asks for no features but those of `C`.
     #[inline(always)]
-    fn sample_triangle(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let vertices = [self.a, self.b, self.c];
-        let b = sample_uniform_triangle(u);
-        let target = triangle::interpolate(vertices, [b.x, b.y]);
-        let ng = triangle::area_normal(vertices) * (0.5 / self.area);
-        self.towards(p, target, ng)
-    }
-
-    /// A sample at a point that was drawn uniformly by area.
-    #[inline(always)]
-    fn towards(&self, p: Vec3, target: Vec3, ng: Vec3) -> Option<LightSample> {
-        let to_light = target - p;
-        let t2 = to_light.length_squared();
-        let wi = to_light * (1.0 / sqrt(t2));
-        let cos = -ng.dot(wi);
-        let li = self.le(ng, -wi);
-        if li == Vec3::ZERO || cos == 0.0 || t2 == 0.0 {
-            return None;
+    pub unsafe fn sample<C: Compiled>(
+        &self,
+        scene: &SceneView,
+        index: u32,
+        p: Vec3,
+        bits: [u32; 3],
+    ) -> Option<LightSample> {
+        let u = Vec2::new(uniform(bits[0]), uniform(bits[1]));
+        if !C::FEATURES.contains(Features::LIGHTS) {
+            return self.sample_li(p, u);
         }
-        let n = ng * 1.0_f32.copysign(cos);
-        let pdf = self.pmf * t2 / (self.area * cos.abs());
-        Some(LightSample { wi, target: Some(LightPoint { p: target, n, extent: self.extent }), li, pdf })
-    }
-
-    /// From outside, uniform over the cone that the sphere fills (pbrt 4th ed. §6.2.4); from inside, by area.
-    #[inline(always)]
-    fn sample_sphere(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let (center, radius) = (self.a, self.b.x);
-        let Some(one_minus_cos) = self.one_minus_cos_of_cone(p) else {
-            let ng = sample_uniform_sphere(u);
-            return self.towards(p, center + radius * ng, ng);
+        let sample = match self.kind() {
+            Self::POINT | Self::SPOT => self.sample_point(p)?,
+            Self::DIRECTIONAL => self.sample_directional(u),
+            Self::DISK => self.sample_disk(p, u)?,
+            Self::CYLINDER => self.sample_cylinder(p, u)?,
+            Self::IMAGE => {
+                // SAFETY: an image is the environment of the scene.
+                let s = unsafe { environment::sample(scene, p, bits) }?;
+                LightSample { wi: s.wi, target: None, li: s.li, pdf: self.pmf * s.pdf, is_delta: false }
+            }
+            _ => self.sample_li(p, u)?,
         };
-        let to_center = center - p;
-        let distance = to_center.length();
-        let axis = Frame::from_z(to_center / distance);
-        let local = sample_uniform_cone(one_minus_cos, u);
-        let wi = axis.to_world(local);
-        // The near intersection, from the triangle of p, the centre and the point.
-        let sin2 = local.x * local.x + local.y * local.y;
-        let half_chord = sqrt(max(radius * radius - distance * distance * sin2, 0.0));
-        let t = distance * local.z - half_chord;
-        let ng = (p + t * wi - center).normalize();
-        // All of the cone sees the outside; the rounded normal may not say so at the limb.
-        let li = self.le(-axis.z, -axis.z);
-        if li == Vec3::ZERO {
-            return None;
+        if self.kind_flags & Self::VARYING == 0 {
+            return Some(sample);
         }
-        let pdf = self.pmf * 0.5 * FRAC_1_PI / one_minus_cos;
-        Some(LightSample {
-            wi,
-            target: Some(LightPoint { p: center + radius * ng, n: ng, extent: self.extent }),
-            li,
-            pdf,
-        })
+        // SAFETY: the scene has the surface of a light that varies.
+        let part = unsafe { surface::sampled::<C>(scene, index, &sample, u) };
+        Some(LightSample { li: sample.li * part, ..sample })
     }
 
-    /// 1 − cos of the half-angle under which a sphere is seen from `p`; `None` from inside.
+    /// Radiance of this light, infinitely far, from direction `d`.
+    ///
+    /// # Safety
+    /// As [`Light::sample`].
     #[inline(always)]
-    fn one_minus_cos_of_cone(&self, p: Vec3) -> Option<f32> {
-        let radius = self.b.x;
-        let sin2 = radius * radius / (self.a - p).length_squared();
-        // sin²/(1 + cos): free of the cancellation in 1 − cos for lights far away.
-        (sin2 < 1.0).then(|| sin2 / (1.0 + sqrt(1.0 - sin2)))
+    pub unsafe fn le_from<C: Compiled>(&self, scene: &SceneView, d: Vec3) -> Vec3 {
+        if !C::FEATURES.contains(Features::LIGHTS) {
+            return self.le;
+        }
+        match self.kind() {
+            // SAFETY: an image is the environment of the scene.
+            Self::IMAGE => unsafe { load(scene.environment).radiance(scene, d) },
+            Self::DIRECTIONAL if !self.disk_has(d) => Vec3::ZERO,
+            _ => self.le,
+        }
+    }
+
+    /// Solid-angle density with which [`Light::sample`] from `p` yields `d`, where there is light of it from there. The
+    /// choice of the light is included.
+    ///
+    /// # Safety
+    /// As [`Light::sample`]; the light is infinitely far.
+    #[inline(always)]
+    pub unsafe fn pdf_from<C: Compiled>(&self, scene: &SceneView, p: Vec3, d: Vec3) -> f32 {
+        if !C::FEATURES.contains(Features::LIGHTS) {
+            return self.pmf * UNIFORM_SPHERE_PDF;
+        }
+        self.pmf
+            * match self.kind() {
+                // SAFETY: an image is the environment of the scene.
+                Self::IMAGE => unsafe { environment::pdf(scene, &load(scene.environment), p, d) },
+                Self::DIRECTIONAL => self.disk_pdf(),
+                _ => UNIFORM_SPHERE_PDF,
+            }
     }
 }
 

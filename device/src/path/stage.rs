@@ -88,7 +88,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 28] = [
+pub const LAYOUT: [u32; 32] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -98,6 +98,10 @@ pub const LAYOUT: [u32; 28] = [
     size_of::<crate::shape::triangle::TriangleUvs>() as u32,
     size_of::<crate::light::Light>() as u32,
     size_of::<crate::light::AliasEntry>() as u32,
+    size_of::<crate::light::Environment>() as u32,
+    size_of::<crate::light::Portal>() as u32,
+    size_of::<crate::light::EmissiveSurface>() as u32,
+    core::mem::offset_of!(crate::light::Environment, table) as u32,
     size_of::<crate::camera::Camera>() as u32,
     size_of::<crate::film::FilmPixel>() as u32,
     size_of::<crate::scene::SceneView>() as u32,

@@ -6,12 +6,13 @@ use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, max, min, sqrt};
 use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
+use crate::light::surface::emission;
 use crate::light::{Light, LightPoint, select};
 use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
-use crate::rng::{Dim, pcg4d, uniform};
+use crate::rng::{Dim, pcg4d};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
 use crate::shape::{self, AnalyticPoint, Primitive, sphere, triangle};
@@ -194,7 +195,7 @@ pub unsafe fn shade<C: Compiled>(
 ) -> Shaded {
     if !hit.is_hit() {
         // SAFETY: as the caller promised.
-        unsafe { gather_environment(scene, settings, state) };
+        unsafe { gather_infinite::<C>(scene, settings, state) };
         return Shaded::END;
     }
     if sees_mipmaps::<C>(scene) {
@@ -208,8 +209,7 @@ pub unsafe fn shade<C: Compiled>(
     }
     if surface.prim.light != Primitive::NO_LIGHT {
         // SAFETY: the primitive's light is in range.
-        let light = unsafe { load(scene.lights.add(surface.prim.light as usize)) };
-        gather_emission(settings, state, &light, surface.ng, hit.t);
+        unsafe { gather_emission::<C>(scene, settings, state, &surface, hit.t) };
     }
     if state.depth + 1 >= settings.max_depth {
         return Shaded::END;
@@ -265,21 +265,53 @@ fn emission_weight(settings: &PathSettings, prev_pdf: f32, p_light: impl FnOnce(
     }
 }
 
+/// Gathers light from beyond the scene.
+///
+/// # Safety
+/// As [`shade`].
 #[inline(always)]
-unsafe fn gather_environment(scene: &SceneView, settings: &PathSettings, state: &mut PathState) {
-    if scene.environment == Primitive::NO_LIGHT {
-        return;
+unsafe fn gather_infinite<C: Compiled>(scene: &SceneView, settings: &PathSettings, state: &mut PathState) {
+    let mut i = scene.first_infinite;
+    while i < scene.light_count {
+        // SAFETY: all lights from the first are infinitely far.
+        unsafe {
+            let light = load(scene.lights.add(i as usize));
+            let le = light.le_from::<C>(scene, state.ray.d);
+            if !C::FEATURES.contains(Features::LIGHTS) || le != Vec3::ZERO {
+                let pdf = || light.pdf_from::<C>(scene, state.start(), state.ray.d);
+                let weight = emission_weight(settings, state.prev_pdf, pdf);
+                state.l += state.beta * le * weight;
+            }
+        }
+        if !C::FEATURES.contains(Features::LIGHTS) {
+            return; // There is but the one constant environment.
+        }
+        i += 1;
     }
-    // SAFETY: the environment is one of the lights.
-    let light = unsafe { load(scene.lights.add(scene.environment as usize)) };
-    let weight =
-        emission_weight(settings, state.prev_pdf, || light.pdf_li(state.start(), f32::INFINITY, 1.0));
-    state.l += state.beta * light.le * weight;
 }
 
+/// Gathers what the surface emits, at distance `t`.
+///
+/// # Safety
+/// As [`shade`]; the surface is a light of the scene.
 #[inline(always)]
-fn gather_emission(settings: &PathSettings, state: &mut PathState, light: &Light, ng: Vec3, t: f32) {
-    let le = light.le(ng, -state.ray.d);
+unsafe fn gather_emission<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    surface: &Surface,
+    t: f32,
+) {
+    let (index, ng) = (surface.prim.light, surface.ng);
+    // SAFETY: the primitive's light is in range.
+    let light = unsafe { load(scene.lights.add(index as usize)) };
+    let mut le = light.le(ng, -state.ray.d);
+    if C::FEATURES.contains(Features::LIGHTS) && light.kind_flags & Light::VARYING != 0 {
+        // As the light is sampled: from all distances alike.
+        let at = At { triangle: surface.prim.normals, b: surface.b, ..At::new(scene, surface.uv) };
+        // SAFETY: the scene has the surface of a light that varies.
+        le *= unsafe { emission::<C>(scene, index, &at) };
+    }
     if le == Vec3::ZERO {
         return;
     }
@@ -539,7 +571,8 @@ unsafe fn direct_light<C: Compiled>(
     if scene.light_count == 0 || settings.direct() == Direct::Bsdf || at.bsdf.is_delta::<C>() {
         return None;
     }
-    let [u0, u1, which, _] = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
+    let [u0, u1, which, part] =
+        settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
     // SAFETY: there is a light.
     let index = unsafe { select::sample_light(scene, which) };
     // SAFETY: the index drawn is in range.
@@ -547,12 +580,13 @@ unsafe fn direct_light<C: Compiled>(
     // The light is seen from where rays start, which is clearly inside or outside of a sphere, as the point on the
     // surface is not. A sphere's own light is met by what is transmitted, and starts within.
     let start = if index == at.around { at.p - at.offset } else { at.p + at.offset };
-    let sample = light.sample_li(start, Vec2::new(uniform(u0), uniform(u1)))?;
+    // SAFETY: as the caller promised.
+    let sample = unsafe { light.sample::<C>(scene, index, start, [u0, u1, part]) }?;
     let wi = at.frame.to_local(sample.wi);
     let o = at.origin(sample.wi, wi)?;
     let (f, p_bsdf) = at.bsdf.eval_pdf_as::<C>(at.wo, wi);
     let weight = match settings.direct() {
-        Direct::Mis => power_heuristic(sample.pdf, p_bsdf),
+        Direct::Mis if !sample.is_delta => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
     };
     let cosine = wi.z.abs() * at.shadowing::<C>(sample.wi, wi);

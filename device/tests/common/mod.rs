@@ -17,7 +17,6 @@ use std::f64::consts::{PI, TAU};
 use std::sync::LazyLock;
 
 use device::scene::SceneView;
-use device::shape::Primitive;
 use glam::{Vec2, Vec3};
 
 use vector::DVec3;
@@ -146,7 +145,5 @@ pub(crate) fn integrate(a: f64, b: f64, panels: usize, mut f: impl FnMut(f64) ->
 /// A scene of nothing, with null for what it does not have.
 pub(crate) fn empty_scene() -> SceneView {
     // SAFETY: it is made of pointers, which may be null, and numbers.
-    let mut scene: SceneView = unsafe { std::mem::zeroed() };
-    scene.environment = Primitive::NO_LIGHT;
-    scene
+    unsafe { std::mem::zeroed() }
 }

@@ -22,6 +22,12 @@ impl SceneData {
         hash.add(&self.texels);
         hash.add(&self.lights);
         hash.add(&self.filter);
+        hash.add(&self.emissive);
+        if let Some(environment) = &self.environment {
+            hash.add(&environment.record.image_from_world);
+            hash.add(&[environment.record.width]);
+            hash.add(&environment.sky);
+        }
         hash.add(bytes_of(&self.camera));
         hash.add(&[self.width, self.height, self.settings.max_depth]);
         hash.0

@@ -2,78 +2,248 @@
 
 use std::f64::consts::PI;
 
+use bytemuck::Zeroable;
+use device::bsdf::Features;
 use device::color::luminance;
-use device::light::{AliasEntry, Light};
+use device::light::{AliasEntry, EmissiveSurface, Light};
+use device::material::texture::NO_TEXTURE;
 use device::shape::{Primitive, triangle};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
+use super::Swatches;
+use super::environment::{ImageEnvironment, radiance};
 use super::shapes::Flat;
-use crate::scene::Shape;
+use super::sky;
+use crate::scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
 
+/// The lights of a scene, those that are infinitely far and seen last.
 pub(super) struct Lights {
     pub(super) lights: Vec<Light>,
     pub(super) table: Vec<AliasEntry>,
-    pub(super) environment: Option<u32>,
+    /// Index of the first that is infinitely far and seen.
+    pub(super) first_infinite: u32,
     /// Light of each primitive, or [`Primitive::NO_LIGHT`].
     pub(super) of_prim: Vec<u32>,
+    /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
+    pub(super) emissive: Vec<EmissiveSurface>,
+    /// The environment, if it is an image.
+    pub(super) image: Option<ImageEnvironment>,
+    /// What the lights ask of a kernel.
+    pub(super) features: Features,
 }
 
-pub(super) fn collect(flat: &Flat, shapes: &[Shape], environment: Vec3) -> Lights {
-    let (mut lights, mut powers) = (Vec::new(), Vec::new());
+/// A light, and the weight with which it is to be chosen.
+struct Weighted {
+    light: Light,
+    power: f64,
+    surface: EmissiveSurface,
+}
+
+impl Weighted {
+    fn new(light: Light, power: f64) -> Self {
+        let surface = EmissiveSurface { prim: 0, texture: NO_TEXTURE, reserved: [0; 2] };
+        Self { light, power, surface }
+    }
+}
+
+/// `swatches` are the textures of the scene.
+pub(super) fn collect(flat: &Flat, description: &Description, swatches: &Swatches) -> Lights {
     let mut of_prim = vec![Primitive::NO_LIGHT; flat.prims.len()];
-    for ((prim, shape), light) in flat.prims.iter().zip(&flat.shape_of).zip(&mut of_prim) {
-        let shape = &shapes[*shape as usize];
-        if !shape.emits() {
-            continue;
+    let mut all = Vec::new();
+    for (i, light) in of_prim.iter_mut().enumerate() {
+        let shape = &description.shapes[flat.shape_of[i] as usize];
+        if shape.emits() {
+            *light = all.len() as u32;
+            all.push(area_light(flat, i, shape, &description.materials[shape.material], swatches));
         }
-        *light = lights.len() as u32;
-        let emitter = area_light(prim, shape);
-        let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
-        powers.push(PI * f64::from(emitter.area) * sides * f64::from(luminance(shape.emission.value)));
-        lights.push(emitter);
     }
-    let environment_index = (environment != Vec3::ZERO).then(|| {
-        // Its power through the scene's bounding sphere would say little of what reaches a point, and drown small
-        // lights in a large scene: it gets as many samples as all of them together.
-        let others: f64 = powers.iter().sum();
-        powers.push(if others > 0.0 { others } else { 1.0 });
-        lights.push(Light {
-            a: Vec3::ZERO,
-            kind_flags: Light::ENVIRONMENT,
-            b: Vec3::ZERO,
-            pmf: 0.0,
-            c: Vec3::ZERO,
-            area: 0.0,
-            le: environment,
-            extent: 0.0,
-        });
-        lights.len() as u32 - 1
-    });
-    let (table, pmf) = alias_table(&powers);
-    for (light, p) in lights.iter_mut().zip(pmf) {
-        light.pmf = p as f32;
-    }
-    Lights { lights, table, environment: environment_index, of_prim }
+    let radius = radius(&flat.prims);
+    let sun = sun(description);
+    let (disks, points): (Vec<_>, Vec<_>) = description
+        .lights
+        .iter()
+        .map(|light| light.kind)
+        .chain(sun)
+        .map(|k| punctual(k, radius))
+        .partition(is_seen);
+    all.extend(points);
+    let first_infinite = all.len() as u32;
+    all.extend(disks);
+    let (environment, image) = environment(description);
+    // The power of an environment through the scene's bounding sphere would say little of what reaches a point, and drown
+    // small lights in a large scene: it gets as many samples as all others together.
+    let others: f64 = all.iter().map(|w| w.power).sum();
+    all.extend(environment.map(|light| Weighted::new(light, if others > 0.0 { others } else { 1.0 })));
+    finish(all, first_infinite, of_prim, image)
 }
 
-fn area_light(prim: &Primitive, shape: &Shape) -> Light {
+fn finish(
+    all: Vec<Weighted>,
+    first_infinite: u32,
+    of_prim: Vec<u32>,
+    image: Option<ImageEnvironment>,
+) -> Lights {
+    let powers: Vec<f64> = all.iter().map(|w| w.power).collect();
+    let (table, pmf) = alias_table(&powers);
+    let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
+    let varies = lights.iter().any(|light| light.kind_flags & Light::VARYING != 0);
+    let emissive = if varies { all.iter().map(|w| w.surface).collect() } else { Vec::new() };
+    let features = lights.iter().map(Light::features).fold(Features::NONE, Features::and);
+    Lights { lights, table, first_infinite, of_prim, emissive, image, features }
+}
+
+/// Radius of a sphere around all primitives, metres.
+fn radius(prims: &[Primitive]) -> f64 {
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    for prim in prims {
+        let (a, b) = if prim.is_sphere() {
+            (prim.a - prim.b.x, prim.a + prim.b.x)
+        } else {
+            (prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c))
+        };
+        (low, high) = (low.min(a), high.max(b));
+    }
+    let diagonal = (high.as_dvec3() - low.as_dvec3()).length();
+    if prims.is_empty() || diagonal == 0.0 { 1.0 } else { 0.5 * diagonal }
+}
+
+/// The light of what is around the scene, and its image if it is one; `None` if that is black.
+fn environment(description: &Description) -> (Option<Light>, Option<ImageEnvironment>) {
+    let light = |kind, le| Light { kind_flags: kind, le, ..Light::zeroed() };
+    let portals = &description.portals;
+    let image = match &description.environment {
+        None => return (None, None),
+        Some(Environment::Constant(radiance)) => {
+            let light = light(Light::ENVIRONMENT, *radiance);
+            return ((*radiance != Vec3::ZERO).then_some(light), None);
+        }
+        Some(Environment::Image { image, scale, world_from_image }) => {
+            let image = &description.images[*image];
+            ImageEnvironment::new(radiance(image, *scale), image.width, *world_from_image, portals)
+        }
+        Some(Environment::SunSky(s)) => {
+            ImageEnvironment::new(sky::bake(s), sky::WIDTH, s.world_from_sky, portals)
+        }
+    };
+    (image.is_some().then(|| light(Light::IMAGE, Vec3::ONE)), image)
+}
+
+/// The sun of the environment, as one of the lights.
+fn sun(description: &Description) -> Option<PunctualKind> {
+    let Some(Environment::SunSky(sky)) = &description.environment else { return None };
+    sky::sun(sky)
+}
+
+/// Whether rays that leave the scene meet the light.
+fn is_seen(Weighted { light, .. }: &Weighted) -> bool {
+    light.kind_flags & 0xff == Light::DIRECTIONAL && light.b.x > 0.0
+}
+
+/// A light without a surface, in a scene of a radius.
+fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
+    let power = |solid_angle: f64, intensity: Vec3| solid_angle * f64::from(luminance(intensity));
+    match kind {
+        PunctualKind::Point { position, intensity } => {
+            let light = Light { a: position, kind_flags: Light::POINT, le: intensity, ..Light::zeroed() };
+            Weighted::new(light, power(4.0 * PI, intensity))
+        }
+        PunctualKind::Spot { position, direction, intensity, inner, outer, falloff } => {
+            let [inner, outer] = [inner, outer].map(|angle| f64::from(angle).to_radians());
+            let (flag, c) = match falloff {
+                SpotFalloff::Linear => (Light::LINEAR_FALLOFF, [outer, outer - inner]),
+                SpotFalloff::Smooth => (0, [outer.cos(), inner.cos() - outer.cos()]),
+            };
+            // A hard edge is as steep as f32 has it.
+            let c = Vec3::new(c[0] as f32, (1.0 / c[1].max(1e-6)) as f32, 0.0);
+            let solid_angle = 2.0 * PI * (1.0 - 0.5 * (inner.cos() + outer.cos()));
+            let light = Light {
+                a: position,
+                kind_flags: Light::SPOT | flag,
+                b: direction.normalize(),
+                c,
+                le: intensity,
+                ..Light::zeroed()
+            };
+            Weighted::new(light, power(solid_angle, intensity))
+        }
+        PunctualKind::Directional { direction, irradiance, diameter } => {
+            let half = 0.5 * f64::from(diameter).to_radians();
+            let one_minus_cos = 2.0 * (0.5 * half).sin().powi(2);
+            // Irradiance of a surface across a disk of radiance 1 is π sin² of its angular radius.
+            let flux = PI * half.sin().powi(2);
+            let le = if one_minus_cos > 0.0 { irradiance / flux as f32 } else { irradiance };
+            let light = Light {
+                a: -direction.normalize(),
+                kind_flags: Light::DIRECTIONAL,
+                b: Vec3::new(one_minus_cos as f32, 0.0, 0.0),
+                le,
+                ..Light::zeroed()
+            };
+            Weighted::new(light, power(PI * radius * radius, irradiance))
+        }
+    }
+}
+
+/// Primitive `i` as a light.
+fn area_light(flat: &Flat, i: usize, shape: &Shape, material: &Material, swatches: &Swatches) -> Weighted {
+    let prim = &flat.prims[i];
     let (kind, area) = if prim.is_sphere() {
         (Light::SPHERE, 4.0 * PI as f32 * prim.b.x * prim.b.x)
     } else {
         (Light::TRIANGLE, 0.5 * triangle::area_normal([prim.a, prim.b, prim.c]).length())
     };
-    let flipped = if shape.flip_normals { Light::FLIPPED } else { 0 };
-    let two_sided = if shape.emission_two_sided { Light::TWO_SIDED } else { 0 };
-    Light {
+    let varies = shape.emission.texture != NO_TEXTURE || !material.opacity.is(1.0);
+    let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
+    let flags = flag(Light::FLIPPED, shape.flip_normals)
+        | flag(Light::TWO_SIDED, shape.emission_two_sided)
+        | flag(Light::VARYING, varies);
+    let light = Light {
         a: prim.a,
-        kind_flags: kind | flipped | two_sided,
+        kind_flags: kind | flags,
         b: prim.b,
         pmf: 0.0,
         c: prim.c,
         area,
         le: shape.emission.value,
         extent: prim.extent(),
-    }
+    };
+    let mean =
+        if varies { mean_emission(flat, prim, shape, material, swatches) } else { shape.emission.value };
+    let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
+    let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
+    let surface = EmissiveSurface { prim: i as u32, texture: shape.emission.texture, reserved: [0; 2] };
+    Weighted { light, power, surface }
+}
+
+/// Radiance of a primitive whose emission varies, in the mean over some points spread evenly over it.
+fn mean_emission(
+    flat: &Flat,
+    prim: &Primitive,
+    shape: &Shape,
+    material: &Material,
+    swatches: &Swatches,
+) -> Vec3 {
+    const POINTS: u32 = 64;
+    // Multiples of the inverse powers of the root of x³ = x + 1 (Roberts 2018).
+    let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
+    let uv_at = |k: u32| {
+        let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
+        if prim.is_sphere() {
+            Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32)
+        } else if prim.normals == Primitive::FLAT {
+            Vec2::ZERO
+        } else {
+            flat.uvs.get(prim.normals as usize).map_or(Vec2::ZERO, |uvs| {
+                let b = device::sampling::sample_uniform_triangle(u);
+                uvs.at([b.x, b.y])
+            })
+        }
+    };
+    let radiance = |k| {
+        let uv = uv_at(k);
+        swatches.color_at(&shape.emission, uv) * swatches.scalar_at(&material.opacity, uv).clamp(0.0, 1.0)
+    };
+    (0..POINTS).map(radiance).sum::<Vec3>() / POINTS as f32
 }
 
 /// An alias table for probabilities proportional to `weights` (Vose 1991, "A Linear Algorithm for Generating Random

@@ -121,6 +121,11 @@ impl Swatches {
         super::textures::records(images, textures).map(|(textures, texels)| Self { textures, texels })
     }
 
+    /// The records of all textures, and their texels.
+    pub(super) fn into_parts(self) -> (Vec<DeviceTexture>, Vec<u32>) {
+        (self.textures, self.texels)
+    }
+
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from
     /// before it scatters.
     pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Bsdf {
@@ -140,6 +145,16 @@ impl Swatches {
     /// A colour of a material there.
     pub(crate) fn color(&self, color: &Color) -> Vec3 {
         self.look(&[], |at| color.at::<Full>(at))
+    }
+
+    /// A number of a material at texture coordinates.
+    pub(super) fn scalar_at(&self, scalar: &Scalar, uv: Vec2) -> f32 {
+        self.look(&[], |at| scalar.at::<Full>(&At { uv, ..*at }))
+    }
+
+    /// A colour of a material at texture coordinates.
+    pub(super) fn color_at(&self, color: &Color, uv: Vec2) -> Vec3 {
+        self.look(&[], |at| color.at::<Full>(&At { uv, ..*at }))
     }
 
     /// The facets of a material there, which is not smooth.

@@ -2,11 +2,13 @@
 
 mod bvh;
 mod camera;
+mod environment;
 mod filter;
 mod fingerprint;
 mod lights;
 mod materials;
 mod shapes;
+mod sky;
 mod textures;
 
 use std::fmt;
@@ -17,7 +19,7 @@ use device::bsdf::plastic::Coat;
 use device::bvh::Node;
 use device::camera::Camera as DeviceCamera;
 use device::filter::FilterPart;
-use device::light::{AliasEntry, Light};
+use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::Material as DeviceMaterial;
 use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
@@ -25,9 +27,10 @@ use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use glam::{Vec2, Vec3};
 
+pub use environment::ImageEnvironment;
 pub(crate) use materials::Swatches;
 
-use crate::scene::{Description, Environment, RenderSettings};
+use crate::scene::{Description, RenderSettings};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -56,14 +59,18 @@ pub struct SceneData {
     pub texels: Vec<u32>,
     /// What the materials ask of a kernel.
     pub features: Features,
-    /// Lights, the environment last if there is one.
+    /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub lights: Vec<Light>,
     /// The distribution that chooses among the lights.
     pub light_table: Vec<AliasEntry>,
-    /// Index of the environment among the lights.
-    pub environment: Option<u32>,
     /// The pixel filter; empty if it is the pixel itself.
     pub filter: Vec<FilterPart>,
+    /// Index of the first light that is infinitely far and seen.
+    pub first_infinite: u32,
+    /// The surface of each light, if the emission of any varies.
+    pub emissive: Vec<EmissiveSurface>,
+    /// The environment, if it is an image.
+    pub environment: Option<ImageEnvironment>,
     /// The camera.
     pub camera: DeviceCamera,
     /// Settings of the transport.
@@ -144,7 +151,9 @@ impl std::error::Error for Error {}
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let (materials, coats) = materials::records(description);
     let flat = shapes::flatten(&description.shapes, &materials::wants(description, &materials));
-    let lights = lights::collect(&flat, &description.shapes, environment(description));
+    let swatches = Swatches::new(&description.images, &description.textures)?;
+    let mut lights = lights::collect(&flat, description, &swatches);
+    let (textures, texels) = swatches.into_parts();
     let mut prims = flat.prims;
     for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
         prim.light = *light;
@@ -154,6 +163,10 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let bvh_time = start.elapsed();
     let (textures, texels) = textures::records(&description.images, &description.textures)?;
     let filter = filter::parts(&description.render.filter);
+    for surface in &mut lights.emissive {
+        let leaf = bvh.sources.iter().position(|source| *source == surface.prim);
+        surface.prim = leaf.unwrap_or_default() as u32;
+    }
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)
@@ -165,7 +178,9 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         + size_of_val(&*textures)
         + size_of_val(&*texels)
         + size_of_val(&*lights.lights)
-        + size_of_val(&*lights.table);
+        + size_of_val(&*lights.table)
+        + size_of_val(&*lights.emissive)
+        + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
     let stats = Stats {
         triangles: prims.iter().filter(|p| !p.is_sphere()).count(),
         spheres: prims.iter().filter(|p| p.is_sphere()).count(),
@@ -182,12 +197,14 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         normals: flat.normals,
         uvs: flat.uvs,
         colors: flat.colors,
-        features: materials::features(description, &materials),
+        features: materials::features(description, &materials).and(lights.features),
         materials,
         coats,
         textures,
         texels,
-        environment: lights.environment,
+        first_infinite: lights.first_infinite,
+        emissive: lights.emissive,
+        environment: lights.image,
         lights: lights.lights,
         light_table: lights.table,
         filter,
@@ -218,13 +235,5 @@ fn settings(render: &RenderSettings) -> PathSettings {
         direct: render.direct as u32,
         sampler: render.sampler as u32,
         seed: render.seed,
-    }
-}
-
-fn environment(description: &Description) -> Vec3 {
-    match description.environment {
-        None => Vec3::ZERO,
-        Some(Environment::Constant(radiance)) => radiance,
-        Some(_) => unimplemented!(),
     }
 }

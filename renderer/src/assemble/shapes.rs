@@ -1,5 +1,6 @@
 //! Shapes to primitives in world space.
 
+use device::material::texture::NO_TEXTURE;
 use device::sampling::Frame;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs, area_normal, dp_du};
@@ -27,7 +28,8 @@ pub(super) struct Flat {
 pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
     let mut flat = Flat::default();
     for (i, shape) in shapes.iter().enumerate() {
-        let wants = wants[shape.material];
+        let mut wants = wants[shape.material];
+        wants.uvs |= shape.emission.texture != NO_TEXTURE;
         match &shape.geometry {
             Geometry::Sphere { center, radius } => flat.add_sphere(shape, *center, *radius),
             Geometry::Quad => flat.add_mesh(shape, &quad(), wants),
@@ -38,7 +40,8 @@ pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
         }
         flat.shape_of.resize(flat.prims.len(), i as u32);
     }
-    if !wants.iter().any(|w| w.uvs) {
+    let emission_varies = shapes.iter().any(|shape| shape.emission.texture != NO_TEXTURE);
+    if !emission_varies && !wants.iter().any(|w| w.uvs) {
         flat.uvs = Vec::new();
     }
     if wants.iter().any(|w| w.colors) {

@@ -1,15 +1,18 @@
 //! Scenes in the memory of a back end.
 
+use std::slice::from_ref;
+
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::Node;
 use device::filter::FilterPart;
-use device::light::{AliasEntry, Light};
+use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal};
 use device::material::Material;
 use device::material::texture::Texture;
 use device::scene::{SceneView, VertexColumns};
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
+use glam::Vec4;
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
@@ -30,12 +33,18 @@ pub struct Uploaded<B: Backend> {
     lights: B::Buf<Light>,
     light_table: B::Buf<AliasEntry>,
     filter: B::Buf<FilterPart>,
+    emissive: B::Buf<EmissiveSurface>,
+    environment: B::Buf<Environment>,
+    sky: B::Buf<Vec4>,
+    portals: B::Buf<Portal>,
+    tables: B::Buf<u64>,
 }
 
 impl<B: Backend> Uploaded<B> {
     /// Copies a scene to a back end.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
         let columns = if B::READS_COLUMNS { vertex_columns(&scene.prims) } else { Vec::new() };
+        let environment = scene.environment.as_ref();
         Ok(Self {
             nodes: backend.upload("BVH nodes", &scene.nodes)?,
             prims: backend.upload("primitives", &scene.prims)?,
@@ -51,6 +60,11 @@ impl<B: Backend> Uploaded<B> {
             lights: backend.upload("lights", &scene.lights)?,
             light_table: backend.upload("light table", &scene.light_table)?,
             filter: backend.upload("pixel filter", &scene.filter)?,
+            emissive: backend.upload("emissive surfaces", &scene.emissive)?,
+            environment: backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?,
+            sky: backend.upload("sky", environment.map_or(&[], |e| &e.sky))?,
+            portals: backend.upload("portals", environment.map_or(&[], |e| &e.portals))?,
+            tables: backend.upload("tables of the environment", environment.map_or(&[], |e| &e.tables))?,
         })
     }
 
@@ -71,8 +85,13 @@ impl<B: Backend> Uploaded<B> {
             texels: self.texels.ptr(),
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
+            emissive: self.emissive.ptr(),
+            environment: self.environment.ptr(),
+            sky: self.sky.ptr(),
+            portals: self.portals.ptr(),
+            tables: self.tables.ptr(),
             light_count: scene.lights.len() as u32,
-            environment: scene.environment.unwrap_or(Primitive::NO_LIGHT),
+            first_infinite: scene.first_infinite,
             has_holes: scene.features.contains(Features::CUTOUTS).into(),
             keeps_hidden_normals: 0,
             instances_root: 0,

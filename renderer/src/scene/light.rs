@@ -7,13 +7,14 @@ use glam::{Mat3, Vec3};
 pub enum Environment {
     /// The same radiance from everywhere, W·sr⁻¹·m⁻² per channel.
     Constant(Vec3),
-    /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x.
+    /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x. (In
+    /// Mitsuba the middle column is +z: its `to_world` is this rotation after half a turn around y.)
     Image {
         /// Index into [`super::Description::images`].
         image: usize,
         /// What multiplies its values to give radiance, W·sr⁻¹·m⁻².
         scale: Vec3,
-        /// Rotation from the directions of the image to the world.
+        /// Rotation from the directions of the image to the world; it may mirror.
         world_from_image: Mat3,
     },
     /// A clear sky with its sun.
@@ -37,6 +38,17 @@ pub struct SunSky {
     pub sun_diameter: f32,
     /// Rotation from the sky to the world.
     pub world_from_sky: Mat3,
+}
+
+/// A rectangle through which the light of the environment comes into a room, such as a window. It is no surface: it says
+/// where to look for light, and the image stays the same in expectation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Portal {
+    /// A corner, metres.
+    pub corner: Vec3,
+    /// From there to the two next corners, orthogonal to each other. Their cross product, the first by the second, points
+    /// into the room.
+    pub edges: [Vec3; 2],
 }
 
 /// Light from a point or from one direction.

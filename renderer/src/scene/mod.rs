@@ -44,6 +44,8 @@ pub struct Description {
     pub camera: Camera,
     /// Light that arrives from outside the scene.
     pub environment: Option<Environment>,
+    /// Where light of an environment that is no constant comes into rooms.
+    pub portals: Vec<Portal>,
     /// Light from points and directions.
     pub lights: Vec<PunctualLight>,
     /// Images of the textures.

@@ -73,6 +73,7 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
         render: render?,
         camera: camera?,
         environment: found?,
+        portals: Vec::new(),
         lights,
         images: parts.textures.images,
         textures: parts.textures.textures,

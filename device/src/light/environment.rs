@@ -1,0 +1,256 @@
+//! An image of all directions, as light: looked up, and sampled by its radiance.
+
+use core::f32::consts::{FRAC_1_PI, PI};
+
+use bytemuck::{Pod, Zeroable};
+use glam::{Vec2, Vec3, Vec4};
+
+use super::portal;
+use super::table::{Entries, PARTS, Table};
+use crate::arch::{load, max, min, sqrt};
+use crate::math::{atan2, sin_cos_turn};
+use crate::scene::SceneView;
+
+/// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x. 64
+/// bytes.
+///
+/// The texels, (i + ½, j + ½) over the size of the image, are interpolated; columns go on around the image, rows end at
+/// the poles.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Environment {
+    /// Rows of the rotation from the world to the image.
+    pub image_from_world: [Vec3; 3],
+    /// Width, texels.
+    pub width: u32,
+    /// Height, texels.
+    pub height: u32,
+    /// Number of [`SceneView::portals`].
+    pub portals: u32,
+    /// How luminance is distributed: in every cell between four texels its integral over solid angle. There are
+    /// `height` + 1 rows of cells: the first and the last, between a pole and the texels next to it, are half as high.
+    pub table: Table,
+}
+
+const _: () = assert!(size_of::<Environment>() == 64);
+
+/// A point of the image: the cell between four texels, and where in it.
+#[derive(Clone, Copy)]
+struct Point {
+    /// Column and row in [`Environment::table`]: the texels are of columns x and x + 1 and rows y − 1 and y.
+    cell: [u32; 2],
+    /// From the first texel to the next.
+    f: Vec2,
+}
+
+/// A direction, the radiance from there, and its density.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Unit direction.
+    pub wi: Vec3,
+    /// Radiance.
+    pub li: Vec3,
+    /// Solid-angle density.
+    pub pdf: f32,
+}
+
+impl Environment {
+    /// Radiance from a direction, W·sr⁻¹·m⁻².
+    ///
+    /// # Safety
+    /// `scene` is valid, and this is its environment.
+    #[inline(always)]
+    pub unsafe fn radiance(&self, scene: &SceneView, d: Vec3) -> Vec3 {
+        // SAFETY: as the caller promised.
+        unsafe { self.interpolated(scene, self.point(self.local(d))) }.truncate()
+    }
+
+    /// Draws a direction by the luminance of the image.
+    ///
+    /// # Safety
+    /// As [`Environment::radiance`].
+    #[inline(always)]
+    pub unsafe fn sample(&self, scene: &SceneView, bits: [u32; 2]) -> Option<Sample> {
+        // SAFETY: as the caller promised; cells of the table are between texels of the image.
+        unsafe {
+            let place = self.entries(scene).sample(self.table.all(), bits)?;
+            let [u, v] = place.within;
+            let [y0, y1] = self.extent_of_row(place.cell[1]);
+            let corners = self.corners(scene, place.cell).map(|texel| texel.w);
+            // The interpolated luminance within the cell: first the row of it, then the point in that.
+            let [top, bottom] = [corners[0] + corners[1], corners[2] + corners[3]];
+            let y = if y1 - y0 == 1.0 { sample_linear(v, top, bottom) } else { y0 + (y1 - y0) * v };
+            let x = sample_linear(u, lerp(y, corners[0], corners[2]), lerp(y, corners[1], corners[3]));
+            let point = Point { cell: place.cell, f: Vec2::new(x, y) };
+            let (wi, sin_theta) = self.direction(point);
+            let texel = self.interpolated(scene, point);
+            let pdf = self.density(scene, point, texel.w, sin_theta);
+            Some(Sample { wi, li: texel.truncate(), pdf })
+        }
+    }
+
+    /// Solid-angle density with which [`Environment::sample`] draws a direction.
+    ///
+    /// # Safety
+    /// As [`Environment::radiance`].
+    #[inline(always)]
+    pub unsafe fn pdf(&self, scene: &SceneView, d: Vec3) -> f32 {
+        let local = self.local(d);
+        let point = self.point(local);
+        // SAFETY: as the caller promised.
+        unsafe { self.density(scene, point, self.interpolated(scene, point).w, sin_theta(local)) }
+    }
+
+    #[inline(always)]
+    unsafe fn entries(&self, scene: &SceneView) -> Entries {
+        // SAFETY: as the caller promised.
+        unsafe { self.table.entries(scene.tables) }
+    }
+
+    #[inline(always)]
+    fn local(&self, d: Vec3) -> Vec3 {
+        Vec3::from_array(self.image_from_world.map(|row| row.dot(d)))
+    }
+
+    /// Where in the image a direction is.
+    #[inline(always)]
+    fn point(&self, local: Vec3) -> Point {
+        let u = 0.5 + 0.5 * FRAC_1_PI * atan2(local.x, -local.z);
+        let v = FRAC_1_PI * atan2(sin_theta(local), local.y);
+        let (width, height) = (self.width as f32, self.height as f32);
+        let (x, y) = (u * width + (width - 0.5), v * height + 0.5);
+        // SAFETY: u and v are in [0, 1] but for rounding, and sizes below 2¹⁵.
+        let (i, j) = unsafe { (x.to_int_unchecked::<i32>() as u32, y.to_int_unchecked::<i32>() as u32) };
+        let j = if j > self.height { self.height } else { j };
+        let f = Vec2::new(x - i as f32, min(y - j as f32, 1.0));
+        let i = if i >= self.width { i - self.width } else { i };
+        Point { cell: [if i >= self.width { i - self.width } else { i }, j], f }
+    }
+
+    /// The direction in the world of a point, and the sine of its angle to the pole.
+    #[inline(always)]
+    fn direction(&self, Point { cell, f }: Point) -> (Vec3, f32) {
+        let u = (cell[0] as f32 + 0.5 + f.x) / self.width as f32;
+        let v = min(max((cell[1] as f32 - 0.5 + f.y) / self.height as f32, 0.0), 1.0);
+        let (sin_phi, cos_phi) = sin_cos_turn(if u > 1.0 { u - 1.0 } else { u });
+        let (sin_theta, cos_theta) = sin_cos_turn(0.5 * v);
+        // u = ½ is −z.
+        let local = Vec3::new(-sin_theta * sin_phi, cos_theta, sin_theta * cos_phi);
+        let [x, y, z] = self.image_from_world;
+        ((local.x * x + local.y * y + local.z * z).normalize(), sin_theta)
+    }
+
+    /// From where to where cells of a row reach between texels.
+    #[inline(always)]
+    fn extent_of_row(&self, row: u32) -> [f32; 2] {
+        [if row == 0 { 0.5 } else { 0.0 }, if row == self.height { 0.5 } else { 1.0 }]
+    }
+
+    /// The four texels around a cell.
+    #[inline(always)]
+    unsafe fn corners(&self, scene: &SceneView, [x, y]: [u32; 2]) -> [Vec4; 4] {
+        let right = if x + 1 == self.width { 0 } else { x + 1 };
+        let above = if y == 0 { 0 } else { y - 1 };
+        let below = if y == self.height { above } else { y };
+        // SAFETY: columns and rows are within the image.
+        let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
+        [texel(x, above), texel(right, above), texel(x, below), texel(right, below)]
+    }
+
+    #[inline(always)]
+    unsafe fn interpolated(&self, scene: &SceneView, Point { cell, f }: Point) -> Vec4 {
+        // SAFETY: as the caller promised.
+        let [t00, t10, t01, t11] = unsafe { self.corners(scene, cell) };
+        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+        top + (bottom - top) * f.y
+    }
+
+    /// Density over solid angle at a point of the given luminance.
+    #[inline(always)]
+    unsafe fn density(&self, scene: &SceneView, point: Point, luminance: f32, sin_theta: f32) -> f32 {
+        // SAFETY: as the caller promised.
+        let (entries, corners) = unsafe { (self.entries(scene), self.corners(scene, point.cell)) };
+        let mean = 0.25 * corners.iter().map(|texel| texel.w).sum::<f32>();
+        let weight = entries.weight(point.cell);
+        if weight == 0 || mean <= 0.0 {
+            return 0.0;
+        }
+        let chance = (weight * u64::from(PARTS)) as f32 / entries.mass(self.table.all()) as f32;
+        let [y0, y1] = self.extent_of_row(point.cell[1]);
+        let cells = self.width as f32 * self.height as f32;
+        // dω = 2π² sin θ du dv.
+        let density = chance * (luminance / mean) * cells / (y1 - y0);
+        density / (2.0 * PI * PI * max(sin_theta, MIN_SIN_THETA))
+    }
+}
+
+/// Sine of the angle to a pole below which rounding would divide by zero.
+const MIN_SIN_THETA: f32 = 1e-8;
+
+/// Sine of the angle to +y.
+#[inline(always)]
+fn sin_theta(local: Vec3) -> f32 {
+    sqrt(local.x * local.x + local.z * local.z)
+}
+
+#[inline(always)]
+fn lerp(x: f32, a: f32, b: f32) -> f32 {
+    a + (b - a) * x
+}
+
+/// A number in [0, 1) with a density that goes linearly from `a` to `b` (pbrt 4th ed. §2.3.2).
+#[inline(always)]
+fn sample_linear(u: f32, a: f32, b: f32) -> f32 {
+    const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+    if a + b <= 0.0 {
+        return u;
+    }
+    let (a, b) = (a / (a + b), b / (a + b));
+    min(u / (a + sqrt(lerp(u, a * a, b * b))), BELOW_ONE)
+}
+
+/// Draws a direction from `p` to the environment: through the portals that `p` sees, or by the image alone.
+///
+/// # Safety
+/// `scene` is valid and has an environment that is an image.
+#[inline(always)]
+pub(super) unsafe fn sample(scene: &SceneView, p: Vec3, [u, v, choice]: [u32; 3]) -> Option<Sample> {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let environment = load(scene.environment);
+        let through = portal::mass(scene, &environment, p);
+        if through == 0.0 {
+            return environment.sample(scene, [u, v]);
+        }
+        let wi = match portal::rest(choice) {
+            None => environment.sample(scene, [u, v])?.wi,
+            Some(x) => portal::sample(scene, &environment, p, x * through, [u, v])?,
+        };
+        let pdf = mixed_pdf(scene, &environment, through, p, wi);
+        let li = environment.radiance(scene, wi);
+        (pdf > 0.0).then_some(Sample { wi, li, pdf })
+    }
+}
+
+/// Solid-angle density with which [`sample`] from `p` yields `d`.
+///
+/// # Safety
+/// As [`sample`].
+#[inline(always)]
+pub(super) unsafe fn pdf(scene: &SceneView, environment: &Environment, p: Vec3, d: Vec3) -> f32 {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let through = portal::mass(scene, environment, p);
+        if through == 0.0 {
+            return environment.pdf(scene, d);
+        }
+        mixed_pdf(scene, environment, through, p, d)
+    }
+}
+
+#[inline(always)]
+unsafe fn mixed_pdf(scene: &SceneView, environment: &Environment, through: f32, p: Vec3, d: Vec3) -> f32 {
+    // SAFETY: as the caller promised.
+    let (within, plain) = unsafe { (portal::density(scene, environment, p, d), environment.pdf(scene, d)) };
+    lerp(portal::DEFENSIVE, within / through, plain)
+}

@@ -1,0 +1,215 @@
+//! Images of all directions, and the tables by which they are sampled.
+
+use std::f64::consts::PI;
+
+use device::light::{Environment, Portal as DevicePortal, Table};
+use device::material::texture::SRGB_TO_LINEAR;
+use glam::{DVec3, Mat3, Vec3, Vec4};
+use rayon::prelude::*;
+
+use crate::scene::{Format, Image, Portal};
+
+/// An environment that is an image, as the stages want it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImageEnvironment {
+    /// The image and its table.
+    pub record: Environment,
+    /// Radiance and its luminance, row by row.
+    pub sky: Vec<Vec4>,
+    /// The portals.
+    pub portals: Vec<DevicePortal>,
+    /// Entries of all tables.
+    pub tables: Vec<u64>,
+}
+
+impl ImageEnvironment {
+    /// An image of `width` columns as an environment; `None` if it is black.
+    pub(super) fn new(
+        radiance: impl IntoParallelIterator<Item = Vec3>,
+        width: u32,
+        world_from_image: Mat3,
+        portals: &[Portal],
+    ) -> Option<Self> {
+        let texel = |rgb: Vec3| rgb.extend(device::color::luminance(rgb));
+        let mut sky = Vec::new();
+        sky.par_extend(radiance.into_par_iter().map(texel));
+        let height = sky.len() as u32 / width;
+        let lookup = Lookup { sky: &sky, width, height };
+        let mut tables = Vec::new();
+        let (table, _) = summed_area_table(&mut tables, width, height + 1, |x, y| lookup.cell_weight(x, y))?;
+        let image_from_world = world_from_image.transpose();
+        let record = Environment {
+            image_from_world: [0, 1, 2].map(|i| image_from_world.row(i)),
+            width,
+            height,
+            portals: 0,
+            table,
+        };
+        let mut environment = Self { record, portals: Vec::new(), tables, sky: Vec::new() };
+        environment.add_portals(&lookup, image_from_world, portals);
+        environment.sky = sky;
+        Some(environment)
+    }
+
+    fn add_portals(&mut self, lookup: &Lookup<'_>, image_from_world: Mat3, portals: &[Portal]) {
+        let mut powers = Vec::new();
+        for portal in portals {
+            let axes = axes(portal);
+            let n = lookup.height.clamp(MIN_PORTAL_CELLS, MAX_PORTAL_CELLS);
+            let rectified = lookup.rectified(axes.map(|axis| image_from_world * axis), n);
+            let weight = |x: u32, y: u32| rectified[(y * n + x) as usize];
+            let Some((table, power)) = summed_area_table(&mut self.tables, n, n, weight) else { continue };
+            powers.push(power);
+            self.portals.push(DevicePortal {
+                corner: portal.corner,
+                size: portal.edges.map(Vec3::length),
+                axes,
+                unit: 0.0,
+                reserved: 0,
+                table,
+            });
+        }
+        let most = powers.iter().copied().fold(0.0, f64::max);
+        for (portal, power) in self.portals.iter_mut().zip(powers) {
+            portal.unit = (power / most / f64::from(portal.table.width).powi(2)) as f32;
+        }
+        self.record.portals = self.portals.len() as u32;
+    }
+
+    /// Bytes that a back end must hold.
+    pub(super) fn bytes(&self) -> usize {
+        size_of::<Environment>()
+            + size_of_val(&*self.sky)
+            + size_of_val(&*self.portals)
+            + size_of_val(&*self.tables)
+    }
+}
+
+/// Numbers of cells along a side of the table of a portal: as many as the image has rows, within these.
+const MIN_PORTAL_CELLS: u32 = 256;
+const MAX_PORTAL_CELLS: u32 = 2048;
+
+/// Unit vectors along the edges of a portal, and outwards.
+fn axes(portal: &Portal) -> [Vec3; 3] {
+    let [x, y] = portal.edges.map(Vec3::normalize);
+    [x, y, y.cross(x).normalize()]
+}
+
+/// Red, green and blue of every texel, times `scale`. What is negative is black.
+pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterator<Item = Vec3> {
+    let texel = move |i: usize| match image.format {
+        Format::RgbF32 => Vec3::from_array([0, 1, 2].map(|k| f32::from_bits(image.texels[3 * i + k]))),
+        format => {
+            let [r, g, b, _] = image.texels[i].to_le_bytes();
+            let linear = |byte: u8| match format {
+                Format::Srgb8 => SRGB_TO_LINEAR[usize::from(byte)],
+                _ => f32::from(byte) / 255.0,
+            };
+            Vec3::from_array([r, g, b].map(linear))
+        }
+    };
+    let count = image.width as usize * image.height as usize;
+    (0..count).into_par_iter().map(move |i| (scale * texel(i)).max(Vec3::ZERO).min(Vec3::splat(f32::MAX)))
+}
+
+/// Luminance between the texels of an image.
+struct Lookup<'a> {
+    sky: &'a [Vec4],
+    width: u32,
+    height: u32,
+}
+
+impl Lookup<'_> {
+    /// Luminance of a texel. Columns go on around the image, and rows end at the poles.
+    fn texel(&self, x: i64, y: i64) -> f64 {
+        let x = x.rem_euclid(self.width.into());
+        let y = y.clamp(0, i64::from(self.height) - 1);
+        self.sky[(y * i64::from(self.width) + x) as usize].w.into()
+    }
+
+    /// Luminance of the cell to the right of and below texel (`x`, `y` − 1), times its solid angle over the angle of a
+    /// column.
+    fn cell_weight(&self, x: u32, y: u32) -> f64 {
+        let (x, row) = (i64::from(x), i64::from(y) - 1);
+        let corners = [(x, row), (x + 1, row), (x, row + 1), (x + 1, row + 1)];
+        let mean = 0.25 * corners.map(|(x, y)| self.texel(x, y)).iter().sum::<f64>();
+        let height = f64::from(self.height);
+        let cos = |y: f64| (PI * y.clamp(0.0, height) / height).cos();
+        mean * (cos(f64::from(y) - 0.5) - cos(f64::from(y) + 0.5))
+    }
+
+    /// Interpolated luminance in a direction.
+    fn at(&self, d: DVec3) -> f64 {
+        let u = 0.5 + 0.5 / PI * d.x.atan2(-d.z);
+        let v = d.x.hypot(d.z).atan2(d.y) / PI;
+        let (x, y) = (u * f64::from(self.width) - 0.5, v * f64::from(self.height) - 0.5);
+        let (i, j) = (x.floor(), y.floor());
+        let row = |j: i64| {
+            let (a, b) = (self.texel(i as i64, j), self.texel(i as i64 + 1, j));
+            a + (b - a) * (x - i)
+        };
+        let (above, below) = (row(j as i64), row(j as i64 + 1));
+        above + (below - above) * (y - j)
+    }
+
+    /// Weights of the `n`² cells of a portal whose axes are those in the image: the mean of luminance times |∂ω/∂(α, β)|
+    /// over points as close as texels, and a little of the most around, so that no light is missed between the points.
+    fn rectified(&self, axes: [Vec3; 3], n: u32) -> Vec<f64> {
+        const LITTLE: f64 = 0.01;
+        let [x, y, z] = axes.map(|axis| axis.as_dvec3());
+        let points = (2 * self.height).div_ceil(n).max(2);
+        let tangent = |i: u32, k: u32| {
+            let part = f64::from(i * points + k) + 0.5;
+            (PI * (part / f64::from(n * points) - 0.5)).tan()
+        };
+        let mean = |i: u32| {
+            let mut sum = 0.0;
+            for k in 0..points * points {
+                let (a, b) = (tangent(i % n, k % points), tangent(i / n, k / points));
+                let w = DVec3::new(a, b, 1.0).normalize();
+                let solid_angle = (1.0 - w.x * w.x) * (1.0 - w.y * w.y) / w.z;
+                sum += self.at(w.x * x + w.y * y + w.z * z) * solid_angle;
+            }
+            sum / f64::from(points * points)
+        };
+        let means: Vec<f64> = (0..n * n).into_par_iter().map(mean).collect();
+        let most_around = |i: u32| {
+            let around = |c: u32| c.saturating_sub(1)..(c + 2).min(n);
+            let rows = around(i / n).flat_map(|y| around(i % n).map(move |x| (y * n + x) as usize));
+            rows.map(|j| means[j]).fold(0.0, f64::max)
+        };
+        (0..n * n).into_par_iter().map(|i| means[i as usize] + LITTLE * most_around(i)).collect()
+    }
+}
+
+/// Adds the table of `width` by `height` weights to `entries`; returns it, and the sum of the weights. `None` if there
+/// are none above 0. They are rounded to 2⁻⁵³ of the sum, but not to nothing.
+fn summed_area_table(
+    entries: &mut Vec<u64>,
+    width: u32,
+    height: u32,
+    weight: impl Fn(u32, u32) -> f64 + Sync,
+) -> Option<(Table, f64)> {
+    const WHOLE: f64 = 9_007_199_254_740_992.0; // 2⁵³
+    let row_sum = |y: u32| (0..width).map(|x| weight(x, y)).sum::<f64>();
+    // Summed in one order, whatever the number of threads.
+    let total: f64 = (0..height).into_par_iter().map(row_sum).collect::<Vec<_>>().iter().sum();
+    if total <= 0.0 {
+        return None;
+    }
+    let whole = |w: f64| if w > 0.0 { (w / total * WHOLE).round().max(1.0) as u64 } else { 0 };
+    let (first, columns) = (entries.len(), width as usize + 1);
+    entries.resize(first + columns * (height as usize + 1), 0);
+    let rows = &mut entries[first + columns..];
+    rows.par_chunks_mut(columns).enumerate().for_each(|(y, row)| {
+        let mut sum = 0;
+        for (x, entry) in row[1..].iter_mut().enumerate() {
+            sum += whole(weight(x as u32, y as u32));
+            *entry = sum;
+        }
+    });
+    for i in columns..rows.len() {
+        rows[i] += rows[i - columns];
+    }
+    Some((Table { first: first as u32, width, height, reserved: 0 }, total))
+}
