@@ -25,7 +25,7 @@ use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 pub use environment::ImageEnvironment;
 pub(crate) use materials::Swatches;
@@ -161,12 +161,8 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let start = Instant::now();
     let bvh = bvh::build(&prims)?;
     let bvh_time = start.elapsed();
-    let (textures, texels) = textures::records(&description.images, &description.textures)?;
     let filter = filter::parts(&description.render.filter);
-    for surface in &mut lights.emissive {
-        let leaf = bvh.sources.iter().position(|source| *source == surface.prim);
-        surface.prim = leaf.unwrap_or_default() as u32;
-    }
+    name_leaves(&mut lights.emissive, &bvh.sources);
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)
@@ -214,6 +210,20 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         height: description.render.height,
         stats,
     })
+}
+
+/// Names the primitives of emissive surfaces, until then those of the scene, by one of their places in the leaves.
+fn name_leaves(surfaces: &mut [EmissiveSurface], sources: &[u32]) {
+    if surfaces.is_empty() {
+        return;
+    }
+    let mut leaf_of = vec![0; sources.iter().max().map_or(0, |last| *last as usize + 1)];
+    for (leaf, source) in sources.iter().enumerate() {
+        leaf_of[*source as usize] = leaf as u32;
+    }
+    for surface in surfaces {
+        surface.prim = leaf_of[surface.prim as usize];
+    }
 }
 
 /// Texture coordinates of every primitive of the scene, in its order; zero where there are none to speak of, as on
