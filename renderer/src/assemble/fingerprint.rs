@@ -2,7 +2,10 @@
 
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 
+use device::bvh::Instance;
+
 use super::SceneData;
+use crate::scene::HiddenNormals;
 
 impl SceneData {
     /// A hash of everything that determines the expectation of the image: geometry, materials, textures, lights,
@@ -30,6 +33,13 @@ impl SceneData {
         }
         hash.add(bytes_of(&self.camera));
         hash.add(&[self.width, self.height, self.settings.max_depth]);
+        // What most scenes are without changes the number only where it is.
+        if !self.instances.is_empty() {
+            hash.add_instances(&self.instances);
+        }
+        if self.hidden_normals != HiddenNormals::default() {
+            hash.add(&[self.hidden_normals as u32]);
+        }
         hash.0
     }
 
@@ -59,6 +69,16 @@ impl Fnv1a {
     fn add<T: NoUninit>(&mut self, data: &[T]) {
         self.add_bytes(&(data.len() as u64).to_le_bytes());
         self.add_bytes(cast_slice(data));
+    }
+
+    /// Adds instances in the order of the scene: where they are, and of which group.
+    fn add_instances(&mut self, instances: &[Instance]) {
+        let mut order: Vec<&Instance> = instances.iter().collect();
+        order.sort_unstable_by_key(|instance| instance.source);
+        for instance in order {
+            self.add(&[instance.object_from_world]);
+            self.add(&[instance.group]);
+        }
     }
 
     fn add_bytes(&mut self, bytes: &[u8]) {

@@ -46,18 +46,26 @@ impl Weighted {
     }
 }
 
-/// `swatches` are the textures of the scene.
-pub(super) fn collect(flat: &Flat, description: &Description, swatches: &Swatches) -> Lights {
+/// `shapes` are all of the scene, and `swatches` its textures.
+pub(super) fn collect(
+    flat: &Flat,
+    shapes: &[&Shape],
+    description: &Description,
+    swatches: &Swatches,
+) -> Lights {
     let mut of_prim = vec![Primitive::NO_LIGHT; flat.prims.len()];
     let mut all = Vec::new();
     for (i, light) in of_prim.iter_mut().enumerate() {
-        let shape = &description.shapes[flat.shape_of[i] as usize];
+        let shape = shapes[flat.shape_of[i] as usize];
         if shape.emits() {
             *light = all.len() as u32;
             all.push(area_light(flat, i, shape, &description.materials[shape.material], swatches));
         }
     }
-    let radius = radius(&flat.prims);
+    let radius = match description.bounds() {
+        bounds if bounds.is_empty() => 1.0,
+        bounds => f64::from(bounds.radius()),
+    };
     let sun = sun(description);
     let (disks, points): (Vec<_>, Vec<_>) = description
         .lights
@@ -90,21 +98,6 @@ fn finish(
     let emissive = if varies { all.iter().map(|w| w.surface).collect() } else { Vec::new() };
     let features = lights.iter().map(Light::features).fold(Features::NONE, Features::and);
     Lights { lights, table, first_infinite, of_prim, emissive, image, features }
-}
-
-/// Radius of a sphere around all primitives, metres.
-fn radius(prims: &[Primitive]) -> f64 {
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for prim in prims {
-        let (a, b) = if prim.is_sphere() {
-            (prim.a - prim.b.x, prim.a + prim.b.x)
-        } else {
-            (prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c))
-        };
-        (low, high) = (low.min(a), high.max(b));
-    }
-    let diagonal = (high.as_dvec3() - low.as_dvec3()).length();
-    if prims.is_empty() || diagonal == 0.0 { 1.0 } else { 0.5 * diagonal }
 }
 
 /// The light of what is around the scene, and its image if it is one; `None` if that is black.

@@ -85,7 +85,7 @@ pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Ve
 
 /// What the scene asks of a kernel: the materials of its shapes, and those that these may turn out to be.
 pub(super) fn features(description: &Description, records: &[DeviceMaterial]) -> Features {
-    let of_shapes = description.shapes.iter().map(|shape| shape.material).collect();
+    let of_shapes = description.all_shapes().map(|shape| shape.material).collect();
     features_of(description, records, &reached(description, of_shapes))
 }
 

@@ -7,6 +7,7 @@ mod filter;
 mod fingerprint;
 mod lights;
 mod materials;
+mod placement;
 mod shapes;
 mod sky;
 mod textures;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
-use device::bvh::Node;
+use device::bvh::{Instance, Node};
 use device::camera::Camera as DeviceCamera;
 use device::filter::FilterPart;
 use device::light::{AliasEntry, EmissiveSurface, Light};
@@ -30,18 +31,22 @@ use glam::Vec2;
 pub use environment::ImageEnvironment;
 pub(crate) use materials::Swatches;
 
-use crate::scene::{Description, RenderSettings};
+use crate::scene::{Description, HiddenNormals, RenderSettings, Shape};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
 pub struct SceneData {
-    /// The hierarchy, root first.
+    /// The trees of the hierarchy: that of the world, those of groups that have instances, that of the instances.
     pub nodes: Vec<Node>,
     /// Primitives in leaf order, those that were split once for each piece.
     pub prims: Vec<Primitive>,
+    /// Instances of groups in leaf order.
+    pub instances: Vec<Instance>,
+    /// Root of the tree of the instances, or 0 if there are none.
+    pub instances_root: u32,
     /// Which primitive of the scene each of `prims` is.
     pub sources: Vec<u32>,
-    /// Index of the shape of each primitive of the scene.
+    /// Index of the shape of each primitive of the scene, in the order of [`Description::all_shapes`].
     pub shape_of: Vec<u32>,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: Vec<TriangleNormals>,
@@ -57,8 +62,10 @@ pub struct SceneData {
     pub textures: Vec<DeviceTexture>,
     /// The texels of all textures.
     pub texels: Vec<u32>,
-    /// What the materials ask of a kernel.
+    /// What the scene asks of a kernel.
     pub features: Features,
+    /// What shades where shading normals face away from the viewer.
+    pub hidden_normals: HiddenNormals,
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub lights: Vec<Light>,
     /// The distribution that chooses among the lights.
@@ -86,10 +93,20 @@ pub struct SceneData {
 /// What a scene is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Triangles.
+    /// Triangles, those of groups once.
     pub triangles: usize,
     /// Analytic spheres.
     pub spheres: usize,
+    /// Analytic disks.
+    pub disks: usize,
+    /// Analytic sides of cylinders.
+    pub cylinders: usize,
+    /// Groups that have instances.
+    pub groups: usize,
+    /// Instances of groups, those left out that were copied into the world.
+    pub instances: usize,
+    /// Primitives as they are seen: those of groups once for every instance.
+    pub seen: u64,
     /// Lights, the environment included.
     pub lights: usize,
     /// Nodes of the hierarchy.
@@ -105,6 +122,10 @@ pub struct Stats {
 pub enum Error {
     /// More primitives than indices can name.
     TooManyPrimitives(usize),
+    /// More instances than indices can name.
+    TooManyInstances(usize),
+    /// The shape of this name, a sphere or cylinder, emits light and has an instance that is neither.
+    RoundLight(String),
     /// The hierarchy is deeper than traversal can follow.
     TooDeep(usize),
     /// More texels than indices can name.
@@ -123,6 +144,19 @@ impl fmt::Display for Error {
                     bvh::MAX_PRIMITIVES
                 )
             }
+            Self::TooManyInstances(n) => {
+                write!(
+                    f,
+                    "the scene has {n} instances, more than the {} that can be indexed",
+                    bvh::MAX_PRIMITIVES
+                )
+            }
+            Self::RoundLight(name) => write!(
+                f,
+                "the shape {} emits light, but an instance stretches or shears it, and only whole spheres and \
+                 cylinders can be lights: make it a mesh",
+                crate::scene::quoted(name)
+            ),
             Self::TooManyTexels(n) => {
                 write!(
                     f,
@@ -150,22 +184,25 @@ impl std::error::Error for Error {}
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     let (materials, coats) = materials::records(description);
-    let flat = shapes::flatten(&description.shapes, &materials::wants(description, &materials));
+    let mut placement = placement::place(description, &materials::wants(description, &materials))?;
+    let shapes: Vec<&Shape> = description.all_shapes().collect();
     let swatches = Swatches::new(&description.images, &description.textures)?;
-    let mut lights = lights::collect(&flat, description, &swatches);
+    let mut lights = lights::collect(&placement.flat, &shapes, description, &swatches);
     let (textures, texels) = swatches.into_parts();
-    let mut prims = flat.prims;
+    let mut prims = std::mem::take(&mut placement.flat.prims);
     for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
         prim.light = *light;
     }
     let start = Instant::now();
-    let bvh = bvh::build(&prims)?;
+    let bvh = bvh::plant(&placement, &prims)?;
     let bvh_time = start.elapsed();
     let filter = filter::parts(&description.render.filter);
     name_leaves(&mut lights.emissive, &bvh.sources);
+    let flat = placement.flat;
     let bytes = size_of_val(&*bvh.nodes)
         + size_of_val(&*bvh.prims)
         + size_of_val(&*bvh.sources)
+        + size_of_val(&*bvh.instances)
         + size_of_val(&*flat.normals)
         + size_of_val(&*flat.uvs)
         + size_of_val(&*flat.colors)
@@ -178,8 +215,14 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         + size_of_val(&*lights.emissive)
         + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
     let stats = Stats {
-        triangles: prims.iter().filter(|p| !p.is_sphere()).count(),
-        spheres: prims.iter().filter(|p| p.is_sphere()).count(),
+        triangles: count(&prims, Primitive::is_triangle),
+        spheres: count(&prims, Primitive::is_sphere),
+        disks: count(&prims, Primitive::is_disk),
+        cylinders: count(&prims, Primitive::is_cylinder),
+        groups: placement.groups.iter().filter(|group| !group.is_empty()).count(),
+        instances: bvh.instances.len(),
+        seen: bvh.instances.iter().map(|i| placement.groups[i.group as usize].len() as u64).sum::<u64>()
+            + placement.world as u64,
         lights: lights.lights.len(),
         nodes: bvh.nodes.len(),
         bvh_time,
@@ -188,12 +231,18 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     Ok(SceneData {
         nodes: bvh.nodes,
         prims: bvh.prims,
+        instances: bvh.instances,
+        instances_root: bvh.instances_root,
         sources: bvh.sources,
         shape_of: flat.shape_of,
         normals: flat.normals,
         uvs: flat.uvs,
         colors: flat.colors,
-        features: materials::features(description, &materials).and(lights.features),
+        features: materials::features(description, &materials)
+            .and(lights.features)
+            .and(Features::INSTANCES.when(stats.instances > 0))
+            .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0)),
+        hidden_normals: description.render.hidden_normals,
         materials,
         coats,
         textures,
@@ -226,11 +275,16 @@ fn name_leaves(surfaces: &mut [EmissiveSurface], sources: &[u32]) {
     }
 }
 
-/// Texture coordinates of every primitive of the scene, in its order; zero where there are none to speak of, as on
-/// spheres, on which they follow from the point.
+fn count(prims: &[Primitive], is: fn(&Primitive) -> bool) -> usize {
+    prims.iter().filter(|prim| is(prim)).count()
+}
+
+/// Texture coordinates of every primitive of a scene that has been assembled, in its order; zero where there are none to
+/// speak of, as on spheres, on which they follow from the point.
 pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
     let wants = materials::Wants { tangents: false, uvs: true, colors: false };
-    let flat = shapes::flatten(&description.shapes, &vec![wants; description.materials.len()]);
+    let wants = vec![wants; description.materials.len()];
+    let flat = placement::place(description, &wants).map(|placement| placement.flat).unwrap_or_default();
     let uvs = |prim: &Primitive| match prim.normals {
         Primitive::FLAT => TriangleUvs::new([Vec2::ZERO; 3]),
         index => flat.uvs[index as usize],

@@ -1,4 +1,4 @@
-//! Shapes to primitives in world space.
+//! Shapes to primitives at the end of transforms.
 
 use device::material::texture::NO_TEXTURE;
 use device::sampling::Frame;
@@ -9,12 +9,12 @@ use glam::{Affine3A, Mat3, Vec2, Vec3};
 use super::materials::Wants;
 use crate::scene::{Geometry, Shape, TriangleMesh};
 
-/// All primitives of a scene, in the order of its shapes.
+/// Primitives of shapes, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
     /// The primitives; `light` is still to be set.
     pub(super) prims: Vec<Primitive>,
-    /// Index of the shape of each.
+    /// Index of the shape of each, in the order of [`crate::scene::Description::all_shapes`].
     pub(super) shape_of: Vec<u32>,
     /// Vertex normals and tangents of the triangles that have them.
     pub(super) normals: Vec<TriangleNormals>,
@@ -24,39 +24,45 @@ pub(super) struct Flat {
     pub(super) colors: Vec<TriangleColors>,
 }
 
-/// Flattens shapes; `wants` says of every material what it needs.
-pub(super) fn flatten(shapes: &[Shape], wants: &[Wants]) -> Flat {
-    let mut flat = Flat::default();
-    for (i, shape) in shapes.iter().enumerate() {
-        let mut wants = wants[shape.material];
-        wants.uvs |= shape.emission.texture != NO_TEXTURE;
-        match &shape.geometry {
-            Geometry::Sphere { center, radius } => flat.add_sphere(shape, *center, *radius),
-            Geometry::Quad => flat.add_mesh(shape, &quad(), wants),
-            Geometry::Box => flat.add_mesh(shape, &cube(), wants),
-            Geometry::Mesh(mesh) => flat.add_mesh(shape, mesh, wants),
-            Geometry::Disk => flat.add_disk(shape),
-            Geometry::Cylinder { from, to, radius } => flat.add_cylinder(shape, [*from, *to], *radius),
-        }
-        flat.shape_of.resize(flat.prims.len(), i as u32);
-    }
-    let emission_varies = shapes.iter().any(|shape| shape.emission.texture != NO_TEXTURE);
-    if !emission_varies && !wants.iter().any(|w| w.uvs) {
-        flat.uvs = Vec::new();
-    }
-    if wants.iter().any(|w| w.colors) {
-        flat.colors.resize(flat.normals.len(), TriangleColors::WHITE);
-    }
-    flat
-}
-
 fn material_flags(shape: &Shape) -> u32 {
     shape.material as u32 | if shape.flip_normals { Primitive::FLIPPED } else { 0 }
 }
 
 impl Flat {
-    fn add_sphere(&mut self, shape: &Shape, center: Vec3, radius: f32) {
-        let to_world = &shape.world_from_object;
+    /// Number of primitives.
+    pub(super) const fn len(&self) -> usize {
+        self.prims.len()
+    }
+
+    /// Adds a shape, whose index in the scene is `index`, at the end of a transform; `wants` says of every material what
+    /// it needs.
+    pub(super) fn add(&mut self, shape: &Shape, index: u32, to_world: &Affine3A, wants: &[Wants]) {
+        let mut wants = wants[shape.material];
+        wants.uvs |= shape.emission.texture != NO_TEXTURE;
+        match &shape.geometry {
+            Geometry::Sphere { center, radius } => self.add_sphere(shape, to_world, *center, *radius),
+            Geometry::Quad => self.add_mesh(shape, to_world, &quad(), wants),
+            Geometry::Box => self.add_mesh(shape, to_world, &cube(), wants),
+            Geometry::Mesh(mesh) => self.add_mesh(shape, to_world, mesh, wants),
+            Geometry::Disk => self.add_disk(shape, to_world),
+            Geometry::Cylinder { from, to, radius } => {
+                self.add_cylinder(shape, to_world, [*from, *to], *radius);
+            }
+        }
+        self.shape_of.resize(self.prims.len(), index);
+    }
+
+    /// Leaves out what no material asks for; `varies` tells whether emission does.
+    pub(super) fn finish(&mut self, wants: &[Wants], varies: bool) {
+        if !varies && !wants.iter().any(|w| w.uvs) {
+            self.uvs = Vec::new();
+        }
+        if wants.iter().any(|w| w.colors) {
+            self.colors.resize(self.normals.len(), TriangleColors::WHITE);
+        }
+    }
+
+    fn add_sphere(&mut self, shape: &Shape, to_world: &Affine3A, center: Vec3, radius: f32) {
         let determinant = to_world.matrix3.determinant();
         let scale = determinant.abs().cbrt();
         let axis = to_world.transform_vector3(Vec3::Z).normalize();
@@ -70,8 +76,7 @@ impl Flat {
         });
     }
 
-    fn add_disk(&mut self, shape: &Shape) {
-        let to_world = &shape.world_from_object;
+    fn add_disk(&mut self, shape: &Shape, to_world: &Affine3A) {
         let [b, c] = [Vec3::X, Vec3::Y].map(|axis| to_world.transform_vector3(axis));
         if !(b.cross(c).length_squared() > 0.0) {
             return; // no area: cannot be hit
@@ -90,8 +95,7 @@ impl Flat {
         });
     }
 
-    fn add_cylinder(&mut self, shape: &Shape, [from, to]: [Vec3; 2], radius: f32) {
-        let to_world = &shape.world_from_object;
+    fn add_cylinder(&mut self, shape: &Shape, to_world: &Affine3A, [from, to]: [Vec3; 2], radius: f32) {
         let determinant = to_world.matrix3.determinant();
         let axis = to_world.transform_vector3(to - from);
         let start = Frame::from_z((to - from).normalize()).x;
@@ -106,8 +110,7 @@ impl Flat {
         });
     }
 
-    fn add_mesh(&mut self, shape: &Shape, mesh: &TriangleMesh, wants: Wants) {
-        let to_world = &shape.world_from_object;
+    fn add_mesh(&mut self, shape: &Shape, to_world: &Affine3A, mesh: &TriangleMesh, wants: Wants) {
         let points: Vec<Vec3> = mesh.positions.iter().map(|p| to_world.transform_point3(*p)).collect();
         let normals = world_normals(to_world, &mesh.normals);
         let uvs = if wants.tangents || wants.uvs { mesh.uvs.as_slice() } else { &[] };

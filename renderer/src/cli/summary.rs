@@ -40,6 +40,12 @@ pub(super) struct Summary {
 pub(super) struct Contents {
     triangles: usize,
     spheres: usize,
+    disks: usize,
+    cylinders: usize,
+    groups: usize,
+    instances: usize,
+    /// Primitives, those of groups once for every instance.
+    seen: u64,
     lights: usize,
     bvh_nodes: usize,
     /// Bytes that the machine holds, without the film.
@@ -48,8 +54,21 @@ pub(super) struct Contents {
 
 impl From<Stats> for Contents {
     fn from(stats: Stats) -> Self {
-        let Stats { triangles, spheres, lights, nodes, bytes, bvh_time: _ } = stats;
-        Self { triangles, spheres, lights, bvh_nodes: nodes, bytes }
+        let Stats {
+            triangles, spheres, disks, cylinders, groups, instances, seen, lights, nodes, bytes, ..
+        } = stats;
+        Self {
+            triangles,
+            spheres,
+            disks,
+            cylinders,
+            groups,
+            instances,
+            seen,
+            lights,
+            bvh_nodes: nodes,
+            bytes,
+        }
     }
 }
 

@@ -89,9 +89,9 @@ pub struct Names {
 impl From<&Description> for Names {
     fn from(description: &Description) -> Self {
         Self {
-            shapes: description.shapes.iter().map(|s| s.name.clone()).collect(),
+            shapes: description.all_shapes().map(|s| s.name.clone()).collect(),
             materials: description.materials.iter().map(|m| m.name.clone()).collect(),
-            material_of: description.shapes.iter().map(|s| s.material as u32).collect(),
+            material_of: description.all_shapes().map(|s| s.material as u32).collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
-use device::bvh::Node;
+use device::bvh::{Instance, Node};
 use device::filter::FilterPart;
 use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal};
 use device::material::Material;
@@ -16,12 +16,14 @@ use glam::Vec4;
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
+use crate::scene::HiddenNormals;
 
 /// A scene in the memory of a back end.
 pub struct Uploaded<B: Backend> {
     nodes: B::Buf<Node>,
     prims: B::Buf<Primitive>,
     sources: B::Buf<u32>,
+    instances: B::Buf<Instance>,
     columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
     uvs: B::Buf<TriangleUvs>,
@@ -49,6 +51,7 @@ impl<B: Backend> Uploaded<B> {
             nodes: backend.upload("BVH nodes", &scene.nodes)?,
             prims: backend.upload("primitives", &scene.prims)?,
             sources: backend.upload("sources of primitives", &scene.sources)?,
+            instances: backend.upload("instances", &scene.instances)?,
             columns: backend.upload("vertex columns", &columns)?,
             normals: backend.upload("normals", &scene.normals)?,
             uvs: backend.upload("texture coordinates", &scene.uvs)?,
@@ -75,7 +78,7 @@ impl<B: Backend> Uploaded<B> {
             prims: self.prims.ptr(),
             sources: self.sources.ptr(),
             columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
-            instances: std::ptr::null(),
+            instances: self.instances.ptr(),
             normals: self.normals.ptr(),
             uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             colors: if scene.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
@@ -93,8 +96,8 @@ impl<B: Backend> Uploaded<B> {
             light_count: scene.lights.len() as u32,
             first_infinite: scene.first_infinite,
             has_holes: scene.features.contains(Features::CUTOUTS).into(),
-            keeps_hidden_normals: 0,
-            instances_root: 0,
+            keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
+            instances_root: scene.instances_root,
             has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
             filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
             filter_parts: scene.filter.len() as u32,

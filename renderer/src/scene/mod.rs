@@ -103,7 +103,11 @@ pub enum HiddenNormals {
 impl Description {
     /// Whether anything shines: a shape, a light, or what is around the scene.
     pub fn has_light(&self) -> bool {
-        let shapes = self.shapes.iter().chain(self.groups.iter().flat_map(|group| &group.shapes));
-        self.environment.is_some() || !self.lights.is_empty() || shapes.into_iter().any(Shape::emits)
+        self.environment.is_some() || !self.lights.is_empty() || self.all_shapes().any(Shape::emits)
+    }
+
+    /// The shapes that are in one place, and then those of all groups.
+    pub fn all_shapes(&self) -> impl Iterator<Item = &Shape> {
+        self.shapes.iter().chain(self.groups.iter().flat_map(|group| &group.shapes))
     }
 }

@@ -1,0 +1,163 @@
+//! Where shapes are: in the world, or in groups that have instances.
+
+use std::ops::Range;
+
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3A, Vec3};
+
+use device::bvh::Instance as Record;
+use device::material::texture::NO_TEXTURE;
+
+use super::Error;
+use super::materials::Wants;
+use super::shapes::Flat;
+use crate::scene::{Description, Geometry, Instance, Shape};
+
+/// All primitives of a scene.
+#[derive(Debug, Default)]
+pub(super) struct Placement {
+    /// Those of the world, and then those of each group that has instances.
+    pub(super) flat: Flat,
+    /// How many are in the world.
+    pub(super) world: usize,
+    /// Those of groups, none for those that have no instances.
+    pub(super) groups: Vec<Range<usize>>,
+    /// Instances, in the order of the scene, of groups that have primitives. `root` is still to be set.
+    pub(super) instances: Vec<Record>,
+}
+
+/// Flattens all that is to be seen. Instances of a shape that emits light are copied into the world, where lights are
+/// sampled, and so is what has but one: it costs nothing there.
+pub(super) fn place(description: &Description, wants: &[Wants]) -> Result<Placement, Error> {
+    let mut counts = vec![0_usize; description.groups.len()];
+    let instances: Vec<_> = (0_u32..).zip(&description.instances).filter(|(_, i)| is_regular(i)).collect();
+    for (_, instance) in &instances {
+        counts[instance.group as usize] += 1;
+    }
+    let mut placement = Placement::default();
+    let flat = &mut placement.flat;
+    for (index, shape) in (0..).zip(&description.shapes) {
+        flat.add(shape, index, &shape.world_from_object, wants);
+    }
+    let firsts = first_shapes(description);
+    for (_, instance) in &instances {
+        let group = instance.group as usize;
+        for (index, shape) in (firsts[group]..).zip(&description.groups[group].shapes) {
+            if is_copied(shape, counts[group]) {
+                flat.add(shape, index, &copied(shape, instance)?, wants);
+            }
+        }
+    }
+    placement.world = flat.len();
+    for (group, count) in counts.iter().enumerate() {
+        let first = flat.len();
+        for (index, shape) in (firsts[group]..).zip(&description.groups[group].shapes) {
+            if *count > 0 && !is_copied(shape, *count) {
+                flat.add(shape, index, &shape.world_from_object, wants);
+            }
+        }
+        placement.groups.push(first..flat.len());
+    }
+    let varies = description.all_shapes().any(|shape| shape.emission.texture != NO_TEXTURE);
+    flat.finish(wants, varies);
+    let has_prims = |instance: &Instance| !placement.groups[instance.group as usize].is_empty();
+    placement.instances =
+        instances.iter().filter(|(_, i)| has_prims(i)).map(|(source, i)| record(*source, i)).collect();
+    Ok(placement)
+}
+
+/// Index of the first shape of each group, where those of the world come first: see [`Description::all_shapes`].
+fn first_shapes(description: &Description) -> Vec<u32> {
+    let mut next = description.shapes.len() as u32;
+    let mut first = |shapes: usize| {
+        next += shapes as u32;
+        next - shapes as u32
+    };
+    description.groups.iter().map(|group| first(group.shapes.len())).collect()
+}
+
+/// Whether there is a way back: what is flattened cannot be seen.
+fn is_regular(instance: &Instance) -> bool {
+    let inverse = object_from_world(instance);
+    let determinant = inverse.matrix3.determinant();
+    inverse.is_finite() && determinant.is_finite() && determinant != 0.0
+}
+
+/// The way into the group, in the precision of rendering, as numbers of more.
+fn object_from_world(instance: &Instance) -> DAffine3 {
+    let exact = to_f64(&instance.world_from_group).inverse();
+    let rounded = |v: DVec3| v.as_vec3().as_dvec3();
+    let m = exact.matrix3;
+    DAffine3 {
+        matrix3: DMat3::from_cols(rounded(m.x_axis), rounded(m.y_axis), rounded(m.z_axis)),
+        translation: rounded(exact.translation),
+    }
+}
+
+fn to_f64(t: &Affine3A) -> DAffine3 {
+    let m = t.matrix3;
+    let column = |v: glam::Vec3A| Vec3::from(v).as_dvec3();
+    DAffine3 {
+        matrix3: DMat3::from_cols(column(m.x_axis), column(m.y_axis), column(m.z_axis)),
+        translation: column(t.translation),
+    }
+}
+
+fn record(source: u32, instance: &Instance) -> Record {
+    let DAffine3 { matrix3: m, translation } = object_from_world(instance);
+    let row = |i: usize| [m.x_axis[i], m.y_axis[i], m.z_axis[i], translation[i]].map(|x| x as f32);
+    Record {
+        object_from_world: [row(0), row(1), row(2)],
+        root: 0,
+        source,
+        group: instance.group,
+        reserved: 0,
+    }
+}
+
+/// Whether a shape of a group of which there are so many instances is copied into the world.
+fn is_copied(shape: &Shape, instances: usize) -> bool {
+    shape.emits() || (instances == 1 && !is_round(shape))
+}
+
+/// Whether the shape may only be placed by similarities.
+const fn is_round(shape: &Shape) -> bool {
+    matches!(shape.geometry, Geometry::Sphere { .. } | Geometry::Cylinder { .. })
+}
+
+/// Where an instance of a shape is, if it may be copied to there.
+fn copied(shape: &Shape, instance: &Instance) -> Result<Affine3A, Error> {
+    let world_from_object = instance.world_from_group * shape.world_from_object;
+    if is_round(shape) && !is_similarity(&world_from_object.matrix3) {
+        return Err(Error::RoundLight(shape.name.clone()));
+    }
+    Ok(world_from_object)
+}
+
+/// Whether lengths change alike in all directions.
+fn is_similarity(m: &Mat3A) -> bool {
+    let m = DMat3::from_cols_array(&m.to_cols_array().map(f64::from));
+    let products = m.transpose() * m;
+    let s2 = products.x_axis.x;
+    (products - DMat3::from_diagonal(DVec3::splat(s2))).to_cols_array().iter().all(|x| x.abs() <= 1e-4 * s2)
+}
+
+/// The box in the world of an instance of a group with the box `lo` to `hi`, larger by all that rounding can move a ray on
+/// its way into the group.
+pub(super) fn world_box(instance: &Record, lo: Vec3, hi: Vec3) -> [Vec3; 2] {
+    let rows = instance.object_from_world.map(|row| row.map(f64::from));
+    let column = |j: usize| DVec3::new(rows[0][j], rows[1][j], rows[2][j]);
+    let into =
+        DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) };
+    let out = into.inverse();
+    let (lo, hi) = (lo.as_dvec3(), hi.as_dvec3());
+    let (center, half) = (out.transform_point3(0.5 * (lo + hi)), abs(out.matrix3) * (0.5 * (hi - lo)));
+    let farthest = center.abs() + half;
+    let rounded = abs(into.matrix3) * farthest + into.translation.abs() + lo.abs().max(hi.abs());
+    const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
+    let half = half + ROUNDING * (farthest + abs(out.matrix3) * rounded);
+    [(center - half).as_vec3(), (center + half).as_vec3()]
+}
+
+fn abs(m: DMat3) -> DMat3 {
+    DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
+}
