@@ -10,8 +10,10 @@ mod light;
 pub mod limits;
 mod load;
 mod material;
+mod mesh;
 pub mod metals;
 mod obj;
+pub mod ply;
 mod read;
 mod shape;
 #[cfg(test)]

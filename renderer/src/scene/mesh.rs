@@ -1,0 +1,100 @@
+//! What mesh files of all formats become.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{Normals, TriangleMesh};
+use crate::input::Problem;
+
+/// A mesh file.
+#[derive(Debug, Clone)]
+pub(super) struct MeshFile {
+    /// All triangles, in the order of the file, degenerate ones included.
+    pub(super) mesh: Arc<TriangleMesh>,
+    /// Where they are there.
+    pub(super) place: Place,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// Where the triangles of a mesh are in its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The line of the face from which each triangle comes.
+    Lines(Vec<u32>),
+    /// Triangle i is face i.
+    Face,
+    /// Faces are several triangles, or none.
+    Triangle,
+}
+
+impl Place {
+    /// Where triangle `i` is, to follow "the first is".
+    pub(super) fn of(&self, i: usize) -> String {
+        match self {
+            Self::Lines(lines) => format!("on line {} there", lines[i]),
+            Self::Face => format!("face {i} there, from 0"),
+            Self::Triangle => format!("triangle {i} there, from 0, where polygons are cut into fans"),
+        }
+    }
+}
+
+/// Makes the normals of a mesh what is wanted, those of its file unit vectors, and says what was wrong with them.
+pub(super) fn finish_normals(file: &str, mesh: &mut TriangleMesh, wanted: Normals) -> Option<Problem> {
+    match wanted {
+        Normals::Smooth => mesh.normals = smooth_normals(mesh),
+        Normals::Flat => mesh.normals = Vec::new(),
+        Normals::File => return repair_normals(file, mesh),
+    }
+    None
+}
+
+/// Makes the normals of a file unit vectors; those that are zero come from the faces instead.
+fn repair_normals(file: &str, mesh: &mut TriangleMesh) -> Option<Problem> {
+    let mut zero = 0;
+    let mut from_faces = Vec::new();
+    for i in 0..mesh.normals.len() {
+        // In f64, since the squares of small components vanish in f32.
+        match mesh.normals[i].as_dvec3().try_normalize() {
+            Some(n) => mesh.normals[i] = n.as_vec3(),
+            None => {
+                if from_faces.is_empty() {
+                    from_faces = smooth_normals(mesh);
+                }
+                mesh.normals[i] = from_faces[i];
+                zero += 1;
+            }
+        }
+    }
+    let what = if zero == 1 { "vertex normal has" } else { "vertex normals have" };
+    let message = format!("{zero} {what} zero length; the normals of the faces there are used instead");
+    (zero > 0).then(|| Problem::of_file(file, message))
+}
+
+/// Unit normals from the faces around each position, weighted by angle, which does not depend on how a
+/// surface is cut into triangles. Vertices at the same position get the same normal.
+fn smooth_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
+    let mut sums = HashMap::<[u32; 3], (Vec3, Vec3)>::with_capacity(mesh.positions.len());
+    // -0 and 0 are the same place.
+    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    for triangle in &mesh.triangles {
+        let p = triangle.map(|i| mesh.positions[i as usize]);
+        let Some(normal) = (p[1] - p[0]).as_dvec3().cross((p[2] - p[0]).as_dvec3()).try_normalize() else {
+            continue;
+        };
+        let normal = normal.as_vec3();
+        for i in 0..3 {
+            let (a, b) = (p[(i + 1) % 3] - p[i], p[(i + 2) % 3] - p[i]);
+            let angle = a.as_dvec3().angle_between(b.as_dvec3()) as f32;
+            let sum = sums.entry(key(p[i])).or_insert((Vec3::ZERO, normal));
+            sum.0 += normal * angle;
+        }
+    }
+    let normal_at = |p: &Vec3| match sums.get(&key(*p)) {
+        // Faces that cancel, as those of a folded sheet do, leave the first one's.
+        Some((sum, first)) => sum.try_normalize().unwrap_or(*first),
+        None => Vec3::Z,
+    };
+    mesh.positions.iter().map(normal_at).collect()
+}
