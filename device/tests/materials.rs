@@ -90,7 +90,7 @@ impl Plastics {
                 ior,
                 nonlinear: 0,
                 coat: coat as u32,
-                reserved: 0,
+                internal_reflectance: PlasticMaterial::COMPUTED,
             });
         }
         Self { materials, coats }

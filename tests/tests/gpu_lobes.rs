@@ -143,7 +143,7 @@ fn groups(x: f32) -> Vec<Group> {
         ior: 1.5 * x,
         nonlinear,
         coat: 0,
-        reserved: 0,
+        internal_reflectance: PlasticMaterial::COMPUTED,
     };
     let sheen = |roughness: f32| SheenMaterial {
         color: Color::new(COLOR),

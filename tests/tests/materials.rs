@@ -482,7 +482,7 @@ fn opaque() -> Vec<Material> {
             ior: 1.5,
             nonlinear: 1,
             coat: 0,
-            reserved: 0,
+            internal_reflectance: PlasticMaterial::COMPUTED,
         })
     };
     let reflectance = Color::new(Vec3::splat(0.6));

@@ -1,5 +1,6 @@
 //! From a path to a [`Description`].
 
+use std::fs::File;
 use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
@@ -93,17 +94,27 @@ pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     Ok(loaded)
 }
 
-/// The bytes of a mesh file, or why there are none. Devices and pipes are not asked: some never end, and others
-/// never begin.
+/// The bytes of a mesh file, or why there are none.
 pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > MAX_MESH_BYTES => {
-            Err(too_large(MAX_MESH_BYTES))
-        }
-        Ok(metadata) if metadata.is_file() || metadata.is_dir() => read_bounded(path, MAX_MESH_BYTES),
-        Ok(_) => Err("it is not a regular file".to_owned()),
-        Err(e) => Err(unreadable(path, &e)),
+    open_mesh(path)?;
+    read_bounded(path, MAX_MESH_BYTES)
+}
+
+/// A mesh file and its length, or why there is none. Devices and pipes are not asked: some never end, and others
+/// never begin.
+pub(super) fn open_mesh(path: &Path) -> Result<(File, u64), String> {
+    let unreadable = |e| unreadable(path, &e);
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if metadata.is_file() && metadata.len() > MAX_MESH_BYTES {
+        return Err(too_large(MAX_MESH_BYTES));
     }
+    if metadata.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    Ok((File::open(path).map_err(unreadable)?, metadata.len()))
 }
 
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where

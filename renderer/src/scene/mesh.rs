@@ -1,11 +1,13 @@
 //! What mesh files of all formats become.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 
-use super::{Normals, TriangleMesh};
+use super::limits::{MAX_COORDINATE, is_degenerate};
+use super::{MeshSource, Normals, TriangleMesh, load, obj, ply};
 use crate::input::Problem;
 
 /// A mesh file.
@@ -38,6 +40,74 @@ impl Place {
             Self::Triangle => format!("triangle {i} there, from 0, where polygons are cut into fans"),
         }
     }
+}
+
+/// Why there is no mesh.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// The file is of no format that is read.
+    Unknown,
+    /// There is no file, or it cannot be read: the reason, to follow "cannot read …:".
+    Unreadable(String),
+    /// What is wrong in it.
+    Wrong(Vec<Problem>),
+}
+
+/// Reads an OBJ or PLY file, by the extension of its name. Its mesh knows where it comes from.
+pub(super) fn read(path: &Path, normals: Normals, flip_v: bool) -> Result<MeshFile, Unread> {
+    let name = path.display().to_string();
+    let extension = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);
+    let mut read = match extension.as_deref() {
+        Some("obj") => {
+            let bytes = load::read_mesh(path).map_err(Unread::Unreadable)?;
+            obj::read(&name, &bytes, normals, flip_v).map_err(Unread::Wrong)?
+        }
+        Some("ply") => {
+            let (file, len) = load::open_mesh(path).map_err(Unread::Unreadable)?;
+            ply::read(&name, file, len, normals, flip_v).map_err(|p| Unread::Wrong(vec![p]))?
+        }
+        _ => return Err(Unread::Unknown),
+    };
+    if let Some(mesh) = Arc::get_mut(&mut read.mesh) {
+        mesh.source = Some(MeshSource { file: path.into(), normals, flip_v });
+    }
+    Ok(read)
+}
+
+/// A mesh where its shape puts it.
+#[derive(Debug)]
+pub(super) enum Placed {
+    /// It reaches beyond [`MAX_COORDINATE`].
+    TooFar,
+    /// None of its triangles has an area there.
+    Empty,
+    /// Without the triangles that have no area there: how many, and which is the first.
+    Without { mesh: Arc<TriangleMesh>, dropped: usize, first: usize },
+    /// As it is.
+    Whole(Arc<TriangleMesh>),
+}
+
+/// Drops the triangles whose normal is undefined in the world: real meshes have a few.
+pub(super) fn place(mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placed {
+    let world = |i: u32| t.transform_point3(mesh.positions[i as usize]);
+    let is_near = |p: &Vec3| t.transform_point3(*p).abs().max_element() <= MAX_COORDINATE;
+    if !mesh.positions.iter().all(is_near) {
+        return Placed::TooFar;
+    }
+    let degenerate = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(world);
+        is_degenerate(b - a, c - a)
+    };
+    let Some(first) = mesh.triangles.iter().position(degenerate) else {
+        return Placed::Whole(Arc::clone(mesh));
+    };
+    let mut rest = TriangleMesh::clone(mesh);
+    rest.triangles.retain(|t| !degenerate(t));
+    if rest.triangles.is_empty() {
+        return Placed::Empty;
+    }
+    let dropped = mesh.triangles.len() - rest.triangles.len();
+    Placed::Without { mesh: Arc::new(rest), dropped, first }
 }
 
 /// Makes the normals of a mesh what is wanted, those of its file unit vectors, and says what was wrong with them.

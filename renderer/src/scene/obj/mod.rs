@@ -16,7 +16,12 @@ use super::{Normals, TriangleMesh};
 use crate::input::Problem;
 
 /// Reads the contents of an OBJ file. `file` is its name in messages; `flip_v` leaves v as it is in the file.
-pub(super) fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> Result<MeshFile, Vec<Problem>> {
+pub(super) fn read(
+    file: &str,
+    bytes: &[u8],
+    normals: Normals,
+    flip_v: bool,
+) -> Result<MeshFile, Vec<Problem>> {
     let scanned = scan::scan(file, bytes, normals == Normals::File)?;
     let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
     let (models, _) =
@@ -24,7 +29,8 @@ pub(super) fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> 
             .map_err(|e| vec![Problem::of_file(file, format!("not a valid OBJ file: {e}"))])?;
     let mut mesh = TriangleMesh::default();
     for model in models {
-        append(&mut mesh, &model.mesh, flip_v).ok_or_else(|| vec![Problem::of_file(file, "too many vertices")])?;
+        append(&mut mesh, &model.mesh, flip_v)
+            .ok_or_else(|| vec![Problem::of_file(file, "too many vertices")])?;
     }
     let mut warnings = scanned.warnings;
     warnings.extend(finish_normals(file, &mut mesh, normals));

@@ -105,9 +105,9 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// Index of the first property with one of these names.
-    pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
-        self.properties.iter().position(|p| names.contains(&p.name.as_str()))
+    /// Index of the property with this name.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.properties.iter().position(|p| p.name == name)
     }
 
     /// Bytes that a row takes at least, if lists are empty.
@@ -204,7 +204,10 @@ fn next_line(file: &str, input: &mut impl Read, header: &mut Header) -> Result<V
             return Ok(line);
         }
         if read == 0 {
-            return Err(Problem::of_file(file, "the file ends within its header: there is no \"end_header\""));
+            return Err(Problem::of_file(
+                file,
+                "the file ends within its header: there is no \"end_header\"",
+            ));
         }
         if header.bytes > MAX_HEADER_BYTES as u64 {
             let message = format!("the header is longer than {MAX_HEADER_BYTES} bytes");
@@ -240,7 +243,8 @@ fn statement<'a>(
             if elements.iter().any(|e| e.name == *name) {
                 return Err((Some(name), format!("there is an element {} already", quoted(name))));
             }
-            let number = count.parse().map_err(|_| (Some(*count), format!("{} is not a count", quoted(count))))?;
+            let number =
+                count.parse().map_err(|_| (Some(*count), format!("{} is not a count", quoted(count))))?;
             elements.push(Element { name: (*name).into(), count: number, properties: Vec::new() });
             Ok(())
         }
@@ -268,10 +272,13 @@ fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), 
         }
         [of, name] if *of != "list" => (Kind::Scalar(named("type", of, &TYPES)?), name),
         _ => {
-            return Err((None, "write property, its type and name; or property list, two types and a name".into()));
+            return Err((
+                None,
+                "write property, its type and name; or property list, two types and a name".into(),
+            ));
         }
     };
-    if element.find(&[name]).is_some() {
+    if element.find(name).is_some() {
         let message = format!("element {} has a property {} already", quoted(&element.name), quoted(name));
         return Err((Some(name), message));
     }

@@ -20,7 +20,7 @@ use glam::{Vec2, Vec3};
 use super::limits::MAX_COORDINATE;
 use super::mesh::{MeshFile, Place, finish_normals};
 use super::{Normals, TriangleMesh};
-use crate::film::srgb_decode;
+use crate::film::develop::srgb_decode;
 use crate::input::{Problem, quoted};
 use header::{Element, Header, Kind, Property, Type};
 use values::{Fault, Values, WithValues, with_values};
@@ -42,7 +42,8 @@ pub(super) fn read(
     let header = header::read(file, &mut input, len)?;
     let mut rows = Rows::new(file, &header, normals)?;
     let is_binary = header.encoding != header::Encoding::Ascii;
-    with_values(file, input, &header, ReadRows { header: &header, rows: &mut rows }).map_err(|fault| *fault)?;
+    with_values(file, input, &header, ReadRows { header: &header, rows: &mut rows })
+        .map_err(|fault| *fault)?;
     let Rows { mut mesh, mut warnings, clamped, faces, .. } = rows;
     if mesh.triangles.is_empty() {
         return Err(Problem::of_file(file, "the mesh is empty: there are no faces"));
@@ -63,21 +64,6 @@ pub(super) fn read(
     Ok(MeshFile { mesh: Arc::new(mesh), place, warnings })
 }
 
-/// What is read of a vertex, by the names that programs give it.
-const COLUMNS: [(Column, &[&str]); 11] = [
-    (Column::X, &["x"]),
-    (Column::Y, &["y"]),
-    (Column::Z, &["z"]),
-    (Column::Nx, &["nx"]),
-    (Column::Ny, &["ny"]),
-    (Column::Nz, &["nz"]),
-    (Column::U, &["u", "s", "texture_u", "texture_s"]),
-    (Column::V, &["v", "t", "texture_v", "texture_t"]),
-    (Column::Red, &["red", "r", "diffuse_red"]),
-    (Column::Green, &["green", "g", "diffuse_green"]),
-    (Column::Blue, &["blue", "b", "diffuse_blue"]),
-];
-
 /// What is read of a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
@@ -94,9 +80,40 @@ enum Column {
     Blue,
 }
 
-/// Columns that come together or not at all.
-const GROUPS: [(&str, std::ops::Range<usize>); 4] =
-    [("position", 0..3), ("normal", 3..6), ("texture coordinate", 6..8), ("colour", 8..11)];
+/// Columns that come together or not at all, and the names that programs give them.
+struct Group {
+    columns: &'static [Column],
+    names: &'static [&'static [&'static str]],
+}
+
+const COLUMNS: usize = 11;
+
+const POSITION: Group = Group { columns: &[Column::X, Column::Y, Column::Z], names: &[&["x", "y", "z"]] };
+
+/// Normals, texture coordinates, colours.
+const OPTIONAL: [Group; 3] = [
+    Group { columns: &[Column::Nx, Column::Ny, Column::Nz], names: &[&["nx", "ny", "nz"]] },
+    Group {
+        columns: &[Column::U, Column::V],
+        names: &[&["u", "v"], &["s", "t"], &["texture_u", "texture_v"], &["texture_s", "texture_t"]],
+    },
+    Group {
+        columns: &[Column::Red, Column::Green, Column::Blue],
+        names: &[
+            &["red", "green", "blue"],
+            &["r", "g", "b"],
+            &["diffuse_red", "diffuse_green", "diffuse_blue"],
+        ],
+    },
+];
+
+impl Group {
+    /// The properties of `element` that are these columns, by the first names of which all are there.
+    fn find(&self, element: &Element) -> Option<Vec<usize>> {
+        let all = |names: &&[&str]| names.iter().map(|name| element.find(name)).collect();
+        self.names.iter().find_map(all)
+    }
+}
 
 /// What the rows of the file become.
 struct Rows<'a> {
@@ -147,7 +164,8 @@ impl WithValues for ReadRows<'_, '_> {
 impl<'a> Rows<'a> {
     fn new(file: &'a str, header: &Header, normals: Normals) -> Result<Self, Problem> {
         let problem = |message: String| Problem::of_file(file, message);
-        let vertex = header.element("vertex").ok_or_else(|| problem("the file has no element \"vertex\"".into()))?;
+        let vertex =
+            header.element("vertex").ok_or_else(|| problem("the file has no element \"vertex\"".into()))?;
         if !header.elements.iter().any(|e| e.name == "face" || e.name == "tristrips") {
             return Err(problem("the file has no element \"face\": clouds of points are not read".into()));
         }
@@ -155,32 +173,36 @@ impl<'a> Rows<'a> {
             return Err(problem(format!("{} vertices are more than 32-bit indices can name", vertex.count)));
         }
         let mut columns = vec![None; vertex.properties.len()];
-        let mut found = [false; 3];
-        for (i, (what, group)) in GROUPS.into_iter().enumerate() {
-            let at: Vec<_> = COLUMNS[group.clone()].iter().map(|(_, names)| vertex.find(names)).collect();
-            if let (Some(missing), true) = (at.iter().position(Option::is_none), i == 0 || at.iter().any(Option::is_some)) {
-                let name = quoted(COLUMNS[group.start + missing].1[0]);
-                return Err(problem(format!("element \"vertex\" has no property {name}: each {what} needs one")));
-            }
-            if at[0].is_none() || (i == 1 && normals != Normals::File) {
-                continue;
-            }
-            for (at, (column, _)) in at.iter().flatten().zip(&COLUMNS[group]) {
-                let Property { name, kind } = &vertex.properties[*at];
-                if !matches!(kind, Kind::Scalar(_)) {
-                    return Err(problem(format!("property {} of element \"vertex\" is a list", quoted(name))));
-                }
+        let mut name_columns = |group: &Group, at: &[usize]| {
+            at.iter().zip(group.columns).try_for_each(|(at, column)| {
                 columns[*at] = Some(*column);
-            }
-            if i > 0 {
-                found[i - 1] = true;
+                let Property { name, kind } = &vertex.properties[*at];
+                match kind {
+                    Kind::Scalar(_) => Ok(()),
+                    Kind::List { .. } => {
+                        Err(problem(format!("property {} of element \"vertex\" is a list", quoted(name))))
+                    }
+                }
+            })
+        };
+        let position = POSITION.find(vertex);
+        let position =
+            position.ok_or_else(|| problem("element \"vertex\" has no properties x, y and z".into()))?;
+        name_columns(&POSITION, &position)?;
+        let mut has = [false; 3];
+        for (i, group) in OPTIONAL.iter().enumerate() {
+            if let Some(at) = group.find(vertex)
+                && (i > 0 || normals == Normals::File)
+            {
+                name_columns(group, &at)?;
+                has[i] = true;
             }
         }
         let linear = std::array::from_fn(|i| srgb_decode(i as f64 / 255.0) as f32);
         Ok(Self {
             file,
             columns,
-            has: found,
+            has,
             vertices: vertex.count,
             mesh: TriangleMesh::default(),
             faces: 0,
@@ -202,11 +224,13 @@ impl<'a> Rows<'a> {
         self.mesh.colors.reserve_exact(reserve(colors));
         let columns = std::mem::take(&mut self.columns);
         for _ in 0..element.count {
-            let mut row = [0.0; COLUMNS.len()];
+            let mut row = [0.0; COLUMNS];
             values.begin_row()?;
             for (property, column) in element.properties.iter().zip(&columns) {
                 match (property.kind, column) {
-                    (Kind::Scalar(of), Some(column)) => row[*column as usize] = self.value(*column, of, values)?,
+                    (Kind::Scalar(of), Some(column)) => {
+                        row[*column as usize] = self.value(*column, of, values)?
+                    }
                     _ => pass_over_property(property, values)?,
                 }
             }
@@ -239,13 +263,17 @@ impl<'a> Rows<'a> {
                 _ => srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32,
             });
         }
-        let limit = if (column as usize) < 3 || (6..8).contains(&(column as usize)) { MAX_COORDINATE } else { f32::MAX };
+        let limit = if (column as usize) < 3 || (6..8).contains(&(column as usize)) {
+            MAX_COORDINATE
+        } else {
+            f32::MAX
+        };
         if x.abs() <= limit { Ok(x) } else { Err(out_of_range(x, column, limit, values)) }
     }
 
     fn read_faces(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
         let list = self.index_list(element)?;
-        if element.find(&["texcoord"]).is_some() && !self.has[1] {
+        if element.find("texcoord").is_some() && !self.has[1] {
             let message = "the texture coordinates of faces (texcoord) are not read; those of vertices are";
             self.warnings.push(Problem::of_file(self.file, message));
         }
@@ -268,7 +296,7 @@ impl<'a> Rows<'a> {
     fn index_list(&self, element: &Element) -> Result<usize, Fault> {
         let name = quoted(&element.name);
         let problem = |message| Fault::from(Problem::of_file(self.file, message));
-        let Some(at) = element.find(&["vertex_indices", "vertex_index"]) else {
+        let Some(at) = element.find("vertex_indices").or_else(|| element.find("vertex_index")) else {
             return Err(problem(format!("element {name} has no property \"vertex_indices\"")));
         };
         match element.properties[at].kind {
@@ -284,7 +312,9 @@ impl<'a> Rows<'a> {
     fn face(&mut self, count: Type, item: Type, values: &mut impl Values) -> Result<(), Fault> {
         let corners = values.integer(count)?;
         if corners < 3 {
-            return Err(values.fault(format!("a face has at least three vertices, and this one has {corners}")));
+            return Err(
+                values.fault(format!("a face has at least three vertices, and this one has {corners}"))
+            );
         }
         let first = self.index(item, values)?;
         let mut last = self.index(item, values)?;

@@ -1,6 +1,6 @@
 //! The numbers of a PLY file, one after another.
 
-use std::io::{BufRead, ErrorKind};
+use std::io::{BufRead, ErrorKind, Read};
 
 use super::header::{Encoding, Type};
 use crate::input::{Problem, io_reason, quoted};
@@ -53,7 +53,7 @@ impl<R: BufRead> Text<'_, R> {
             let mut bytes = std::mem::take(&mut self.text).into_bytes();
             bytes.clear();
             self.word = 0..0;
-            let read = (&mut self.input).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
+            let read = self.input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
             let read = read.map_err(|e| Problem::of_file(self.file, io_reason(&e)))?;
             self.line += 1;
             self.text =

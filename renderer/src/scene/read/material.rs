@@ -157,6 +157,9 @@ fn check_opacities(list: &[(String, Option<Material>)], index: usize, field: &Fi
 /// The range of most parameters.
 const UNIT: (f32, f32) = (0.0, 1.0);
 
+/// Most light that a coat sends back; all would never leave.
+const MAX_INTERNAL: f32 = 0.999;
+
 /// Index of refraction of a coat, which is denser than what is around it.
 fn coat_ior(field: Field<'_>) -> Option<f32> {
     field.number_in(1.01, 10.0)
@@ -315,6 +318,9 @@ impl Reader<'_, '_, '_> {
         let (reflectance, specular) = (self.textures.color(&field, 1.0), self.color("specular", Vec3::ONE));
         let (facets, ior) = (self.facets(false), self.section.get("ior").map_or(Some(1.5), coat_ior));
         let nonlinear = self.section.get("nonlinear").map_or(Some(false), |f| f.boolean());
+        let computed = PlasticMaterial::COMPUTED;
+        let internal =
+            self.section.get("internal_reflectance").map_or(Some(computed), |f| f.number_in(0.0, MAX_INTERNAL));
         let facets = facets?;
         if facets.is_anisotropic() {
             let field = self.section.get("alpha").or_else(|| self.section.get("roughness"))?;
@@ -327,7 +333,7 @@ impl Reader<'_, '_, '_> {
             ior: ior?,
             nonlinear: nonlinear?.into(),
             coat: 0,
-            reserved: 0,
+            internal_reflectance: internal?,
         }))
     }
 

@@ -4,25 +4,27 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use glam::{Affine3A, Vec3};
+use glam::Affine3A;
 
 use super::shape::{TOO_FAR, complain};
 use crate::input::Problem;
 use crate::input::quoted;
 use crate::input::{Field, Section};
-use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
-use crate::scene::obj::{self, Obj};
-use crate::scene::{Files, MeshSource, Normals, TriangleMesh, load};
+use crate::scene::mesh::{self, MeshFile, Placed, Unread};
+use crate::scene::{Files, Normals, TriangleMesh};
 
 /// Where the vertex normals of a mesh come from, by name.
-pub(in crate::scene) const NORMALS: &[(&str, Normals)] =
+const NORMALS: &[(&str, Normals)] =
     &[("file", Normals::File), ("smooth", Normals::Smooth), ("flat", Normals::Flat)];
+
+/// How a file is read: its name in the scene, its normals, and whether v is turned around.
+type Key = (String, Normals, bool);
 
 /// The mesh files of a scene, each read once however many shapes use it.
 pub(super) struct Meshes<'a> {
     files: &'a Files,
-    /// By name and how it is read; `None` for those with errors, which are reported once.
-    read: HashMap<(String, Normals, bool), Option<Rc<Obj>>>,
+    /// `None` for those with errors, which are reported once.
+    read: HashMap<Key, Option<Rc<MeshFile>>>,
 }
 
 impl<'a> Meshes<'a> {
@@ -37,82 +39,71 @@ impl<'a> Meshes<'a> {
         let flip_v = section.get("flip_v").map_or(Some(false), |f| f.boolean());
         let file = section.require("file", "file = \"teapot.obj\"")?;
         let name = file.string()?;
-        let (normals, flip_v, files) = (normals?, flip_v?, self.files);
+        let (normals, flip_v) = (normals?, flip_v?);
+        let files = self.files;
         let read = self.read.entry((name.to_owned(), normals, flip_v));
-        let read = read.or_insert_with(|| read_obj(&file, files, name, normals, flip_v));
-        let obj = Rc::clone(read.as_ref()?);
-        place(section, &file, &obj, t?)
+        let mesh = read.or_insert_with(|| read_file(&file, files, name, normals, flip_v)).as_ref()?;
+        place(section, &file, &Rc::clone(mesh), t?)
     }
 }
 
 /// Reads a mesh file and reports what is wrong with it.
-fn read_obj(field: &Field<'_>, files: &Files, name: &str, normals: Normals, flip_v: bool) -> Option<Rc<Obj>> {
+fn read_file(
+    field: &Field<'_>,
+    files: &Files,
+    name: &str,
+    normals: Normals,
+    flip_v: bool,
+) -> Option<Rc<MeshFile>> {
     let src = field.src;
-    let path = files.folder().join(name);
-    let shown = path.display().to_string();
-    if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj")) {
-        src.error(field.span(), format!("mesh file {} is not an .obj file", quoted(&shown)));
-        return None;
-    }
-    let bytes = match files.resolve(name).and_then(|path| load::read_mesh(&path)) {
-        Ok(bytes) => bytes,
-        Err(reason) => {
-            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&shown)));
-            return None;
-        }
-    };
+    let shown = files.folder().join(name).display().to_string();
     let place = src.problem(field.span(), "").place.map_or(0, |(line, _)| line);
     let used =
         |problem: Problem| problem.with_help(format!("the mesh is used on line {place} of {}", src.file));
-    match obj::read(&shown, &bytes, normals) {
-        Ok(mut obj) => {
-            obj.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
-            if let Some(mesh) = Arc::get_mut(&mut obj.mesh) {
-                if flip_v {
-                    mesh.uvs.iter_mut().for_each(|uv| uv.y = 1.0 - uv.y);
-                }
-                mesh.source = Some(MeshSource { file: path.into(), normals, flip_v });
-            }
-            Some(Rc::new(obj))
+    let path = files.resolve(name).map_err(Unread::Unreadable);
+    match path.and_then(|path| mesh::read(&path, normals, flip_v)) {
+        Ok(file) => {
+            file.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
+            return Some(Rc::new(file));
         }
-        Err(problems) => {
-            problems.into_iter().for_each(|p| src.push(used(p)));
-            None
+        Err(Unread::Wrong(problems)) => problems.into_iter().for_each(|p| src.push(used(p))),
+        Err(Unread::Unreadable(reason)) => {
+            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&shown)));
+        }
+        Err(Unread::Unknown) => {
+            let message = format!("mesh file {} is neither an .obj nor a .ply file", quoted(&shown));
+            src.error(field.span(), message);
         }
     }
+    None
 }
 
-/// Drops the triangles whose normal is undefined in the world, with a warning: real meshes have a few. A mesh
-/// of nothing else is an error.
-fn place(section: &Section<'_>, file: &Field<'_>, obj: &Obj, t: &Affine3A) -> Option<Arc<TriangleMesh>> {
-    let world: Vec<Vec3> = obj.mesh.positions.iter().map(|p| t.transform_point3(*p)).collect();
-    if world.iter().any(|p| p.abs().max_element() > MAX_COORDINATE) {
-        complain(section, TOO_FAR);
-        return None;
-    }
-    let degenerate = |triangle: &[u32; 3]| {
-        let [a, b, c] = triangle.map(|i| world[i as usize]);
-        is_degenerate(b - a, c - a)
-    };
-    let all = obj.mesh.triangles.len();
-    let Some(first) = obj.mesh.triangles.iter().position(degenerate) else {
-        return Some(Arc::clone(&obj.mesh));
-    };
-    let mut mesh = TriangleMesh::clone(&obj.mesh);
-    mesh.triangles.retain(|t| !degenerate(t));
-    let name = quoted(file.as_str().unwrap_or_default());
+/// The mesh where it stands. Triangles without an area are left out with a warning; a mesh of nothing else is an error.
+fn place(
+    section: &Section<'_>,
+    field: &Field<'_>,
+    file: &MeshFile,
+    t: &Affine3A,
+) -> Option<Arc<TriangleMesh>> {
+    let all = file.mesh.triangles.len();
+    let name = quoted(field.as_str().unwrap_or_default());
     let src = section.src;
-    if mesh.triangles.is_empty() {
-        let triangles = if all == 1 { "triangle, which has" } else { "triangles, none of which has" };
-        let no = if all == 1 { "no" } else { "an" };
-        src.error(file.span(), format!("mesh file {name} holds {all} {triangles} {no} area"));
-        return None;
+    match mesh::place(&file.mesh, t) {
+        Placed::Whole(mesh) => return Some(mesh),
+        Placed::TooFar => complain(section, TOO_FAR),
+        Placed::Empty => {
+            let triangles = if all == 1 { "triangle, which has" } else { "triangles, none of which has" };
+            let no = if all == 1 { "no" } else { "an" };
+            src.error(field.span(), format!("mesh file {name} holds {all} {triangles} {no} area"));
+        }
+        Placed::Without { mesh, dropped, first } => {
+            let have = if dropped == 1 { "has no area and is" } else { "have no area and are" };
+            let first = file.place.of(first);
+            let message =
+                format!("{dropped} of {all} triangles of {name} {have} left out; the first is {first}");
+            src.warn(src.problem(field.span(), message));
+            return Some(mesh);
+        }
     }
-    let dropped = all - mesh.triangles.len();
-    let have = if dropped == 1 { "has no area and is" } else { "have no area and are" };
-    let line = obj.triangle_lines[first];
-    let message =
-        format!("{dropped} of {all} triangles of {name} {have} left out; the first is on line {line} there");
-    src.warn(src.problem(file.span(), message));
-    Some(Arc::new(mesh))
+    None
 }

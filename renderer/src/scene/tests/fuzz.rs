@@ -1,6 +1,7 @@
 //! Thousands of broken files: each loads or is refused, and none brings the loader down.
 
 use super::*;
+use crate::scene::mesh::Place;
 use crate::scene::{Normals, obj};
 
 const SCENES: [&str; 3] = [
@@ -180,11 +181,12 @@ fn broken_meshes() {
     for i in 0..20_000 {
         let bytes = mutated(OBJ.as_bytes(), &mut random);
         let normals = [Normals::File, Normals::Smooth, Normals::Flat][i % 3];
-        match obj::read("m.obj", &bytes, normals) {
+        match obj::read("m.obj", &bytes, normals, false) {
             Ok(obj) => {
                 good += 1;
                 check_mesh(&obj.mesh);
-                assert_eq!(obj.mesh.triangles.len(), obj.triangle_lines.len());
+                let Place::Lines(lines) = obj.place else { panic!("an OBJ file has lines") };
+                assert_eq!(obj.mesh.triangles.len(), lines.len());
             }
             Err(problems) => {
                 bad += 1;
@@ -193,4 +195,36 @@ fn broken_meshes() {
         }
     }
     assert!(good > 1000 && bad > 1000, "{good} loaded, {bad} did not");
+}
+
+#[test]
+fn broken_ply_files() {
+    let mut random = Random(3);
+    let (mut good, mut bad) = (0, 0);
+    let squares = ply::squares();
+    for i in 0..20_000 {
+        let square = &squares[i % 3];
+        // The header in half of the files, and rows in the others: most mutations of a header are fatal.
+        let end = square.windows(11).position(|w| w == b"end_header\n").unwrap_or(0) + 11;
+        let (head, rows) = square.split_at(end);
+        let bytes = match i % 2 {
+            0 => [mutated(head, &mut random), rows.to_vec()].concat(),
+            _ => [head.to_vec(), mutated(rows, &mut random)].concat(),
+        };
+        let normals = [Normals::File, Normals::Smooth, Normals::Flat][i / 3 % 3];
+        match ply::read(&bytes, normals) {
+            Ok(file) => {
+                good += 1;
+                check_mesh(&file.mesh);
+                let TriangleMesh { positions, triangles, .. } = &*file.mesh;
+                // At least three bytes a vertex, and two an index.
+                assert!(positions.capacity() <= bytes.len() && triangles.capacity() <= bytes.len());
+            }
+            Err(problem) => {
+                bad += 1;
+                check_report(&problem.report(Severity::Error, false), "m.ply");
+            }
+        }
+    }
+    assert!(good > 500 && bad > 1000, "{good} loaded, {bad} did not");
 }

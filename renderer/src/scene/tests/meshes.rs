@@ -2,15 +2,16 @@
 
 use super::*;
 use crate::scene::Normals;
-use crate::scene::obj::{self, Obj};
+use crate::scene::mesh::{MeshFile, Place};
+use crate::scene::obj;
 
-fn read(text: &str, normals: Normals) -> Obj {
-    obj::read("m.obj", text.as_bytes(), normals).unwrap_or_else(|e| panic!("{e:?}"))
+fn read(text: &str, normals: Normals) -> MeshFile {
+    obj::read("m.obj", text.as_bytes(), normals, false).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
 /// What `Error` would print, one problem a line.
 fn problems(text: &[u8]) -> String {
-    let problems = obj::read("m.obj", text, Normals::File).unwrap_err();
+    let problems = obj::read("m.obj", text, Normals::File, false).unwrap_err();
     Error { problems }.to_string()
 }
 
@@ -26,7 +27,7 @@ fn reads_polygons_groups_and_all_kinds_of_corners() {
     assert_eq!(obj.mesh.triangles, [[0, 1, 2], [0, 2, 3], [4, 2, 1]]);
     assert_eq!(obj.mesh.positions[4], Vec3::new(2.0, 0.0, 0.0));
     assert_eq!(obj.mesh.normals, [Vec3::Z; 5]);
-    assert_eq!(obj.triangle_lines, [12, 12, 15]);
+    assert_eq!(obj.place, Place::Lines(vec![12, 12, 15]));
     let warning = "m.obj:12:1: this face has no texture coordinates and others do; they are (0, 0) where there are none";
     assert_eq!(obj.warnings.iter().map(Problem::to_string).collect::<Vec<_>>(), [warning]);
     assert_eq!(read(&text, Normals::Flat).mesh.normals, []);

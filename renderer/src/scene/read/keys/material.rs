@@ -61,7 +61,7 @@ static MATERIAL_TYPES: [Type; 9] = [
     Type {
         names: &["plastic"],
         about: "A clear coat over a diffuse base that lets no light pass.",
-        keys: &[&PLASTIC, &SMOOTH_COAT, &FACETS, &NONLINEAR],
+        keys: &[&PLASTIC, &SMOOTH_COAT, &FACETS, &BASE],
     },
     Type {
         names: &["sheen"],
@@ -200,12 +200,19 @@ static PLASTIC: [Key; 3] = [
     Key::new("ior", Number(1.01, 10.0), "Index of refraction of the coat.").or("1.5"),
 ];
 
-static NONLINEAR: [Key; 1] = [Key::new(
-    "nonlinear",
-    Boolean,
-    "Whether light that the coat sends back to the base takes on its colour again, which makes colours deeper.",
-)
-.or("false")];
+static BASE: [Key; 2] = [
+    Key::new(
+        "nonlinear",
+        Boolean,
+        "Whether light that the coat sends back to the base takes on its colour again, which makes colours deeper.",
+    )
+    .or("false"),
+    Key::new(
+        "internal_reflectance",
+        Number(0.0, 0.999),
+        "The part of light from the base that the coat sends back; without it, what Fresnel's equations say.",
+    ),
+];
 
 static SHEEN: [Key; 2] =
     [color("color", "1", "What it reflects."), number("roughness", "0.3", "How far the fibres spread.")];
