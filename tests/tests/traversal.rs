@@ -9,11 +9,11 @@ use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
 use device::scene::SceneView;
 use device::shape::{self, Primitive};
-use glam::{Vec2, Vec3};
+use glam::{Affine3A, Mat3A, Vec2, Vec3};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::render::Uploaded;
-use renderer::scene::{Geometry, TriangleMesh};
+use renderer::scene::{Geometry, Shape, TriangleMesh};
 use torrance_tests::assembled;
 use torrance_tests::closed::{camera, description, shape};
 
@@ -30,8 +30,11 @@ fn direction([x, y, ..]: [f32; 4]) -> Vec3 {
 }
 
 fn scene(shapes: Vec<Geometry>) -> SceneData {
+    scene_of(shapes.into_iter().map(|geometry| shape(geometry, 0.0)).collect())
+}
+
+fn scene_of(shapes: Vec<Shape>) -> SceneData {
     let camera = camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0);
-    let shapes = shapes.into_iter().map(|geometry| shape(geometry, 0.0)).collect();
     assembled(&description(1, camera, 1.0, shapes))
 }
 
@@ -58,6 +61,20 @@ fn soup(triangles: u32, spheres: u32) -> SceneData {
         shapes.push(Geometry::Sphere { center: in_cube(random(i, 5)), radius });
     }
     scene(shapes)
+}
+
+/// Triangles, disks that are stretched to ellipses, and cylinders.
+fn soup_of_all(count: u32) -> SceneData {
+    let mut shapes = vec![shape(Geometry::Mesh(soup_mesh(count).into()), 0.0)];
+    for i in 0..count {
+        let [size, radius, ..] = random(i, 4).map(|u| 0.5 * 2.0_f32.powf(-8.0 * u));
+        let [from, b, c] = [5, 6, 7].map(|j| in_cube(random(i, j)));
+        shapes.push(shape(Geometry::Cylinder { from, to: from + size * b, radius }, 0.0));
+        let matrix3 = size * Mat3A::from_cols(b.into(), c.into(), b.cross(c).into());
+        let world_from_object = Affine3A { matrix3, translation: in_cube(random(i, 8)).into() };
+        shapes.push(Shape { world_from_object, ..shape(Geometry::Disk, 0.0) });
+    }
+    scene_of(shapes)
 }
 
 /// Runs `test` with the scene uploaded to the host.
@@ -174,6 +191,16 @@ fn agrees_with_brute_force(tracer: &Tracer, scene: &SceneData, hits_at_least: us
         let count = hits.iter().filter(|hit| hit.is_hit()).count();
         assert!(count >= hits_at_least, "{count} hits are too few to prove anything");
     });
+}
+
+#[test]
+fn traversal_of_disks_and_cylinders_agrees_with_brute_force() {
+    let scene = soup_of_all(100);
+    assert_eq!((scene.stats.disks, scene.stats.cylinders, scene.stats.spheres), (100, 100, 0));
+    for tracer in tracers() {
+        agrees_with_brute_force(&tracer, &scene, 1000);
+    }
+    assert!(same_bits(&scene, &rays().map(|ray| (ray, f32::INFINITY)).collect::<Vec<_>>()) > 1000);
 }
 
 #[test]
