@@ -23,11 +23,15 @@ pub struct PlasticMaterial {
     pub nonlinear: u32,
     /// Index into [`crate::scene::SceneView::coats`], where [`PlasticMaterial::coats_wanted`] are.
     pub coat: u32,
-    /// Unused.
-    pub reserved: u32,
+    /// The part of light from all directions within that the coat sends back, in [0, 1); if negative, what it is by
+    /// Fresnel's equations.
+    pub internal_reflectance: f32,
 }
 
 impl PlasticMaterial {
+    /// In [`PlasticMaterial::internal_reflectance`], what Fresnel's equations say.
+    pub const COMPUTED: f32 = -1.0;
+
     /// Coats over which textured roughness is interpolated.
     pub const COATS: u32 = 16;
 
@@ -40,6 +44,12 @@ impl PlasticMaterial {
             (false, true) => Self::COATS,
         };
         (0..n).map(move |i| if n == 1 { sqrt(facets.alpha[0].value) } else { i as f32 / (n - 1) as f32 })
+    }
+
+    /// What the coat sends back of light within, for which theory has `computed`.
+    #[inline(always)]
+    const fn internal(&self, computed: f32) -> f32 {
+        if self.internal_reflectance >= 0.0 { self.internal_reflectance } else { computed }
     }
 
     /// The coat at a point where the roughness parameter is `alpha`.
@@ -77,13 +87,13 @@ impl Parameters for PlasticMaterial {
         let (eta, nonlinear) = (self.ior, self.nonlinear != 0);
         let (reflectance, specular) = (self.reflectance.at::<C>(at), self.specular.at::<C>(at));
         if self.facets.is_smooth() {
-            let base = coated(reflectance, eta, smooth_internal(eta), nonlinear);
+            let base = coated(reflectance, eta, self.internal(smooth_internal(eta)), nonlinear);
             return Bsdf::SmoothPlastic(SmoothPlastic { eta, base, specular });
         }
         let microfacet = self.facets.at::<C>(at);
         // SAFETY: the scene is valid, its materials' coats included.
         let coat = unsafe { self.coat_at::<C>(at, microfacet.alpha.x) };
-        let base = coated(reflectance, eta, coat.internal, nonlinear);
+        let base = coated(reflectance, eta, self.internal(coat.internal), nonlinear);
         Bsdf::Plastic(Plastic { microfacet, eta, coat, base, specular })
     }
 }
