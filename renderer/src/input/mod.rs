@@ -8,7 +8,6 @@ mod suggest;
 
 pub(crate) use document::{Field, Section, Source, parse, sorted};
 pub(crate) use duration::duration;
-#[cfg(test)]
 pub(crate) use problem::MOST_PROBLEMS;
 pub(crate) use problem::io_reason;
 pub use problem::{Error, Problem, Severity};

@@ -5,6 +5,7 @@ mod camera;
 mod files;
 #[expect(dead_code, reason = "for the formats of models")]
 mod framing;
+mod gltf;
 mod image;
 mod light;
 pub mod limits;
