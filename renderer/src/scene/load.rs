@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
-use super::{Description, Direct, Files, Masking, MaterialAlone, RenderSettings, Sampler, read};
+use super::{Description, Direct, Files, Masking, MaterialAlone, RenderSettings, Sampler, gltf, read};
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};
 
@@ -143,18 +143,21 @@ pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error
 enum SceneFormat {
     /// This program's own.
     Toml,
+    /// glTF 2.0, with its buffers beside it or within.
+    Gltf,
 }
 
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
     fn of(path: &Path) -> Result<Self, String> {
-        const OTHERS: [&str; 10] =
-            ["xml", "gltf", "glb", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
+        const OTHERS: [&str; 8] =
+            ["xml", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match extension.as_str() {
             other if OTHERS.contains(&other) => {
                 Err(format!("scenes are .toml files; .{other} files are not read"))
             }
+            "gltf" | "glb" => Ok(Self::Gltf),
             _ => Ok(Self::Toml),
         }
     }
@@ -163,6 +166,7 @@ impl SceneFormat {
     const fn most_bytes(self) -> u64 {
         match self {
             Self::Toml => MAX_SCENE_BYTES,
+            Self::Gltf => MAX_MESH_BYTES,
         }
     }
 
@@ -170,6 +174,7 @@ impl SceneFormat {
     fn read(self, file: &str, bytes: &[u8], files: &Files, _: &Options) -> Result<Loaded, Error> {
         let (description, warnings) = match self {
             Self::Toml => read::read(file, text_of(file, bytes)?, files)?,
+            Self::Gltf => gltf::read(file, bytes, files)?,
         };
         Ok(Loaded { description, warnings })
     }

@@ -3,7 +3,6 @@
 mod bounds;
 mod camera;
 mod files;
-#[expect(dead_code, reason = "for the formats of models")]
 mod framing;
 mod gltf;
 mod image;
