@@ -150,8 +150,7 @@ enum SceneFormat {
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
     fn of(path: &Path) -> Result<Self, String> {
-        const OTHERS: [&str; 8] =
-            ["xml", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
+        const OTHERS: [&str; 8] = ["xml", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match extension.as_str() {
             other if OTHERS.contains(&other) => {
