@@ -77,6 +77,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             render,
             camera: self.view.map_or(UNFRAMED, |view| view.camera),
             environment: None,
+            portals: Vec::new(),
             lights: self.lights,
             images: self.meshes.materials.textures.images,
             textures: self.meshes.materials.textures.textures,

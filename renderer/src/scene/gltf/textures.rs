@@ -7,7 +7,7 @@ use half::f16;
 
 use super::buffers::Buffers;
 use super::json::{Document, Node};
-use crate::scene::image::{self, Found, Meaning};
+use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 
 /// Extensions by which textures have images of other formats.
@@ -237,7 +237,7 @@ impl<'b, 'a> Textures<'b, 'a> {
 }
 
 const fn meaning(is_srgb: bool, is_alpha: bool) -> Meaning {
-    Meaning { is_srgb, is_alpha, is_height: false, is_radiance: false }
+    Meaning { is_srgb, is_alpha, range: Range::Unit }
 }
 
 /// From texture coordinates to the image: scaled, turned counter-clockwise as the image is seen, whose v points down,

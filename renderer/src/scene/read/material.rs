@@ -319,8 +319,10 @@ impl Reader<'_, '_, '_> {
         let (facets, ior) = (self.facets(false), self.section.get("ior").map_or(Some(1.5), coat_ior));
         let nonlinear = self.section.get("nonlinear").map_or(Some(false), |f| f.boolean());
         let computed = PlasticMaterial::COMPUTED;
-        let internal =
-            self.section.get("internal_reflectance").map_or(Some(computed), |f| f.number_in(0.0, MAX_INTERNAL));
+        let internal = self
+            .section
+            .get("internal_reflectance")
+            .map_or(Some(computed), |f| f.number_in(0.0, MAX_INTERNAL));
         let facets = facets?;
         if facets.is_anisotropic() {
             let field = self.section.get("alpha").or_else(|| self.section.get("roughness"))?;
