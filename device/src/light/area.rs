@@ -95,9 +95,9 @@ impl Light {
 
     #[inline(always)]
     pub(super) fn sample_cylinder(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let frame = Frame::from_z(self.b.normalize());
+        let frame = Frame::from_z(self.c.normalize());
         let (sin, cos) = sin_cos_turn(u.y);
         let n = cos * frame.x + sin * frame.y;
-        self.towards(p, self.a + u.x * self.b + self.c.x * n, n)
+        self.towards(p, self.a + u.x * self.c + self.b.x * n, n)
     }
 }

@@ -14,8 +14,8 @@ use crate::scene::SceneView;
 /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x. 64
 /// bytes.
 ///
-/// The texels, (i + ½, j + ½) over the size of the image, are interpolated; columns go on around the image, rows end at
-/// the poles.
+/// Texels are interpolated. As in Mitsuba, that of column i and row j is at i + ½ over the width and at j over the height
+/// less 1: columns go on around the image, and the first and the last row are the poles.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Environment {
@@ -23,12 +23,12 @@ pub struct Environment {
     pub image_from_world: [Vec3; 3],
     /// Width, texels.
     pub width: u32,
-    /// Height, texels.
+    /// Height, texels, ≥ 2.
     pub height: u32,
     /// Number of [`SceneView::portals`].
     pub portals: u32,
-    /// How luminance is distributed: in every cell between four texels its integral over solid angle. There are
-    /// `height` + 1 rows of cells: the first and the last, between a pole and the texels next to it, are half as high.
+    /// How luminance is distributed: in every cell between four texels its integral over solid angle. There is a row of cells
+    /// less than of texels.
     pub table: Table,
 }
 
@@ -37,7 +37,7 @@ const _: () = assert!(size_of::<Environment>() == 64);
 /// A point of the image: the cell between four texels, and where in it.
 #[derive(Clone, Copy)]
 struct Point {
-    /// Column and row in [`Environment::table`]: the texels are of columns x and x + 1 and rows y − 1 and y.
+    /// Column and row in [`Environment::table`]: the texels are of columns x and x + 1 and rows y and y + 1.
     cell: [u32; 2],
     /// From the first texel to the next.
     f: Vec2,
@@ -75,11 +75,10 @@ impl Environment {
         unsafe {
             let place = self.entries(scene).sample(self.table.all(), bits)?;
             let [u, v] = place.within;
-            let [y0, y1] = self.extent_of_row(place.cell[1]);
             let corners = self.corners(scene, place.cell).map(|texel| texel.w);
             // The interpolated luminance within the cell: first the row of it, then the point in that.
             let [top, bottom] = [corners[0] + corners[1], corners[2] + corners[3]];
-            let y = if y1 - y0 == 1.0 { sample_linear(v, top, bottom) } else { y0 + (y1 - y0) * v };
+            let y = sample_linear(v, top, bottom);
             let x = sample_linear(u, lerp(y, corners[0], corners[2]), lerp(y, corners[1], corners[3]));
             let point = Point { cell: place.cell, f: Vec2::new(x, y) };
             let (wi, sin_theta) = self.direction(point);
@@ -117,13 +116,12 @@ impl Environment {
     fn point(&self, local: Vec3) -> Point {
         let u = 0.5 + 0.5 * FRAC_1_PI * atan2(local.x, -local.z);
         let v = FRAC_1_PI * atan2(sin_theta(local), local.y);
-        let (width, height) = (self.width as f32, self.height as f32);
-        let (x, y) = (u * width + (width - 0.5), v * height + 0.5);
+        let (width, rows) = (self.width as f32, self.table.height as f32);
+        let (x, y) = (u * width + (width - 0.5), v * rows);
         // SAFETY: u and v are in [0, 1] but for rounding, and sizes below 2¹⁵.
         let (i, j) = unsafe { (x.to_int_unchecked::<i32>() as u32, y.to_int_unchecked::<i32>() as u32) };
-        let j = if j > self.height { self.height } else { j };
+        let j = if j >= self.table.height { self.table.height - 1 } else { j };
         let f = Vec2::new(x - i as f32, min(y - j as f32, 1.0));
-        let i = if i >= self.width { i - self.width } else { i };
         Point { cell: [if i >= self.width { i - self.width } else { i }, j], f }
     }
 
@@ -131,7 +129,7 @@ impl Environment {
     #[inline(always)]
     fn direction(&self, Point { cell, f }: Point) -> (Vec3, f32) {
         let u = (cell[0] as f32 + 0.5 + f.x) / self.width as f32;
-        let v = min(max((cell[1] as f32 - 0.5 + f.y) / self.height as f32, 0.0), 1.0);
+        let v = min((cell[1] as f32 + f.y) / self.table.height as f32, 1.0);
         let (sin_phi, cos_phi) = sin_cos_turn(if u > 1.0 { u - 1.0 } else { u });
         let (sin_theta, cos_theta) = sin_cos_turn(0.5 * v);
         // u = ½ is −z.
@@ -140,21 +138,13 @@ impl Environment {
         ((local.x * x + local.y * y + local.z * z).normalize(), sin_theta)
     }
 
-    /// From where to where cells of a row reach between texels.
-    #[inline(always)]
-    fn extent_of_row(&self, row: u32) -> [f32; 2] {
-        [if row == 0 { 0.5 } else { 0.0 }, if row == self.height { 0.5 } else { 1.0 }]
-    }
-
     /// The four texels around a cell.
     #[inline(always)]
     unsafe fn corners(&self, scene: &SceneView, [x, y]: [u32; 2]) -> [Vec4; 4] {
         let right = if x + 1 == self.width { 0 } else { x + 1 };
-        let above = if y == 0 { 0 } else { y - 1 };
-        let below = if y == self.height { above } else { y };
         // SAFETY: columns and rows are within the image.
         let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
-        [texel(x, above), texel(right, above), texel(x, below), texel(right, below)]
+        [texel(x, y), texel(right, y), texel(x, y + 1), texel(right, y + 1)]
     }
 
     #[inline(always)]
@@ -176,10 +166,9 @@ impl Environment {
             return 0.0;
         }
         let chance = (weight * u64::from(PARTS)) as f32 / entries.mass(self.table.all()) as f32;
-        let [y0, y1] = self.extent_of_row(point.cell[1]);
-        let cells = self.width as f32 * self.height as f32;
+        let cells = self.width as f32 * self.table.height as f32;
         // dω = 2π² sin θ du dv.
-        let density = chance * (luminance / mean) * cells / (y1 - y0);
+        let density = chance * (luminance / mean) * cells;
         density / (2.0 * PI * PI * max(sin_theta, MIN_SIN_THETA))
     }
 }

@@ -29,20 +29,17 @@ use crate::scene::SceneView;
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Light {
-    /// Triangle: vertex 0. Sphere, disk: centre. Cylinder: where its axis starts. Point, spot: position. Directional: unit
-    /// vector towards it.
+    /// Of shapes, as [`crate::shape::Primitive::a`]. Point, spot: position. Directional: unit vector towards it.
     pub a: Vec3,
     /// [`Light::TRIANGLE`] or another kind, and flags.
     pub kind_flags: u32,
-    /// Triangle: vertex 1. Sphere: the radius is x. Disk: from the centre to the edge. Cylinder: from end to end. Spot: unit
-    /// vector along the axis. Directional: 1 − cos of the angular radius of its disk is x; 0 if it is a point in the sky.
+    /// Of shapes, as [`crate::shape::Primitive::b`]. Spot: unit vector along the axis. Directional: 1 − cos of the angular
+    /// radius of its disk is x; 0 if it is a point in the sky.
     pub b: Vec3,
     /// Probability with which this light is chosen.
     pub pmf: f32,
-    /// Triangle: vertex 2. Disk: from the centre to the edge, such that the parallelogram with `b` has half the area of the
-    /// square around it, and the normal is along b × c. Cylinder: the radius is x. Spot, smooth: the cosine of the outer
-    /// angle is x, and 1 over the difference of the cosines y. Spot, linear: the outer angle is x, and 1 over the
-    /// difference of the angles y.
+    /// Of shapes, as [`crate::shape::Primitive::c`]. Spot, smooth: the cosine of the outer angle is x, and 1 over the
+    /// difference of the cosines y. Spot, linear: the outer angle is x, and 1 over the difference of the angles y.
     pub c: Vec3,
     /// Surface area, m²; zero for what has none.
     pub area: f32,

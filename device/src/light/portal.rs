@@ -112,7 +112,7 @@ impl Portal {
     }
 }
 
-/// |∂ω / ∂(α/π, β/π)| (Bitterli et al., eq. 4).
+/// |∂ω / ∂(α/π, β/π)|.
 #[inline(always)]
 fn solid_angle(w: Vec3) -> f32 {
     PI * PI * (1.0 - w.x * w.x) * (1.0 - w.y * w.y) / w.z

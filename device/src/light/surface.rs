@@ -7,9 +7,9 @@ use super::LightSample;
 use crate::arch::{load, max, min};
 use crate::bsdf::Compiled;
 use crate::material::{At, Color, Header};
-use crate::sampling::sample_uniform_triangle;
+use crate::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 use crate::scene::SceneView;
-use crate::shape::{Primitive, sphere};
+use crate::shape::{Primitive, cylinder, disk, sphere};
 
 /// What a light whose emission varies is, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -23,20 +23,34 @@ pub struct EmissiveSurface {
     pub reserved: [u32; 2],
 }
 
-/// What the texture of a light is at a point.
-///
-/// # Safety
-/// `scene` is valid, and has a surface that emits for light `index`.
-#[inline(always)]
-pub unsafe fn emission<C: Compiled>(scene: &SceneView, index: u32, at: &At<'_>) -> Vec3 {
-    // SAFETY: as the caller promised.
-    let surface = unsafe { load(scene.emissive.add(index as usize)) };
-    factor::<C>(surface.texture, at)
+/// Where on a surface its emission is looked up.
+#[derive(Clone, Copy)]
+pub struct On {
+    /// Texture coordinates.
+    pub uv: Vec2,
+    /// Barycentric coordinates of vertices 1 and 2 of a triangle.
+    pub b: [f32; 2],
+    /// As [`At::triangle`].
+    pub triangle: u32,
 }
 
+impl On {
+    /// Whole textures are looked up, whatever is seen of them: what is found by a ray and by sampling has to be the same.
+    #[inline(always)]
+    fn look<'a>(&self, scene: &'a SceneView) -> At<'a> {
+        At { triangle: self.triangle, b: self.b, ..At::new(scene, self.uv) }
+    }
+}
+
+/// What the texture of light `index` is at a place.
+///
+/// # Safety
+/// `scene` is valid, and the light is one that varies.
 #[inline(always)]
-fn factor<C: Compiled>(texture: u32, at: &At<'_>) -> Vec3 {
-    Color { value: Vec3::ONE, texture }.at::<C>(at)
+pub unsafe fn emission<C: Compiled>(scene: &SceneView, index: u32, on: On) -> Vec3 {
+    // SAFETY: as the caller promised.
+    let EmissiveSurface { texture, .. } = unsafe { load(scene.emissive.add(index as usize)) };
+    Color { value: Vec3::ONE, texture }.at::<C>(&on.look(scene))
 }
 
 /// What the radiance of a sample of light `index`, drawn by `u`, is multiplied by: its texture, and the part of the
@@ -55,28 +69,41 @@ pub(super) unsafe fn sampled<C: Compiled>(
     unsafe {
         let surface = load(scene.emissive.add(index as usize));
         let prim = load(scene.prims.add(surface.prim as usize));
-        let b = sample_uniform_triangle(u).to_array();
-        let uv = uv(scene, &prim, sample, b);
-        let at = At { triangle: prim.normals, b, ..At::new(scene, uv) };
+        let on = drawn(scene, &prim, sample, u);
         let header = load((&raw const (*scene.materials.add(prim.material() as usize))).cast::<Header>());
-        let opacity =
-            if header.has(Header::HOLES) { min(max(header.opacity.at::<C>(&at), 0.0), 1.0) } else { 1.0 };
-        opacity * factor::<C>(surface.texture, &at)
+        let opacity = if header.has(Header::HOLES) {
+            min(max(header.opacity.at::<C>(&on.look(scene)), 0.0), 1.0)
+        } else {
+            1.0
+        };
+        opacity * emission::<C>(scene, index, on)
     }
 }
 
-/// Texture coordinates of a sampled point, which has barycentric coordinates `b` if it is on a triangle.
+/// Where on a primitive a point is that was drawn by `u`.
 ///
 /// # Safety
 /// `scene` is valid and has the primitive.
 #[inline(always)]
-unsafe fn uv(scene: &SceneView, prim: &Primitive, sample: &LightSample, b: [f32; 2]) -> Vec2 {
+unsafe fn drawn(scene: &SceneView, prim: &Primitive, sample: &LightSample, u: Vec2) -> On {
+    let of = |uv: Vec2| On { uv, b: [0.0; 2], triangle: Primitive::FLAT };
+    let p = sample.target.map_or(prim.a, |target| target.p);
     if prim.is_sphere() {
-        return sample.target.map_or(Vec2::ZERO, |target| sphere::uv(prim, (target.p - prim.a).normalize()));
+        return of(sphere::uv(prim, (p - prim.a).normalize()));
     }
-    if scene.uvs.is_null() || prim.normals == Primitive::FLAT {
-        return Vec2::ZERO;
+    if prim.is_disk() {
+        return of(disk::uv(prim, sample_uniform_disk_concentric(u).to_array()));
     }
-    // SAFETY: the primitive's texture coordinates are in range.
-    unsafe { load(scene.uvs.add(prim.normals as usize)) }.at(b)
+    if prim.is_cylinder() {
+        let (_, n, v) = cylinder::point(prim, p);
+        return of(cylinder::uv(prim, n, v));
+    }
+    let b = sample_uniform_triangle(u).to_array();
+    let uv = if scene.uvs.is_null() || prim.normals == Primitive::FLAT {
+        Vec2::ZERO
+    } else {
+        // SAFETY: the primitive's texture coordinates are in range.
+        unsafe { load(scene.uvs.add(prim.normals as usize)) }.at(b)
+    };
+    On { uv, b, triangle: prim.normals }
 }

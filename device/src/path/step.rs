@@ -6,7 +6,7 @@ use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, max, min, sqrt};
 use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
-use crate::light::surface::emission;
+use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, select};
 use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
@@ -307,10 +307,8 @@ unsafe fn gather_emission<C: Compiled>(
     let light = unsafe { load(scene.lights.add(index as usize)) };
     let mut le = light.le(ng, -state.ray.d);
     if C::FEATURES.contains(Features::LIGHTS) && light.kind_flags & Light::VARYING != 0 {
-        // As the light is sampled: from all distances alike.
-        let at = At { triangle: surface.prim.normals, b: surface.b, ..At::new(scene, surface.uv) };
         // SAFETY: the scene has the surface of a light that varies.
-        le *= unsafe { emission::<C>(scene, index, &at) };
+        le *= unsafe { emission::<C>(scene, index, surface.on()) };
     }
     if le == Vec3::ZERO {
         return;
@@ -383,6 +381,16 @@ unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
 }
 
 impl Surface {
+    /// Where its emission is looked up.
+    #[inline(always)]
+    fn on(&self) -> On {
+        On {
+            uv: self.uv,
+            b: self.b,
+            triangle: if self.prim.is_triangle() { self.prim.normals } else { Primitive::FLAT },
+        }
+    }
+
     /// From the space of a group to the world, where it is at about `near`.
     #[inline(always)]
     fn placed(self, instance: &Instance, near: Vec3) -> Self {

@@ -1,13 +1,16 @@
 //! Images of all directions, and the tables by which they are sampled.
 
+#[cfg(test)]
+mod tests;
+
 use std::f64::consts::PI;
 
 use device::light::{Environment, Portal as DevicePortal, Table};
-use device::material::texture::SRGB_TO_LINEAR;
 use glam::{DVec3, Mat3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use crate::scene::{Format, Image, Portal};
+use super::textures::decoded;
+use crate::scene::{Image, Portal};
 
 /// An environment that is an image, as the stages want it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +26,7 @@ pub struct ImageEnvironment {
 }
 
 impl ImageEnvironment {
-    /// An image of `width` columns as an environment; `None` if it is black.
+    /// An image of `width` columns, of texels of it, as an environment; `None` if it is black.
     pub(super) fn new(
         radiance: impl IntoParallelIterator<Item = Vec3>,
         width: u32,
@@ -33,10 +36,13 @@ impl ImageEnvironment {
         let texel = |rgb: Vec3| rgb.extend(device::color::luminance(rgb));
         let mut sky = Vec::new();
         sky.par_extend(radiance.into_par_iter().map(texel));
+        if sky.len() == width as usize {
+            sky.extend_from_within(..); // A row at either pole.
+        }
         let height = sky.len() as u32 / width;
         let lookup = Lookup { sky: &sky, width, height };
         let mut tables = Vec::new();
-        let (table, _) = summed_area_table(&mut tables, width, height + 1, |x, y| lookup.cell_weight(x, y))?;
+        let (table, _) = summed_area_table(&mut tables, width, height - 1, |x, y| lookup.cell_weight(x, y))?;
         let image_from_world = world_from_image.transpose();
         let record = Environment {
             image_from_world: [0, 1, 2].map(|i| image_from_world.row(i)),
@@ -97,16 +103,9 @@ fn axes(portal: &Portal) -> [Vec3; 3] {
 
 /// Red, green and blue of every texel, times `scale`. What is negative is black.
 pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterator<Item = Vec3> {
-    let texel = move |i: usize| match image.format {
-        Format::RgbF32 => Vec3::from_array([0, 1, 2].map(|k| f32::from_bits(image.texels[3 * i + k]))),
-        format => {
-            let [r, g, b, _] = image.texels[i].to_le_bytes();
-            let linear = |byte: u8| match format {
-                Format::Srgb8 => SRGB_TO_LINEAR[usize::from(byte)],
-                _ => f32::from(byte) / 255.0,
-            };
-            Vec3::from_array([r, g, b].map(linear))
-        }
+    let texel = move |i: usize| {
+        let [r, g, b, _] = decoded(image, i);
+        Vec3::new(r, g, b)
     };
     let count = image.width as usize * image.height as usize;
     (0..count).into_par_iter().map(move |i| (scale * texel(i)).max(Vec3::ZERO).min(Vec3::splat(f32::MAX)))
@@ -120,29 +119,31 @@ struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// Luminance of a texel. Columns go on around the image, and rows end at the poles.
+    /// Luminance of a texel. Columns go on around the image.
     fn texel(&self, x: i64, y: i64) -> f64 {
         let x = x.rem_euclid(self.width.into());
         let y = y.clamp(0, i64::from(self.height) - 1);
         self.sky[(y * i64::from(self.width) + x) as usize].w.into()
     }
 
-    /// Luminance of the cell to the right of and below texel (`x`, `y` − 1), times its solid angle over the angle of a
-    /// column.
+    /// Mean luminance of the cell between texel (`x`, `y`) and the next in either direction, times its solid angle over the
+    /// angle of a column.
     fn cell_weight(&self, x: u32, y: u32) -> f64 {
-        let (x, row) = (i64::from(x), i64::from(y) - 1);
-        let corners = [(x, row), (x + 1, row), (x, row + 1), (x + 1, row + 1)];
-        let mean = 0.25 * corners.map(|(x, y)| self.texel(x, y)).iter().sum::<f64>();
-        let height = f64::from(self.height);
-        let cos = |y: f64| (PI * y.clamp(0.0, height) / height).cos();
-        mean * (cos(f64::from(y) - 0.5) - cos(f64::from(y) + 0.5))
+        let (i, j) = (i64::from(x), i64::from(y));
+        let mean = 0.25
+            * [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)]
+                .map(|(i, j)| self.texel(i, j))
+                .iter()
+                .sum::<f64>();
+        let cos = |y: u32| (PI * f64::from(y) / f64::from(self.height - 1)).cos();
+        mean * (cos(y) - cos(y + 1))
     }
 
     /// Interpolated luminance in a direction.
     fn at(&self, d: DVec3) -> f64 {
         let u = 0.5 + 0.5 / PI * d.x.atan2(-d.z);
         let v = d.x.hypot(d.z).atan2(d.y) / PI;
-        let (x, y) = (u * f64::from(self.width) - 0.5, v * f64::from(self.height) - 0.5);
+        let (x, y) = (u * f64::from(self.width) - 0.5, v * f64::from(self.height - 1));
         let (i, j) = (x.floor(), y.floor());
         let row = |j: i64| {
             let (a, b) = (self.texel(i as i64, j), self.texel(i as i64 + 1, j));

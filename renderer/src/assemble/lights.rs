@@ -7,7 +7,8 @@ use device::bsdf::Features;
 use device::color::luminance;
 use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::texture::NO_TEXTURE;
-use device::shape::{Primitive, triangle};
+use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
+use device::shape::{Primitive, disk, triangle};
 use glam::{Vec2, Vec3};
 
 use super::Swatches;
@@ -182,6 +183,10 @@ fn area_light(flat: &Flat, i: usize, shape: &Shape, material: &Material, swatche
     let prim = &flat.prims[i];
     let (kind, area) = if prim.is_sphere() {
         (Light::SPHERE, 4.0 * PI as f32 * prim.b.x * prim.b.x)
+    } else if prim.is_disk() {
+        (Light::DISK, PI as f32 * prim.b.cross(prim.c).length())
+    } else if prim.is_cylinder() {
+        (Light::CYLINDER, 2.0 * PI as f32 * prim.b.x * prim.c.length())
     } else {
         (Light::TRIANGLE, 0.5 * triangle::area_normal([prim.a, prim.b, prim.c]).length())
     };
@@ -223,11 +228,15 @@ fn mean_emission(
         let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
         if prim.is_sphere() {
             Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32)
+        } else if prim.is_disk() {
+            disk::uv(prim, sample_uniform_disk_concentric(u).to_array())
+        } else if prim.is_cylinder() {
+            u
         } else if prim.normals == Primitive::FLAT {
             Vec2::ZERO
         } else {
             flat.uvs.get(prim.normals as usize).map_or(Vec2::ZERO, |uvs| {
-                let b = device::sampling::sample_uniform_triangle(u);
+                let b = sample_uniform_triangle(u);
                 uvs.at([b.x, b.y])
             })
         }

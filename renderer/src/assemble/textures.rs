@@ -276,7 +276,8 @@ fn covered(i: u32, from: u32, to: u32) -> impl Iterator<Item = (u32, f64)> {
     })
 }
 
-fn decoded(image: &Image, i: usize) -> Texel {
+/// Texel `i`, linear.
+pub(super) fn decoded(image: &Image, i: usize) -> [f32; 4] {
     let part = |byte: u8| f32::from(byte) / 255.0;
     let linear = |byte: u8| SRGB_TO_LINEAR[usize::from(byte)];
     match image.format {

@@ -7,14 +7,15 @@ use glam::{Mat3, Vec3};
 pub enum Environment {
     /// The same radiance from everywhere, W·sr⁻¹·m⁻² per channel.
     Constant(Vec3),
-    /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x. (In
-    /// Mitsuba the middle column is +z: its `to_world` is this rotation after half a turn around y.)
+    /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x.
+    /// As in Mitsuba, columns are centred in equal parts of the turn, and the first and the last row lie at the poles.
     Image {
         /// Index into [`super::Description::images`].
         image: usize,
         /// What multiplies its values to give radiance, W·sr⁻¹·m⁻².
         scale: Vec3,
-        /// Rotation from the directions of the image to the world; it may mirror.
+        /// Rotation from the directions of the image to the world; it may mirror. For Mitsuba's `envmap` it is `to_world` after
+        /// half a turn around y.
         world_from_image: Mat3,
     },
     /// A clear sky with its sun.

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
-use super::{Description, Direct, Files, Masking, MaterialAlone, RenderSettings, Sampler, gltf, read};
+use super::{
+    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, read,
+};
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};
 
@@ -90,8 +92,25 @@ pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
         .and_then(|()| check_memory(width, height, available_memory()))
-        .map_err(|message| Problem::of_file(file, message))?;
+        .map_err(|message| Problem::of_file(file.as_str(), message))?;
+    loaded.warnings.extend(unseen_lights(&loaded.description).map(|message| Problem::of_file(file, message)));
     Ok(loaded)
+}
+
+/// What there is to say of lights that are points, if direct light is estimated by BSDF sampling alone.
+fn unseen_lights(description: &Description) -> Option<String> {
+    let is_point = |kind: PunctualKind| match kind {
+        PunctualKind::Point { .. } | PunctualKind::Spot { .. } => true,
+        PunctualKind::Directional { diameter, .. } => diameter == 0.0,
+    };
+    if description.render.direct != Direct::Bsdf {
+        return None;
+    }
+    let light = description.lights.iter().find(|light| is_point(light.kind))?;
+    Some(format!(
+        "direct = \"bsdf\" finds no light that is a point, as {} is: it stays dark; use \"mis\" or \"nee\"",
+        light.name
+    ))
 }
 
 /// The bytes of a mesh file, or why there are none.
