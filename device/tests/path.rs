@@ -30,7 +30,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     assert_eq!(LAYOUT[21], by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");
     assert_eq!(
         (LAYOUT[22], LAYOUT[23]),
-        (LAYOUT[13] + 8, LAYOUT[13]),
+        ((LAYOUT[13] + 8).next_multiple_of(16), LAYOUT[13]),
         "the arguments, then texture coordinates"
     );
     assert_eq!(&LAYOUT[24..], &[48, 16, 48], "TriangleColors, FilterPart, Combination");

@@ -172,7 +172,7 @@ unsafe fn vertex_colors(at: &At<'_>, texture: &Texture) -> [Vec3; 3] {
 /// Runs a program, or the one step that the texture is.
 ///
 /// # Safety
-/// The texture is one of the scene of `at`, which is valid, and no [`Op::Image`], [`Op::Product`] or [`Op::Mix`].
+/// The texture is one of the scene of `at`, which is valid, and neither [`Op::Product`] nor [`Op::Mix`].
 #[inline(never)]
 pub(super) unsafe fn run<V: Value>(at: &At<'_>, texture: &Texture) -> V {
     // SAFETY: as the caller promised.

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::At;
-use super::program::{Height, Value, run};
+use super::program::{Height, run};
 use crate::arch::{half, load, max, min};
 use crate::math::ln;
 use crate::scene::SceneView;
@@ -254,16 +254,27 @@ impl Texture {
             if !self.has_filter(Filter::Mipmap) {
                 return self.interpolated(at);
             }
-            let level = self.level(at.footprint);
-            // SAFETY: it is at most the number of versions.
-            let whole = level.to_int_unchecked::<u32>();
-            let (fine, rest) = (self.version(whole), level - whole as f32);
-            let color = fine.interpolated(at);
-            if rest == 0.0 {
-                return color;
-            }
-            color + (fine.version(1).interpolated(at) - color) * rest
+            self.between_versions(at)
         }
+    }
+
+    /// Four texels each of the two versions of the image whose texels are next in size to the footprint.
+    ///
+    /// # Safety
+    /// As [`Texture::color`].
+    #[inline(never)]
+    unsafe fn between_versions(&self, at: &At<'_>) -> Vec3 {
+        let level = self.level(at.footprint);
+        // SAFETY: it is at least 0 and at most the number of smaller versions.
+        let whole = unsafe { level.to_int_unchecked::<u32>() };
+        let (fine, rest) = (self.version(whole), level - whole as f32);
+        // SAFETY: as the caller promised.
+        let color = unsafe { fine.interpolated(at) };
+        if rest == 0.0 {
+            return color;
+        }
+        // SAFETY: the level is below the last.
+        color + (unsafe { fine.version(1).interpolated(at) } - color) * rest
     }
 
     /// The four texels around a point, interpolated.
@@ -389,7 +400,7 @@ pub(super) unsafe fn gradient(at: &At<'_>, texture: u32) -> Vec2 {
     // SAFETY: as the caller promised.
     let Height(h) = unsafe {
         let texture = load(at.scene.textures.add(texture as usize));
-        if texture.is(Op::Image) { Height::image(at, &texture) } else { run::<Height>(at, &texture) }
+        run::<Height>(at, &texture)
     };
     Vec2::new(h.y, h.z)
 }

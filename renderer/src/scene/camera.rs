@@ -26,7 +26,8 @@ pub enum Projection {
         fov: f32,
         /// Along which side of the image `fov` is measured.
         fov_axis: FovAxis,
-        /// Where `target` is in the image, as parts of its width and height to the right of and below the centre.
+        /// Where `target` is in the image, as parts of its width and height to the right of and below the centre: the
+        /// opposite of Mitsuba's `principal_point_offset_x` and `_y`.
         principal_point: Vec2,
         /// The lens, if what is out of focus is to be blurred.
         lens: Option<Lens>,
@@ -38,7 +39,8 @@ pub enum Projection {
         /// Along which side of the image `size` is measured.
         axis: FovAxis,
     },
-    /// All directions: longitude to the right, through `target` in the middle, and latitude upwards.
+    /// All directions: longitude grows to the right, with `target` in the middle of the image, and latitude upwards. `up`
+    /// turns the image around `target`; the part of it orthogonal to that direction is all along the top.
     Equirectangular,
 }
 
@@ -58,7 +60,7 @@ pub struct Lens {
     pub focus_distance: f32,
     /// Number of blades of the aperture, ≥ 3, or 0 if it is round.
     pub blades: u32,
-    /// By how much the blades are turned, degrees.
+    /// By how much the blades are turned counter-clockwise in the image, degrees, from where one has a corner at the right.
     pub rotation: f32,
 }
 
@@ -76,6 +78,11 @@ pub enum FovAxis {
     Smaller,
     /// Along the longer side.
     Larger,
+}
+
+impl FovAxis {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::X, Self::Y, Self::Diagonal, Self::Smaller, Self::Larger];
 }
 
 /// What a pixel is the mean of, with weights that depend on the distance to its centre in x and in y.

@@ -377,6 +377,60 @@ mod tests {
         }
     }
 
+    #[test]
+    fn light_may_be_bright_but_not_negative() {
+        let exr = |r| encoded(Rgb32FImage::from_pixel(1, 1, Rgb([r, 0.5, 0.0])), ImageFormat::OpenExr);
+        assert_eq!(floats(&image(&exr(4096.0), RADIANCE))[0], 4096.0);
+        for (r, expected) in [(-2.0, 0.0), (2e9, MAX_RADIANCE)] {
+            let read = load(&exr(r), RADIANCE).unwrap();
+            let message =
+                "has pixels outside 0 to 1e9, which are brought there; the first is in column 0 of row 0";
+            assert_eq!(read.warning.as_deref(), Some(message));
+            assert_eq!(floats(&read.image)[0], expected);
+        }
+    }
+
+    /// Halves hold what halves or eight bits with a common exponent held, and alpha; nothing is rounded to them.
+    #[test]
+    fn what_halves_hold_is_kept_as_halves() {
+        let format = |x: f32| {
+            image(&encoded(Rgb32FImage::from_pixel(1, 1, Rgb([x; 3])), ImageFormat::OpenExr), LINEAR).format
+        };
+        assert_eq!(
+            (format(0.5), format(2.0_f32.powi(-24)), format(0.3)),
+            (Format::RgbaF16, Format::RgbaF16, Format::RgbF32)
+        );
+        let hdr = encoded(Rgb32FImage::from_pixel(1, 1, Rgb([0.3, 0.01, 0.7])), ImageFormat::Hdr);
+        assert_eq!(image(&hdr, LINEAR).format, Format::RgbaF16);
+        let clear =
+            encoded(Rgba32FImage::from_pixel(1, 1, Rgba([0.25, 0.5, 1.0, 0.125])), ImageFormat::OpenExr);
+        assert_eq!(*image(&clear, LINEAR).texels, [0x3800_3400, 0x3000_3c00]);
+    }
+
+    /// TGA files of grey, of colours with and without alpha, and of equal pixels told once.
+    #[test]
+    fn tgas_are_read_by_their_name() {
+        let read = |image: DynamicImage| image_of(&encoded(image, ImageFormat::Tga));
+        fn image_of(bytes: &[u8]) -> Vec<u32> {
+            image(bytes, SRGB).texels.to_vec()
+        }
+        assert_eq!(read(RgbImage::from_pixel(2, 1, Rgb([1, 2, 3])).into()), [0xff03_0201; 2]);
+        assert_eq!(read(RgbaImage::from_pixel(1, 1, Rgba([1, 2, 3, 4])).into()), [0x0403_0201]);
+        assert_eq!(read(GrayImage::from_pixel(1, 1, Luma([7])).into()), [0xff07_0707]);
+        // Three pixels told as one, from the bottom; then two rows, the lower first.
+        let header = |kind: u8, [w, h]: [u8; 2]| [0, 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, w, 0, h, 0, 24, 0];
+        let equal = [header(10, [3, 1]).as_slice(), &[0x82, 3, 2, 1]].concat();
+        assert_eq!(image_of(&equal), [0xff03_0201; 3]);
+        let rows = [header(2, [1, 2]).as_slice(), &[3, 2, 1, 6, 5, 4]].concat();
+        assert_eq!(image_of(&rows), [0xff06_0504, 0xff03_0201]);
+        let refused = parse(&rows, false, SRGB).map(|_| ()).unwrap_err();
+        assert!(refused.starts_with("it is no image that is read; PNG"), "{refused}");
+        let mut huge = rows;
+        (huge[13], huge[15]) = (0xff, 0xff);
+        let refused = load(&huge, SRGB).map(|_| ()).unwrap_err();
+        assert_eq!(refused, "it has 65281×65282 pixels; the most is 32767 along a side");
+    }
+
     /// Wherever a file is cut off or changed, the answer is an image or an error, and no panic.
     #[test]
     fn damaged_files_do_no_harm() {
@@ -385,7 +439,8 @@ mod tests {
         let floats = Rgb32FImage::from_fn(13, 11, |x, y| Rgb(pixel(x, y).0.map(|x| f32::from(x) / 255.0)));
         let files = [
             encoded(bytes.clone(), ImageFormat::Png),
-            encoded(bytes, ImageFormat::Jpeg),
+            encoded(bytes.clone(), ImageFormat::Jpeg),
+            encoded(bytes, ImageFormat::Tga),
             encoded(floats.clone(), ImageFormat::Hdr),
             encoded(floats, ImageFormat::OpenExr),
         ];

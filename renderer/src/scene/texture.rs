@@ -18,7 +18,7 @@ pub enum Texture {
     /// Squares of two colours. The squares in which u and v, after `squares_from_uv`, both have whole parts that are
     /// even, or both odd, have the first.
     Checker {
-        /// Takes texture coordinates to squares with sides of 1.
+        /// Takes texture coordinates to squares with sides of 1: twice the `to_uv` of Mitsuba's `checkerboard`.
         squares_from_uv: Affine2,
         /// The two colours.
         colors: [Color; 2],
