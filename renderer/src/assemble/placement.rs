@@ -161,3 +161,6 @@ pub(super) fn world_box(instance: &Record, lo: Vec3, hi: Vec3) -> [Vec3; 2] {
 fn abs(m: DMat3) -> DMat3 {
     DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
 }
+
+#[cfg(test)]
+mod tests;
