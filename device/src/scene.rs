@@ -1,12 +1,10 @@
 //! The scene as the stages see it.
 
-use glam::Vec4;
-
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
 use crate::filter::FilterPart;
-use crate::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal};
+use crate::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use crate::material::Material;
 use crate::material::texture::Texture;
 use crate::shape::Primitive;
@@ -51,7 +49,7 @@ pub struct SceneView {
     /// The environment, if it is an image.
     pub environment: *const Environment,
     /// Texels of the environment: radiance, W·sr⁻¹·m⁻², and its luminance.
-    pub sky: *const Vec4,
+    pub sky: *const SkyTexel,
     /// The portals of the environment.
     pub portals: *const Portal,
     /// Entries of the tables of the environment and the portals.

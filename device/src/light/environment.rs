@@ -34,6 +34,16 @@ pub struct Environment {
 
 const _: () = assert!(size_of::<Environment>() == 64);
 
+/// A texel, 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct SkyTexel {
+    /// Radiance, W·sr⁻¹·m⁻².
+    pub radiance: Vec3,
+    /// Its luminance.
+    pub luminance: f32,
+}
+
 /// A point of the image: the cell between four texels, and where in it.
 #[derive(Clone, Copy)]
 struct Point {
@@ -143,7 +153,11 @@ impl Environment {
     unsafe fn corners(&self, scene: &SceneView, [x, y]: [u32; 2]) -> [Vec4; 4] {
         let right = if x + 1 == self.width { 0 } else { x + 1 };
         // SAFETY: columns and rows are within the image.
-        let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
+        let load = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
+        let texel = |x: u32, y: u32| {
+            let SkyTexel { radiance, luminance } = load(x, y);
+            radiance.extend(luminance)
+        };
         [texel(x, y), texel(right, y), texel(x, y + 1), texel(right, y + 1)]
     }
 

@@ -13,7 +13,7 @@ use core::f32::consts::FRAC_1_PI;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-pub use environment::Environment;
+pub use environment::{Environment, SkyTexel};
 pub use portal::Portal;
 pub use select::AliasEntry;
 pub use surface::EmissiveSurface;

@@ -63,7 +63,8 @@ impl Portal {
         let range = |x: f32, size: f32, n: u32| {
             let parts = (n * PARTS) as f32;
             let at = |x: f32| (FRAC_1_PI * atan2(x, corner.z) + 0.5) * parts;
-            let (first, last) = (max(at(x).floor(), 0.0), min(at(x + size).ceil(), parts));
+            let ends = Vec2::new(at(x), at(x + size));
+            let (first, last) = (max(ends.floor().x, 0.0), min(ends.ceil().y, parts));
             // SAFETY: both are from 0 to a number below 2²⁴.
             unsafe { [first.to_int_unchecked::<i32>() as u32, last.to_int_unchecked::<i32>() as u32] }
         };

@@ -5,8 +5,8 @@ mod tests;
 
 use std::f64::consts::PI;
 
-use device::light::{Environment, Portal as DevicePortal, Table};
-use glam::{DVec3, Mat3, Vec3, Vec4};
+use device::light::{Environment, Portal as DevicePortal, SkyTexel, Table};
+use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
 use super::textures::decoded;
@@ -18,7 +18,7 @@ pub struct ImageEnvironment {
     /// The image and its table.
     pub record: Environment,
     /// Radiance and its luminance, row by row.
-    pub sky: Vec<Vec4>,
+    pub sky: Vec<SkyTexel>,
     /// The portals.
     pub portals: Vec<DevicePortal>,
     /// Entries of all tables.
@@ -33,7 +33,7 @@ impl ImageEnvironment {
         world_from_image: Mat3,
         portals: &[Portal],
     ) -> Option<Self> {
-        let texel = |rgb: Vec3| rgb.extend(device::color::luminance(rgb));
+        let texel = |rgb: Vec3| SkyTexel { radiance: rgb, luminance: device::color::luminance(rgb) };
         let mut sky = Vec::new();
         sky.par_extend(radiance.into_par_iter().map(texel));
         if sky.len() == width as usize {
@@ -113,7 +113,7 @@ pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterat
 
 /// Luminance between the texels of an image.
 struct Lookup<'a> {
-    sky: &'a [Vec4],
+    sky: &'a [SkyTexel],
     width: u32,
     height: u32,
 }
@@ -123,7 +123,7 @@ impl Lookup<'_> {
     fn texel(&self, x: i64, y: i64) -> f64 {
         let x = x.rem_euclid(self.width.into());
         let y = y.clamp(0, i64::from(self.height) - 1);
-        self.sky[(y * i64::from(self.width) + x) as usize].w.into()
+        self.sky[(y * i64::from(self.width) + x) as usize].luminance.into()
     }
 
     /// Mean luminance of the cell between texel (`x`, `y`) and the next in either direction, times its solid angle over the

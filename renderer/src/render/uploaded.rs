@@ -6,13 +6,12 @@ use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
 use device::filter::FilterPart;
-use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal};
+use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use device::material::Material;
 use device::material::texture::Texture;
 use device::scene::{SceneView, VertexColumns};
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
-use glam::Vec4;
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
@@ -37,7 +36,7 @@ pub struct Uploaded<B: Backend> {
     filter: B::Buf<FilterPart>,
     emissive: B::Buf<EmissiveSurface>,
     environment: B::Buf<Environment>,
-    sky: B::Buf<Vec4>,
+    sky: B::Buf<SkyTexel>,
     portals: B::Buf<Portal>,
     tables: B::Buf<u64>,
 }
