@@ -60,6 +60,12 @@ pub fn sqrt(x: f32) -> f32 {
     x.sqrt()
 }
 
+/// Calls a function. Inlined here, where functions of their own would be compiled for the least of machines.
+#[inline(always)]
+pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
+    rare()
+}
+
 /// Reads `*p`, memory that nothing writes while stages run.
 ///
 /// # Safety

@@ -63,6 +63,13 @@ pub fn sqrt(x: f32) -> f32 {
     GpuFloat::sqrt(x)
 }
 
+/// Calls a function that few scenes need, and that would make the kernel larger wherever it is called: as one that is
+/// compiled once. What it captures by reference lies in memory; captured by value, only while it runs.
+#[inline(never)]
+pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
+    rare()
+}
+
 /// Reads `*p`, memory that nothing writes while stages run, through the read-only cache in loads of 16 bytes;
 /// the type's alignment must allow it.
 ///

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::arch::{Arch, load};
+use crate::arch::{Arch, load, outlined};
 use crate::bsdf::{Compiled, Features};
 use crate::ray::Ray;
 use crate::scene::SceneView;
@@ -135,7 +135,10 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray
     unsafe {
         traverse_below::<A, C, Prims, ANY>(scene, &ray, 0, &mut hit);
         if has_instances::<C>(scene) && !(ANY && hit.is_hit()) {
-            traverse_instances::<A, C, ANY>(scene, &ray, &mut hit);
+            hit = outlined(move || {
+                traverse_instances::<A, C, ANY>(scene, &ray, &mut hit);
+                hit
+            });
         }
     }
     hit

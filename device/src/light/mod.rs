@@ -19,7 +19,7 @@ pub use select::AliasEntry;
 pub use surface::EmissiveSurface;
 pub use table::Table;
 
-use crate::arch::load;
+use crate::arch::{load, outlined};
 use crate::bsdf::{Compiled, Features};
 use crate::rng::uniform;
 use crate::sampling::sample_uniform_sphere;
@@ -172,23 +172,38 @@ impl Light {
             return self.sample_li(p, u);
         }
         let sample = match self.kind() {
-            Self::POINT | Self::SPOT => self.sample_point(p)?,
-            Self::DIRECTIONAL => self.sample_directional(u),
-            Self::DISK => self.sample_disk(p, u)?,
-            Self::CYLINDER => self.sample_cylinder(p, u)?,
-            Self::IMAGE => {
-                // SAFETY: an image is the environment of the scene.
-                let s = unsafe { environment::sample(scene, p, bits) }?;
-                LightSample { wi: s.wi, target: None, li: s.li, pdf: self.pmf * s.pdf, is_delta: false }
-            }
-            _ => self.sample_li(p, u)?,
+            Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT => self.sample_li(p, u)?,
+            // SAFETY: as the caller promised.
+            _ => outlined(move || unsafe { self.sample_rare(scene, p, bits) })?,
         };
         if self.kind_flags & Self::VARYING == 0 {
             return Some(sample);
         }
         // SAFETY: the scene has the surface of a light that varies.
-        let part = unsafe { surface::sampled::<C>(scene, index, &sample, u) };
+        let part = outlined(move || unsafe { surface::sampled::<C>(scene, index, &sample, u) });
         Some(LightSample { li: sample.li * part, ..sample })
+    }
+
+    /// As [`Light::sample`], of the kinds that are not [`Light::sample_li`]'s.
+    ///
+    /// # Safety
+    /// As [`Light::sample`].
+    #[inline(always)]
+    unsafe fn sample_rare(&self, scene: &SceneView, p: Vec3, bits: [u32; 3]) -> Option<LightSample> {
+        let u = Vec2::new(uniform(bits[0]), uniform(bits[1]));
+        match self.kind() {
+            Self::POINT | Self::SPOT => self.sample_point(p),
+            Self::DIRECTIONAL => Some(self.sample_directional(u)),
+            Self::DISK => self.sample_disk(p, u),
+            Self::CYLINDER => self.sample_cylinder(p, u),
+            Self::IMAGE => {
+                // SAFETY: an image is the environment of the scene.
+                let s = unsafe { environment::sample(scene, p, bits) }?;
+                let pdf = self.pmf * s.pdf;
+                Some(LightSample { wi: s.wi, target: None, li: s.li, pdf, is_delta: false })
+            }
+            _ => None,
+        }
     }
 
     /// Radiance of this light, infinitely far, from direction `d`.
@@ -202,7 +217,7 @@ impl Light {
         }
         match self.kind() {
             // SAFETY: an image is the environment of the scene.
-            Self::IMAGE => unsafe { load(scene.environment).radiance(scene, d) },
+            Self::IMAGE => outlined(move || unsafe { load(scene.environment).radiance(scene, d) }),
             Self::DIRECTIONAL if !self.disk_has(d) => Vec3::ZERO,
             _ => self.le,
         }
@@ -221,7 +236,9 @@ impl Light {
         self.pmf
             * match self.kind() {
                 // SAFETY: an image is the environment of the scene.
-                Self::IMAGE => unsafe { environment::pdf(scene, &load(scene.environment), p, d) },
+                Self::IMAGE => {
+                    outlined(move || unsafe { environment::pdf(scene, &load(scene.environment), p, d) })
+                }
                 Self::DIRECTIONAL => self.disk_pdf(),
                 _ => UNIFORM_SPHERE_PDF,
             }

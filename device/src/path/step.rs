@@ -3,7 +3,7 @@
 use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
-use crate::arch::{Arch, load, max, min, sqrt};
+use crate::arch::{Arch, load, max, min, outlined, sqrt};
 use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::surface::{On, emission};
@@ -89,8 +89,25 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
         if !sees_holes::<C>(scene) {
             return if occluded::<A, C>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
         }
-        let (mut ray, mut t_max, mut visible) = (shadow.ray, shadow.t_max, 1.0);
-        let end = ray.at(t_max);
+        let ShadowRay { ray, t_max, .. } = *shadow;
+        outlined(move || visibility_through_holes::<A, C>(scene, ray, t_max))
+    }
+}
+
+/// As [`visibility`], along a ray that ends at `t_max`, where there may be holes.
+///
+/// # Safety
+/// As [`step`].
+#[inline(always)]
+unsafe fn visibility_through_holes<A: Arch, C: Compiled>(
+    scene: &SceneView,
+    mut ray: Ray,
+    mut t_max: f32,
+) -> f32 {
+    let mut visible = 1.0;
+    let end = ray.at(t_max);
+    // SAFETY: as the caller promised; hits are on this scene.
+    unsafe {
         for _ in 0..MAX_HOLES {
             let hit = closest_hit::<A, C>(scene, ray, t_max);
             if !hit.is_hit() {
@@ -326,9 +343,12 @@ pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: 
         let Some(instance) = hit.instance::<C>(scene) else {
             return surface_on::<C>(scene, ray, hit);
         };
-        let (local, stretch) = instance.enter(ray);
-        let surface = surface_on::<C>(scene, &local, &Hit { t: hit.t * stretch, ..*hit });
-        surface.placed(&instance, ray.at(hit.t))
+        let (ray, hit) = (*ray, *hit);
+        outlined(move || {
+            let (local, stretch) = instance.enter(&ray);
+            let surface = surface_on::<C>(scene, &local, &Hit { t: hit.t * stretch, ..hit });
+            surface.placed(&instance, ray.at(hit.t))
+        })
     }
 }
 
