@@ -605,7 +605,7 @@ fn are_the_stages(ptx: &Ptx) -> bool {
 /// agree with the program about the layout of structures.
 #[test]
 fn own_kernels() {
-    let text = renderer::backend::cuda::PTX;
+    let text = renderer::backend::cuda::ptx();
     let ptx = Ptx::parse(text).unwrap();
     assert!(are_the_stages(&ptx), "{:?}", ptx.entries);
     // It can fail: another name, another size, another kernel.

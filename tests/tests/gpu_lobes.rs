@@ -12,7 +12,7 @@
 mod machine;
 
 use std::f64::consts::TAU;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
 use device::bsdf::microfacet::Distribution;
@@ -29,13 +29,14 @@ use machine::{Gpu, arg};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::Cpu;
 use renderer::backend::cuda::Cuda;
+use renderer::backend::cuda::unpacked;
 use renderer::render::Uploaded;
 use renderer::scene::{Geometry, Masking, Material, MaterialKind};
 use torrance_tests::assembled;
 use torrance_tests::closed::{camera, description, shape};
 
 /// The kernels of the tests.
-const PTX: &str = include_str!("../../device/selftest.ptx");
+static PTX: LazyLock<String> = LazyLock::new(|| unpacked(include_bytes!("../../device/selftest.ptx.gz")));
 
 /// Inputs of every lobe where there is a GPU, and where the CPU is compared with itself.
 const INPUTS: [usize; 2] = [1_000_000, 30_000];

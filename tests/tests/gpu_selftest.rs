@@ -6,6 +6,7 @@
 //! their documentation names, is tested anywhere.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 #[path = "gpu_selftest/atomics.rs"]
 mod atomics;
@@ -23,9 +24,10 @@ mod threads;
 mod warps;
 
 use machine::{Gpu, Outcome};
+use renderer::backend::cuda::unpacked;
 
 /// The kernels under test.
-const PTX: &str = include_str!("../../device/selftest.ptx");
+static PTX: LazyLock<String> = LazyLock::new(|| unpacked(include_bytes!("../../device/selftest.ptx.gz")));
 
 /// A kernel, how to check it, and what its PTX must contain, separated by blanks.
 struct Check {
@@ -163,9 +165,9 @@ fn body<'a>(ptx: &'a str, kernel: &str) -> Option<&'a str> {
 fn every_kernel_has_a_check_and_every_check_a_kernel() {
     let checks: BTreeSet<&str> = CHECKS.iter().map(|check| check.kernel).collect();
     assert_eq!(checks.len(), CHECKS.len(), "a kernel is in the table twice");
-    assert_eq!(entries(PTX), checks);
+    assert_eq!(entries(&PTX), checks);
     // The comparison sees a kernel that nobody checks.
-    let more = format!("{PTX}\n.visible .entry forgotten(\n)\n");
+    let more = format!("{}\n.visible .entry forgotten(\n)\n", PTX.as_str());
     assert_ne!(entries(&more), checks);
 }
 
@@ -173,7 +175,7 @@ fn every_kernel_has_a_check_and_every_check_a_kernel() {
 fn functions_become_the_documented_instructions() {
     let mut missing = Vec::new();
     for Check { kernel, instructions, .. } in CHECKS {
-        let Some(body) = body(PTX, kernel) else { continue };
+        let Some(body) = body(&PTX, kernel) else { continue };
         let absent = instructions.split_whitespace().filter(|i| !body.contains(i));
         missing.extend(absent.map(|i| format!("{kernel}: {i}")));
     }

@@ -1,6 +1,11 @@
 //! The PTX files that are built from the kernels crate, and where things are in the repository.
 
+use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use flate2::{Compression, GzBuilder};
 
 use crate::error::{Error, Result};
 
@@ -9,17 +14,18 @@ use crate::error::{Error, Result};
 pub struct Artifact {
     /// The feature of the kernels crate.
     pub feature: &'static str,
-    /// The file, relative to the repository root.
+    /// The file, compressed by gzip, relative to the repository root.
     pub path: &'static str,
     /// Whether users run it: then its kernels have budgets and may carry no formatting code.
     pub product: bool,
 }
 
 /// What the renderer embeds.
-pub const PRODUCT: Artifact = Artifact { feature: "product", path: "device/kernels.ptx", product: true };
+pub const PRODUCT: Artifact = Artifact { feature: "product", path: "device/kernels.ptx.gz", product: true };
 
 /// What the GPU tests of `cuda_std` and `libm` launch.
-pub const SELFTEST: Artifact = Artifact { feature: "selftest", path: "device/selftest.ptx", product: false };
+pub const SELFTEST: Artifact =
+    Artifact { feature: "selftest", path: "device/selftest.ptx.gz", product: false };
 
 /// All of them.
 pub const ARTIFACTS: [Artifact; 2] = [PRODUCT, SELFTEST];
@@ -30,10 +36,33 @@ impl Artifact {
         self.path.rsplit('/').next().unwrap_or(self.path)
     }
 
-    /// The whole file.
+    /// The whole PTX.
     pub fn read(&self, root: &Path) -> Result<String> {
         let path = root.join(self.path);
-        std::fs::read_to_string(&path).map_err(Error::io("read", &path))
+        let file = fs::File::open(&path).map_err(Error::io("read", &path))?;
+        let mut ptx = String::new();
+        GzDecoder::new(file).read_to_string(&mut ptx).map_err(Error::io("read", &path))?;
+        Ok(ptx)
+    }
+
+    /// Replaces the file; never leaves half of one. The same PTX always makes the same bytes.
+    pub fn write(&self, root: &Path, ptx: &str) -> Result<()> {
+        let path = root.join(self.path);
+        let partial = path.with_extension("part");
+        let write = || {
+            let mut packed = GzBuilder::new().write(fs::File::create(&partial)?, Compression::best());
+            packed.write_all(ptx.as_bytes())?;
+            packed.finish()?.sync_all()?;
+            fs::rename(&partial, &path)
+        };
+        write().map_err(Error::io("write", &path))
+    }
+
+    /// Writes the PTX, for programs that read no compressed files, into `folder`.
+    pub fn unpack(&self, root: &Path, folder: &Path) -> Result<PathBuf> {
+        let path = folder.join(self.name()).with_extension("");
+        fs::write(&path, self.read(root)?).map_err(Error::io("write", &path))?;
+        Ok(path)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `cargo ptx`: builds, stamps and checks the GPU kernels. Users do not need it: the PTX is committed.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +15,7 @@ use ptx_builder::stamp::{self, Sources, Stamp, State};
 use ptx_builder::toolchain::{Search, Toolchain};
 use ptx_builder::{Error, Result};
 
-/// Builds device/kernels.ptx and device/selftest.ptx from the device code, when their sources have changed.
+/// Builds device/kernels.ptx.gz and device/selftest.ptx.gz from the device code, when their sources have changed.
 #[derive(Parser)]
 #[command(name = "cargo ptx", version)]
 struct Options {
@@ -127,7 +126,7 @@ fn toolchain(root: &Path, options: &Options) -> Result<Toolchain> {
 
 fn build_one(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<()> {
     let ptx = stamped(root, artifact, toolchain)?;
-    write(&root.join(artifact.path), &ptx)?;
+    artifact.write(root, &ptx)?;
     let audit = Audit::new(&ptx);
     println!("{}: {} kernels, {} kB", artifact.path, audit.kernels().count(), ptx.len().div_ceil(1000));
     print!("{}", audit.panic_report());
@@ -167,13 +166,6 @@ fn reproduce(root: &Path, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Never leaves half a file.
-fn write(path: &Path, text: &str) -> Result<()> {
-    let partial = path.with_extension("ptx.part");
-    fs::write(&partial, text).map_err(Error::io("write", &partial))?;
-    fs::rename(&partial, path).map_err(Error::io("write", path))
-}
-
 fn check(root: &Path, options: &Options) -> Result<()> {
     stamp::verify(root, &ARTIFACTS)?;
     let ptxas = Ptxas::find(options.ptxas.as_deref())?;
@@ -200,7 +192,8 @@ fn assemble(
     ptxas: &Ptxas,
     artifact: &Artifact,
 ) -> Result<Vec<(&'static str, ptx_builder::ptxas::Kernels)>> {
-    let all = ptxas.assemble_all(&root.join(artifact.path), &ARCHITECTURES)?;
+    let folder = temporary()?;
+    let all = ptxas.assemble_all(&artifact.unpack(root, folder.path())?, &ARCHITECTURES)?;
     let mut usage = Vec::new();
     for (architecture, kernels) in ARCHITECTURES.into_iter().zip(all) {
         match kernels {
@@ -238,12 +231,17 @@ fn compare(root: &Path, mut measured: Budgets, bless: bool) -> Result<()> {
     )))
 }
 
+fn temporary() -> Result<tempfile::TempDir> {
+    tempfile::tempdir().map_err(Error::io("create", &env::temp_dir()))
+}
+
 fn print_sass(root: &Path, kernel: &str, options: &Options) -> Result<()> {
     let ptxas = Ptxas::find(options.ptxas.as_deref())?;
     let has = |artifact: &&Artifact| {
         artifact.read(root).is_ok_and(|ptx| Audit::new(&ptx).kernels().any(|name| name == kernel))
     };
     let artifact = ARTIFACTS.iter().find(has).unwrap_or(&PRODUCT);
-    print!("{}", sass(&ptxas, &root.join(artifact.path), kernel, &options.arch)?);
+    let folder = temporary()?;
+    print!("{}", sass(&ptxas, &artifact.unpack(root, folder.path())?, kernel, &options.arch)?);
     Ok(())
 }

@@ -184,7 +184,7 @@ pub fn verify(root: &Path, artifacts: &[Artifact]) -> Result<()> {
         return Ok(());
     }
     Err(Error::Rejected(format!(
-        "{}\n  run `cargo ptx` and commit device/*.ptx with the sources",
+        "{}\n  run `cargo ptx` and commit device/*.ptx.gz with the sources",
         stale.join("\n")
     )))
 }

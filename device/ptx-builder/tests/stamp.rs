@@ -39,7 +39,7 @@ fn fresh_copy() -> tempfile::TempDir {
     for artifact in ARTIFACTS {
         let code = ".version 7.0\n";
         let stamp = stamp::Stamp::new(&sources, "rustc 1, LLVM 2".into(), code);
-        fs::write(folder.path().join(artifact.path), format!("{stamp}{code}")).unwrap();
+        artifact.write(folder.path(), &format!("{stamp}{code}")).unwrap();
     }
     stamp::verify(folder.path(), &ARTIFACTS).unwrap();
     folder
@@ -67,7 +67,10 @@ fn one_changed_byte_in_any_source_makes_it_stale() {
         *changed.last_mut().unwrap() ^= 1;
         fs::write(&path, changed).unwrap();
         let message = complaint(folder.path());
-        assert!(message.contains("kernels.ptx is older") && message.contains("run `cargo ptx`"), "{message}");
+        assert!(
+            message.contains("kernels.ptx.gz is older") && message.contains("run `cargo ptx`"),
+            "{message}"
+        );
         fs::write(&path, original).unwrap();
         stamp::verify(folder.path(), &ARTIFACTS).unwrap();
     }
@@ -101,8 +104,8 @@ fn edited_and_missing_ptx_is_stale() {
     let folder = fresh_copy();
     let artifact = &ARTIFACTS[0];
     let path = folder.path().join(artifact.path);
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, text.replace("7.0", "7.1")).unwrap();
+    let text = artifact.read(folder.path()).unwrap();
+    artifact.write(folder.path(), &text.replace("7.0", "7.1")).unwrap();
     assert!(complaint(folder.path()).contains("changed after"));
     fs::remove_file(&path).unwrap();
     let state = stamp::state(folder.path(), artifact).unwrap();

@@ -12,7 +12,7 @@ use super::summary::{print, print_json};
 use super::terminal::count;
 use crate::backend::Error;
 use crate::backend::cpu::InstructionSet;
-use crate::backend::cuda::{Cuda, DeviceInfo, KernelInfo, PTX, Ptx, driver};
+use crate::backend::cuda::{Cuda, DeviceInfo, KernelInfo, Ptx, driver, ptx};
 use crate::scene::limits::human_bytes;
 
 /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
@@ -118,10 +118,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 impl Kernels {
     fn embedded() -> Self {
-        let header = Ptx::parse(PTX).ok();
+        let header = Ptx::parse(ptx()).ok();
         // The stamp is comment lines at the head: `// sources: 3f…`.
         let stamp = |key: &str| {
-            let lines = PTX.lines().map_while(|l| l.strip_prefix("// "));
+            let lines = ptx().lines().map_while(|l| l.strip_prefix("// "));
             lines.filter_map(|l| l.strip_prefix(key)).map(|v| v.trim().to_owned()).next()
         };
         Self {

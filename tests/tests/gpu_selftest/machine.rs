@@ -79,7 +79,7 @@ impl Gpu {
             return None;
         }
         let context = cust::quick_init().expect("a context on the first device");
-        let module = Module::from_ptx(PTX, &[]).expect("the driver accepts selftest.ptx");
+        let module = Module::from_ptx(PTX.as_str(), &[]).expect("the driver accepts the PTX");
         // A stream that waits for copies: they may return before the data has arrived.
         let stream = Stream::new(StreamFlags::DEFAULT, None).expect("a stream");
         Some(Self { module, stream, _context: context, corrupting: false })

@@ -22,7 +22,7 @@ pub use buffer::CudaBuffer;
 pub use gpu::{DeviceInfo, devices};
 pub use info::KernelInfo;
 pub use launch::StageTime;
-pub use module::{Entry, PTX, Ptx};
+pub use module::{Entry, Ptx, ptx, unpacked};
 
 use driver::{Code, call};
 use gpu::Held;
@@ -61,7 +61,7 @@ impl Cuda {
     /// No driver, no such GPU, one that is too old or in use, or kernels that the driver does not take or that
     /// are not this program's.
     pub fn new(index: u32) -> Result<Self, Error> {
-        let mut cuda = Self::compiling(index, PTX, Compile::EachKernel)?;
+        let mut cuda = Self::compiling(index, ptx(), Compile::EachKernel)?;
         cuda.verify_layout()?;
         Ok(cuda)
     }

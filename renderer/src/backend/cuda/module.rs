@@ -2,16 +2,32 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
+use std::io::Read;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use cust::sys::{CUfunction, CUjit_option, CUmodule};
+use flate2::read::GzDecoder;
 
 use super::driver::{Version, call};
 use super::gpu::DeviceInfo;
 use super::words;
 
 /// The kernels of the program, as `cargo ptx` built them.
-pub const PTX: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/kernels.ptx"));
+pub fn ptx() -> &'static str {
+    const PACKED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/kernels.ptx.gz"));
+    static PTX: OnceLock<String> = OnceLock::new();
+    PTX.get_or_init(|| unpacked(PACKED))
+}
+
+/// The text of a PTX file as it is in the repository. What is no such file is no text.
+pub fn unpacked(packed: &[u8]) -> String {
+    let mut ptx = String::new();
+    match GzDecoder::new(packed).read_to_string(&mut ptx) {
+        Ok(_) => ptx,
+        Err(_) => String::new(),
+    }
+}
 
 /// What the text of a PTX module says of it. Reading it needs no GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
