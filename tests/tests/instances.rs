@@ -40,7 +40,7 @@ fn linear(i: u32) -> Mat3A {
         1 => Vec3::new(1.0, 0.2 + a, 3.0 * b + 0.3),
         _ => Vec3::new(0.05 + a, 0.2 + b, 0.5 + c),
     };
-    let mirror = if i % 3 == 0 { Vec3::new(-1.0, 1.0, 1.0) } else { Vec3::ONE };
+    let mirror = if i.is_multiple_of(3) { Vec3::new(-1.0, 1.0, 1.0) } else { Vec3::ONE };
     let m = turn(2, d) * Mat3A::from_diagonal(mirror * stretch) * turn(3, a);
     let shear = Mat3A::from_cols(Vec3A::X, Vec3A::new(b, 1.0, 0.0), Vec3A::new(0.0, -c, 1.0));
     if i % 4 == 3 { m * shear } else { m }

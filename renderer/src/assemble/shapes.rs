@@ -78,7 +78,7 @@ impl Flat {
 
     fn add_disk(&mut self, shape: &Shape, to_world: &Affine3A) {
         let [b, c] = [Vec3::X, Vec3::Y].map(|axis| to_world.transform_vector3(axis));
-        if !(b.cross(c).length_squared() > 0.0) {
+        if b.cross(c).length_squared() == 0.0 {
             return; // no area: cannot be hit
         }
         // A reflection turns b × c around, but not the front.

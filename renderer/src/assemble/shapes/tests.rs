@@ -5,7 +5,7 @@ use device::bsdf::Full;
 use device::bvh::TraversalRay;
 use device::ray::Ray;
 use device::shape::{analytic_derivatives, analytic_point, analytic_uv, intersect, sphere};
-use std::f32::consts::PI;
+use std::f32::consts::{FRAC_1_SQRT_2, PI};
 
 /// A shape that needs tangents, at the end of a transform that turns, and mirrors if told to.
 fn flattened(geometry: Geometry, mirrored: bool, tangents: bool) -> (Affine3A, Flat) {
@@ -222,7 +222,7 @@ const DISK: [&[FieldHit]; 2] = [
         (
             [2.01481, -2.17818, 2.08772],
             [0.0, -0.644218, 0.764842],
-            [0.707106, 0.772584],
+            [FRAC_1_SQRT_2, 0.772584],
             [-0.312829, -0.364516, -0.307027],
             [4.27002, -5.88696, -4.95852],
         ),
@@ -245,7 +245,7 @@ const DISK: [&[FieldHit]; 2] = [
         (
             [1.83337, -1.90553, 2.31738],
             [0.0, -0.644218, 0.764842],
-            [0.707107, 0.772584],
+            [FRAC_1_SQRT_2, 0.772584],
             [-0.569421, 0.0210736, 0.0177501],
             [-3.71006, 6.10495, 5.14213],
         ),
