@@ -3,12 +3,12 @@
 use device::arch::{Arch, Portable};
 use device::bsdf::Full;
 use device::bvh::packet::{self, HitColumns, RayColumns};
-use device::bvh::{Hit, TraversalRay, closest_hit, occluded};
-use device::ray::Ray;
+use device::bvh::{Hit, Instance as Placed, TraversalRay, closest_hit, occluded};
+use device::ray::{Ray, offset_ray_origin};
 use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
 use device::scene::SceneView;
-use device::shape;
+use device::shape::{self, Primitive, triangle};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A};
 use renderer::assemble::{SceneData, texture_coordinates};
 use renderer::backend::cpu::{Cpu, InstructionSet};
@@ -133,7 +133,7 @@ fn brute_force(scene: &SceneData, of: &[Vec<usize>; 4], ray: &Ray, t_max: f32) -
         let t = |i: &usize| shape::intersect::<Full>(&scene.prims[*i], &ray, f32::INFINITY).map(|(t, _)| t);
         prims.iter().filter_map(t).min_by(f32::total_cmp)
     };
-    let on_instance = |instance: &device::bvh::Instance| {
+    let on_instance = |instance: &Placed| {
         let (local, stretch) = instance.enter(ray);
         nearest(&of[1 + instance.group as usize], &local).map(|t| t / stretch)
     };
@@ -364,6 +364,65 @@ fn instances_do_not_shade_themselves() {
             }
         }
     }
+}
+
+/// How often rays that leave squares, of all sizes and in all places, meet the same square again, where `extent` says what
+/// the rounding of points is relative to. In their group they are far from its origin, and every other one is near that
+/// of the world.
+fn met_again(extent: impl Fn(&Placed, &Primitive, Vec3, Vec3) -> f32) -> usize {
+    let eye = camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0);
+    let mut scene = description(1, eye, 1.0, Vec::new());
+    scene.groups = vec![group(vec![Geometry::Quad])];
+    let far = Vec3A::new(2e3, -5e3, 3e3);
+    scene.groups[0].shapes[0].world_from_object = Affine3A::from_translation(far.into());
+    let place = |i: u32| {
+        let matrix3 = 1e-3_f32.powf(random(i, 40)[0]) * linear(i);
+        let translation = if i.is_multiple_of(2) { Vec3A::ZERO } else { -(matrix3 * far) };
+        Instance { group: 0, world_from_group: Affine3A { matrix3, translation } }
+    };
+    scene.instances = (0..500).map(place).collect();
+    let data = assembled(&scene);
+    let (mut left, mut again) = (0, 0);
+    with_view(&data, |view| {
+        for i in 0..20_000 {
+            let index = i as usize % data.instances.len();
+            let placed = &data.instances[index];
+            let map = scene.instances[placed.source as usize].world_from_group;
+            let target = map
+                .transform_point3(0.9 * in_cube(random(i, 42)) * Vec3::new(1.0, 1.0, 0.0) + Vec3::from(far));
+            let ray = Ray {
+                o: target + 5.0 * Vec3::from(map.matrix3.x_axis).length() * direction(random(i, 43)),
+                d: Vec3::X,
+            };
+            let ray = Ray { d: (target - ray.o).normalize(), ..ray };
+            // SAFETY: the view is of an uploaded scene, and any machine is portable.
+            let hit = unsafe { closest_hit::<Portable, Full>(view, ray, f32::INFINITY) };
+            if hit.instance as usize != index {
+                continue;
+            }
+            left += 1;
+            let prim = &data.prims[hit.prim as usize];
+            let vertices = [prim.a, prim.b, prim.c];
+            let p = placed.world_point(triangle::interpolate(vertices, hit.b), ray.at(hit.t));
+            let n = triangle::area_normal(vertices).normalize();
+            let out = placed.world_normal(n).normalize();
+            let d = direction(random(i, 44));
+            let out = out * 1.0_f32.copysign(out.dot(d));
+            let o = offset_ray_origin(p, out, extent(placed, prim, p, n));
+            // SAFETY: as above.
+            let hit = unsafe { closest_hit::<Portable, Full>(view, Ray { o, d }, f32::INFINITY) };
+            again += usize::from(hit.instance as usize == index);
+        }
+    });
+    assert!(left > 1000, "{left} rays prove nothing");
+    again
+}
+
+#[test]
+fn rays_leave_instances() {
+    assert_eq!(met_again(|placed, prim, p, n| placed.extent(p, n, prim.extent())), 0);
+    let control = met_again(|_, _, _, _| 0.0);
+    assert!(control > 20, "control: met again {control} times if only the coordinates of points counted");
 }
 
 /// The same triangles in f64, placed by the map itself: what instances should be, however they are traced.
