@@ -101,6 +101,9 @@ fn axes(portal: &Portal) -> [Vec3; 3] {
     [x, y, y.cross(x).normalize()]
 }
 
+/// The most radiance of a texel: what is added up stays finite.
+const MAX_TEXEL: f32 = 1e30;
+
 /// Red, green and blue of every texel, times `scale`. What is negative is black.
 pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterator<Item = Vec3> {
     let texel = move |i: usize| {
@@ -108,7 +111,7 @@ pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterat
         Vec3::new(r, g, b)
     };
     let count = image.width as usize * image.height as usize;
-    (0..count).into_par_iter().map(move |i| (scale * texel(i)).max(Vec3::ZERO).min(Vec3::splat(f32::MAX)))
+    (0..count).into_par_iter().map(move |i| (scale * texel(i)).max(Vec3::ZERO).min(Vec3::splat(MAX_TEXEL)))
 }
 
 /// Luminance between the texels of an image.

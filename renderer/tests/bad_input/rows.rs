@@ -644,14 +644,6 @@ pub(crate) const VALUES: &[Row<'_>] = &[
         r#"scene.toml:16:11: "opacity" must be a number, or a texture such as { file = "wood.png" }, not the string "leaf.png""#,
     ),
     (
-        "hole that shines",
-        Scene(
-            "roughness = 0.3\n\n[[shapes]]\nname = \"ball\"\ntype = \"sphere\"\nmaterial = \"gold\"",
-            "roughness = 0.3\nopacity = 0.5\n\n[[shapes]]\nname = \"ball\"\ntype = \"sphere\"\nmaterial = \"gold\"\nemission = 1",
-        ),
-        r#"scene.toml:27:12: shapes[0] emits light, and its material has an "opacity"; that is not supported"#,
-    ),
-    (
         "back as an index",
         Scene("reflectance = [0.8, 0.7, 0.6]", "reflectance = [0.8, 0.7, 0.6]\nback = 1"),
         r#"scene.toml:16:8: "back" must be a string, not the number 1"#,

@@ -88,7 +88,6 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
     if let (Some(geometry), Some(exact)) = (&geometry, &exact) {
         check_extent(section, geometry, exact);
     }
-    check_material(section, &parts.materials, material, emission);
     check_uvs(section, parts, material, emission, geometry.as_ref());
     Some(Shape {
         name: name?,
@@ -99,24 +98,6 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
         flip_normals: flip_normals?,
         world_from_object: world_from_object?,
     })
-}
-
-/// Reports a material that does not go with the shape.
-fn check_material(
-    section: &Section<'_>,
-    materials: &Materials,
-    material: Option<usize>,
-    emission: Option<Color>,
-) {
-    let Some(field) = section.get("material") else { return };
-    let Some(material) = material.and_then(|i| materials.get(i)) else { return };
-    if !material.opacity.is(1.0) && emission.is_some_and(|e| e.value != Vec3::ZERO) {
-        let message = format!(
-            "{} emits light, and its material has an \"opacity\"; that is not supported",
-            section.name
-        );
-        section.src.error(field.span(), message);
-    }
 }
 
 /// Reports textures on a mesh that has no texture coordinates to place them by.
