@@ -5,8 +5,9 @@ use glam::Vec3;
 
 use crate::arch::{mul_residual, mul_rn};
 
-/// Sums over the samples of a pixel, 56 bytes. Each is an unevaluated sum of two floats, so that 10⁶ samples
-/// lose nothing of their mean, and nothing of their variance that exceeds 10⁻⁹·mean².
+/// Sums over the samples of a pixel, each times the weight that the pixel filter gives it, 56 bytes. Each is an
+/// unevaluated sum of two floats, so that 10⁶ samples lose nothing of their mean, and nothing of their variance that
+/// exceeds 10⁻⁹·mean².
 #[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FilmPixel {

@@ -437,3 +437,42 @@ fn derivatives_of_triangles_invert_their_texture_coordinates() {
     let flat = TriangleUvs::new([Vec2::ONE; 3]).derivatives([Vec3::X, Vec3::Y, Vec3::Z]);
     assert_eq!(flat, (Vec3::ZERO, Vec3::ZERO));
 }
+
+/// An image of four versions, each of which is grey as its number: lookups find, between two of them, the number of halvings
+/// after which a texel is as large as the footprint, by area.
+#[test]
+fn versions_are_looked_up_by_footprint() {
+    let words: Vec<u32> = [(0.0_f32, 16 * 8), (1.0, 8 * 4), (2.0, 4 * 2), (3.0, 2)]
+        .into_iter()
+        .flat_map(|(grey, texels)| vec![grey.to_bits(); 3 * texels])
+        .collect();
+    let texture = |filter, smaller| Texture {
+        image_from_uv: [[0.5, 0.0, 0.3], [0.0, -3.0, 0.1]],
+        first: 0,
+        width: 16,
+        height: 8,
+        kind: Texture::kind([Wrap::Repeat; 2], Format::RgbF32, Channel::Rgb),
+        op: Texture::image_op(filter, smaller),
+        reserved: 0,
+    };
+    let look = |texture: Texture, footprint: f32| {
+        let mut scene = empty_scene();
+        (scene.textures, scene.texels) = (&raw const texture, words.as_ptr());
+        let at = At { footprint, ..At::new(&scene, Vec2::new(0.4, 0.9)) };
+        f64::from(Color { value: Vec3::ONE, texture: 0 }.at::<Full>(&at).x)
+    };
+    // Texels for one unit of u and v.
+    let density = (0.5 * 16.0 * 3.0 * 8.0_f64).sqrt();
+    for footprint in [0.0, 0.001, 0.05, 0.1, 0.15, 0.2, 0.27, 0.5, 0.53, 0.6, 1.0, 1e9, f32::INFINITY] {
+        let expected = (f64::from(footprint) * density).log2().clamp(0.0, 3.0);
+        let found = look(texture(Filter::Mipmap, 3), footprint);
+        assert!((found - expected).abs() < 1e-4, "{footprint}: {found}, not {expected}");
+        assert_eq!(look(texture(Filter::Linear, 0), footprint), 0.0);
+    }
+    assert_eq!(look(texture(Filter::Mipmap, 1), 1e9), 1.0, "the last that there is");
+    assert_eq!(look(texture(Filter::Mipmap, 3), f32::NAN), 0.0);
+    assert!(
+        (look(texture(Filter::Mipmap, 3), 0.2) - (0.2 * 16.0_f64).log2()).abs() > 0.1,
+        "control: another density"
+    );
+}

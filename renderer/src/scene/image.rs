@@ -383,8 +383,7 @@ mod tests {
         assert_eq!(floats(&image(&exr(4096.0), RADIANCE))[0], 4096.0);
         for (r, expected) in [(-2.0, 0.0), (2e9, MAX_RADIANCE)] {
             let read = load(&exr(r), RADIANCE).unwrap();
-            let message =
-                "has pixels outside 0 to 1e9, which are brought there; the first is in column 0 of row 0";
+            let message = "has pixels outside 0 to 1000000000, which are brought there; the first is in column 0 of row 0";
             assert_eq!(read.warning.as_deref(), Some(message));
             assert_eq!(floats(&read.image)[0], expected);
         }
