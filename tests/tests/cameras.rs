@@ -6,8 +6,8 @@ use glam::{Affine2, Affine3A, DVec3, Vec2, Vec3};
 use renderer::assemble::SceneData;
 use renderer::film::Film;
 use renderer::scene::{
-    Bitmap, Camera, Color, Description, DiffuseMaterial, Environment, Format, FovAxis, Geometry, Image, Lens,
-    MaterialKind, PixelFilter, Projection, Scalar, Shape, TexelFilter, Texture,
+    Bitmap, Camera, Color, Description, DiffuseMaterial, Direct, Environment, Format, FovAxis, Geometry,
+    Image, Lens, MaterialKind, PixelFilter, Projection, Sampler, Scalar, Shape, TexelFilter, Texture,
 };
 use torrance_tests::closed::{camera, description, shape};
 use torrance_tests::{assembled, machines};
@@ -78,7 +78,7 @@ fn edge(filter: PixelFilter) -> Description {
         Affine3A::from_translation(Vec3::new(x, 0.0, 0.0)) * Affine3A::from_scale(Vec3::splat(2.0));
     let mut scene = description(16, camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0), 1.0, vec![quad]);
     scene.camera.projection = Projection::Orthographic { size: 1.0, axis: FovAxis::X };
-    (scene.render.max_depth, scene.render.filter) = (1, filter);
+    (scene.render.max_depth, scene.render.filter, scene.render.sampler) = (1, filter, Sampler::Sobol);
     scene
 }
 
@@ -120,7 +120,7 @@ fn filters_blur_edges_as_they_should() {
             };
             let error = |f: Profile| (2..14).map(|c| (mean(c) - expected(f, c)).abs()).fold(0.0, f64::max);
             println!("{filter:?}: {:.1e}", error(f));
-            assert!(error(f) < 2e-3, "{filter:?}: {}", error(f));
+            assert!(error(f) < 1e-3, "{filter:?}: {}", error(f));
             for other in [gaussian, mitchell, tent] {
                 assert!(std::ptr::fn_addr_eq(f, other) || error(other) > 0.01, "control: {filter:?}");
             }
@@ -145,7 +145,8 @@ fn floor(size: u32, height: f32, images: Vec<Image>, textures: Vec<Texture>, tex
         roughness: Scalar::new(0.0),
         reserved: [0; 2],
     });
-    scene.render.max_depth = 2;
+    // What a diffuse surface reflects of a constant sky is without noise then.
+    (scene.render.max_depth, scene.render.direct) = (2, Direct::Bsdf);
     scene
 }
 
@@ -174,7 +175,7 @@ fn number_versions(scene: &mut SceneData, side: u32) {
 /// axis of the ellipse.
 #[test]
 fn versions_are_chosen_by_what_pixels_see() {
-    for height in [30.0, 120.0] {
+    for height in [20.0, 60.0] {
         let (image, texture) = tiled(256, TexelFilter::Mipmap, |_, _| 0.5);
         let description = floor(9, height, vec![image], vec![texture], 0);
         let mut scene = assembled(&description);
@@ -193,7 +194,8 @@ fn versions_are_chosen_by_what_pixels_see() {
                 };
                 let length = (meets(row as f64) - meets(row as f64 + 1.0)).length();
                 let expected = (length * 256.0 / 8.0).log2();
-                assert!((found - expected).abs() < 0.15, "row {row} from {height}: {found}, not {expected}");
+                println!("row {row} from {height}: {found}, expected {expected}");
+                assert!((found - expected).abs() < 0.02, "row {row} from {height}: {found}, not {expected}");
                 assert!((found - expected - 0.5).abs() > 0.2, "control: the mean of the axes at 45°");
             }
         }
@@ -209,7 +211,7 @@ fn smaller_versions_are_smoother_and_as_bright() {
     };
     let render = |filter| {
         let (image, texture) = tiled(256, filter, chance);
-        let scene = floor(32, 100.0, vec![image], vec![texture], 0);
+        let scene = floor(32, 20.0, vec![image], vec![texture], 0);
         let film = machines()[0].render(&assembled(&scene), 64);
         let n = film.pixels.len() as f64;
         let mean = film.pixels.iter().map(|p| p.mean()[0]).sum::<f64>() / n;
@@ -245,7 +247,7 @@ fn colours_of_vertices_are_interpolated() {
         roughness: Scalar::new(0.0),
         reserved: [0; 2],
     });
-    scene.render.max_depth = 2;
+    (scene.render.max_depth, scene.render.direct) = (2, Direct::Bsdf);
     for machine in machines() {
         let film = machine.render(&assembled(&scene), 256);
         for column in 0..16 {
@@ -253,7 +255,7 @@ fn colours_of_vertices_are_interpolated() {
             for row in [0, 5, 15] {
                 let [a, b, c] = film.pixels[16 * row + column].mean();
                 let error = (a - 0.8 * r).abs() + (b - 0.4).abs() + (c - 0.4 * (1.0 - r)).abs();
-                assert!(error < 3e-3, "column {column}: {a} {b} {c}");
+                assert!(error < 6e-3, "column {column}: {a} {b} {c}");
                 assert!((a - 0.8 * (1.0 - r)).abs() > 0.02, "control: the other way around");
             }
         }
