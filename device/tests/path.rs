@@ -18,22 +18,23 @@ use glam::{Vec2, Vec3};
 #[test]
 fn sizes_of_what_host_and_gpu_share_are_known() {
     let [node, primitive, material, header, texture, coat, uvs] = [80, 48, 256, 48, 48, 64, 32];
-    let [light, alias, camera, pixel] = [64, 8, 112, 56];
-    let sizes = [node, primitive, material, header, coat, texture, uvs, light, alias, camera, pixel];
-    assert_eq!(&LAYOUT[..11], &sizes);
+    let [light, alias] = [64, 8];
+    assert_eq!(&LAYOUT[..9], &[node, primitive, material, header, coat, texture, uvs, light, alias]);
+    assert_eq!(&LAYOUT[13..15], &[112, 56], "Camera, FilmPixel");
     let by_field = |sizes: &[usize]| sizes.iter().sum::<usize>() as u32;
-    assert_eq!(LAYOUT[12], by_field(&[4; 5]), "PathSettings");
-    assert_eq!(LAYOUT[11] % 8, 0, "SceneView holds pointers");
-    let args = LAYOUT[11] + 8 + LAYOUT[12] + 4 * 7;
-    assert_eq!(LAYOUT[13], args.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
-    assert_eq!(LAYOUT[15], LAYOUT[11], "the film follows the scene");
-    assert_eq!(LAYOUT[21], by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");
+    let [scene, settings, args, _, film] = [15, 16, 17, 18, 19].map(|i| LAYOUT[i]);
+    assert_eq!(settings, by_field(&[4; 5]), "PathSettings");
+    assert_eq!(scene % 8, 0, "SceneView holds pointers");
+    let fields = scene + 8 + settings + 4 * 7;
+    assert_eq!(args, fields.next_multiple_of(16), "MegakernelArgs has no hole but at its end");
+    assert_eq!(film, scene, "the film follows the scene");
+    assert_eq!(LAYOUT[25], by_field(&[24; 5]) + by_field(&[4; 3]), "FirstHitPixel");
     assert_eq!(
-        (LAYOUT[22], LAYOUT[23]),
-        ((LAYOUT[13] + 8).next_multiple_of(16), LAYOUT[13]),
+        (LAYOUT[26], LAYOUT[27]),
+        ((args + 8).next_multiple_of(16), args),
         "the arguments, then texture coordinates"
     );
-    assert_eq!(&LAYOUT[24..], &[48, 16, 48], "TriangleColors, FilterPart, Combination");
+    assert_eq!(&LAYOUT[29..], &[48, 16, 48], "TriangleColors, FilterPart, Combination");
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);

@@ -480,21 +480,25 @@ mod tests {
     #[test]
     fn control_other_descriptions_are_rejected() {
         let changed = |change: fn(&mut Texture)| error(|textures| textures.iter_mut().for_each(change));
-        let swapped = changed(|t| match t {
-            Texture::Checker { colors, .. } => colors.swap(0, 1),
-            _ => {}
+        let swapped = changed(|t| {
+            if let Texture::Checker { colors, .. } = t {
+                colors.swap(0, 1);
+            }
         });
-        let weighed = changed(|t| match t {
-            Texture::Mix { weight, .. } => weight.value *= 1.01,
-            _ => {}
+        let weighed = changed(|t| {
+            if let Texture::Mix { weight, .. } = t {
+                weight.value *= 1.01;
+            }
         });
-        let ordered = changed(|t| match t {
-            Texture::Mix { colors, .. } => colors.swap(0, 1),
-            _ => {}
+        let ordered = changed(|t| {
+            if let Texture::Mix { colors, .. } = t {
+                colors.swap(0, 1);
+            }
         });
-        let channel = changed(|t| match t {
-            Texture::VertexColor { channel } => *channel = Channel::R,
-            _ => {}
+        let channel = changed(|t| {
+            if let Texture::VertexColor { channel } = t {
+                *channel = Channel::R;
+            }
         });
         for found in [swapped, weighed, ordered, channel] {
             assert!(found > 1e-3, "{found:e}");
