@@ -217,13 +217,13 @@ def transforms():
     m = Model()
     room(m)
     box = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
-    corners = np.concatenate([box * [1, 0.3, 0.4], box * [0.3, 1.2, 0.4]])
+    corners = np.concatenate([box * [1, 0.3, 0.4], box * [0.3, 0.9, 0.4] + [0, 0.3, 0]])
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     triangles = [k + o for o in (0, 8) for a, b, c, d in faces for k in (a, b, c, a, c, d)]
     flat = m.mesh(m.primitive(m.diffuse([0.7, 0.3, 0.2]), POSITION=m.accessor(corners[triangles], bounds=True)))
     points, normals, _, indices = sphere(32, 16)
     ball = m.mesh(m.primitive(m.diffuse([0.2, 0.5, 0.7]), m.accessor(indices, "u2"), POSITION=m.accessor(points, bounds=True), NORMAL=m.accessor(normals)))
-    parent = m.node(name="uneven", translation=[-2, 0.2, 0], scale=[1.2, 0.8, 0.6], rotation=turn([0, 1, 0], 30))
+    parent = m.node(name="uneven", translation=[-1.7, 0.2, 0], scale=[1.2, 0.8, 0.6], rotation=turn([0, 1, 0], 30))
     m.node(parent, name="L", mesh=flat)
     m.node(parent, name="mirrored L", mesh=flat, translation=[-0.4, 1.2, 0], scale=[-1, 1, 1], rotation=turn([0, 0, 1], 25))
     m.node(parent, name="ellipsoid", mesh=ball, translation=[0.3, 1.9, 0.5], scale=[0.5, -0.8, 0.4], rotation=turn([1, 1, 0], 40))
@@ -236,7 +236,7 @@ def transforms():
     }
     small = m.mesh(m.primitive(m.diffuse([0.6, 0.6, 0.2]), m.accessor(indices, "u2"), POSITION=m.accessor(points, bounds=True), NORMAL=m.accessor(normals)))
     m.node(name="instances", mesh=small, extensions={"EXT_mesh_gpu_instancing": {"attributes": attributes}})
-    m.camera([0.3, 2.2, 8], [0, 1.6, 0], {"yfov": 0.6})
+    m.camera([0.3, 2.2, 8.5], [0, 1.6, 0], {"yfov": 0.66})
     m.write("transforms")
 
 
@@ -253,8 +253,8 @@ def colors():
     ]
     for k, attributes in enumerate(kinds):
         mesh = m.quad(attributes.pop("material"), [[0, 1], [1, 1], [1, 0], [0, 0]], **attributes)
-        m.node(mesh=mesh, name=f"tile {k}", translation=[2.4 * k - 2.4, 1.7, 0], rotation=turn([1, 0, 0], -10))
-    m.camera([0, 2.0, 8], [0, 1.6, 0], {"yfov": 0.6})
+        m.node(mesh=mesh, name=f"tile {k}", translation=[2.3 * k - 2.3, 1.7, 0], rotation=turn([1, 0, 0], -10))
+    m.camera([0, 2.0, 9.5], [0, 1.6, 0], {"yfov": 0.6})
     m.write("colors")
 
 

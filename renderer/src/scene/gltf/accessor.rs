@@ -7,8 +7,8 @@ use super::json::Node;
 
 /// Most elements that are read from accessors, those that several meshes share counted for each.
 pub(super) const MAX_ELEMENTS: u64 = 1 << 28;
-/// Most elements of an accessor without a buffer view, which are all zero but for those that it lists.
-pub(super) const MAX_ZEROS: usize = 1 << 24;
+/// As how many elements counts one of an accessor without a buffer view, which no bytes of a file stand for.
+const ZERO: u64 = 16;
 
 pub(super) const ACCESSOR: &[&str] =
     &["bufferView", "byteOffset", "componentType", "normalized", "count", "type", "max", "min", "sparse"];
@@ -146,13 +146,13 @@ impl<'b, 'a> Accessors<'b, 'a> {
             _ => 16,
         };
         let counted = node.require("count")?;
-        let count = self.spend(&counted, counted.whole()?)?;
+        let count = counted.whole()?;
+        let cost = if node.get("bufferView").is_some() { count } else { count.saturating_mul(ZERO) };
+        self.spend(&counted, cost)?;
+        let count = count as usize;
         let size = component.size() * width;
         let elements = match node.get("bufferView") {
             Some(_) => Some(Elements::of(self.buffers, &node, count, size)?),
-            None if count > MAX_ZEROS => {
-                return counted.fail(format!("is {count}; without a \"bufferView\" it may be {MAX_ZEROS}"));
-            }
             None => None,
         };
         let sparse = match node.get("sparse") {
@@ -164,11 +164,11 @@ impl<'b, 'a> Accessors<'b, 'a> {
     }
 
     /// A number of elements, taken from those that may be read.
-    pub(super) fn spend(&self, node: &Node<'a>, count: u64) -> Option<usize> {
+    pub(super) fn spend(&self, node: &Node<'a>, count: u64) -> Option<()> {
         match self.left.get().checked_sub(count) {
             Some(left) => {
                 self.left.set(left);
-                Some(count as usize)
+                Some(())
             }
             None => node.fail(format!(
                 "asks for {count} elements: with those before, more than {MAX_ELEMENTS}, the most of a file"
