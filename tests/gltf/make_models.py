@@ -331,7 +331,7 @@ def materials():
     none = {"KHR_materials_specular": {"specularFactor": 0}}
     balls = [
         dict(pbr=metal | {"roughnessFactor": 0.4}),
-        dict(pbr=metal | {"metallicRoughnessTexture": packed, "roughnessFactor": 0.8}),
+        dict(pbr=metal | {"metallicRoughnessTexture": packed, "roughnessFactor": 0.8}, **none),
         dict(pbr=dark | {"roughnessFactor": 0.3}, KHR_materials_ior={"ior": 2.0}),
         dict(pbr=dark | {"roughnessFactor": 0.5}, KHR_materials_specular={"specularFactor": 0.8, "specularColorFactor": [1, 3, 6], "specularTexture": packed}),
         dict(pbr=metal | {"roughnessFactor": 0.35}, KHR_materials_anisotropy={"anisotropyStrength": 0.8, "anisotropyRotation": 0.6}),
