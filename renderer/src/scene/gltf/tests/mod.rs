@@ -1,5 +1,6 @@
 //! What is read of a file, and what is said of one that is wrong.
 
+mod fuzz;
 mod malformed;
 mod materials;
 
