@@ -16,11 +16,14 @@ use obvhs::triangle::Triangle;
 
 use rayon::prelude::*;
 
-use super::Error;
+use super::{Error, build};
 use super::placement::{Placement, world_box};
 
 /// Largest number of primitives, pieces of split ones included, that node and primitive indices can name.
 pub(super) const MAX_PRIMITIVES: usize = 1 << 29;
+
+/// Number of primitives from which on the hierarchy has to be built quickly, in little memory.
+const LARGE: usize = 1_000_000;
 
 pub(super) struct Bvh {
     pub(super) nodes: Vec<Node>,
@@ -31,14 +34,18 @@ pub(super) struct Bvh {
 
 /// Builds a hierarchy, after splitting the boxes of large triangles, and puts the primitives into the order of its
 /// leaves.
-pub(super) fn build(prims: &[Primitive]) -> Result<Bvh, Error> {
+pub(super) fn build(prims: Vec<Primitive>) -> Result<Bvh, Error> {
     if prims.len() > MAX_PRIMITIVES {
         return Err(Error::TooManyPrimitives(prims.len()));
     }
     if prims.is_empty() {
         return Ok(Bvh { nodes: vec![bytemuck::Zeroable::zeroed()], prims: Vec::new(), sources: Vec::new() });
     }
-    let (boxes, indices) = split(prims);
+    if prims.len() >= LARGE {
+        let bvh = build::build(prims);
+        return check_depth(&bvh.nodes).map(|()| bvh);
+    }
+    let (boxes, indices) = split(&prims);
     if boxes.len() > MAX_PRIMITIVES {
         return Err(Error::TooManyPrimitives(boxes.len()));
     }
@@ -54,11 +61,15 @@ fn tree(boxes: &[Aabb], indices: Vec<u32>, leaf: u32) -> Result<(Vec<Node>, Vec<
     let cwbvh = bvh2_to_cwbvh(&bvh2, leaf, true, false);
     // The same 80 bytes, but for our stricter alignment.
     let nodes: Vec<Node> = bytemuck::pod_collect_to_vec(&cwbvh.nodes);
-    let depth = depth(&nodes);
-    if depth > STACK_SIZE {
-        return Err(Error::TooDeep(depth));
-    }
+    check_depth(&nodes)?;
     Ok((nodes, cwbvh.primitive_indices))
+}
+
+fn check_depth(nodes: &[Node]) -> Result<(), Error> {
+    match depth(nodes) {
+        depth if depth > STACK_SIZE => Err(Error::TooDeep(depth)),
+        _ => Ok(()),
+    }
 }
 
 /// The trees of a scene, one after another.
@@ -76,14 +87,16 @@ pub(super) struct Forest {
 }
 
 /// Builds the trees of the world, of the groups, and of the instances.
-pub(super) fn plant(placement: &Placement, prims: &[Primitive]) -> Result<Forest, Error> {
+pub(super) fn plant(placement: &Placement, mut prims: Vec<Primitive>) -> Result<Forest, Error> {
+    let of_groups = prims.split_off(placement.world);
+    let group = |range: &Range<usize>| &of_groups[range.start - placement.world..range.end - placement.world];
     let mut forest = Forest::default();
-    forest.add(prims, 0..placement.world)?;
+    forest.add(prims, 0)?;
     let mut roots = vec![0; placement.groups.len()];
-    for (root, group) in roots.iter_mut().zip(&placement.groups) {
-        if !group.is_empty() {
+    for (root, range) in roots.iter_mut().zip(&placement.groups) {
+        if !range.is_empty() {
             *root = forest.nodes.len() as u32;
-            forest.add(prims, group.clone())?;
+            forest.add(group(range).to_vec(), range.start as u32)?;
         }
     }
     if placement.instances.is_empty() {
@@ -92,10 +105,9 @@ pub(super) fn plant(placement: &Placement, prims: &[Primitive]) -> Result<Forest
     if placement.instances.len() > MAX_PRIMITIVES {
         return Err(Error::TooManyInstances(placement.instances.len()));
     }
-    let of_group = |group: &Range<usize>| bounds(&prims[group.clone()]);
-    let of_groups: Vec<Aabb> = placement.groups.iter().map(of_group).collect();
+    let group_boxes: Vec<Aabb> = placement.groups.iter().map(|range| bounds(group(range))).collect();
     let world_box = |instance: &Instance| {
-        let Aabb { min, max } = of_groups[instance.group as usize];
+        let Aabb { min, max } = group_boxes[instance.group as usize];
         let [lo, hi] = world_box(instance, min.into(), max.into());
         Aabb::new(lo.into(), hi.into())
     };
@@ -110,16 +122,20 @@ pub(super) fn plant(placement: &Placement, prims: &[Primitive]) -> Result<Forest
 }
 
 impl Forest {
-    /// Adds the tree of a range of the scene's primitives.
-    fn add(&mut self, prims: &[Primitive], range: Range<usize>) -> Result<(), Error> {
-        let bvh = build(&prims[range.clone()])?;
+    /// Adds the tree of primitives that follow one another in the scene, from `first` on.
+    fn add(&mut self, prims: Vec<Primitive>, first: u32) -> Result<(), Error> {
+        let bvh = build(prims)?;
+        if self.nodes.is_empty() {
+            (self.nodes, self.prims, self.sources) = (bvh.nodes, bvh.prims, bvh.sources);
+            return Ok(());
+        }
         let total = self.prims.len() + bvh.prims.len();
         if total > MAX_PRIMITIVES {
             return Err(Error::TooManyPrimitives(total));
         }
         self.append(bvh.nodes, self.prims.len() as u32);
         self.prims.extend(bvh.prims);
-        self.sources.extend(bvh.sources.iter().map(|source| source + range.start as u32));
+        self.sources.extend(bvh.sources.iter().map(|source| source + first));
         Ok(())
     }
 
@@ -221,7 +237,8 @@ fn split(prims: &[Primitive]) -> (Vec<Aabb>, Vec<u32>) {
     (boxes, indices)
 }
 
-fn aabb(prim: &Primitive) -> Aabb {
+/// The box around a primitive.
+pub(super) fn aabb(prim: &Primitive) -> Aabb {
     let (lo, hi) = if prim.is_sphere() {
         (prim.a - prim.b.x, prim.a + prim.b.x)
     } else if prim.is_disk() {
@@ -263,7 +280,7 @@ mod tests {
 
     /// Every primitive is in the tree, and the tree can be traversed.
     fn holds(prims: &[Primitive]) {
-        let bvh = build(prims).expect("it builds");
+        let bvh = build(prims.to_vec()).expect("it builds");
         let mut found: Vec<_> =
             bvh.prims.iter().map(|p| (p.a.to_array(), p.b.x)).map(|x| format!("{x:?}")).collect();
         let mut expected: Vec<_> =

@@ -1,5 +1,6 @@
 //! From a description to flat data, ready to upload.
 
+mod build;
 mod bvh;
 mod camera;
 mod environment;
@@ -194,7 +195,9 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         prim.light = *light;
     }
     let start = Instant::now();
-    let bvh = bvh::plant(&placement, &prims)?;
+    let kinds = [Primitive::is_triangle, Primitive::is_sphere, Primitive::is_disk, Primitive::is_cylinder];
+    let [triangles, spheres, disks, cylinders] = kinds.map(|is| count(&prims, is));
+    let bvh = bvh::plant(&placement, prims)?;
     let bvh_time = start.elapsed();
     let filter = filter::parts(&description.render.filter);
     name_leaves(&mut lights.emissive, &bvh.sources);
@@ -215,10 +218,10 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
         + size_of_val(&*lights.emissive)
         + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
     let stats = Stats {
-        triangles: count(&prims, Primitive::is_triangle),
-        spheres: count(&prims, Primitive::is_sphere),
-        disks: count(&prims, Primitive::is_disk),
-        cylinders: count(&prims, Primitive::is_cylinder),
+        triangles,
+        spheres,
+        disks,
+        cylinders,
         groups: placement.groups.iter().filter(|group| !group.is_empty()).count(),
         instances: bvh.instances.len(),
         seen: bvh.instances.iter().map(|i| placement.groups[i.group as usize].len() as u64).sum::<u64>()
