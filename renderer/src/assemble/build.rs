@@ -4,6 +4,7 @@
 //! wide nodes on its own, and so does the tree above them; what is needed on the way is never more than for some dozens
 //! of treelets.
 
+mod pieces;
 mod sah;
 
 use device::bvh::Node;
@@ -15,7 +16,8 @@ use obvhs::cwbvh::bvh2_to_cwbvh::bvh2_to_cwbvh;
 use rayon::prelude::*;
 
 use super::bvh::{Bvh, aabb};
-use sah::{Bins, Extent, Grid, partition};
+use pieces::{Piece, cut};
+use sah::{Bins, Boxes, Extent, Grid};
 
 /// Most primitives of a treelet: what is made of them on the way fits a core's second cache.
 const TREELET: usize = 4096;
@@ -29,69 +31,138 @@ const TASK: usize = 1 << 14;
 /// Primitives of a leaf at most, which a byte of [`Node::meta`] can tell.
 const LEAF: u32 = 3;
 
+/// Bit of an element of [`References::sources`] that is not the index of a primitive but of a piece.
+const PIECE: u32 = 1 << 31;
+
 /// Builds a hierarchy, and puts the primitives into the order of its leaves.
 pub(super) fn build(mut prims: Vec<Primitive>) -> Bvh {
-    let mut sources: Vec<u32> = (0..prims.len() as u32).collect();
-    let top = divide(&mut prims, &mut sources, 0);
-    let mut parts = Vec::new();
-    let bvh2 = top.flatten(&mut parts);
+    let pieces = cut(&prims);
+    let mut sources = sources(&mut prims, &pieces);
+    let all = References { prims: &mut prims, sources: &mut sources, pieces: &pieces };
+    let mut treelets = Vec::new();
+    let bvh2 = divide(all, 0).flatten(&mut treelets);
     let (mut nodes, roots) = widen_top(&bvh2);
     // A node has five to six children; what is reserved and not used costs nothing.
-    nodes.reserve(prims.len() / 4);
+    nodes.reserve(treelets.iter().map(|t| t.references.len()).sum::<usize>() / 4);
     let mut first_prim = 0;
-    let mut treelets = slices(&mut prims, &mut sources, &parts);
     for (batch, roots) in treelets.chunks_mut(BATCH).zip(roots.chunks(BATCH)) {
         let built: Vec<Vec<Node>> = batch.par_iter_mut().map(Treelet::widen).collect();
         for ((treelet, built), root) in batch.iter().zip(built).zip(roots) {
             append(&mut nodes, &built, *root, first_prim);
-            first_prim += treelet.prims.len() as u32;
+            first_prim += treelet.references.len() as u32;
         }
     }
     nodes.shrink_to_fit();
+    for source in sources.iter_mut().filter(|source| **source & PIECE != 0) {
+        *source = pieces[(*source & !PIECE) as usize].source;
+    }
     Bvh { nodes, prims, sources }
 }
 
-/// The tree above the treelets.
-struct Part {
-    bounds: Aabb,
-    kind: PartKind,
+/// What each reference stands for: the first piece of a primitive takes its place, the others follow all primitives.
+fn sources(prims: &mut Vec<Primitive>, pieces: &[Piece]) -> Vec<u32> {
+    // No more than are needed: each takes 52 bytes.
+    prims.reserve_exact(pieces.len());
+    let mut sources = Vec::with_capacity(prims.len() + pieces.len());
+    sources.extend(0..prims.len() as u32);
+    for (i, piece) in pieces.iter().enumerate() {
+        let source = PIECE | i as u32;
+        match sources[piece.source as usize] {
+            first if first & PIECE == 0 => sources[piece.source as usize] = source,
+            _ => {
+                prims.push(prims[piece.source as usize]);
+                sources.push(source);
+            }
+        }
+    }
+    sources
 }
 
-enum PartKind {
-    /// A treelet of so many primitives, below so many levels.
-    Treelet(usize, u32),
-    Split(Box<[Part; 2]>),
+/// Primitives and pieces of such, some of those of the scene.
+struct References<'a> {
+    prims: &'a mut [Primitive],
+    /// Index of the primitive, or with [`PIECE`] of the piece that stands for it.
+    sources: &'a mut [u32],
+    pieces: &'a [Piece],
+}
+
+impl Boxes for References<'_> {
+    fn len(&self) -> usize {
+        self.prims.len()
+    }
+
+    #[inline(always)]
+    fn bounds(&self, i: usize) -> Aabb {
+        match self.sources[i] {
+            source if source & PIECE != 0 => self.pieces[(source & !PIECE) as usize].bounds,
+            _ => aabb(&self.prims[i]),
+        }
+    }
+
+    fn swap(&mut self, i: usize, j: usize) {
+        self.prims.swap(i, j);
+        self.sources.swap(i, j);
+    }
+}
+
+impl<'a> References<'a> {
+    fn split_at(self, middle: usize) -> (Self, Self) {
+        let (left, right) = self.prims.split_at_mut(middle);
+        let (left_sources, right_sources) = self.sources.split_at_mut(middle);
+        let of = |prims, sources| References { prims, sources, pieces: self.pieces };
+        (of(left, left_sources), of(right, right_sources))
+    }
+
+    /// Ranges of the references, for as many tasks.
+    fn tasks(&self) -> impl ParallelIterator<Item = std::ops::Range<usize>> + use<> {
+        let len = self.len();
+        (0..len.div_ceil(TASK)).into_par_iter().map(move |i| i * TASK..len.min((i + 1) * TASK))
+    }
+}
+
+/// The tree above the treelets.
+struct Part<'a> {
+    bounds: Aabb,
+    kind: PartKind<'a>,
+}
+
+enum PartKind<'a> {
+    Treelet(Treelet<'a>),
+    Split(Box<[Part<'a>; 2]>),
+}
+
+/// Some thousand neighbours.
+struct Treelet<'a> {
+    references: References<'a>,
+    /// Levels of the tree above.
+    level: u32,
 }
 
 /// Divides primitives down to treelets, each of which is in one place afterwards, from left to right.
-fn divide(prims: &mut [Primitive], sources: &mut [u32], level: u32) -> Part {
-    let extent = prims
-        .par_chunks(TASK)
-        .map(|prims| Extent::of(prims.iter().map(aabb)))
-        .reduce(Extent::empty, Extent::union);
-    let bounds = extent.bounds;
-    if prims.len() <= TREELET {
-        return Part { bounds, kind: PartKind::Treelet(prims.len(), level) };
+fn divide(mut references: References<'_>, level: u32) -> Part<'_> {
+    let bounds = |i| references.bounds(i);
+    let extent =
+        references.tasks().map(|task| Extent::of(task.map(bounds))).reduce(Extent::empty, Extent::union);
+    if references.len() <= TREELET {
+        return Part { bounds: extent.bounds, kind: PartKind::Treelet(Treelet { references, level }) };
     }
     let grid = Grid::new(&extent);
-    let bins = prims
-        .par_chunks(TASK)
-        .map(|prims| Bins::of(&grid, prims.iter().map(aabb)))
+    let bins = references
+        .tasks()
+        .map(|task| Bins::of(&grid, task.map(bounds)))
         .reduce(Bins::empty, |a, b| a.union(&b));
     let middle = match bins.best(&grid).filter(|_| level < sah::MAX_LEVELS) {
-        Some(split) => partition(prims, |p| split.is_left(&aabb(p)), |i, j| sources.swap(i, j)),
-        None => prims.len() / 2,
+        Some(split) => references.partition(&split),
+        None => references.len() / 2,
     };
-    let (left, right) = prims.split_at_mut(middle);
-    let (left_sources, right_sources) = sources.split_at_mut(middle);
-    let (left, right) =
-        rayon::join(|| divide(left, left_sources, level + 1), || divide(right, right_sources, level + 1));
-    Part { bounds, kind: PartKind::Split(Box::new([left, right])) }
+    let (left, right) = references.split_at(middle);
+    let (left, right) = rayon::join(|| divide(left, level + 1), || divide(right, level + 1));
+    Part { bounds: extent.bounds, kind: PartKind::Split(Box::new([left, right])) }
 }
 
-impl Part {
-    /// The binary tree, whose leaf i is treelet i, and the size and level of each treelet.
-    fn flatten(&self, treelets: &mut Vec<(usize, u32)>) -> Bvh2 {
+impl<'a> Part<'a> {
+    /// The binary tree, whose leaf i is treelet i, and the treelets.
+    fn flatten(self, treelets: &mut Vec<Treelet<'a>>) -> Bvh2 {
         let mut bvh2 = Bvh2::zeroed(0);
         bvh2.nodes.push(Bvh2Node::default());
         self.flatten_to(&mut bvh2, 0, treelets);
@@ -99,17 +170,17 @@ impl Part {
         bvh2
     }
 
-    fn flatten_to(&self, bvh2: &mut Bvh2, node: usize, treelets: &mut Vec<(usize, u32)>) {
-        match &self.kind {
-            PartKind::Treelet(size, level) => {
+    fn flatten_to(self, bvh2: &mut Bvh2, node: usize, treelets: &mut Vec<Treelet<'a>>) {
+        match self.kind {
+            PartKind::Treelet(treelet) => {
                 bvh2.nodes[node] = Bvh2Node::new(self.bounds, 1, treelets.len() as u32);
-                treelets.push((*size, *level));
+                treelets.push(treelet);
             }
             PartKind::Split(parts) => {
                 let first = bvh2.nodes.len();
                 bvh2.nodes[node] = Bvh2Node::new(self.bounds, 0, first as u32);
                 bvh2.nodes.extend([Bvh2Node::default(); 2]);
-                for (i, part) in parts.iter().enumerate() {
+                for (i, part) in parts.into_iter().enumerate() {
                     part.flatten_to(bvh2, first + i, treelets);
                 }
             }
@@ -117,37 +188,16 @@ impl Part {
     }
 }
 
-/// The primitives of a treelet.
-struct Treelet<'a> {
-    prims: &'a mut [Primitive],
-    sources: &'a mut [u32],
-    level: u32,
-}
-
-/// The primitives of all treelets.
-fn slices<'a>(
-    mut prims: &'a mut [Primitive],
-    mut sources: &'a mut [u32],
-    parts: &[(usize, u32)],
-) -> Vec<Treelet<'a>> {
-    let mut take = |&(size, level): &(usize, u32)| {
-        let (first, rest) = std::mem::take(&mut prims).split_at_mut(size);
-        let (first_sources, rest_sources) = std::mem::take(&mut sources).split_at_mut(size);
-        (prims, sources) = (rest, rest_sources);
-        Treelet { prims: first, sources: first_sources, level }
-    };
-    parts.iter().map(&mut take).collect()
-}
-
 impl Treelet<'_> {
     /// The wide nodes, root first, with indices from 0; the primitives are put into the order of the leaves.
     fn widen(&mut self) -> Vec<Node> {
-        let boxes: Vec<Aabb> = self.prims.iter().map(aabb).collect();
+        let References { prims, sources, .. } = &self.references;
+        let (old_prims, old_sources) = (prims.to_vec(), sources.to_vec());
+        let boxes: Vec<Aabb> = (0..old_prims.len()).map(|i| self.references.bounds(i)).collect();
         let cwbvh = bvh2_to_cwbvh(&sah::build(&boxes, self.level), LEAF, true, false);
-        let (prims, sources) = (self.prims.to_vec(), self.sources.to_vec());
         for (to, from) in cwbvh.primitive_indices.iter().enumerate() {
-            self.prims[to] = prims[*from as usize];
-            self.sources[to] = sources[*from as usize];
+            self.references.prims[to] = old_prims[*from as usize];
+            self.references.sources[to] = old_sources[*from as usize];
         }
         bytemuck::pod_collect_to_vec(&cwbvh.nodes)
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
 use super::{
-    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, read,
+    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, obj, ply, read,
 };
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};
@@ -164,16 +164,22 @@ enum SceneFormat {
     Toml,
     /// glTF 2.0, with its buffers beside it or within.
     Gltf,
+    /// Wavefront OBJ, with its material libraries.
+    Obj,
+    /// A single PLY mesh.
+    Ply,
 }
 
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
     fn of(path: &Path) -> Result<Self, String> {
-        const OTHERS: [&str; 8] = ["xml", "obj", "ply", "pbrt", "usd", "usda", "blend", "json"];
+        const OTHERS: [&str; 6] = ["xml", "pbrt", "usd", "usda", "blend", "json"];
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match extension.as_str() {
+            "obj" => Ok(Self::Obj),
+            "ply" => Ok(Self::Ply),
             other if OTHERS.contains(&other) => {
-                Err(format!("scenes are .toml files; .{other} files are not read"))
+                Err(format!("scenes are .toml, .gltf, .glb, .obj or .ply files; .{other} files are not read"))
             }
             "gltf" | "glb" => Ok(Self::Gltf),
             _ => Ok(Self::Toml),
@@ -185,6 +191,7 @@ impl SceneFormat {
         match self {
             Self::Toml => MAX_SCENE_BYTES,
             Self::Gltf => MAX_MESH_BYTES,
+            Self::Obj | Self::Ply => MAX_MESH_BYTES,
         }
     }
 
@@ -193,6 +200,8 @@ impl SceneFormat {
         let (description, warnings) = match self {
             Self::Toml => read::read(file, text_of(file, bytes)?, files)?,
             Self::Gltf => gltf::read(file, bytes, files)?,
+            Self::Obj => obj::read_scene(file, bytes, files)?,
+            Self::Ply => ply::read_scene(file, bytes)?,
         };
         Ok(Loaded { description, warnings })
     }

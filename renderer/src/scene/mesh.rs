@@ -7,8 +7,10 @@ use std::sync::Arc;
 use glam::{Affine3A, Vec3};
 
 use super::limits::{MAX_COORDINATE, is_degenerate};
-use super::{MeshSource, Normals, TriangleMesh, load, obj, ply};
-use crate::input::Problem;
+use super::{
+    Bounds, Description, MeshSource, Normals, RenderSettings, TriangleMesh, framing, load, obj, ply,
+};
+use crate::input::{Error, Problem};
 
 /// A mesh file.
 #[derive(Debug, Clone)]
@@ -108,6 +110,37 @@ pub(super) fn place(mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placed {
     }
     let dropped = mesh.triangles.len() - rest.triangles.len();
     Placed::Without { mesh: Arc::new(rest), dropped, first }
+}
+
+/// A scene of nothing, to be filled with a model and finished by [`Description::finish_model`].
+pub(super) fn model_scene() -> Description {
+    Description {
+        render: RenderSettings::default(),
+        camera: framing::camera(&Bounds::EMPTY),
+        environment: None,
+        lights: Vec::new(),
+        images: Vec::new(),
+        textures: Vec::new(),
+        materials: Vec::new(),
+        shapes: Vec::new(),
+        groups: Vec::new(),
+        instances: Vec::new(),
+    }
+}
+
+impl Description {
+    /// Puts a camera and, unless something shines, light around a model.
+    ///
+    /// # Errors
+    /// There is no model: nothing in the file has an area.
+    pub(super) fn finish_model(mut self, file: &str) -> Result<Self, Error> {
+        if self.shapes.is_empty() {
+            return Err(Problem::of_file(file, "nothing in the file has an area").into());
+        }
+        self.camera = framing::camera(&self.bounds());
+        framing::light(&mut self);
+        Ok(self)
+    }
 }
 
 /// Makes the normals of a mesh what is wanted, those of its file unit vectors, and says what was wrong with them.

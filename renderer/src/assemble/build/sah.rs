@@ -142,27 +142,50 @@ impl Split {
     }
 }
 
-/// Puts what is `left` first, and yields how many there are.
-pub(super) fn partition<T>(
-    items: &mut [T],
-    left: impl Fn(&T) -> bool,
-    mut swapped: impl FnMut(usize, usize),
-) -> usize {
-    let (mut i, mut j) = (0, items.len());
-    loop {
-        while i < j && left(&items[i]) {
+/// Things with boxes, to be put into another order.
+pub(super) trait Boxes {
+    fn len(&self) -> usize;
+    fn bounds(&self, i: usize) -> Aabb;
+    fn swap(&mut self, i: usize, j: usize);
+
+    /// Puts what is left of the plane first, and yields how many there are.
+    fn partition(&mut self, split: &Split) -> usize {
+        let (mut i, mut j) = (0, self.len());
+        loop {
+            while i < j && split.is_left(&self.bounds(i)) {
+                i += 1;
+            }
+            while i < j && !split.is_left(&self.bounds(j - 1)) {
+                j -= 1;
+            }
+            if i == j {
+                return i;
+            }
+            j -= 1;
+            self.swap(i, j);
             i += 1;
         }
-        while i < j && !left(&items[j - 1]) {
-            j -= 1;
-        }
-        if i == j {
-            return i;
-        }
-        j -= 1;
-        items.swap(i, j);
-        swapped(i, j);
-        i += 1;
+    }
+}
+
+/// Some of the boxes, by their indices.
+struct Order<'a> {
+    order: &'a mut [u32],
+    boxes: &'a [Aabb],
+}
+
+impl Boxes for Order<'_> {
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    #[inline(always)]
+    fn bounds(&self, i: usize) -> Aabb {
+        self.boxes[self.order[i] as usize]
+    }
+
+    fn swap(&mut self, i: usize, j: usize) {
+        self.order.swap(i, j);
     }
 }
 
@@ -173,25 +196,21 @@ pub(super) fn build(boxes: &[Aabb], levels_above: u32) -> Bvh2 {
     nodes.push(Bvh2Node::default());
     let mut work = vec![(0, 0..boxes.len(), levels_above)];
     while let Some((node, range, level)) = work.pop() {
-        let part = &mut order[range.clone()];
-        let box_of = |i: &u32| boxes[*i as usize];
-        let extent = Extent::of(part.iter().map(box_of));
+        let mut part = Order { order: &mut order[range.clone()], boxes };
+        let extent = Extent::of((0..part.len()).map(|i| part.bounds(i)));
         if part.len() == 1 {
             nodes[node] = Bvh2Node::new(extent.bounds, 1, range.start as u32);
             continue;
         }
         let split = (level < MAX_LEVELS && part.len() > 2)
             .then(|| Grid::new(&extent))
-            .and_then(|grid| Bins::of(&grid, part.iter().map(box_of)).best(&grid));
-        let middle = match split {
-            Some(split) => partition(part, |i| split.is_left(&box_of(i)), |_, _| {}),
-            None => part.len() / 2,
-        };
+            .and_then(|grid| Bins::of(&grid, (0..part.len()).map(|i| part.bounds(i))).best(&grid));
+        let middle = range.start + split.map_or(part.len() / 2, |split| part.partition(&split));
         let first = nodes.len();
         nodes[node] = Bvh2Node::new(extent.bounds, 0, first as u32);
         nodes.extend([Bvh2Node::default(); 2]);
-        work.push((first, range.start..range.start + middle, level + 1));
-        work.push((first + 1, range.start + middle..range.end, level + 1));
+        work.push((first, range.start..middle, level + 1));
+        work.push((first + 1, middle..range.end, level + 1));
     }
     let mut bvh2 = Bvh2::zeroed(0);
     bvh2.nodes = nodes;

@@ -1,12 +1,18 @@
 //! Wavefront OBJ meshes. `tobj` parses them; [`scan`] looks first, because it knows the lines.
 //!
-//! Positions, normals, texture coordinates and faces count; groups, materials, points, lines and curves are passed
-//! over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters write it; here it is 0 at
-//! the top.
+//! Positions, normals, texture coordinates and faces count, and materials where a file is a whole scene; groups, points,
+//! lines and curves are passed over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters
+//! write it; here it is 0 at the top.
 
+mod materials;
+mod mtl;
 mod scan;
+mod scene;
+
+pub(super) use scene::read_scene;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
@@ -14,6 +20,7 @@ use glam::{Vec2, Vec3};
 use super::mesh::{MeshFile, Place, finish_normals};
 use super::{Normals, TriangleMesh};
 use crate::input::Problem;
+use scan::Scanned;
 
 /// Reads the contents of an OBJ file. `file` is its name in messages; `flip_v` leaves v as it is in the file.
 pub(super) fn read(
@@ -22,19 +29,30 @@ pub(super) fn read(
     normals: Normals,
     flip_v: bool,
 ) -> Result<MeshFile, Vec<Problem>> {
-    let scanned = scan::scan(file, bytes, normals == Normals::File)?;
-    let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
-    let (models, _) =
-        tobj::load_obj_buf(&mut scanned.clean.as_bytes(), &options, |_| Err(tobj::LoadError::GenericFailure))
-            .map_err(|e| vec![Problem::of_file(file, format!("not a valid OBJ file: {e}"))])?;
+    let scanned = scan::scan(file, bytes, normals == Normals::File, false)?;
     let mut mesh = TriangleMesh::default();
-    for model in models {
-        append(&mut mesh, &model.mesh, flip_v)
-            .ok_or_else(|| vec![Problem::of_file(file, "too many vertices")])?;
+    for model in models(file, &scanned)? {
+        append(&mut mesh, &model.mesh, flip_v).ok_or_else(|| too_many(file))?;
     }
     let mut warnings = scanned.warnings;
     warnings.extend(finish_normals(file, &mut mesh, normals));
     Ok(MeshFile { mesh: Arc::new(mesh), place: Place::Lines(scanned.triangle_lines), warnings })
+}
+
+/// The faces of a file, cut where their material changes.
+fn models(file: &str, scanned: &Scanned) -> Result<Vec<tobj::Model>, Vec<Problem>> {
+    let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
+    // `mtl` knows the lines of libraries; here materials are but numbers.
+    let names = || (0..scanned.materials.len()).map(|i| (i.to_string(), i)).collect();
+    let library = |_: &Path| Ok((vec![tobj::Material::default(); scanned.materials.len()], names()));
+    match tobj::load_obj_buf(&mut scanned.clean.as_bytes(), &options, library) {
+        Ok((models, _)) => Ok(models),
+        Err(e) => Err(vec![Problem::of_file(file, format!("not a valid OBJ file: {e}"))]),
+    }
+}
+
+fn too_many(file: &str) -> Vec<Problem> {
+    vec![Problem::of_file(file, "too many vertices")]
 }
 
 /// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one

@@ -18,11 +18,15 @@ pub(super) struct Scanned {
     pub(super) clean: String,
     /// For every triangle that the faces become, the line of its face.
     pub(super) triangle_lines: Vec<u32>,
+    /// The material libraries, each with the line that names it.
+    pub(super) libraries: Vec<(usize, String)>,
+    /// The names of materials, each with the first line that uses it. In `clean`, their indices are their names.
+    pub(super) materials: Vec<(usize, String)>,
     pub(super) warnings: Vec<Problem>,
 }
 
 /// A word of a line and where it stands there, in bytes.
-type Word<'a> = (Range<usize>, &'a str);
+pub(super) type Word<'a> = (Range<usize>, &'a str);
 
 /// What of the corners of faces to copy, beside positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +34,7 @@ struct Keep {
     normals: bool,
     /// Corners without texture coordinates then get (0, 0) here.
     uvs: bool,
+    materials: bool,
 }
 
 /// Whether corners have something.
@@ -94,13 +99,19 @@ impl Counts {
 }
 
 /// Looks through an OBJ file. With `keep_normals`, the copy has vertex normals if every corner has one. It has texture
-/// coordinates if any corner has them.
-pub(super) fn scan(file: &str, bytes: &[u8], keep_normals: bool) -> Result<Scanned, Vec<Problem>> {
-    let all = Keep { normals: keep_normals, uvs: true };
+/// coordinates if any corner has them, and with `materials` the materials of faces.
+pub(super) fn scan(
+    file: &str,
+    bytes: &[u8],
+    keep_normals: bool,
+    materials: bool,
+) -> Result<Scanned, Vec<Problem>> {
+    let all = Keep { normals: keep_normals, uvs: true, materials };
     let first_pass = scan_once(file, bytes, all)?;
     let Scan { normals, uvs, total, .. } = first_pass;
     let bare = normals.mixed().filter(|_| keep_normals);
-    let keep = Keep { normals: keep_normals && bare.is_none(), uvs: uvs.with || total.texcoords == 0 };
+    let keep =
+        Keep { normals: keep_normals && bare.is_none(), uvs: uvs.with || total.texcoords == 0, materials };
     let mut out = if keep == all { first_pass.out } else { scan_once(file, bytes, keep)?.out };
     let mut warn = |line, message| out.warnings.push(Problem::at_line(file, line, "", 0..0, message));
     if let Some(line) = bare {
@@ -119,6 +130,8 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
     let out = Scanned {
         clean: String::with_capacity(bytes.len()),
         triangle_lines: Vec::new(),
+        libraries: Vec::new(),
+        materials: Vec::new(),
         warnings: Vec::new(),
     };
     let mut scan = Scan {
@@ -131,6 +144,9 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
         out,
         problems: Vec::new(),
     };
+    if keep.materials {
+        scan.out.clean.push_str("mtllib all\n");
+    }
     for (line, text) in logical_lines(bytes) {
         scan.line(line, &text);
         if scan.problems.len() >= MOST {
@@ -148,7 +164,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
 
 /// The lines of a file, from 1; those that end in a backslash go on in the next. Bytes that are not UTF-8
 /// become replacement characters: they are fine in comments and names.
-fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
+pub(super) fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     let mut lines = bytes.split(|b| *b == b'\n').enumerate();
     std::iter::from_fn(move || {
         let (number, line) = lines.next()?;
@@ -161,20 +177,23 @@ fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_, str>)> {
     })
 }
 
+/// The words of a line, up to a comment.
+pub(super) fn words_of(text: &str) -> Vec<Word<'_>> {
+    let code = text.split('#').next().unwrap_or_default();
+    let place = |w: &str| {
+        let start = w.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + w.len()
+    };
+    code.split_ascii_whitespace().map(|w| (place(w), w)).collect()
+}
+
 fn decode(line: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
 impl Scan<'_> {
     fn line(&mut self, line: usize, text: &str) {
-        let code = text.split('#').next().unwrap_or_default();
-        let words: Vec<Word<'_>> = code
-            .split_ascii_whitespace()
-            .map(|w| {
-                let start = w.as_ptr() as usize - text.as_ptr() as usize;
-                (start..start + w.len(), w)
-            })
-            .collect();
+        let words = words_of(text);
         let Some(((_, keyword), rest)) = words.split_first() else { return };
         self.so_far.count(keyword);
         let checked = match *keyword {
@@ -190,12 +209,34 @@ impl Scan<'_> {
                 }
             }),
             "f" => self.face(line, rest),
+            "usemtl" | "mtllib" if self.keep.materials => {
+                self.material(
+                    line,
+                    keyword,
+                    rest.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(" "),
+                );
+                Ok(())
+            }
             _ => Ok(()),
         };
         if let Err((span, message)) = checked {
             let whole = words[0].0.start..words[words.len() - 1].0.end;
             self.problems.push(Problem::at_line(self.file, line, text, span.unwrap_or(whole), message));
         }
+    }
+
+    /// A library, or the material of the faces that follow.
+    fn material(&mut self, line: usize, keyword: &str, name: String) {
+        if keyword == "mtllib" {
+            self.out.libraries.push((line, name));
+            return;
+        }
+        let known = self.out.materials.iter().position(|(_, n)| *n == name);
+        let index = known.unwrap_or_else(|| {
+            self.out.materials.push((line, name));
+            self.out.materials.len() - 1
+        });
+        let _ = writeln!(self.out.clean, "usemtl {index}");
     }
 
     fn copy<const N: usize>(&mut self, keyword: &str, numbers: [f32; N]) {

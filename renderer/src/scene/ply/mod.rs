@@ -9,6 +9,7 @@
 //! linear. v is taken as it stands, 0 at the top of an image, as Mitsuba has it.
 
 mod header;
+mod scene;
 mod values;
 mod write;
 
@@ -25,6 +26,7 @@ use crate::input::{Problem, quoted};
 use header::{Element, Header, Kind, Property, Type};
 use values::{Fault, Values, WithValues, with_values};
 
+pub(super) use scene::read_scene;
 pub use write::write;
 
 /// Bytes read at once.

@@ -228,3 +228,33 @@ fn broken_ply_files() {
     }
     assert!(good > 500 && bad > 1000, "{good} loaded, {bad} did not");
 }
+
+#[test]
+fn broken_libraries() {
+    const MTL: &str = "# all\nnewmtl b\nKa 1 1 1\nKd 0.5 0.25 1\nKs 0.5\nKe 1 2 3\nNs 100\nNi 1.5\nd 0.5\nillum 2\n\
+        newmtl c d\nTr 0\nPr 0.5\nPm 1\nPs 0.1\nPc 0.1\nPcr 0.2\naniso 0.5\nanisor 0.25\n";
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files::new(folder.path(), false);
+    let model = OBJ.replace("usemtl b\n", "usemtl b\nf 1 2 3\nusemtl c d\n");
+    let mut random = Random(4);
+    let (mut good, mut bad) = (0, 0);
+    for i in 0..6000 {
+        let [mtl, model] = [MTL, &model].map(str::as_bytes);
+        let (mtl, model) = match i % 4 {
+            0 => (mtl.to_vec(), mutated(model, &mut random)),
+            _ => (mutated(mtl, &mut random), model.to_vec()),
+        };
+        std::fs::write(folder.path().join("a.mtl"), mtl).unwrap();
+        match obj::read_scene("m.obj", &model, &files) {
+            Ok((scene, _)) => {
+                good += 1;
+                check(&scene);
+            }
+            Err(error) => {
+                bad += 1;
+                check_report(&error.report(false), "");
+            }
+        }
+    }
+    assert!(good > 1000 && bad > 500, "{good} loaded, {bad} did not");
+}

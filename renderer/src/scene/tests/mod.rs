@@ -3,6 +3,7 @@
 mod files;
 mod fuzz;
 mod meshes;
+mod models;
 mod ply;
 
 use glam::{Affine3A, Vec2, Vec3};
