@@ -67,6 +67,8 @@ struct Scan<'a> {
     normals: Seen,
     uvs: Seen,
     out: Scanned,
+    /// Faces and their materials, which follow all that they refer to.
+    faces: String,
     problems: Vec<Problem>,
 }
 
@@ -142,6 +144,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
         normals: Seen::default(),
         uvs: Seen::default(),
         out,
+        faces: String::new(),
         problems: Vec::new(),
     };
     if keep.materials {
@@ -156,6 +159,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
     if scan.default_uv().is_some() {
         scan.copy("vt", [0.0, 1.0]);
     }
+    scan.out.clean.push_str(&std::mem::take(&mut scan.faces));
     if scan.problems.is_empty() && scan.out.triangle_lines.is_empty() {
         scan.problems.push(Problem::at(file, "", 0..0, "the mesh is empty: there are no faces"));
     }
@@ -236,7 +240,7 @@ impl Scan<'_> {
             self.out.materials.push((line, name));
             self.out.materials.len() - 1
         });
-        let _ = writeln!(self.out.clean, "usemtl {index}");
+        let _ = writeln!(self.faces, "usemtl {index}");
     }
 
     fn copy<const N: usize>(&mut self, keyword: &str, numbers: [f32; N]) {
@@ -291,20 +295,20 @@ impl Scan<'_> {
         for (span, word) in words {
             corners.push(self.corner(word).map_err(|message| (Some(span.clone()), message))?);
         }
-        self.out.clean.push('f');
+        self.faces.push('f');
         for Corner { position, uv, normal } in corners {
             self.normals.add(normal.is_some(), line);
             self.uvs.add(uv.is_some(), line);
             let normal = normal.filter(|_| self.keep.normals);
             let uv = uv.filter(|_| self.keep.uvs).or(self.default_uv());
             let _ = match (uv, normal) {
-                (Some(uv), Some(normal)) => write!(self.out.clean, " {position}/{uv}/{normal}"),
-                (Some(uv), None) => write!(self.out.clean, " {position}/{uv}"),
-                (None, Some(normal)) => write!(self.out.clean, " {position}//{normal}"),
-                (None, None) => write!(self.out.clean, " {position}"),
+                (Some(uv), Some(normal)) => write!(self.faces, " {position}/{uv}/{normal}"),
+                (Some(uv), None) => write!(self.faces, " {position}/{uv}"),
+                (None, Some(normal)) => write!(self.faces, " {position}//{normal}"),
+                (None, None) => write!(self.faces, " {position}"),
             };
         }
-        self.out.clean.push('\n');
+        self.faces.push('\n');
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         self.out.triangle_lines.extend(std::iter::repeat_n(line, words.len() - 2));
         Ok(())
