@@ -6,6 +6,8 @@
 
 mod pieces;
 mod sah;
+#[cfg(test)]
+mod tests;
 
 use device::bvh::Node;
 use device::shape::Primitive;

@@ -16,8 +16,8 @@ use obvhs::triangle::Triangle;
 
 use rayon::prelude::*;
 
-use super::{Error, build};
 use super::placement::{Placement, world_box};
+use super::{Error, build};
 
 /// Largest number of primitives, pieces of split ones included, that node and primitive indices can name.
 pub(super) const MAX_PRIMITIVES: usize = 1 << 29;

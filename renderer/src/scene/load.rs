@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
 use super::{
-    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, obj, ply, read,
+    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, obj,
+    ply, read,
 };
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};

@@ -118,6 +118,7 @@ pub(super) fn model_scene() -> Description {
         render: RenderSettings::default(),
         camera: framing::camera(&Bounds::EMPTY),
         environment: None,
+        portals: Vec::new(),
         lights: Vec::new(),
         images: Vec::new(),
         textures: Vec::new(),

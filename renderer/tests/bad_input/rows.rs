@@ -1242,7 +1242,7 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "other scene format",
         Arguments(&["scene.xml", "-o", "out.png"]),
-        "scene.xml: scenes are .toml files; .xml files are not read",
+        "scene.xml: scenes are .toml, .gltf, .glb, .obj or .ply files; .xml files are not read",
     ),
     (
         "layers without a file for them",

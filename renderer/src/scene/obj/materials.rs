@@ -21,7 +21,7 @@ use glam::{Affine2, Mat2, Vec2, Vec3};
 
 use super::mtl::{Map, MapFile, MtlMaterial, Number, Tint};
 use crate::input::{Problem, quoted};
-use crate::scene::image::{self, Meaning};
+use crate::scene::image::{self, Meaning, Range};
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::{
     Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Files, Format,
@@ -51,9 +51,11 @@ pub(super) struct Textures<'a> {
     pub(super) warnings: Vec<Problem>,
 }
 
-const COLOR: Meaning = Meaning { is_srgb: true, is_alpha: false, is_height: false };
-const NUMBER: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: false };
-const HEIGHT: Meaning = Meaning { is_srgb: false, is_alpha: false, is_height: true };
+const COLOR: Meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Unit };
+/// Radiance may be above 1.
+const RADIANCE: Meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Radiance };
+const NUMBER: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Unit };
+const HEIGHT: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Height };
 
 impl<'a> Textures<'a> {
     pub(super) fn new(files: &'a Files) -> Self {
@@ -76,7 +78,11 @@ impl<'a> Textures<'a> {
     }
 
     fn color(&mut self, value: Vec3, map: Option<&MapFile>) -> Color {
-        let texture = map.and_then(|map| self.texture(map, COLOR, Channel::Rgb));
+        self.color_of(value, map, COLOR)
+    }
+
+    fn color_of(&mut self, value: Vec3, map: Option<&MapFile>, meaning: Meaning) -> Color {
+        let texture = map.and_then(|map| self.texture(map, meaning, Channel::Rgb));
         match texture {
             Some(texture) => Color { texture: texture as u32, ..Color::new(value) },
             None => Color::new(value),
@@ -151,8 +157,11 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
     let mut material = Material::new(&m.name, kind);
     let map = m.map(Map::Emission);
     let radiance = m.color(Tint::Emission).unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
-    let emission =
-        if radiance == Vec3::ZERO { Color::new(Vec3::ZERO) } else { textures.color(radiance, map) };
+    let emission = if radiance == Vec3::ZERO {
+        Color::new(Vec3::ZERO)
+    } else {
+        textures.color_of(radiance, map, RADIANCE)
+    };
     if !is_clear {
         let value = m.number(Number::Opacity).unwrap_or(1.0);
         let opacity = textures.scalar(value, m.map(Map::Opacity));
@@ -255,6 +264,6 @@ fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
         ior,
         nonlinear: 0,
         coat: 0,
-        reserved: 0,
+        internal_reflectance: PlasticMaterial::COMPUTED,
     })
 }
