@@ -8,8 +8,7 @@ mod suggest;
 
 pub(crate) use document::{Field, Section, Source, parse, sorted};
 pub(crate) use duration::duration;
-pub(crate) use problem::MOST_PROBLEMS;
-pub(crate) use problem::io_reason;
 pub use problem::{Error, Problem, Severity};
+pub(crate) use problem::{Index, MOST_PROBLEMS, io_reason};
 pub use suggest::nearest;
 pub(crate) use suggest::{hint, quoted};

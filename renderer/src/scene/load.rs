@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
 use super::{
-    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, obj,
-    ply, read,
+    Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, mitsuba,
+    obj, ply, read,
 };
 use crate::input::file::{read_bounded, text_of, too_large, unreadable};
 use crate::input::{Error, Problem};
@@ -163,6 +163,8 @@ pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error
 enum SceneFormat {
     /// This program's own.
     Toml,
+    /// The XML of Mitsuba 3.
+    Mitsuba,
     /// glTF 2.0, with its buffers beside it or within.
     Gltf,
     /// Wavefront OBJ, with its material libraries.
@@ -174,14 +176,15 @@ enum SceneFormat {
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
     fn of(path: &Path) -> Result<Self, String> {
-        const OTHERS: [&str; 6] = ["xml", "pbrt", "usd", "usda", "blend", "json"];
+        const OTHERS: [&str; 5] = ["pbrt", "usd", "usda", "blend", "json"];
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         match extension.as_str() {
             "obj" => Ok(Self::Obj),
             "ply" => Ok(Self::Ply),
-            other if OTHERS.contains(&other) => {
-                Err(format!("scenes are .toml, .gltf, .glb, .obj or .ply files; .{other} files are not read"))
-            }
+            other if OTHERS.contains(&other) => Err(format!(
+                "scenes are .toml, .xml, .gltf, .glb, .obj or .ply files; .{other} files are not read"
+            )),
+            "xml" => Ok(Self::Mitsuba),
             "gltf" | "glb" => Ok(Self::Gltf),
             _ => Ok(Self::Toml),
         }
@@ -190,16 +193,16 @@ impl SceneFormat {
     /// Most bytes that a file of the format may have.
     const fn most_bytes(self) -> u64 {
         match self {
-            Self::Toml => MAX_SCENE_BYTES,
-            Self::Gltf => MAX_MESH_BYTES,
-            Self::Obj | Self::Ply => MAX_MESH_BYTES,
+            Self::Toml | Self::Mitsuba => MAX_SCENE_BYTES,
+            Self::Gltf | Self::Obj | Self::Ply => MAX_MESH_BYTES,
         }
     }
 
     /// Reads and validates the contents of a file.
-    fn read(self, file: &str, bytes: &[u8], files: &Files, _: &Options) -> Result<Loaded, Error> {
+    fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<Loaded, Error> {
         let (description, warnings) = match self {
             Self::Toml => read::read(file, text_of(file, bytes)?, files)?,
+            Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
             Self::Gltf => gltf::read(file, bytes, files)?,
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,

@@ -12,6 +12,7 @@ mod load;
 mod material;
 mod mesh;
 pub mod metals;
+mod mitsuba;
 mod obj;
 pub mod ply;
 mod read;

@@ -1241,8 +1241,8 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     ),
     (
         "other scene format",
-        Arguments(&["scene.xml", "-o", "out.png"]),
-        "scene.xml: scenes are .toml, .gltf, .glb, .obj or .ply files; .xml files are not read",
+        Arguments(&["scene.pbrt", "-o", "out.png"]),
+        "scene.pbrt: scenes are .toml, .xml, .gltf, .glb, .obj or .ply files; .pbrt files are not read",
     ),
     (
         "layers without a file for them",

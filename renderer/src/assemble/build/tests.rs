@@ -143,7 +143,8 @@ fn rays_find_what_brute_force_finds() {
     for i in 0..1000 {
         let ray = Ray { o: 1.5 * random(i, 10), d: random(i, 11).normalize() };
         let traversal = TraversalRay::new(ray);
-        let expected = prims.iter().filter_map(|p| shape::intersect::<device::bsdf::Full>(p, &traversal, f32::INFINITY));
+        let expected =
+            prims.iter().filter_map(|p| shape::intersect::<device::bsdf::Full>(p, &traversal, f32::INFINITY));
         let expected = expected.map(|(t, _)| t).min_by(f32::total_cmp);
         // SAFETY: the view is of an uploaded scene, and every machine is portable.
         let found = unsafe { closest_hit::<Portable, Basic>(&view, ray, f32::INFINITY) };

@@ -1,0 +1,221 @@
+//! Shapes, materials, textures and emitters.
+
+use glam::{Affine2, Vec2, Vec3};
+
+use super::*;
+
+#[test]
+fn defaults_of_materials_are_mitsubas() {
+    let near = |a: f32, b: f32| (a - b).abs() < 2e-6;
+    let (_, diffuse) = material("<bsdf type=\"diffuse\"/>");
+    assert_eq!(diffuse.kind, MaterialKind::diffuse(Vec3::splat(0.5)));
+    assert!(!diffuse.two_sided);
+    // The shape's own, without and with an emitter.
+    assert_eq!(material("").1.kind, diffuse.kind);
+    assert_eq!(material("<emitter type=\"area\"/>").1.kind, MaterialKind::diffuse(Vec3::ZERO));
+    let MaterialKind::Conductor(mirror) = material("<bsdf type=\"conductor\"/>").1.kind else { panic!() };
+    assert_eq!(mirror.index(), (Vec3::ZERO, Vec3::ONE));
+    assert!(mirror.facets.is_smooth());
+    let MaterialKind::Conductor(rough) = material("<bsdf type=\"roughconductor\"/>").1.kind else { panic!() };
+    assert_eq!(rough.facets.distribution(), Distribution::Beckmann);
+    assert!(rough.facets.alpha.iter().all(|a| a.is(0.1)));
+    let MaterialKind::Dielectric(glass) = material("<bsdf type=\"dielectric\"/>").1.kind else { panic!() };
+    assert!(near(glass.ior, 1.504_183_3));
+    let MaterialKind::ThinDielectric(pane) = material("<bsdf type=\"thindielectric\"/>").1.kind else {
+        panic!()
+    };
+    assert!(near(pane.ior, 1.504_183_3));
+    let MaterialKind::Plastic(plastic) = material("<bsdf type=\"plastic\"/>").1.kind else { panic!() };
+    assert!(near(plastic.ior, 1.489_587_3) && plastic.facets.is_smooth() && plastic.nonlinear == 0);
+    assert_eq!(plastic.reflectance, Color::new(Vec3::splat(0.5)));
+    let MaterialKind::Principled(p) = material("<bsdf type=\"principled\"/>").1.kind else { panic!() };
+    assert!(near(p.eta, 1.5) && p.roughness.is(0.5) && p.metallic.is(0.0));
+}
+
+#[test]
+fn refraction_goes_by_name() {
+    let gold = "<bsdf type=\"roughconductor\"><string name=\"material\" value=\"Au\"/></bsdf>";
+    let MaterialKind::Conductor(gold) = material(gold).1.kind else { panic!() };
+    assert_eq!(gold.index(), (Vec3::new(0.143036, 0.375307, 1.44205), Vec3::new(3.983, 2.38556, 1.60336)));
+    let diamond = "<bsdf type=\"dielectric\"><string name=\"int_ior\" value=\"Diamond\"/>\
+                   <string name=\"ext_ior\" value=\"water\"/></bsdf>";
+    let MaterialKind::Dielectric(diamond) = material(diamond).1.kind else { panic!() };
+    assert_eq!(diamond.ior, 2.419 / 1.333);
+}
+
+#[test]
+fn what_is_around_becomes_a_part() {
+    let diffuse = "<bsdf type=\"diffuse\"/>";
+    assert!(material(&format!("<bsdf type=\"twosided\">{diffuse}</bsdf>")).1.two_sided);
+    let (d, both) = material(&format!("<bsdf type=\"twosided\">{diffuse}<bsdf type=\"conductor\"/></bsdf>"));
+    let back = &d.materials[both.back.unwrap()];
+    assert!(matches!(back.kind, MaterialKind::Conductor(_)) && back.two_sided);
+    let mask = format!("<bsdf type=\"mask\"><bsdf type=\"twosided\">{diffuse}</bsdf></bsdf>");
+    let mask = material(&mask).1;
+    assert!(mask.opacity.is(0.5) && mask.two_sided);
+    let blend = "<bsdf type=\"twosided\"><bsdf type=\"blendbsdf\"><float name=\"weight\" value=\"0.25\"/>\
+                 <bsdf type=\"diffuse\"/><bsdf type=\"plastic\"/></bsdf></bsdf>";
+    let (d, blend) = material(blend);
+    let MaterialKind::Blend(parts) = blend.kind else { panic!() };
+    let [first, second] = parts.materials.map(|i| &d.materials[i as usize]);
+    assert!(parts.weight.is(0.25) && first.two_sided && second.two_sided);
+    assert!(matches!((first.kind, second.kind), (MaterialKind::Diffuse(_), MaterialKind::Plastic(_))));
+    // A mixture with nothing is a mask.
+    let holes = "<bsdf type=\"blendbsdf\"><float name=\"weight\" value=\"0.25\"/>\
+                 <bsdf type=\"diffuse\"/><bsdf type=\"null\"/></bsdf>";
+    assert!(material(holes).1.opacity.is(0.75));
+}
+
+#[test]
+fn maps_keep_to_their_side() {
+    let map = |inner: &str| {
+        format!(
+            "<bsdf type=\"normalmap\"><texture type=\"bitmap\" name=\"normalmap\"><boolean name=\"raw\" value=\"true\"/>\
+             <string name=\"filename\" value=\"normalmap/normal.png\"/></texture>\
+             <boolean name=\"flip_invalid_normals\" value=\"false\"/>{inner}</bsdf>"
+        )
+    };
+    let diffuse = "<bsdf type=\"diffuse\"/>";
+    let (_, mapped) = material(&map(diffuse));
+    let found = mapped.normal_map.unwrap();
+    assert_eq!((found.kind, found.keep_invalid, found.hard_terminator), (NormalMapKind::Across, true, false));
+    assert!(!mapped.two_sided && mapped.back.is_none());
+    // Around both sides, what stands out in front is hollow from behind; within, it stands out on both.
+    let (_, around) = material(&map(&format!("<bsdf type=\"twosided\">{diffuse}</bsdf>")));
+    assert!(around.two_sided && around.back.is_none() && around.normal_map == mapped.normal_map);
+    let (d, within) = material(&format!("<bsdf type=\"twosided\">{}</bsdf>", map(diffuse)));
+    let back = &d.materials[within.back.unwrap()];
+    assert_eq!(back.normal_map.unwrap().kind, NormalMapKind::Down);
+}
+
+#[test]
+fn textures_are_mitsubas() {
+    let checker = "<bsdf type=\"diffuse\"><texture type=\"checkerboard\" name=\"reflectance\">\
+                   <transform name=\"to_uv\"><scale x=\"3\"/><translate x=\"0.5\"/></transform></texture></bsdf>";
+    let (d, _) = material(checker);
+    let [Texture::Checker { squares_from_uv, colors }] = d.textures.as_slice() else { panic!() };
+    let expected = Affine2::from_scale_angle_translation(Vec2::new(6.0, 2.0), 0.0, Vec2::new(1.0, 0.0));
+    assert_eq!(*squares_from_uv, expected);
+    assert_eq!(*colors, [0.4, 0.2].map(|x| Color::new(Vec3::splat(x))));
+    // A number of an image of colours is its luminance.
+    let alpha = "<bsdf type=\"roughconductor\"><texture type=\"bitmap\" name=\"alpha\">\
+                 <string name=\"filename\" value=\"textured/albedo.png\"/>\
+                 <boolean name=\"raw\" value=\"true\"/><string name=\"wrap_mode\" value=\"mirror\"/></texture></bsdf>";
+    let (d, _) = material(alpha);
+    let [Texture::Bitmap(bitmap)] = d.textures.as_slice() else { panic!() };
+    assert_eq!((bitmap.wrap, bitmap.channel), ([Wrap::Mirror; 2], Channel::R));
+    let (color, grey) = (&d.images[0], &d.images[bitmap.image]);
+    let [r, g, b, _] = color.texels[7].to_le_bytes().map(|x| f32::from(x) / 255.0);
+    let luminance = 0.212671 * r + 0.715160 * g + 0.072169 * b;
+    assert!(r != g && (f32::from_bits(grey.texels[21]) - luminance).abs() < 1e-6);
+}
+
+#[test]
+fn reflections_turn_what_follows_its_winding() {
+    let shape = |inner: &str, scale: &str| {
+        let d = scene(&format!(
+            "<shape {inner}<transform name=\"to_world\"><scale {scale}/></transform></shape>"
+        ));
+        d.shapes[0].clone()
+    };
+    let knot = "type=\"ply\"><string name=\"filename\" value=\"instanced/knot.ply\"/>";
+    let flat = format!("{knot}<boolean name=\"face_normals\" value=\"true\"/>");
+    let flipped = "type=\"sphere\"><boolean name=\"flip_normals\" value=\"true\"/>";
+    // As normals of hits on the same shapes in Mitsuba 3.9.1.
+    for (inner, mirrored) in [
+        ("type=\"rectangle\">", false),
+        ("type=\"cube\">", false),
+        ("type=\"disk\">", false),
+        ("type=\"sphere\">", true),
+        (flat.as_str(), true),
+    ] {
+        assert!(!shape(inner, "value=\"2\"").flip_normals, "{inner}");
+        assert_eq!(shape(inner, "x=\"-1\"").flip_normals, mirrored, "{inner}");
+    }
+    assert!(shape(flipped, "value=\"2\"").flip_normals && !shape(flipped, "x=\"-1\"").flip_normals);
+}
+
+#[test]
+fn cylinders_may_be_long() {
+    let text = "<shape type=\"cylinder\"><float name=\"radius\" value=\"0.5\"/><transform name=\"to_world\">\
+                <scale x=\"2\" y=\"2\" z=\"6\"/><rotate x=\"1\" angle=\"90\"/><translate x=\"1\"/></transform></shape>";
+    let shape = &scene(text).shapes[0];
+    let Geometry::Cylinder { from, to, radius } = shape.geometry else { panic!() };
+    let world = |p| shape.world_from_object.transform_point3(p);
+    assert!((world(from) - Vec3::X).length() < 1e-6);
+    assert!((world(to) - Vec3::new(1.0, -6.0, 0.0)).length() < 1e-6);
+    let scale = shape.world_from_object.matrix3.determinant().cbrt();
+    assert!((radius * scale - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn emitters_are_mitsubas() {
+    let text = "<emitter type=\"point\"><point name=\"position\" x=\"1\" y=\"2\" z=\"3\"/></emitter>\
+                <emitter type=\"spot\"><transform name=\"to_world\"><lookat origin=\"0, 5, 0\" target=\"0, 0, 0\" up=\"1, 0, 0\"/></transform></emitter>\
+                <emitter type=\"directional\"><vector name=\"direction\" x=\"0\" y=\"-2\" z=\"0\"/><rgb name=\"irradiance\" value=\"1 2 3\"/></emitter>\
+                <shape type=\"sphere\"/>";
+    let d = scene(text);
+    assert_eq!(d.environment, Some(Environment::Constant(Vec3::ONE)));
+    let kinds: Vec<_> = d.lights.iter().map(|light| light.kind).collect();
+    assert_eq!(kinds[0], PunctualKind::Point { position: Vec3::new(1.0, 2.0, 3.0), intensity: Vec3::ONE });
+    let PunctualKind::Spot { position, direction, inner, outer, falloff, .. } = kinds[1] else { panic!() };
+    assert_eq!((position, inner, outer, falloff), (Vec3::Y * 5.0, 15.0, 20.0, SpotFalloff::Linear));
+    assert!((direction + Vec3::Y).length() < 1e-6);
+    let irradiance = Vec3::new(1.0, 2.0, 3.0);
+    assert_eq!(kinds[2], PunctualKind::Directional { direction: Vec3::NEG_Y, irradiance, diameter: 0.0 });
+}
+
+/// The first column of Mitsuba's image is −z and a quarter of the way is +x; our middle one is −z.
+#[test]
+fn environments_turn_by_half() {
+    let text = "<scene version=\"3.0.0\"><sensor type=\"perspective\"/><shape type=\"sphere\"/><emitter type=\"envmap\">\
+                <string name=\"filename\" value=\"envmap-sun/sky.exr\"/><float name=\"scale\" value=\"2\"/></emitter></scene>";
+    let d = load_text(text).unwrap().0;
+    let Some(Environment::Image { scale, world_from_image, .. }) = d.environment else { panic!() };
+    assert_eq!(scale, Vec3::splat(2.0));
+    // Our columns at ½ and ¾.
+    assert!((world_from_image * Vec3::NEG_Z - Vec3::Z).length() < 1e-6);
+    assert!((world_from_image * Vec3::X - Vec3::NEG_X).length() < 1e-6);
+    assert!((world_from_image * Vec3::Y - Vec3::Y).length() < 1e-6);
+}
+
+#[test]
+fn groups_are_read_once() {
+    let d = scene(
+        "<shape type=\"instance\"><ref id=\"g\"/></shape><shape type=\"shapegroup\" id=\"g\"><shape type=\"sphere\"/></shape>\
+         <shape type=\"instance\"><ref id=\"g\"/><transform name=\"to_world\"><translate x=\"3\"/></transform></shape>",
+    );
+    assert_eq!((d.shapes.len(), d.groups.len(), d.instances.len()), (0, 1, 2));
+    assert_eq!(d.instances[1].world_from_group.translation, Vec3::new(3.0, 0.0, 0.0).into());
+}
+
+#[test]
+fn files_parameters_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let sub = folder.path().join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(sub.join("m.serialized"), serialized::tests::example()).unwrap();
+    std::fs::write(
+        sub.join("part.xml"),
+        "<scene version=\"0.5.0\"><default name=\"r\" value=\"0.9\"/>\
+         <bsdf type=\"diffuse\" id=\"red\"><rgb name=\"diffuseReflectance\" value=\"$r, 0, 0\"/></bsdf></scene>",
+    )
+    .unwrap();
+    let text = around(
+        "<default name=\"file\" value=\"part\"/><path value=\"sub\"/><include filename=\"sub/$file.xml\"/>\
+         <alias id=\"red\" as=\"rouge\"/><shape type=\"serialized\"><string name=\"filename\" value=\"m.serialized\"/>\
+         <integer name=\"shape_index\" value=\"1\"/><ref id=\"rouge\"/></shape>",
+    );
+    for (defines, red) in [(vec![], 0.9), (vec![("r".to_owned(), "0.25".to_owned())], 0.25)] {
+        let (d, _) = load_in(folder.path(), &text, &defines).unwrap();
+        let material = &d.materials[d.shapes[0].material];
+        assert_eq!(material.kind, MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0)));
+        assert_eq!(material.name, "red");
+        let Geometry::Mesh(mesh) = &d.shapes[0].geometry else { panic!() };
+        // Normals that are not in the file follow from the faces, each vertex for itself.
+        assert!((mesh.normals[3] - Vec3::new(0.408_248, -0.408_248, 0.816_497)).length() < 1e-5);
+        assert!((mesh.normals[0] - Vec3::new(0.227, -0.227, 0.947)).length() < 1e-3);
+    }
+    let error = load_in(folder.path(), &text, &[("q".to_owned(), "1".to_owned())]).unwrap_err();
+    assert_eq!(error.to_string(), "s.xml:1:1: the scene has no parameter \"q\"; it has \"file\" or \"r\"");
+}

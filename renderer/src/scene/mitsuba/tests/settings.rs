@@ -1,0 +1,199 @@
+//! Integrators, sensors, films and filters.
+
+use glam::{Vec2, Vec3};
+
+use super::*;
+
+/// A scene with a sensor.
+fn with_sensor(sensor: &str) -> Description {
+    let text = format!(
+        "<scene version=\"3.0.0\">{sensor}<emitter type=\"constant\"/><shape type=\"sphere\"/></scene>"
+    );
+    load_text(&text).unwrap_or_else(|e| panic!("{sensor}: {e}")).0
+}
+
+const FILM: &str =
+    "<film type=\"hdrfilm\"><integer name=\"width\" value=\"200\"/><integer name=\"height\" value=\"100\"/>";
+
+/// Where a point of the image of 200 by 100 pixels looks, before the camera is put anywhere: x to the right and y up, at
+/// distance 1 in front of it.
+fn slope(camera: &Camera, [x, y]: [f32; 2], [width, height]: [f32; 2]) -> Vec2 {
+    let Projection::Perspective { fov, fov_axis, principal_point, .. } = camera.projection else {
+        panic!("{camera:?}")
+    };
+    let tan = (0.5 * fov).to_radians().tan();
+    let aspect = width / height;
+    let half_width = match fov_axis {
+        FovAxis::X => tan,
+        FovAxis::Y => tan * aspect,
+        FovAxis::Diagonal => tan * aspect / (1.0 + aspect * aspect).sqrt(),
+        FovAxis::Smaller => tan * aspect.max(1.0),
+        FovAxis::Larger => tan * aspect.min(1.0),
+    };
+    let place = Vec2::new(x - 0.5, y - 0.5) - principal_point;
+    place * Vec2::new(2.0 * half_width, -2.0 * half_width / aspect)
+}
+
+/// Directions of rays that Mitsuba 3.9.1's sensors sample in the middle of the image, at its left and at its top, by
+/// their slopes; its +x is to the left.
+#[test]
+fn perspectives_are_mitsubas() {
+    let cases: [(&str, &str, [[f32; 3]; 3]); 7] = [
+        (
+            "<float name=\"fov\" value=\"60\"/>",
+            "",
+            [[0.0, 0.0, 1.0], [0.5, 0.0, 0.866_025], [0.0, 0.277_35, 0.960_769]],
+        ),
+        (
+            "<float name=\"fov\" value=\"60\"/><float name=\"principal_point_offset_x\" value=\"0.1\"/>\
+             <float name=\"principal_point_offset_y\" value=\"0.2\"/>",
+            "",
+            [
+                [-0.113_961, -0.113_961, 0.986_928],
+                [0.417_029, -0.104_257, 0.902_894],
+                [-0.113_047, 0.169_57, 0.979_013],
+            ],
+        ),
+        ("", "", [[0.0, 0.0, 1.0], [0.360_906, 0.0, 0.932_602], [0.0, 0.189_971, 0.981_79]]),
+        (
+            "<string name=\"focal_length\" value=\"35mm\"/>",
+            "",
+            [[0.0, 0.0, 1.0], [0.483_826, 0.0, 0.875_164], [0.0, 0.266_429, 0.963_855]],
+        ),
+        (
+            "<float name=\"fov\" value=\"60\"/><string name=\"fov_axis\" value=\"diagonal\"/>",
+            "",
+            [[0.0, 0.0, 1.0], [0.458_831, 0.0, 0.888_523], [0.0, 0.25, 0.968_246]],
+        ),
+        (
+            "<float name=\"fov\" value=\"60\"/><string name=\"fov_axis\" value=\"smaller\"/>",
+            "",
+            [[0.0, 0.0, 1.0], [0.755_929, 0.0, 0.654_654], [0.0, 0.5, 0.866_025]],
+        ),
+        (
+            "<float name=\"fov\" value=\"60\"/>",
+            "<integer name=\"crop_width\" value=\"50\"/><integer name=\"crop_height\" value=\"50\"/>\
+             <integer name=\"crop_offset_x\" value=\"10\"/><integer name=\"crop_offset_y\" value=\"20\"/>",
+            [
+                [0.351_223, 0.027_017, 0.935_902],
+                [0.460_933, 0.025_607, 0.887_065],
+                [0.346_821, 0.160_071, 0.924_171],
+            ],
+        ),
+    ];
+    for (sensor, film, rays) in cases {
+        let d = with_sensor(&format!("<sensor type=\"perspective\">{sensor}{FILM}{film}</film></sensor>"));
+        let size = [d.render.width as f32, d.render.height as f32];
+        assert_eq!(size, if film.is_empty() { [200.0, 100.0] } else { [50.0; 2] });
+        assert!(d.camera.target.z > 0.0 && d.camera.up == Vec3::Y && !d.camera.mirrored);
+        for (at, [x, y, z]) in [[0.5, 0.5], [0.0, 0.5], [0.5, 0.0]].into_iter().zip(rays) {
+            let found = slope(&d.camera, at, size);
+            let expected = Vec2::new(-x, y) / z;
+            assert!((found - expected).length() < 1e-4, "{sensor}{film}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn cameras_turn_and_turn_over() {
+    let view = |transform: &str| {
+        let sensor = format!(
+            "<sensor type=\"perspective\"><transform name=\"to_world\">{transform}</transform></sensor>"
+        );
+        with_sensor(&sensor).camera
+    };
+    let camera = view("<lookat origin=\"1, 2, 3\" target=\"4, 6, 3\" up=\"0, 1, 0\"/>");
+    let forward = (camera.target - camera.position).normalize();
+    assert!((forward - Vec3::new(0.6, 0.8, 0.0)).length() < 1e-6 && !camera.mirrored);
+    assert_eq!(camera.position, Vec3::new(1.0, 2.0, 3.0));
+    assert!(camera.up.dot(forward).abs() < 1e-6 && camera.up.y > 0.0);
+    assert!(view("<scale x=\"-1\"/>").mirrored);
+}
+
+#[test]
+fn orthographic_cameras_measure_their_scale() {
+    let crop = "<integer name=\"crop_width\" value=\"50\"/><integer name=\"crop_height\" value=\"50\"/>\
+                <integer name=\"crop_offset_x\" value=\"10\"/><integer name=\"crop_offset_y\" value=\"20\"/>";
+    let view = |film: &str| {
+        let scale = "<transform name=\"to_world\"><scale value=\"3\"/></transform>";
+        with_sensor(&format!("<sensor type=\"orthographic\">{scale}{FILM}{film}</film></sensor>")).camera
+    };
+    let whole = view("");
+    assert_eq!(whole.projection, Projection::Orthographic { size: 6.0, axis: FovAxis::X });
+    assert_eq!(whole.position, Vec3::ZERO);
+    // Mitsuba 3.9.1, without the scale: the middle is at (0.65, 0.05), and the left at 0.9.
+    let part = view(crop);
+    assert_eq!(part.projection, Projection::Orthographic { size: 1.5, axis: FovAxis::X });
+    assert!((part.position - 3.0 * Vec3::new(0.65, 0.05, 0.0)).length() < 1e-6);
+}
+
+#[test]
+fn lenses_and_defaults_are_mitsubas() {
+    let thin = "<sensor type=\"thinlens\"><float name=\"fov\" value=\"30\"/>\
+                <float name=\"aperture_radius\" value=\"0.1\"/></sensor>";
+    let Projection::Perspective { lens: Some(lens), .. } = with_sensor(thin).camera.projection else {
+        panic!()
+    };
+    assert_eq!(lens, Lens { radius: 0.1, focus_distance: 1e4, blades: 0, rotation: 0.0 });
+    let d = with_sensor("<sensor type=\"perspective\"/>");
+    let expected = RenderSettings {
+        width: 768,
+        height: 576,
+        spp: 4,
+        seed: 0,
+        max_depth: 1000,
+        rr_depth: Some(5),
+        sampler: Sampler::Independent,
+        masking: Masking::Separable,
+        hidden_normals: HiddenNormals::Keep,
+        filter: PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 },
+        ..RenderSettings::default()
+    };
+    assert_eq!(d.render, expected);
+}
+
+#[test]
+fn integrators_and_filters() {
+    for (xml, expected) in [
+        ("<integrator type=\"path\"/>", (1000, Some(5))),
+        ("<integrator type=\"path\"><integer name=\"max_depth\" value=\"3\"/></integrator>", (3, None)),
+        (
+            "<integrator type=\"path\"><integer name=\"max_depth\" value=\"9\"/><integer name=\"rr_depth\" value=\"2\"/></integrator>",
+            (9, Some(2)),
+        ),
+        ("<integrator type=\"direct\"/>", (2, None)),
+    ] {
+        let render = scene(&format!("{xml}<shape type=\"sphere\"/>")).render;
+        assert_eq!((render.max_depth, render.rr_depth), expected, "{xml}");
+    }
+    let third = 1.0 / 3.0;
+    for (xml, expected) in [
+        ("<rfilter type=\"box\"/>", PixelFilter::PIXEL),
+        ("<rfilter type=\"tent\"/>", PixelFilter::Tent { radius: 1.0 }),
+        (
+            "<rfilter type=\"gaussian\"><float name=\"stddev\" value=\"0.25\"/></rfilter>",
+            PixelFilter::Gaussian { radius: 1.0, sigma: 0.25 },
+        ),
+        ("<rfilter type=\"mitchell\"/>", PixelFilter::Mitchell { radius: 2.0, b: third, c: third }),
+        ("<rfilter type=\"catmullrom\"/>", PixelFilter::Mitchell { radius: 2.0, b: 0.0, c: 0.5 }),
+    ] {
+        let d = with_sensor(&format!("<sensor type=\"perspective\">{FILM}{xml}</film></sensor>"));
+        assert_eq!(d.render.filter, expected, "{xml}");
+    }
+}
+
+#[test]
+fn what_is_passed_over_is_said() {
+    let text = "<scene version=\"3.0.0\"><integrator type=\"volpath\"/>\n\
+                <sensor type=\"perspective\"><float name=\"far_clip\" value=\"10\"/></sensor>\n\
+                <sensor type=\"perspective\"/><emitter type=\"constant\"/><shape type=\"sphere\"/></scene>";
+    let warnings: Vec<_> = load_text(text).unwrap().1.iter().map(Problem::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "s.xml:1:42: integrator \"volpath\" becomes \"path\": there are no media",
+            "s.xml:2:28: \"far_clip\" of sensor \"perspective\" is passed over: nothing is too far to be seen",
+            "s.xml:3:1: there is more than one sensor; the first makes the image",
+        ]
+    );
+}

@@ -1,0 +1,321 @@
+//! Textures, and the colours and numbers that may come from them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
+use half::f16;
+
+use super::tree::{Class, Value};
+use super::view::{Given, View, color_in};
+use crate::input::quoted;
+use crate::scene::image::{self, Found, Meaning, Range};
+use crate::scene::limits::MAX_RADIANCE;
+use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
+
+/// Texture plugins that are read.
+const KNOWN: [&str; 7] =
+    ["bitmap", "checkerboard", "mesh_attribute", "uniform", "srgb", "rawconstant", "d65"];
+/// Those that are not.
+const UNSUPPORTED: [&str; 5] = ["volume", "blackbody", "regular", "irregular", "spectrum"];
+/// Most levels of textures within one another.
+const MAX_LEVELS: usize = 8;
+
+/// What a colour or number stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Quantity {
+    /// A part of a whole, in [0, 1].
+    Part,
+    /// Radiance, or another measure of light.
+    Light,
+    /// Heights, which may be any.
+    Height,
+}
+
+impl Quantity {
+    /// The largest it may be.
+    const fn most(self) -> f32 {
+        match self {
+            Self::Part => 1.0,
+            Self::Light | Self::Height => MAX_RADIANCE,
+        }
+    }
+
+    /// What the numbers of its images may be.
+    const fn range(self) -> Range {
+        match self {
+            Self::Part => Range::Unit,
+            Self::Light => Range::Radiance,
+            Self::Height => Range::Height,
+        }
+    }
+}
+
+/// The images and textures of a scene, each read once however many objects refer to it.
+pub(super) struct Textures<'a> {
+    files: &'a Files,
+    /// By file and meaning; nothing for those with errors.
+    read: HashMap<(PathBuf, Meaning), Option<usize>>,
+    /// By object, what it stands for, and whether it is a number.
+    known: HashMap<(usize, Quantity, bool), Option<Color>>,
+    /// By image: the same in grey.
+    greys: HashMap<usize, usize>,
+    pub(super) images: Vec<Image>,
+    pub(super) textures: Vec<Texture>,
+}
+
+impl<'a> Textures<'a> {
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self {
+            files,
+            read: HashMap::new(),
+            known: HashMap::new(),
+            greys: HashMap::new(),
+            images: Vec::new(),
+            textures: Vec::new(),
+        }
+    }
+
+    /// A colour, or `default`.
+    pub(super) fn color(
+        &mut self,
+        view: &View<'_>,
+        name: &'static str,
+        default: f32,
+        quantity: Quantity,
+    ) -> Option<Color> {
+        match view.get(name) {
+            Some(given) => self.value(&given, quantity, false, 0),
+            None => Some(Color::new(Vec3::splat(default))),
+        }
+    }
+
+    /// A number in `[low, high]`, or `default`; what comes from a texture is brought there when it is looked up.
+    pub(super) fn scalar(
+        &mut self,
+        view: &View<'_>,
+        name: &'static str,
+        default: f32,
+        (low, high): (f64, f64),
+    ) -> Option<Scalar> {
+        let Some(given) = view.get(name) else { return Some(Scalar::new(default)) };
+        if matches!(given.property.value, Value::Float(_) | Value::Integer(_)) {
+            return given.number_in(low, high).map(Scalar::new);
+        }
+        let Color { value, texture } = self.value(&given, Quantity::Part, true, 0)?;
+        Some(Scalar { value: value.x, texture })
+    }
+
+    /// The texture of heights or normals that `given` is.
+    pub(super) fn map(&mut self, given: &Given<'_>, is_bump: bool) -> Option<usize> {
+        let quantity = if is_bump { Quantity::Height } else { Quantity::Part };
+        let Color { value, texture } = self.value(given, quantity, is_bump, 0)?;
+        if self.textures.get(texture as usize).is_none() || value != Vec3::ONE {
+            return given.fail("has to be a texture");
+        }
+        Some(texture as usize)
+    }
+
+    /// A colour, or a number in all channels, as it is given.
+    fn value(
+        &mut self,
+        given: &Given<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let plain = given.plain_color(quantity == Quantity::Light)?;
+        if let Some(color) = plain {
+            let color = if is_number { glam::DVec3::splat(luminance(color)) } else { color };
+            return color_in(given, color, quantity.most()).map(Color::new);
+        }
+        let Some(view) = given.object().filter(|view| view.object.class == Class::Texture) else {
+            return given.wrong_type("a number, a colour or a texture");
+        };
+        let key = (view.index, quantity, is_number);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        if level >= MAX_LEVELS {
+            return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
+        }
+        let color = self.texture(&view, quantity, is_number, level);
+        view.finish(&[]);
+        self.known.insert(key, color);
+        color
+    }
+
+    fn texture(
+        &mut self,
+        view: &View<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let inner = |textures: &mut Self, name, default| match view.get(name) {
+            Some(inner) => textures.value(&inner, quantity, is_number, level + 1),
+            None => Some(Color::new(Vec3::splat(default))),
+        };
+        match view.object.plugin.as_str() {
+            "uniform" | "rawconstant" => {
+                let value = view.require("value")?;
+                match value.property.value {
+                    Value::Vector(v) => color_in(&value, v, quantity.most()).map(Color::new),
+                    _ => self.value(&value, quantity, is_number, level + 1),
+                }
+            }
+            "srgb" => {
+                let color = view.require("color")?;
+                self.value(&color, quantity, is_number, level + 1)
+            }
+            "d65" => {
+                let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()))?;
+                Some(Color::new(Vec3::splat(scale)))
+            }
+            "checkerboard" => {
+                let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
+                let uv = to_uv(view)?;
+                // Mitsuba's squares have sides of ½.
+                let squares_from_uv = Affine2::from_scale(Vec2::splat(2.0)) * uv;
+                Some(self.add(Texture::Checker { squares_from_uv, colors: [a?, b?] }))
+            }
+            "mesh_attribute" => {
+                let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
+                let name = view.require("name")?;
+                if name.text()? != "vertex_color" {
+                    return name.fail("is another attribute than \"vertex_color\", the one that is read");
+                }
+                let channel = if is_number { Channel::R } else { Channel::Rgb };
+                let Color { texture, .. } = self.add(Texture::VertexColor { channel });
+                Some(Color { value: Vec3::splat(scale?), texture })
+            }
+            "bitmap" => self.bitmap(view, quantity, is_number),
+            _ => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
+        }
+    }
+
+    fn add(&mut self, texture: Texture) -> Color {
+        self.textures.push(texture);
+        Color { value: Vec3::ONE, texture: self.textures.len() as u32 - 1 }
+    }
+
+    fn bitmap(&mut self, view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+        const FILTERS: [(&str, TexelFilter); 2] =
+            [("bilinear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest)];
+        const WRAPS: [(&str, Wrap); 3] =
+            [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
+        let raw = view.boolean("raw", false);
+        let filter = view.choice("filter_type", TexelFilter::Linear, &FILTERS);
+        let wrap = view.choice("wrap_mode", Wrap::Repeat, &WRAPS);
+        let image_from_uv = to_uv(view);
+        // How Mitsuba keeps texels says nothing about the image.
+        view.ignore(&["format", "accel"]);
+        let file = view.require("filename")?;
+        let meaning = Meaning { is_srgb: !raw?, is_alpha: false, range: quantity.range() };
+        let mut image = self.image(&file, meaning)?;
+        if is_number {
+            image = self.grey(image);
+        }
+        let channel = if is_number { Channel::R } else { Channel::Rgb };
+        let bitmap =
+            Bitmap { image, image_from_uv: image_from_uv?, wrap: [wrap?; 2], channel, filter: filter? };
+        Some(self.add(Texture::Bitmap(bitmap)))
+    }
+
+    /// Whether texture coordinates are needed to look up a texture, or one that it is made of.
+    pub(super) fn wants_uvs(&self, texture: u32) -> bool {
+        self.textures.get(texture as usize).is_some_and(|t| match t {
+            Texture::VertexColor { .. } => false,
+            Texture::Bitmap(_) | Texture::Checker { .. } => true,
+            other => other.references().any(|i| self.wants_uvs(i as u32)),
+        })
+    }
+
+    /// The index of an image in a file, read as `meaning` says.
+    pub(super) fn image(&mut self, file: &Given<'_>, meaning: Meaning) -> Option<usize> {
+        let name = file.text()?;
+        let path = match resolve(self.files, file, name) {
+            Ok(path) => path,
+            Err(reason) => return file.error(format!("cannot read image {}: {reason}", quoted(name))),
+        };
+        let key = (path, meaning);
+        if let Some(known) = self.read.get(&key) {
+            return *known;
+        }
+        let shown = quoted(&key.0.display().to_string());
+        let index = match image::read(&key.0, meaning) {
+            Ok(Found { mut image, warning }) => {
+                image.file = Some(key.0.as_path().into());
+                if let Some(warning) = warning {
+                    file.view.sources.warn(&file.property.place, format!("image {shown} {warning}"));
+                }
+                self.images.push(image);
+                Some(self.images.len() - 1)
+            }
+            Err(reason) => file.error(format!("cannot read image {shown}: {reason}")),
+        };
+        self.read.insert(key, index);
+        index
+    }
+
+    /// The image with the luminance of each texel in the place of its colour, which is what Mitsuba takes where it needs
+    /// a number.
+    fn grey(&mut self, index: usize) -> usize {
+        if let Some(known) = self.greys.get(&index) {
+            return *known;
+        }
+        let grey = match grey(&self.images[index]) {
+            Some(image) => {
+                self.images.push(image);
+                self.images.len() - 1
+            }
+            None => index,
+        };
+        self.greys.insert(index, grey);
+        grey
+    }
+}
+
+/// Where the file is that a property names.
+pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<PathBuf, String> {
+    let own = given.view.sources.folder(given.property.place.file);
+    let folders: [&Path; 2] = [files.folder(), own];
+    given.view.tree.found(files, &folders, name)
+}
+
+/// Luminance of linear sRGB with the weights of Mitsuba.
+fn luminance(color: glam::DVec3) -> f64 {
+    color.dot(glam::DVec3::new(0.212_671, 0.715_160, 0.072_169))
+}
+
+/// The luminance of an image that has colours.
+fn grey(image: &Image) -> Option<Image> {
+    let decode: fn(u8) -> f32 = match image.format {
+        Format::Srgb8 => |byte| device::material::texture::SRGB_TO_LINEAR[byte as usize],
+        _ => |byte| f32::from(byte) / 255.0,
+    };
+    let halves = |words: &[u32]| {
+        let half = |x: u32| f16::from_bits(x as u16).to_f32();
+        [half(words[0]), half(words[0] >> 16), half(words[1])]
+    };
+    let colors: Vec<[f32; 3]> = match image.format {
+        Format::RgbaF16 => image.texels.chunks_exact(2).map(halves).collect(),
+        Format::RgbF32 => {
+            image.texels.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(f32::from_bits)).collect()
+        }
+        _ => image.texels.iter().map(|t| t.to_le_bytes()).map(|[r, g, b, _]| [r, g, b].map(decode)).collect(),
+    };
+    if colors.iter().all(|[r, g, b]| r == g && g == b) {
+        return None;
+    }
+    let grey = |c: [f32; 3]| [(luminance(Vec3::from(c).as_dvec3()) as f32).to_bits(); 3];
+    let texels = colors.into_iter().flat_map(grey).collect();
+    Some(Image::new(image.width, image.height, Format::RgbF32, texels))
+}
+
+/// The transform of texture coordinates: what `to_uv` does in the plane.
+fn to_uv(view: &View<'_>) -> Option<Affine2> {
+    let DAffine3 { matrix3: m, translation: t } = view.transform("to_uv")?;
+    let column = |v: glam::DVec3| v.truncate().as_vec2();
+    Some(Affine2 { matrix2: Mat2::from_cols(column(m.x_axis), column(m.y_axis)), translation: column(t) })
+}
