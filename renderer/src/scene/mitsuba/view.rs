@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use glam::{DAffine3, DVec3, Vec3};
 
-use super::source::{Place, Sources};
+use super::source::Sources;
 use super::tree::{Class, Object, Property, Tree, Value};
 use crate::input::{hint, quoted};
 use crate::scene::limits::MAX_COORDINATE;
@@ -178,11 +178,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A number, or `default`.
-    pub(super) fn number(&self, name: &'static str, default: f64) -> Option<f64> {
-        self.get(name).map_or(Some(default), |given| given.number())
-    }
-
     /// A number in `[low, high]`, or `default`.
     pub(super) fn number_in(&self, name: &'static str, default: f64, (low, high): (f64, f64)) -> Option<f32> {
         self.get(name).map_or(Some(default as f32), |given| given.number_in(low, high))
@@ -328,12 +323,5 @@ fn unusable(t: &DAffine3) -> Option<&'static str> {
         () if lengths.iter().any(|l| *l < 1.0 / largest) => Some("scales by less than 1e-9"),
         () if m.determinant().abs() < 1e-6 * volume => Some("flattens: its determinant is 0"),
         () => None,
-    }
-}
-
-impl Place {
-    /// As that of something else.
-    pub(super) fn of(given: &Given<'_>) -> Self {
-        given.property.place.clone()
     }
 }
