@@ -126,7 +126,7 @@ impl<R: Read> Reader<R> {
                     0 => f32::from_le_bytes(self.array()?),
                     _ => f64::from_le_bytes(self.array()?) as f32,
                 };
-                if !(x.abs() <= MAX_COORDINATE) {
+                if x.is_nan() || x.abs() > MAX_COORDINATE {
                     return Err(format!("{what} {i} has the number {x}, which is beyond {MAX_COORDINATE:e}"));
                 }
             }

@@ -674,7 +674,7 @@ fn is_object(node: &Node<'_, '_>) -> bool {
 fn start_tag(node: &Node<'_, '_>, file: usize) -> Place {
     let start = node.range().start;
     let name_end = start + 1 + node.tag_name().name().len();
-    let end = node.attributes().last().map_or(name_end, |a| a.range().end);
+    let end = node.attributes().next_back().map_or(name_end, |a| a.range().end);
     Place { file, span: start..end }
 }
 
