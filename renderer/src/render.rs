@@ -38,14 +38,16 @@ pub struct Progress {
     pub pixels: u64,
     /// Time since the first pass began.
     pub elapsed: Duration,
+    /// Time that copying the scene to the machine took, before that.
+    pub upload: Duration,
     /// Longest time that one launch took: how long cancellation, or a display on the same GPU, may have to wait.
     pub longest_launch: Duration,
 }
 
 impl Progress {
     fn new(spp_target: u32, pixels: u64) -> Self {
-        let (elapsed, longest_launch) = (Duration::ZERO, Duration::ZERO);
-        Self { spp: 0, spp_target, paths: 0, pixels, elapsed, longest_launch }
+        let [elapsed, upload, longest_launch] = [Duration::ZERO; 3];
+        Self { spp: 0, spp_target, paths: 0, pixels, elapsed, upload, longest_launch }
     }
 
     /// `share` of a pass is done.
@@ -168,7 +170,10 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
     prepare(backend, scene, extras)?;
+    let begin = Instant::now();
     let uploaded = Uploaded::new(backend, scene)?;
+    backend.synchronize()?;
+    let upload = begin.elapsed();
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, extras, layers)?;
     let mut args = SampleArgs {
@@ -185,6 +190,7 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
     };
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
+    progress.upload = upload;
     let mut pace = Pace::new(backend.parallelism());
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;

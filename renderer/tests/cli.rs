@@ -195,7 +195,7 @@ fn the_summary_for_programs_is_complete() {
     for key in keys.split_whitespace() {
         assert!(!summary[key].is_null(), "{key} is missing: {summary}");
     }
-    for key in ["load", "build", "bvh", "start", "jit", "render", "write", "total"] {
+    for key in ["load", "build", "bvh", "start", "jit", "upload", "render", "write", "total"] {
         assert!(summary["seconds"][key].as_f64().is_some_and(|s| s >= 0.0), "{key}: {summary}");
     }
     assert_eq!(summary["interrupted"], false);

@@ -91,6 +91,11 @@ impl Backend for Cpu {
         allocate(label, data.len(), data.iter().copied())
     }
 
+    fn adopt<T: Pod + Send + Sync>(&mut self, _: &'static str, data: Vec<T>) -> Result<CpuBuf<T>, Error> {
+        // Collecting what has the same layout stays where it is.
+        Ok(CpuBuf(data.into_iter().map(UnsafeCell::new).collect()))
+    }
+
     fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
         let mut data = reserve("a copy of the results", buf.0.len())?;
         // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.

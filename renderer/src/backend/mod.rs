@@ -51,6 +51,15 @@ pub trait Backend {
         data: &[T],
     ) -> Result<Self::Buf<T>, Error>;
 
+    /// As [`Backend::upload`], of what is not needed afterwards: a back end whose memory is the host's need not copy it.
+    fn adopt<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: Vec<T>,
+    ) -> Result<Self::Buf<T>, Error> {
+        self.upload(label, &data)
+    }
+
     /// Copies a buffer back, after everything launched so far has finished.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
 

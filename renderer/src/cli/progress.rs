@@ -137,6 +137,7 @@ mod tests {
             paths: u64::from(spp) * 100_000,
             pixels: 100_000,
             elapsed: Duration::from_secs(seconds),
+            upload: Duration::ZERO,
             longest_launch: Duration::ZERO,
         }
     }

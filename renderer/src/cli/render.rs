@@ -165,6 +165,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, plan.extras(), &mut notes.display)?,
     };
     seconds.render = laps.lap();
+    seconds.upload = traced.0.progress.upload.as_secs_f64();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
     finish(Done { args, targets, plan, settings, scene, traced, seconds, laps, notes })
 }

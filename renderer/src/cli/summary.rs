@@ -96,6 +96,8 @@ pub(super) struct Seconds {
     pub(super) jit: f64,
     /// Rendering, the upload of the scene included.
     pub(super) render: f64,
+    /// The part of `render` that is that upload.
+    pub(super) upload: f64,
     /// The longest launch of `render`: no interruption, and no display, waited longer.
     pub(super) longest_launch: f64,
     /// Encoding and writing images.
@@ -146,6 +148,13 @@ impl Summary {
             clock(self.seconds.render),
             self.mpaths_per_s
         ));
+        let Seconds { load, build, bvh, upload, .. } = self.seconds;
+        // Worth a line where it is felt.
+        if load + build + upload >= 1.0 {
+            say(format_args!(
+                "before that: reading {load:.2} s, building {build:.2} s, of which the BVH {bvh:.2} s, uploading {upload:.2} s"
+            ));
+        }
         if !self.interrupted {
             say(wrote);
         }

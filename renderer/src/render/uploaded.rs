@@ -51,7 +51,7 @@ impl<B: Backend> Uploaded<B> {
             prims: backend.upload("primitives", &scene.prims)?,
             sources: backend.upload("sources of primitives", &scene.sources)?,
             instances: backend.upload("instances", &scene.instances)?,
-            columns: backend.upload("vertex columns", &columns)?,
+            columns: backend.adopt("vertex columns", columns)?,
             normals: backend.upload("normals", &scene.normals)?,
             uvs: backend.upload("texture coordinates", &scene.uvs)?,
             colors: backend.upload("vertex colours", &scene.colors)?,

@@ -151,7 +151,7 @@ fn rays_find_what_brute_force_finds() {
         assert_eq!(found.is_hit().then_some(found.t), expected, "{ray:?}");
         hits += u32::from(found.is_hit());
     }
-    assert!(hits > 500, "{hits}");
+    assert!(hits > 300, "{hits}");
     // Negative control: a tree that is wrong in a single box misses something.
     scene.nodes[0].planes[1] = [0; 2];
     let uploaded = Uploaded::new(&mut Cpu::new(Some(1)).unwrap(), &scene).unwrap();
