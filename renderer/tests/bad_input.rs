@@ -17,7 +17,7 @@ mod rows;
 
 use damaged::png_that_claims;
 use rows::Wrong::{self, Arguments, Mesh, Scene, WholeScene};
-use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SHAPES, SYNTAX, TEXTURES, VALUES};
+use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SECTIONS, SHAPES, SYNTAX, TEXTURES, VALUES};
 
 /// A scene that is right. Line numbers in the table count in it.
 const SCENE: &str = r#"[render]
@@ -229,7 +229,7 @@ fn the_check_can_fail() {
 
 #[test]
 fn there_are_rows_enough() {
-    let rows: Vec<_> = [SYNTAX, KEYS, VALUES, SHAPES, MESHES, TEXTURES, COMMAND_LINE].concat();
+    let rows: Vec<_> = [SYNTAX, KEYS, SECTIONS, VALUES, SHAPES, MESHES, TEXTURES, COMMAND_LINE].concat();
     assert!(rows.len() >= 40, "{}", rows.len());
 }
 
@@ -241,6 +241,11 @@ fn not_toml() {
 #[test]
 fn wrong_keys_and_names() {
     check(KEYS);
+}
+
+#[test]
+fn wrong_sections() {
+    check(SECTIONS);
 }
 
 #[test]

@@ -7,14 +7,17 @@ use clap::{Parser, Subcommand};
 mod aov;
 mod bsdf;
 mod compare;
+mod convert;
 mod device;
 mod failure;
 mod info;
+mod inspect;
 mod merge;
 mod notes;
 mod progress;
 mod regress;
 mod render;
+mod schema;
 mod signals;
 mod source;
 mod summary;
@@ -49,6 +52,12 @@ enum Command {
     Compare(compare::Args),
     /// Run a suite of regression tests: images against their references
     Regress(regress::Args),
+    /// Write a scene of any format as a TOML scene
+    Convert(convert::Args),
+    /// Tell what a scene is made of
+    Inspect(inspect::Args),
+    /// Print what scene files may say, as JSON Schema, for editors
+    Schema(schema::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
     Info(info::Args),
 }
@@ -62,6 +71,9 @@ pub fn main() -> ExitCode {
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
         Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
         Ok(Cli { command: Command::Regress(args) }) => regress::run(&args),
+        Ok(Cli { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Cli { command: Command::Inspect(args) }) => inspect::run(&args),
+        Ok(Cli { command: Command::Schema(args) }) => schema::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {
             // Help and version go to stdout and are no error.

@@ -331,11 +331,9 @@ impl<'a> Field<'a> {
 
     /// A number in `[low, high]`.
     pub(crate) fn number_in(&self, low: f32, high: f32) -> Option<f32> {
-        let value = self.number()?;
-        if (f64::from(low)..=f64::from(high)).contains(&value) {
-            return Some(value as f32);
-        }
-        self.reject(&between(low, high))
+        // Rounded before it is compared: bounds are written as they are printed.
+        let value = self.number()? as f32;
+        if (low..=high).contains(&value) { Some(value) } else { self.reject(&between(low, high)) }
     }
 
     /// Three numbers in `[-limit, limit]`.

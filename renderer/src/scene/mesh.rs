@@ -160,7 +160,12 @@ fn repair_normals(file: &str, mesh: &mut TriangleMesh) -> Option<Problem> {
     let mut from_faces = Vec::new();
     for i in 0..mesh.normals.len() {
         // In f64, since the squares of small components vanish in f32.
-        match mesh.normals[i].as_dvec3().try_normalize() {
+        let normal = mesh.normals[i].as_dvec3();
+        // What is a unit vector but for rounding stays: a mesh that was written is read as it was.
+        if (normal.length_squared() - 1.0).abs() < 2e-7 {
+            continue;
+        }
+        match normal.try_normalize() {
             Some(n) => mesh.normals[i] = n.as_vec3(),
             None => {
                 if from_faces.is_empty() {

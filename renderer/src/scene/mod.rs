@@ -2,6 +2,7 @@
 
 mod bounds;
 mod camera;
+mod contents;
 mod files;
 mod framing;
 mod gltf;
@@ -14,15 +15,18 @@ mod mesh;
 pub mod metals;
 mod mitsuba;
 mod obj;
+mod paths;
 pub mod ply;
 mod read;
 mod shape;
 #[cfg(test)]
 mod tests;
 mod texture;
+mod write;
 
 pub use bounds::Bounds;
 pub use camera::*;
+pub use contents::{CameraContents, Contents, LightContents, Triangles};
 pub use files::{Files, FilesBelow};
 pub use light::*;
 pub use material::*;
@@ -35,8 +39,11 @@ pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 pub use limits::check_size;
 pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
+pub use paths::Parameters;
+pub use read::keys::{page as reference_page, schema as json_schema};
 pub(crate) use read::overrides;
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
+pub use write::{Asset, Extent, Written, canonical, write};
 
 /// A scene as described, with every default filled in and every name resolved.
 #[derive(Debug, Clone, PartialEq)]

@@ -90,7 +90,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown key",
         Scene("spp = 2", "frobnicate = 2"),
-        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "seed" or "masking""#,
+        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "masking", "seed", "filter" or "hidden_normals""#,
     ),
     (
         "misspelt section",
@@ -448,7 +448,109 @@ pub(crate) const KEYS: &[Row<'_>] = &[
             "reflectance = [0.8, 0.7, 0.6]",
             "reflectance = [0.8, 0.7, 0.6]\nbump_map = { green = \"up\", file = \"a.png\" }",
         ),
-        r#"scene.toml:16:14: unknown key "green" in "bump_map"; valid are "file", "color_space", "wrap", "filter", "channel", "scale", "rotate", "offset", "strength", "invalid_normals" or "terminator""#,
+        r#"scene.toml:16:14: unknown key "green" in "bump_map"; it belongs in a "normal_map""#,
+    ),
+];
+
+pub(crate) const SECTIONS: &[Row<'_>] = &[
+    (
+        "camera of an unknown type",
+        Scene("fov = 40", "fov = 40\ntype = \"fisheye\""),
+        r#"scene.toml:9:8: unknown type "fisheye"; it is "perspective", "orthographic" or "equirectangular""#,
+    ),
+    (
+        "lens without a radius above 0",
+        Scene("fov = 40", "fov = 40\nlens = { radius = 0 }"),
+        r#"scene.toml:9:19: "radius" must be above 0, not 0"#,
+    ),
+    (
+        "focus behind the camera",
+        Scene("fov = 40", "fov = 40\nlens = { radius = 1, focus = [0, 1, 9] }"),
+        r#"scene.toml:9:30: "focus" is not before the camera"#,
+    ),
+    (
+        "orthographic camera with a field of view",
+        Scene("fov = 40", "fov = 40\ntype = \"orthographic\"\nsize = 3"),
+        r#"scene.toml:8:1: unknown key "fov" in [camera]; it belongs to cameras of type "perspective""#,
+    ),
+    (
+        "unknown pixel filter",
+        Scene("spp = 2", "filter = \"lanczos\""),
+        r#"scene.toml:3:10: unknown filter "lanczos"; it is "box", "tent", "gaussian", "mitchell" or "blackman_harris""#,
+    ),
+    (
+        "environment of a file that is not there",
+        Scene("radiance = 0.5", "file = \"none.exr\""),
+        r#"scene.toml:11:8: cannot read image "none.exr": no such file"#,
+    ),
+    (
+        "sun below the horizon",
+        Scene("radiance = 0.5", "type = \"sun_sky\"\nsun_direction = [0, -1, 0]"),
+        r#"scene.toml:12:17: "sun_direction" points below the horizon, where there is no sky"#,
+    ),
+    (
+        "sky that is scaled",
+        Scene("radiance = 0.5", "type = \"sun_sky\"\nsun_direction = [0, 1, 0]\ntransform = [{ scale = 2 }]"),
+        r#"scene.toml:13:13: "transform" must turn the environment only: it is infinitely far away, and has no size or place"#,
+    ),
+    (
+        "spot light that ends before it begins to fall off",
+        Scene(
+            "[[shapes]]\nname = \"ball\"",
+            "[[lights]]\ntype = \"spot\"\nposition = [0, 3, 0]\ndirection = [0, -1, 0]\nintensity = 1\ninner = 50\n\n\
+             [[shapes]]\nname = \"ball\"",
+        ),
+        r#"scene.toml:28:9: "inner" must be below "outer", which is 45, not 50"#,
+    ),
+    (
+        "light without a direction",
+        Scene(
+            "[[shapes]]\nname = \"ball\"",
+            "[[lights]]\ntype = \"directional\"\ndirection = [0, 0, 0]\nirradiance = 1\n\n[[shapes]]\nname = \"ball\"",
+        ),
+        r#"scene.toml:25:13: "direction" has no direction"#,
+    ),
+    (
+        "misspelt texture",
+        Scene(
+            "[materials.white]\ntype = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "[textures.wood]\nfile = \"wood.png\"\n[materials.white]\ntype = \"diffuse\"\nreflectance = \"wod\"",
+        ),
+        r#"scene.toml:17:15: unknown texture "wod"; did you mean "wood"?"#,
+    ),
+    (
+        "texture of itself",
+        Scene(
+            "[materials.white]",
+            "[textures.a]\ntype = \"product\"\nfactors = [0.5, \"a\"]\n\n[materials.white]",
+        ),
+        r#"scene.toml:15:17: texture "a" is made of itself"#,
+    ),
+    (
+        "instance of a group that is not there",
+        Scene(
+            "[[shapes]]\nname = \"ball\"",
+            "[[instances]]\ngroup = \"tree\"\n\n[[shapes]]\nname = \"ball\"",
+        ),
+        r#"scene.toml:24:9: unknown group "tree"; define it with [[groups.tree.shapes]]"#,
+    ),
+    (
+        "portal without right angles",
+        Scene(
+            "[[shapes]]\nname = \"ball\"",
+            "[[portals]]\ncorner = [0, 0, 0]\nedges = [[1, 0, 0], [1, 1, 0]]\n\n[[shapes]]\nname = \"ball\"",
+        ),
+        r#"scene.toml:25:9: "edges" are not at right angles"#,
+    ),
+    (
+        "misspelt type of a shape's own material",
+        Scene("material = \"gold\"", "material = { type = \"difuse\" }"),
+        r#"scene.toml:26:21: unknown type "difuse"; did you mean "diffuse"?"#,
+    ),
+    (
+        "cylinder without an axis",
+        Scene("type = \"quad\"", "type = \"cylinder\"\nto = [0, 0, 0]"),
+        r#"scene.toml:33:6: "from" and "to" are the same point, so the cylinder has no axis"#,
     ),
 ];
 
@@ -461,7 +563,7 @@ pub(crate) const VALUES: &[Row<'_>] = &[
     (
         "number for a string",
         Scene("material = \"gold\"", "material = 1"),
-        r#"scene.toml:26:12: "material" must be a string, not the number 1"#,
+        r#"scene.toml:26:12: "material" must be the name of a material, or a table such as { type = "diffuse", reflectance = 0.5 }, not the number 1"#,
     ),
     (
         "table for a number",
@@ -796,7 +898,7 @@ pub(crate) const VALUES: &[Row<'_>] = &[
             "reflectance = [0.8, 0.7, 0.6]",
             "reflectance = [0.8, 0.7, 0.6]\nopacity = { channel = \"alpha\", file = \"a.png\" }",
         ),
-        r#"scene.toml:16:23: unknown channel "alpha"; it is "r", "g", "b" or "a""#,
+        r#"scene.toml:16:23: unknown channel "alpha"; it is "r", "g", "b", "a" or "rgb""#,
     ),
     (
         "map in words",
@@ -918,8 +1020,8 @@ pub(crate) const SHAPES: &[Row<'_>] = &[
     ),
     (
         "other mesh format",
-        Scene("tile.obj", "tile.ply"),
-        r#"scene.toml:39:8: mesh file "tile.ply" is not an .obj file"#,
+        Scene("tile.obj", "tile.stl"),
+        r#"scene.toml:39:8: mesh file "tile.stl" is neither an .obj nor a .ply file"#,
     ),
 ];
 
@@ -1048,7 +1150,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "mesh for an image",
         Scene("roughness = 0.3", r#"roughness = { file = "tile.obj" }"#),
-        r#"scene.toml:21:22: cannot read image "tile.obj": it is no image that is read; PNG, JPEG, HDR and OpenEXR files are"#,
+        r#"scene.toml:21:22: cannot read image "tile.obj": it is no image that is read; PNG, JPEG, HDR, OpenEXR and TGA files are"#,
     ),
     (
         "empty image file",
@@ -1058,7 +1160,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "image of another format",
         Scene("roughness = 0.3", r#"roughness = { file = "moving.gif" }"#),
-        r#"scene.toml:21:22: cannot read image "moving.gif": it is a Gif file, which are not read; PNG, JPEG, HDR and OpenEXR files are"#,
+        r#"scene.toml:21:22: cannot read image "moving.gif": it is a Gif file, which are not read; PNG, JPEG, HDR, OpenEXR and TGA files are"#,
     ),
     (
         "image cut off",
@@ -1113,7 +1215,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "unknown filter",
         Scene("roughness = 0.3", r#"roughness = { file = "wood.png", filter = "cubic" }"#),
-        r#"scene.toml:21:43: unknown filter "cubic"; it is "linear" or "nearest""#,
+        r#"scene.toml:21:43: unknown filter "cubic"; it is "linear", "nearest" or "mipmap""#,
     ),
     (
         "unknown wrap",
@@ -1133,7 +1235,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "unknown channel",
         Scene("roughness = 0.3", r#"roughness = { file = "wood.png", channel = "red" }"#),
-        r#"scene.toml:21:44: unknown channel "red"; it is "r", "g", "b" or "a""#,
+        r#"scene.toml:21:44: unknown channel "red"; it is "r", "g", "b", "a" or "rgb""#,
     ),
     (
         "factor too large",
@@ -1211,7 +1313,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "green of a bump map",
         Scene("roughness = 0.3", "roughness = 0.3\nbump_map = { file = \"wood.png\", green = \"up\" }"),
-        r#"scene.toml:22:33: unknown key "green" in "bump_map"; valid are "file", "color_space", "wrap", "filter", "channel", "scale", "rotate", "offset", "strength", "invalid_normals" or "terminator""#,
+        r#"scene.toml:22:33: unknown key "green" in "bump_map"; it belongs in a "normal_map""#,
     ),
     (
         "heights that are absurd",

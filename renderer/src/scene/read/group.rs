@@ -10,6 +10,7 @@ use super::transform::{similarity_scale, to_f32, transform, unusable};
 use crate::input::file::read_bounded;
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
+use crate::scene::load::open_mesh;
 use crate::scene::{Files, Geometry, Group, Instance, Shape};
 
 /// Groups, and the places where they are.
@@ -23,15 +24,35 @@ pub(super) struct Instanced {
 
 /// Most copies of shapes that emit.
 const MAX_LIGHTS: usize = 1 << 20;
+/// Largest file of transforms as text, bytes.
+const MAX_TEXT: u64 = 1 << 30;
+
+/// A group as it is read.
+struct Read<'a> {
+    name: &'a str,
+    /// Nothing if something is wrong with them.
+    shapes: Option<Vec<Shape>>,
+    /// Largest coordinates of its shapes.
+    reach: Vec3,
+}
+
+impl<'a> Read<'a> {
+    fn new(name: &'a str, shapes: Option<Vec<Shape>>) -> Self {
+        let bounds: Vec<_> = shapes.iter().flatten().map(Shape::bounds).collect();
+        let corners = bounds.iter().flat_map(|b| [b.lo, b.hi]);
+        let reach = corners.fold(Vec3::ZERO, |most, p| most.max(p.abs()));
+        Self { name, shapes, reach }
+    }
+}
 
 /// Reads `[groups]` and `[[instances]]`.
 pub(super) fn instanced(top: &Section<'_>, parts: &mut Parts<'_>, files: &Files) -> Option<Instanced> {
     let read = top.get("groups").and_then(|f| f.table("[groups]")).map_or_else(Vec::new, |section| {
-        section.entries().iter().map(|(name, field)| (*name, group(name, field, parts))).collect()
+        section.entries().iter().map(|(name, field)| Read::new(name, group(name, field, parts))).collect()
     });
     let places = places(top, &read, files);
     let mut found = Instanced { instances: places?, ..Instanced::default() };
-    for (index, (name, shapes)) in read.into_iter().enumerate() {
+    for (index, Read { name, shapes, .. }) in read.into_iter().enumerate() {
         let (emitting, shapes): (Vec<_>, Vec<_>) = shapes?.into_iter().partition(Shape::emits);
         let name = name.to_owned();
         found.groups.push(Group { name, shapes });
@@ -102,7 +123,7 @@ fn copy_lights<'a>(
 }
 
 /// Reads `[[instances]]` of groups of these names and shapes.
-fn places(top: &Section<'_>, groups: &[(&str, Option<Vec<Shape>>)], files: &Files) -> Option<Vec<Instance>> {
+fn places(top: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Vec<Instance>> {
     let Some(field) = top.get("instances") else { return Some(Vec::new()) };
     let items = field.array("an array of tables: write [[instances]], with two brackets")?;
     let mut all = Some(Vec::new());
@@ -123,11 +144,7 @@ fn places(top: &Section<'_>, groups: &[(&str, Option<Vec<Shape>>)], files: &File
 }
 
 /// One of `[[instances]]`, which may be many.
-fn place(
-    section: &Section<'_>,
-    groups: &[(&str, Option<Vec<Shape>>)],
-    files: &Files,
-) -> Option<Vec<Instance>> {
+fn place(section: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Vec<Instance>> {
     section.reject_unknown_keys(&keys::INSTANCE.known(None));
     let group = section.require("group", "group = \"tree\"").and_then(|f| group_named(&f, groups));
     let transforms = match (section.get("transform"), section.get("transforms")) {
@@ -143,18 +160,18 @@ fn place(
         }
     };
     let (group, transforms) = (group?, transforms?);
-    check_reach(section, groups[group].1.as_ref()?, &transforms)?;
+    check_reach(section, groups[group].reach, &transforms)?;
     let instance = |world_from_group| Instance { group: group as u32, world_from_group };
     Some(transforms.into_iter().map(instance).collect())
 }
 
-fn group_named(field: &Field<'_>, groups: &[(&str, Option<Vec<Shape>>)]) -> Option<usize> {
+fn group_named(field: &Field<'_>, groups: &[Read<'_>]) -> Option<usize> {
     let name = field.string()?;
-    let found = groups.iter().position(|(known, _)| *known == name);
+    let found = groups.iter().position(|group| group.name == name);
     if found.is_none() {
         let hint = match groups.is_empty() {
             true => format!("; define it with [[groups.{}.shapes]]", shape::toml_key(name)),
-            false => hint(name, "the scene has", groups.iter().map(|(name, _)| *name)),
+            false => hint(name, "the scene has", groups.iter().map(|group| group.name)),
         };
         field.src.error(field.span(), format!("unknown group {}{hint}", quoted(name)));
     }
@@ -162,10 +179,7 @@ fn group_named(field: &Field<'_>, groups: &[(&str, Option<Vec<Shape>>)]) -> Opti
 }
 
 /// Reports instances that reach farther than single precision.
-fn check_reach(section: &Section<'_>, shapes: &[Shape], transforms: &[Affine3A]) -> Option<()> {
-    let bounds: Vec<_> = shapes.iter().map(Shape::bounds).collect();
-    let corners = bounds.iter().flat_map(|b| [b.lo, b.hi]);
-    let most = corners.fold(Vec3::ZERO, |most, p| most.max(p.abs()));
+fn check_reach(section: &Section<'_>, most: Vec3, transforms: &[Affine3A]) -> Option<()> {
     let reach = |t: &Affine3A| {
         let m = glam::Mat3::from(t.matrix3);
         let moved = m.x_axis.abs() * most.x + m.y_axis.abs() * most.y + m.z_axis.abs() * most.z;
@@ -185,9 +199,10 @@ fn check_reach(section: &Section<'_>, shapes: &[Shape], transforms: &[Affine3A])
 fn read_many(field: &Field<'_>, files: &Files) -> Option<Vec<Affine3A>> {
     let name = field.string()?;
     let read = files.resolve(name).and_then(|path| {
-        // A line of text has some 200 bytes at most where numbers are as short as they can be.
-        let bytes = read_bounded(&path, MAX_INSTANCES as u64 * 256)?;
+        // Pipes and devices may never end.
+        open_mesh(&path)?;
         let is_text = Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
+        let bytes = read_bounded(&path, if is_text { MAX_TEXT } else { 48 * MAX_INSTANCES as u64 })?;
         if is_text { from_csv(&bytes) } else { from_floats(&bytes) }
     });
     match read {

@@ -8,8 +8,8 @@ use super::keys;
 use super::texture::Textures;
 use super::transform::transform;
 use crate::input::{Field, Section, quoted};
-use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE};
-use crate::scene::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
+use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
+use crate::scene::{Environment, Portal, PunctualKind, PunctualLight, SpotFalloff, SunSky};
 
 /// How spot lights fall off, by name.
 pub(in crate::scene) const FALLOFFS: &[(&str, SpotFalloff)] =
@@ -134,6 +134,30 @@ pub(super) fn lights(top: &Section<'_>) -> Vec<PunctualLight> {
         }
     }
     lights
+}
+
+/// Reads `[[portals]]`. Those with errors are left out.
+pub(super) fn portals(top: &Section<'_>) -> Vec<Portal> {
+    let Some(field) = top.get("portals") else { return Vec::new() };
+    let items = field.array("an array of tables: write [[portals]], with two brackets").unwrap_or_default();
+    let sections = items.iter().enumerate().map(|(i, item)| item.table(format!("portals[{i}]")));
+    sections.flatten().filter_map(|section| portal(&section)).collect()
+}
+
+fn portal(section: &Section<'_>) -> Option<Portal> {
+    section.reject_unknown_keys(&keys::PORTAL.known(None));
+    let corner = section.require("corner", "corner = [-1, 0, 0]").and_then(|f| f.vec3(MAX_COORDINATE));
+    let field = section.require("edges", "edges = [[2, 0, 0], [0, 1, 0]]")?;
+    let both = field.numbers(2, "two edges, for example [[2, 0, 0], [0, 1, 0]]")?;
+    let (a, b) = (both[0].vec3(MAX_COORDINATE), both[1].vec3(MAX_COORDINATE));
+    let (a, b) = (a?, b?);
+    if is_degenerate(a, b) {
+        return field.fail("span no area");
+    }
+    if a.as_dvec3().normalize().dot(b.as_dvec3().normalize()).abs() > 1e-4 {
+        return field.fail("are not at right angles");
+    }
+    Some(Portal { corner: corner?, edges: [a, b] })
 }
 
 fn light(section: &Section<'_>) -> Option<PunctualLight> {

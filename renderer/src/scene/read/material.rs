@@ -1,5 +1,8 @@
 //! `[materials]`.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use device::bsdf::principled;
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
@@ -21,10 +24,14 @@ use crate::scene::{
 pub(super) struct Materials {
     /// `None` where a definition was wrong, so that shapes that name it are not blamed.
     list: Vec<(String, Option<Material>)>,
+    /// The names of those that have one.
+    names: Rc<[String]>,
+    /// All names.
+    taken: HashSet<String>,
 }
 
 /// Name of the material of shapes that have none; no TOML scene can define it, since it is reserved.
-pub(super) const BLACK: &str = "(none)";
+pub(in crate::scene) const BLACK: &str = "(none)";
 
 impl Materials {
     pub(super) fn find(&self, name: &str) -> Option<usize> {
@@ -69,13 +76,11 @@ impl Materials {
         textures: &mut Textures<'_>,
     ) -> Option<usize> {
         let mut name = format!("{owner}.material");
-        while self.find(&name).is_some() {
+        while !self.taken.insert(name.clone()) {
             name.push('\'');
         }
         let section = field.table(format!("the material of {owner}"))?;
-        let names: Vec<_> = self.names().map(str::to_owned).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let material = Reader { section, names: &names, textures }.material(&name);
+        let material = Reader { section, names: &self.names, textures }.material(&name);
         self.list.push((name, material));
         let index = self.list.len() - 1;
         check_references(&self.list, index, field);
@@ -91,10 +96,10 @@ impl Materials {
 
 pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Materials {
     let Some(section) = top.get("materials").and_then(|f| f.table("[materials]")) else {
-        return Materials { list: Vec::new() };
+        return Materials { list: Vec::new(), names: Rc::new([]), taken: HashSet::new() };
     };
     let entries = section.entries();
-    let names: Vec<_> = entries.iter().map(|(name, _)| *name).collect();
+    let names: Rc<[String]> = entries.iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut list = Vec::new();
     for (name, field) in &entries {
         let section = field.table(format!("material {}", field.name));
@@ -108,7 +113,8 @@ pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Mater
         check_references(&list, i, field);
         check_opacities(&list, i, field);
     }
-    Materials { list }
+    let taken = names.iter().cloned().collect();
+    Materials { list, names, taken }
 }
 
 /// Reads a material on its own.
@@ -168,7 +174,7 @@ fn coat_ior(field: Field<'_>) -> Option<f32> {
 /// Reads one material.
 struct Reader<'a, 'b, 't> {
     section: Section<'a>,
-    names: &'b [&'a str],
+    names: &'b [String],
     textures: &'b mut Textures<'t>,
 }
 
@@ -421,9 +427,9 @@ impl Reader<'_, '_, '_> {
     /// The index of a material by its name, wherever in the file it is defined.
     fn reference(&self, field: &Field<'_>) -> Option<usize> {
         let name = field.string()?;
-        let found = self.names.iter().position(|n| *n == name);
+        let found = self.names.iter().position(|n| n == name);
         if found.is_none() {
-            let hint = hint(name, "the scene has", self.names.iter().copied());
+            let hint = hint(name, "the scene has", self.names.iter().map(String::as_str));
             field.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
         }
         found

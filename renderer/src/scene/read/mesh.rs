@@ -14,7 +14,7 @@ use crate::scene::mesh::{self, MeshFile, Placed, Unread};
 use crate::scene::{Files, Normals, TriangleMesh};
 
 /// Where the vertex normals of a mesh come from, by name.
-const NORMALS: &[(&str, Normals)] =
+pub(in crate::scene) const NORMALS: &[(&str, Normals)] =
     &[("file", Normals::File), ("smooth", Normals::Smooth), ("flat", Normals::Flat)];
 
 /// How a file is read: its name in the scene, its normals, and whether v is turned around.

@@ -14,13 +14,21 @@ mod transform;
 use super::{Description, Files, MaterialAlone};
 use crate::input::{Error, Problem, Section, parse};
 use group::Instanced;
-use material::{BLACK, Materials};
+use material::Materials;
 use mesh::Meshes;
 use shape::Parts;
 use texture::Textures;
 
+pub(super) use camera::AXES;
+pub(super) use keys::instead as keys_instead;
+pub(super) use light::FALLOFFS;
+pub(super) use material::BLACK;
+pub(super) use mesh::NORMALS;
 pub(crate) use settings::overrides;
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
+pub(super) use settings::{FILTERS, HIDDEN_NORMALS};
+pub(super) use shape::toml_key;
+pub(super) use texture::{CHANNELS, FILTERS as TEXEL_FILTERS, RANGES, WRAPS};
 
 /// Reads a scene from the text of a file. `file` is what messages call it, `files` are those that it may read.
 /// Gives the description and what looks suspicious, or everything that is wrong.
@@ -60,7 +68,7 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
     let mut parts = Parts { materials, textures, meshes: Meshes::new(files) };
     let mut shapes = shape::shapes(top, &mut parts);
     let instanced = group::instanced(top, &mut parts, files);
-    let lights = light::lights(top);
+    let (lights, portals) = (light::lights(top), light::portals(top));
     let environment = top.get("environment").map(|f| f.table("[environment]"));
     let found = match &environment {
         Some(section) => section.as_ref().and_then(|s| light::environment(s, &mut parts.textures)),
@@ -73,7 +81,7 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
         render: render?,
         camera: camera?,
         environment: found?,
-        portals: Vec::new(),
+        portals,
         lights,
         images: parts.textures.images,
         textures: parts.textures.textures,

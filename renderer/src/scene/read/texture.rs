@@ -9,7 +9,7 @@ use super::keys::{self, MAX_UV};
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
-use crate::scene::{Bitmap, Color, Files, Format, Image, Scalar, TexelFilter, Texture};
+use crate::scene::{Bitmap, Color, Files, Format, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
 
 /// What of a texel counts, by name.
 pub(in crate::scene) const CHANNELS: &[(&str, Channel)] =
@@ -21,7 +21,7 @@ pub(in crate::scene) const WRAPS: &[(&str, Wrap)] =
 pub(in crate::scene) const FILTERS: &[(&str, TexelFilter)] =
     &[("linear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest), ("mipmap", TexelFilter::Mipmap)];
 /// What values may be, by name.
-const RANGES: &[(&str, Range)] =
+pub(in crate::scene) const RANGES: &[(&str, Range)] =
     &[("unit", Range::Unit), ("radiance", Range::Radiance), ("height", Range::Height)];
 /// Whether whole numbers are encoded as sRGB, by name.
 const SPACES: &[(&str, bool)] = &[("srgb", true), ("linear", false)];
@@ -73,13 +73,15 @@ pub(super) struct Textures<'a> {
     level: usize,
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
+    /// Of how many textures each is made, itself and repetitions included.
+    steps: Vec<usize>,
 }
 
 impl<'a> Textures<'a> {
     /// For a scene that may read `files`.
     pub(super) fn new(files: &'a Files) -> Self {
         let (images, textures) = (Vec::new(), Vec::new());
-        Self { files, read: HashMap::new(), named: Vec::new(), level: 0, images, textures }
+        Self { files, read: HashMap::new(), named: Vec::new(), level: 0, images, textures, steps: Vec::new() }
     }
 
     /// Reads `[textures]`.
@@ -142,7 +144,7 @@ impl<'a> Textures<'a> {
         if field.is_number() {
             return field.number_in(low, high).map(Scalar::new);
         }
-        if field.as_str().is_some() {
+        if field.as_str().is_some() && !self.named.is_empty() {
             return self.find(field).map(|texture| Scalar { value: 1.0, texture: texture as u32 });
         }
         if !field.is_table() {
@@ -218,7 +220,18 @@ impl<'a> Textures<'a> {
         self.level += 1;
         let texture = self.texture_of_kind(section, kind, purpose);
         self.level -= 1;
-        self.textures.push(texture?);
+        let texture = texture?;
+        let steps = 1 + texture.references().map(|part| self.steps[part]).sum::<usize>();
+        if steps > MAX_TEXTURE_STEPS {
+            let message = format!(
+                "{} is made of {steps} textures, repetitions counted; the most is {MAX_TEXTURE_STEPS}",
+                section.name
+            );
+            section.src.error(section.span.clone(), message);
+            return None;
+        }
+        self.textures.push(texture);
+        self.steps.push(steps);
         Some(self.textures.len() - 1)
     }
 
@@ -288,8 +301,12 @@ impl<'a> Textures<'a> {
                 if let Some(warning) = warning {
                     file.src.warn(file.src.problem(file.span(), format!("image {shown} {warning}")));
                 }
-                self.images.push(image);
-                Some(self.images.len() - 1)
+                // Read in two ways that make no difference, it is one image.
+                let known = self.images.iter().position(|known| *known == image);
+                known.or_else(|| {
+                    self.images.push(image);
+                    Some(self.images.len() - 1)
+                })
             }
             Err(reason) => {
                 file.src.error(file.span(), format!("cannot read image {shown}: {reason}"));

@@ -41,17 +41,17 @@ fn all_load_without_a_warning() {
 }
 
 #[test]
-fn the_scene_in_the_documentation_loads() {
-    let text = std::fs::read_to_string(repository().join("scenes/README.md")).unwrap();
+fn the_scenes_in_the_documentation_load() {
+    let text = std::fs::read_to_string(repository().join("docs/scene.md")).unwrap();
     let mut blocks = text.split("```toml\n").skip(1).map(|b| b.split("```").next().unwrap());
     let whole = blocks.next().unwrap();
     scene(whole);
-    let (materials, shapes): (Vec<_>, Vec<_>) = blocks.partition(|b| b.starts_with("[materials"));
-    assert!(!materials.is_empty() && !shapes.is_empty());
-    for materials in materials {
-        scene(&[whole, materials].concat());
+    let (sections, keys): (Vec<_>, Vec<_>) = blocks.partition(|b| b.starts_with('['));
+    assert!(!sections.is_empty() && !keys.is_empty());
+    for section in sections {
+        scene(&[whole, section].concat());
     }
-    for shape in shapes {
+    for shape in keys {
         scene(&whole.replace("[[shapes]]\n", &format!("[[shapes]]\n{shape}")));
     }
 }

@@ -260,7 +260,7 @@ fn spheres_may_be_turned_mirrored_and_scaled_evenly() {
 
 #[test]
 fn everything_wrong_is_reported_in_order() {
-    let text = BASE.replace("fov = 40", "fov = 0").replace("0.8", "1.5").replace("\"sphere\"", "\"cube\"");
+    let text = BASE.replace("fov = 40", "fov = 0").replace("0.8", "1.5").replace("\"sphere\"", "\"cone\"");
     let error = loaded(&text).unwrap_err();
     let lines: Vec<_> = error.problems.iter().map(|p| p.place.unwrap().0).collect();
     assert_eq!(lines, [5, 8, 10], "{error}");
@@ -270,8 +270,8 @@ fn everything_wrong_is_reported_in_order() {
 #[test]
 fn thousands_of_errors_are_reported_soon() {
     const N: usize = 60_000;
-    let many = "[[shapes]]\ntype = \"cube\"\n".repeat(N);
-    let one_line = format!("shapes = [{}]", "{ type = \"cube\" }, ".repeat(N));
+    let many = "[[shapes]]\ntype = \"cone\"\n".repeat(N);
+    let one_line = format!("shapes = [{}]", "{ type = \"cone\" }, ".repeat(N));
     for (text, second) in [(many, (4, 8)), (one_line, (1, 39))] {
         let start = std::time::Instant::now();
         let error = loaded(&text).unwrap_err();

@@ -16,12 +16,13 @@ pub(in crate::scene::read) const MIN_LENGTH: f32 = 1e-9;
 
 pub(crate) static TOP: Section = Section::new("scene", "A scene file", "").keys(&TOP_KEYS);
 
-static TOP_KEYS: [Key; 9] = [
+static TOP_KEYS: [Key; 10] = [
     Key::new("render", Table(&RENDER), "Image size, sampling and transport."),
     Key::new("camera", Table(&CAMERA), "From where the scene is seen.")
         .required("{ position = [0, 1, 5], target = [0, 0, 0], fov = 40 }"),
     Key::new("environment", Table(&ENVIRONMENT), "Light that arrives from outside the scene."),
     Key::new("lights", Tables(&LIGHT), "Lights that are points or directions."),
+    Key::new("portals", Tables(&PORTAL), "Windows through which the environment shines in."),
     Key::new("textures", Named(&TEXTURE), "Textures by name."),
     Key::new("materials", Named(&MATERIAL), "Materials by name."),
     Key::new("shapes", Tables(&SHAPE), "What is in one place."),
@@ -40,17 +41,17 @@ pub(crate) static RENDER: Section = Section::new(
 static RENDER_KEYS: [Key; 12] = [
     Key::new(
         "size",
-        Several(2, &Integer(1, 16384)),
+        Several(2, &Integer(1, u32::MAX)),
         "Width and height, at most 64 GiB of film at 176 bytes a pixel.",
     )
     .unit("pixels")
     .or("[512, 512]")
     .instead(&["width", "height"]),
-    Key::new("width", Integer(1, 16384), "Width, instead of `size`.")
+    Key::new("width", Integer(1, u32::MAX), "Width, instead of `size`.")
         .unit("pixels")
         .or("512")
         .instead(&["size"]),
-    Key::new("height", Integer(1, 16384), "Height, instead of `size`.")
+    Key::new("height", Integer(1, u32::MAX), "Height, instead of `size`.")
         .unit("pixels")
         .or("512")
         .instead(&["size"]),
@@ -268,8 +269,12 @@ static CONSTANT: [Key; 1] =
     [Key::new("radiance", Color(MAX_RADIANCE), "Radiance.").unit("W·sr⁻¹·m⁻²").required("0.5")];
 
 static IMAGE: [Key; 3] = [
-    Key::new("file", File("image"), "A PNG, JPEG, Radiance HDR or OpenEXR image, twice as wide as high.")
-        .required("\"sky.exr\""),
+    Key::new(
+        "file",
+        File("image"),
+        "A PNG, JPEG, Radiance HDR, OpenEXR or TGA image, twice as wide as high.",
+    )
+    .required("\"sky.exr\""),
     Key::new("scale", Color(MAX_RADIANCE), "What its values are multiplied by to give radiance, W·sr⁻¹·m⁻².")
         .or("1"),
     Key::new(
@@ -316,6 +321,26 @@ static SUN_SKY: [Key; 8] = [
     )
     .unit("°")
     .or("0.5358"),
+];
+
+pub(crate) static PORTAL: Section = Section::new(
+    "portal",
+    "[[portals]]",
+    "A window through which an environment image or a sky shines into a room: directions through it are sampled by what \
+     is seen of the environment there. It is no surface, and changes noise only.",
+)
+.keys(&PORTAL_KEYS);
+
+static PORTAL_KEYS: [Key; 2] = [
+    Key::new("corner", Vector(MAX_COORDINATE), "A corner of the window.").unit("m").required("[-1, 0, 0]"),
+    Key::new(
+        "edges",
+        Several(2, &Vector(MAX_COORDINATE)),
+        "From there to the two next corners, at right angles. Their cross product, the first by the second, points into the \
+         room.",
+    )
+    .unit("m")
+    .required("[[2, 0, 0], [0, 1, 0]]"),
 ];
 
 pub(crate) static LIGHT: Section = Section::new(

@@ -24,7 +24,12 @@ pub(crate) static MATERIAL: Section = Section::new(
     "What a surface does to light. Shapes name it, `material = \"NAME\"`, or have the table itself.",
 )
 .keys(&MATERIAL_KEYS)
-.types(&MATERIAL_TYPES);
+.types(&MATERIAL_TYPES)
+.notes(
+    "```toml\n[materials.rusty]\ntype = \"blend\"\nmaterials = [\"iron\", \"rust\"]\nweight = 0.6\nopacity = 0.9\n\n\
+     [materials.iron]\ntype = \"conductor\"\nmetal = \"iron\"\nroughness = 0.35\n\n\
+     [materials.rust]\ntype = \"diffuse\"\nreflectance = [0.34, 0.12, 0.04]\nroughness = 1\n```",
+);
 
 static MATERIAL_KEYS: [Key; 5] = [
     Key::new(
@@ -32,7 +37,8 @@ static MATERIAL_KEYS: [Key; 5] = [
         Boolean,
         "Whether the back scatters as the front does; otherwise it is black. Not for what light passes, nor with `back`.",
     )
-    .or("true"),
+    .or("true")
+    .not_for(&["dielectric", "thin_dielectric", "blend"]),
     Key::new("back", Name("material"), "The material that the back has instead, which shows its front there.")
         .example("\"other\""),
     number(
@@ -43,10 +49,12 @@ static MATERIAL_KEYS: [Key; 5] = [
     ),
     Key::new("normal_map", Table(&NORMAL_MAP), "Normals that perturb those of the shape.")
         .example("{ file = \"bumps.png\" }")
-        .instead(&["bump_map"]),
+        .instead(&["bump_map"])
+        .not_for(&["blend"]),
     Key::new("bump_map", Table(&BUMP_MAP), "Heights that perturb the normals of the shape.")
         .example("{ file = \"bumps.png\" }")
-        .instead(&["normal_map"]),
+        .instead(&["normal_map"])
+        .not_for(&["blend"]),
 ];
 
 static MATERIAL_TYPES: [Type; 9] = [

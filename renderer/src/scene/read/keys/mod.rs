@@ -13,19 +13,21 @@ mod table;
 mod tests;
 mod texture;
 
-pub(super) use document::{CAMERA, ENVIRONMENT, FILTER, LENS, LIGHT, MAX_FILTER, MIN_LENGTH, RENDER, TOP};
+pub(super) use document::{
+    CAMERA, ENVIRONMENT, FILTER, LENS, LIGHT, MAX_FILTER, MIN_LENGTH, PORTAL, RENDER, TOP,
+};
 pub(super) use material::MATERIAL;
-pub(crate) use page::page;
-pub(crate) use schema::schema;
+pub use page::page;
+pub use schema::schema;
 pub(super) use shape::{GROUP, INSTANCE, LOOK_AT, ROTATE, SHAPE, STEPS};
-pub(crate) use table::{Key, Section, Type, Value};
+pub(crate) use table::{Section, Type};
 pub(super) use texture::{BUMP_MAP, MAX_UV, NORMAL_MAP, PARAMETER, TEXTURE};
 
 use crate::input::nearest;
 use synonyms::{OPPOSITES, SYNONYMS};
 
 /// Sections whose keys can be told by their place alone, and how that is said.
-static PLACES: [(&Section, &str); 12] = [
+static PLACES: [(&Section, &str); 13] = [
     (&RENDER, "[render]"),
     (&CAMERA, "[camera]"),
     (&TOP, "the top level of the file"),
@@ -38,9 +40,11 @@ static PLACES: [(&Section, &str); 12] = [
     (&FILTER, "\"filter\" of [render]"),
     (&TEXTURE, "a texture"),
     (&INSTANCE, "[[instances]]"),
+    (&NORMAL_MAP, "a \"normal_map\""),
 ];
 
-/// Sections that have types, and what their things are called.
+/// Sections that have types, and what their things are called; those that keys are more likely meant for than the common
+/// ones come first.
 static TYPED: [(&Section, &str); 6] = [
     (&MATERIAL, "materials"),
     (&SHAPE, "shapes"),
@@ -66,25 +70,37 @@ pub(super) fn meant(key: &str, known: &[&str]) -> Option<String> {
     if nearest(key, known.iter().copied()).is_some() {
         return None;
     }
-    if let Some(place) = place(key) {
+    if let Some(place) = place(key, known) {
         return Some(format!("it belongs {place}"));
     }
-    let (ours, place) = ours().find_map(|ours| Some((ours, place(ours)?)))?;
+    let (ours, place) = ours().find_map(|ours| Some((ours, place(ours, known)?)))?;
     Some(format!("it is called {ours:?} here and belongs {place}"))
 }
 
 /// Where a key belongs.
-fn place(key: &str) -> Option<String> {
-    for (section, things) in TYPED {
-        if let Some(kind) = section.types.iter().find(|kind| kind.keys().any(|k| k.name == key)) {
-            let alone = section.types.iter().filter(|kind| kind.keys().any(|k| k.name == key)).count() == 1;
-            let only = section.default_type == kind.name() && alone;
-            return Some(match only {
-                true => format!("in {}", section.title),
-                false => format!("to {things} of type {:?}", kind.name()),
-            });
-        }
-    }
-    let (_, place) = PLACES.iter().find(|(section, _)| section.keys.iter().any(|k| k.name == key))?;
-    Some(format!("in {place}"))
+fn place(key: &str, known: &[&str]) -> Option<String> {
+    let (likely, others) = TYPED.split_at(2);
+    let common = PLACES.iter().find(|(section, _)| section.keys.iter().any(|k| k.name == key));
+    let common = common.map(|(_, place)| format!("in {place}"));
+    place_by_type(key, known, likely).or(common).or_else(|| place_by_type(key, known, others))
+}
+
+/// The type that a key belongs to, of the first of these sections that knows it.
+fn place_by_type(key: &str, known: &[&str], sections: &[(&Section, &str)]) -> Option<String> {
+    sections.iter().find_map(|(section, things)| {
+        let mut kinds = section.types.iter().filter(|kind| kind.keys().any(|k| k.name == key));
+        let kind = kinds.next()?;
+        let is_within = section.keys.iter().all(|key| known.contains(&key.name));
+        let is_usual = section.id == "camera" && section.default_type == kind.name();
+        Some(match is_usual && !is_within {
+            true => format!("in {}", section.title),
+            false => format!("to {things} of type {:?}", kind.name()),
+        })
+    })
+}
+
+/// The keys that say the same as another one in another way, wherever that may be.
+pub(in crate::scene) fn instead(key: &str) -> impl Iterator<Item = &'static str> {
+    let sections = schema::SECTIONS.iter().filter_map(|section| section.key(key));
+    sections.flat_map(|key| key.instead).copied()
 }

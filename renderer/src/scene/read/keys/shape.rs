@@ -107,7 +107,11 @@ static GROUP_KEYS: [Key; 1] = [Key::new(
 .required("[{ type = \"box\", material = \"white\" }]")];
 
 pub(crate) static INSTANCE: Section =
-    Section::new("instance", "[[instances]]", "A place of a group, or many.").keys(&INSTANCE_KEYS);
+    Section::new("instance", "[[instances]]", "A place of a group, or many.").keys(&INSTANCE_KEYS).notes(
+        "```toml\n[[groups.post.shapes]]\ntype = \"box\"\nmaterial = \"copper\"\ntransform = [{ scale = [0.1, 1, 0.1] }]\n\n\
+         [[instances]]\ngroup = \"post\"\n\n\
+         [[instances]]\ngroup = \"post\"\ntransform = [{ translate = [1, 0, 0] }]\n```",
+    );
 
 static INSTANCE_KEYS: [Key; 3] = [
     Key::new("group", Name("group"), "The name of the group.").required("\"tree\""),

@@ -55,6 +55,8 @@ pub(crate) struct Key {
     pub(crate) instead: &'static [&'static str],
     /// Keys that must be there too.
     pub(crate) with: &'static [&'static str],
+    /// Types that it says nothing for.
+    pub(crate) not_for: &'static [&'static str],
     /// What it means, a sentence.
     pub(crate) about: &'static str,
 }
@@ -62,7 +64,19 @@ pub(crate) struct Key {
 impl Key {
     pub(crate) const fn new(name: &'static str, value: Value, about: &'static str) -> Self {
         let (unit, default, example) = ("", "", "");
-        Self { name, value, unit, default, required: false, example, instead: &[], with: &[], about }
+        let nothing = &[];
+        Self {
+            name,
+            value,
+            unit,
+            default,
+            required: false,
+            example,
+            instead: nothing,
+            with: nothing,
+            not_for: nothing,
+            about,
+        }
     }
 
     pub(crate) const fn unit(self, unit: &'static str) -> Self {
@@ -88,6 +102,10 @@ impl Key {
 
     pub(crate) const fn with(self, with: &'static [&'static str]) -> Self {
         Self { with, ..self }
+    }
+
+    pub(crate) const fn not_for(self, not_for: &'static [&'static str]) -> Self {
+        Self { not_for, ..self }
     }
 }
 
@@ -122,7 +140,7 @@ pub(crate) struct Section {
     pub(crate) keys: &'static [Key],
     /// If there are several.
     pub(crate) types: &'static [Type],
-    /// The one that it is without `type`; the first key that has to be there for one if empty.
+    /// The one that it is without `type`.
     pub(crate) default_type: &'static str,
     /// What there is to say beyond the keys, in Markdown.
     pub(crate) notes: &'static str,

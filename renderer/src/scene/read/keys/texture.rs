@@ -8,7 +8,8 @@ use crate::scene::limits::MAX_RADIANCE;
 pub(in crate::scene::read) const MAX_UV: f32 = 1e6;
 
 const NUMBER: Value = Textured(&Number(0.0, 1.0));
-const COLOR: Value = Textured(&Color(1.0));
+/// Its limit is that of `range`.
+const COLOR: Value = Textured(&Color(MAX_RADIANCE));
 
 pub(crate) static TEXTURE: Section = Section::new(
     "texture",
@@ -60,7 +61,8 @@ const CHANNEL: Key = Key::new(
 );
 
 static BITMAP: [Key; 5] = [
-    Key::new("file", File("image"), "A PNG, JPEG, Radiance HDR or OpenEXR image.").required("\"wood.png\""),
+    Key::new("file", File("image"), "A PNG, JPEG, Radiance HDR, OpenEXR or TGA image.")
+        .required("\"wood.png\""),
     Key::new(
         "color_space",
         Word(&[("srgb", "encoded as for displays"), ("linear", "as they are")]),
@@ -119,7 +121,8 @@ static MIX: [Key; 2] = [
 static PRODUCT: [Key; 1] =
     [Key::new("factors", Several(2, &COLOR), "The two colours.").required("[0.8, \"#204060\"]")];
 
-static VERTEX_COLOR: [Key; 1] = [CHANNEL.or("\"rgb\"")];
+static VERTEX_COLOR: [Key; 1] =
+    [CHANNEL.or("\"rgb\", but \"r\" where it is the table itself and gives a number")];
 
 /// The keys of a texture in the place of a number or colour.
 pub(crate) static PARAMETER: Section =
@@ -131,9 +134,11 @@ pub(crate) static PARAMETER: Section =
 static PARAMETER_KEYS: [Key; 3] = [
     TEXTURE_KEYS[0],
     Key::new("texture", Name("texture"), "The name of a texture, instead of the keys of one.")
-        .example("\"wood\""),
+        .example("\"wood\"")
+        .instead(&["type", "range", "file", "colors", "weight", "factors"]),
     Key::new("factor", Color(MAX_RADIANCE), "What it is multiplied by, in the range of the parameter.")
-        .or("1"),
+        .or("1")
+        .example("0.5"),
 ];
 
 const STRENGTH: Key = Key::new(
