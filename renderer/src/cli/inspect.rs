@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::source::SceneArgs;
 use super::summary::{print, print_json};
 use crate::scene::limits::human_bytes;
-use crate::scene::{self, Contents, Description, Extent, Overrides, Parameters};
+use crate::scene::{self, Contents, Description, Extent, Overrides, SceneValues};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn tell_paths(args: &Args, description: &Description) -> Result<(), Failure> {
-    let parameters = Parameters::from(scene::write(description, &args.scene.path, Extent::Full)).list();
+    let parameters = SceneValues::from(scene::write(description, &args.scene.path, Extent::Full)).list();
     if args.json {
         let parameters = parameters.into_iter().map(|(path, value)| Parameter { path, value });
         return print_json(&parameters.collect::<Vec<_>>());

@@ -39,7 +39,7 @@ pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 pub use limits::check_size;
 pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
-pub use paths::Parameters;
+pub use paths::SceneValues;
 pub use read::keys::{page as reference_page, schema as json_schema};
 pub(crate) use read::overrides;
 pub use read::{DIRECT, MASKINGS, SAMPLERS};

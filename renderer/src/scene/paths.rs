@@ -12,18 +12,18 @@ use crate::input::{hint, quoted};
 
 /// A scene file, whose values can be looked at and set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Parameters {
+pub struct SceneValues {
     /// A table.
     document: Value,
 }
 
-impl From<Written> for Parameters {
+impl From<Written> for SceneValues {
     fn from(written: Written) -> Self {
         Self { document: written.document.into() }
     }
 }
 
-impl Parameters {
+impl SceneValues {
     /// All paths with their values in TOML, in the order of the file. Arrays of numbers and words are one value.
     pub fn list(&self) -> Vec<(String, String)> {
         let mut found = Vec::new();
@@ -50,7 +50,7 @@ impl Parameters {
     /// default; keys that say the same in another way go.
     ///
     /// # Errors
-    /// The path leads nowhere, or the value is no TOML. Whether the scene is one with it, [`Parameters::load`] tells.
+    /// The path leads nowhere, or the value is no TOML. Whether the scene is one with it, [`SceneValues::load`] tells.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), String> {
         let parsed: Table = toml::from_str(&format!("value = {value}"))
             .map_err(|_| format!("{} is no value; words need quotes", quoted(value)))?;

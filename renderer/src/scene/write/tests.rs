@@ -530,7 +530,7 @@ fn parameters_are_listed_and_set() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/glass.toml");
     let scene = load_all(&root);
     let file = Path::new("glass.toml");
-    let mut parameters = Parameters::from(write(&scene, file, Extent::Full));
+    let mut parameters = SceneValues::from(write(&scene, file, Extent::Full));
     let all = parameters.list();
     for (path, value) in [
         ("materials.frosted.roughness", "0.4"),
@@ -546,7 +546,7 @@ fn parameters_are_listed_and_set() {
         parameters.set(path, value).unwrap();
     }
     let files = Files::new(".", false);
-    let load = |p: &Parameters| p.load("glass.toml", &files).map(|loaded| loaded.description);
+    let load = |p: &SceneValues| p.load("glass.toml", &files).map(|loaded| loaded.description);
     assert!(load(&parameters).unwrap().is_same_scene(&canonical(&scene)), "nothing has changed");
 
     parameters.set("materials.frosted.alpha", "0.25").unwrap();
