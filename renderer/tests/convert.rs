@@ -93,7 +93,7 @@ fn scenes_are_inspected() {
     let power = std::f64::consts::PI * (18.387 + 13.9873 + 6.75357) / 3.0 * 4.0 * 0.23 * 0.19;
     let found = json["lights"][0]["power"].as_f64().unwrap();
     assert!((found - power).abs() < 1e-4 * power, "{found}, not {power}");
-    assert!(inspect(&[]).contains("bounds     (-1, -1, -1) to (1, 1, 1)"), "{}", inspect(&[]));
+    assert!(inspect(&[]).contains("bounds     (-1, -1.01, -1) to (1, 1, 1)"), "{}", inspect(&[]));
     let paths = inspect(&["--paths"]);
     assert!(
         paths.contains("\ncamera.fov = 39.3077\n")

@@ -274,7 +274,10 @@ impl Reader<'_, '_, '_> {
     fn gltf(&mut self) -> Option<MaterialKind> {
         let default = GltfMaterial::DEFAULT;
         let base_color = self.color("base_color", default.base_color.value);
-        let specular_color = self.color("specular_color", default.specular_color.value);
+        let specular_color = match self.section.get("specular_color") {
+            Some(field) => self.textures.color(&field, MAX_IOR),
+            None => Some(default.specular_color),
+        };
         let sheen_color = self.color("sheen_color", default.sheen_color.value);
         let scalar = |reader: &mut Self, key: &str, default: Scalar| reader.scalar(key, default.value, UNIT);
         let metallic = scalar(self, "metallic", default.metallic);

@@ -9,6 +9,7 @@ use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
 use crate::scene::limits::MIN_ALPHA;
+use crate::scene::mesh::{Placed, place};
 use crate::scene::read::{BLACK, toml_key};
 use crate::scene::{
     Color, Description, Environment, Facets, Geometry, Material, MaterialKind, PlasticMaterial, Scalar,
@@ -22,6 +23,7 @@ pub fn canonical(description: &Description) -> Description {
         d.environment = None;
     }
     drop_empty_groups(&mut d);
+    drop_flat_triangles(&mut d);
     order_textures(&mut d);
     order_images(&mut d);
     settle_materials(&mut d);
@@ -63,6 +65,17 @@ fn is_same_mesh(a: &Arc<TriangleMesh>, b: &Arc<TriangleMesh>) -> bool {
 /// All shapes, those of groups included.
 pub(super) fn all_shapes(d: &mut Description) -> impl Iterator<Item = &mut Shape> {
     d.shapes.iter_mut().chain(d.groups.iter_mut().flat_map(|group| &mut group.shapes))
+}
+
+/// Leaves out the triangles that have no area where they stand.
+fn drop_flat_triangles(d: &mut Description) {
+    for shape in all_shapes(d) {
+        if let Geometry::Mesh(mesh) = &mut shape.geometry
+            && let Placed::Without { mesh: others, .. } = place(mesh, &shape.world_from_object)
+        {
+            *mesh = others;
+        }
+    }
 }
 
 fn drop_empty_groups(d: &mut Description) {

@@ -249,7 +249,12 @@ static GLTF: [Key; 16] = [
     number("roughness", "1", "Square root of alpha."),
     Key::new("ior", Number(1.0, 10.0), "Index of refraction.").or("1.5"),
     number("specular", "1", "Strength of what a dielectric reflects."),
-    color("specular_color", "1", "Colour of what a dielectric reflects straight on."),
+    Key::new(
+        "specular_color",
+        Textured(&Color(MAX_IOR)),
+        "Colour of what a dielectric reflects straight on.",
+    )
+    .or("1"),
     number("transmission", "0", "The part of the light that passes, as through a thin sheet."),
     number("anisotropy", "0", "How far the highlight is stretched."),
     Key::new(
