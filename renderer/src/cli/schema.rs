@@ -26,7 +26,7 @@ pub(super) struct Args {
 /// Prints the schema, or the page.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match args.markdown {
-        true => print(&scene::reference_page())?,
+        true => print(scene::reference_page())?,
         false => print_json(&scene::json_schema())?,
     }
     Ok(ExitCode::SUCCESS)
