@@ -213,7 +213,7 @@ def textures():
 
 
 def transforms():
-    """Nodes that mirror, shear and scale unevenly, one below the other; a mesh in several places, by nodes and by instancing."""
+    """Nodes that mirror, turn and scale unevenly, one below the other, and so shear; a mesh in several places, by nodes and by instancing."""
     m = Model()
     room(m)
     box = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
@@ -227,8 +227,9 @@ def transforms():
     m.node(parent, name="L", mesh=flat)
     m.node(parent, name="mirrored L", mesh=flat, translation=[-0.4, 1.2, 0], scale=[-1, 1, 1], rotation=turn([0, 0, 1], 25))
     m.node(parent, name="ellipsoid", mesh=ball, translation=[0.3, 1.9, 0.5], scale=[0.5, -0.8, 0.4], rotation=turn([1, 1, 0], 40))
-    shear = np.array([[1, 0.5, 0, 0.6], [0, 0.9, 0.2, 0.1], [0.3, 0, -0.8, 1.2], [0, 0, 0, 1]])
-    m.node(name="sheared L", mesh=flat, matrix=shear.T.flatten().tolist())
+    # Unevenly scaled after it was turned, it is sheared.
+    tall = m.node(name="tall", matrix=[0.8, 0, 0.5, 0, 0, 1.5, 0, 0, 0.5, 0, -0.8, 0, 0.9, 0.3, 0.9, 1])
+    m.node(tall, name="sheared L", mesh=flat, rotation=turn([0, 0, 1], 35))
     attributes = {
         "TRANSLATION": m.accessor([[0.4 + 0.7 * k, 2.2 + 0.3 * math.sin(k), 0.3 * k - 0.5] for k in range(4)]),
         "ROTATION": m.accessor([turn([1, k, 2], 40 * k) for k in range(4)]),
@@ -317,7 +318,7 @@ def lights():
 
 
 def materials():
-    """Every extension of materials, on balls in the light of a sun, of which nothing comes back from elsewhere."""
+    """Extensions of materials, on balls in the light of a sun."""
     m = Model()
     points, normals, uvs, indices = sphere(64, 32)
     shared = dict(POSITION=m.accessor(points, bounds=True), NORMAL=m.accessor(np.round(normals * 32767), "i2", True), TEXCOORD_0=m.accessor(np.round(uvs * 65535), "u2", True))
@@ -338,18 +339,12 @@ def materials():
         dict(pbr=red, KHR_materials_clearcoat={"clearcoatFactor": 0.9, "clearcoatRoughnessFactor": 0.25, "clearcoatTexture": packed}, **none),
         dict(pbr=red, KHR_materials_sheen={"sheenColorFactor": [0.4, 0.6, 0.9], "sheenRoughnessFactor": 0.5}, **none),
         dict(pbr=red | {"roughnessFactor": 0.6}, KHR_materials_transmission={"transmissionFactor": 0.7, "transmissionTexture": packed}, **none),
-        dict(pbr=red, KHR_materials_emissive_strength={"emissiveStrength": 0.4}, emissiveFactor=[0.5, 0.2, 0.9], **none),
-        dict(pbr={"baseColorFactor": [0.2, 0.5, 0.3, 1], "baseColorTexture": packed}, KHR_materials_unlit={}),
         dict(KHR_materials_pbrSpecularGlossiness={"diffuseFactor": [0, 0, 0, 1], "specularFactor": [0.5, 0.3, 0.2], "glossinessFactor": 0.6}),
-        dict(pbr=metal | {"roughnessFactor": 0.4}, KHR_materials_iridescence={"iridescenceFactor": 1, "iridescenceIor": 1.6, "iridescenceThicknessMaximum": 380}),
     ]
     for k, ball in enumerate(balls):
         material = {"pbrMetallicRoughness": ball.pop("pbr")} if "pbr" in ball else {}
-        if "emissiveFactor" in ball:
-            material["emissiveFactor"] = ball.pop("emissiveFactor")
-        index = m.material(**material, extensions=ball)
-        mesh = m.mesh(m.primitive(index, order, **shared))
-        m.node(mesh=mesh, name=f"ball {k}", translation=[2.2 * (k % 4) - 3.3, 2.2 - 2.2 * (k // 4), 0])
+        mesh = m.mesh(m.primitive(m.material(**material, extensions=ball), order, **shared))
+        m.node(mesh=mesh, name=f"ball {k}", translation=[2.4 * (k % 3) - 2.4, 2.3 - 2.3 * (k // 3), 0])
     m.json["extensions"] = {"KHR_lights_punctual": {"lights": [{"type": "directional", "intensity": 683 * 3}]}}
     m.node(name="sun", matrix=look_at([1, 2, 2.5], [0, 0, 0]), extensions={"KHR_lights_punctual": {"light": 0}})
     m.used.add("KHR_mesh_quantization")
@@ -357,5 +352,21 @@ def materials():
     m.write("materials")
 
 
-for make in (textures, transforms, colors, accessors, lights, materials):
+def emission():
+    """What emits and what is not lit, of which neither reflects."""
+    m = Model()
+    colors = np.array([[[230, 60, 90], [40, 200, 120], [250, 240, 30]]])
+    texture = {"index": m.image(colors, (CLAMP, NEAREST))}
+    materials = [
+        m.lamp(2.5),
+        m.material(pbrMetallicRoughness={"baseColorFactor": [0.2, 0.5, 0.9, 1], "baseColorTexture": texture}, extensions={"KHR_materials_unlit": {}}),
+    ]
+    for k, material in enumerate(materials):
+        m.node(mesh=m.quad(material, [[0, 1], [1, 1], [1, 0], [0, 0]]), name=f"tile {k}", translation=[2.3 * k - 1.15, 0, 0], scale=[-1, 1, 1])
+    m.json["extensions"] = {"KHR_lights_punctual": {"lights": []}}
+    m.camera([0, 0, 4], [0, 0, 0], orthographic={"xmag": 2.4, "ymag": 1.8})
+    m.write("emission")
+
+
+for make in (textures, transforms, colors, accessors, lights, materials, emission):
     make()
