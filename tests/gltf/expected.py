@@ -244,6 +244,8 @@ def image(model, width, height, samples, seed):
         [primitive] = model.json["meshes"][node["mesh"]]["primitives"]
         attributes = {name: model.accessor(a) for name, a in primitive["attributes"].items()}
         triangles = model.accessor(primitive["indices"]).astype(int).reshape(-1, 3)
+        if np.linalg.det(m[:3, :3]) < 0:
+            triangles = triangles[:, ::-1]
         points = attributes["POSITION"] @ m[:3, :3].T + m[:3, 3]
         offset = rays - points.mean(0)
         near = np.linalg.norm(offset - (offset @ forward)[:, None] * forward, axis=1) < np.linalg.norm(points - points.mean(0), axis=1).max() * 1.01
