@@ -5,8 +5,8 @@ formulas of the specification in double precision, without any other renderer: p
 Needs `pip install numpy pillow mitsuba`, the last to write OpenEXR alone.
 
 Models have one orthographic camera, spheres (a mesh is one if it has normals that are its positions) or a single plane,
-and no more than one texture of nearest texels. Sheen dims what is below as `1 - max(color) * max(E(wo), E(wi))`, clear
-coats as `(1 - F(wo)) (1 - F(wi))`; both are the choices of torrance where the specification has what is not reciprocal.
+and no more than one texture of nearest texels. Sheen dims what is below as `1 - max(color) * (max(E(wo), E(wi)) + 0.002)`,
+clear coats as `(1 - F(wo)) (1 - F(wi))`; both are the choices of torrance where the specification has what is not reciprocal.
 """
 
 import argparse
@@ -180,7 +180,7 @@ class Material:
         f = specular * ggx(turned(wo), turned(wi), along, alpha) + (1 - metallic) * (1 - passed) * base / np.pi
         if section := ext.get("KHR_materials_sheen"):
             color, alpha = np.array(section["sheenColorFactor"]), section["sheenRoughnessFactor"] ** 2
-            left = [1 - color.max() * sheen_albedo(w[:, 2:], alpha) for w in (wo, wi)]
+            left = [1 - color.max() * (sheen_albedo(w[:, 2:], alpha) + 0.002) for w in (wo, wi)]
             f = color * charlie(wo, wi, alpha) + np.minimum(*left) * f
         if section := ext.get("KHR_materials_clearcoat"):
             part = self.number(section, "clearcoatFactor", 0, "clearcoatTexture", 0)

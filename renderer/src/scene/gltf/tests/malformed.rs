@@ -280,6 +280,7 @@ fn places_and_reasons() {
             vec![
                 ("/materials/0/normalTexture", json!({ "index": 0 })),
                 ("/textures", json!([{ "source": 0, "sampler": 0 }])),
+                ("/images", json!([{}])),
                 ("/samplers", json!([{ "wrapS": 1 }])),
             ],
             "samplers[0].wrapS is 1; textures wrap by 10497, 33071 or 33648",

@@ -178,8 +178,8 @@ fn numbers_are_of_all_types() {
     for (name, component, normalized, mut bytes, expected) in cases {
         // The other two corners of the triangle, a vertex every 16 bytes.
         bytes.resize(16, 0);
-        bytes.extend([1; 32]);
-        bytes[20] = 9;
+        bytes.extend([0x3f; 32]);
+        bytes[32..36].copy_from_slice(&[1, 2, 0x3f, 0x3e]);
         let accessor = json!({ "bufferView": 0, "componentType": component, "normalized": normalized, "count": 3, "type": "VEC3" });
         let document = with(&[
             ("/meshes/0/primitives/0", json!({ "attributes": { "POSITION": 0 } })),
