@@ -184,6 +184,8 @@ pub(super) struct Scatterer {
     side: Vec3,
     /// Whether the shading normal alone decides what is reflected and what is transmitted.
     keeps: bool,
+    /// The shading normal before a map, on the side where the path comes from.
+    below: Vec3,
     /// The point.
     p: Vec3,
     /// From the point to where rays to that side start; those to the other start as far behind.
@@ -526,6 +528,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     let ns = surface.ns * 1.0_f32.copysign(if keeps { -surface.ns.dot(d) } else { surface.ns.dot(side) });
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let ns = if keeps || ns.dot(d) < 0.0 { ns } else { side };
+    let below = ns;
     let (ns, terminator) = if header.is_bumpy::<C>() {
         // SAFETY: the material's map is in range.
         unsafe { mapped_normal::<C>(&at, &header, surface, (ns, side), -d) }
@@ -542,7 +545,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     // SAFETY: the material is of this scene, and its kind is the header's.
     let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
-    Some(Scatterer { side, keeps, p: surface.p, offset, frame, wo, terminator, bsdf, around })
+    Some(Scatterer { side, keeps, below, p: surface.p, offset, frame, wo, terminator, bsdf, around })
 }
 
 /// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
@@ -573,10 +576,14 @@ fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
 
 impl Scatterer {
     /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
-    /// disagree on whether it is reflected or transmitted, unless the latter decides alone.
+    /// disagree on whether it is reflected or transmitted. Where shading normals decide alone, it is that before a map which
+    /// the shading normal may not disagree with, as in Mitsuba.
     #[inline(always)]
-    fn origin(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
+    fn origin<C: Compiled>(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
         let cos = self.side.dot(wi);
+        if C::FEATURES.contains(Features::NORMAL_MAPS) && self.keeps && self.below.dot(wi) * local.z < 0.0 {
+            return None;
+        }
         let sign = 1.0_f32.copysign(if self.keeps { cos } else { local.z });
         (sign * cos > 0.0).then(|| self.p + sign * self.offset)
     }
@@ -611,7 +618,7 @@ unsafe fn direct_light<C: Compiled>(
     // SAFETY: as the caller promised.
     let sample = unsafe { light.sample::<C>(scene, index, start, [u0, u1, part]) }?;
     let wi = at.frame.to_local(sample.wi);
-    let o = at.origin(sample.wi, wi)?;
+    let o = at.origin::<C>(sample.wi, wi)?;
     let (f, p_bsdf) = at.bsdf.eval_pdf_as::<C>(at.wo, wi);
     let weight = match settings.direct() {
         Direct::Mis if !sample.is_delta => power_heuristic(sample.pdf, p_bsdf),
@@ -646,7 +653,7 @@ pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathStat
     };
     // A unit vector to a few ulps, which do not add up: every bounce draws anew.
     let wi = at.frame.to_world(sample.wi);
-    let Some(o) = at.origin(wi, sample.wi) else {
+    let Some(o) = at.origin::<C>(wi, sample.wi) else {
         return false;
     };
     state.beta *= sample.weight * at.shadowing::<C>(wi, sample.wi);
