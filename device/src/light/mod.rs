@@ -235,8 +235,8 @@ impl Light {
         }
         self.pmf
             * match self.kind() {
-                // SAFETY: an image is the environment of the scene.
                 Self::IMAGE => {
+                    // SAFETY: an image is the environment of the scene.
                     outlined(move || unsafe { environment::pdf(scene, &load(scene.environment), p, d) })
                 }
                 Self::DIRECTIONAL => self.disk_pdf(),

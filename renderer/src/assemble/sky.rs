@@ -94,8 +94,11 @@ mod tests {
         }
     }
 
-    /// Elevation of the sun, turbidity, albedo, direction, and what Mitsuba 3.9.1's `sunsky` says of it without the sun.
-    const SKIES: [(i32, f32, f32, [f32; 3], [f32; 3]); 18] = [
+    /// Elevation of the sun, turbidity, albedo, direction, and the radiance from there.
+    type Sky = (i32, f32, f32, [f32; 3], [f32; 3]);
+
+    /// As Mitsuba 3.9.1's `sunsky` has them without the sun.
+    const SKIES: [Sky; 18] = [
         (40, 3.0, 0.3, [0.000000, 1.000000, -0.000000], [0.021172, 0.038030, 0.077088]),
         (40, 3.0, 0.3, [0.894427, 0.447214, -0.000000], [0.191656, 0.228047, 0.269353]),
         (40, 3.0, 0.3, [-0.894427, 0.447214, -0.000000], [0.041751, 0.075616, 0.135349]),

@@ -25,7 +25,7 @@ pub struct Problem {
     pub message: String,
     /// What to do about it, or why it is so, if that needs saying.
     pub help: Option<String>,
-    excerpt: Option<Excerpt>,
+    excerpt: Option<Box<Excerpt>>,
 }
 
 /// The lines of a file around a place.
@@ -69,7 +69,7 @@ impl Problem {
         let start = floor_char_boundary(text, span.start);
         let place = index.place(text, start);
         let (line, column) = (place.newlines + 1, place.chars + 1);
-        let excerpt = Excerpt::around(text, start..span.end.max(start), place.line_start, line);
+        let excerpt = Excerpt::around(text, start..span.end.max(start), place.line_start, line).map(Box::new);
         Self { place: Some((line, column)), excerpt, ..Self::of_file(file, message) }
     }
 

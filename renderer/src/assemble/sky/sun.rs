@@ -19,6 +19,7 @@ pub(super) fn irradiance(elevation: f32, turbidity: f32) -> Vec3 {
 
 /// By turbidity, from 1 to 10, and by the cube root of elevation over 90°, in 16 parts.
 #[rustfmt::skip]
+#[expect(clippy::approx_constant, reason = "what happens to be near to a constant is not it")]
 const FIGURES: [[[f32; 3]; 17]; 10] = [
     [
         [0.4848, 0.1382, 0.0000],

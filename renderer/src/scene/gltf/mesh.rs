@@ -212,7 +212,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
                 return Some(None);
             }
             4 => {
-                if corners.len() % 3 != 0 {
+                if !corners.len().is_multiple_of(3) {
                     node.warn(format!("has {} corners, which is no multiple of 3", corners.len()));
                 }
                 corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect()

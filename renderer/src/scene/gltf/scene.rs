@@ -87,7 +87,8 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             instances: self.instances,
         };
         let bounds = description.bounds();
-        if !(bounds.lo.abs().max(bounds.hi.abs()).max_element() <= MAX_COORDINATE) {
+        let reach = bounds.lo.abs().max(bounds.hi.abs()).max_element();
+        if reach.is_nan() || reach > MAX_COORDINATE {
             document.log.error("reaches beyond 1e9 metres, where single precision fails");
             return None;
         }

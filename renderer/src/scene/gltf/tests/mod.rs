@@ -167,7 +167,8 @@ fn strips_and_fans_keep_their_front() {
 
 #[test]
 fn numbers_are_of_all_types() {
-    let cases: [(&str, u32, bool, Vec<u8>, [f32; 3]); 6] = [
+    type Case = (&'static str, u32, bool, Vec<u8>, [f32; 3]);
+    let cases: [Case; 6] = [
         ("i8", 5120, true, vec![127, 0x81, 0x80], [1.0, -1.0, -1.0]),
         ("u8", 5121, true, vec![255, 51, 0], [1.0, 0.2, 0.0]),
         ("i16", 5122, true, vec![0xff, 0x7f, 0, 0x80, 0, 0], [1.0, -1.0, 0.0]),
