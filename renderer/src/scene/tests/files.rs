@@ -8,6 +8,10 @@ use super::*;
 #[expect(dead_code, reason = "its main function writes to standard output")]
 mod make_knot;
 
+#[path = "../../../examples/make_gallery/main.rs"]
+#[expect(dead_code, reason = "its main function writes files")]
+mod make_gallery;
+
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -68,6 +72,25 @@ fn the_knot_is_what_its_generator_makes() {
             _ => a == b,
         };
         assert!(near, "{a} is committed, {b} is made");
+    }
+}
+
+#[test]
+fn the_gallery_is_what_its_generator_makes() {
+    // Images by their texels, since compression may change; other files by their bytes.
+    let values = |name: &str, file: &[u8]| match name.rsplit('.').next() {
+        Some("png" | "hdr") => image::load_from_memory(file).unwrap().into_rgb32f().into_raw(),
+        _ => file.iter().map(|b| f32::from(*b)).collect(),
+    };
+    for (name, made) in make_gallery::assets() {
+        let committed = std::fs::read(repository().join("scenes").join(name)).unwrap();
+        let [a, b] = [&committed, &made].map(|file| values(name, file));
+        assert_eq!(a.len(), b.len(), "{name}");
+        // Sines may differ in their last digit from machine to machine, which few bytes show.
+        let changed = a.iter().zip(&b).filter(|(a, b)| (*a - *b).abs() > 0.01 * a.abs()).count();
+        assert!(changed * 20 <= a.len(), "{name}: {changed} of {} values differ", a.len());
+        let reversed = a.iter().zip(b.iter().rev()).filter(|(a, b)| (*a - *b).abs() > 0.01 * a.abs()).count();
+        assert!(reversed * 20 > a.len(), "{name}: anything would do");
     }
 }
 
