@@ -163,7 +163,7 @@ fn radiance(w: Vec3, u: f32, sun: Vec3) -> Vec3 {
     let glow = sun.dot(w).max(0.0).powi(40) * vec3(1.0, 0.85, 0.6);
     let sky = clear.lerp(Vec3::splat(1.7), 0.85 * cloud) + glow;
     // 2° across, so that several pixels share it.
-    if sun.angle_between(w) < 1_f32.to_radians() { vec3(5400.0, 4600.0, 3400.0) } else { sky }
+    if sun.angle_between(w) < 1_f32.to_radians() { vec3(1900.0, 1600.0, 1200.0) } else { sky }
 }
 
 /// Of channels from 0 to 255.

@@ -79,7 +79,7 @@ fn the_knot_is_what_its_generator_makes() {
 fn the_gallery_is_what_its_generator_makes() {
     // Images by their texels, since compression may change; other files by their bytes.
     let values = |name: &str, file: &[u8]| match name.rsplit('.').next() {
-        Some("png" | "hdr") => image::load_from_memory(file).unwrap().into_rgb32f().into_raw(),
+        Some("png" | "hdr") => ::image::load_from_memory(file).unwrap().into_rgb32f().into_raw(),
         _ => file.iter().map(|b| f32::from(*b)).collect(),
     };
     for (name, made) in make_gallery::assets() {
