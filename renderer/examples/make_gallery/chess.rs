@@ -123,7 +123,7 @@ const METAL: [(usize, u32, u32); 9] =
     [(4, 6, 8), (3, 2, 5), (1, 5, 8), (2, 1, 6), (0, 5, 7), (0, 6, 6), (0, 7, 5), (0, 4, 6), (0, 0, 5)];
 
 /// The model, as a binary file of glTF 2.0.
-pub fn glb() -> Vec<u8> {
+pub(crate) fn glb() -> Vec<u8> {
     let mut model = Model::default();
     let materials = materials(&mut model);
     let shapes = PIECES.map(|(_, profile)| {

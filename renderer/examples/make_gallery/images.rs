@@ -13,16 +13,16 @@ use super::noise::{at, fractal, value};
 const SIDE: u32 = 256;
 
 /// The same wall as three textures.
-pub struct Bricks {
-    pub colors: Vec<u8>,
-    pub normals: Vec<u8>,
-    pub roughness: Vec<u8>,
+pub(crate) struct Bricks {
+    pub(crate) colors: Vec<u8>,
+    pub(crate) normals: Vec<u8>,
+    pub(crate) roughness: Vec<u8>,
 }
 
 /// Rows of bricks and bricks of a row.
 const BRICKS: [i32; 2] = [8, 4];
 
-pub fn bricks() -> Bricks {
+pub(crate) fn bricks() -> Bricks {
     let side = SIDE as f32;
     Bricks {
         colors: png(SIDE, |x, y| {
@@ -76,7 +76,7 @@ fn brick(x: f32, y: f32) -> Brick {
 }
 
 /// A floor of boards, which run along u.
-pub fn planks() -> Vec<u8> {
+pub(crate) fn planks() -> Vec<u8> {
     let side = SIDE as f32;
     png(SIDE, |x, y| {
         let across = y / side * 4.0;
@@ -96,7 +96,7 @@ pub fn planks() -> Vec<u8> {
 }
 
 /// Heights of water, 0 to 1, that repeat.
-pub fn ripples() -> Vec<u8> {
+pub(crate) fn ripples() -> Vec<u8> {
     const WAVES: [[f32; 4]; 7] = [
         [1.0, 3.0, 0.2, 1.0],
         [-2.0, 3.0, 0.7, 0.8],
@@ -115,7 +115,7 @@ pub fn ripples() -> Vec<u8> {
 }
 
 /// Heights of the peel of an orange.
-pub fn peel() -> Vec<u8> {
+pub(crate) fn peel() -> Vec<u8> {
     png(128, |x, y| {
         let pores = value(x / 128.0 * 36.0, y / 128.0 * 36.0, 36, 1);
         Luma([(255.0 * (0.75 * pores.min(0.7) / 0.7 + 0.25 * value(x / 16.0, y / 16.0, 8, 2))) as u8])
@@ -128,7 +128,7 @@ const SKY: u32 = 384;
 const SUN: [f32; 2] = [-0.19, 0.085];
 
 /// A sky of summer with its sun above hills, as a Radiance file.
-pub fn sky() -> Vec<u8> {
+pub(crate) fn sky() -> Vec<u8> {
     let direction = |azimuth: f32, height: f32| {
         let [(sin, cos), (up, out)] = [azimuth, height].map(|t| (TAU * t).sin_cos());
         vec3(sin * out, up, -cos * out)
@@ -167,12 +167,12 @@ fn radiance(w: Vec3, u: f32, sun: Vec3) -> Vec3 {
 }
 
 /// Of channels from 0 to 255.
-pub fn rgb(color: Vec3) -> Rgb<u8> {
+pub(crate) fn rgb(color: Vec3) -> Rgb<u8> {
     Rgb(color.to_array().map(|c| c as u8))
 }
 
 /// A square PNG of `side` pixels.
-pub fn png<P>(side: u32, pixel: impl Fn(f32, f32) -> P) -> Vec<u8>
+pub(crate) fn png<P>(side: u32, pixel: impl Fn(f32, f32) -> P) -> Vec<u8>
 where
     P: Pixel + PixelWithColorType,
     [P::Subpixel]: image::EncodableLayout,

@@ -11,7 +11,7 @@ const STRINGS: [([f32; 5], u32); 4] = [
 ];
 
 /// Text files of transforms for lamps of three colours.
-pub fn lamps() -> [Vec<u8>; 3] {
+pub(crate) fn lamps() -> [Vec<u8>; 3] {
     let mut random = Random::new(7);
     let mut files: [String; 3] = Default::default();
     for ([distance, height, sag, left, right], count) in STRINGS {

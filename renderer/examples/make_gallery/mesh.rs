@@ -6,23 +6,23 @@ use glam::{Vec2, Vec3, vec2, vec3};
 
 /// Triangles; normals, texture coordinates and colours (sRGB) where there are as many as positions.
 #[derive(Default)]
-pub struct Mesh {
-    pub positions: Vec<Vec3>,
-    pub normals: Vec<Vec3>,
-    pub uvs: Vec<Vec2>,
-    pub colors: Vec<[u8; 3]>,
-    pub triangles: Vec<[u32; 3]>,
+pub(crate) struct Mesh {
+    pub(crate) positions: Vec<Vec3>,
+    pub(crate) normals: Vec<Vec3>,
+    pub(crate) uvs: Vec<Vec2>,
+    pub(crate) colors: Vec<[u8; 3]>,
+    pub(crate) triangles: Vec<[u32; 3]>,
 }
 
 impl Mesh {
     /// Adds a convex polygon of one colour.
-    pub fn polygon(&mut self, color: [u8; 3], corners: &[Vec3]) {
+    pub(crate) fn polygon(&mut self, color: [u8; 3], corners: &[Vec3]) {
         let colored: Vec<_> = corners.iter().map(|p| (*p, color)).collect();
         self.shaded_polygon(&colored);
     }
 
     /// Adds a convex polygon with a colour at each corner.
-    pub fn shaded_polygon(&mut self, corners: &[(Vec3, [u8; 3])]) {
+    pub(crate) fn shaded_polygon(&mut self, corners: &[(Vec3, [u8; 3])]) {
         let first = self.positions.len() as u32;
         for (position, color) in corners {
             self.positions.push(*position);
@@ -32,7 +32,7 @@ impl Mesh {
     }
 
     /// The surface that `profile`, radii and heights, makes around the y axis. u runs around, v along it.
-    pub fn lathe(profile: &[Vec2], around: u32) -> Self {
+    pub(crate) fn lathe(profile: &[Vec2], around: u32) -> Self {
         let mut mesh = Self::default();
         let length = profile.windows(2).map(|p| p[0].distance(p[1])).sum::<f32>();
         let mut along = 0.0;
@@ -66,7 +66,7 @@ impl Mesh {
     }
 
     /// A binary PLY file.
-    pub fn ply(&self) -> Vec<u8> {
+    pub(crate) fn ply(&self) -> Vec<u8> {
         let has = |n: usize| n == self.positions.len();
         let (normals, uvs, colors) = (has(self.normals.len()), has(self.uvs.len()), has(self.colors.len()));
         let mut header = String::from("ply\nformat binary_little_endian 1.0\n");
@@ -98,12 +98,12 @@ impl Mesh {
 }
 
 /// Least significant byte first.
-pub fn floats(values: &[f32]) -> Vec<u8> {
+pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_le_bytes()).collect()
 }
 
 /// A curve through all points, with `steps` pieces from one to the next (Catmull and Rom 1974).
-pub fn smooth(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {
+pub(crate) fn smooth(points: &[[f32; 2]], steps: usize) -> Vec<Vec2> {
     let at = |i: usize| Vec2::from(points[i.min(points.len() - 1)]);
     let mut curve = Vec::new();
     for i in 0..points.len() - 1 {

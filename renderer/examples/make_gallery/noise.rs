@@ -1,20 +1,20 @@
 //! Random numbers and smooth noise, the same on every machine.
 
 /// A stream of random numbers: O'Neill's PCG permutation (2014) of a counter.
-pub struct Random(u32);
+pub(crate) struct Random(u32);
 
 impl Random {
-    pub fn new(seed: u32) -> Self {
+    pub(crate) fn new(seed: u32) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9))
     }
 
     /// Uniform in [0, 1).
-    pub fn unit(&mut self) -> f32 {
+    pub(crate) fn unit(&mut self) -> f32 {
         self.0 = self.0.wrapping_add(1);
         (hash(self.0) >> 8) as f32 / (1 << 24) as f32
     }
 
-    pub fn between(&mut self, low: f32, high: f32) -> f32 {
+    pub(crate) fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 }
@@ -26,12 +26,12 @@ fn hash(x: u32) -> u32 {
 }
 
 /// A random number in [0, 1) for a place of a grid.
-pub fn at(x: i32, y: i32, seed: u32) -> f32 {
+pub(crate) fn at(x: i32, y: i32, seed: u32) -> f32 {
     (hash(hash(hash(seed) ^ x as u32) ^ y as u32) >> 8) as f32 / (1 << 24) as f32
 }
 
 /// Smooth noise in [0, 1] with one random value a unit; repeats after `period` units, where that is not 0.
-pub fn value(x: f32, y: f32, period: i32, seed: u32) -> f32 {
+pub(crate) fn value(x: f32, y: f32, period: i32, seed: u32) -> f32 {
     let wrap = |i: i32| if period == 0 { i } else { i.rem_euclid(period) };
     let ease = |t: f32| t * t * (3.0 - 2.0 * t);
     let (i, j) = (x.floor() as i32, y.floor() as i32);
@@ -42,7 +42,7 @@ pub fn value(x: f32, y: f32, period: i32, seed: u32) -> f32 {
 }
 
 /// Four octaves of `value`, in [0, 1].
-pub fn fractal(x: f32, y: f32, period: i32, seed: u32) -> f32 {
+pub(crate) fn fractal(x: f32, y: f32, period: i32, seed: u32) -> f32 {
     let octave = |o: i32| {
         let f = (1 << o) as f32;
         value(x * f, y * f, period << o, seed + o as u32) / f

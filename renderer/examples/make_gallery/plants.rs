@@ -34,7 +34,7 @@ fn mix(a: [f32; 3], b: [f32; 3], t: f32) -> [u8; 3] {
 }
 
 /// The land: grass, greener in the valley.
-pub fn hills() -> Mesh {
+pub(crate) fn hills() -> Mesh {
     let mut mesh = Mesh::default();
     for j in 0..=SQUARES {
         for i in 0..=SQUARES {
@@ -52,7 +52,7 @@ pub fn hills() -> Mesh {
 }
 
 /// A spruce 10 m high: whorls of branches that hang, with twigs on both sides.
-pub fn spruce() -> Mesh {
+pub(crate) fn spruce() -> Mesh {
     let mut mesh = Mesh::default();
     let mut random = Random::new(11);
     cone(&mut mesh, [70, 52, 38], 0.16, 9.6);
@@ -85,7 +85,7 @@ pub fn spruce() -> Mesh {
 }
 
 /// A birch 8 m high: a white stem, and leaves around a few places of its crown.
-pub fn birch() -> Mesh {
+pub(crate) fn birch() -> Mesh {
     let mut mesh = Mesh::default();
     let mut random = Random::new(5);
     cone(&mut mesh, [214, 208, 196], 0.13, 7.2);
@@ -126,7 +126,7 @@ fn cone(mesh: &mut Mesh, color: [u8; 3], radius: f32, height: f32) {
 }
 
 /// A tuft of grass: bent blades, light at their tips.
-pub fn grass() -> Mesh {
+pub(crate) fn grass() -> Mesh {
     let mut mesh = Mesh::default();
     let mut random = Random::new(3);
     for _ in 0..42 {
@@ -151,7 +151,7 @@ pub fn grass() -> Mesh {
 }
 
 /// A flower half a metre high, with petals around a yellow middle.
-pub fn flower(color: [u8; 3], petals: u32, size: f32) -> Mesh {
+pub(crate) fn flower(color: [u8; 3], petals: u32, size: f32) -> Mesh {
     let mut mesh = Mesh::default();
     let top = vec3(0.04, 0.5, 0.02);
     let stem = vec3(0.006, 0.0, 0.0);
@@ -177,14 +177,14 @@ pub fn flower(color: [u8; 3], petals: u32, size: f32) -> Mesh {
 }
 
 /// Files of transforms: the first three rows of each matrix.
-pub struct Meadow {
-    pub spruces: Vec<u8>,
-    pub birches: Vec<u8>,
-    pub grass: Vec<u8>,
-    pub flowers: Vec<u8>,
+pub(crate) struct Meadow {
+    pub(crate) spruces: Vec<u8>,
+    pub(crate) birches: Vec<u8>,
+    pub(crate) grass: Vec<u8>,
+    pub(crate) flowers: Vec<u8>,
 }
 
-pub fn meadow() -> Meadow {
+pub(crate) fn meadow() -> Meadow {
     let mut random = Random::new(2024);
     let clearing = |x: f32, z: f32| (x - 6.0 * (z * 0.045).sin()).abs();
     let woods = |x: f32, z: f32| fractal(x * 0.03 + 9.0, z * 0.03, 0, 6) + 0.012 * clearing(x, z) - 0.003 * z;
