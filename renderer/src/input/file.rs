@@ -19,7 +19,29 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-pub(crate) fn too_large(limit: u64) -> String {
+/// As [`read_bounded`], for files that other files name: only regular ones.
+pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    open_regular(path, limit)?;
+    read_bounded(path, limit)
+}
+
+/// A file and its length, or why there is none. Devices and pipes are not asked: some never end, and others never begin.
+pub(crate) fn open_regular(path: &Path, limit: u64) -> Result<(File, u64), String> {
+    let unreadable = |e| unreadable(path, &e);
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    if metadata.len() > limit {
+        return Err(too_large(limit));
+    }
+    Ok((File::open(path).map_err(unreadable)?, metadata.len()))
+}
+
+fn too_large(limit: u64) -> String {
     format!("it is larger than {}", human_bytes(limit.into()))
 }
 

@@ -116,7 +116,7 @@ impl Problem {
             }
         }
         if let Some(help) = &self.help {
-            out.push_str(&format!("  help: {help}\n"));
+            out.push_str(&format!("  help: {}\n", without_controls(help)));
         }
         out
     }
@@ -124,9 +124,11 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [file, message] =
+            [&self.file, &self.message].map(|text| without_controls(text).replace('\n', " "));
         match self.place {
-            Some((line, column)) => write!(f, "{}:{line}:{column}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
+            Some((line, column)) => write!(f, "{file}:{line}:{column}: {message}"),
+            None => write!(f, "{file}: {message}"),
         }
     }
 }
@@ -226,14 +228,20 @@ fn line_end_of(text: &str, start: usize) -> Option<usize> {
     newline.map(|i| start + i).or((to == text.len()).then_some(to))
 }
 
-/// Replaces control characters byte by byte: a terminal must not obey a file.
+/// Whether a terminal would obey the character rather than show it: control characters, and those that turn the
+/// direction of text around.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Replaces what terminals would obey byte by byte: a file must not command them.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => out.push(c),
             '\r' => out.push(' '),
-            c if c.is_control() => out.extend(std::iter::repeat_n('?', c.len_utf8())),
+            c if is_obeyed(c) => out.extend(std::iter::repeat_n('?', c.len_utf8())),
             c => out.push(c),
         }
     }

@@ -1,7 +1,6 @@
 //! Image files for textures.
 
-use std::fs::File;
-use std::io::{BufReader, Cursor, ErrorKind, Read};
+use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,13 +9,13 @@ use image::error::ImageError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
 
 use super::limits::{
-    MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_RADIANCE, available_memory,
-    human_bytes,
+    MAX_BLANK_TEXELS, MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_RADIANCE,
+    MAX_TEXELS_PER_BYTE, available_memory, human_bytes,
 };
 use super::{Format, Image, half_words};
 use crate::film::develop::srgb_decode;
-use crate::input::io_reason;
-use crate::input::quoted;
+use crate::input::file::read_regular;
+use crate::input::{io_reason, quoted};
 
 /// What the numbers of an image stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,13 +54,7 @@ pub(super) struct Found {
 /// # Errors
 /// Why it cannot be read.
 pub(super) fn read(path: &Path, meaning: Meaning) -> Result<Found, String> {
-    let file = File::open(path).map_err(|e| crate::input::file::unreadable(path, &e))?;
-    let mut bytes = Vec::new();
-    let mut limited = BufReader::new(file).take(MAX_IMAGE_BYTES + 1);
-    limited.read_to_end(&mut bytes).map_err(|e| io_reason(&e))?;
-    if bytes.len() as u64 > MAX_IMAGE_BYTES {
-        return Err(format!("it is larger than {}", human_bytes(MAX_IMAGE_BYTES.into())));
-    }
+    let bytes = read_regular(path, MAX_IMAGE_BYTES)?;
     let is_tga = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tga"));
     parse(&bytes, is_tga, meaning)
 }
@@ -92,6 +85,7 @@ fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, String> {
     let decoder = reader.into_decoder().map_err(|e| reason(format, &e))?;
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.total_bytes())?;
+    check_ratio(u64::from(width) * u64::from(height), bytes.len() as u64)?;
     DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
 }
 
@@ -119,6 +113,18 @@ fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// Checks that an image of `texels` may be in a file of `bytes`: one that is much smaller was made to fill memory.
+fn check_ratio(texels: u64, bytes: u64) -> Result<(), String> {
+    if texels <= MAX_BLANK_TEXELS || texels <= MAX_TEXELS_PER_BYTE * bytes {
+        return Ok(());
+    }
+    let file = human_bytes(bytes.into());
+    Err(format!(
+        "it has {texels} pixels in {file}; the most in a file of that size is {}",
+        MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes)
+    ))
 }
 
 /// Why an image cannot be decoded, in the words of this program where the library's would not help.
@@ -167,7 +173,7 @@ fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<Found, String
     let is_float = matches!(decoded, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_));
     let is_8_bit = decoded.color().bytes_per_pixel() == decoded.color().channel_count();
     if is_8_bit {
-        let texels = decoded.to_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
+        let texels = decoded.into_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
         let format = if meaning.is_srgb { Format::Srgb8 } else { Format::Rgba8 };
         return Ok(Found { image: Image::new(width, height, format, texels), warning: None });
     }

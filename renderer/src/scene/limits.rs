@@ -43,6 +43,18 @@ pub const MAX_IMAGE_SIDE: u32 = 32767;
 /// Most texels of a texture: 16384 by 16384, which take 1 GiB as bytes and 3 GiB as floats.
 pub const MAX_IMAGE_TEXELS: u64 = 1 << 28;
 
+/// Most texels of a texture in a file of any size: 4096 by 4096, also if all are alike.
+pub const MAX_BLANK_TEXELS: u64 = 1 << 24;
+
+/// Most texels for each byte of the file, where there are more: JPEG files of photographs have some ten.
+pub const MAX_TEXELS_PER_BYTE: u64 = 64;
+
+/// Most bytes of a mesh that is compressed to almost nothing.
+pub const MAX_BLANK_MESH_BYTES: u64 = 16 << 20;
+
+/// Most bytes for each compressed one of a mesh, where there are more: meshes rarely shrink to a tenth.
+pub const MAX_MESH_RATIO: u64 = 64;
+
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).
 pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;

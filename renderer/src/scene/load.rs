@@ -1,6 +1,5 @@
 //! From a path to a [`Description`].
 
-use std::fs::File;
 use std::path::Path;
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
@@ -8,7 +7,7 @@ use super::{
     Description, Direct, Files, Masking, MaterialAlone, PunctualKind, RenderSettings, Sampler, gltf, mitsuba,
     obj, ply, read,
 };
-use crate::input::file::{read_bounded, text_of, too_large, unreadable};
+use crate::input::file::{read_bounded, read_regular, text_of};
 use crate::input::{Error, Problem};
 
 /// What the command line says instead of the scene file. `None` leaves a setting as it is.
@@ -85,7 +84,8 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
 pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     let file = path.display().to_string();
     let format = SceneFormat::of(path).map_err(|message| Problem::of_file(file.as_str(), message))?;
-    let bytes = read_bounded(path, format.most_bytes())
+    let bytes = format
+        .bytes(path)
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
     let files = Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external);
     let mut loaded = format.read(&file, &bytes, &files, options)?;
@@ -116,25 +116,7 @@ fn unseen_lights(description: &Description) -> Option<String> {
 
 /// The bytes of a mesh file, or why there are none.
 pub(super) fn read_mesh(path: &Path) -> Result<Vec<u8>, String> {
-    open_mesh(path)?;
-    read_bounded(path, MAX_MESH_BYTES)
-}
-
-/// A mesh file and its length, or why there is none. Devices and pipes are not asked: some never end, and others
-/// never begin.
-pub(super) fn open_mesh(path: &Path) -> Result<(File, u64), String> {
-    let unreadable = |e| unreadable(path, &e);
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if metadata.is_file() && metadata.len() > MAX_MESH_BYTES {
-        return Err(too_large(MAX_MESH_BYTES));
-    }
-    if metadata.is_dir() {
-        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    Ok((File::open(path).map_err(unreadable)?, metadata.len()))
+    read_regular(path, MAX_MESH_BYTES)
 }
 
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
@@ -190,11 +172,11 @@ impl SceneFormat {
         }
     }
 
-    /// Most bytes that a file of the format may have.
-    const fn most_bytes(self) -> u64 {
+    /// The bytes of a file, or why there are none. Text may come through a pipe.
+    fn bytes(self, path: &Path) -> Result<Vec<u8>, String> {
         match self {
-            Self::Toml | Self::Mitsuba => MAX_SCENE_BYTES,
-            Self::Gltf | Self::Obj | Self::Ply => MAX_MESH_BYTES,
+            Self::Toml | Self::Mitsuba => read_bounded(path, MAX_SCENE_BYTES),
+            Self::Gltf | Self::Obj | Self::Ply => read_mesh(path),
         }
     }
 

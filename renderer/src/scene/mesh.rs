@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use glam::{Affine3A, Vec3};
 
-use super::limits::{MAX_COORDINATE, is_degenerate};
+use super::limits::{MAX_COORDINATE, MAX_MESH_BYTES, is_degenerate};
 use super::{
     Bounds, Description, MeshSource, Normals, RenderSettings, TriangleMesh, framing, load, obj, ply,
 };
+use crate::input::file::open_regular;
 use crate::input::{Error, Problem};
 
 /// A mesh file.
@@ -65,7 +66,7 @@ pub(super) fn read(path: &Path, normals: Normals, flip_v: bool) -> Result<MeshFi
             obj::read(&name, &bytes, normals, flip_v).map_err(Unread::Wrong)?
         }
         Some("ply") => {
-            let (file, len) = load::open_mesh(path).map_err(Unread::Unreadable)?;
+            let (file, len) = open_regular(path, MAX_MESH_BYTES).map_err(Unread::Unreadable)?;
             ply::read(&name, file, len, normals, flip_v).map_err(|p| Unread::Wrong(vec![p]))?
         }
         _ => return Err(Unread::Unknown),

@@ -7,6 +7,10 @@ use super::json::Node;
 
 /// Most elements that are read from accessors, those that several meshes share counted for each.
 pub(super) const MAX_ELEMENTS: u64 = 1 << 28;
+/// Most elements that are read of files without bytes.
+const BLANK_ELEMENTS: u64 = 1 << 21;
+/// Most elements for each byte of the files, where there are more: parts of a mesh may share their vertices.
+const ELEMENTS_PER_BYTE: u64 = 16;
 /// As how many elements counts one of an accessor without a buffer view, which no bytes of a file stand for.
 const ZERO: u64 = 16;
 
@@ -116,15 +120,15 @@ pub(super) struct Accessor<'a> {
     sparse: Option<(Vec<u32>, Elements<'a>)>,
 }
 
-/// Reads accessors, up to [`MAX_ELEMENTS`] elements.
+/// Reads accessors, up to [`MAX_ELEMENTS`] elements, and as many as the bytes of the file allow.
 pub(super) struct Accessors<'b, 'a> {
     pub(super) buffers: &'b Buffers<'a>,
-    left: Cell<u64>,
+    spent: Cell<u64>,
 }
 
 impl<'b, 'a> Accessors<'b, 'a> {
     pub(super) fn new(buffers: &'b Buffers<'a>) -> Self {
-        Self { buffers, left: Cell::new(MAX_ELEMENTS) }
+        Self { buffers, spent: Cell::new(0) }
     }
 
     /// The accessor that `from` is the index of, whose elements are of one of `types`.
@@ -148,13 +152,14 @@ impl<'b, 'a> Accessors<'b, 'a> {
         let counted = node.require("count")?;
         let count = counted.whole()?;
         let cost = if node.get("bufferView").is_some() { count } else { count.saturating_mul(ZERO) };
-        self.spend(&counted, cost)?;
-        let count = count as usize;
         let size = component.size() * width;
+        // The buffer is read first: its bytes count for what may be asked.
         let elements = match node.get("bufferView") {
-            Some(_) => Some(Elements::of(self.buffers, &node, count, size)?),
+            Some(_) => Some(Elements::of(self.buffers, &node, count as usize, size)?),
             None => None,
         };
+        self.spend(&counted, cost)?;
+        let count = count as usize;
         let sparse = match node.get("sparse") {
             Some(sparse) => Some(self.sparse(&sparse, count, size)?),
             None => None,
@@ -165,15 +170,15 @@ impl<'b, 'a> Accessors<'b, 'a> {
 
     /// A number of elements, taken from those that may be read.
     pub(super) fn spend(&self, node: &Node<'a>, count: u64) -> Option<()> {
-        match self.left.get().checked_sub(count) {
-            Some(left) => {
-                self.left.set(left);
-                Some(())
-            }
-            None => node.fail(format!(
-                "asks for {count} elements: with those before, more than {MAX_ELEMENTS}, the most of a file"
-            )),
+        let most = (ELEMENTS_PER_BYTE * self.buffers.bytes()).clamp(BLANK_ELEMENTS, MAX_ELEMENTS);
+        let spent = self.spent.get().saturating_add(count);
+        if spent > most {
+            return node.fail(format!(
+                "asks for {count} elements: with those before, more than {most}, the most of a file of that size"
+            ));
         }
+        self.spent.set(spent);
+        Some(())
     }
 
     fn sparse(&self, node: &Node<'a>, of: usize, size: usize) -> Option<(Vec<u32>, Elements<'a>)> {

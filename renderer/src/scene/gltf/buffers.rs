@@ -69,6 +69,11 @@ impl<'a> Buffers<'a> {
         Self { document, binary, files, read: RefCell::default(), left: Cell::new(MAX_MESH_BYTES) }
     }
 
+    /// Bytes of the file and those that it names, as far as they are read; its text does not count.
+    pub(super) fn bytes(&self) -> u64 {
+        self.binary.map_or(0, |bytes| bytes.len() as u64) + (MAX_MESH_BYTES - self.left.get())
+    }
+
     /// The view that `from` is the index of.
     pub(super) fn view(&self, from: &Node<'a>) -> Option<View<'a>> {
         let index = self.document.index(from, "bufferViews")?;

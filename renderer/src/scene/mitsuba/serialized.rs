@@ -10,7 +10,9 @@ use flate2::read::ZlibDecoder;
 use glam::{Vec2, Vec3};
 
 use crate::scene::TriangleMesh;
-use crate::scene::limits::{MAX_COORDINATE, MAX_MESH_BYTES, available_memory, human_bytes};
+use crate::scene::limits::{
+    MAX_BLANK_MESH_BYTES, MAX_COORDINATE, MAX_MESH_BYTES, MAX_MESH_RATIO, available_memory, human_bytes,
+};
 
 const MAGIC: u16 = 0x041c;
 const HAS_NORMALS: u32 = 1;
@@ -27,8 +29,8 @@ const LONGEST_NAME: usize = 1 << 16;
 pub(super) fn read(bytes: &[u8], index: usize) -> Result<TriangleMesh, String> {
     let stream = stream(bytes, index)?;
     let version = u16::from_le_bytes([stream[2], stream[3]]);
-    // As much as a mesh file may have, whatever the file says.
-    let data = BufReader::new(ZlibDecoder::new(&stream[4..])).take(MAX_MESH_BYTES);
+    let most = (MAX_MESH_RATIO * stream.len() as u64).max(MAX_BLANK_MESH_BYTES).min(MAX_MESH_BYTES);
+    let data = BufReader::new(ZlibDecoder::new(&stream[4..])).take(most);
     Reader { data }.mesh(version)
 }
 
@@ -85,11 +87,13 @@ impl<R: Read> Reader<R> {
             .map(|(flag, n)| if flags & flag != 0 { *n } else { 0 })
             .sum::<u128>();
         let needed = u128::from(vertices) * per_vertex * number + u128::from(triangles) * 12;
-        let most = available_memory().map_or(MAX_MESH_BYTES.into(), |bytes| bytes.min(MAX_MESH_BYTES.into()));
+        let most = u128::from(self.data.limit());
+        let most = available_memory().map_or(most, |bytes| bytes.min(most));
         if needed > most || vertices > u32::MAX.into() {
             let (needed, most) = (human_bytes(needed), human_bytes(most));
             return Err(format!(
-                "it has {vertices} vertices and {triangles} triangles, which take {needed}; the most is {most}"
+                "it has {vertices} vertices and {triangles} triangles, which take {needed}; the most in a file \
+                 of that size is {most}"
             ));
         }
         let vec3 = |v: [f32; 3]| Vec3::from(v);

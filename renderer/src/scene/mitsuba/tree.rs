@@ -12,7 +12,7 @@ use super::parameters::Parameters;
 use super::source::{Place, Sources};
 use super::spectrum::Spectrum;
 use super::transform;
-use crate::input::file::{read_bounded, text_of};
+use crate::input::file::{read_regular, text_of};
 use crate::input::{Problem, hint, nearest, quoted};
 use crate::scene::Files;
 use crate::scene::limits::MAX_SCENE_BYTES;
@@ -614,7 +614,7 @@ impl Builder<'_> {
         let folder = self.sources.folder(context.file).clone();
         let path = self.tree.found(self.files, &[&folder], &name);
         let shown = folder.join(&name).display().to_string();
-        let read = path.and_then(|path| Ok((read_bounded(&path, left)?, path)));
+        let read = path.and_then(|path| Ok((read_regular(&path, left)?, path)));
         let (bytes, path) = match read {
             Ok(read) => read,
             Err(reason) => {

@@ -156,6 +156,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Pr
 #[derive(Debug, Default)]
 struct Library {
     materials: Vec<MtlMaterial>,
+    names: BTreeSet<String>,
     /// Statements that have been warned of.
     warned: BTreeSet<String>,
     /// What is suspicious about the line at hand.
@@ -167,7 +168,7 @@ impl Library {
         let Some(((_, keyword), rest)) = words.split_first() else { return Ok(()) };
         if *keyword == "newmtl" {
             let name = rest_of(text, rest).ok_or((None, "a material needs a name".to_owned()))?;
-            if self.materials.iter().any(|m| m.name == name) {
+            if !self.names.insert(name.to_owned()) {
                 self.warning = Some(format!("material {} is there already; the first counts", quoted(name)));
             }
             self.materials.push(MtlMaterial { name: name.into(), ..MtlMaterial::default() });

@@ -1,6 +1,7 @@
 //! A first look at an OBJ file: finds what is wrong and on which line, and copies out what is to be parsed.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -58,6 +59,8 @@ impl Seen {
 }
 
 struct Scan<'a> {
+    /// Where in `out.materials` each name is.
+    known: HashMap<String, usize>,
     file: &'a str,
     keep: Keep,
     /// Lines of each kind so far, from which negative indices count back.
@@ -137,6 +140,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
         warnings: Vec::new(),
     };
     let mut scan = Scan {
+        known: HashMap::new(),
         file,
         keep,
         so_far: Counts::default(),
@@ -235,10 +239,10 @@ impl Scan<'_> {
             self.out.libraries.push((line, name));
             return;
         }
-        let known = self.out.materials.iter().position(|(_, n)| *n == name);
-        let index = known.unwrap_or_else(|| {
-            self.out.materials.push((line, name));
-            self.out.materials.len() - 1
+        let materials = &mut self.out.materials;
+        let index = *self.known.entry(name).or_insert_with_key(|name| {
+            materials.push((line, name.clone()));
+            materials.len() - 1
         });
         let _ = writeln!(self.faces, "usemtl {index}");
     }

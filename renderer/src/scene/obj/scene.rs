@@ -7,7 +7,7 @@ use glam::{Affine3A, Vec3};
 
 use super::materials::{self, Textures};
 use super::{append, models, mtl, scan, too_many};
-use crate::input::file::read_bounded;
+use crate::input::file::read_regular;
 use crate::input::{Error, Problem, quoted};
 use crate::scene::limits::MAX_SCENE_BYTES;
 use crate::scene::mesh::{Placed, finish_normals, model_scene, place};
@@ -93,7 +93,7 @@ fn read_materials(
     let mut known = HashMap::new();
     for (line, name) in &scanned.libraries {
         let path = files.resolve(name);
-        let read = path.and_then(|path| Ok((read_bounded(&path, MAX_SCENE_BYTES)?, path)));
+        let read = path.and_then(|path| Ok((read_regular(&path, MAX_SCENE_BYTES)?, path)));
         match read {
             Ok((bytes, path)) => {
                 let shown = path.display().to_string();

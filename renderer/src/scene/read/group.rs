@@ -7,10 +7,9 @@ use glam::{Affine3A, DAffine3, Vec3};
 use super::keys;
 use super::shape::{self, Parts, TOO_FAR};
 use super::transform::{similarity_scale, to_f32, transform, unusable};
-use crate::input::file::read_bounded;
+use crate::input::file::read_regular;
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
-use crate::scene::load::open_mesh;
 use crate::scene::{Files, Geometry, Group, Instance, Shape};
 
 /// Groups, and the places where they are.
@@ -199,10 +198,8 @@ fn check_reach(section: &Section<'_>, most: Vec3, transforms: &[Affine3A]) -> Op
 fn read_many(field: &Field<'_>, files: &Files) -> Option<Vec<Affine3A>> {
     let name = field.string()?;
     let read = files.resolve(name).and_then(|path| {
-        // Pipes and devices may never end.
-        open_mesh(&path)?;
         let is_text = Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-        let bytes = read_bounded(&path, if is_text { MAX_TEXT } else { 48 * MAX_INSTANCES as u64 })?;
+        let bytes = read_regular(&path, if is_text { MAX_TEXT } else { 48 * MAX_INSTANCES as u64 })?;
         if is_text { from_csv(&bytes) } else { from_floats(&bytes) }
     });
     match read {
