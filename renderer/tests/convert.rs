@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn torrance(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_torrance")).args(arguments).current_dir(folder).output().unwrap()
@@ -20,38 +21,75 @@ fn succeeded(output: &Output) -> String {
 fn image(folder: &Path, scene: &str, seed: &str) -> Vec<u8> {
     let out = folder.join("image.pfm");
     let fixed =
-        ["--size", "24x16", "--spp", "4", "--device", "cpu", "--quiet", "--allow-external", "--seed", seed];
+        ["--size", "16x12", "--spp", "2", "--device", "cpu", "--quiet", "--allow-external", "--seed", seed];
     succeeded(&torrance(folder, &[&["render", scene, "-o", out.to_str().unwrap()], &fixed[..]].concat()));
     std::fs::read(out).unwrap()
 }
 
-/// Scenes with meshes, textures, normal maps, blends and holes among them.
+/// The scenes of the repository, of every format.
+fn scenes() -> Vec<PathBuf> {
+    let files_in = |folder: PathBuf| {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml");
+    let is_scene = |path: &PathBuf| {
+        path.file_stem().is_some_and(|stem| stem == "scene")
+            && path
+                .extension()
+                .is_some_and(|e| ["toml", "xml", "gltf", "glb"].iter().any(|known| e == *known))
+    };
+    let shown = files_in(repository().join("scenes")).into_iter().filter(is_toml);
+    let folders = files_in(repository().join("tests/references")).into_iter().filter(|path| path.is_dir());
+    shown.chain(folders.flat_map(files_in).filter(is_scene)).collect()
+}
+
+/// Every scene of the repository, converted and rendered again.
 #[test]
 fn converted_scenes_render_the_same_image() {
-    let names = [
-        "scenes/materials",
-        "scenes/glass",
-        "tests/references/textured/scene",
-        "tests/references/normalmap/scene",
-    ];
-    for name in names {
-        let folder = tempfile::tempdir().unwrap();
-        let original = repository().join(name).with_extension("toml");
-        let original = original.to_str().unwrap();
-        succeeded(&torrance(
-            folder.path(),
-            &["convert", original, "out.toml", "--allow-external", "--quiet"],
-        ));
-        let expected = image(folder.path(), original, "1");
-        assert!(image(folder.path(), "out.toml", "1") == expected, "{name}");
-        assert!(image(folder.path(), "out.toml", "2") != expected, "{name}: images differ by their seed");
-        // What was converted stands alone.
-        let moved = tempfile::tempdir().unwrap();
-        let elsewhere = moved.path().join("here");
-        std::fs::rename(folder.path(), &elsewhere).unwrap();
-        succeeded(&torrance(&elsewhere, &["inspect", "out.toml"]));
-        std::fs::rename(&elsewhere, folder.path()).unwrap();
+    let scenes = scenes();
+    for format in ["toml", "xml", "glb"] {
+        let count = scenes.iter().filter(|path| path.extension().is_some_and(|e| e == format)).count();
+        assert!(count >= 6, "{count} scenes of .{format}");
     }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(scene) = scenes.get(next.fetch_add(1, Relaxed)) {
+                    check_conversion(scene);
+                }
+            });
+        }
+    });
+}
+
+fn check_conversion(scene: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let name = scene.to_str().unwrap();
+    succeeded(&torrance(folder.path(), &["convert", name, "out.toml", "--allow-external", "--quiet"]));
+    let expected = image(folder.path(), name, "1");
+    // What was converted stands alone.
+    let moved = tempfile::tempdir().unwrap();
+    let elsewhere = moved.path().join("here");
+    std::fs::rename(folder.path(), &elsewhere).unwrap();
+    assert!(image(&elsewhere, "out.toml", "1") == expected, "{name}");
+    // What `inspect` tells is the same as well, and images differ by their seed.
+    let inspected = |scene: &str| {
+        let json = succeeded(&torrance(&elsewhere, &["inspect", scene, "--json", "--allow-external"]));
+        let mut json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        for key in ["scene", "warnings", "materials", "memory"] {
+            json.as_object_mut().unwrap().remove(key);
+        }
+        json
+    };
+    assert_eq!(inspected("out.toml"), inspected(name), "{name}");
+    let paths = succeeded(&torrance(&elsewhere, &["inspect", "out.toml", "--paths"]));
+    assert!(paths.lines().count() > 10 && paths.lines().all(|line| line.contains(" = ")), "{name}: {paths}");
+    assert!(image(&elsewhere, "out.toml", "2") != expected, "{name}: images differ by their seed");
+    std::fs::rename(&elsewhere, folder.path()).unwrap();
 }
 
 #[test]
@@ -73,6 +111,10 @@ fn nothing_is_replaced_by_chance() {
     );
     assert!(refused(&["convert", "scene.toml", "out.xml"]).contains("written as .toml"));
     assert!(refused(&["convert", "absent.toml", "out.toml"]).contains("no such file"));
+    assert_eq!(
+        refused(&["inspect", "scene.toml", "--define", "n=1"]),
+        "error: scene.toml: there is no parameter \"n\" to define: only Mitsuba scenes have any\n"
+    );
     succeeded(&torrance(folder.path(), &["convert", "scene.toml", "there.toml", "--force"]));
     assert!(std::fs::read_to_string(at("there.toml")).unwrap().starts_with("[render]\n"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

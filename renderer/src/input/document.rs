@@ -76,9 +76,13 @@ pub(crate) fn parse<T>(
     read: impl FnOnce(&Section<'_>) -> Option<T>,
 ) -> Result<(T, Vec<Problem>), Error> {
     let src = Source::new(file, text, meant);
-    let (document, syntax_errors) = DeTable::parse_recoverable(text);
+    let (document, mut syntax_errors) = DeTable::parse_recoverable(text);
     if !syntax_errors.is_empty() {
-        let problems = syntax_errors.iter().take(MOST_PROBLEMS).map(|e| syntax_error(&src, e)).collect();
+        syntax_errors.sort_by_key(|e| e.span().map(|span| span.start));
+        // Behind a place that is no TOML, parsers lose their way: what they complain of there may well be right.
+        let lost = syntax_errors.iter().position(|e| e.message() != "duplicate key");
+        let count = lost.map_or(syntax_errors.len(), |i| i + 1).min(MOST_PROBLEMS);
+        let problems = syntax_errors[..count].iter().map(|e| syntax_error(&src, e)).collect();
         return Err(Error { problems: sorted(file, problems) });
     }
     let made = read(&Section::new(&src, document.get_ref(), 0..0, name));
@@ -110,6 +114,10 @@ fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
             && (rest.is_empty() || rest.starts_with('\n')) =>
         {
             "there is no value after \"=\"".to_owned()
+        }
+        "invalid basic string, expected `\"`" => "this string has no \" at its end".to_owned(),
+        "missing comma between array elements, expected `,`" => {
+            "there is no \",\" between two elements of an array, or no \"]\" at its end".to_owned()
         }
         other => other.replace('`', "\""),
     };

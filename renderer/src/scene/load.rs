@@ -8,7 +8,7 @@ use super::{
     obj, ply, read,
 };
 use crate::input::file::{read_bounded, read_regular, text_of};
-use crate::input::{Error, Problem};
+use crate::input::{Error, Problem, quoted};
 
 /// What the command line says instead of the scene file. `None` leaves a setting as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,6 +84,11 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
 pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     let file = path.display().to_string();
     let format = SceneFormat::of(path).map_err(|message| Problem::of_file(file.as_str(), message))?;
+    if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
+        let message =
+            format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
     let bytes = format
         .bytes(path)
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;

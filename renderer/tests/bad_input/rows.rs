@@ -37,7 +37,7 @@ pub(crate) const SYNTAX: &[Row<'_>] = &[
     (
         "unclosed string",
         Scene("\"gold\"\nc", "\"gold\nc"),
-        r#"scene.toml:26:17: not valid TOML: invalid basic string, expected """"#,
+        r#"scene.toml:26:17: not valid TOML: this string has no " at its end"#,
     ),
     (
         "duplicate key",

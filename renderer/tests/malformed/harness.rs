@@ -11,8 +11,13 @@ use std::time::{Duration, Instant};
 use renderer::assemble::assemble;
 use renderer::scene::{Options, load_with};
 
-/// Longest that loading may take.
-pub(crate) const MOST_TIME: Duration = Duration::from_secs(2);
+/// What loading may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most memory at a time, bytes.
+    pub(crate) memory: usize,
+    pub(crate) time: Duration,
+}
 
 /// Counts what is allocated, and the most of it at a time.
 struct Counting;
@@ -67,19 +72,19 @@ pub(crate) enum Outcome {
 
 /// What was seen of loading something.
 #[derive(Debug)]
-pub(crate) struct Seen {
-    pub(crate) outcome: Outcome,
+struct Seen {
+    outcome: Outcome,
     /// Most memory at a time, bytes.
-    pub(crate) peak: usize,
-    pub(crate) time: Duration,
+    peak: usize,
+    time: Duration,
 }
 
-/// Runs `load` on a thread of its own, and gives up on it after twice the longest time. Nothing else is measured
+/// Runs `load` on a thread of its own, and gives up on it after a while. Nothing else is measured
 /// meanwhile: memory is counted for the whole program.
 ///
 /// # Errors
 /// It panics, or does not end.
-pub(crate) fn watch(load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Seen, String> {
+fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Seen, String> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (done, result) = channel();
@@ -91,7 +96,7 @@ pub(crate) fn watch(load: impl FnOnce() -> Outcome + Send + 'static) -> Result<S
         // Who gave up does not listen.
         let _ = done.send((outcome, start.elapsed()));
     });
-    match result.recv_timeout(2 * MOST_TIME) {
+    match result.recv_timeout(patience) {
         Ok((Ok(outcome), time)) => {
             Ok(Seen { outcome, peak: PEAK.load(Relaxed).saturating_sub(before), time })
         }
@@ -100,29 +105,29 @@ pub(crate) fn watch(load: impl FnOnce() -> Outcome + Send + 'static) -> Result<S
             Err(format!("panics: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("?")))
         }
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            Err(format!("has not ended after {:?}", 2 * MOST_TIME))
+            Err(format!("has not ended after {patience:?}"))
         }
     }
 }
 
-/// As [`watch`], with limits of time and memory.
+/// Loads something within limits.
 ///
 /// # Errors
 /// What goes too far.
 pub(crate) fn within(
-    most_memory: usize,
+    limits: Limits,
     load: impl Fn() -> Outcome + Clone + Send + 'static,
 ) -> Result<Outcome, String> {
-    let mut seen = watch(load.clone())?;
-    if seen.time > MOST_TIME {
+    let mut seen = watch(2 * limits.time, load.clone())?;
+    if seen.time > limits.time {
         // Machines are busy at times; what is slow is so again.
-        seen = watch(load)?;
+        seen = watch(2 * limits.time, load)?;
     }
-    if seen.time > MOST_TIME {
+    if seen.time > limits.time {
         return Err(format!("takes {:?}", seen.time));
     }
-    if seen.peak > most_memory {
-        return Err(format!("takes {} bytes of memory; {most_memory} are the most", seen.peak));
+    if seen.peak > limits.memory {
+        return Err(format!("takes {} bytes of memory; {} are the most", seen.peak, limits.memory));
     }
     Ok(seen.outcome)
 }

@@ -269,7 +269,7 @@ pub(super) mod tests {
             (&file(4, &[index]), "triangle 1 has vertex 4; there are 4, from 0"),
             (
                 &file(4, &[bomb]),
-                "it has 1099511627776 vertices and 2 triangles, which take 12 TiB; the most is 4 GiB",
+                "it has 1099511627776 vertices and 2 triangles, which take 12 TiB; the most in a file of that size is 16 MiB",
             ),
             (&garbled, "the data of the mesh cannot be decompressed"),
         ] {
