@@ -1,8 +1,8 @@
 //! How large, small, bright or long things may be, and why.
 //!
-//! Scenes may come from strangers. Loading one and all that it names takes at most 64 MiB of memory and 256 bytes for each
-//! byte of its files, beside its images; one of these may take 768 MiB, while it is decoded, if it is small, and 48
-//! bytes a texel if it is not. The tests of malformed files hold it to that.
+//! Scenes may come from strangers. Beside images, loading one takes at most 64 MiB of memory and 256 bytes for each byte of
+//! its files, a mesh file counted for every shape that has it. An image takes up to 48 bytes a texel while it is decoded. The tests
+//! of malformed files hold loading to that.
 
 use glam::Vec3;
 
