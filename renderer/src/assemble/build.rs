@@ -42,7 +42,9 @@ pub(super) fn build(mut prims: Vec<Primitive>) -> Bvh {
     let mut sources = sources(&mut prims, &pieces);
     let all = References { prims: &mut prims, sources: &mut sources, pieces: &pieces };
     let mut treelets = Vec::new();
-    let bvh2 = divide(all, 0).flatten(&mut treelets);
+    let extent =
+        all.tasks().map(|task| Extent::of(task.map(|i| all.bounds(i)))).reduce(Extent::empty, Extent::union);
+    let bvh2 = divide(all, extent, 0).flatten(&mut treelets);
     let (mut nodes, roots) = widen_top(&bvh2);
     // A node has five to six children; what is reserved and not used costs nothing.
     nodes.reserve(treelets.iter().map(|t| t.references.len()).sum::<usize>() / 4);
@@ -140,25 +142,23 @@ struct Treelet<'a> {
     level: u32,
 }
 
-/// Divides primitives down to treelets, each of which is in one place afterwards, from left to right.
-fn divide(mut references: References<'_>, level: u32) -> Part<'_> {
-    let bounds = |i| references.bounds(i);
-    let extent =
-        references.tasks().map(|task| Extent::of(task.map(bounds))).reduce(Extent::empty, Extent::union);
+/// Divides primitives in an extent down to treelets, each of which is in one place afterwards, from left to right.
+fn divide(mut references: References<'_>, extent: Extent, level: u32) -> Part<'_> {
     if references.len() <= TREELET {
         return Part { bounds: extent.bounds, kind: PartKind::Treelet(Treelet { references, level }) };
     }
-    let grid = Grid::new(&extent);
+    let grid = Grid::<{ sah::BINS }>::new(&extent);
     let bins = references
         .tasks()
-        .map(|task| Bins::of(&grid, task.map(bounds)))
+        .map(|task| Bins::of(&grid, task.map(|i| references.bounds(i))))
         .reduce(Bins::empty, |a, b| a.union(&b));
-    let middle = match bins.best(&grid).filter(|_| level < sah::MAX_LEVELS) {
+    let [left_extent, right_extent] = match bins.best(&grid).filter(|_| level < sah::MAX_LEVELS) {
         Some(split) => references.partition(&split),
-        None => references.len() / 2,
+        None => references.halve(),
     };
-    let (left, right) = references.split_at(middle);
-    let (left, right) = rayon::join(|| divide(left, level + 1), || divide(right, level + 1));
+    let (left, right) = references.split_at(left_extent.count);
+    let (left, right) =
+        rayon::join(|| divide(left, left_extent, level + 1), || divide(right, right_extent, level + 1));
     Part { bounds: extent.bounds, kind: PartKind::Split(Box::new([left, right])) }
 }
 

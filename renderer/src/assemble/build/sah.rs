@@ -6,8 +6,8 @@ use obvhs::aabb::Aabb;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::node::Bvh2Node;
 
-/// Most bins along an axis.
-const BINS: usize = 16;
+/// Bins along an axis of many boxes.
+pub(super) const BINS: usize = 16;
 
 /// Levels after which halves by number take over, so that no geometry makes a chain: log₂ of the largest number of
 /// primitives, and as many again.
@@ -18,7 +18,7 @@ pub(super) const MAX_LEVELS: u32 = 58;
 pub(super) struct Extent {
     pub(super) bounds: Aabb,
     centers: Aabb,
-    count: usize,
+    pub(super) count: usize,
 }
 
 impl Extent {
@@ -27,11 +27,9 @@ impl Extent {
     }
 
     pub(super) fn of(boxes: impl Iterator<Item = Aabb>) -> Self {
-        boxes.fold(Self::empty(), |all, b| Self {
-            bounds: all.bounds.union(&b),
-            centers: all.centers.union(&Aabb::from_point(b.center())),
-            count: all.count + 1,
-        })
+        let mut extent = Self::empty();
+        boxes.for_each(|b| extent.add(&b));
+        extent
     }
 
     pub(super) fn union(self, other: Self) -> Self {
@@ -41,45 +39,50 @@ impl Extent {
             count: self.count + other.count,
         }
     }
+
+    #[inline(always)]
+    fn add(&mut self, b: &Aabb) {
+        *self = self.union(Self { bounds: *b, centers: Aabb::from_point(b.center()), count: 1 });
+    }
 }
 
-/// Which bin a centre falls into.
+/// Which of `N` bins, a power of two, a centre falls into.
 #[derive(Clone, Copy)]
-pub(super) struct Grid {
+pub(super) struct Grid<const N: usize> {
     origin: Vec3A,
     bins_per_unit: Vec3A,
-    bins: usize,
 }
 
-impl Grid {
+impl<const N: usize> Grid<N> {
     pub(super) fn new(extent: &Extent) -> Self {
-        let bins = extent.count.clamp(4, BINS);
         let size = extent.centers.diagonal();
         // Below 1, so that the last centre falls into the last bin. All fall into the first along an axis without extent.
-        let scale = Vec3A::splat(bins as f32 * (1.0 - 1e-6)) / size;
+        let scale = Vec3A::splat(N as f32 * (1.0 - 1e-6)) / size;
         let bins_per_unit = Vec3A::select(scale.is_finite_mask(), scale, Vec3A::ZERO);
-        Self { origin: extent.centers.min, bins_per_unit, bins }
+        Self { origin: extent.centers.min, bins_per_unit }
     }
 
     #[inline(always)]
     fn bins_of(&self, b: &Aabb) -> [usize; 3] {
-        let at = (b.center() - self.origin) * self.bins_per_unit;
-        at.to_array().map(|x| (x as usize).min(BINS - 1))
+        // Floats from here on have no fraction: the last bits are the number, rounded to the nearest.
+        const WHOLE: f32 = 1.5 * (1 << 23) as f32;
+        let at = (b.center() - self.origin) * self.bins_per_unit - 0.5 + WHOLE;
+        at.to_array().map(|x| x.to_bits() as usize % N)
     }
 }
 
 /// What fell into the bins of each axis.
-pub(super) struct Bins {
-    boxes: [[Aabb; BINS]; 3],
-    counts: [[u32; BINS]; 3],
+pub(super) struct Bins<const N: usize> {
+    boxes: [[Aabb; N]; 3],
+    counts: [[u32; N]; 3],
 }
 
-impl Bins {
+impl<const N: usize> Bins<N> {
     pub(super) fn empty() -> Self {
-        Self { boxes: [[Aabb::empty(); BINS]; 3], counts: [[0; BINS]; 3] }
+        Self { boxes: [[Aabb::empty(); N]; 3], counts: [[0; N]; 3] }
     }
 
-    pub(super) fn of(grid: &Grid, boxes: impl Iterator<Item = Aabb>) -> Self {
+    pub(super) fn of(grid: &Grid<N>, boxes: impl Iterator<Item = Aabb>) -> Self {
         let mut bins = Self::empty();
         for b in boxes {
             for (axis, bin) in grid.bins_of(&b).into_iter().enumerate() {
@@ -92,7 +95,7 @@ impl Bins {
 
     pub(super) fn union(mut self, other: &Self) -> Self {
         for axis in 0..3 {
-            for bin in 0..BINS {
+            for bin in 0..N {
                 let sum = &mut self.boxes[axis][bin];
                 *sum = sum.union(&other.boxes[axis][bin]);
                 self.counts[axis][bin] += other.counts[axis][bin];
@@ -102,19 +105,19 @@ impl Bins {
     }
 
     /// The plane with the least Σ area · count over its two sides; `None` if all are in one bin.
-    pub(super) fn best(&self, grid: &Grid) -> Option<Split> {
+    pub(super) fn best(&self, grid: &Grid<N>) -> Option<Split<N>> {
         let mut best = (f32::INFINITY, None);
         for axis in 0..3 {
             let (boxes, counts) = (&self.boxes[axis], &self.counts[axis]);
-            let mut right_costs = [0.0; BINS];
+            let mut right_costs = [0.0; N];
             let (mut right, mut count) = (Aabb::empty(), 0);
-            for bin in (1..grid.bins).rev() {
+            for bin in (1..N).rev() {
                 right = right.union(&boxes[bin]);
                 count += counts[bin];
                 right_costs[bin] = if count > 0 { right.half_area() * count as f32 } else { f32::INFINITY };
             }
             let (mut left, mut count) = (Aabb::empty(), 0);
-            for bin in 1..grid.bins {
+            for bin in 1..N {
                 left = left.union(&boxes[bin - 1]);
                 count += counts[bin - 1];
                 let cost = left.half_area() * count as f32 + right_costs[bin];
@@ -129,13 +132,13 @@ impl Bins {
 
 /// A plane between bins.
 #[derive(Clone, Copy)]
-pub(super) struct Split {
-    grid: Grid,
+pub(super) struct Split<const N: usize> {
+    grid: Grid<N>,
     axis: usize,
     bin: usize,
 }
 
-impl Split {
+impl<const N: usize> Split<N> {
     #[inline(always)]
     pub(super) fn is_left(&self, b: &Aabb) -> bool {
         self.grid.bins_of(b)[self.axis] < self.bin
@@ -148,23 +151,47 @@ pub(super) trait Boxes {
     fn bounds(&self, i: usize) -> Aabb;
     fn swap(&mut self, i: usize, j: usize);
 
-    /// Puts what is left of the plane first, and yields how many there are.
-    fn partition(&mut self, split: &Split) -> usize {
+    /// Puts what is left of the plane first, and yields the extents of both sides.
+    fn partition<const N: usize>(&mut self, split: &Split<N>) -> [Extent; 2] {
+        let [mut left, mut right] = [Extent::empty(); 2];
         let (mut i, mut j) = (0, self.len());
-        loop {
-            while i < j && split.is_left(&self.bounds(i)) {
+        while i < j {
+            let first = self.bounds(i);
+            if split.is_left(&first) {
+                left.add(&first);
                 i += 1;
+                continue;
             }
-            while i < j && !split.is_left(&self.bounds(j - 1)) {
+            right.add(&first);
+            j -= 1;
+            while i < j {
+                let last = self.bounds(j);
+                if split.is_left(&last) {
+                    left.add(&last);
+                    break;
+                }
+                right.add(&last);
                 j -= 1;
             }
-            if i == j {
-                return i;
+            if i < j {
+                self.swap(i, j);
+                i += 1;
             }
-            j -= 1;
-            self.swap(i, j);
-            i += 1;
         }
+        [left, right]
+    }
+
+    /// Puts the things into two halves by their number.
+    fn halve(&mut self) -> [Extent; 2] {
+        let middle = self.len() / 2;
+        [0..middle, middle..self.len()].map(|half| Extent::of(half.map(|i| self.bounds(i))))
+    }
+
+    /// Divides where it costs least, and yields the extents of both sides; `None` if all centres are in one place.
+    fn divide<const N: usize>(&mut self, extent: &Extent) -> Option<[Extent; 2]> {
+        let grid = Grid::<N>::new(extent);
+        let bins = Bins::of(&grid, (0..self.len()).map(|i| self.bounds(i)));
+        bins.best(&grid).map(|split| self.partition(&split))
     }
 }
 
@@ -194,23 +221,26 @@ pub(super) fn build(boxes: &[Aabb], levels_above: u32) -> Bvh2 {
     let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
     let mut nodes = Vec::with_capacity(2 * boxes.len());
     nodes.push(Bvh2Node::default());
-    let mut work = vec![(0, 0..boxes.len(), levels_above)];
-    while let Some((node, range, level)) = work.pop() {
-        let mut part = Order { order: &mut order[range.clone()], boxes };
-        let extent = Extent::of((0..part.len()).map(|i| part.bounds(i)));
-        if part.len() == 1 {
-            nodes[node] = Bvh2Node::new(extent.bounds, 1, range.start as u32);
+    let mut work = vec![(0, 0, Extent::of(boxes.iter().copied()), levels_above)];
+    while let Some((node, start, extent, level)) = work.pop() {
+        if extent.count == 1 {
+            nodes[node] = Bvh2Node::new(extent.bounds, 1, start as u32);
             continue;
         }
-        let split = (level < MAX_LEVELS && part.len() > 2)
-            .then(|| Grid::new(&extent))
-            .and_then(|grid| Bins::of(&grid, (0..part.len()).map(|i| part.bounds(i))).best(&grid));
-        let middle = range.start + split.map_or(part.len() / 2, |split| part.partition(&split));
+        let mut part = Order { order: &mut order[start..start + extent.count], boxes };
+        let halves = match extent.count {
+            _ if level >= MAX_LEVELS => None,
+            2 => None,
+            3..=4 => part.divide::<4>(&extent),
+            5..=8 => part.divide::<8>(&extent),
+            _ => part.divide::<BINS>(&extent),
+        };
+        let [left, right] = halves.unwrap_or_else(|| part.halve());
         let first = nodes.len();
         nodes[node] = Bvh2Node::new(extent.bounds, 0, first as u32);
         nodes.extend([Bvh2Node::default(); 2]);
-        work.push((first, range.start..middle, level + 1));
-        work.push((first + 1, middle..range.end, level + 1));
+        work.push((first, start, left, level + 1));
+        work.push((first + 1, start + left.count, right, level + 1));
     }
     let mut bvh2 = Bvh2::zeroed(0);
     bvh2.nodes = nodes;
