@@ -18,12 +18,10 @@ pub struct SceneView {
     /// The trees of the hierarchy; the root of that of the world is node 0.
     pub nodes: *const Node,
     /// Primitives in the order of the leaves, those of the world first and then those of groups; one may occur more than
-    /// once.
+    /// once. There are at least [`SceneView::MIN_PRIMS`], the last of which may mean nothing.
     pub prims: *const Primitive,
     /// Which primitive of the scene each of them is, the same for all occurrences of one.
     pub sources: *const u32,
-    /// The vertices by columns, where the back end asks for them ([`VertexColumns`]); null elsewhere.
-    pub columns: VertexColumns,
     /// Instances of groups in the order of the leaves.
     pub instances: *const Instance,
     /// Vertex normals and tangents of the triangles that have them.
@@ -74,21 +72,10 @@ pub struct SceneView {
     pub camera: Camera,
 }
 
-/// Vertices of triangles by columns, for machines that test several at once: x, y, z of vertex 0, of vertex 1, of
-/// vertex 2. Where the primitive is no triangle its numbers are NaN, and so they are in the last
-/// [`VertexColumns::PADDING`], which belong to none.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct VertexColumns {
-    /// Nine columns one after another.
-    pub first: *const f32,
-    /// Length of a column.
-    pub len: u64,
-}
-
-impl VertexColumns {
-    /// Entries at the end of each column that may be read without meaning anything.
-    pub const PADDING: usize = 16;
+impl SceneView {
+    /// Primitives at [`SceneView::prims`] that may be read at least, even if the scene has fewer: machines test as many
+    /// at once.
+    pub const MIN_PRIMS: usize = 8;
 }
 
 // SAFETY: stages only read through these pointers, and nothing writes what they point to.

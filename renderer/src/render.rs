@@ -121,10 +121,57 @@ pub fn render_with<B: Backend>(
     extras: Extras<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
+    let ready = Ready::new(backend, scene, extras)?;
+    render_ready(backend, scene, ready, budget, extras, observe)
+}
+
+/// As [`render_with`], of a scene that is not rendered again: its geometry is dropped as soon as the back end has it
+/// ([`SceneData::drop_geometry`]).
+pub fn render_last<B: Backend>(
+    backend: &mut B,
+    scene: &mut SceneData,
+    budget: Budget,
+    extras: Extras<'_>,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Rendered, Error> {
+    let ready = Ready::new(backend, scene, extras)?;
+    scene.drop_geometry();
+    render_ready(backend, scene, ready, budget, extras, observe)
+}
+
+/// A scene in the memory of a back end that is prepared to render it.
+struct Ready<B: Backend> {
+    uploaded: Uploaded<B>,
+    /// Time that copying took.
+    took: Duration,
+}
+
+impl<B: Backend> Ready<B> {
+    fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<Self, Error> {
+        prepare(backend, scene, extras)?;
+        let begin = Instant::now();
+        let uploaded = Uploaded::new(backend, scene)?;
+        backend.synchronize()?;
+        Ok(Self { uploaded, took: begin.elapsed() })
+    }
+}
+
+fn render_ready<B: Backend>(
+    backend: &mut B,
+    scene: &SceneData,
+    ready: Ready<B>,
+    budget: Budget,
+    extras: Extras<'_>,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Rendered, Error> {
     match Kernel::of(scene) {
-        Kernel::Basic => render_by::<B, stages::megakernel_basic>(backend, scene, budget, extras, observe),
-        Kernel::Glass => render_by::<B, stages::megakernel_glass>(backend, scene, budget, extras, observe),
-        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, budget, extras, observe),
+        Kernel::Basic => {
+            render_by::<B, stages::megakernel_basic>(backend, scene, ready, budget, extras, observe)
+        }
+        Kernel::Glass => {
+            render_by::<B, stages::megakernel_glass>(backend, scene, ready, budget, extras, observe)
+        }
+        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, ready, budget, extras, observe),
     }
 }
 
@@ -165,15 +212,11 @@ impl Kernel {
 fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
     backend: &mut B,
     scene: &SceneData,
+    Ready { uploaded, took: upload }: Ready<B>,
     budget: Budget,
     extras: Extras<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    prepare(backend, scene, extras)?;
-    let begin = Instant::now();
-    let uploaded = Uploaded::new(backend, scene)?;
-    backend.synchronize()?;
-    let upload = begin.elapsed();
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, extras, layers)?;
     let mut args = SampleArgs {
@@ -219,6 +262,8 @@ fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
             }
         }
     }
+    // Developing takes memory again.
+    drop(uploaded);
     films.develop(backend, scene, progress, interrupted)
 }
 

@@ -122,7 +122,8 @@ fn primitives_of(scene: &SceneData, group: Option<u32>) -> Vec<usize> {
         Some(1) => 2..4,
         _ => 4..7,
     };
-    let in_group = |i: &usize| shapes(group).contains(&scene.shape_of[scene.sources[*i] as usize]);
+    let in_group =
+        |i: &usize| shapes(group).contains(&scene.shape_of.get(scene.sources[*i]).expect("it is of a shape"));
     (0..scene.prims.len()).filter(in_group).collect()
 }
 

@@ -5,12 +5,12 @@ use core::arch::x86_64::*;
 use glam::Vec3;
 
 use super::lanes::F32x8;
-use super::{Arch, Mask, Real, Vec3s, minus, splat};
+use super::{Arch, Mask, Real, minus, splat};
 use crate::bsdf::Compiled;
 use crate::bvh::node::{Node, NodeHits, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay};
 use crate::bvh::{self, Hit};
-use crate::scene::{SceneView, VertexColumns};
-use crate::shape::triangle;
+use crate::scene::SceneView;
+use crate::shape::{Primitive, triangle};
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
@@ -28,25 +28,32 @@ impl Arch for Avx2 {
     unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &SceneView,
         base: u32,
-        mut bits: u32,
+        bits: u32,
         ray: &TraversalRay,
         hit: &mut Hit,
     ) {
+        // Bit i + 8 stands for primitive `base` + i: the eight that are tested may begin before `base`.
+        let mut bits = u64::from(bits) << 8;
         while bits != 0 {
-            // The eight up to the highest that is left.
-            let first = (31 - bits.leading_zeros()).saturating_sub(7);
-            // SAFETY: as the caller promised.
-            unsafe { intersect_eight::<C, ANY>(scene, base + first, bits >> first, ray, hit) };
+            // The eight up to the highest that is left, or the first of the scene.
+            let last = base + 55 - bits.leading_zeros();
+            let first = last.saturating_sub(7);
+            let below = first + 8 - base;
+            // SAFETY: as the caller promised; of so few there are eight.
+            unsafe { intersect_eight::<C, ANY>(scene, first, (bits >> below) as u32, ray, hit) };
             if ANY && hit.is_hit() {
                 return;
             }
-            bits &= !(u32::MAX << first);
+            bits &= !(u64::MAX << below);
         }
     }
 }
 
 /// Tests those of eight primitives in a row that are set in `bits`, as [`bvh::intersect_prims`] does: the same
 /// arithmetic, and so the same bits.
+///
+/// # Safety
+/// As [`bvh::intersect_prims`], and all eight may be read ([`SceneView::prims`]).
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
@@ -56,26 +63,21 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     ray: &TraversalRay,
     hit: &mut Hit,
 ) {
-    let VertexColumns { first, len } = scene.columns;
-    // SAFETY: every column has eight entries from any primitive on, thanks to its padding.
-    let [a, b, c] = unsafe {
-        let first = first.add(base as usize);
-        let stride = len as usize;
-        [
-            vertices(first, stride),
-            vertices(first.add(3 * stride), stride),
-            vertices(first.add(6 * stride), stride),
-        ]
+    // SAFETY: as the caller promised; a primitive is twelve words, of which every fourth is no coordinate.
+    let [[ax, ay, az, flags], [bx, by, bz, _], [cx, cy, cz, _]] = unsafe {
+        let first = scene.prims.add(base as usize).cast::<f32>();
+        [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word)))
     };
+    let [a, b, c] = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];
     let o = splat(ray.ray.o);
     let vertices = [minus(a, o), minus(b, o), minus(c, o)];
     let across = [splat(ray.across[0]), splat(ray.across[1])];
     let edges = triangle::edges(triangle::project(vertices, across));
     let [u, v, w] = edges;
     let zero = F32x8::splat(0.0);
-    // The numbers of what is no triangle are NaN.
     let decided = zero.lt(u.abs()) & zero.lt(v.abs()) & zero.lt(w.abs());
-    if bits & !decided.bits() != 0 {
+    let others = flags.have_any(Primitive::SPHERE | Primitive::DISK | Primitive::CYLINDER);
+    if bits & (!decided.bits() | others) != 0 {
         // SAFETY: as the caller promised.
         return unsafe { one_by_one::<C, ANY>(scene, base, bits, ray, hit) };
     }
@@ -114,16 +116,6 @@ unsafe fn one_by_one<C: Compiled, const ANY: bool>(
 ) {
     // SAFETY: as the caller promised.
     unsafe { bvh::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
-}
-
-/// A vertex of eight triangles: three columns, `stride` apart.
-///
-/// # Safety
-/// Eight floats may be read at each.
-#[inline(always)]
-unsafe fn vertices(first: *const f32, stride: usize) -> Vec3s<F32x8> {
-    // SAFETY: as the caller promised.
-    unsafe { [F32x8::load(first), F32x8::load(first.add(stride)), F32x8::load(first.add(2 * stride))] }
 }
 
 #[inline(always)]

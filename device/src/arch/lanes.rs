@@ -143,6 +143,46 @@ unsafe impl Real for F32x8 {
     }
 }
 
+impl F32x8 {
+    /// The four columns of eight rows, which begin at `first` and then every `STRIDE` numbers.
+    ///
+    /// # Safety
+    /// The four numbers of every row may be read; the machine has AVX2.
+    #[inline(always)]
+    pub(super) unsafe fn columns<const STRIDE: usize>(first: *const f32) -> [Self; 4] {
+        // SAFETY: as the caller promised.
+        unsafe {
+            // Row i and row i + 4, a half each.
+            let pair = |i: usize| {
+                let row = |i: usize| _mm_loadu_ps(first.add(i * STRIDE));
+                _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(row(i)), row(i + 4))
+            };
+            let [r0, r1, r2, r3] = [pair(0), pair(1), pair(2), pair(3)];
+            let (xy01, zw01) = (_mm256_unpacklo_ps(r0, r1), _mm256_unpackhi_ps(r0, r1));
+            let (xy23, zw23) = (_mm256_unpacklo_ps(r2, r3), _mm256_unpackhi_ps(r2, r3));
+            const LOW: i32 = 0b01_00_01_00;
+            const HIGH: i32 = 0b11_10_11_10;
+            [
+                Self(_mm256_shuffle_ps::<LOW>(xy01, xy23)),
+                Self(_mm256_shuffle_ps::<HIGH>(xy01, xy23)),
+                Self(_mm256_shuffle_ps::<LOW>(zw01, zw23)),
+                Self(_mm256_shuffle_ps::<HIGH>(zw01, zw23)),
+            ]
+        }
+    }
+
+    /// The lanes, a bit each, that as words have any of these bits.
+    #[inline(always)]
+    pub(super) fn have_any(self, bits: u32) -> u32 {
+        // SAFETY: the machine has the instructions, by what the module says.
+        unsafe {
+            let found = _mm256_and_si256(_mm256_castps_si256(self.0), _mm256_set1_epi32(bits as i32));
+            let none = _mm256_cmpeq_epi32(found, _mm256_setzero_si256());
+            !_mm256_movemask_ps(_mm256_castsi256_ps(none)) as u32 & 0xff
+        }
+    }
+}
+
 // SAFETY: a register is its sixteen lanes; only `Avx512` makes such numbers.
 unsafe impl Real for F32x16 {
     type Mask = Mask16;

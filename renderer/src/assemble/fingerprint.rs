@@ -1,8 +1,11 @@
 //! A number that tells scenes apart.
 
+use std::slice::from_ref;
+
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 
 use device::bvh::Instance;
+use device::shape::Primitive;
 
 use super::SceneData;
 use crate::scene::HiddenNormals;
@@ -12,10 +15,7 @@ impl SceneData {
     /// camera, size and the longest path, but not how samples are drawn. FNV-1a with 64 bits: it tells scenes apart
     /// that differ by accident, not by design.
     pub fn fingerprint(&self) -> u64 {
-        let mut hash = Fnv1a::default();
-        for source in self.first_occurrences() {
-            hash.add(&[self.prims[source]]);
-        }
+        let mut hash = Fnv1a(self.hash_of_prims);
         hash.add(&self.normals);
         hash.add(&self.uvs);
         hash.add(&self.colors);
@@ -42,17 +42,13 @@ impl SceneData {
         }
         hash.0
     }
+}
 
-    /// Where each primitive of the scene occurs first among `prims`, in the order of the scene: that of `prims` is
-    /// the hierarchy's.
-    fn first_occurrences(&self) -> impl Iterator<Item = usize> + use<> {
-        let count = self.sources.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut first = vec![usize::MAX; count];
-        for (i, &source) in self.sources.iter().enumerate().rev() {
-            first[source as usize] = i;
-        }
-        first.into_iter().filter(|&i| i != usize::MAX)
-    }
+/// Where the fingerprint of a scene begins: its primitives, in its own order. That of the leaves is the hierarchy's.
+pub(super) fn of_prims(prims: &[Primitive]) -> u64 {
+    let mut hash = Fnv1a::default();
+    prims.iter().for_each(|prim| hash.add(from_ref(prim)));
+    hash.0
 }
 
 /// Fowler, Noll & Vo's hash, variant 1a (RFC 9923), over bytes.

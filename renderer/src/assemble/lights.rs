@@ -18,13 +18,14 @@ use super::sky;
 use crate::scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
 
 /// The lights of a scene, those that are infinitely far and seen last.
+#[derive(Debug)]
 pub(super) struct Lights {
     pub(super) lights: Vec<Light>,
     pub(super) table: Vec<AliasEntry>,
     /// Index of the first that is infinitely far and seen.
     pub(super) first_infinite: u32,
-    /// Light of each primitive, or [`Primitive::NO_LIGHT`].
-    pub(super) of_prim: Vec<u32>,
+    /// Primitives that are lights, and which.
+    pub(super) of_prim: Vec<(u32, u32)>,
     /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
     pub(super) emissive: Vec<EmissiveSurface>,
     /// The environment, if it is an image.
@@ -54,13 +55,13 @@ pub(super) fn collect(
     description: &Description,
     swatches: &Swatches,
 ) -> Lights {
-    let mut of_prim = vec![Primitive::NO_LIGHT; flat.prims.len()];
+    let mut of_prim = Vec::new();
     let mut all = Vec::new();
-    for (i, light) in of_prim.iter_mut().enumerate() {
-        let shape = shapes[flat.shape_of[i] as usize];
-        if shape.emits() {
-            *light = all.len() as u32;
-            all.push(area_light(flat, i, shape, &description.materials[shape.material], swatches));
+    for (prims, shape) in flat.shape_of.runs() {
+        let shape = shapes[shape as usize];
+        for i in prims.filter(|_| shape.emits()) {
+            of_prim.push((i, all.len() as u32));
+            all.push(area_light(flat, i as usize, shape, &description.materials[shape.material], swatches));
         }
     }
     let radius = match description.bounds() {
@@ -116,7 +117,7 @@ fn mix(all: &mut [Weighted], mut shapes: Vec<u32>) {
 fn finish(
     all: Vec<Weighted>,
     first_infinite: u32,
-    of_prim: Vec<u32>,
+    of_prim: Vec<(u32, u32)>,
     image: Option<ImageEnvironment>,
 ) -> Lights {
     let powers: Vec<f64> = all.iter().map(|w| w.power).collect();

@@ -31,30 +31,35 @@ use glam::Vec2;
 
 pub use environment::ImageEnvironment;
 pub(crate) use materials::Swatches;
+pub use shapes::ShapeOf;
 
+use lights::Lights;
+use placement::Placement;
+
+use crate::backend::Shared;
 use crate::scene::{Description, HiddenNormals, RenderSettings, Shape};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
 pub struct SceneData {
     /// The trees of the hierarchy: that of the world, those of groups that have instances, that of the instances.
-    pub nodes: Vec<Node>,
+    pub nodes: Shared<Node>,
     /// Primitives in leaf order, those that were split once for each piece.
-    pub prims: Vec<Primitive>,
+    pub prims: Shared<Primitive>,
     /// Instances of groups in leaf order.
     pub instances: Vec<Instance>,
     /// Root of the tree of the instances, or 0 if there are none.
     pub instances_root: u32,
     /// Which primitive of the scene each of `prims` is.
-    pub sources: Vec<u32>,
+    pub sources: Shared<u32>,
     /// Index of the shape of each primitive of the scene, in the order of [`Description::all_shapes`].
-    pub shape_of: Vec<u32>,
+    pub shape_of: ShapeOf,
     /// Vertex normals and tangents of the triangles that have them.
-    pub normals: Vec<TriangleNormals>,
+    pub normals: Shared<TriangleNormals>,
     /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
-    pub uvs: Vec<TriangleUvs>,
+    pub uvs: Shared<TriangleUvs>,
     /// Colours at the vertices of the same triangles, if any texture asks for them.
-    pub colors: Vec<TriangleColors>,
+    pub colors: Shared<TriangleColors>,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
     /// Coats of the plastics.
@@ -62,7 +67,7 @@ pub struct SceneData {
     /// Textures.
     pub textures: Vec<DeviceTexture>,
     /// The texels of all textures.
-    pub texels: Vec<u32>,
+    pub texels: Shared<u32>,
     /// What the scene asks of a kernel.
     pub features: Features,
     /// What shades where shading normals face away from the viewer.
@@ -89,6 +94,17 @@ pub struct SceneData {
     pub height: u32,
     /// What it is made of.
     pub stats: Stats,
+    /// Where [`SceneData::fingerprint`] begins.
+    hash_of_prims: u64,
+}
+
+impl SceneData {
+    /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene,
+    /// but for its fingerprint.
+    pub fn drop_geometry(&mut self) {
+        (self.nodes, self.prims, self.sources) = Default::default();
+        (self.normals, self.uvs, self.colors, self.texels) = Default::default();
+    }
 }
 
 /// What a scene is made of.
@@ -184,84 +200,136 @@ impl std::error::Error for Error {}
 
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {
-    let (materials, coats) = materials::records(description);
-    let mut placement = placement::place(description, &materials::wants(description, &materials))?;
-    let shapes: Vec<&Shape> = description.all_shapes().collect();
-    let swatches = Swatches::new(&description.images, &description.textures)?;
-    let mut lights = lights::collect(&placement.flat, &shapes, description, &swatches);
-    let (textures, texels) = swatches.into_parts();
-    let mut prims = std::mem::take(&mut placement.flat.prims);
-    for (prim, light) in prims.iter_mut().zip(&lights.of_prim) {
-        prim.light = *light;
+    Flattened::new(description)?.build()
+}
+
+/// What of a scene is left of its description, which may be dropped, before the hierarchy is built.
+#[derive(Debug)]
+pub struct Flattened {
+    placement: Placement,
+    lights: Lights,
+    materials: Vec<DeviceMaterial>,
+    coats: Vec<Coat>,
+    textures: Vec<DeviceTexture>,
+    texels: Vec<u32>,
+    features: Features,
+    camera: DeviceCamera,
+    render: RenderSettings,
+    hash_of_prims: u64,
+}
+
+impl Flattened {
+    /// Takes what it needs from a validated description.
+    ///
+    /// # Errors
+    /// As [`assemble`].
+    pub fn new(description: &Description) -> Result<Self, Error> {
+        let (materials, coats) = materials::records(description);
+        let mut placement = placement::place(description, &materials::wants(description, &materials))?;
+        let shapes: Vec<&Shape> = description.all_shapes().collect();
+        let swatches = Swatches::new(&description.images, &description.textures)?;
+        let lights = lights::collect(&placement.flat, &shapes, description, &swatches);
+        let (textures, texels) = swatches.into_parts();
+        for (prim, light) in &lights.of_prim {
+            placement.flat.prims[*prim as usize].light = *light;
+        }
+        Ok(Self {
+            hash_of_prims: fingerprint::of_prims(&placement.flat.prims),
+            features: materials::features(description, &materials).and(lights.features),
+            placement,
+            lights,
+            materials,
+            coats,
+            textures,
+            texels,
+            camera: camera::record(&description.camera, description.render.width, description.render.height),
+            render: description.render.clone(),
+        })
     }
-    let start = Instant::now();
-    let kinds = [Primitive::is_triangle, Primitive::is_sphere, Primitive::is_disk, Primitive::is_cylinder];
-    let [triangles, spheres, disks, cylinders] = kinds.map(|is| count(&prims, is));
-    let bvh = bvh::plant(&placement, prims)?;
-    let bvh_time = start.elapsed();
-    let filter = filter::parts(&description.render.filter);
-    name_leaves(&mut lights.emissive, &bvh.sources);
-    let flat = placement.flat;
-    let bytes = size_of_val(&*bvh.nodes)
-        + size_of_val(&*bvh.prims)
-        + size_of_val(&*bvh.sources)
-        + size_of_val(&*bvh.instances)
-        + size_of_val(&*flat.normals)
-        + size_of_val(&*flat.uvs)
-        + size_of_val(&*flat.colors)
-        + size_of_val(&*materials)
-        + size_of_val(&*coats)
-        + size_of_val(&*textures)
-        + size_of_val(&*texels)
-        + size_of_val(&*lights.lights)
-        + size_of_val(&*lights.table)
-        + size_of_val(&*lights.emissive)
-        + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
-    let stats = Stats {
-        triangles,
-        spheres,
-        disks,
-        cylinders,
-        groups: placement.groups.iter().filter(|group| !group.is_empty()).count(),
-        instances: bvh.instances.len(),
-        seen: bvh.instances.iter().map(|i| placement.groups[i.group as usize].len() as u64).sum::<u64>()
-            + placement.world as u64,
-        lights: lights.lights.len(),
-        nodes: bvh.nodes.len(),
-        bvh_time,
-        bytes,
-    };
-    Ok(SceneData {
-        nodes: bvh.nodes,
-        prims: bvh.prims,
-        instances: bvh.instances,
-        instances_root: bvh.instances_root,
-        sources: bvh.sources,
-        shape_of: flat.shape_of,
-        normals: flat.normals,
-        uvs: flat.uvs,
-        colors: flat.colors,
-        features: materials::features(description, &materials)
-            .and(lights.features)
-            .and(Features::INSTANCES.when(stats.instances > 0))
-            .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0)),
-        hidden_normals: description.render.hidden_normals,
-        materials,
-        coats,
-        textures,
-        texels,
-        first_infinite: lights.first_infinite,
-        emissive: lights.emissive,
-        environment: lights.image,
-        lights: lights.lights,
-        light_table: lights.table,
-        filter,
-        camera: camera::record(&description.camera, description.render.width, description.render.height),
-        settings: settings(&description.render),
-        width: description.render.width,
-        height: description.render.height,
-        stats,
-    })
+
+    /// Builds the hierarchy and what depends on it.
+    ///
+    /// # Errors
+    /// As [`assemble`].
+    pub fn build(mut self) -> Result<SceneData, Error> {
+        let prims = std::mem::take(&mut self.placement.flat.prims);
+        let start = Instant::now();
+        let kinds =
+            [Primitive::is_triangle, Primitive::is_sphere, Primitive::is_disk, Primitive::is_cylinder];
+        let counts = kinds.map(|is| count(&prims, is));
+        let bvh = bvh::plant(&self.placement, prims)?;
+        let bvh_time = start.elapsed();
+        name_leaves(&mut self.lights.emissive, &bvh.sources);
+        let stats = Stats { bvh_time, ..self.stats(&bvh, counts) };
+        let (flat, lights, render) = (self.placement.flat, self.lights, self.render);
+        Ok(SceneData {
+            nodes: bvh.nodes.into(),
+            prims: bvh.prims.into(),
+            instances: bvh.instances,
+            instances_root: bvh.instances_root,
+            sources: bvh.sources.into(),
+            shape_of: flat.shape_of,
+            normals: flat.normals.into(),
+            uvs: flat.uvs.into(),
+            colors: flat.colors.into(),
+            features: self
+                .features
+                .and(Features::INSTANCES.when(stats.instances > 0))
+                .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0)),
+            hidden_normals: render.hidden_normals,
+            materials: self.materials,
+            coats: self.coats,
+            textures: self.textures,
+            texels: self.texels.into(),
+            first_infinite: lights.first_infinite,
+            emissive: lights.emissive,
+            environment: lights.image,
+            lights: lights.lights,
+            light_table: lights.table,
+            filter: filter::parts(&render.filter),
+            camera: self.camera,
+            settings: settings(&render),
+            width: render.width,
+            height: render.height,
+            stats,
+            hash_of_prims: self.hash_of_prims,
+        })
+    }
+
+    /// What the scene is made of; `counts` are those of its triangles, spheres, disks and cylinders.
+    fn stats(&self, bvh: &bvh::Forest, [triangles, spheres, disks, cylinders]: [usize; 4]) -> Stats {
+        let Self { placement, lights, .. } = self;
+        let flat = &placement.flat;
+        let bytes = size_of_val(&*bvh.nodes)
+            + size_of_val(&*bvh.prims)
+            + size_of_val(&*bvh.sources)
+            + size_of_val(&*bvh.instances)
+            + size_of_val(&*flat.normals)
+            + size_of_val(&*flat.uvs)
+            + size_of_val(&*flat.colors)
+            + size_of_val(&*self.materials)
+            + size_of_val(&*self.coats)
+            + size_of_val(&*self.textures)
+            + size_of_val(&*self.texels)
+            + size_of_val(&*lights.lights)
+            + size_of_val(&*lights.table)
+            + size_of_val(&*lights.emissive)
+            + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
+        let seen = bvh.instances.iter().map(|i| placement.groups[i.group as usize].len() as u64).sum::<u64>();
+        Stats {
+            triangles,
+            spheres,
+            disks,
+            cylinders,
+            groups: placement.groups.iter().filter(|group| !group.is_empty()).count(),
+            instances: bvh.instances.len(),
+            seen: seen + placement.world as u64,
+            lights: lights.lights.len(),
+            nodes: bvh.nodes.len(),
+            bvh_time: Duration::ZERO,
+            bytes,
+        }
+    }
 }
 
 /// Names the primitives of emissive surfaces, until then those of the scene, by one of their places in the leaves.

@@ -1,5 +1,7 @@
 //! Shapes to primitives at the end of transforms.
 
+use std::ops::Range;
+
 use device::material::texture::NO_TEXTURE;
 use device::sampling::Frame;
 use device::shape::Primitive;
@@ -15,13 +17,42 @@ pub(super) struct Flat {
     /// The primitives; `light` is still to be set.
     pub(super) prims: Vec<Primitive>,
     /// Index of the shape of each, in the order of [`crate::scene::Description::all_shapes`].
-    pub(super) shape_of: Vec<u32>,
+    pub(super) shape_of: ShapeOf,
     /// Vertex normals and tangents of the triangles that have them.
     pub(super) normals: Vec<TriangleNormals>,
     /// Texture coordinates of the same triangles, if any material asks for them.
     pub(super) uvs: Vec<TriangleUvs>,
     /// Colours at the vertices of the same triangles, if any texture asks for them.
     pub(super) colors: Vec<TriangleColors>,
+}
+
+/// Which shape each primitive is of: primitives of one follow one another.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ShapeOf {
+    /// The end of each run of primitives, and their shape.
+    runs: Vec<(u32, u32)>,
+}
+
+impl ShapeOf {
+    /// The shape of primitive `prim`, if there is such a primitive.
+    pub fn get(&self, prim: u32) -> Option<u32> {
+        let run = self.runs.partition_point(|(end, _)| *end <= prim);
+        self.runs.get(run).map(|(_, shape)| *shape)
+    }
+
+    /// The primitives of one shape after another.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (Range<u32>, u32)> {
+        let starts = std::iter::once(0).chain(self.runs.iter().map(|(end, _)| *end));
+        starts.zip(&self.runs).map(|(start, (end, shape))| (start..*end, *shape))
+    }
+
+    /// Says that primitives up to `end`, of which nothing has been said yet, are of this shape.
+    fn extend(&mut self, end: usize, shape: u32) {
+        let end = end as u32;
+        if self.runs.last().is_none_or(|(last, _)| *last < end) {
+            self.runs.push((end, shape));
+        }
+    }
 }
 
 fn material_flags(shape: &Shape) -> u32 {
@@ -49,7 +80,7 @@ impl Flat {
                 self.add_cylinder(shape, to_world, [*from, *to], *radius);
             }
         }
-        self.shape_of.resize(self.prims.len(), index);
+        self.shape_of.extend(self.prims.len(), index);
     }
 
     /// Leaves out what no material asks for; `varies` tells whether emission does.
@@ -111,7 +142,8 @@ impl Flat {
     }
 
     fn add_mesh(&mut self, shape: &Shape, to_world: &Affine3A, mesh: &TriangleMesh, wants: Wants) {
-        let points: Vec<Vec3> = mesh.positions.iter().map(|p| to_world.transform_point3(*p)).collect();
+        // Of the triangles that are left out there are few.
+        self.prims.reserve(mesh.triangles.len());
         let normals = world_normals(to_world, &mesh.normals);
         let uvs = if wants.tangents || wants.uvs { mesh.uvs.as_slice() } else { &[] };
         let colors = if wants.colors { mesh.colors.as_slice() } else { &[] };
@@ -120,7 +152,7 @@ impl Flat {
             // A reflection turns the winding around; undone, the front stays the front.
             let [i, j, k] = triangle.map(|i| i as usize);
             let [i, j, k] = if mirrored { [i, k, j] } else { [i, j, k] };
-            let vertices = [points[i], points[j], points[k]];
+            let vertices = [i, j, k].map(|i| to_world.transform_point3(mesh.positions[i]));
             let area_normal = area_normal(vertices);
             if area_normal.length_squared() == 0.0 {
                 continue; // no area: cannot be hit
@@ -141,11 +173,11 @@ impl Flat {
                 self.colors.push(TriangleColors::new([colors[i], colors[j], colors[k]]));
             }
             self.prims.push(Primitive {
-                a: points[i],
+                a: vertices[0],
                 material_flags: material_flags(shape),
-                b: points[j],
+                b: vertices[1],
                 light: Primitive::NO_LIGHT,
-                c: points[k],
+                c: vertices[2],
                 normals: index,
             });
         }

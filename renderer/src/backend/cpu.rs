@@ -9,7 +9,7 @@ use cpu::runner;
 use device::path::stage::Stage;
 use rayon::prelude::*;
 
-use super::{Backend, Buffer, Error};
+use super::{Backend, Buffer, Error, Shared};
 use crate::scene::limits::human_bytes;
 
 /// A pool of threads that run stages.
@@ -35,8 +35,13 @@ impl Cpu {
     }
 }
 
-/// Memory that stages write through raw pointers.
-pub struct CpuBuf<T>(Box<[UnsafeCell<T>]>);
+/// Memory that stages use through raw pointers.
+pub enum CpuBuf<T> {
+    /// They may write it.
+    Own(Box<[UnsafeCell<T>]>),
+    /// They only read it.
+    Shared(Shared<T>),
+}
 
 // SAFETY: access through `ptr` is by stages, which promise not to race; other access takes `&Cpu` after they end.
 unsafe impl<T: Send> Send for CpuBuf<T> {}
@@ -45,11 +50,17 @@ unsafe impl<T: Send> Sync for CpuBuf<T> {}
 
 impl<T> Buffer<T> for CpuBuf<T> {
     fn ptr(&self) -> *mut T {
-        UnsafeCell::raw_get(self.0.as_ptr())
+        match self {
+            Self::Own(cells) => UnsafeCell::raw_get(cells.as_ptr()),
+            Self::Shared(elements) => elements.as_ptr().cast_mut(),
+        }
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        match self {
+            Self::Own(cells) => cells.len(),
+            Self::Shared(elements) => elements.len(),
+        }
     }
 }
 
@@ -62,7 +73,6 @@ fn chunk(invocations: u32, threads: usize) -> u32 {
 }
 
 impl Backend for Cpu {
-    const READS_COLUMNS: bool = cfg!(target_arch = "x86_64");
     type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
 
     fn name(&self) -> String {
@@ -91,15 +101,17 @@ impl Backend for Cpu {
         allocate(label, data.len(), data.iter().copied())
     }
 
-    fn adopt<T: Pod + Send + Sync>(&mut self, _: &'static str, data: Vec<T>) -> Result<CpuBuf<T>, Error> {
-        // Collecting what has the same layout stays where it is.
-        Ok(CpuBuf(data.into_iter().map(UnsafeCell::new).collect()))
+    fn share<T: Pod + Send + Sync>(&mut self, _: &'static str, data: &Shared<T>) -> Result<CpuBuf<T>, Error> {
+        Ok(CpuBuf::Shared(data.clone()))
     }
 
     fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
-        let mut data = reserve("a copy of the results", buf.0.len())?;
-        // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
-        data.extend(buf.0.iter().map(|cell| unsafe { *cell.get() }));
+        let mut data = reserve("a copy of the results", buf.len())?;
+        match buf {
+            // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
+            CpuBuf::Own(cells) => data.extend(cells.iter().map(|cell| unsafe { *cell.get() })),
+            CpuBuf::Shared(elements) => data.extend_from_slice(elements),
+        }
         Ok(data)
     }
 
@@ -126,7 +138,7 @@ impl Backend for Cpu {
 fn allocate<T>(label: &'static str, len: usize, data: impl Iterator<Item = T>) -> Result<CpuBuf<T>, Error> {
     let mut cells = reserve(label, len)?;
     cells.extend(data.map(UnsafeCell::new));
-    Ok(CpuBuf(cells.into_boxed_slice()))
+    Ok(CpuBuf::Own(cells.into_boxed_slice()))
 }
 
 /// Room for `len` elements, or an error: the size of an image is the user's choice.

@@ -7,6 +7,9 @@ use device::path::stage::Stage;
 
 pub mod cpu;
 pub mod cuda;
+mod shared;
+
+pub use shared::Shared;
 
 /// Memory of a back end: `len` elements of `T`, freed on drop.
 pub trait Buffer<T> {
@@ -22,9 +25,6 @@ pub trait Buffer<T> {
 
 /// A machine that runs stages.
 pub trait Backend {
-    /// Whether the stages read triangles by columns ([`device::scene::VertexColumns`]) as well.
-    const READS_COLUMNS: bool;
-
     /// A typed allocation.
     type Buf<T: Pod + Send + Sync>: Buffer<T>;
 
@@ -51,13 +51,13 @@ pub trait Backend {
         data: &[T],
     ) -> Result<Self::Buf<T>, Error>;
 
-    /// As [`Backend::upload`], of what is not needed afterwards: a back end whose memory is the host's need not copy it.
-    fn adopt<T: Pod + Send + Sync>(
+    /// As [`Backend::upload`], of what stages only read: a back end whose memory is the host's need not copy it.
+    fn share<T: Pod + Send + Sync>(
         &mut self,
         label: &'static str,
-        data: Vec<T>,
+        data: &Shared<T>,
     ) -> Result<Self::Buf<T>, Error> {
-        self.upload(label, &data)
+        self.upload(label, data)
     }
 
     /// Copies a buffer back, after everything launched so far has finished.

@@ -13,7 +13,7 @@ use super::summary::{Laps, Output, Seconds, Summary, print_json};
 use super::terminal::count;
 use super::values::{self, DeviceChoice, RrDepth};
 use super::{EXIT_CODES, aov, signals};
-use crate::assemble::{self, SceneData};
+use crate::assemble::{Flattened, SceneData};
 use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
-    let (settings, scene, mut seconds) = prepare(args, &mut plan, &mut laps, &mut notes)?;
+    let (settings, mut scene, mut seconds) = prepare(args, &mut plan, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
@@ -160,14 +160,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
     seconds.jit = machine.jit_seconds();
     let budget = Budget { spp: settings.spp, time: args.settings.time };
+    let fingerprint = scene.fingerprint();
     let traced = match machine {
-        Machine::Cpu(mut cpu) => trace(&mut cpu, &scene, budget, plan.extras(), &mut notes.display)?,
-        Machine::Cuda(mut cuda) => trace(&mut *cuda, &scene, budget, plan.extras(), &mut notes.display)?,
+        Machine::Cpu(mut cpu) => trace(&mut cpu, &mut scene, budget, plan.extras(), &mut notes.display)?,
+        Machine::Cuda(mut cuda) => trace(&mut *cuda, &mut scene, budget, plan.extras(), &mut notes.display)?,
     };
     seconds.render = laps.lap();
     seconds.upload = traced.0.progress.upload.as_secs_f64();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(Done { args, targets, plan, settings, scene, traced, seconds, laps, notes })
+    finish(Done { args, targets, plan, settings, scene, fingerprint, traced, seconds, laps, notes })
 }
 
 /// Reads the scene and builds what machines take.
@@ -182,17 +183,21 @@ fn prepare(
     let loaded = args.scene.load(args.settings.overrides(), notes)?;
     let load = laps.lap();
     notes.display.phase("building the scene");
-    let scene =
-        assemble::assemble(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: {e}")))?;
+    let wrong = |e| Failure::input(format_args!("{shown}: {e}"));
+    let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
     plan.describe(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: --aov: {e}")))?;
+    let settings = loaded.description.render.clone();
+    // A large mesh, the hierarchy and what is needed to build it should not be there at once.
+    drop(loaded);
+    let scene = flattened.build().map_err(wrong)?;
     let bvh = scene.stats.bvh_time.as_secs_f64();
-    Ok((loaded.description.render, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
+    Ok((settings, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
 }
 
 /// Renders on one machine, until done or interrupted. Also tells the name of the machine.
 fn trace<B: Backend>(
     backend: &mut B,
-    scene: &SceneData,
+    scene: &mut SceneData,
     budget: Budget,
     extras: Extras<'_>,
     display: &mut Display,
@@ -204,7 +209,7 @@ fn trace<B: Backend>(
         display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
-    let rendered = render::render_with(backend, scene, budget, extras, &mut observe)
+    let rendered = render::render_last(backend, scene, budget, extras, &mut observe)
         .map_err(|e| device::failed(&e, &name))?;
     Ok((rendered, name))
 }
@@ -215,7 +220,9 @@ struct Done<'a> {
     targets: Vec<Target>,
     plan: aov::Plan,
     settings: RenderSettings,
+    /// Without its geometry.
     scene: SceneData,
+    fingerprint: u64,
     /// The film, and the machine that filled it.
     traced: (Rendered, String),
     seconds: Seconds,
@@ -233,7 +240,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         software: SOFTWARE.into(),
         scene: args.scene.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         device,
-        scene_hash: scene.fingerprint(),
+        scene_hash: done.fingerprint,
         spp: progress.spp,
         seed: settings.seed,
         settings: told(&settings),

@@ -192,8 +192,8 @@ fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, 
         _ => return,
     };
     let id = |hit: &FirstHit| {
-        let shape = scene.shape_of.get(hit.center? as usize)?;
-        let id = if aov == Aov::Shape { shape } else { names.material_of.get(*shape as usize)? };
+        let shape = scene.shape_of.get(hit.center?)?;
+        let id = if aov == Aov::Shape { shape } else { *names.material_of.get(shape as usize)? };
         Some(id + 1)
     };
     layers.push(name, Samples::Uint(hits.pixels.iter().map(|hit| id(hit).unwrap_or(0)).collect()));

@@ -2,6 +2,7 @@
 
 use std::slice::from_ref;
 
+use bytemuck::Zeroable;
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
@@ -9,12 +10,12 @@ use device::filter::FilterPart;
 use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use device::material::Material;
 use device::material::texture::Texture;
-use device::scene::{SceneView, VertexColumns};
+use device::scene::SceneView;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
 use crate::assemble::SceneData;
-use crate::backend::{Backend, Buffer, Error};
+use crate::backend::{Backend, Buffer, Error, Shared};
 use crate::scene::HiddenNormals;
 
 /// A scene in the memory of a back end.
@@ -23,7 +24,6 @@ pub struct Uploaded<B: Backend> {
     prims: B::Buf<Primitive>,
     sources: B::Buf<u32>,
     instances: B::Buf<Instance>,
-    columns: B::Buf<f32>,
     normals: B::Buf<TriangleNormals>,
     uvs: B::Buf<TriangleUvs>,
     colors: B::Buf<TriangleColors>,
@@ -42,23 +42,21 @@ pub struct Uploaded<B: Backend> {
 }
 
 impl<B: Backend> Uploaded<B> {
-    /// Copies a scene to a back end.
+    /// Copies a scene to a back end, but for what it can share.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
-        let columns = if B::READS_COLUMNS { vertex_columns(&scene.prims) } else { Vec::new() };
         let environment = scene.environment.as_ref();
         Ok(Self {
-            nodes: backend.upload("BVH nodes", &scene.nodes)?,
-            prims: backend.upload("primitives", &scene.prims)?,
-            sources: backend.upload("sources of primitives", &scene.sources)?,
+            nodes: backend.share("BVH nodes", &scene.nodes)?,
+            prims: padded(backend, &scene.prims)?,
+            sources: backend.share("sources of primitives", &scene.sources)?,
             instances: backend.upload("instances", &scene.instances)?,
-            columns: backend.adopt("vertex columns", columns)?,
-            normals: backend.upload("normals", &scene.normals)?,
-            uvs: backend.upload("texture coordinates", &scene.uvs)?,
-            colors: backend.upload("vertex colours", &scene.colors)?,
+            normals: backend.share("normals", &scene.normals)?,
+            uvs: backend.share("texture coordinates", &scene.uvs)?,
+            colors: backend.share("vertex colours", &scene.colors)?,
             materials: backend.upload("materials", &scene.materials)?,
             coats: backend.upload("coats", &scene.coats)?,
             textures: backend.upload("textures", &scene.textures)?,
-            texels: backend.upload("texels", &scene.texels)?,
+            texels: backend.share("texels", &scene.texels)?,
             lights: backend.upload("lights", &scene.lights)?,
             light_table: backend.upload("light table", &scene.light_table)?,
             filter: backend.upload("pixel filter", &scene.filter)?,
@@ -70,17 +68,16 @@ impl<B: Backend> Uploaded<B> {
         })
     }
 
-    /// What stages see of it, valid as long as `self` is.
+    /// What stages see of it, valid as long as `self` is. The scene may be without its geometry by now.
     pub fn view(&self, scene: &SceneData) -> SceneView {
         SceneView {
             nodes: self.nodes.ptr(),
             prims: self.prims.ptr(),
             sources: self.sources.ptr(),
-            columns: VertexColumns { first: self.columns.ptr(), len: (self.columns.len() / 9) as u64 },
             instances: self.instances.ptr(),
             normals: self.normals.ptr(),
-            uvs: if scene.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
-            colors: if scene.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
+            uvs: if self.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
+            colors: if self.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
             materials: self.materials.ptr(),
             coats: self.coats.ptr(),
             textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
@@ -105,14 +102,12 @@ impl<B: Backend> Uploaded<B> {
     }
 }
 
-/// The columns that [`VertexColumns`] describes.
-fn vertex_columns(prims: &[Primitive]) -> Vec<f32> {
-    let len = prims.len() + VertexColumns::PADDING;
-    let mut columns = vec![f32::NAN; 9 * len];
-    for (i, prim) in prims.iter().enumerate().filter(|(_, prim)| prim.is_triangle()) {
-        for (k, x) in [prim.a, prim.b, prim.c].into_iter().flat_map(|v| v.to_array()).enumerate() {
-            columns[k * len + i] = x;
-        }
+/// The primitives, and if they are fewer than may be read, others after them that are never met.
+fn padded<B: Backend>(backend: &mut B, prims: &Shared<Primitive>) -> Result<B::Buf<Primitive>, Error> {
+    if prims.len() >= SceneView::MIN_PRIMS {
+        return backend.share("primitives", prims);
     }
-    columns
+    let mut padded = prims.to_vec();
+    padded.resize(SceneView::MIN_PRIMS, Primitive::zeroed());
+    backend.upload("primitives", &padded)
 }

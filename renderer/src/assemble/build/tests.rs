@@ -136,7 +136,8 @@ fn rays_find_what_brute_force_finds() {
     let loaded = load_bytes("s.toml", SCENE.as_bytes(), &Files::new("", false)).unwrap();
     let mut scene = assemble(&loaded.description).unwrap();
     let prims = soup(30_000);
-    Bvh { nodes: scene.nodes, prims: scene.prims, sources: scene.sources } = build(prims.clone());
+    let bvh = build(prims.clone());
+    (scene.nodes, scene.prims, scene.sources) = (bvh.nodes.into(), bvh.prims.into(), bvh.sources.into());
     let uploaded = Uploaded::new(&mut Cpu::new(Some(1)).unwrap(), &scene).unwrap();
     let view = uploaded.view(&scene);
     let mut hits = 0;

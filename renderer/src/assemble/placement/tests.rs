@@ -66,7 +66,7 @@ fn what_emits_is_copied_and_the_rest_instanced() {
     assert!(found.features.contains(Features::INSTANCES) && !found.features.contains(Features::SHAPES));
     // The third shape is the sphere: shapes of groups follow those of the world.
     let sphere = found.prims.iter().position(|prim| prim.is_sphere()).unwrap();
-    assert_eq!(found.shape_of[found.sources[sphere] as usize], 3);
+    assert_eq!(found.shape_of.get(found.sources[sphere]), Some(3));
     let at: Vec<f32> = found.lights.iter().map(|light| light.a.x.round()).collect();
     assert_eq!(at, [0.0, 0.0, 3.0, 3.0, 6.0, 6.0, 0.0]);
 }

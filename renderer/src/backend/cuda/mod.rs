@@ -248,7 +248,6 @@ impl Cuda {
 }
 
 impl Backend for Cuda {
-    const READS_COLUMNS: bool = false;
     type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
 
     fn name(&self) -> String {
