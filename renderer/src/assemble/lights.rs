@@ -55,13 +55,21 @@ pub(super) fn collect(
     description: &Description,
     swatches: &Swatches,
 ) -> Lights {
-    let mut of_prim = Vec::new();
-    let mut all = Vec::new();
+    let (mut of_prim, mut all, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for (prims, shape) in flat.shape_of.runs() {
         let shape = shapes[shape as usize];
-        for i in prims.filter(|_| shape.emits()) {
-            of_prim.push((i, all.len() as u32));
-            all.push(area_light(flat, i as usize, shape, &description.materials[shape.material], swatches));
+        if shape.emits() {
+            sources.push(prims.len());
+            for i in prims {
+                of_prim.push((i, all.len() as u32));
+                all.push(area_light(
+                    flat,
+                    i as usize,
+                    shape,
+                    &description.materials[shape.material],
+                    swatches,
+                ));
+            }
         }
     }
     let radius = match description.bounds() {
@@ -84,27 +92,20 @@ pub(super) fn collect(
     // small lights in a large scene: it gets as many samples as all others together.
     let others: f64 = all.iter().map(|w| w.power).sum();
     all.extend(environment.map(|light| Weighted::new(light, if others > 0.0 { others } else { 1.0 })));
-    let of_shape = of_prim.iter().zip(&flat.shape_of).filter(|(light, _)| **light != Primitive::NO_LIGHT);
-    mix(&mut all, of_shape.map(|(_, shape)| *shape).collect());
+    let surfaces: usize = sources.iter().sum();
+    sources.resize(sources.len() + all.len() - surfaces, 1);
+    mix(&mut all, &sources);
     finish(all, first_infinite, of_prim, image)
 }
 
-/// Gives every shape that shines, and every other light, an equal part of half of the samples. By power alone, a light that
-/// is weak, but near to much of what is seen, would hardly be drawn beside a strong one far away. `shapes` are the shapes of
-/// the first lights, those with a surface, in the order of both.
-fn mix(all: &mut [Weighted], mut shapes: Vec<u32>) {
+/// Gives every source, that is every shape that shines and every other light, an equal part of half of the samples. By power
+/// alone, a light that is weak, but near to much of what is seen, would hardly be drawn beside a strong one far away.
+/// `sources` are the numbers of lights of each, in their order.
+fn mix(all: &mut [Weighted], sources: &[usize]) {
     let total: f64 = all.iter().map(|w| w.power).sum();
-    shapes.resize_with(all.len(), {
-        let mut next = u32::MAX;
-        move || {
-            next -= 1; // A source of its own.
-            next + 1
-        }
-    });
-    let sources: Vec<_> = shapes.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
     let mut rest = all;
-    for lights in &sources {
-        let (of_source, others) = std::mem::take(&mut rest).split_at_mut(*lights);
+    for lights in sources {
+        let (of_source, others) = rest.split_at_mut(*lights);
         rest = others;
         let power: f64 = of_source.iter().map(|w| w.power).sum();
         for light in of_source {
