@@ -1,8 +1,8 @@
 //! How large, small, bright or long things may be, and why.
 //!
-//! Scenes may come from strangers. Beside images, loading one takes at most 64 MiB of memory and 256 bytes for each byte of
-//! its files, a mesh file counted for every shape that has it. An image takes up to 48 bytes a texel while it is decoded. The tests
-//! of malformed files hold loading to that.
+//! Scenes may come from strangers. Beside images, loading one takes at most 64 MiB of memory and 256 bytes for each
+//! byte of its files, a mesh file counted for every shape that has it. An image takes up to 48 bytes a texel while it
+//! is decoded. The tests of malformed files hold loading to that.
 
 use glam::Vec3;
 
