@@ -260,11 +260,7 @@ fn environment(e: &Environment, images: &[Image], assets: &mut Assets, extent: E
         Environment::Image { image, scale, world_from_image } => {
             let ImageName { name, meaning } = assets.image(*image, &images[*image]);
             t.put("file", name);
-            t.put_unless(
-                meaning.is_srgb || !is_bytes(&images[*image]),
-                "color_space",
-                space(meaning.is_srgb),
-            );
+            t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
             t.put_unless(*scale == Vec3::ONE, "scale", rgb(*scale));
             world_from_image
         }
@@ -285,11 +281,6 @@ fn sun_sky(t: &mut Entries, sky: &SunSky) {
     t.number("sky_scale", sky.sky_scale, 1.0);
     t.number("sun_scale", sky.sun_scale, 1.0);
     t.number("sun_diameter", sky.sun_diameter, 0.5358);
-}
-
-fn is_bytes(image: &Image) -> bool {
-    use crate::scene::Format;
-    matches!(image.format, Format::Srgb8 | Format::Rgba8)
 }
 
 fn space(is_srgb: bool) -> &'static str {
@@ -363,7 +354,7 @@ fn texture(texture: &Texture, images: &[Image], names: &Names, assets: &mut Asse
 fn bitmap(t: &mut Entries, bitmap: &Bitmap, image: &Image, assets: &mut Assets) {
     let ImageName { name, meaning } = assets.image(bitmap.image, image);
     t.put("file", name);
-    t.put_unless(meaning.is_srgb || !is_bytes(image), "color_space", space(meaning.is_srgb));
+    t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
     t.word("range", &meaning.range, &Range::Unit, RANGES);
     let channel = if meaning.is_alpha { Channel::A } else { bitmap.channel };
     t.word("channel", &channel, &Channel::Rgb, CHANNELS);
