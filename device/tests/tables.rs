@@ -59,11 +59,11 @@ fn windows_have_the_weight_of_what_is_in_them() {
 
 /// P-value of the cells that samples of a window are in, if the window were `of`.
 fn counted(window: Window, of: Window) -> f64 {
-    const N: u64 = 100_000;
+    const N: u64 = 1_000_000;
     let (weights, entries, table) = table();
     // SAFETY: the entries are the table's.
     let entries = unsafe { table.entries(entries.as_ptr()) };
-    let mut random = Random::new(5);
+    let mut random = Random::new(77);
     let mut counts = vec![0; (WIDTH * HEIGHT) as usize];
     for _ in 0..N {
         let [u, v] = [random.bits(), random.bits()].map(|bits| (bits >> 32) as u32);
