@@ -81,9 +81,9 @@ impl Material {
 pub struct MaterialAlone {
     /// The material.
     pub material: Material,
-    /// As [`Description::images`].
+    /// As [`super::Description::images`].
     pub images: Vec<Image>,
-    /// As [`Description::textures`].
+    /// As [`super::Description::textures`].
     pub textures: Vec<Texture>,
 }
 

@@ -14,7 +14,7 @@ pub struct Shape {
     pub name: String,
     /// Its geometry, in object space.
     pub geometry: Geometry,
-    /// Index into [`Description::materials`].
+    /// Index into [`super::Description::materials`].
     pub material: usize,
     /// Radiance emitted from the front, W·sr⁻¹·m⁻² per channel; zero for most.
     pub emission: Color,

@@ -72,7 +72,7 @@ pub enum TexelFilter {
 /// An image, how it lies on a surface, and what of it counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bitmap {
-    /// Index into [`Description::images`].
+    /// Index into [`super::Description::images`].
     pub image: usize,
     /// From texture coordinates to the unit square of the image, v = 0 at the top.
     pub image_from_uv: Affine2,
