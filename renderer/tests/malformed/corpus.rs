@@ -639,7 +639,8 @@ mod unix {
         let (mut document, _) = gltf();
         document["buffers"][0]["uri"] = json!("x.bin");
         let of_buffer = document.to_string().into_bytes();
-        let kinds: [(&str, fn(&Path), bool); 4] = [
+        type Kind = (&'static str, fn(&Path), bool);
+        let kinds: [Kind; 4] = [
             ("a pipe", pipes, false),
             ("a device", devices, true),
             ("a link out", links_out, false),

@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 1 << 16;
 pub(super) fn read(bytes: &[u8], index: usize) -> Result<TriangleMesh, String> {
     let stream = stream(bytes, index)?;
     let version = u16::from_le_bytes([stream[2], stream[3]]);
-    let most = (MAX_MESH_RATIO * stream.len() as u64).max(MAX_BLANK_MESH_BYTES).min(MAX_MESH_BYTES);
+    let most = (MAX_MESH_RATIO * stream.len() as u64).clamp(MAX_BLANK_MESH_BYTES, MAX_MESH_BYTES);
     let data = BufReader::new(ZlibDecoder::new(&stream[4..])).take(most);
     Reader { data }.mesh(version)
 }
