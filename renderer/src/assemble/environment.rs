@@ -9,7 +9,6 @@ use device::light::{Environment, Portal as DevicePortal, SkyTexel, Table};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 
-use super::textures::decoded;
 use crate::scene::{Image, Portal};
 
 /// An environment that is an image, as the stages want it.
@@ -107,7 +106,7 @@ const MAX_TEXEL: f32 = 1e30;
 /// Red, green and blue of every texel, times `scale`. What is negative is black.
 pub(super) fn radiance(image: &Image, scale: Vec3) -> impl IndexedParallelIterator<Item = Vec3> {
     let texel = move |i: usize| {
-        let [r, g, b, _] = decoded(image, i);
+        let [r, g, b, _] = image.texel(i);
         Vec3::new(r, g, b)
     };
     let count = image.width as usize * image.height as usize;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3A, Vec3};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 
 use device::bvh::Instance as Record;
 use device::material::texture::NO_TEXTURE;
@@ -10,7 +10,7 @@ use device::material::texture::NO_TEXTURE;
 use super::Error;
 use super::materials::Wants;
 use super::shapes::Flat;
-use crate::scene::{Description, Geometry, Instance, Shape};
+use crate::scene::{Description, Geometry, Instance, Shape, is_similarity};
 
 /// All primitives of a scene.
 #[derive(Debug, Default)]
@@ -84,21 +84,12 @@ fn is_regular(instance: &Instance) -> bool {
 
 /// The way into the group, in the precision of rendering, as numbers of more.
 fn object_from_world(instance: &Instance) -> DAffine3 {
-    let exact = to_f64(&instance.world_from_group).inverse();
+    let exact = instance.world_from_group.as_daffine3().inverse();
     let rounded = |v: DVec3| v.as_vec3().as_dvec3();
     let m = exact.matrix3;
     DAffine3 {
         matrix3: DMat3::from_cols(rounded(m.x_axis), rounded(m.y_axis), rounded(m.z_axis)),
         translation: rounded(exact.translation),
-    }
-}
-
-fn to_f64(t: &Affine3A) -> DAffine3 {
-    let m = t.matrix3;
-    let column = |v: glam::Vec3A| Vec3::from(v).as_dvec3();
-    DAffine3 {
-        matrix3: DMat3::from_cols(column(m.x_axis), column(m.y_axis), column(m.z_axis)),
-        translation: column(t.translation),
     }
 }
 
@@ -127,18 +118,10 @@ const fn is_round(shape: &Shape) -> bool {
 /// Where an instance of a shape is, if it may be copied to there.
 fn copied(shape: &Shape, instance: &Instance) -> Result<Affine3A, Error> {
     let world_from_object = instance.world_from_group * shape.world_from_object;
-    if is_round(shape) && !is_similarity(&world_from_object.matrix3) {
+    if is_round(shape) && !is_similarity(&world_from_object.matrix3.as_dmat3()) {
         return Err(Error::RoundLight(shape.name.clone()));
     }
     Ok(world_from_object)
-}
-
-/// Whether lengths change alike in all directions.
-fn is_similarity(m: &Mat3A) -> bool {
-    let m = DMat3::from_cols_array(&m.to_cols_array().map(f64::from));
-    let products = m.transpose() * m;
-    let s2 = products.x_axis.x;
-    (products - DMat3::from_diagonal(DVec3::splat(s2))).to_cols_array().iter().all(|x| x.abs() <= 1e-4 * s2)
 }
 
 /// The box in the world of an instance of a group with the box `lo` to `hi`, larger by all that rounding can move a ray on

@@ -3,11 +3,8 @@
 use std::ops::Range;
 
 use device::material::program::{Combination, STACK};
-use device::material::texture::{
-    Filter, NO_TEXTURE, Op, SRGB_TO_LINEAR, Texture as DeviceTexture, smaller_side,
-};
+use device::material::texture::{Filter, NO_TEXTURE, Op, Texture as DeviceTexture, smaller_side};
 use glam::{Affine2, Vec3};
-use half::f16;
 use rayon::prelude::*;
 
 use super::Error;
@@ -46,18 +43,22 @@ struct Placed {
     smaller: u32,
 }
 
-/// The texels of all images, and of smaller versions of those that are looked up so.
+/// The texels of the images that textures look up, and of smaller versions of those that are looked up so.
 fn texels(images: &[Image], textures: &[Texture]) -> Result<(Vec<u32>, Vec<Placed>), Error> {
-    let mut with_versions = vec![false; images.len()];
+    let (mut is_used, mut with_versions) = (vec![false; images.len()], vec![false; images.len()]);
     for texture in textures {
-        if let Texture::Bitmap(Bitmap { image, filter: TexelFilter::Mipmap, .. }) = texture {
-            with_versions[*image] = true;
+        if let Texture::Bitmap(Bitmap { image, filter, .. }) = texture {
+            is_used[*image] = true;
+            with_versions[*image] |= *filter == TexelFilter::Mipmap;
         }
     }
     let (mut texels, mut placed) = (Vec::new(), Vec::with_capacity(images.len()));
-    for (image, with_versions) in images.iter().zip(with_versions) {
+    for ((image, is_used), with_versions) in images.iter().zip(is_used).zip(with_versions) {
         let first = texels.len() as u32;
-        texels.extend_from_slice(&image.texels);
+        // That of an environment has a place of its own.
+        if is_used {
+            texels.extend_from_slice(&image.texels);
+        }
         let smaller = if with_versions { push_smaller(image, &mut texels) } else { 0 };
         if u32::try_from(texels.len()).is_err() {
             return Err(Error::TooManyTexels(texels.len()));
@@ -237,7 +238,7 @@ fn push_smaller(image: &Image, texels: &mut Vec<u32>) -> u32 {
     while size != [1, 1] {
         let smaller = size.map(smaller_side);
         last = if count == 0 {
-            halved(size, smaller, |i| decoded(image, i))
+            halved(size, smaller, |i| image.texel(i))
         } else {
             halved(size, smaller, |i| last[i])
         };
@@ -274,27 +275,6 @@ fn covered(i: u32, from: u32, to: u32) -> impl Iterator<Item = (u32, f64)> {
         let part = ((j + 1) * to).min(end) - (j * to).max(start);
         (j as u32, part as f64 / (end - start) as f64)
     })
-}
-
-/// Texel `i`, linear.
-pub(super) fn decoded(image: &Image, i: usize) -> [f32; 4] {
-    let part = |byte: u8| f32::from(byte) / 255.0;
-    let linear = |byte: u8| SRGB_TO_LINEAR[usize::from(byte)];
-    match image.format {
-        Format::Rgba8 => image.texels[i].to_le_bytes().map(part),
-        Format::Srgb8 => {
-            let [r, g, b, a] = image.texels[i].to_le_bytes();
-            [linear(r), linear(g), linear(b), part(a)]
-        }
-        Format::RgbF32 => {
-            let [r, g, b] = [0, 1, 2].map(|c| f32::from_bits(image.texels[3 * i + c]));
-            [r, g, b, 1.0]
-        }
-        Format::RgbaF16 => {
-            let words = [image.texels[2 * i], image.texels[2 * i + 1]];
-            [words[0], words[0] >> 16, words[1], words[1] >> 16].map(|x| f16::from_bits(x as u16).to_f32())
-        }
-    }
 }
 
 fn encode(format: Format, [r, g, b, a]: Texel, words: &mut Vec<u32>) {

@@ -56,7 +56,9 @@ pub(super) struct Found {
 pub(super) fn read(path: &Path, meaning: Meaning) -> Result<Found, String> {
     let bytes = read_regular(path, MAX_IMAGE_BYTES)?;
     let is_tga = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tga"));
-    parse(&bytes, is_tga, meaning)
+    let mut found = parse(&bytes, is_tga, meaning)?;
+    found.image.file = Some(path.into());
+    Ok(found)
 }
 
 /// Reads the bytes of a file; TGA files do not say that they are.

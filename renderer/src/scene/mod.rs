@@ -1,5 +1,6 @@
 //! What the user wrote: plain data, complete, and validated before anything is built from it.
 
+mod affine;
 mod bounds;
 mod camera;
 mod contents;
@@ -24,6 +25,7 @@ mod tests;
 mod texture;
 mod write;
 
+pub(crate) use affine::is_similarity;
 pub use bounds::Bounds;
 pub use camera::*;
 pub use contents::{CameraContents, Contents, LightContents, Triangles};

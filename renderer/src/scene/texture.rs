@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use device::material::texture::NO_TEXTURE;
 pub use device::material::texture::{Channel, Format, Wrap};
+use device::material::texture::{NO_TEXTURE, SRGB_TO_LINEAR};
 use glam::Affine2;
 use half::f16;
 
@@ -116,6 +116,40 @@ impl Image {
     /// An image that no file holds.
     pub const fn new(width: u32, height: u32, format: Format, texels: Arc<[u32]>) -> Self {
         Self { width, height, format, texels, file: None }
+    }
+
+    /// Texel `i`, row by row from the top: linear red, green and blue, and alpha, which is 1 if there is none.
+    ///
+    /// # Panics
+    /// There is no such texel.
+    pub fn texel(&self, i: usize) -> [f32; 4] {
+        let part = |byte: u8| f32::from(byte) / 255.0;
+        let linear = |byte: u8| SRGB_TO_LINEAR[usize::from(byte)];
+        match self.format {
+            Format::Rgba8 => self.texels[i].to_le_bytes().map(part),
+            Format::Srgb8 => {
+                let [r, g, b, a] = self.texels[i].to_le_bytes();
+                [linear(r), linear(g), linear(b), part(a)]
+            }
+            Format::RgbF32 => {
+                let [r, g, b] = [0, 1, 2].map(|c| f32::from_bits(self.texels[3 * i + c]));
+                [r, g, b, 1.0]
+            }
+            Format::RgbaF16 => {
+                let words = [self.texels[2 * i], self.texels[2 * i + 1]];
+                [words[0], words[0] >> 16, words[1], words[1] >> 16]
+                    .map(|x| f16::from_bits(x as u16).to_f32())
+            }
+        }
+    }
+
+    /// What of its texels counts where `channel` is wanted: what is read for its alpha alone, and has no room for that, has
+    /// it in the place of all others.
+    pub(crate) fn channel_for(&self, channel: Channel) -> Channel {
+        match channel {
+            Channel::A if self.format == Format::RgbF32 => Channel::R,
+            other => other,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is copied, what is instanced, and what is left out.
 
 use device::bsdf::Features;
-use glam::Vec3A;
+use glam::{Mat3A, Vec3A};
 
 use super::*;
 use crate::assemble::{Error, SceneData, assemble};

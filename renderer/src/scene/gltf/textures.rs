@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use glam::{Affine2, Mat2, Vec2};
-use half::f16;
 
 use super::buffers::Buffers;
 use super::json::{Document, Node};
@@ -265,10 +264,8 @@ fn masked(image: &Image, bitmap: &Bitmap, factor: f32, cutoff: f32) -> Image {
         let at = (y * image.width + x) as usize;
         match image.format {
             // Alpha alone is all channels.
-            Format::RgbF32 if bitmap.channel == Channel::R => f32::from_bits(image.texels[3 * at]),
-            Format::RgbF32 => 1.0,
-            Format::RgbaF16 => f16::from_bits((image.texels[2 * at + 1] >> 16) as u16).to_f32(),
-            _ => (image.texels[at] >> 24) as f32 / 255.0,
+            Format::RgbF32 if bitmap.channel == Channel::R => image.texel(at)[0],
+            _ => image.texel(at)[3],
         }
     };
     let texels = (0..height).flat_map(|row| (0..width).map(move |column| [column, row])).map(|place| {

@@ -2,9 +2,9 @@
 
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 
-use super::extent::is_similarity;
 use super::texture::{Quantity, Textures};
 use super::view::{Given, View};
+use crate::scene::affine::is_similarity;
 use crate::scene::image::{Meaning, Range};
 use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
@@ -92,7 +92,7 @@ fn envmap(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
 /// What turns the environment.
 fn rotation(view: &View<'_>) -> Option<DMat3> {
     let to_world = view.transform("to_world")?;
-    if !is_similarity(&to_world) {
+    if !is_similarity(&to_world.matrix3) {
         return view.error("\"to_world\" of an environment has to be a rotation");
     }
     Some(to_world.matrix3 * (1.0 / to_world.matrix3.x_axis.length()))

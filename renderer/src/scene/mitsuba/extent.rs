@@ -1,6 +1,6 @@
 //! Where shapes may be.
 
-use glam::{Affine3A, DAffine3, DVec3, Vec3};
+use glam::{Affine3A, Vec3};
 
 use crate::scene::Geometry;
 use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
@@ -9,31 +9,6 @@ use crate::scene::limits::{MAX_COORDINATE, is_degenerate};
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
 /// What is wrong with something whose normal cannot be computed.
 const TOO_SMALL: &str = "is too small for single precision where it stands";
-
-/// The transform in the precision of rendering.
-pub(super) fn to_f32(t: &DAffine3) -> Affine3A {
-    let m = t.matrix3;
-    Affine3A::from_cols(
-        m.x_axis.as_vec3().into(),
-        m.y_axis.as_vec3().into(),
-        m.z_axis.as_vec3().into(),
-        t.translation.as_vec3().into(),
-    )
-}
-
-/// Whether a transform keeps shapes, but for size and sense.
-pub(super) fn is_similarity(t: &DAffine3) -> bool {
-    are_alike([t.matrix3.x_axis, t.matrix3.y_axis, t.matrix3.z_axis])
-}
-
-/// Whether vectors are of the same length and at right angles.
-pub(super) fn are_alike<const N: usize>(vectors: [DVec3; N]) -> bool {
-    let s2 = vectors[0].length_squared();
-    let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * s2;
-    let pairs = (0..N).flat_map(|i| (0..i).map(move |j| (i, j)));
-    vectors.iter().all(|v| near(v.length_squared(), s2))
-        && pairs.into_iter().all(|(i, j)| near(vectors[i].dot(vectors[j]), 0.0))
-}
 
 /// What is wrong with where `t` puts a shape that is no mesh.
 pub(super) fn problem(geometry: &Geometry, t: &Affine3A) -> Option<&'static str> {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3, Vec3};
 
-use super::extent::{TOO_FAR, is_similarity, to_f32};
+use super::extent::TOO_FAR;
 use super::serialized;
 use super::texture::resolve;
 use super::view::{Given, View};
 use crate::input::{Problem, quoted};
+use crate::scene::affine::is_similarity;
 use crate::scene::mesh::{self, Placed, Unread};
 use crate::scene::{Files, Normals, TriangleMesh, load};
 
@@ -70,13 +71,13 @@ impl<'a> Meshes<'a> {
         let follows_winding = mesh.normals.is_empty();
         let to_world = to_world?;
         let mesh = match follows_winding && !face_normals {
-            true if is_similarity(to_world) && has_distinct_positions(&mesh) => {
+            true if is_similarity(&to_world.matrix3) && has_distinct_positions(&mesh) => {
                 self.file(&file, plugin, How { normals: Normals::Smooth, ..how })?
             }
             true => Arc::new(smooth(&mesh, to_world)),
             false => mesh,
         };
-        let mesh = place(view, &file, &mesh, &to_f32(to_world))?;
+        let mesh = place(view, &file, &mesh, &to_world.as_affine3a())?;
         Some(Found { mesh, follows_winding })
     }
 

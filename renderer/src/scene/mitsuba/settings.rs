@@ -2,9 +2,9 @@
 
 use glam::{DAffine3, DVec3, Vec2};
 
-use super::extent::are_alike;
 use super::tree::Class;
 use super::view::{Given, View};
+use crate::scene::affine::are_alike;
 use crate::scene::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::scene::{
     Camera, FovAxis, HiddenNormals, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,

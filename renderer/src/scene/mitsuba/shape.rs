@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
 use super::bsdf::Materials;
-use super::extent::{are_alike, is_similarity, problem, to_f32};
+use super::extent::problem;
 use super::mesh::Meshes;
 use super::texture::Quantity;
 use super::tree::Class;
 use super::view::{Given, View};
+use crate::scene::affine::{are_alike, is_similarity};
 use crate::scene::limits::MAX_COORDINATE;
 use crate::scene::{Color, Geometry, Group, Instance, Shape};
 
@@ -128,7 +129,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             self.known_groups.insert(inner.index, index);
             index
         })?;
-        self.instances.push(Instance { group, world_from_group: to_f32(&to_world?) });
+        self.instances.push(Instance { group, world_from_group: to_world?.as_affine3a() });
         Some(())
     }
 
@@ -160,7 +161,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         };
         let (geometry, to_world, turns) = self.geometry(view, to_world)?;
         let (material, emission, flip_normals) = (material?, emission?, flip_normals?);
-        let world_from_object = to_f32(&to_world);
+        let world_from_object = to_world.as_affine3a();
         if let Some(problem) = problem(&geometry, &world_from_object) {
             return view.error(format!("{} {problem}", view.words()));
         }
@@ -229,7 +230,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 let center = view.vector("center", DVec3::ZERO);
                 let radius = radius(view);
                 let (center, to_world) = (center?.as_vec3(), to_world?);
-                if !is_similarity(&to_world) {
+                if !is_similarity(&to_world.matrix3) {
                     return view
                         .error("\"to_world\" would make an ellipsoid of the sphere; scale all axes alike");
                 }

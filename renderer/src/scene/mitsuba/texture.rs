@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
-use half::f16;
 
 use super::tree::{Class, Value};
 use super::view::{Given, View, color_in};
@@ -244,8 +243,7 @@ impl<'a> Textures<'a> {
         }
         let shown = quoted(&key.0.display().to_string());
         let index = match image::read(&key.0, meaning) {
-            Ok(Found { mut image, warning }) => {
-                image.file = Some(key.0.as_path().into());
+            Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {
                     file.view.sources.warn(&file.property.place, format!("image {shown} {warning}"));
                 }
@@ -290,21 +288,12 @@ fn luminance(color: glam::DVec3) -> f64 {
 
 /// The luminance of an image that has colours.
 fn grey(image: &Image) -> Option<Image> {
-    let decode: fn(u8) -> f32 = match image.format {
-        Format::Srgb8 => |byte| device::material::texture::SRGB_TO_LINEAR[byte as usize],
-        _ => |byte| f32::from(byte) / 255.0,
+    let count = image.width as usize * image.height as usize;
+    let color = |i| {
+        let [r, g, b, _] = image.texel(i);
+        [r, g, b]
     };
-    let halves = |words: &[u32]| {
-        let half = |x: u32| f16::from_bits(x as u16).to_f32();
-        [half(words[0]), half(words[0] >> 16), half(words[1])]
-    };
-    let colors: Vec<[f32; 3]> = match image.format {
-        Format::RgbaF16 => image.texels.chunks_exact(2).map(halves).collect(),
-        Format::RgbF32 => {
-            image.texels.chunks_exact(3).map(|t| [t[0], t[1], t[2]].map(f32::from_bits)).collect()
-        }
-        _ => image.texels.iter().map(|t| t.to_le_bytes()).map(|[r, g, b, _]| [r, g, b].map(decode)).collect(),
-    };
+    let colors: Vec<[f32; 3]> = (0..count).map(color).collect();
     if colors.iter().all(|[r, g, b]| r == g && g == b) {
         return None;
     }

@@ -3,20 +3,14 @@
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::tree::{Object, Value};
+use crate::scene::affine::sin_cos_degrees;
 
 /// Tags of the steps of a transform.
 pub(super) const STEPS: [&str; 5] = ["translate", "rotate", "scale", "lookat", "matrix"];
 
 /// The rotation by `degrees` around a unit vector: Rodrigues, cos·1 + sin·\[a\]× + (1 − cos)·a aᵀ.
 pub(super) fn rotation(a: DVec3, degrees: f64) -> DMat3 {
-    // Exact at right angles.
-    let (sin, cos) = match degrees.rem_euclid(360.0) {
-        0.0 => (0.0, 1.0),
-        90.0 => (1.0, 0.0),
-        180.0 => (0.0, -1.0),
-        270.0 => (-1.0, 0.0),
-        other => other.to_radians().sin_cos(),
-    };
+    let (sin, cos) = sin_cos_degrees(degrees);
     let cross =
         DMat3::from_cols(DVec3::new(0.0, a.z, -a.y), DVec3::new(-a.z, 0.0, a.x), DVec3::new(a.y, -a.x, 0.0));
     let outer = DMat3::from_cols(a * a.x, a * a.y, a * a.z);

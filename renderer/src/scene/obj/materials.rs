@@ -24,9 +24,8 @@ use crate::input::{Problem, quoted};
 use crate::scene::image::{self, Meaning, Range};
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::{
-    Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Files, Format,
-    GltfMaterial, Image, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, Scalar, Texture,
-    Wrap,
+    Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Files, GltfMaterial,
+    Image, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, Scalar, Texture, Wrap,
 };
 
 /// What is reflected where nothing is said.
@@ -106,10 +105,8 @@ impl<'a> Textures<'a> {
             Some('m') => Channel::A,
             _ => default,
         };
-        let is_alpha = channel == Channel::A;
-        let image = self.image(map, Meaning { is_alpha, ..meaning })?;
-        let is_float = self.images[image].format == Format::RgbF32;
-        let channel = if is_alpha && is_float { Channel::R } else { channel };
+        let image = self.image(map, Meaning { is_alpha: channel == Channel::A, ..meaning })?;
+        let channel = self.images[image].channel_for(channel);
         // The scale and offset are for v from the bottom: 1 − v' = s·(1 − v) + o.
         let (scale, offset) = (map.scale, map.offset);
         let offset = Vec2::new(offset.x, 1.0 - scale.y - offset.y);
@@ -128,11 +125,11 @@ impl<'a> Textures<'a> {
         }
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
         let path = self.files.below(self.folder.clone()).resolve(&map.file);
-        let index = match path.and_then(|path| Ok((image::read(&path, meaning)?, path))) {
-            Ok((found, path)) => {
+        let index = match path.and_then(|path| image::read(&path, meaning)) {
+            Ok(found) => {
                 let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted(&shown))));
                 self.warnings.extend(warning);
-                self.images.push(Image { file: Some(path.into()), ..found.image });
+                self.images.push(found.image);
                 Some(self.images.len() - 1)
             }
             Err(reason) => {

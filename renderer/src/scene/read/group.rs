@@ -6,7 +6,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 
 use super::keys;
 use super::shape::{self, Parts, TOO_FAR};
-use super::transform::{similarity_scale, to_f32, transform, unusable};
+use super::transform::{similarity_scale, transform, unusable};
 use crate::input::file::read_regular;
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
@@ -155,7 +155,7 @@ fn place(section: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Ve
         (None, Some(many)) => read_many(&many, files),
         (one, None) => {
             let one = one.map_or(Some(DAffine3::IDENTITY), |f| transform(&f));
-            one.map(|one| vec![to_f32(&one)])
+            one.map(|one| vec![one.as_affine3a()])
         }
     };
     let (group, transforms) = (group?, transforms?);
@@ -260,8 +260,7 @@ fn checked(m: [f32; 12]) -> Result<Affine3A, String> {
     }
     let column = |c: usize| Vec3::new(m[c], m[4 + c], m[8 + c]);
     let t = Affine3A::from_cols(column(0).into(), column(1).into(), column(2).into(), column(3).into());
-    let exact = DAffine3 { matrix3: t.matrix3.as_dmat3(), translation: Vec3::from(t.translation).as_dvec3() };
-    unusable(&exact).map_or(Ok(t), |why| Err(why.to_owned()))
+    unusable(&t.as_daffine3()).map_or(Ok(t), |why| Err(why.to_owned()))
 }
 
 #[cfg(test)]

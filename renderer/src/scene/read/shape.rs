@@ -6,7 +6,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 
 use super::mesh::Meshes;
 use super::texture::Textures;
-use super::transform::{similarity_scale, to_f32, transform};
+use super::transform::{similarity_scale, transform};
 use super::{BLACK, Materials, keys};
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
@@ -76,7 +76,7 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
     let flip_normals = section.get("flip_normals").map_or(Some(false), |f| f.boolean());
     let exact = section.get("transform").map_or(Some(DAffine3::IDENTITY), |f| transform(&f));
     let material = material(section, parts, emission);
-    let world_from_object = exact.as_ref().map(to_f32);
+    let world_from_object = exact.as_ref().map(DAffine3::as_affine3a);
     let geometry = match kind.name() {
         "quad" => Some(Geometry::Quad),
         "box" => Some(Geometry::Box),
@@ -210,7 +210,7 @@ fn cylinder(section: &Section<'_>) -> Option<Geometry> {
 /// Reports a shape that, where it stands in the world, is too large or too small to be hit. Meshes are looked
 /// at triangle by triangle as they are read.
 fn check_extent(section: &Section<'_>, geometry: &Geometry, exact: &DAffine3) {
-    let t: Affine3A = to_f32(exact);
+    let t = exact.as_affine3a();
     let (reach, too_small) = match geometry {
         Geometry::Quad | Geometry::Disk => extent(&t, &[[Vec3::X, Vec3::Y, Vec3::ZERO]]),
         Geometry::Box => extent(&t, &BOX_FACES),

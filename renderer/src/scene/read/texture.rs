@@ -9,7 +9,7 @@ use super::keys::{self, MAX_UV};
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
-use crate::scene::{Bitmap, Color, Files, Format, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
+use crate::scene::{Bitmap, Color, Files, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
 
 /// What of a texel counts, by name.
 pub(in crate::scene) const CHANNELS: &[(&str, Channel)] =
@@ -274,9 +274,7 @@ impl<'a> Textures<'a> {
         let file = section.require("file", "file = \"wood.png\"")?;
         let is_alpha = channel == Channel::A;
         let image = self.image(&file, Meaning { is_srgb: is_srgb?, is_alpha, range: purpose.range })?;
-        // Floats have three channels, all of them alpha then.
-        let is_float = self.images[image].format == Format::RgbF32;
-        let channel = if is_alpha && is_float { Channel::R } else { channel };
+        let channel = self.images[image].channel_for(channel);
         Some(Bitmap { image, image_from_uv: image_from_uv?, wrap: wrap?, channel, filter: filter? })
     }
 
@@ -294,10 +292,8 @@ impl<'a> Textures<'a> {
         }
         let path = self.files.resolve(name);
         let shown = quoted(&self.files.folder().join(name).display().to_string());
-        let read = path.and_then(|path| Ok((image::read(&path, meaning)?, path)));
-        let index = match read {
-            Ok((Found { mut image, warning }, path)) => {
-                image.file = Some(path.into());
+        let index = match path.and_then(|path| image::read(&path, meaning)) {
+            Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {
                     file.src.warn(file.src.problem(file.span(), format!("image {shown} {warning}")));
                 }

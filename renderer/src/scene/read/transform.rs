@@ -1,10 +1,11 @@
 //! `transform`: steps, applied in the order written.
 
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 
 use super::camera::frame_problem;
 use super::keys;
 use crate::input::{Field, Section};
+use crate::scene::affine::{is_similarity, sin_cos_degrees};
 use crate::scene::limits::MAX_COORDINATE;
 
 /// Reads a transform, object to world, in f64 so that long chains lose nothing.
@@ -101,17 +102,6 @@ fn axis(field: &Field<'_>) -> Option<DVec3> {
     axis.or_else(|| field.fail("has no direction"))
 }
 
-/// Sine and cosine, exact at multiples of 90°.
-fn sin_cos_degrees(degrees: f64) -> (f64, f64) {
-    match degrees.rem_euclid(360.0) {
-        0.0 => (0.0, 1.0),
-        90.0 => (1.0, 0.0),
-        180.0 => (0.0, -1.0),
-        270.0 => (-1.0, 0.0),
-        other => other.to_radians().sin_cos(),
-    }
-}
-
 /// Moves the object's origin to `origin` and turns its +z towards `target`, its +y towards `up`.
 fn look_at(section: &Section<'_>) -> Option<DAffine3> {
     section.reject_unknown_keys(&keys::LOOK_AT.known(None));
@@ -166,25 +156,5 @@ pub(super) fn unusable(t: &DAffine3) -> Option<&'static str> {
 
 /// The ratio by which a similarity scales; `None` if lengths change by direction, or angles at all.
 pub(super) fn similarity_scale(t: &DAffine3) -> Option<f64> {
-    let m = t.matrix3;
-    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis];
-    let s2 = x.length_squared();
-    let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * s2;
-    let similar = near(y.length_squared(), s2)
-        && near(z.length_squared(), s2)
-        && near(x.dot(y), 0.0)
-        && near(y.dot(z), 0.0)
-        && near(z.dot(x), 0.0);
-    similar.then(|| s2.sqrt())
-}
-
-/// The transform in the precision of rendering.
-pub(super) fn to_f32(t: &DAffine3) -> Affine3A {
-    let m = t.matrix3;
-    Affine3A::from_cols(
-        m.x_axis.as_vec3().into(),
-        m.y_axis.as_vec3().into(),
-        m.z_axis.as_vec3().into(),
-        t.translation.as_vec3().into(),
-    )
+    is_similarity(&t.matrix3).then(|| t.matrix3.x_axis.length())
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use device::material::texture::Format;
 use glam::Affine3A;
-use half::f16;
 use image::{ImageFormat, Rgb32FImage, Rgba32FImage, RgbaImage};
 
 use crate::scene::image::{self as image_file, Meaning, Range};
@@ -196,20 +195,8 @@ fn is_bytes(image: &Image) -> bool {
 
 /// The numbers of an image of floats, four of a texel; nothing of others.
 fn floats(image: &Image) -> Vec<[f32; 4]> {
-    match image.format {
-        Format::RgbF32 => {
-            let texels = image.texels.as_chunks::<3>().0.iter();
-            texels
-                .map(|[r, g, b]| [f32::from_bits(*r), f32::from_bits(*g), f32::from_bits(*b), 1.0])
-                .collect()
-        }
-        Format::RgbaF16 => {
-            let half = |word: u32| f16::from_bits(word as u16).to_f32();
-            let texels = image.texels.as_chunks::<2>().0.iter();
-            texels.map(|[rg, ba]| [half(*rg), half(rg >> 16), half(*ba), half(ba >> 16)]).collect()
-        }
-        _ => Vec::new(),
-    }
+    let count = if is_bytes(image) { 0 } else { image.width as usize * image.height as usize };
+    (0..count).map(|i| image.texel(i)).collect()
 }
 
 /// As PNG if it is of bytes, as OpenEXR otherwise.
