@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::problem::{Error, Problem, io_reason};
-use super::suggest::{nearest, quoted};
+use super::suggest::{nearest, quoted_path};
 use crate::scene::limits::human_bytes;
 
 /// The bytes of a file, or why there are none. Devices and pipes are fine, as long as they end.
@@ -68,7 +68,7 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else {
-        return format!("there is no folder {}", quoted(&folder.display().to_string()));
+        return format!("there is no folder {}", quoted_path(folder));
     };
     // Only the stem is compared: the extension is alike anyway, and would make short names look near.
     let same_kind = |p: &Path| p.extension() == path.extension();
@@ -79,7 +79,7 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> String {
     let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
     let near = stem(path).and_then(|wanted| nearest(&wanted, stems.iter().map(String::as_str)));
     match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
-        Some(near) => format!("{reason}; did you mean {}?", quoted(&near.display().to_string())),
+        Some(near) => format!("{reason}; did you mean {}?", quoted_path(near)),
         None => reason,
     }
 }

@@ -11,4 +11,4 @@ pub(crate) use duration::duration;
 pub use problem::{Error, Problem, Severity};
 pub(crate) use problem::{Index, MOST_PROBLEMS, io_reason};
 pub use suggest::nearest;
-pub(crate) use suggest::{hint, quoted};
+pub(crate) use suggest::{hint, quoted, quoted_path};

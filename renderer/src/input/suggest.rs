@@ -1,7 +1,11 @@
 //! The valid name a misspelt one most likely stands for.
 
+use std::path::Path;
+
 /// Longest name of the user's that a message repeats in full, characters.
 const LONGEST_QUOTE: usize = 60;
+/// `PATH_MAX` of Linux.
+const LONGEST_PATH: usize = 4096;
 
 /// The candidate nearest to `name`, if one is near enough to be what was meant: a third of the letters
 /// may differ, and at least one, where swapped neighbours count once and case does not count.
@@ -54,10 +58,19 @@ fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Opti
 
 /// What the user wrote, in quotes, on one line, and not too long.
 pub(crate) fn quoted(text: &str) -> String {
-    if text.chars().count() <= LONGEST_QUOTE {
+    quoted_up_to(LONGEST_QUOTE, text)
+}
+
+/// A path in quotes, whole if a system could open it: half a path finds no file.
+pub(crate) fn quoted_path(path: impl AsRef<Path>) -> String {
+    quoted_up_to(LONGEST_PATH, &path.as_ref().display().to_string())
+}
+
+fn quoted_up_to(longest: usize, text: &str) -> String {
+    if text.chars().count() <= longest {
         return format!("{text:?}");
     }
-    let start: String = text.chars().take(LONGEST_QUOTE - 1).collect();
+    let start: String = text.chars().take(longest - 1).collect();
     format!("{:?}", start + "…")
 }
 
@@ -86,5 +99,7 @@ mod tests {
     fn quotes_on_one_line() {
         assert_eq!(quoted("a\n\u{1b}[31m\"b"), r#""a\n\u{1b}[31m\"b""#);
         assert_eq!(quoted(&"x".repeat(1000)).chars().count(), LONGEST_QUOTE + 2);
+        assert_eq!(quoted_path("x".repeat(1000)).chars().count(), 1002);
+        assert_eq!(quoted_path("x".repeat(1_000_000)).chars().count(), LONGEST_PATH + 2);
     }
 }

@@ -10,7 +10,7 @@ use super::extent::TOO_FAR;
 use super::serialized;
 use super::texture::resolve;
 use super::view::{Given, View};
-use crate::input::{Problem, quoted};
+use crate::input::{Problem, quoted, quoted_path};
 use crate::scene::affine::is_similarity;
 use crate::scene::mesh::{self, Placed, Unread};
 use crate::scene::{Files, Normals, TriangleMesh, load};
@@ -63,7 +63,9 @@ impl<'a> Meshes<'a> {
         let (flip_v, index, face_normals) = (flip_v?, index? as usize, face_normals?);
         let path = match resolve(self.files, &file, name) {
             Ok(path) => path,
-            Err(reason) => return file.error(format!("cannot read mesh file {}: {reason}", quoted(name))),
+            Err(reason) => {
+                return file.error(format!("cannot read mesh file {}: {reason}", quoted_path(name)));
+            }
         };
         let normals = if face_normals { Normals::Flat } else { Normals::File };
         let how = How { path, normals, flip_v, index };
@@ -100,7 +102,7 @@ fn read_serialized(given: &Given<'_>, how: &How) -> Option<Arc<TriangleMesh>> {
     let mut mesh = match read {
         Ok(mesh) => mesh,
         Err(reason) => {
-            let shown = quoted(&how.path.display().to_string());
+            let shown = quoted_path(&how.path);
             return given.error(format!("cannot read mesh file {shown}: {reason}"));
         }
     };
@@ -114,7 +116,7 @@ fn read_serialized(given: &Given<'_>, how: &How) -> Option<Arc<TriangleMesh>> {
 /// Reads an OBJ or PLY file, and reports what is wrong with it.
 fn read_file(given: &Given<'_>, how: &How, plugin: &str) -> Option<Arc<TriangleMesh>> {
     let sources = given.view.sources;
-    let shown = quoted(&how.path.display().to_string());
+    let shown = quoted_path(&how.path);
     let place = sources.words(&given.property.place);
     let used = |problem: Problem| problem.with_help(format!("the mesh is used on {place}"));
     let is_of_plugin = how.path.extension().is_some_and(|e| e.eq_ignore_ascii_case(plugin));

@@ -7,7 +7,7 @@ use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
 
 use super::tree::{Class, Value};
 use super::view::{Given, View, color_in};
-use crate::input::quoted;
+use crate::input::quoted_path;
 use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
@@ -235,13 +235,13 @@ impl<'a> Textures<'a> {
         let name = file.text()?;
         let path = match resolve(self.files, file, name) {
             Ok(path) => path,
-            Err(reason) => return file.error(format!("cannot read image {}: {reason}", quoted(name))),
+            Err(reason) => return file.error(format!("cannot read image {}: {reason}", quoted_path(name))),
         };
         let key = (path, meaning);
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
-        let shown = quoted(&key.0.display().to_string());
+        let shown = quoted_path(&key.0);
         let index = match image::read(&key.0, meaning) {
             Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {

@@ -13,7 +13,7 @@ use super::source::{Place, Sources};
 use super::spectrum::Spectrum;
 use super::transform;
 use crate::input::file::{read_regular, text_of};
-use crate::input::{Problem, hint, nearest, quoted};
+use crate::input::{Problem, hint, nearest, quoted, quoted_path};
 use crate::scene::Files;
 use crate::scene::limits::MAX_SCENE_BYTES;
 
@@ -618,7 +618,7 @@ impl Builder<'_> {
         let (bytes, path) = match read {
             Ok(read) => read,
             Err(reason) => {
-                return self.sources.error(&place, format!("cannot read {}: {reason}", quoted(&shown)));
+                return self.sources.error(&place, format!("cannot read {}: {reason}", quoted_path(&shown)));
             }
         };
         match text_of(&shown, &bytes) {

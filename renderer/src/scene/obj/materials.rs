@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use glam::{Affine2, Mat2, Vec2, Vec3};
 
 use super::mtl::{Map, MapFile, MtlMaterial, Number, Tint};
-use crate::input::{Problem, quoted};
+use crate::input::{Problem, quoted, quoted_path};
 use crate::scene::image::{self, Meaning, Range};
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::{
@@ -127,13 +127,13 @@ impl<'a> Textures<'a> {
         let path = self.files.below(self.folder.clone()).resolve(&map.file);
         let index = match path.and_then(|path| image::read(&path, meaning)) {
             Ok(found) => {
-                let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted(&shown))));
+                let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted_path(&shown))));
                 self.warnings.extend(warning);
                 self.images.push(found.image);
                 Some(self.images.len() - 1)
             }
             Err(reason) => {
-                self.problems.push(problem(format!("cannot read image {}: {reason}", quoted(&shown))));
+                self.problems.push(problem(format!("cannot read image {}: {reason}", quoted_path(&shown))));
                 None
             }
         };

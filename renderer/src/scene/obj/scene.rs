@@ -8,7 +8,7 @@ use glam::{Affine3A, Vec3};
 use super::materials::{self, Textures};
 use super::{append, models, mtl, scan, too_many};
 use crate::input::file::read_regular;
-use crate::input::{Error, Problem, quoted};
+use crate::input::{Error, Problem, quoted, quoted_path};
 use crate::scene::limits::MAX_SCENE_BYTES;
 use crate::scene::mesh::{Placed, finish_normals, model_scene, place};
 use crate::scene::{Color, Description, Files, Geometry, Material, Normals, Shape, TriangleMesh};
@@ -104,7 +104,7 @@ fn read_materials(
                 }
             }
             Err(reason) => {
-                let message = format!("cannot read material library {}: {reason}", quoted(name));
+                let message = format!("cannot read material library {}: {reason}", quoted_path(name));
                 textures.warnings.push(Problem::at_line(file, *line, "", 0..0, message));
             }
         }

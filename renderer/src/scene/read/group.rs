@@ -8,7 +8,7 @@ use super::keys;
 use super::shape::{self, Parts, TOO_FAR};
 use super::transform::{similarity_scale, transform, unusable};
 use crate::input::file::read_regular;
-use crate::input::{Field, Section, hint, quoted};
+use crate::input::{Field, Section, hint, quoted, quoted_path};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
 use crate::scene::{Files, Geometry, Group, Instance, Shape};
 
@@ -205,7 +205,7 @@ fn read_many(field: &Field<'_>, files: &Files) -> Option<Vec<Affine3A>> {
     match read {
         Ok(transforms) => Some(transforms),
         Err(reason) => {
-            let shown = quoted(&files.folder().join(name).display().to_string());
+            let shown = quoted_path(files.folder().join(name));
             field.src.error(field.span(), format!("cannot read transforms {shown}: {reason}"));
             None
         }

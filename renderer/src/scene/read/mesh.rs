@@ -8,8 +8,8 @@ use glam::Affine3A;
 
 use super::shape::{TOO_FAR, complain};
 use crate::input::Problem;
-use crate::input::quoted;
 use crate::input::{Field, Section};
+use crate::input::{quoted, quoted_path};
 use crate::scene::mesh::{self, MeshFile, Placed, Unread};
 use crate::scene::{Files, Normals, TriangleMesh};
 
@@ -68,10 +68,10 @@ fn read_file(
         }
         Err(Unread::Wrong(problems)) => problems.into_iter().for_each(|p| src.push(used(p))),
         Err(Unread::Unreadable(reason)) => {
-            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted(&shown)));
+            src.error(field.span(), format!("cannot read mesh file {}: {reason}", quoted_path(&shown)));
         }
         Err(Unread::Unknown) => {
-            let message = format!("mesh file {} is neither an .obj nor a .ply file", quoted(&shown));
+            let message = format!("mesh file {} is neither an .obj nor a .ply file", quoted_path(&shown));
             src.error(field.span(), message);
         }
     }

@@ -6,7 +6,7 @@ use device::material::texture::{Channel, Wrap};
 use glam::{Affine2, Mat2, Vec2, Vec3};
 
 use super::keys::{self, MAX_UV};
-use crate::input::{Field, Section, hint, quoted};
+use crate::input::{Field, Section, hint, quoted, quoted_path};
 use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
 use crate::scene::{Bitmap, Color, Files, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
@@ -291,7 +291,7 @@ impl<'a> Textures<'a> {
             return *known;
         }
         let path = self.files.resolve(name);
-        let shown = quoted(&self.files.folder().join(name).display().to_string());
+        let shown = quoted_path(self.files.folder().join(name));
         let index = match path.and_then(|path| image::read(&path, meaning)) {
             Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {
