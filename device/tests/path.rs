@@ -9,7 +9,7 @@ use device::bvh::Node;
 use device::camera::Camera;
 use device::film::FilmPixel;
 use device::light::{AliasEntry, Light};
-use device::path::stage::{LAYOUT, ProbeArgs, STAGES, Stage, stages};
+use device::path::stage::{LAUNCHES, LAYOUT, ProbeArgs, Stage, stages};
 use device::path::{MegakernelArgs, PathSettings, generate};
 use device::rng::{Dim, Sampler, SamplerKind};
 use glam::{Vec2, Vec3};
@@ -45,9 +45,13 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
 
 #[test]
 fn every_stage_has_a_name_and_whole_warps() {
-    let names: Vec<_> = STAGES.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = LAUNCHES.iter().map(|l| l.stage).collect();
     assert!(names.contains(&stages::megakernel::NAME) && names.contains(&stages::probe::NAME));
-    assert!(STAGES.iter().all(|(_, block)| block % 32 == 0 && (32..=1024).contains(block)));
+    assert!(LAUNCHES.iter().all(|l| l.block % 32 == 0 && (32..=1024).contains(&l.block)));
+    assert!(
+        LAUNCHES.iter().all(|l| l.blocks > 0 && l.block * l.blocks <= 1024),
+        "what a multiprocessor holds"
+    );
 }
 
 /// A camera 1 m before the origin that looks along −z.

@@ -177,6 +177,7 @@ fn render_ready<B: Backend>(
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
 pub fn prepare<B: Backend>(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
+    backend.specialize(scene.features);
     if extras.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use device::path::stage::{STAGES, Stage, stages};
+use device::path::stage::{LAUNCHES, Stage, stages};
 use renderer::backend::cuda::driver::{self, LIBRARY_VARIABLE};
 use renderer::backend::cuda::{Cuda, Entry, Ptx};
 use renderer::backend::{Backend, Buffer, Error};
@@ -200,7 +200,7 @@ fn work() -> Result<String, Error> {
 /// The kernels of the program, at the block sizes of their stages.
 fn own() -> Result<String, Error> {
     let mut cuda = Cuda::new(0)?;
-    let block = |name: &str| STAGES.iter().find(|(stage, _)| *stage == name).map(|(_, block)| *block);
+    let block = |name: &str| LAUNCHES.iter().find(|l| l.stage == name).map(|l| l.block);
     let infos = cuda.kernel_info(block)?;
     assert!(infos.iter().all(|i| Some(i.block) == block(&i.name)), "{infos:?}");
     assert!(infos.iter().all(|i| i.blocks_per_multiprocessor > 0 && i.block <= i.max_block), "{infos:?}");
@@ -592,7 +592,7 @@ fn are_the_stages(ptx: &Ptx) -> bool {
         Entry { name: S::NAME.to_owned(), params: vec![size_of::<S::Args>()], max_block: None }
     }
     macro_rules! all {
-        ($($stage:ident($Args:ident) block $block:literal;)*) => { vec![$(wanted::<stages::$stage>()),*] };
+        ($($stage:ident($Args:ident) block $block:literal times $blocks:literal;)*) => { vec![$(wanted::<stages::$stage>()),*] };
     }
     let mut wanted: Vec<Entry> = device::for_each_stage!(all);
     let mut found: Vec<Entry> = ptx.entries.iter().map(|e| Entry { max_block: None, ..e.clone() }).collect();

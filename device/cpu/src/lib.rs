@@ -49,7 +49,7 @@ pub type Runner = unsafe fn(Range<u32>, *const ());
 #[inline(never)]
 pub fn runner(stage: TypeId, isa: InstructionSet) -> Runner {
     macro_rules! runners {
-        ($($stage:ident($Args:ident) block $block:literal;)*) => {
+        ($($stage:ident($Args:ident) block $block:literal times $blocks:literal;)*) => {
             [$((TypeId::of::<stages::$stage>(), pick::<stages::$stage>(isa))),*]
         };
     }

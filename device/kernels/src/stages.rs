@@ -6,7 +6,7 @@ use device::path::stage::{ProbeArgs, Stage, stages};
 use device::path::{FirstHitArgs, MegakernelArgs};
 
 macro_rules! entry_points {
-    ($($name:ident($Args:ident) block $block:literal;)*) => { $(
+    ($($name:ident($Args:ident) block $block:literal times $blocks:literal;)*) => { $(
         #[kernel]
         pub unsafe fn $name(args: $Args) {
             let i = cuda_std::thread::index_1d();

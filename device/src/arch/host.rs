@@ -76,6 +76,12 @@ pub unsafe fn load<T: Copy>(p: *const T) -> T {
     unsafe { p.read() }
 }
 
+/// Bits of the features that a scene may ask for: any.
+#[inline(always)]
+pub const fn features_of_the_scene() -> u32 {
+    u32::MAX
+}
+
 /// What [`biased_byte`] adds.
 pub const BYTE_BIAS: f32 = 0.0;
 

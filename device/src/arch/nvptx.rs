@@ -70,6 +70,19 @@ pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
     rare()
 }
 
+/// Bits of the features that the scene asks for. The host writes them into the PTX in place of this constant before
+/// the driver compiles it, which then leaves out what the scene has no use for: registers, and seconds of compiling.
+#[inline(always)]
+pub fn features_of_the_scene() -> u32 {
+    let bits: u32;
+    // SAFETY: takes nothing to a word.
+    unsafe {
+        asm!("mov.b32 {}, 0xffffffff; // features of the scene", out(reg32) bits,
+             options(pure, nomem, nostack, preserves_flags));
+    }
+    bits
+}
+
 /// Reads `*p`, memory that nothing writes while stages run, through the read-only cache in loads of 16 bytes;
 /// the type's alignment must allow it.
 ///

@@ -1,6 +1,8 @@
 //! What a kernel is compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe that
 //! could occur costs registers and compile time: so the same code is compiled for several sets of features.
 
+use crate::arch::features_of_the_scene;
+
 use super::{Conductor, Dielectric, Diffuse, SmoothConductor, SmoothDielectric, ThinDielectric};
 
 /// A set of lobes, and of what else materials may ask for.
@@ -65,6 +67,12 @@ impl Features {
 pub trait Compiled: 'static {
     /// The set.
     const FEATURES: Features;
+
+    /// Whether any of `some` is in the set, and may be asked for by the scene.
+    #[inline(always)]
+    fn sees(some: Features) -> bool {
+        Self::FEATURES.intersects(some)
+    }
 }
 
 /// Plain diffuse surfaces and conductors: the least that is worth a kernel of its own.
@@ -82,9 +90,14 @@ impl Compiled for Glass {
         Basic::FEATURES.and(SmoothDielectric::FEATURE).and(Dielectric::FEATURE).and(ThinDielectric::FEATURE);
 }
 
-/// Everything there is.
+/// Everything there is; on a GPU, without what the scene does not ask for.
 pub struct Full;
 
 impl Compiled for Full {
     const FEATURES: Features = Features::ALL;
+
+    #[inline(always)]
+    fn sees(some: Features) -> bool {
+        Features(features_of_the_scene()).intersects(some)
+    }
 }

@@ -128,15 +128,15 @@ macro_rules! lobes {
 
             /// [`Lobe::DELTA`] of the lobe.
             #[inline(always)]
-            pub const fn is_delta<C: Compiled>(&self) -> bool {
-                match self { $(Self::$name(_) => C::FEATURES.contains($name::FEATURE) && $name::DELTA),* }
+            pub fn is_delta<C: Compiled>(&self) -> bool {
+                match self { $(Self::$name(_) => C::sees($name::FEATURE) && $name::DELTA),* }
             }
 
             /// [`Lobe::sample`], for lobes that are among what is compiled; all others absorb.
             #[inline(always)]
             pub fn sample_as<C: Compiled>(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
                 match self {
-                    $(Self::$name(lobe) if C::FEATURES.contains($name::FEATURE) => lobe.sample(wo, uc, u),)*
+                    $(Self::$name(lobe) if C::sees($name::FEATURE) => lobe.sample(wo, uc, u),)*
                     _ => None,
                 }
             }
@@ -145,7 +145,7 @@ macro_rules! lobes {
             #[inline(always)]
             pub fn eval_pdf_as<C: Compiled>(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
                 match self {
-                    $(Self::$name(lobe) if C::FEATURES.contains($name::FEATURE) => lobe.eval_pdf(wo, wi),)*
+                    $(Self::$name(lobe) if C::sees($name::FEATURE) => lobe.eval_pdf(wo, wi),)*
                     _ => (Vec3::ZERO, 0.0),
                 }
             }

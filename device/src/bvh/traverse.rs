@@ -42,7 +42,7 @@ impl Hit {
     /// `scene` is valid and the hit is on it.
     #[inline(always)]
     pub(crate) unsafe fn instance<C: Compiled>(&self, scene: &SceneView) -> Option<Instance> {
-        if !C::FEATURES.contains(Features::INSTANCES) || self.instance == Self::WORLD {
+        if !C::sees(Features::INSTANCES) || self.instance == Self::WORLD {
             return None;
         }
         // SAFETY: as the caller promised.
@@ -146,8 +146,8 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray
 
 /// Whether there are instances in the scene.
 #[inline(always)]
-pub(super) const fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
-    C::FEATURES.contains(Features::INSTANCES) && scene.instances_root != 0
+pub(super) fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
+    C::sees(Features::INSTANCES) && scene.instances_root != 0
 }
 
 /// Looks for hits on instances that are closer than `hit`.

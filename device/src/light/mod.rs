@@ -168,7 +168,7 @@ impl Light {
         bits: [u32; 3],
     ) -> Option<LightSample> {
         let u = Vec2::new(uniform(bits[0]), uniform(bits[1]));
-        if !C::FEATURES.contains(Features::LIGHTS) {
+        if !C::sees(Features::LIGHTS) {
             return self.sample_li(p, u);
         }
         let sample = match self.kind() {
@@ -212,7 +212,7 @@ impl Light {
     /// As [`Light::sample`].
     #[inline(always)]
     pub unsafe fn le_from<C: Compiled>(&self, scene: &SceneView, d: Vec3) -> Vec3 {
-        if !C::FEATURES.contains(Features::LIGHTS) {
+        if !C::sees(Features::LIGHTS) {
             return self.le;
         }
         match self.kind() {
@@ -230,7 +230,7 @@ impl Light {
     /// As [`Light::sample`]; the light is infinitely far.
     #[inline(always)]
     pub unsafe fn pdf_from<C: Compiled>(&self, scene: &SceneView, p: Vec3, d: Vec3) -> f32 {
-        if !C::FEATURES.contains(Features::LIGHTS) {
+        if !C::sees(Features::LIGHTS) {
             return self.pmf * UNIFORM_SPHERE_PDF;
         }
         self.pmf

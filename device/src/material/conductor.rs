@@ -64,11 +64,11 @@ impl Parameters for ConductorMaterial {
         }
         let microfacet = self.facets.at::<C>(at);
         match self.facets.scattering() {
-            Scattering::Compensated if C::FEATURES.contains(CompensatedConductor::FEATURE) => {
+            Scattering::Compensated if C::sees(CompensatedConductor::FEATURE) => {
                 let average = self.average.value;
                 Bsdf::CompensatedConductor(CompensatedConductor { microfacet, eta, k, average })
             }
-            Scattering::RandomWalk if C::FEATURES.contains(RandomWalkConductor::FEATURE) => {
+            Scattering::RandomWalk if C::sees(RandomWalkConductor::FEATURE) => {
                 Bsdf::RandomWalkConductor(RandomWalkConductor { microfacet, eta, k, seed: at.seed })
             }
             _ => Bsdf::Conductor(Conductor { microfacet, eta, k }),

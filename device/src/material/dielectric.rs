@@ -58,10 +58,10 @@ impl Parameters for DielectricMaterial {
             return Bsdf::SmoothDielectric(SmoothDielectric { eta });
         }
         match self.facets.scattering() {
-            Scattering::Compensated if C::FEATURES.contains(CompensatedDielectric::FEATURE) => {
+            Scattering::Compensated if C::sees(CompensatedDielectric::FEATURE) => {
                 Bsdf::CompensatedDielectric(CompensatedDielectric { microfacet, eta })
             }
-            Scattering::RandomWalk if C::FEATURES.contains(RandomWalkDielectric::FEATURE) => {
+            Scattering::RandomWalk if C::sees(RandomWalkDielectric::FEATURE) => {
                 Bsdf::RandomWalkDielectric(RandomWalkDielectric { microfacet, eta, seed: at.seed })
             }
             _ => Bsdf::Dielectric(Dielectric { microfacet, eta }),

@@ -36,7 +36,7 @@ impl Parameters for DiffuseMaterial {
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         let reflectance = self.reflectance.at::<C>(at);
-        if !C::FEATURES.contains(OrenNayar::FEATURE) || self.roughness.is(0.0) {
+        if !C::sees(OrenNayar::FEATURE) || self.roughness.is(0.0) {
             return Bsdf::Diffuse(Diffuse { reflectance });
         }
         Bsdf::OrenNayar(OrenNayar { reflectance, roughness: self.roughness.at::<C>(at) })

@@ -67,7 +67,7 @@ impl Scalar {
     /// The number at a point.
     #[inline(always)]
     pub fn at<C: Compiled>(&self, at: &At<'_>) -> f32 {
-        if !C::FEATURES.contains(Features::TEXTURES) || self.texture == NO_TEXTURE {
+        if !C::sees(Features::TEXTURES) || self.texture == NO_TEXTURE {
             return self.value;
         }
         // SAFETY: the scene is valid, its materials' textures included.
@@ -99,7 +99,7 @@ impl Color {
     /// The colour at a point.
     #[inline(always)]
     pub fn at<C: Compiled>(&self, at: &At<'_>) -> Vec3 {
-        if !C::FEATURES.contains(Features::TEXTURES) || self.texture == NO_TEXTURE {
+        if !C::sees(Features::TEXTURES) || self.texture == NO_TEXTURE {
             return self.value;
         }
         // SAFETY: the scene is valid, its materials' textures included.
@@ -209,7 +209,7 @@ impl Facets {
     #[inline(always)]
     fn alpha_at<C: Compiled>(&self, axis: usize, at: &At<'_>) -> f32 {
         let x = self.alpha[axis].at::<C>(at);
-        if !C::FEATURES.contains(Features::TEXTURES) {
+        if !C::sees(Features::TEXTURES) {
             return x;
         }
         max(if self.is_roughness != 0 { x * x } else { x }, Self::MIN_ALPHA)

@@ -151,7 +151,7 @@ macro_rules! materials {
             #[inline(always)]
             pub unsafe fn bsdf<C: Compiled>(material: *const Self, kind: u32, at: &At<'_>) -> Bsdf {
                 $(
-                    if C::FEATURES.intersects(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
+                    if C::sees(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
                         // SAFETY: these are the parameters of this kind.
                         return unsafe { Self::parameters::<$Parameters>(material) }.bsdf::<C>(at);
                     }
@@ -254,7 +254,7 @@ pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen
         let mut material = scene.materials.add(index as usize);
         let mut header = load(&raw const (*material).header);
         let mut front = at.front;
-        if C::FEATURES.contains(Features::BLENDS) {
+        if C::sees(Features::BLENDS) {
             for _ in 0..=MAX_BLENDS {
                 if !front && header.back != Header::NONE {
                     (material, front) = (scene.materials.add(header.back as usize), true);

@@ -126,7 +126,7 @@ impl Terminator {
     /// What is left of light reflected along `wi`, world space.
     #[inline(always)]
     pub fn shadowing<C: Compiled>(&self, wi: Vec3) -> f32 {
-        if !C::FEATURES.contains(Features::NORMAL_MAPS) || self.alpha2 == 0.0 {
+        if !C::sees(Features::NORMAL_MAPS) || self.alpha2 == 0.0 {
             return 1.0;
         }
         let c = max(wi.dot(self.n), 0.0);
@@ -141,7 +141,7 @@ impl Terminator {
 impl Header {
     /// Whether there is a normal or bump map that is to be looked up.
     #[inline(always)]
-    pub const fn is_bumpy<C: Compiled>(&self) -> bool {
-        C::FEATURES.contains(Features::NORMAL_MAPS) && self.normal_map != Self::NONE
+    pub fn is_bumpy<C: Compiled>(&self) -> bool {
+        C::sees(Features::NORMAL_MAPS) && self.normal_map != Self::NONE
     }
 }

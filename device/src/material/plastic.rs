@@ -61,7 +61,7 @@ impl PlasticMaterial {
         // SAFETY: as the caller promised; the last index is that of the last coat but one.
         unsafe {
             let coats = at.scene.coats.add(self.coat as usize);
-            if !C::FEATURES.contains(Features::TEXTURES) || !self.facets.is_textured() {
+            if !C::sees(Features::TEXTURES) || !self.facets.is_textured() {
                 return load(coats);
             }
             let last = (Self::COATS - 1) as f32;

@@ -8,16 +8,17 @@ use core::ops::Range;
 use super::{FirstHitArgs, MegakernelArgs, SampleArgs, first_hit};
 use crate::arch::Arch;
 
-/// Calls `$with!` with every stage: its name, its arguments, and its threads a block on a GPU.
+/// Calls `$with!` with every stage: its name, its arguments, and its [`Launch`] with as many blocks as were fastest
+/// when tried.
 #[macro_export]
 macro_rules! for_each_stage {
     ($with:ident) => {
         $with! {
-            megakernel(MegakernelArgs) block 128;
-            megakernel_basic(MegakernelArgs) block 128;
-            megakernel_glass(MegakernelArgs) block 128;
-            first_hit(FirstHitArgs) block 128;
-            probe(ProbeArgs) block 32;
+            megakernel(MegakernelArgs) block 128 times 3;
+            megakernel_basic(MegakernelArgs) block 128 times 5;
+            megakernel_glass(MegakernelArgs) block 128 times 4;
+            first_hit(FirstHitArgs) block 128 times 2;
+            probe(ProbeArgs) block 32 times 1;
         }
     };
 }
@@ -123,6 +124,17 @@ pub const LAYOUT: [u32; 32] = [
     size_of::<crate::material::program::Combination>() as u32,
 ];
 
+/// How a GPU launches a stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// Name of the stage.
+    pub stage: &'static str,
+    /// Threads a block.
+    pub block: u32,
+    /// Blocks that fit on a multiprocessor at least: the compiler gives threads as many registers as that allows.
+    pub blocks: u32,
+}
+
 /// Makes the stage that is the megakernel compiled for a set of features.
 macro_rules! megakernels {
     ($($name:ident for $Compiled:ident),* $(,)?) => { $(
@@ -169,7 +181,7 @@ mod probe {
 }
 
 macro_rules! stages {
-    ($($name:ident($Args:ident) block $block:literal;)*) => {
+    ($($name:ident($Args:ident) block $block:literal times $blocks:literal;)*) => {
         /// The stages as types, to launch them by.
         #[allow(non_camel_case_types, reason = "a stage's type is named as its function and its kernel")]
         pub mod stages {
@@ -202,8 +214,9 @@ macro_rules! stages {
             )*
         }
 
-        /// Name and threads a block of every stage.
-        pub const STAGES: &[(&str, u32)] = &[$((stringify!($name), $block)),*];
+        /// How a GPU launches every stage.
+        pub const LAUNCHES: &[Launch] =
+            &[$(Launch { stage: stringify!($name), block: $block, blocks: $blocks }),*];
     };
 }
 for_each_stage!(stages);

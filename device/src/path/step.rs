@@ -68,14 +68,14 @@ pub(super) const MAX_HOLES: u32 = 256;
 
 /// Whether there may be holes in the surfaces of the scene.
 #[inline(always)]
-pub(super) const fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
-    C::FEATURES.contains(Features::CUTOUTS) && scene.has_holes != 0
+pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
+    C::sees(Features::CUTOUTS) && scene.has_holes != 0
 }
 
 /// Whether textures are looked up by how much of them a ray sees.
 #[inline(always)]
-const fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
-    C::FEATURES.contains(Features::TEXTURES) && scene.has_mipmaps != 0
+fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
+    C::sees(Features::TEXTURES) && scene.has_mipmaps != 0
 }
 
 /// The part of the light that reaches the other end of a shadow ray.
@@ -296,13 +296,13 @@ unsafe fn gather_infinite<C: Compiled>(scene: &SceneView, settings: &PathSetting
         unsafe {
             let light = load(scene.lights.add(i as usize));
             let le = light.le_from::<C>(scene, state.ray.d);
-            if !C::FEATURES.contains(Features::LIGHTS) || le != Vec3::ZERO {
+            if !C::sees(Features::LIGHTS) || le != Vec3::ZERO {
                 let pdf = || light.pdf_from::<C>(scene, state.start(), state.ray.d);
                 let weight = emission_weight(settings, state.prev_pdf, pdf);
                 state.l += state.beta * le * weight;
             }
         }
-        if !C::FEATURES.contains(Features::LIGHTS) {
+        if !C::sees(Features::LIGHTS) {
             return; // There is but the one constant environment.
         }
         i += 1;
@@ -325,7 +325,7 @@ unsafe fn gather_emission<C: Compiled>(
     // SAFETY: the primitive's light is in range.
     let light = unsafe { load(scene.lights.add(index as usize)) };
     let mut le = light.le(ng, -state.ray.d);
-    if C::FEATURES.contains(Features::LIGHTS) && light.kind_flags & Light::VARYING != 0 {
+    if C::sees(Features::LIGHTS) && light.kind_flags & Light::VARYING != 0 {
         // SAFETY: the scene has the surface of a light that varies.
         le *= unsafe { emission::<C>(scene, index, surface.on()) };
     }
@@ -359,7 +359,7 @@ pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: 
 unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
-    let textured = C::FEATURES.contains(Features::TEXTURES);
+    let textured = C::sees(Features::TEXTURES);
     if prim.is_sphere() || prim.is_rare::<C>() {
         let AnalyticPoint { p, n, b } = shape::analytic_point::<C>(&prim, ray, hit.t, hit.b);
         let dp_du = if prim.is_sphere() {
@@ -514,7 +514,7 @@ pub(super) unsafe fn scatterer<C: Compiled>(
     let keeps = scene.keeps_hidden_normals != 0;
     let outside = surface.ng.dot(d) < 0.0;
     let front = if keeps { surface.ns.dot(d) < 0.0 } else { outside } != surface.prim.is_flipped();
-    let u = if C::FEATURES.contains(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
+    let u = if C::sees(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
     // SAFETY: the surface is of this scene.
     let at =
         At { front, seed: walk_seed(settings, state), ..unsafe { surface.look::<C>(scene, d, &state.cone) } };
@@ -581,7 +581,7 @@ impl Scatterer {
     #[inline(always)]
     fn origin<C: Compiled>(&self, wi: Vec3, local: Vec3) -> Option<Vec3> {
         let cos = self.side.dot(wi);
-        if C::FEATURES.contains(Features::NORMAL_MAPS) && self.keeps && self.below.dot(wi) * local.z < 0.0 {
+        if C::sees(Features::NORMAL_MAPS) && self.keeps && self.below.dot(wi) * local.z < 0.0 {
             return None;
         }
         let sign = 1.0_f32.copysign(if self.keeps { cos } else { local.z });
@@ -659,7 +659,7 @@ pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathStat
     state.beta *= sample.weight * at.shadowing::<C>(wi, sample.wi);
     state.eta_scale *= sample.eta * sample.eta;
     state.prev_pdf = sample.pdf;
-    if C::FEATURES.contains(Features::TEXTURES) {
+    if C::sees(Features::TEXTURES) {
         state.cone.widen(sample.pdf);
     }
     (state.passed, state.holes) = (0.0, 0);

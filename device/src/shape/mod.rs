@@ -79,8 +79,8 @@ impl Primitive {
 
     /// Whether this is a disk or the side of a cylinder, in code that is compiled for them.
     #[inline(always)]
-    pub(crate) const fn is_rare<C: Compiled>(&self) -> bool {
-        C::FEATURES.contains(Features::SHAPES) && self.material_flags & (Self::DISK | Self::CYLINDER) != 0
+    pub(crate) fn is_rare<C: Compiled>(&self) -> bool {
+        C::sees(Features::SHAPES) && self.material_flags & (Self::DISK | Self::CYLINDER) != 0
     }
 
     /// Whether the front is the other side.

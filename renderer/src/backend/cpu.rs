@@ -6,6 +6,7 @@ use std::cell::UnsafeCell;
 use bytemuck::Pod;
 pub use cpu::InstructionSet;
 use cpu::runner;
+use device::bsdf::Features;
 use device::path::stage::Stage;
 use rayon::prelude::*;
 
@@ -88,6 +89,9 @@ impl Backend for Cpu {
     fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
         Ok(())
     }
+
+    /// The CPU's stages know all features: what is not there costs a branch that is foreseen.
+    fn specialize(&mut self, _: Features) {}
 
     fn parallelism(&self) -> usize {
         self.pool.current_num_threads()

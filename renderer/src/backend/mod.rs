@@ -3,6 +3,7 @@
 use std::fmt;
 
 use bytemuck::Pod;
+use device::bsdf::Features;
 use device::path::stage::Stage;
 
 pub mod cpu;
@@ -33,6 +34,10 @@ pub trait Backend {
 
     /// Makes a stage ready to be launched; [`Backend::parallelism`] is then about this stage.
     fn prepare<S: Stage>(&mut self) -> Result<(), Error>;
+
+    /// From here on, stages see scenes that ask for no other `features`: a back end may prepare and launch stages that
+    /// know no others.
+    fn specialize(&mut self, features: Features);
 
     /// Number of invocations that must be in flight to fill the machine.
     fn parallelism(&self) -> usize;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 
-use device::path::stage::STAGES;
+use device::path::stage::LAUNCHES;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -205,7 +205,7 @@ impl Gpu {
         let mut cuda = Cuda::new(self.index)?;
         self.jit_seconds = Some(cuda.jit_time().as_secs_f64());
         self.free_bytes = Some(cuda.free_memory()?);
-        let block = |name: &str| STAGES.iter().find(|(stage, _)| *stage == name).map(|(_, block)| *block);
+        let block = |name: &str| LAUNCHES.iter().find(|l| l.stage == name).map(|l| l.block);
         self.kernels = cuda.kernel_info(block)?.into_iter().map(Kernel::from).collect();
         Ok(())
     }

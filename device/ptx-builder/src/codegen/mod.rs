@@ -1,7 +1,9 @@
-//! From Rust to PTX: `cargo build` → [`linker`] (one module) → [`shared`] (shared memory) → `opt` → `llc`.
+//! From Rust to PTX: `cargo build` → [`linker`] (one module) → [`shared`] (shared memory) → `opt` → `llc` → [`bounds`]
+//! (launches).
 //!
 //! Everything here can change the PTX, so its source is part of the stamp; nothing outside can.
 
+pub mod bounds;
 pub mod ir;
 pub mod linker;
 pub mod llvm;
@@ -10,6 +12,8 @@ pub mod shared;
 
 use std::fs;
 use std::path::Path;
+
+use device::path::stage::LAUNCHES;
 
 use crate::artifact::Artifact;
 use crate::error::{Error, Result, capture};
@@ -37,7 +41,8 @@ pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     fs::write(&placed, module).map_err(Error::io("write", &placed))?;
     capture(toolchain.llvm.opt().args(llvm::opt_arguments(&kernels)).arg(&placed).arg("-o").arg(&optimised))?;
     capture(toolchain.llvm.llc().args(llvm::llc_arguments()).arg(&optimised).arg("-o").arg(&ptx))?;
-    fs::read_to_string(&ptx).map(|text| without_indentation(&text)).map_err(Error::io("read", &ptx))
+    let text = fs::read_to_string(&ptx).map_err(Error::io("read", &ptx))?;
+    Ok(bounds::place(&without_indentation(&text), LAUNCHES))
 }
 
 /// A tab before each of fifty thousand lines tells nobody anything.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use device::bsdf::Features;
 use device::path::stage::{LAYOUT, ProbeArgs, Stage, stages};
 
 use super::{Backend, Buffer, Error};
@@ -256,6 +257,10 @@ impl Backend for Cuda {
 
     fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
         self.fit::<S>()
+    }
+
+    fn specialize(&mut self, features: Features) {
+        self.module.features = features;
     }
 
     fn parallelism(&self) -> usize {

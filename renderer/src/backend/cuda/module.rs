@@ -1,12 +1,12 @@
 //! The kernels: PTX, what it says of itself, and what the driver makes of it.
 
-use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
 use std::io::Read;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use cust::sys::{CUfunction, CUjit_option, CUmodule};
+use device::bsdf::Features;
 use flate2::read::GzDecoder;
 
 use super::driver::{Version, call};
@@ -135,6 +135,12 @@ fn only(text: &str, name: &str) -> String {
     items.iter().filter(|i| i.name.is_none_or(|n| wanted.contains(&n))).map(|i| i.text).collect()
 }
 
+/// `text` for scenes that ask for no other `features`: see `features_of_the_scene` in `device/src/arch/nvptx.rs`.
+fn specialized(text: &str, features: Features) -> String {
+    const ANY: &str = "0xffffffff; // features of the scene";
+    text.replace(ANY, &ANY.replace("0xffffffff", &format!("{:#010x}", features.bits())))
+}
+
 /// A kernel, a function, or the text between two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Item<'a> {
@@ -230,7 +236,18 @@ pub(super) struct Module {
     /// How long the driver took so far, its cache of earlier results included.
     pub(super) jit_time: Duration,
     pieces: Vec<Piece>,
-    kernels: HashMap<String, Kernel>,
+    /// What scenes ask for, and no more.
+    pub(super) features: Features,
+    kernels: Vec<Loaded>,
+}
+
+/// A kernel that has been compiled.
+#[derive(Debug)]
+struct Loaded {
+    name: String,
+    /// For which features; `None` if it does not depend on them.
+    features: Option<Features>,
+    kernel: Kernel,
 }
 
 /// A module of the driver.
@@ -265,7 +282,8 @@ impl Module {
             compile,
             jit_time: Duration::ZERO,
             pieces: Vec::new(),
-            kernels: HashMap::new(),
+            features: Features::ALL,
+            kernels: Vec::new(),
         };
         if compile == Compile::Whole {
             module.compile(text)?;
@@ -305,8 +323,10 @@ impl Module {
 
     /// The kernel called `name`.
     pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, String> {
-        if let Some(kernel) = self.kernels.get(name) {
-            return Ok(*kernel);
+        let features = self.features;
+        let is_it = |l: &&Loaded| l.name == name && l.features.is_none_or(|of| of == features);
+        if let Some(loaded) = self.kernels.iter().find(is_it) {
+            return Ok(loaded.kernel);
         }
         let Some(entry) = self.ptx.entries.iter().find(|e| e.name == name) else {
             return Err("it is not among the kernels: `cargo ptx` builds them anew".to_owned());
@@ -314,9 +334,13 @@ impl Module {
         let [arg_bytes] = entry.params[..] else {
             return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
         };
-        let raw = match (self.compile, self.pieces.first()) {
-            (Compile::Whole, Some(whole)) => whole.0,
-            _ => self.compile(&only(&self.text, name))?,
+        let (raw, features) = match (self.compile, self.pieces.first()) {
+            (Compile::Whole, Some(whole)) => (whole.0, None),
+            _ => {
+                let any = only(&self.text, name);
+                let special = specialized(&any, features);
+                (self.compile(&special)?, (special != any).then_some(features))
+            }
         };
         let c_name = CString::new(name).map_err(|_| "its name contains a zero byte".to_owned())?;
         let mut function = std::ptr::null_mut();
@@ -327,7 +351,7 @@ impl Module {
             return Err(words::of(code));
         }
         let kernel = Kernel { function, arg_bytes };
-        self.kernels.insert(name.to_owned(), kernel);
+        self.kernels.push(Loaded { name: name.to_owned(), features, kernel });
         Ok(kernel)
     }
 }
@@ -421,6 +445,18 @@ mod tests {
         }
         assert!(only(TEXT, "shade").contains(".minnctapersm 4\n{\n\tret;\n}"));
         assert_eq!(Ptx::parse(&only(TEXT, "other")).unwrap().entries, []);
+    }
+
+    #[test]
+    fn kernels_are_specialized_where_they_see_features() {
+        let of = |name, features| specialized(&only(ptx(), name), features);
+        for (name, sees) in [("megakernel", true), ("first_hit", true), ("megakernel_basic", false)] {
+            let [all, some] = [Features::ALL, Features::TEXTURES].map(|features| of(name, features));
+            assert_eq!(all, only(ptx(), name));
+            assert_eq!(some != all, sees, "{name}");
+            assert_eq!(some.contains("0x80000000; // features"), sees, "{name}");
+            assert!(!some.contains("0xffffffff; // features"));
+        }
     }
 
     #[test]
