@@ -97,17 +97,8 @@ impl<'b, 'a> Materials<'b, 'a> {
         let set = reader.set();
         let has_direction =
             normal_map.is_some() || matches!(&kind, MaterialKind::Gltf(p) if !p.anisotropy.is(0.0));
-        let emission = if opacity.is(1.0) { emission } else { self.without_holes(&node, emission) };
         self.list.push(Material { opacity, normal_map, ..Material::new(name, kind) });
         Some(Ready { material: self.list.len() - 1, emission, two_sided, set, has_direction })
-    }
-
-    /// The emission of what has holes: none.
-    fn without_holes(&self, node: &Node<'_>, emission: Color) -> Color {
-        if emission.value != Vec3::ZERO {
-            node.warn("emits light and has holes, which is not supported; it is left dark");
-        }
-        Color::new(Vec3::ZERO)
     }
 }
 

@@ -44,7 +44,7 @@ static MATERIAL_KEYS: [Key; 5] = [
     number(
         "opacity",
         "1",
-        "The part of the surface that is there; the rest are holes. Not for shapes that emit; paths end at the 256th hole \
+        "The part of the surface that is there; the rest are holes, which emit nothing. Paths end at the 256th hole \
          in a row.",
     ),
     Key::new("normal_map", Table(&NORMAL_MAP), "Normals that perturb those of the shape.")
