@@ -4,6 +4,8 @@ use std::path::Path;
 
 /// Longest name of the user's that a message repeats in full, characters.
 const LONGEST_QUOTE: usize = 60;
+/// Most names that a misspelt one is compared with.
+const MOST_CANDIDATES: usize = 256;
 /// `PATH_MAX` of Linux.
 const LONGEST_PATH: usize = 4096;
 
@@ -17,8 +19,10 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         return None;
     }
     let allowed = (length / 3).max(1);
+    // A file of thousands of wrong names among thousands would take minutes.
     candidates
         .into_iter()
+        .take(MOST_CANDIDATES)
         .map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c))
         .filter(|(distance, c)| *distance <= allowed && *distance < c.chars().count())
         .min_by_key(|(distance, _)| *distance)
@@ -43,10 +47,10 @@ pub(crate) fn hint<'a>(
 /// `"x", "y" or "z"`, shortened if long; `None` if there is nothing to list.
 fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Option<String> {
     const MOST: usize = 14;
-    let mut names: Vec<_> = names.into_iter().map(quoted).collect();
-    let more = names.len().saturating_sub(MOST);
+    let mut all = names.into_iter();
+    let mut names: Vec<_> = all.by_ref().take(MOST).map(quoted).collect();
+    let more = all.count();
     if more > 0 {
-        names.truncate(MOST);
         return Some(format!("{} and {more} more", names.join(", ")));
     }
     let last = names.pop()?;
