@@ -140,11 +140,14 @@ impl<'t, 'f> Materials<'t, 'f> {
             "bumpmap" | "normalmap" => self.mapped(view, within),
             _ => self.leaf(view, around),
         };
-        view.finish(match plugin {
-            "bumpmap" => &[Class::Bsdf, Class::Texture],
-            _ if nests => &[Class::Bsdf],
-            _ => &[],
-        });
+        // What is wrong may have left parameters unread that there are.
+        if found.is_some() {
+            view.finish(match plugin {
+                "bumpmap" => &[Class::Bsdf, Class::Texture],
+                _ if nests => &[Class::Bsdf],
+                _ => &[],
+            });
+        }
         found
     }
 

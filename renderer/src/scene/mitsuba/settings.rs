@@ -74,7 +74,10 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
     let film = film(&sensor);
     let sampler = sampler(&sensor);
     let camera = film.as_ref().and_then(|film| camera(&sensor, film));
-    sensor.finish(&[Class::Film, Class::Sampler]);
+    // What the camera has is asked for only if the film is right.
+    if film.is_some() {
+        sensor.finish(&[Class::Film, Class::Sampler]);
+    }
     let (film, (sampler, spp, seed), (max_depth, rr_depth)) = (film?, sampler?, paths?);
     let render = RenderSettings {
         width: film.crop[0],

@@ -1,6 +1,6 @@
 //! Shapes, groups of shapes, and where they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
@@ -33,6 +33,9 @@ const UNSUPPORTED: [&str; 6] =
     ["sdfgrid", "bsplinecurve", "linearcurve", "ellipsoids", "ellipsoidsmesh", "blender"];
 /// Most levels of shapes within one another.
 const MAX_LEVELS: usize = 16;
+/// Most times that shapes are read again because another `merge` refers to them: what few lines of references within one
+/// another stand for grows with every level.
+const MAX_REPEATS: usize = 1 << 16;
 
 /// The shapes of a scene.
 pub(super) struct Shapes<'t, 'f> {
@@ -40,6 +43,10 @@ pub(super) struct Shapes<'t, 'f> {
     meshes: Meshes<'f>,
     /// Of groups, by object; nothing for those with errors, which are reported once.
     known_groups: HashMap<usize, Option<u32>>,
+    /// Objects that have been read.
+    seen: HashSet<usize>,
+    /// How often one has been read again.
+    repeats: usize,
     pub(super) shapes: Vec<Shape>,
     pub(super) groups: Vec<Group>,
     pub(super) instances: Vec<Instance>,
@@ -51,6 +58,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
             materials,
             meshes,
             known_groups: HashMap::new(),
+            seen: HashSet::new(),
+            repeats: 0,
             shapes: Vec::new(),
             groups: Vec::new(),
             instances: Vec::new(),
@@ -76,6 +85,14 @@ impl<'t, 'f> Shapes<'t, 'f> {
         let view = given.object()?;
         if level > MAX_LEVELS {
             return given.error(format!("shapes are nested more than {MAX_LEVELS} levels deep"));
+        }
+        self.repeats += usize::from(!self.seen.insert(view.index));
+        if self.repeats >= MAX_REPEATS {
+            // Said once.
+            let is_first = self.repeats == MAX_REPEATS;
+            self.repeats = MAX_REPEATS + 1;
+            let message = format!("shapes are referred to more than {MAX_REPEATS} times");
+            return if is_first { given.error(message) } else { None };
         }
         match view.object.plugin.as_str() {
             "shapegroup" if is_in_group => {

@@ -139,7 +139,10 @@ impl<'a> Textures<'a> {
             return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
         }
         let color = self.texture(&view, quantity, is_number, level);
-        view.finish(&[]);
+        // What is wrong may have left parameters unread that there are.
+        if color.is_some() {
+            view.finish(&[]);
+        }
         self.known.insert(key, color);
         color
     }

@@ -103,3 +103,40 @@ fn problems_are_named_with_their_places() {
         assert_eq!(found, *expected, "{inner}");
     }
 }
+
+#[test]
+fn references_within_one_another_do_not_multiply() {
+    let inner = |i| {
+        let references = format!("<ref id=\"m{}\"/>", i + 1).repeat(10);
+        format!("<shape type=\"merge\" id=\"m{i}\">{references}</shape>")
+    };
+    for last in ["<bsdf type=\"diffuse\"/>", "<bsdf type=\"null\"/>"] {
+        let all: String = (0..14).map(inner).collect();
+        let text = around(&format!("{all}<shape type=\"sphere\" id=\"m14\">{last}</shape>"));
+        let error = load_text(&text).map(|_| ()).expect_err(last);
+        let found =
+            error.problems.iter().any(|p| p.to_string().contains("referred to more than 65536 times"));
+        assert!(found, "{error}");
+    }
+}
+
+/// What stops the reading of an object leaves others of its properties unread; that they exist not is not so.
+#[test]
+fn what_is_there_is_not_said_to_be_missing() {
+    for inner in [
+        "<emitter type=\"spot\"><rgb name=\"intensity\" value=\"1\"/><texture name=\"texture\" type=\"checkerboard\"/></emitter>",
+        "<emitter type=\"sunsky\"><vector name=\"sun_direction\" value=\"0, 0, 0\"/><float name=\"turbidity\" value=\"3\"/></emitter>",
+        "<shape type=\"sphere\"><bsdf type=\"principled\"><float name=\"spec_trans\" value=\"3\"/>\
+         <float name=\"metallic\" value=\"0.5\"/></bsdf></shape>",
+        "<shape type=\"sphere\"><bsdf type=\"roughplastic\"><float name=\"alpha_u\" value=\"0.2\"/>\
+         <float name=\"alpha\" value=\"0.2\"/></bsdf></shape>",
+    ] {
+        let text = around(inner).replace("<emitter type=\"constant\"/>", "");
+        let error = load_text(&text).map(|_| ()).expect_err(inner);
+        let problems: Vec<_> = error.problems.iter().map(ToString::to_string).collect();
+        assert!(problems.len() == 1 && !problems[0].contains(" has no \""), "{problems:?}");
+    }
+    let film = "<scene version=\"3.0.0\"><sensor type=\"perspective\"><float name=\"fov\" value=\"40\"/><film type=\"hdrfilm\">\
+                <rfilter type=\"lanczos\"/></film></sensor></scene>";
+    assert_eq!(load_text(film).map(|_| ()).unwrap_err().problems.len(), 1);
+}
