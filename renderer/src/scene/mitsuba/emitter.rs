@@ -40,7 +40,10 @@ impl Emitters {
                 "envmap" => envmap(&view, textures),
                 _ => sunsky(&view, textures),
             };
-            view.finish(&[]);
+            // What is wrong may have left parameters unread that there are.
+            if environment.is_some() {
+                view.finish(&[]);
+            }
             if self.environment.is_some() {
                 return view.error("the scene has more than one environment");
             }
@@ -52,8 +55,9 @@ impl Emitters {
             "spot" => spot(&view, textures),
             _ => directional(&view, textures),
         };
+        let kind = kind?;
         view.finish(&[]);
-        self.lights.push(PunctualLight { name: view.name(), kind: kind? });
+        self.lights.push(PunctualLight { name: view.name(), kind });
         Some(())
     }
 }
@@ -169,6 +173,9 @@ fn sunsky(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
     };
     let direction = view.vector("sun_direction", DVec3::Z)?;
     let Some(direction) = direction.try_normalize() else { return given.fail("has no direction") };
+    // Towards the sun in the world, however the sky is turned.
+    let turned = turned?;
+    let direction = turned.transpose() * direction;
     let albedo = albedo?;
     if albedo.texture != device::material::texture::NO_TEXTURE {
         return view.get("albedo")?.fail("has a texture; that is not supported here");
@@ -182,6 +189,6 @@ fn sunsky(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
         sky_scale: sky_scale?,
         sun_scale: sun_scale?,
         sun_diameter: sun_diameter?,
-        world_from_sky: mat3(turned? * upright),
+        world_from_sky: mat3(turned * upright),
     }))
 }

@@ -179,6 +179,25 @@ fn environments_turn_by_half() {
     assert!((world_from_image * Vec3::Y - Vec3::Y).length() < 1e-6);
 }
 
+/// `sun_direction` is one in the world, whatever turns the sky: looked up in Mitsuba 3.9.1, it is where the sun is.
+#[test]
+fn skies_turn_around_their_sun() {
+    for (scale, turn) in [("1", "0"), ("1", "50"), ("2", "-130")] {
+        let text = format!(
+            "<scene version=\"3.0.0\"><sensor type=\"perspective\"/><shape type=\"sphere\"/><emitter type=\"sunsky\">\
+             <vector name=\"sun_direction\" value=\"0.6, -0.5, 1\"/><transform name=\"to_world\"><scale value=\"{scale}\"/>\
+             <rotate x=\"1\" angle=\"30\"/><rotate z=\"1\" angle=\"{turn}\"/></transform></emitter></scene>"
+        );
+        let Some(Environment::SunSky(sky)) = load_text(&text).unwrap().0.environment else { panic!() };
+        let sun = sky.world_from_sky * sky.sun_direction;
+        assert!((sun - Vec3::new(0.6, -0.5, 1.0).normalize()).length() < 1e-6, "{turn}: {sun}");
+        // The zenith, +z, goes where the transform takes it.
+        let (sin, cos) = turn.parse::<f32>().unwrap().to_radians().sin_cos();
+        let zenith = Vec3::new(0.5 * sin, -0.5 * cos, 0.75_f32.sqrt());
+        assert!((sky.world_from_sky * Vec3::Y - zenith).length() < 1e-6, "{turn}");
+    }
+}
+
 #[test]
 fn groups_are_read_once() {
     let d = scene(
