@@ -164,6 +164,22 @@ fn place(
     }
 }
 
+/// The mesh with triangles that turn the way that their normals say: emission leaves to the side of those for Mitsuba, and
+/// to that of the winding for us.
+pub(super) fn wound_by_normals(mesh: Arc<TriangleMesh>) -> Arc<TriangleMesh> {
+    let is_against = |t: &[u32; 3]| {
+        let p = t.map(|i| mesh.positions[i as usize].as_dvec3());
+        let normals: glam::DVec3 =
+            t.iter().filter_map(|i| mesh.normals.get(*i as usize)).map(|n| n.as_dvec3()).sum();
+        (p[1] - p[0]).cross(p[2] - p[0]).dot(normals) < 0.0
+    };
+    if !mesh.triangles.iter().any(is_against) {
+        return mesh;
+    }
+    let wound = mesh.triangles.iter().map(|t| if is_against(t) { [t[0], t[2], t[1]] } else { *t });
+    Arc::new(TriangleMesh { triangles: wound.collect(), source: None, ..(*mesh).clone() })
+}
+
 /// Whether no two vertices are at the same place.
 fn has_distinct_positions(mesh: &TriangleMesh) -> bool {
     let mut seen = HashSet::with_capacity(mesh.positions.len());

@@ -183,6 +183,10 @@ impl<'t, 'f> Shapes<'t, 'f> {
             return view.error(format!("{} {problem}", view.words()));
         }
         let is_mirrored = to_world.matrix3.determinant() < 0.0;
+        let geometry = match geometry {
+            Geometry::Mesh(mesh) if emission.is_some() => Geometry::Mesh(super::mesh::wound_by_normals(mesh)),
+            other => other,
+        };
         let emission = emission.unwrap_or(Color::new(Vec3::ZERO));
         let shape = Shape {
             name: view.name(),

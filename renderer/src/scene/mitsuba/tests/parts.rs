@@ -135,6 +135,32 @@ fn reflections_turn_what_follows_its_winding() {
     assert!(shape(flipped, "value=\"2\"").flip_normals && !shape(flipped, "x=\"-1\"").flip_normals);
 }
 
+/// Light leaves to the side of the normals in the file, whichever way its triangles turn.
+#[test]
+fn lights_shine_where_their_normals_point() {
+    let folder = tempfile::tempdir().unwrap();
+    for (z, turned) in [(1, false), (-1, true)] {
+        let ply = format!(
+            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+             property float nx\nproperty float ny\nproperty float nz\nelement face 1\n\
+             property list uchar int vertex_indices\nend_header\n\
+             0 0 0 0 0 {z}\n1 0 0 0 0 {z}\n0 1 0 0 0 {z}\n3 0 1 2\n"
+        );
+        std::fs::write(folder.path().join("t.ply"), ply).unwrap();
+        let triangle = |inner: &str| {
+            let text = around(&format!(
+                "<shape type=\"ply\"><string name=\"filename\" value=\"t.ply\"/>{inner}</shape>"
+            ));
+            let (d, _) = load_in(folder.path(), &text, &[]).unwrap();
+            let Geometry::Mesh(mesh) = &d.shapes[0].geometry else { panic!() };
+            mesh.triangles[0]
+        };
+        let expected = if turned { [0, 2, 1] } else { [0, 1, 2] };
+        assert_eq!(triangle("<emitter type=\"area\"/>"), expected);
+        assert_eq!(triangle(""), [0, 1, 2], "control: what does not shine stays as it is");
+    }
+}
+
 #[test]
 fn cylinders_may_be_long() {
     let text = "<shape type=\"cylinder\"><float name=\"radius\" value=\"0.5\"/><transform name=\"to_world\">\
