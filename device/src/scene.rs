@@ -56,8 +56,8 @@ pub struct SceneView {
     pub light_count: u32,
     /// Index of the first light that is infinitely far and that rays which leave the scene see: all from there on are.
     pub first_infinite: u32,
-    /// Non-zero if any material has holes.
-    pub has_holes: u32,
+    /// Whether any material has holes, and what they do: [`SceneView::NO_HOLES`] and so on.
+    pub holes: u32,
     /// Non-zero if shading normals that face away from the viewer shade all the same, and decide which side is seen.
     pub keeps_hidden_normals: u32,
     /// Root of the tree of the instances, or 0 if there are none.
@@ -73,6 +73,12 @@ pub struct SceneView {
 }
 
 impl SceneView {
+    /// No material has holes.
+    pub const NO_HOLES: u32 = 0;
+    /// Paths and light pass holes as if nothing were there.
+    pub const HOLES_PASS: u32 = 1;
+    /// Passing a hole counts as scattering: by the longest path, and for light without extent, which paths cannot find.
+    pub const HOLES_SCATTER: u32 = 2;
     /// Primitives at [`SceneView::prims`] that may be read at least, even if the scene has fewer: machines test as many
     /// at once.
     pub const MIN_PRIMS: usize = 8;

@@ -3,8 +3,8 @@
 use glam::{Affine3A, Vec2, Vec3};
 use renderer::scene::{
     Bitmap, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial, Direct, Distribution,
-    Environment, Facets, Format, Geometry, Image, Masking, MaterialKind, NormalMap, NormalMapKind, Sampler,
-    Shape, TexelFilter, Texture,
+    Environment, Facets, Format, Geometry, Image, InvalidNormals, Masking, MaterialKind, NormalMap,
+    NormalMapKind, Sampler, Shape, TexelFilter, Texture,
 };
 use torrance_tests::closed::{
     below_a_rectangle, below_a_sphere, camera, closed_surface, description, for_each_estimator, furnace,
@@ -272,8 +272,13 @@ fn mapped_normals_make_no_light() {
         for (map, scale) in
             [(NormalMapKind::Up, 1.0), (NormalMapKind::Bump, 0.2), (NormalMapKind::Bump, -2.0)]
         {
-            for (keep_invalid, hard_terminator) in [(false, false), (true, true), (false, true)] {
-                let map = NormalMap { texture: 0, kind: map, scale, keep_invalid, hard_terminator };
+            for (invalid, hard_terminator) in [
+                (InvalidNormals::Bend, false),
+                (InvalidNormals::Keep, true),
+                (InvalidNormals::Bend, true),
+                (InvalidNormals::Flip, false),
+            ] {
+                let map = NormalMap { texture: 0, kind: map, scale, invalid, hard_terminator };
                 let (over, mean) = excess(&bumpy_furnace(kind, map), 64);
                 println!("{name} {map:?}: {over} {mean}");
                 assert!(over < 5.0, "{name} {map:?}: a pixel is {over} standard errors above 1");
@@ -289,7 +294,7 @@ fn flat_maps_lose_nothing_and_control_more_light_is_rejected() {
         texture: 0,
         kind: NormalMapKind::Bump,
         scale: 0.0,
-        keep_invalid: false,
+        invalid: InvalidNormals::Bend,
         hard_terminator: false,
     };
     let scene = |white| bumpy_furnace(MaterialKind::diffuse(Vec3::splat(white)), map);

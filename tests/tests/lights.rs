@@ -4,10 +4,12 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DMat3, DVec3, Mat3, Vec3};
 use renderer::scene::{
-    Bitmap, Description, Direct, Environment, Format, Geometry, Image, Portal, PunctualKind, PunctualLight,
-    Shape, SpotFalloff, TexelFilter, Texture, Wrap,
+    Bitmap, Description, Direct, Environment, Format, Geometry, Holes, Image, Material, Portal, PunctualKind,
+    PunctualLight, Scalar, Shape, SpotFalloff, TexelFilter, Texture, Wrap,
 };
-use torrance_tests::closed::{camera, description, is_everywhere, is_within, lit_floor, pixel_means, shape};
+use torrance_tests::closed::{
+    camera, description, furnace, is_everywhere, is_within, lit_floor, pixel_means, shape,
+};
 use torrance_tests::{Machine, assembled, oracle};
 
 const BOTH: [Direct; 2] = [Direct::Mis, Direct::Nee];
@@ -249,6 +251,38 @@ fn irradiance_through_holes() {
     let expected =
         pixel_means(&|x, y| 0.4 * 3.0 * oracle::irradiance_from_polygon(point(x, y), DVec3::Y, &polygon));
     with("with holes", &scene, &ALL, 8192, &expected);
+}
+
+/// A sphere within two that are all hole: light from around them passes two holes to it, and takes one segment more to
+/// the camera, so that where holes scatter it takes paths of four.
+#[test]
+fn holes_are_nothing_or_scatter() {
+    let sphere =
+        |radius| Shape { material: 1, ..shape(Geometry::Sphere { center: Vec3::ZERO, radius }, 0.0) };
+    let mut scene = furnace(0.5, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    scene.camera = camera(Vec3::Z * 1.5, Vec3::ZERO, Vec3::Y, 20.0);
+    scene.shapes.extend([sphere(2.0), sphere(3.0)]);
+    let opacity = Scalar::new(0.0);
+    scene.materials.push(Material { opacity, ..scene.materials[0].clone() });
+    let is_dark = |scene: &Description| {
+        let film = Machine::Cpu.render(&assembled(scene), 16);
+        film.pixels.iter().all(|pixel| pixel.mean() == [0.0; 3])
+    };
+    for (holes, max_depth) in [(Holes::Pass, 2), (Holes::Scatter, 4)] {
+        (scene.render.holes, scene.render.max_depth) = (holes, max_depth);
+        with(&format!("{holes:?}"), &scene, &ALL, 256, &[0.5; 256]);
+        scene.render.max_depth -= 1;
+        assert!(is_dark(&scene), "{holes:?}, paths that are too short");
+    }
+    // From a direction, light comes through only where holes are nothing.
+    scene.environment = None;
+    let (direction, irradiance) = (Vec3::NEG_Z, Vec3::ONE);
+    punctual(&mut scene, PunctualKind::Directional { direction, irradiance, diameter: 0.0 });
+    scene.render.max_depth = 8;
+    for (holes, expected) in [(Holes::Pass, false), (Holes::Scatter, true)] {
+        scene.render.holes = holes;
+        assert_eq!(is_dark(&scene), expected, "{holes:?}");
+    }
 }
 
 /// An image of 8 by 5 texels with a brighter one, its values, and how it is turned.

@@ -84,8 +84,10 @@ impl Header {
     pub const HARD_TERMINATOR: u32 = 1 << 5;
     /// Green in the normal map points down in the image.
     pub const Y_DOWN: u32 = 1 << 6;
-    /// Green in the normal map points along n × ∂p/∂u, whichever way v grows.
+    /// Green in the normal map points along n × ∂p/∂u, whichever way v grows; against it, if `Y_DOWN` is set as well.
     pub const Y_ACROSS: u32 = 1 << 7;
+    /// Normals that face away from the viewer are turned around the normal below the map.
+    pub const FLIP_INVALID_NORMALS: u32 = 1 << 8;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {

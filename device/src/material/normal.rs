@@ -60,10 +60,10 @@ pub unsafe fn perturbed(at: &At<'_>, header: &Header, ns: Vec3, by: &Parameteriz
 /// 1 if green points along ns × ∂p/∂u, −1 if against it. In the image, green is upwards, which is where v falls.
 #[inline(always)]
 fn y_sign(header: &Header, ns: Vec3, by: &Parameterization) -> f32 {
-    if header.has(Header::Y_ACROSS) {
-        return 1.0;
-    }
-    let up = -1.0_f32.copysign(ns.cross(by.dp_du).dot(by.dp_dv));
+    let up = match header.has(Header::Y_ACROSS) {
+        true => 1.0,
+        false => -1.0_f32.copysign(ns.cross(by.dp_du).dot(by.dp_dv)),
+    };
     if header.has(Header::Y_DOWN) { -up } else { up }
 }
 
@@ -76,6 +76,13 @@ fn bumped(ns: Vec3, dh: Vec2, by: &Parameterization) -> Vec3 {
     let det = ns.dot(by.dp_du.cross(by.dp_dv));
     let slope = dh.x * by.dp_dv.cross(ns) + dh.y * ns.cross(by.dp_du);
     det.abs() * ns - 1.0_f32.copysign(det) * slope
+}
+
+/// `n` or, if it faces away from `wo`, what half a turn around the normal `below` the map makes of it, which does not: as
+/// Mitsuba has it. All are unit vectors, and `below` is on the side of `wo`.
+#[inline(always)]
+pub fn flipped(n: Vec3, below: Vec3, wo: Vec3) -> Vec3 {
+    if wo.dot(n) > 0.0 { n } else { 2.0 * n.dot(below) * below - n }
 }
 
 /// `ns` or, if the reflection of `wo` there leads below the surface with normal `ng`, the normal that sends it just
@@ -123,13 +130,13 @@ impl Terminator {
         Self { n, alpha2: min(0.125 * (1.0 - c2) / max(c2, 1e-8), 1.0) }
     }
 
-    /// What is left of light reflected along `wi`, world space.
+    /// What is left of light that is scattered along `wi`, world space, to either side.
     #[inline(always)]
     pub fn shadowing<C: Compiled>(&self, wi: Vec3) -> f32 {
         if !C::sees(Features::NORMAL_MAPS) || self.alpha2 == 0.0 {
             return 1.0;
         }
-        let c = max(wi.dot(self.n), 0.0);
+        let c = wi.dot(self.n);
         let c2 = min(c * c, 1.0);
         if c2 == 0.0 {
             return 0.0;

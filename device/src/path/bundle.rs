@@ -30,10 +30,11 @@ struct Bundle {
     alive: [u16; WIDTH],
     rays: RayColumns<WIDTH>,
     hits: HitColumns<WIDTH>,
-    /// Rays to lights: of which path, and what they bring.
+    /// Rays to lights: of which path, what they bring, and how many holes they may pass.
     shadow_rays: RayColumns<WIDTH>,
     shadow_of: [u16; WIDTH],
     ld: [Vec3; WIDTH],
+    holes: [u32; WIDTH],
 }
 
 /// Runs the megakernel's invocations in `range`.
@@ -66,6 +67,7 @@ impl Bundle {
             shadow_rays: RayColumns::zeroed(),
             shadow_of: [0; WIDTH],
             ld: [Vec3::ZERO; WIDTH],
+            holes: [0; WIDTH],
         }
     }
 
@@ -206,6 +208,7 @@ impl Bundle {
             if let Some(shadow) = shaded.shadow {
                 self.shadow_rays.set(shadow_rays, shadow.ray, shadow.t_max);
                 self.ld[shadow_rays] = shadow.ld;
+                self.holes[shadow_rays] = shadow.holes;
                 self.shadow_of[shadow_rays] = path;
                 shadow_rays += 1;
             }
@@ -248,7 +251,7 @@ impl Bundle {
     unsafe fn connect_through_holes<A: Arch, C: Compiled>(&mut self, scene: &SceneView, shadow_rays: usize) {
         for k in 0..shadow_rays {
             let (ray, t_max) = self.shadow_rays.get(k);
-            let shadow = ShadowRay { ray, t_max, ld: self.ld[k] };
+            let shadow = ShadowRay { ray, t_max, ld: self.ld[k], holes: self.holes[k] };
             // SAFETY: as the caller promised; the paths alive are among those begun.
             unsafe { self.state(self.shadow_of[k]).l += shadow.ld * visibility::<A, C>(scene, &shadow) };
         }

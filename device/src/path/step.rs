@@ -8,7 +8,7 @@ use crate::bsdf::{Bsdf, Compiled, Features};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, select};
-use crate::material::normal::{Parameterization, Terminator, bent, perturbed};
+use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
@@ -26,6 +26,8 @@ pub struct ShadowRay {
     pub t_max: f32,
     /// What it adds to the path's radiance.
     pub ld: Vec3,
+    /// Most holes that it may pass, where there are any.
+    pub holes: u32,
 }
 
 /// What shading a hit yields.
@@ -69,7 +71,7 @@ pub(super) const MAX_HOLES: u32 = 256;
 /// Whether there may be holes in the surfaces of the scene.
 #[inline(always)]
 pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
-    C::sees(Features::CUTOUTS) && scene.has_holes != 0
+    C::sees(Features::CUTOUTS) && scene.holes != SceneView::NO_HOLES
 }
 
 /// Whether textures are looked up by how much of them a ray sees.
@@ -89,26 +91,26 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
         if !sees_holes::<C>(scene) {
             return if occluded::<A, C>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
         }
-        let ShadowRay { ray, t_max, .. } = *shadow;
-        outlined(move || visibility_through_holes::<A, C>(scene, ray, t_max))
+        let ShadowRay { ray, t_max, holes, .. } = *shadow;
+        outlined(move || visibility_through_holes::<A, C>(scene, (ray, t_max), holes))
     }
 }
 
-/// As [`visibility`], along a ray that ends at `t_max`, where there may be holes.
+/// As [`visibility`], along a ray that ends at `t_max`, through `most` holes.
 ///
 /// # Safety
 /// As [`step`].
 #[inline(always)]
 unsafe fn visibility_through_holes<A: Arch, C: Compiled>(
     scene: &SceneView,
-    mut ray: Ray,
-    mut t_max: f32,
+    (mut ray, mut t_max): (Ray, f32),
+    most: u32,
 ) -> f32 {
     let mut visible = 1.0;
     let end = ray.at(t_max);
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
-        for _ in 0..MAX_HOLES {
+        for _ in 0..=most {
             let hit = closest_hit::<A, C>(scene, ray, t_max);
             if !hit.is_hit() {
                 return visible;
@@ -224,7 +226,7 @@ pub unsafe fn shade<C: Compiled>(
     let surface = unsafe { surface_at::<C>(scene, &state.ray, hit) };
     // SAFETY: as the caller promised.
     if sees_holes::<C>(scene) && unsafe { passes_hole::<C>(scene, settings, state, &surface) } {
-        return Shaded { shadow: None, alive: state.holes < MAX_HOLES };
+        return Shaded { shadow: None, alive: state.holes < MAX_HOLES && state.depth < settings.max_depth };
     }
     if surface.prim.light != Primitive::NO_LIGHT {
         // SAFETY: the primitive's light is in range.
@@ -242,7 +244,8 @@ pub unsafe fn shade<C: Compiled>(
     Shaded { shadow, alive: scatter::<C>(settings, state, &scatterer) }
 }
 
-/// Lets the path through if it has met a hole. It goes on as if nothing had been there.
+/// Lets the path through if it has met a hole. It goes on as if nothing had been there, but for its depth where holes
+/// scatter.
 ///
 /// # Safety
 /// `scene` is valid and has the surface.
@@ -262,6 +265,7 @@ pub(super) unsafe fn passes_hole<C: Compiled>(
     state.passed += (beyond - state.ray.o).length();
     state.ray.o = beyond;
     state.holes += 1;
+    state.depth += u32::from(scene.holes == SceneView::HOLES_SCATTER);
     true
 }
 
@@ -562,7 +566,11 @@ unsafe fn mapped_normal<C: Compiled>(
 ) -> (Vec3, Terminator) {
     // SAFETY: as the caller promised.
     let n = unsafe { perturbed(at, header, ns, &surface.parameterization::<C>(at.scene)) };
-    let n = if header.has(Header::KEEP_INVALID_NORMALS) { n } else { bent(n, side, wo) };
+    let n = match header.has(Header::FLIP_INVALID_NORMALS) {
+        true => flipped(n, ns, wo),
+        false if header.has(Header::KEEP_INVALID_NORMALS) => n,
+        false => bent(n, side, wo),
+    };
     let terminator =
         if header.has(Header::HARD_TERMINATOR) { Terminator::NONE } else { Terminator::new(ns, n) };
     (n, terminator)
@@ -586,12 +594,6 @@ impl Scatterer {
         }
         let sign = 1.0_f32.copysign(if self.keeps { cos } else { local.z });
         (sign * cos > 0.0).then(|| self.p + sign * self.offset)
-    }
-
-    /// What is left of light reflected along `wi` at the edge of the shadows of a normal map.
-    #[inline(always)]
-    fn shadowing<C: Compiled>(&self, wi: Vec3, local: Vec3) -> f32 {
-        if local.z > 0.0 { self.terminator.shadowing::<C>(wi) } else { 1.0 }
     }
 }
 
@@ -624,13 +626,25 @@ unsafe fn direct_light<C: Compiled>(
         Direct::Mis if !sample.is_delta => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
     };
-    let cosine = wi.z.abs() * at.shadowing::<C>(sample.wi, wi);
+    let cosine = wi.z.abs() * at.terminator.shadowing::<C>(sample.wi);
     let ld = state.beta * f * sample.li * (cosine * weight / sample.pdf);
     if ld == Vec3::ZERO {
         return None;
     }
     let (ray, t_max) = shadow_ray(o, sample.wi, sample.target);
-    Some(ShadowRay { ray, t_max, ld })
+    let holes = most_holes(scene, settings, state, sample.is_delta);
+    Some(ShadowRay { ray, t_max, ld, holes })
+}
+
+/// Most holes that light may pass on its way to where the path is. Where holes scatter, each is a segment more, and
+/// nothing but the path itself goes through: light that it cannot find does not.
+#[inline(always)]
+fn most_holes(scene: &SceneView, settings: &PathSettings, state: &PathState, is_delta: bool) -> u32 {
+    match scene.holes == SceneView::HOLES_SCATTER {
+        false => MAX_HOLES,
+        true if is_delta => 0,
+        true => settings.max_depth.saturating_sub(state.depth + 2).min(MAX_HOLES),
+    }
 }
 
 /// The segment from `o` to a point just in front of the target, so that the light does not hide itself.
@@ -656,7 +670,7 @@ pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathStat
     let Some(o) = at.origin::<C>(wi, sample.wi) else {
         return false;
     };
-    state.beta *= sample.weight * at.shadowing::<C>(wi, sample.wi);
+    state.beta *= sample.weight * at.terminator.shadowing::<C>(wi);
     state.eta_scale *= sample.eta * sample.eta;
     state.prev_pdf = sample.pdf;
     if C::sees(Features::TEXTURES) {

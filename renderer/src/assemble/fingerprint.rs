@@ -4,11 +4,12 @@ use std::slice::from_ref;
 
 use bytemuck::{NoUninit, bytes_of, cast_slice};
 
+use device::bsdf::Features;
 use device::bvh::Instance;
 use device::shape::Primitive;
 
 use super::SceneData;
-use crate::scene::HiddenNormals;
+use crate::scene::{HiddenNormals, Holes};
 
 impl SceneData {
     /// A hash of everything that determines the expectation of the image: geometry, materials, textures, lights,
@@ -39,6 +40,9 @@ impl SceneData {
         }
         if self.hidden_normals != HiddenNormals::default() {
             hash.add(&[self.hidden_normals as u32]);
+        }
+        if self.holes != Holes::default() && self.features.contains(Features::CUTOUTS) {
+            hash.add(&[self.holes as u32]);
         }
         hash.0
     }

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::Error;
 use crate::scene::{
-    Color, Description, Facets, Image, Masking, Material, MaterialKind, NormalMapKind, PlasticMaterial,
-    Scalar, Texture,
+    Color, Description, Facets, Image, InvalidNormals, Masking, Material, MaterialKind, NormalMapKind,
+    PlasticMaterial, Scalar, Texture,
 };
 
 /// What the shading of a shape wants of its triangles.
@@ -44,9 +44,14 @@ fn record(material: &Material, masking: Masking, coats: &mut Vec<Coat>) -> Devic
             NormalMapKind::Up => 0,
             NormalMapKind::Down => Header::Y_DOWN,
             NormalMapKind::Across => Header::Y_ACROSS,
+            NormalMapKind::Against => Header::Y_ACROSS | Header::Y_DOWN,
             NormalMapKind::Bump => Header::BUMP,
         };
-        header.flags |= if map.keep_invalid { Header::KEEP_INVALID_NORMALS } else { 0 };
+        header.flags |= match map.invalid {
+            InvalidNormals::Bend => 0,
+            InvalidNormals::Flip => Header::FLIP_INVALID_NORMALS,
+            InvalidNormals::Keep => Header::KEEP_INVALID_NORMALS,
+        };
         header.flags |= if map.hard_terminator { Header::HARD_TERMINATOR } else { 0 };
     }
     let mut kind = material.kind;

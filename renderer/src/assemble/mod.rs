@@ -37,7 +37,7 @@ use lights::Lights;
 use placement::Placement;
 
 use crate::backend::Shared;
-use crate::scene::{Description, HiddenNormals, RenderSettings, Shape};
+use crate::scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -72,6 +72,8 @@ pub struct SceneData {
     pub features: Features,
     /// What shades where shading normals face away from the viewer.
     pub hidden_normals: HiddenNormals,
+    /// What passing a hole in a surface is.
+    pub holes: Holes,
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub lights: Vec<Light>,
     /// The distribution that chooses among the lights.
@@ -277,6 +279,7 @@ impl Flattened {
                 .and(Features::INSTANCES.when(stats.instances > 0))
                 .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0)),
             hidden_normals: render.hidden_normals,
+            holes: render.holes,
             materials: self.materials,
             coats: self.coats,
             textures: self.textures,

@@ -16,7 +16,7 @@ use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error, Shared};
-use crate::scene::HiddenNormals;
+use crate::scene::{HiddenNormals, Holes};
 
 /// A scene in the memory of a back end.
 pub struct Uploaded<B: Backend> {
@@ -91,7 +91,11 @@ impl<B: Backend> Uploaded<B> {
             tables: self.tables.ptr(),
             light_count: scene.lights.len() as u32,
             first_infinite: scene.first_infinite,
-            has_holes: scene.features.contains(Features::CUTOUTS).into(),
+            holes: match scene.holes {
+                _ if !scene.features.contains(Features::CUTOUTS) => SceneView::NO_HOLES,
+                Holes::Pass => SceneView::HOLES_PASS,
+                Holes::Scatter => SceneView::HOLES_SCATTER,
+            },
             keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
             instances_root: scene.instances_root,
             has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),

@@ -96,10 +96,21 @@ pub struct NormalMap {
     pub kind: NormalMapKind,
     /// What scales the slopes of normals; heights are metres times this.
     pub scale: f32,
-    /// Whether normals that would send reflections into the surface are kept rather than bent.
-    pub keep_invalid: bool,
+    /// What is done to normals that cannot be.
+    pub invalid: InvalidNormals,
     /// Whether the edges of its shadows stay hard.
     pub hard_terminator: bool,
+}
+
+/// What is done to perturbed normals that no surface could show to the viewer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidNormals {
+    /// Those that would send reflections into the surface are turned to the nearest that do not.
+    Bend,
+    /// Those that face away from the viewer are turned by half a turn around the normal below the map, as in Mitsuba.
+    Flip,
+    /// Nothing: what sees them from behind is black.
+    Keep,
 }
 
 /// Kinds of normal map.
@@ -111,6 +122,8 @@ pub enum NormalMapKind {
     Down,
     /// Normals in tangent space, green along n × ∂p/∂u, as Mitsuba has it.
     Across,
+    /// Normals in tangent space, green against n × ∂p/∂u: as Mitsuba's map has it from behind.
+    Against,
     /// Heights.
     Bump,
 }

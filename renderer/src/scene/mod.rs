@@ -97,8 +97,21 @@ pub struct RenderSettings {
     pub masking: Masking,
     /// What shades where the interpolated normal of a mesh faces away from the viewer.
     pub hidden_normals: HiddenNormals,
+    /// What passing a hole in a surface is.
+    pub holes: Holes,
     /// What a pixel is the mean of.
     pub filter: PixelFilter,
+}
+
+/// What passing a hole in a surface is to paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Holes {
+    /// Nothing.
+    #[default]
+    Pass,
+    /// Scattering straight on, as for Mitsuba's `path`: it makes paths longer, and light of points, spots and directions
+    /// does not come through.
+    Scatter,
 }
 
 /// What shades where the interpolated normal of a mesh faces away from the viewer, as at the silhouettes of coarse meshes.

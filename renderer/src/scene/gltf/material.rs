@@ -10,8 +10,8 @@ use super::textures::{Lookup, Textures};
 use crate::input::{nearest, quoted};
 use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{
-    Channel, Color, DiffuseMaterial, GltfMaterial, Material, MaterialKind, NormalMap, NormalMapKind, Scalar,
-    Texture,
+    Channel, Color, DiffuseMaterial, GltfMaterial, InvalidNormals, Material, MaterialKind, NormalMap,
+    NormalMapKind, Scalar, Texture,
 };
 
 const MATERIAL: &[&str] = &[
@@ -237,7 +237,7 @@ impl<'a> Reader<'_, '_, 'a> {
             texture,
             kind: NormalMapKind::Up,
             scale,
-            keep_invalid: false,
+            invalid: InvalidNormals::Bend,
             hard_terminator: false,
         }))
     }

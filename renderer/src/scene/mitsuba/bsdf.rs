@@ -15,9 +15,9 @@ use super::view::{Given, View};
 use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::{
-    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Masking,
-    Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    ThinDielectricMaterial,
+    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets,
+    InvalidNormals, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
+    PrincipledMaterial, Scalar, ThinDielectricMaterial,
 };
 
 /// BSDF plugins that are read.
@@ -193,8 +193,8 @@ impl<'t, 'f> Materials<'t, 'f> {
         };
         let back = match around.map {
             Some(map) if around.two_sided && around.map_is_within => {
-                // Seen from behind, green still points along v and not against it.
-                let kind = if map.kind == NormalMapKind::Across { NormalMapKind::Down } else { map.kind };
+                // Seen from behind, green still points where it does in front.
+                let kind = if map.kind == NormalMapKind::Across { NormalMapKind::Against } else { map.kind };
                 let map = Some(NormalMap { kind, ..map });
                 Some(self.add(Material { normal_map: map, ..material.clone() }))
             }
@@ -453,7 +453,7 @@ impl<'t, 'f> Materials<'t, 'f> {
             texture: map?,
             kind: if is_bump { NormalMapKind::Bump } else { NormalMapKind::Across },
             scale: scale?,
-            keep_invalid: !flips?,
+            invalid: if flips? { InvalidNormals::Flip } else { InvalidNormals::Keep },
             hard_terminator: !shadows?,
         };
         self.read(&only(view)?, Around { map: Some(map), map_is_within: within.two_sided, ..within })

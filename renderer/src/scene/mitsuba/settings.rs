@@ -7,7 +7,7 @@ use super::view::{Given, View};
 use crate::scene::affine::are_alike;
 use crate::scene::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::scene::{
-    Camera, FovAxis, HiddenNormals, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
+    Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
 };
 
 const SENSORS: [&str; 3] = ["perspective", "thinlens", "orthographic"];
@@ -78,7 +78,7 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
     if film.is_some() {
         sensor.finish(&[Class::Film, Class::Sampler]);
     }
-    let (film, (sampler, spp, seed), (max_depth, rr_depth)) = (film?, sampler?, paths?);
+    let (film, (sampler, spp, seed), (max_depth, rr_depth, holes)) = (film?, sampler?, paths?);
     let render = RenderSettings {
         width: film.crop[0],
         height: film.crop[1],
@@ -89,17 +89,19 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
         sampler,
         masking: Masking::Separable,
         hidden_normals: HiddenNormals::Keep,
+        holes,
         filter: film.filter,
         ..RenderSettings::default()
     };
     Some(Settings { render, camera: camera? })
 }
 
-/// The longest path, and after how many bounces roulette may end one; Mitsuba's defaults without an integrator.
-fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>)> {
+/// The longest path, after how many bounces roulette may end one, and what holes are; Mitsuba's defaults without an
+/// integrator.
+fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
     let mut given = match scene.child(Class::Integrator)? {
         Some(given) => given,
-        None => return Some((MAX_DEPTH, Some(5))),
+        None => return Some((MAX_DEPTH, Some(5), Holes::Scatter)),
     };
     for _ in 0..8 {
         let view = given.object()?;
@@ -122,7 +124,7 @@ fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>)> {
     given.error("integrators are nested more than 8 levels deep")
 }
 
-fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>)> {
+fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
     // How work is cut to pieces, and how long it may take, is decided elsewhere.
     view.ignore(&["samples_per_pass", "block_size", "timeout"]);
     let hides = view.boolean("hide_emitters", false);
@@ -133,10 +135,11 @@ fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>)> {
         "direct" => {
             let why = "each sample of a pixel has one of a light and one of the bsdf";
             view.warn_of(&["shading_samples", "emitter_samples", "bsdf_samples"], why);
-            Some((2, None))
+            Some((2, None, Holes::Scatter))
         }
         plugin => {
-            if plugin != "path" {
+            let holes = if plugin == "path" { Holes::Scatter } else { Holes::Pass };
+            if holes == Holes::Pass {
                 let message = format!("{} becomes \"path\": there are no media", view.words());
                 view.sources.warn(&view.object.plugin_place, message);
             }
@@ -147,7 +150,7 @@ fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>)> {
                 None => None,
             };
             let rr_depth = view.integer("rr_depth", 5, (1, i64::MAX));
-            max_depth.zip(rr_depth).map(|(max, rr)| (max, (rr < i64::from(max)).then_some(rr as u32)))
+            max_depth.zip(rr_depth).map(|(max, rr)| (max, (rr < i64::from(max)).then_some(rr as u32), holes))
         }
     };
     view.finish(&[]);

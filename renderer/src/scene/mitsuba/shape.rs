@@ -119,9 +119,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
                     return view
                         .error(format!("{} emits light, which shapes in groups cannot", view.words()));
                 }
-                // What does not scatter and does not shine is not there.
-                let is_there = !self.materials.list[shape.material].opacity.is(0.0) || shape.emits();
-                into.extend(is_there.then_some(shape));
+                into.push(shape);
                 Some(())
             }
             _ => view.unknown_plugin(&KNOWN, &UNSUPPORTED),

@@ -25,7 +25,8 @@ use crate::scene::image::{self, Meaning, Range};
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::{
     Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Files, GltfMaterial,
-    Image, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, Scalar, Texture, Wrap,
+    Image, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, Scalar,
+    Texture, Wrap,
 };
 
 /// What is reflected where nothing is said.
@@ -181,7 +182,13 @@ fn normal_map(m: &MtlMaterial, textures: &mut Textures<'_>) -> Option<NormalMap>
     };
     let channel = if kind == NormalMapKind::Bump { Channel::R } else { Channel::Rgb };
     let texture = textures.texture(map, meaning, channel)?;
-    Some(NormalMap { texture, kind, scale: map.strength, keep_invalid: false, hard_terminator: false })
+    Some(NormalMap {
+        texture,
+        kind,
+        scale: map.strength,
+        invalid: InvalidNormals::Bend,
+        hard_terminator: false,
+    })
 }
 
 fn is_physical(m: &MtlMaterial) -> bool {

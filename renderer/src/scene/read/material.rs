@@ -16,8 +16,8 @@ use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::metals;
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial,
-    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    Scattering, SheenMaterial, Texture, ThinDielectricMaterial,
+    InvalidNormals, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
+    PrincipledMaterial, Scalar, Scattering, SheenMaterial, Texture, ThinDielectricMaterial,
 };
 
 /// The materials read so far, by name.
@@ -516,26 +516,35 @@ impl Reader<'_, '_, '_> {
             (None, Some(field)) => (field, true),
         };
         let (texture, map) = self.textures.map(&field, is_bump)?;
-        let green =
-            [("up", NormalMapKind::Up), ("down", NormalMapKind::Down), ("across", NormalMapKind::Across)];
         let kind = match is_bump {
             true => Some(NormalMapKind::Bump),
-            false => map.get("green").map_or(Some(NormalMapKind::Up), |f| f.choice(&green)),
+            false => map.get("green").map_or(Some(NormalMapKind::Up), |f| f.choice(GREEN)),
         };
         let scale = map.get("strength").map_or(Some(1.0), |f| f.number_in(-1e6, 1e6));
-        let keep = [("bend", false), ("keep", true)];
-        let keep_invalid = map.get("invalid_normals").map_or(Some(false), |f| f.choice(&keep));
+        let invalid =
+            map.get("invalid_normals").map_or(Some(InvalidNormals::Bend), |f| f.choice(INVALID_NORMALS));
         let hard = [("soft", false), ("hard", true)];
         let hard_terminator = map.get("terminator").map_or(Some(false), |f| f.choice(&hard));
         Some(Some(NormalMap {
             texture,
             kind: kind?,
             scale: scale?,
-            keep_invalid: keep_invalid?,
+            invalid: invalid?,
             hard_terminator: hard_terminator?,
         }))
     }
 }
+
+/// Where green points in normal maps, by name.
+pub(in crate::scene) const GREEN: &[(&str, NormalMapKind)] = &[
+    ("up", NormalMapKind::Up),
+    ("down", NormalMapKind::Down),
+    ("across", NormalMapKind::Across),
+    ("against", NormalMapKind::Against),
+];
+/// What is done to normals that cannot be, by name.
+pub(in crate::scene) const INVALID_NORMALS: &[(&str, InvalidNormals)] =
+    &[("bend", InvalidNormals::Bend), ("flip", InvalidNormals::Flip), ("keep", InvalidNormals::Keep)];
 
 /// Index of refraction and extinction of a conductor: those of a `metal` by name, or `eta` and `k`.
 fn eta_k(section: &Section<'_>) -> Option<(Vec3, Vec3)> {

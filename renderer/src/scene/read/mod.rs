@@ -23,10 +23,11 @@ pub(super) use camera::AXES;
 pub(super) use keys::instead as keys_instead;
 pub(super) use light::FALLOFFS;
 pub(super) use material::BLACK;
+pub(super) use material::{GREEN, INVALID_NORMALS};
 pub(super) use mesh::NORMALS;
 pub(crate) use settings::overrides;
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
-pub(super) use settings::{FILTERS, HIDDEN_NORMALS};
+pub(super) use settings::{FILTERS, HIDDEN_NORMALS, HOLES};
 pub(super) use shape::toml_key;
 pub(super) use texture::{CHANNELS, FILTERS as TEXEL_FILTERS, RANGES, WRAPS};
 

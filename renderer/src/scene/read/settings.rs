@@ -3,7 +3,7 @@
 use super::keys;
 use crate::input::{Field, Section, Source};
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, check_size};
-use crate::scene::{Direct, HiddenNormals, Masking, Overrides, PixelFilter, RenderSettings, Sampler};
+use crate::scene::{Direct, HiddenNormals, Holes, Masking, Overrides, PixelFilter, RenderSettings, Sampler};
 
 /// Samplers by the names they have in scene files and on the command line.
 pub const SAMPLERS: &[(&str, Sampler)] = &[("sobol", Sampler::Sobol), ("independent", Sampler::Independent)];
@@ -15,6 +15,8 @@ pub const MASKINGS: &[(&str, Masking)] =
 /// What shades hidden normals, by name.
 pub(in crate::scene) const HIDDEN_NORMALS: &[(&str, HiddenNormals)] =
     &[("geometric", HiddenNormals::Geometric), ("keep", HiddenNormals::Keep)];
+/// What passing a hole is, by name.
+pub(in crate::scene) const HOLES: &[(&str, Holes)] = &[("pass", Holes::Pass), ("scatter", Holes::Scatter)];
 /// Pixel filters by name, with the numbers that they have if nothing is said.
 pub(in crate::scene) const FILTERS: &[(&str, PixelFilter)] = &[
     ("box", PixelFilter::PIXEL),
@@ -38,6 +40,7 @@ impl Default for RenderSettings {
             direct: Direct::Mis,
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Geometric,
+            holes: Holes::Pass,
             filter: PixelFilter::PIXEL,
         }
     }
@@ -63,6 +66,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     let masking = or(section.get("masking"), defaults.masking, |f| f.choice(MASKINGS));
     let hidden_normals =
         or(section.get("hidden_normals"), defaults.hidden_normals, |f| f.choice(HIDDEN_NORMALS));
+    let holes = or(section.get("holes"), defaults.holes, |f| f.choice(HOLES));
     let filter = or(section.get("filter"), defaults.filter, |f| filter(&f));
     Some(RenderSettings {
         width: width?,
@@ -75,6 +79,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
         direct: direct?,
         masking: masking?,
         hidden_normals: hidden_normals?,
+        holes: holes?,
         filter: filter?,
     })
 }

@@ -9,7 +9,8 @@ use super::materials::material;
 use super::text::number;
 use crate::scene::image::Range;
 use crate::scene::read::{
-    AXES, BLACK, CHANNELS, FALLOFFS, FILTERS, HIDDEN_NORMALS, NORMALS, RANGES, TEXEL_FILTERS, WRAPS, toml_key,
+    AXES, BLACK, CHANNELS, FALLOFFS, FILTERS, HIDDEN_NORMALS, HOLES, NORMALS, RANGES, TEXEL_FILTERS, WRAPS,
+    toml_key,
 };
 use crate::scene::{
     Bitmap, Camera, Color, DIRECT, Description, Environment, FovAxis, Geometry, Image, Instance, Lens,
@@ -182,6 +183,7 @@ fn render(r: &RenderSettings, extent: Extent) -> Table {
     t.put_unless(r.seed == default.seed, "seed", whole(r.seed));
     t.put_unless(r.filter == default.filter, "filter", filter(&r.filter, extent));
     t.word("hidden_normals", &r.hidden_normals, &default.hidden_normals, HIDDEN_NORMALS);
+    t.word("holes", &r.holes, &default.holes, HOLES);
     t.table
 }
 

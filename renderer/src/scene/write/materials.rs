@@ -9,9 +9,10 @@ use super::document::{Entries, Names, rgb};
 use super::text::number;
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::metals::METALS;
+use crate::scene::read::{GREEN, INVALID_NORMALS};
 use crate::scene::{
-    Color, ConductorMaterial, Distribution, Facets, GltfMaterial, Material, MaterialKind, NormalMap,
-    NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar, Scattering,
+    Color, ConductorMaterial, Distribution, Facets, GltfMaterial, InvalidNormals, Material, MaterialKind,
+    NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar, Scattering,
 };
 
 pub(super) fn material(material: &Material, names: &Names, extent: Extent) -> Table {
@@ -188,14 +189,12 @@ impl Writer<'_> {
     fn normal_map(&mut self, map: &NormalMap, extent: Extent) {
         let mut t = Entries::new(extent);
         t.put("texture", self.names.textures[map.texture].as_str());
-        let green =
-            [("up", NormalMapKind::Up), ("down", NormalMapKind::Down), ("across", NormalMapKind::Across)];
         let is_bump = map.kind == NormalMapKind::Bump;
         if !is_bump {
-            t.word("green", &map.kind, &NormalMapKind::Up, &green);
+            t.word("green", &map.kind, &NormalMapKind::Up, GREEN);
         }
         t.number("strength", map.scale, 1.0);
-        t.word("invalid_normals", &map.keep_invalid, &false, &[("bend", false), ("keep", true)]);
+        t.word("invalid_normals", &map.invalid, &InvalidNormals::Bend, INVALID_NORMALS);
         t.word("terminator", &map.hard_terminator, &false, &[("soft", false), ("hard", true)]);
         self.t.put(if is_bump { "bump_map" } else { "normal_map" }, t.table);
     }

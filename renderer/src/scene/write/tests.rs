@@ -325,12 +325,14 @@ impl Random {
             material.back = Some(self.below(plain));
         }
         if !matches!(material.kind, MaterialKind::Blend(_)) && textures > 0 && self.below(3) == 0 {
-            let kinds = [NormalMapKind::Up, NormalMapKind::Down, NormalMapKind::Across, NormalMapKind::Bump];
+            use NormalMapKind::{Across, Against, Bump, Down, Up};
+            let kinds = [Up, Down, Across, Against, Bump];
+            let invalid = [InvalidNormals::Bend, InvalidNormals::Flip, InvalidNormals::Keep];
             material.normal_map = Some(NormalMap {
                 texture: self.below(textures),
                 kind: self.pick(&kinds),
                 scale: self.number(-2.0, 2.0),
-                keep_invalid: self.is(),
+                invalid: self.pick(&invalid),
                 hard_terminator: self.is(),
             });
         }
@@ -486,6 +488,7 @@ fn random(seed: u64) -> Description {
             rr_depth: r.pick(&[None, Some(0), Some(5)]),
             masking: r.pick(&[Masking::Correlated, Masking::Separable]),
             hidden_normals: r.pick(&[HiddenNormals::Geometric, HiddenNormals::Keep]),
+            holes: r.pick(&[Holes::Pass, Holes::Scatter]),
             filter: r.pick(&filters),
             ..RenderSettings::default()
         },

@@ -78,14 +78,17 @@ fn maps_keep_to_their_side() {
     let diffuse = "<bsdf type=\"diffuse\"/>";
     let (_, mapped) = material(&map(diffuse));
     let found = mapped.normal_map.unwrap();
-    assert_eq!((found.kind, found.keep_invalid, found.hard_terminator), (NormalMapKind::Across, true, false));
+    assert_eq!(
+        (found.kind, found.invalid, found.hard_terminator),
+        (NormalMapKind::Across, InvalidNormals::Keep, false)
+    );
     assert!(!mapped.two_sided && mapped.back.is_none());
     // Around both sides, what stands out in front is hollow from behind; within, it stands out on both.
     let (_, around) = material(&map(&format!("<bsdf type=\"twosided\">{diffuse}</bsdf>")));
     assert!(around.two_sided && around.back.is_none() && around.normal_map == mapped.normal_map);
     let (d, within) = material(&format!("<bsdf type=\"twosided\">{}</bsdf>", map(diffuse)));
     let back = &d.materials[within.back.unwrap()];
-    assert_eq!(back.normal_map.unwrap().kind, NormalMapKind::Down);
+    assert_eq!(back.normal_map.unwrap().kind, NormalMapKind::Against);
 }
 
 #[test]

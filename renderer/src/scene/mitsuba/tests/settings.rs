@@ -146,6 +146,7 @@ fn lenses_and_defaults_are_mitsubas() {
         sampler: Sampler::Independent,
         masking: Masking::Separable,
         hidden_normals: HiddenNormals::Keep,
+        holes: Holes::Scatter,
         filter: PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 },
         ..RenderSettings::default()
     };

@@ -38,7 +38,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 12] = [
+static RENDER_KEYS: [Key; 13] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -118,6 +118,19 @@ static RENDER_KEYS: [Key; 12] = [
         "What shades where the interpolated normal of a mesh faces away from the viewer.",
     )
     .or("\"geometric\""),
+    Key::new(
+        "holes",
+        Word(&[
+            ("pass", "nothing"),
+            (
+                "scatter",
+                "scattering straight on, as for Mitsuba's `path`: it makes paths longer, and light of points, spots and \
+                 directions does not come through",
+            ),
+        ]),
+        "What passing a hole in a surface is.",
+    )
+    .or("\"pass\""),
 ];
 
 pub(crate) static FILTER: Section =

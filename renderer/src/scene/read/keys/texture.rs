@@ -151,6 +151,7 @@ const INVALID: Key = Key::new(
     "invalid_normals",
     Word(&[
         ("bend", "turned to the nearest that do not"),
+        ("flip", "turned by half a turn around the normal below the map if they face away from the viewer, as in Mitsuba"),
         ("keep", "left as they are; what sees them from behind is black"),
     ]),
     "What is done to normals that would send reflections into the surface.",
@@ -185,6 +186,7 @@ static NORMAL_MAP_KEYS: [Key; 6] = [
             ("up", "up in the image, as in OpenGL and glTF"),
             ("down", "down in the image, as in DirectX"),
             ("across", "along n × ∂p/∂u whichever way v grows, as in Mitsuba"),
+            ("against", "against n × ∂p/∂u, as in Mitsuba from behind"),
         ]),
         "What green stands for.",
     )
