@@ -238,6 +238,41 @@ fn bad_outputs_are_refused_before_rendering() {
     refused(&folder, &twice, "output \"./a.png\": given twice");
 }
 
+/// By whatever name: a render must not replace what it is made of.
+#[test]
+fn what_the_scene_reads_is_not_replaced() {
+    let folder = Folder::new();
+    succeeded(&folder, "sky.exr");
+    fs::create_dir(folder.at("maps")).unwrap();
+    succeeded(&folder, "maps/wood.png");
+    let scene = fs::read_to_string(folder.at("scene.toml")).unwrap();
+    let scene = scene.replace("radiance = [0.3, 0.2, 0.1]", "file = \"sky.exr\"");
+    let scene = scene.replace("[0.5, 0.5, 0.5]", "{ file = \"maps/../maps/wood.png\" }");
+    fs::write(folder.at("new.toml"), scene).unwrap();
+    let before = ["sky.exr", "maps/wood.png"].map(|name| fs::read(folder.at(name)).unwrap());
+    let output = |path| {
+        let arguments = ["render", "new.toml", "--spp", ENDLESS, "-o", "a.png", "-o", path];
+        refused(&folder, &arguments, &format!("output \"{path}\": is a file that the scene reads"));
+    };
+    output("sky.exr");
+    output("maps/wood.png");
+    output("./maps/../maps/wood.png");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("maps/wood.png", folder.at("link.png")).unwrap();
+        output("link.png");
+    }
+    assert_eq!(before, ["sky.exr", "maps/wood.png"].map(|name| fs::read(folder.at(name)).unwrap()));
+    // Files beside them are another matter.
+    let outcome = folder.run(&["render", "new.toml", "-o", "maps/sky.exr"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+fn succeeded(folder: &Folder, output: &str) {
+    let outcome = folder.run(&["render", "scene.toml", "-o", output]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
 #[test]
 fn bad_values_are_refused_with_what_was_expected() {
     let folder = Folder::new();

@@ -116,6 +116,25 @@ fn nothing_is_replaced_by_chance() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
+/// Neither by force: the mesh of the material "red" would go where the material comes from.
+#[test]
+fn what_the_scene_reads_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("out-files")).unwrap();
+    let library = folder.join("out-files/red.ply");
+    std::fs::write(&library, "newmtl red\nKd 1 0 0\n").unwrap();
+    let model = "mtllib out-files/red.ply\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n";
+    std::fs::write(folder.join("m.obj"), model).unwrap();
+    let output = torrance(folder, &["convert", "m.obj", "out.toml", "--force"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("output \"out-files/red.ply\": is a file that the scene reads"), "{message}");
+    assert!(std::fs::read_to_string(&library).unwrap().starts_with("newmtl"));
+    assert!(!folder.join("out.toml").exists());
+    succeeded(&torrance(folder, &["convert", "m.obj", "other.toml", "--force"]));
+}
+
 #[test]
 fn scenes_are_inspected() {
     let scene = repository().join("scenes/cornell.toml");

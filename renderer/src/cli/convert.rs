@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::source::SceneArgs;
 use super::terminal::{count, say};
 use crate::film::write::Destination;
-use crate::scene::{self, Description, Extent, Overrides};
+use crate::scene::{self, Description, Extent, Loaded, Overrides};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,7 +53,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut notes = Notes::new(args.quiet);
     notes.display.phase(format!("reading {}", args.scene.path.display()));
-    let description = args.scene.load(Overrides::default(), &mut notes)?.description;
+    let Loaded { description, files, .. } = args.scene.load(Overrides::default(), &mut notes)?;
+    let spared =
+        |place: Destination| place.spare(&files, "the scene").map(|()| place).map_err(Failure::input);
+    let target = spared(target)?;
     notes.display.phase("writing");
     let written = scene::write(&description, output, Extent::Short);
     // Folders first: whether files can be written shows before any is.
@@ -62,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .map_err(|e| Failure::running(format_args!("folder \"{}\": {e}", folder.display())))?;
     }
     let targets: Result<Vec<_>, _> =
-        written.assets.iter().map(|asset| destination(&asset.path, args.force)).collect();
+        written.assets.iter().map(|asset| spared(destination(&asset.path, args.force)?)).collect();
     let mut bytes = 0;
     for (asset, target) in written.assets.iter().zip(targets?) {
         let contents = asset.bytes();

@@ -148,7 +148,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
-    let (settings, mut scene, mut seconds) = prepare(args, &mut plan, &mut laps, &mut notes)?;
+    let (settings, mut scene, mut seconds) = prepare(args, &targets, &mut plan, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
@@ -174,6 +174,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Reads the scene and builds what machines take.
 fn prepare(
     args: &Args,
+    targets: &[Target],
     plan: &mut aov::Plan,
     laps: &mut Laps,
     notes: &mut Notes,
@@ -181,6 +182,7 @@ fn prepare(
     let shown = args.scene.path.display();
     notes.display.phase(format!("reading {shown}"));
     let loaded = args.scene.load(args.settings.overrides(), notes)?;
+    targets.iter().try_for_each(|t| t.spare(&loaded.files, "the scene")).map_err(Failure::input)?;
     let load = laps.lap();
     notes.display.phase("building the scene");
     let wrong = |e| Failure::input(format_args!("{shown}: {e}"));

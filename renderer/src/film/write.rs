@@ -1,5 +1,6 @@
 //! Writing files so that a reader sees the old one or the new one, complete, and never a part.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -65,6 +66,11 @@ impl Target {
         self.destination.is_file(path)
     }
 
+    /// [`Destination::spare`].
+    pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
+        self.destination.spare(files, reader)
+    }
+
     /// [`Destination::replace`].
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         self.destination.replace(bytes)
@@ -123,6 +129,16 @@ impl Destination {
     /// Whether `path` is that file.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| path == self.file)
+    }
+
+    /// Refuses to replace any of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
+    pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
+        match files.contains(&self.file) {
+            true => {
+                Err(TargetError { path: self.path.clone(), reason: format!("is a file that {reader} reads") })
+            }
+            false => Ok(()),
+        }
     }
 
     /// An empty file in the directory, removed when dropped, with the permissions that a new file has.

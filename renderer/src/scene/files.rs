@@ -1,18 +1,28 @@
 //! The files that a scene may read.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files that a scene may read: those in its folder and below, or all. A scene from a stranger cannot look around.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: PathBuf,
     external: bool,
+    /// What was looked for, where it may be read.
+    resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Files {
     /// Names in the scene start at `folder`; whether they may lead out of it, `external` says.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
-        Self { folder: folder.into(), external }
+        Self { folder: folder.into(), external, resolved: Arc::default() }
+    }
+
+    /// What is there of the files that the scene named so far, free of symbolic links.
+    pub fn named(&self) -> BTreeSet<PathBuf> {
+        let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        resolved.iter().filter_map(|path| path.canonicalize().ok()).collect()
     }
 
     /// Where names start.
@@ -35,6 +45,7 @@ impl Files {
 
     fn allowed(&self, path: PathBuf) -> Result<PathBuf, String> {
         if self.external || (self.is_below_by_name(&path) && self.is_below_by_links(&path)) {
+            self.resolved.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
             return Ok(path);
         }
         Err("it is not in the folder of the scene; --allow-external lets scenes read other files".to_owned())
@@ -98,6 +109,24 @@ mod tests {
                 assert_eq!(anywhere.resolve(name), Ok(Path::new(folder).join(name)));
             }
         }
+    }
+
+    #[test]
+    fn what_a_scene_names_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("models")).unwrap();
+        for name in ["a.png", "b.png", "models/c.obj"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let files = Files::new(folder.path(), false);
+        assert!(files.named().is_empty());
+        for name in ["models/../a.png", "models/c.obj", "a.png", "absent.png", "../b.png"] {
+            let _ = files.resolve(name);
+        }
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(files.named(), BTreeSet::from(["a.png", "models/c.obj"].map(|name| real.join(name))));
+        assert!(files.below(folder.path().join("models")).resolve("../b.png").is_ok());
+        assert!(files.named().contains(&real.join("b.png")));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! From a path to a [`Description`].
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::limits::{MAX_MESH_BYTES, MAX_SCENE_BYTES, available_memory, check_memory, check_size};
 use super::{
@@ -56,6 +57,8 @@ pub struct Loaded {
     pub description: Description,
     /// For the user to know; the scene renders all the same.
     pub warnings: Vec<Problem>,
+    /// What it was read from: the scene file and all files that it names, free of symbolic links.
+    pub files: BTreeSet<PathBuf>,
 }
 
 /// How a scene is read.
@@ -94,6 +97,7 @@ pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
     let files = Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external);
     let mut loaded = format.read(&file, &bytes, &files, options)?;
+    loaded.files.extend(path.canonicalize());
     options.overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
@@ -194,6 +198,6 @@ impl SceneFormat {
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
-        Ok(Loaded { description, warnings })
+        Ok(Loaded { description, warnings, files: files.named() })
     }
 }

@@ -201,14 +201,13 @@ fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failu
             read.push(path);
         }
     }
+    let read = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     for (i, file) in written.iter().enumerate() {
-        let shown = file.path.display();
         if written[..i].iter().any(|other| other.is_same_file(file)) {
+            let shown = file.path.display();
             return Err(Failure::input(format_args!("output \"{shown}\": given twice")));
         }
-        if read.iter().any(|path| file.is_file(path)) {
-            return Err(Failure::input(format_args!("output \"{shown}\": is a file that the suite reads")));
-        }
+        file.spare(&read, "the suite").map_err(Failure::input)?;
     }
     Ok(())
 }
