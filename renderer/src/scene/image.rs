@@ -28,8 +28,8 @@ pub(super) struct Meaning {
     pub(super) range: Range,
 }
 
-/// What the numbers of an image may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What the numbers of an image may be, each kind among those of the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Range {
     /// Parts of a whole, from 0 to 1.
     Unit,

@@ -33,24 +33,29 @@ pub(super) struct Use {
     is_srgb: bool,
     /// Whether it gives a single number.
     is_number: bool,
-    /// What it may give.
+    /// What it gives.
     range: Range,
+    /// What it may give.
+    most: Range,
 }
 
 impl Use {
     /// Something that has a name, and any use.
-    const NAMED: Self = Self { is_srgb: true, is_number: false, range: Range::Unit };
+    const NAMED: Self = Self { most: Range::Height, ..Self::colors(Range::Unit) };
     /// Normals in tangent space.
-    pub(super) const NORMALS: Self = Self { is_srgb: false, is_number: false, range: Range::Unit };
-    /// Heights.
-    pub(super) const HEIGHTS: Self = Self { is_srgb: false, is_number: true, range: Range::Height };
+    pub(super) const NORMALS: Self = Self { is_srgb: false, ..Self::colors(Range::Unit) };
     /// A number.
-    const NUMBER: Self = Self { is_srgb: false, is_number: true, range: Range::Unit };
+    const NUMBER: Self = Self { is_number: true, ..Self::NORMALS };
+    /// Heights.
+    pub(super) const HEIGHTS: Self = Self { range: Range::Height, most: Range::Height, ..Self::NUMBER };
 
     /// A colour of channels up to `high`.
     const fn color(high: f32) -> Self {
-        let range = if high > 1.0 { Range::Radiance } else { Range::Unit };
-        Self { is_srgb: true, is_number: false, range }
+        Self::colors(if high > 1.0 { Range::Radiance } else { Range::Unit })
+    }
+
+    const fn colors(range: Range) -> Self {
+        Self { is_srgb: true, is_number: false, range, most: range }
     }
 }
 
@@ -75,13 +80,23 @@ pub(super) struct Textures<'a> {
     pub(super) textures: Vec<Texture>,
     /// Of how many textures each is made, itself and repetitions included.
     steps: Vec<usize>,
+    /// What each may give.
+    ranges: Vec<Range>,
 }
 
 impl<'a> Textures<'a> {
     /// For a scene that may read `files`.
     pub(super) fn new(files: &'a Files) -> Self {
-        let (images, textures) = (Vec::new(), Vec::new());
-        Self { files, read: HashMap::new(), named: Vec::new(), level: 0, images, textures, steps: Vec::new() }
+        Self {
+            files,
+            read: HashMap::new(),
+            named: Vec::new(),
+            level: 0,
+            images: Vec::new(),
+            textures: Vec::new(),
+            steps: Vec::new(),
+            ranges: Vec::new(),
+        }
     }
 
     /// Reads `[textures]`.
@@ -119,8 +134,8 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// The texture that has the name in `field`.
-    fn find(&mut self, field: &Field<'_>) -> Option<usize> {
+    /// The texture that has the name in `field`, for `what` takes values up to `most`.
+    fn find(&mut self, field: &Field<'_>, what: &str, most: Range) -> Option<usize> {
         let name = field.string()?;
         let Some(i) = self.named.iter().position(|(known, _)| *known == name) else {
             let hint = match self.named.is_empty() {
@@ -131,6 +146,15 @@ impl<'a> Textures<'a> {
             return None;
         };
         match self.named_at(i) {
+            Some(Some(index)) if self.ranges[index] > most => {
+                let (most, range) = (word(most), word(self.ranges[index]));
+                let message = format!(
+                    "{what} takes textures of range {most:?}, and {} has {range:?}; define another for it",
+                    quoted(name)
+                );
+                field.src.error(field.span(), message);
+                None
+            }
             Some(index) => index,
             None => {
                 field.src.error(field.span(), format!("texture {} is made of itself", quoted(name)));
@@ -145,7 +169,8 @@ impl<'a> Textures<'a> {
             return field.number_in(low, high).map(Scalar::new);
         }
         if field.as_str().is_some() && !self.named.is_empty() {
-            return self.find(field).map(|texture| Scalar { value: 1.0, texture: texture as u32 });
+            let found = self.find(field, &field.name, Use::NUMBER.most);
+            return found.map(|texture| Scalar { value: 1.0, texture: texture as u32 });
         }
         if !field.is_table() {
             return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
@@ -157,13 +182,18 @@ impl<'a> Textures<'a> {
 
     /// A colour of channels up to `high`, or what gives it.
     pub(super) fn color(&mut self, field: &Field<'_>, high: f32) -> Option<Color> {
+        self.color_for(field, high, Use::color(high))
+    }
+
+    fn color_for(&mut self, field: &Field<'_>, high: f32, purpose: Use) -> Option<Color> {
         if field.as_str().is_some_and(|name| self.is_name(name)) {
-            return self.find(field).map(|texture| Color { value: Vec3::ONE, texture: texture as u32 });
+            let found = self.find(field, &field.name, purpose.most);
+            return found.map(|texture| Color { value: Vec3::ONE, texture: texture as u32 });
         }
         if !field.is_table() {
             return field.color(high).map(Color::new);
         }
-        let (texture, section) = self.parameter(field, Use::color(high))?;
+        let (texture, section) = self.parameter(field, purpose)?;
         let value = section.get("factor").map_or(Some(Vec3::ONE), |f| f.color(high))?;
         Some(Color { value, texture: texture as u32 })
     }
@@ -176,7 +206,7 @@ impl<'a> Textures<'a> {
     /// The texture in the place of a parameter, and its table.
     fn parameter<'b>(&mut self, field: &Field<'b>, purpose: Use) -> Option<(usize, Section<'b>)> {
         let section = field.table(format!("texture {}", field.name))?;
-        let texture = self.inline(&section, &keys::PARAMETER, &["factor"], purpose)?;
+        let texture = self.inline(&section, &field.name, (&keys::PARAMETER, &["factor"]), purpose)?;
         Some((texture, section))
     }
 
@@ -189,25 +219,33 @@ impl<'a> Textures<'a> {
                 (&keys::NORMAL_MAP, &["green", "strength", "invalid_normals", "terminator"], Use::NORMALS)
             }
         };
-        let texture = self.inline(&section, table, extra, purpose)?;
+        let texture = self.inline(&section, &field.name, (table, extra), purpose)?;
         Some((texture, section))
     }
 
-    /// A texture that a table names or is; `extra` are the keys of the table that are not of a texture.
+    /// A texture for `what` that a table names or is; `extra` are the keys of the table that are not of a texture.
     fn inline(
         &mut self,
         section: &Section<'_>,
-        table: &'static keys::Section,
-        extra: &[&'static str],
+        what: &str,
+        (table, extra): (&'static keys::Section, &[&'static str]),
         purpose: Use,
     ) -> Option<usize> {
         if let Some(name) = section.get("texture") {
             section.reject_unknown_keys(&[&["texture"], extra].concat());
-            return self.find(&name);
+            return self.find(&name, what, purpose.most);
         }
         let kind = kind(section)?;
         section.reject_unknown_keys(&table.known(Some(kind)));
-        self.texture(section, kind, purpose)
+        let texture = self.texture(section, kind, purpose)?;
+        if self.ranges[texture] > purpose.most {
+            let (most, range) = (word(purpose.most), word(self.ranges[texture]));
+            let span = section.get("range").map_or(section.span.clone(), |field| field.span());
+            let message = format!("{what} takes textures of range {most:?}, and this one has {range:?}");
+            section.src.error(span, message);
+            return None;
+        }
+        Some(texture)
     }
 
     fn texture(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<usize> {
@@ -217,8 +255,9 @@ impl<'a> Textures<'a> {
             section.src.error(section.span.clone(), message);
             return None;
         }
+        let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(RANGES))?;
         self.level += 1;
-        let texture = self.texture_of_kind(section, kind, purpose);
+        let texture = self.texture_of_kind(section, kind, Use { range, ..purpose });
         self.level -= 1;
         let texture = texture?;
         let steps = 1 + texture.references().map(|part| self.steps[part]).sum::<usize>();
@@ -232,12 +271,11 @@ impl<'a> Textures<'a> {
         }
         self.textures.push(texture);
         self.steps.push(steps);
+        self.ranges.push(range);
         Some(self.textures.len() - 1)
     }
 
     fn texture_of_kind(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<Texture> {
-        let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(RANGES));
-        let purpose = Use { range: range?, ..purpose };
         match kind.name() {
             "bitmap" => self.bitmap(section, purpose).map(Texture::Bitmap),
             "checker" => {
@@ -260,8 +298,13 @@ impl<'a> Textures<'a> {
     fn two(&mut self, section: &Section<'_>, key: &str, purpose: Use) -> Option<[Color; 2]> {
         let field = section.require(key, &format!("{key} = [0.8, \"#204060\"]"))?;
         let both = field.numbers(2, "two colours, for example [0.8, \"#204060\"]")?;
+        let part = Use::colors(purpose.range);
         let high = if purpose.range == Range::Unit { 1.0 } else { MAX_RADIANCE };
-        let (first, second) = (self.color(&both[0], high), self.color(&both[1], high));
+        if purpose.range == Range::Unit && purpose.most > Range::Unit && both.iter().any(is_bright) {
+            return field
+                .fail("has channels above 1; what gives light may have them, with range = \"radiance\"");
+        }
+        let (first, second) = (self.color_for(&both[0], high, part), self.color_for(&both[1], high, part));
         Some([first?, second?])
     }
 
@@ -312,6 +355,17 @@ impl<'a> Textures<'a> {
         self.read.insert(key, index);
         index
     }
+}
+
+/// The name of a range.
+fn word(range: Range) -> &'static str {
+    RANGES.iter().find(|(_, known)| *known == range).map_or("", |(word, _)| word)
+}
+
+/// Whether a field is a colour with channels above 1.
+fn is_bright(field: &Field<'_>) -> bool {
+    let channels = if field.is_array() { field.array("a colour") } else { Some(vec![field.clone()]) };
+    channels.into_iter().flatten().any(|x| x.is_number() && x.number().is_some_and(|x| x > 1.0))
 }
 
 /// What a texture is; a bitmap if nothing is said.

@@ -5,6 +5,7 @@ mod fuzz;
 mod meshes;
 mod models;
 mod ply;
+mod textures;
 
 use glam::{Affine3A, Vec2, Vec3};
 

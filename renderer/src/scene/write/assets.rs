@@ -180,7 +180,7 @@ fn meaning(file: &Path, image: &Image) -> Option<Meaning> {
 }
 
 /// The least that an image has to be allowed.
-fn range(image: &Image) -> Range {
+pub(super) fn range(image: &Image) -> Range {
     let numbers = floats(image);
     match numbers.iter().flatten().fold((0.0_f32, 1.0_f32), |(low, high), x| (low.min(*x), high.max(*x))) {
         (low, _) if low < 0.0 => Range::Height,

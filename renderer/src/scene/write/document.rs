@@ -4,7 +4,7 @@ use glam::{Affine2, Affine3A, Mat3, Vec3};
 use toml::{Table, Value};
 
 use super::Extent;
-use super::assets::{Assets, ImageName};
+use super::assets::{self, Assets, ImageName};
 use super::materials::material;
 use super::text::number;
 use crate::scene::image::Range;
@@ -76,6 +76,8 @@ pub(super) fn rgb(c: Vec3) -> Value {
 /// The names of what others refer to.
 pub(super) struct Names {
     pub(super) textures: Vec<String>,
+    /// The least that each texture has to be allowed.
+    ranges: Vec<Range>,
     pub(super) materials: Vec<String>,
 }
 
@@ -112,6 +114,7 @@ pub(super) fn document(d: &Description, assets: &mut Assets, extent: Extent) -> 
     };
     let names = Names {
         textures: texture_names(d),
+        ranges: ranges(d),
         materials: d.materials.iter().map(|material| material.name.clone()).collect(),
     };
     add("render", render(&d.render, extent).into());
@@ -126,9 +129,8 @@ pub(super) fn document(d: &Description, assets: &mut Assets, extent: Extent) -> 
     add("portals", Value::Array(d.portals.iter().map(portal).collect()));
     let lights = d.lights.iter().enumerate().map(|(i, light)| self::light(i, light, extent).into());
     add("lights", Value::Array(lights.collect()));
-    let textures = d.textures.iter().zip(&names.textures);
-    let textures =
-        textures.map(|(t, name)| (name.clone(), texture(t, &d.images, &names, assets, extent).into()));
+    let textures = names.textures.iter().enumerate();
+    let textures = textures.map(|(i, name)| (name.clone(), texture(i, d, &names, assets, extent).into()));
     add("textures", Table::from_iter(textures).into());
     let materials = d.materials.iter().filter(|m| m.name != BLACK);
     let materials = materials.map(|m| (m.name.clone(), material(m, &names, extent).into()));
@@ -166,6 +168,24 @@ fn texture_names(d: &Description) -> Vec<String> {
         names.push(free.unwrap_or(plain));
     }
     names
+}
+
+/// The least that each texture has to be allowed: what is made of others gives what they give.
+fn ranges(d: &Description) -> Vec<Range> {
+    let mut ranges: Vec<Range> = Vec::with_capacity(d.textures.len());
+    for texture in &d.textures {
+        let own = match texture {
+            Texture::Bitmap(bitmap) => assets::range(&d.images[bitmap.image]),
+            Texture::Checker { colors, .. } | Texture::Mix { colors, .. } | Texture::Product(colors) => {
+                let is_light = colors.iter().any(|c| c.value.max_element() > 1.0);
+                if is_light { Range::Radiance } else { Range::Unit }
+            }
+            Texture::VertexColor { .. } => Range::Unit,
+        };
+        // In canonical descriptions these come before.
+        ranges.push(texture.references().map(|part| ranges[part]).fold(own, Range::max));
+    }
+    ranges
 }
 
 fn render(r: &RenderSettings, extent: Extent) -> Table {
@@ -318,32 +338,28 @@ fn light(index: usize, light: &PunctualLight, extent: Extent) -> Table {
     t.table
 }
 
-fn texture(texture: &Texture, images: &[Image], names: &Names, assets: &mut Assets, extent: Extent) -> Table {
+fn texture(index: usize, d: &Description, names: &Names, assets: &mut Assets, extent: Extent) -> Table {
     let mut t = Entries::new(extent);
     let colors = |colors: &[Color; 2]| Value::Array(colors.iter().map(|c| names.color(c)).collect());
-    let range = |t: &mut Entries, colors: &[Color; 2]| {
-        let is_light = colors.iter().any(|c| c.value.max_element() > 1.0);
-        let range = if is_light { Range::Radiance } else { Range::Unit };
-        t.word("range", &range, &Range::Unit, RANGES);
-    };
-    match texture {
-        Texture::Bitmap(bitmap) => self::bitmap(&mut t, bitmap, &images[bitmap.image], assets),
+    let range = |t: &mut Entries| t.word("range", &names.ranges[index], &Range::Unit, RANGES);
+    match &d.textures[index] {
+        Texture::Bitmap(bitmap) => self::bitmap(&mut t, bitmap, &d.images[bitmap.image], assets),
         Texture::Checker { squares_from_uv, colors: both } => {
             t.put("type", "checker");
             t.put("colors", colors(both));
-            range(&mut t, both);
+            range(&mut t);
             map_of_uv(&mut t, squares_from_uv);
         }
         Texture::Mix { colors: both, weight } => {
             t.put("type", "mix");
             t.put("colors", colors(both));
             t.put("weight", names.scalar(weight));
-            range(&mut t, both);
+            range(&mut t);
         }
         Texture::Product(both) => {
             t.put("type", "product");
             t.put("factors", colors(both));
-            range(&mut t, both);
+            range(&mut t);
         }
         Texture::VertexColor { channel } => {
             t.put("type", "vertex_color");

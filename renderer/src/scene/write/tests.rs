@@ -513,6 +513,25 @@ fn random(seed: u64) -> Description {
     }
 }
 
+/// What is made of bright textures is as bright, though nothing in it says so.
+#[test]
+fn ranges_of_whole_trees_are_written() {
+    let text = r#"
+        [camera]
+        position = [0, 0, 4]
+        target = [0, 0, 0]
+        fov = 40
+        [textures]
+        squares = { type = "checker", colors = [3, 5], range = "radiance" }
+        tinted = { type = "product", factors = ["squares", 0.5], range = "radiance" }
+        [[shapes]]
+        type = "quad"
+        emission = "tinted"
+        "#;
+    let scene = load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false)).unwrap();
+    check("a tree", &scene.description);
+}
+
 #[test]
 fn what_is_written_is_short() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenes/cornell.toml");

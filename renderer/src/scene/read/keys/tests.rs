@@ -7,8 +7,8 @@ use super::table::{Key, Value};
 use super::*;
 use crate::scene::{Description, Error, Files, load_bytes};
 
-/// Keys whose limits depend on others, so that the largest alone is refused.
-const DEPENDENT: [&str; 9] = [
+/// Keys whose limits depend on others, or on where they stand, so that the largest alone is refused.
+const DEPENDENT: [&str; 11] = [
     "size",
     "width",
     "height",
@@ -18,6 +18,8 @@ const DEPENDENT: [&str; 9] = [
     "factors",
     "anisotropy_rotation",
     "radius of shape",
+    "range of parameter",
+    "range of normal_map",
 ];
 
 /// Files that examples name.

@@ -34,7 +34,8 @@ static TEXTURE_KEYS: [Key; 1] = [Key::new(
         ("radiance", "0 to 1e9, for what emits"),
         ("height", "anything, for bump maps"),
     ]),
-    "What its values may be.",
+    "What its values may be. What takes numbers or colours up to 1 takes textures of range `\"unit\"` only, and what emits \
+     none of range `\"height\"`.",
 )
 .or("\"unit\" but for `emission` and `bump_map`")];
 
