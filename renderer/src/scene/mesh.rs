@@ -1,6 +1,6 @@
 //! What mesh files of all formats become.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -123,6 +123,7 @@ pub(super) fn model_scene() -> Description {
         lights: Vec::new(),
         images: Vec::new(),
         textures: Vec::new(),
+        texture_names: BTreeMap::new(),
         materials: Vec::new(),
         shapes: Vec::new(),
         groups: Vec::new(),

@@ -25,6 +25,8 @@ mod tests;
 mod texture;
 mod write;
 
+use std::collections::BTreeMap;
+
 pub(crate) use affine::is_similarity;
 pub use bounds::Bounds;
 pub use camera::*;
@@ -64,6 +66,8 @@ pub struct Description {
     pub images: Vec<Image>,
     /// Textures, in the order in which materials refer to them.
     pub textures: Vec<Texture>,
+    /// The names that the scene gives to textures, by their indices; the others have none.
+    pub texture_names: BTreeMap<usize, String>,
     /// Materials, in the order in which shapes refer to them.
     pub materials: Vec<Material>,
     /// Shapes that are in one place.

@@ -1,6 +1,6 @@
 //! From placed nodes to a description.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3};
@@ -81,6 +81,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             lights: self.lights,
             images: self.meshes.materials.textures.images,
             textures: self.meshes.materials.textures.textures,
+            texture_names: BTreeMap::new(),
             materials: self.meshes.materials.list,
             shapes: self.shapes,
             groups: self.groups,

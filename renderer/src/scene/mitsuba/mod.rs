@@ -26,6 +26,8 @@ mod transform;
 mod tree;
 mod view;
 
+use std::collections::BTreeMap;
+
 use bsdf::Materials;
 use emitter::Emitters;
 use mesh::Meshes;
@@ -90,6 +92,7 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
         lights: emitters.lights,
         images: textures.images,
         textures: textures.textures,
+        texture_names: BTreeMap::new(),
         materials,
         shapes,
         groups,

@@ -84,6 +84,7 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
         environment: found?,
         portals,
         lights,
+        texture_names: parts.textures.names(),
         images: parts.textures.images,
         textures: parts.textures.textures,
         materials: parts.materials.done(),

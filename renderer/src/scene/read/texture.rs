@@ -1,6 +1,6 @@
 //! Textures: by name, and as tables in the place of numbers and colours.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use device::material::texture::{Channel, Wrap};
 use glam::{Affine2, Mat2, Vec2, Vec3};
@@ -111,6 +111,15 @@ impl<'a> Textures<'a> {
         for i in 0..self.named.len() {
             self.named_at(i);
         }
+    }
+
+    /// The names of textures, by their indices.
+    pub(super) fn names(&self) -> BTreeMap<usize, String> {
+        let read = self.named.iter().filter_map(|(name, state)| match state {
+            Named::Read(Some(index)) => Some((*index, (*name).to_owned())),
+            _ => None,
+        });
+        read.collect()
     }
 
     /// The index of a texture with a name, read now if it has not been.

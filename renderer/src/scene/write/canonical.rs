@@ -112,6 +112,8 @@ fn order_textures(d: &mut Description) {
         }
     }
     d.textures = textures;
+    let names = std::mem::take(&mut d.texture_names);
+    d.texture_names = names.into_iter().map(|(index, name)| (new[index] as usize, name)).collect();
     d.materials.iter_mut().for_each(|material| material.for_each_texture(renumber));
     all_shapes(d).for_each(|shape| renumber(&mut shape.emission.texture));
 }
@@ -223,12 +225,39 @@ fn settle_names(d: &mut Description) {
         &mut material.name
     });
     distinguish(names, |_| "material".to_owned());
+    name_textures(d);
     distinguish(d.shapes.iter_mut().map(|s| &mut s.name), |i| format!("shapes[{i}]"));
     distinguish(d.lights.iter_mut().map(|l| &mut l.name), |i| format!("lights[{i}]"));
     distinguish(d.groups.iter_mut().map(|g| &mut g.name), |_| "group".to_owned());
     for group in &mut d.groups {
         let place = format!("groups.{}.shapes", toml_key(&group.name));
         distinguish(group.shapes.iter_mut().map(|s| &mut s.name), |i| format!("{place}[{i}]"));
+    }
+}
+
+/// Gives names to textures that have none: those of their files, or what they are.
+fn name_textures(d: &mut Description) {
+    let plain = |texture: &Texture| match texture {
+        Texture::Bitmap(bitmap) => {
+            let stem = d.images[bitmap.image].file.as_ref().and_then(|f| f.file_stem());
+            stem.map_or("image".to_owned(), |stem| stem.to_string_lossy().into_owned())
+        }
+        Texture::Checker { .. } => "checker".to_owned(),
+        Texture::Mix { .. } => "mix".to_owned(),
+        Texture::Product(_) => "product".to_owned(),
+        Texture::VertexColor { .. } => "vertex color".to_owned(),
+    };
+    // Names that are given are taken first.
+    let mut names: Vec<_> = d.texture_names.iter().map(|(i, name)| (*i, name.clone())).collect();
+    let nameless = d.textures.iter().enumerate().filter(|(i, _)| !d.texture_names.contains_key(i));
+    names.extend(nameless.map(|(i, texture)| (i, plain(texture))));
+    let mut taken = HashSet::new();
+    for (i, name) in names {
+        // Words that begin so are colours.
+        let plain = name.trim_start_matches('#').to_owned();
+        let numbered = (2..).map(|n| format!("{plain}-{n}"));
+        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| taken.insert(name.clone()));
+        d.texture_names.insert(i, free.unwrap_or(plain));
     }
 }
 

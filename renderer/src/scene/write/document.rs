@@ -113,7 +113,7 @@ pub(super) fn document(d: &Description, assets: &mut Assets, extent: Extent) -> 
         top.put_unless(is_empty, key, value);
     };
     let names = Names {
-        textures: texture_names(d),
+        textures: d.texture_names.values().cloned().collect(),
         ranges: ranges(d),
         materials: d.materials.iter().map(|material| material.name.clone()).collect(),
     };
@@ -145,29 +145,6 @@ pub(super) fn document(d: &Description, assets: &mut Assets, extent: Extent) -> 
     add("groups", groups.into());
     add("instances", instances(d, assets));
     top.table
-}
-
-/// Names for textures: those of their files, or what they are.
-fn texture_names(d: &Description) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for texture in &d.textures {
-        let plain = match texture {
-            Texture::Bitmap(bitmap) => {
-                let stem = d.images[bitmap.image].file.as_ref().and_then(|f| f.file_stem());
-                stem.map_or("image".to_owned(), |stem| stem.to_string_lossy().into_owned())
-            }
-            Texture::Checker { .. } => "checker".to_owned(),
-            Texture::Mix { .. } => "mix".to_owned(),
-            Texture::Product(_) => "product".to_owned(),
-            Texture::VertexColor { .. } => "vertex color".to_owned(),
-        };
-        // Words that begin so are colours.
-        let plain = plain.trim_start_matches('#').to_owned();
-        let numbered = (2..).map(|n| format!("{plain}-{n}"));
-        let free = std::iter::once(plain.clone()).chain(numbered).find(|name| !names.contains(name));
-        names.push(free.unwrap_or(plain));
-    }
-    names
 }
 
 /// The least that each texture has to be allowed: what is made of others gives what they give.

@@ -505,6 +505,10 @@ fn random(seed: u64) -> Description {
             .collect(),
         lights: (0..r.below(4)).map(|_| r.light()).collect(),
         images,
+        texture_names: (0..textures.len())
+            .filter(|i| i % 3 != 1)
+            .map(|i| (i, format!("t{}", i % 4)))
+            .collect(),
         textures,
         materials,
         shapes,
@@ -545,6 +549,36 @@ fn what_is_written_is_short() {
     ] {
         assert!(text.contains(line), "{line}\nnot in\n{text}");
     }
+}
+
+/// Paths hold the names of the file; what has none is not called as something else is.
+#[test]
+fn textures_keep_their_names() {
+    let text = r#"
+        [camera]
+        position = [0, 0, 4]
+        target = [0, 0, 0]
+        fov = 40
+        [textures]
+        wood = { type = "checker", colors = [0.5, "checker"] }
+        checker = { type = "mix", colors = [{ type = "checker", colors = [0, 1] }, 0.25], weight = 0.5 }
+        unused = { type = "vertex_color" }
+        [[shapes]]
+        type = "quad"
+        emission = "wood"
+        "#;
+    let scene = load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false)).unwrap().description;
+    let all = SceneValues::from(write(&scene, Path::new("scene.toml"), Extent::Short)).list();
+    for (path, value) in [
+        ("textures.wood.colors", r#"[0.5, "checker"]"#),
+        ("textures.checker.colors", r#"["checker-2", 0.25]"#),
+        ("textures.checker-2.colors", "[0, 1]"),
+        ("textures.unused.type", r#""vertex_color""#),
+        ("shapes.0.emission", r#""wood""#),
+    ] {
+        assert!(all.contains(&(path.to_owned(), value.to_owned())), "{path} is not in {all:#?}");
+    }
+    check("names", &scene);
 }
 
 #[test]
