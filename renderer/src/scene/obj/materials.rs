@@ -2,7 +2,7 @@
 //!
 //! A material with any physically based statement (`Pr`, `Pm`, `Ps`, `Pc`, `Pcr`, `aniso`, `anisor`, or their textures)
 //! becomes the material of glTF: base colour `Kd`, metallic `Pm`, roughness `Pr`, sheen `Ps` (white, with a roughness of
-//! 0.3), clear coat `Pc` and `Pcr`, index of refraction `Ni`. The others are what their illumination model comes nearest to:
+//! 0.3), clear coat `Pc` and `Pcr`, index of refraction `Ni`; `Ks`, `map_Ks` and `Ns` do not count. The others are what their illumination model comes nearest to:
 //!
 //! | `illum` | becomes |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! Roughness follows from the exponent `Ns`: α = √(2/(Ns + 2)) (Walter et al. 2007, §5.3). `d` is the part of the surface
 //! that is there, except of dielectrics. Bump maps are heights in metres, times `-bm`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use glam::{Affine2, Mat2, Vec2, Vec3};
@@ -47,6 +47,8 @@ pub(super) struct Textures<'a> {
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
     read: HashMap<(String, Meaning), Option<usize>>,
+    /// Libraries with materials whose highlights are left out.
+    without_highlights: HashSet<String>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
@@ -66,6 +68,7 @@ impl<'a> Textures<'a> {
             images: Vec::new(),
             textures: Vec::new(),
             read: HashMap::new(),
+            without_highlights: HashSet::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
         }
@@ -118,6 +121,27 @@ impl<'a> Textures<'a> {
         Some(self.textures.len() - 1)
     }
 
+    /// Warns, once a library, of a physically based material with statements that only others follow.
+    fn warn_of_highlights(&mut self, m: &MtlMaterial) {
+        let has_color = m.color(Tint::Specular).is_some_and(|color| color != Vec3::ZERO);
+        let said = [
+            ("Ks", has_color),
+            ("map_Ks", m.map(Map::Specular).is_some()),
+            ("Ns", m.number(Number::Exponent).is_some()),
+        ];
+        let said: Vec<_> = said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key).collect();
+        // An exponent alone is that of no highlight.
+        if said.is_empty() || said == ["Ns"] || !self.without_highlights.insert(self.library.clone()) {
+            return;
+        }
+        let message = format!(
+            "material {} is physically based, so that its {} and those of others like it are left out",
+            quoted(&m.name),
+            said.join(", ")
+        );
+        self.warnings.push(Problem::of_file(self.library.as_str(), message));
+    }
+
     fn image(&mut self, map: &MapFile, meaning: Meaning) -> Option<usize> {
         let shown = self.folder.join(&map.file).display().to_string();
         let key = (shown.clone(), meaning);
@@ -151,6 +175,9 @@ pub(super) fn plain(name: &str) -> Material {
 /// The material, and the radiance that its surfaces emit.
 pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Material, Color) {
     let kind = if is_physical(m) { gltf(m, textures) } else { classic(m, textures) };
+    if is_physical(m) {
+        textures.warn_of_highlights(m);
+    }
     let is_clear = matches!(kind, MaterialKind::Dielectric(_));
     let mut material = Material::new(&m.name, kind);
     let map = m.map(Map::Emission);
@@ -219,7 +246,11 @@ fn gltf(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
         metallic: textures.scalar(metallic, m.map(Map::Metallic)),
         roughness: textures.scalar(roughness, m.map(Map::Roughness)),
         sheen_color: textures.color(Vec3::splat(sheen), m.map(Map::Sheen)),
-        sheen_roughness: Scalar::new(SHEEN_ROUGHNESS),
+        sheen_roughness: if sheen > 0.0 {
+            Scalar::new(SHEEN_ROUGHNESS)
+        } else {
+            GltfMaterial::DEFAULT.sheen_roughness
+        },
         clearcoat: Scalar::new(number(Number::Coat)),
         clearcoat_roughness: Scalar::new(number(Number::CoatRoughness)),
         anisotropy: Scalar::new(number(Number::Anisotropy)),

@@ -148,7 +148,8 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Pr
                 break;
             }
         }
-        warnings.extend(library.warning.take().map(|m| Problem::at_line(file, line, &text, whole, m)));
+        let found = library.warnings.drain(..);
+        warnings.extend(found.map(|m| Problem::at_line(file, line, &text, whole.clone(), m)));
     }
     if problems.is_empty() { Ok((library.materials, warnings)) } else { Err(problems) }
 }
@@ -157,10 +158,12 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Pr
 struct Library {
     materials: Vec<MtlMaterial>,
     names: BTreeSet<String>,
-    /// Statements that have been warned of.
+    /// Statements and options that have been warned of.
     warned: BTreeSet<String>,
+    /// The statements of the last material.
+    said: BTreeSet<String>,
     /// What is suspicious about the line at hand.
-    warning: Option<String>,
+    warnings: Vec<String>,
 }
 
 impl Library {
@@ -169,21 +172,36 @@ impl Library {
         if *keyword == "newmtl" {
             let name = rest_of(text, rest).ok_or((None, "a material needs a name".to_owned()))?;
             if !self.names.insert(name.to_owned()) {
-                self.warning = Some(format!("material {} is there already; the first counts", quoted(name)));
+                self.warnings.push(format!("material {} is there already; the first counts", quoted(name)));
             }
+            self.said.clear();
             self.materials.push(MtlMaterial { name: name.into(), ..MtlMaterial::default() });
             return Ok(());
         }
         let Some(material) = self.materials.last_mut() else {
             return Err((None, "this belongs to no material; begin one with newmtl".into()));
         };
+        let counts = NUMBERS.iter().any(|(name, ..)| name == keyword)
+            || MAPS.iter().any(|(name, _)| name == keyword)
+            || ["Kd", "Ks", "Ke", "Tr", "illum"].contains(keyword);
+        if counts && !self.said.insert((*keyword).to_owned()) {
+            let message =
+                format!("material {} has {keyword} already; the last counts", quoted(&material.name));
+            self.warnings.push(message);
+        }
         if let Some((_, number, lo, hi)) = NUMBERS.iter().find(|(name, ..)| name == keyword) {
-            let rest = if rest.first().is_some_and(|w| w.1 == "-halo") { &rest[1..] } else { rest };
+            let has_halo = rest.first().is_some_and(|w| w.1 == "-halo");
+            let rest = if has_halo { &rest[1..] } else { rest };
+            if has_halo && self.warned.insert("-halo".to_owned()) {
+                self.warnings.push(not_applied("-halo", keyword));
+            }
             material.numbers[*number as usize] = Some(number_in(rest, *lo, *hi)?);
             return Ok(());
         }
         if let Some((name, map)) = MAPS.iter().find(|(name, _)| name == keyword) {
-            let found = map_file(line, text, rest, name)?;
+            let (found, left_out) = map_file(line, text, rest, name)?;
+            let new = left_out.into_iter().filter(|option| self.warned.insert((*option).to_owned()));
+            self.warnings.extend(new.map(|option| not_applied(option, name)));
             material.maps.retain(|(other, _)| other != map);
             material.maps.push((*map, found));
             return Ok(());
@@ -204,7 +222,7 @@ impl Library {
         if let Some(material) = self.materials.last_mut()
             && too_bright(material)
         {
-            self.warning = Some("a surface reflects no more than 1; the colour is clamped".into());
+            self.warnings.push("a surface reflects no more than 1; the colour is clamped".into());
             material.colors[..2].iter_mut().flatten().for_each(|c| *c = c.min(Vec3::ONE));
         }
         Ok(())
@@ -232,8 +250,12 @@ impl Library {
         }
         let known = KNOWN.contains(&keyword);
         let what = if known { "is not supported" } else { "is not known" };
-        self.warning = Some(format!("the statement {} {what}, and left out", quoted(keyword)));
+        self.warnings.push(format!("the statement {} {what}, and left out", quoted(keyword)));
     }
+}
+
+fn not_applied(option: &str, keyword: &str) -> String {
+    format!("the option {} of {keyword} is not supported, and left out", quoted(option))
 }
 
 /// All of a line from its second word on: names may have spaces.
@@ -277,8 +299,14 @@ fn color(words: &[Word<'_>], most: f32) -> Result<Vec3, Complaint> {
     }
 }
 
-/// Options, and the name of a file.
-fn map_file(line: usize, text: &str, mut words: &[Word<'_>], keyword: &str) -> Result<MapFile, Complaint> {
+/// Options, and the name of a file; and the options that would change something, and are not supported.
+fn map_file<'a>(
+    line: usize,
+    text: &str,
+    mut words: &[Word<'a>],
+    keyword: &str,
+) -> Result<(MapFile, Vec<&'a str>), Complaint> {
+    let mut left_out = Vec::new();
     let mut map = MapFile {
         file: String::new(),
         line,
@@ -326,10 +354,20 @@ fn map_file(line: usize, text: &str, mut words: &[Word<'_>], keyword: &str) -> R
                 return Err((Some(span.clone()), format!("unknown option {} of {keyword}", quoted(other))));
             }
         };
+        let is_default = match *option {
+            "-blendu" | "-blendv" => word == "on",
+            "-cc" => word == "off",
+            "-boost" => at(0, 0.0)? == 0.0,
+            "-mm" => [at(0, 0.0)?, at(1, 1.0)?] == [0.0, 1.0],
+            "-t" => [at(0, 0.0)?, at(1, 0.0)?, at(2, 0.0)?] == [0.0; 3],
+            "-texres" | "-type" => false,
+            _ => true,
+        };
+        left_out.extend((!is_default).then_some(*option));
         words = rest.get(used..).unwrap_or_default();
     }
     let file = rest_of(text, words).ok_or((None, format!("{keyword} needs the name of an image")))?;
     // As on Windows.
     map.file = file.replace('\\', "/");
-    Ok(map)
+    Ok((map, left_out))
 }

@@ -69,6 +69,8 @@ struct Scan<'a> {
     total: Counts,
     normals: Seen,
     uvs: Seen,
+    /// Whether there are curves and surfaces other than faces.
+    has_free_form: bool,
     out: Scanned,
     /// Faces and their materials, which follow all that they refer to.
     faces: String,
@@ -147,6 +149,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Ve
         total: Counts::of(bytes),
         normals: Seen::default(),
         uvs: Seen::default(),
+        has_free_form: false,
         out,
         faces: String::new(),
         problems: Vec::new(),
@@ -223,6 +226,13 @@ impl Scan<'_> {
                     keyword,
                     rest.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(" "),
                 );
+                Ok(())
+            }
+            "cstype" | "curv" | "curv2" | "surf" if !self.has_free_form => {
+                self.has_free_form = true;
+                let message = "free-form curves and surfaces are not supported, and left out";
+                let whole = words[0].0.start..words[words.len() - 1].0.end;
+                self.out.warnings.push(Problem::at_line(self.file, line, text, whole, message));
                 Ok(())
             }
             _ => Ok(()),

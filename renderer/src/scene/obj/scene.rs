@@ -83,6 +83,13 @@ fn shape(
     }))
 }
 
+/// The files that a line names: one, whose name may have spaces, or if that is not there several between spaces.
+fn library_names<'a>(files: &Files, names: &'a str) -> Vec<&'a str> {
+    let is_there = |name: &str| files.resolve(name).is_ok_and(|path| path.is_file());
+    let several: Vec<_> = names.split_ascii_whitespace().collect();
+    if !is_there(names) && several.iter().any(|name| is_there(name)) { several } else { vec![names] }
+}
+
 /// The materials of faces without one, and of all names that the file uses, with the light that they emit.
 fn read_materials(
     file: &str,
@@ -91,7 +98,11 @@ fn read_materials(
     textures: &mut Textures<'_>,
 ) -> Result<Vec<(Material, Color)>, Error> {
     let mut known = HashMap::new();
-    for (line, name) in &scanned.libraries {
+    let libraries = scanned
+        .libraries
+        .iter()
+        .flat_map(|(line, names)| library_names(files, names).into_iter().map(move |name| (line, name)));
+    for (line, name) in libraries {
         let path = files.resolve(name);
         let read = path.and_then(|path| Ok((read_regular(&path, MAX_SCENE_BYTES)?, path)));
         match read {

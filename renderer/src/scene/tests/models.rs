@@ -146,7 +146,33 @@ fn suspicious_libraries_are_read_with_a_warning() {
         let warnings = load_model(&text).unwrap_or_else(|e| panic!("{}", e.report(false))).warnings;
         warnings.into_iter().map(|w| w.to_string().rsplit_once('/').unwrap().1.to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(of("Kd 1\nKa 1 1 1\nillum 2\nd -halo 1"), Vec::<String>::new());
+    assert_eq!(of("Kd 1\nKa 1 1 1\nillum 2\nd 1\nTr 0"), Vec::<String>::new());
+    assert_eq!(of("d -halo 1"), ["a b.mtl:3:1: the option \"-halo\" of d is not supported, and left out"]);
+    assert_eq!(
+        of("Kd 1\nKd 0.5\nmap_Kd a b.png\nmap_Kd a b.png"),
+        [
+            "a b.mtl:4:1: material \"lamp\" has Kd already; the last counts",
+            "a b.mtl:6:1: material \"lamp\" has map_Kd already; the last counts",
+        ]
+    );
+    let options = "-mm 0 1 -t 0 0 0 -cc off -blendu on -blendv on -boost 0";
+    assert_eq!(of(&format!("map_Kd {options} a b.png")), Vec::<String>::new());
+    for option in ["-mm 0.5 1", "-mm 0 2", "-t 0 0.1", "-cc on", "-blendu off", "-texres 64", "-type sphere"]
+    {
+        let name = option.split(' ').next().unwrap();
+        assert_eq!(
+            of(&format!("map_Kd {option} a b.png\nbump {option} a b.png")),
+            [format!("a b.mtl:3:1: the option \"{name}\" of map_Kd is not supported, and left out")]
+        );
+    }
+    let highlights = |keys: &str| {
+        format!(
+            "a b.mtl: material \"lamp\" is physically based, so that its {keys} and those of others like it are left out"
+        )
+    };
+    assert_eq!(of("Pr 0.5\nKs 0.5\nNs 9\nmap_Ks a b.png"), [highlights("Ks, map_Ks, Ns")]);
+    assert_eq!(of("Pr 0.5\nKs 0 0 0\nNs 9"), Vec::<String>::new());
+    assert_eq!(of("Ks 0.5\nNs 9\nmap_Ks a b.png"), Vec::<String>::new());
     assert_eq!(
         of("Tf 1 1 1\nTf 1 1 1\nPx 3"),
         [
@@ -160,6 +186,39 @@ fn suspicious_libraries_are_read_with_a_warning() {
         of("Ke 1\nd 0.5"),
         ["a b.mtl: material \"lamp\" emits light, and is not transparent therefore"]
     );
+}
+
+#[test]
+fn a_line_may_name_several_libraries() {
+    let folder = folder("newmtl red stone\nKd 1 0 0\n");
+    let obj = OBJ.replace("mtllib a b.mtl", "mtllib one.mtl two.mtl");
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    std::fs::write(folder.path().join("one.mtl"), "newmtl red stone\nKd 0 1 0\n").unwrap();
+    std::fs::write(folder.path().join("two.mtl"), "newmtl lamp\nKd 0 0 1\n").unwrap();
+    let load_it = || load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
+    let color = |scene: &Description, name: &str| {
+        let material = scene.materials.iter().find(|m| m.name == name).unwrap();
+        let MaterialKind::Diffuse(p) = material.kind else { panic!("{material:?}") };
+        p.reflectance.value
+    };
+    let loaded = load_it();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    assert_eq!(color(&loaded.description, "red stone"), Vec3::Y);
+    assert_eq!(color(&loaded.description, "lamp"), Vec3::Z);
+    // A single file of that name comes first.
+    std::fs::write(folder.path().join("one.mtl two.mtl"), "newmtl lamp\nKd 1 1 0\n").unwrap();
+    assert_eq!(color(&load_it().description, "lamp"), Vec3::new(1.0, 1.0, 0.0));
+}
+
+#[test]
+fn free_form_geometry_is_left_out_with_a_warning() {
+    let folder = folder("newmtl red stone\nnewmtl lamp\n");
+    let obj = format!("{OBJ}cstype bezier\ndeg 1 1\nsurf 0 1 0 1 1 2 3 4\nparm u 0 1\nparm v 0 1\nend\n");
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    let warnings = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap().warnings;
+    let line = OBJ.lines().count() + 1;
+    let message = format!(":{line}:1: free-form curves and surfaces are not supported, and left out");
+    assert!(warnings.len() == 1 && warnings[0].to_string().ends_with(&message), "{warnings:?}");
 }
 
 #[test]
