@@ -223,6 +223,11 @@ impl<'a> Field<'a> {
         None
     }
 
+    /// Says at the key what is suspicious.
+    pub(crate) fn warn(&self, message: &str) {
+        self.src.warn(self.src.problem(self.key_span.clone(), message));
+    }
+
     /// Reports that the value is wrong: `"key" RULE, not VALUE`.
     pub(crate) fn reject<T>(&self, rule: &str) -> Option<T> {
         self.fail(&format!("{rule}, not {}", self.written()))

@@ -95,6 +95,11 @@ fn lens(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<Lens
         blades => Some(blades),
     });
     let rotation = section.get("rotation").map_or(Some(0.0), |f| f.number_in(-360.0, 360.0));
+    if let Some(field) = section.get("rotation")
+        && (blades, rotation.is_some_and(|r| r != 0.0)) == (Some(0), true)
+    {
+        field.warn("\"rotation\" has no effect without \"blades\": the aperture is round");
+    }
     let focus_distance = focus_distance(section, frame);
     Some(Lens { radius: radius?, focus_distance: focus_distance?, blades: blades?, rotation: rotation? })
 }

@@ -1,5 +1,6 @@
 //! `[groups]` and `[[instances]]`.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use glam::{Affine3A, DAffine3, Vec3};
@@ -7,6 +8,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 use super::keys;
 use super::shape::{self, Parts, TOO_FAR};
 use super::transform::{similarity_scale, transform, unusable};
+use super::unused;
 use crate::input::file::read_regular;
 use crate::input::{Field, Section, hint, quoted, quoted_path};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
@@ -51,6 +53,8 @@ pub(super) fn instanced(top: &Section<'_>, parts: &mut Parts<'_>, files: &Files)
     });
     let places = places(top, &read, files);
     let mut found = Instanced { instances: places?, ..Instanced::default() };
+    let placed: HashSet<_> = found.instances.iter().map(|i| i.group as usize).collect();
+    unused::warn_of_others(top, "groups", &placed.into_iter().map(|i| read[i].name).collect());
     for (index, Read { name, shapes, .. }) in read.into_iter().enumerate() {
         let (emitting, shapes): (Vec<_>, Vec<_>) = shapes?.into_iter().partition(Shape::emits);
         let name = name.to_owned();

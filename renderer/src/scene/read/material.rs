@@ -247,6 +247,7 @@ impl Reader<'_, '_, '_> {
     fn conductor(&mut self) -> Option<MaterialKind> {
         let (eta_k, facets, scattering) = (eta_k(&self.section), self.facets(true), self.scattering());
         let ((eta, k), facets) = (eta_k?, Facets { scattering: scattering? as u32, ..facets? });
+        self.warn_of_smoothness(&facets);
         Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets)))
     }
 
@@ -258,6 +259,7 @@ impl Reader<'_, '_, '_> {
                 "is \"compensated\", which dielectrics have for distribution = \"ggx\" only; \"random_walk\" goes with both",
             );
         }
+        self.warn_of_smoothness(&facets);
         Some(MaterialKind::Dielectric(DielectricMaterial { facets, ior: ior?, reserved: [0; 3] }))
     }
 
@@ -297,7 +299,7 @@ impl Reader<'_, '_, '_> {
         let ior = number("ior", default.ior, (1.0, 10.0));
         let iridescence_ior = number("iridescence_ior", default.iridescence_ior, (1.0, 10.0));
         let rotation = self.section.get("anisotropy_rotation").map_or(Some([1.0, 0.0]), |f| rotation(&f));
-        Some(MaterialKind::Gltf(GltfMaterial {
+        let material = GltfMaterial {
             base_color: base_color?,
             specular_color: specular_color?,
             sheen_color: sheen_color?,
@@ -315,7 +317,46 @@ impl Reader<'_, '_, '_> {
             ior: ior?,
             iridescence_ior: iridescence_ior?,
             ..default
-        }))
+        };
+        self.warn_of_idle_layers(&material);
+        Some(MaterialKind::Gltf(material))
+    }
+
+    /// Warns of what is said of layers that are not there.
+    fn warn_of_idle_layers(&self, m: &GltfMaterial) {
+        let default = GltfMaterial::DEFAULT;
+        let (coat, film) = (m.clearcoat.is(0.0), m.iridescence.is(0.0));
+        let (sheen, grain) = (m.sheen_color.value == Vec3::ZERO, m.anisotropy.is(0.0));
+        let thickness = m.iridescence_thickness != default.iridescence_thickness;
+        let roughness = m.sheen_roughness != default.sheen_roughness;
+        for (key, strength, is_idle) in [
+            ("anisotropy_rotation", "anisotropy", grain && m.rotation != default.rotation),
+            (
+                "clearcoat_roughness",
+                "clearcoat",
+                coat && m.clearcoat_roughness != default.clearcoat_roughness,
+            ),
+            ("sheen_roughness", "sheen_color", sheen && roughness),
+            ("iridescence_ior", "iridescence", film && m.iridescence_ior != default.iridescence_ior),
+            ("iridescence_thickness", "iridescence", film && thickness),
+        ] {
+            self.warn_if(is_idle, key, &format!("without {strength:?}, which is 0"));
+        }
+    }
+
+    /// Warns that a key has no effect.
+    fn warn_if(&self, is_idle: bool, key: &str, why: &str) {
+        if let Some(field) = self.section.get(key).filter(|_| is_idle) {
+            field.warn(&format!("{} has no effect {why}", field.name));
+        }
+    }
+
+    /// Warns of what is said of the facets of a surface that has none.
+    fn warn_of_smoothness(&self, facets: &Facets) {
+        let is_smooth = facets.alpha.iter().all(|alpha| alpha.is(0.0));
+        let why = "on a smooth surface";
+        self.warn_if(is_smooth && facets.scattering() != Scattering::None, "scattering", why);
+        self.warn_if(is_smooth && facets.distribution() != Distribution::Ggx, "distribution", why);
     }
 
     fn thin_dielectric(&self) -> Option<MaterialKind> {
@@ -333,6 +374,7 @@ impl Reader<'_, '_, '_> {
             .get("internal_reflectance")
             .map_or(Some(computed), |f| f.number_in(0.0, MAX_INTERNAL));
         let facets = facets?;
+        self.warn_of_smoothness(&facets);
         if facets.is_anisotropic() {
             let field = self.section.get("alpha").or_else(|| self.section.get("roughness"))?;
             return field.fail("differs along u and v; the coat of a plastic is as rough along both");
@@ -381,6 +423,11 @@ impl Reader<'_, '_, '_> {
         ]
         .map(|(key, default)| self.scalar(key, default, UNIT));
         let spec_trans = spec_trans?;
+        let is_idle = |strength: Option<Scalar>, of: Option<Scalar>| {
+            strength.is_some_and(|s| s.is(0.0)) && of.is_some_and(|of| !of.is(0.0))
+        };
+        self.warn_if(is_idle(clearcoat, gloss), "clearcoat_gloss", "without \"clearcoat\", which is 0");
+        self.warn_if(is_idle(sheen, sheen_tint), "sheen_tint", "without \"sheen\", which is 0");
         let eta = self.principled_eta(default.eta, !spec_trans.is(0.0));
         Some(MaterialKind::Principled(PrincipledMaterial {
             base_color: base_color?,

@@ -10,8 +10,9 @@ mod settings;
 mod shape;
 mod texture;
 mod transform;
+mod unused;
 
-use super::{Description, Files, MaterialAlone};
+use super::{Description, Environment, Files, MaterialAlone};
 use crate::input::{Error, Problem, Section, parse};
 use group::Instanced;
 use material::Materials;
@@ -98,6 +99,16 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
             "the scene has no light, so the image would be black: \
              give a shape an \"emission\", or [environment] a \"radiance\" above 0",
         );
+    }
+    if src.errors.borrow().is_empty() {
+        unused::warn(top, &description);
+        let has_openings =
+            matches!(description.environment, Some(Environment::Image { .. } | Environment::SunSky(_)));
+        if let Some(field) = top.get("portals").filter(|_| !has_openings) {
+            field.warn(
+                "\"portals\" have no effect: they are for an [environment] of type \"image\" or \"sun_sky\"",
+            );
+        }
     }
     Some(description)
 }

@@ -73,6 +73,12 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
     let dark = Some(Color::new(Vec3::ZERO));
     let emission = section.get("emission").map_or(dark, |f| parts.textures.color(&f, MAX_RADIANCE));
     let emission_two_sided = section.get("emission_sides").map_or(Some(false), |f| f.choice(SIDES));
+    if let Some(field) = section.get("emission_sides")
+        && emission_two_sided == Some(true)
+        && emission.is_some_and(|e| e.value == Vec3::ZERO)
+    {
+        field.warn("\"emission_sides\" has no effect without an \"emission\"");
+    }
     let flip_normals = section.get("flip_normals").map_or(Some(false), |f| f.boolean());
     let exact = section.get("transform").map_or(Some(DAffine3::IDENTITY), |f| transform(&f));
     let material = material(section, parts, emission);

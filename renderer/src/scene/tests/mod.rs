@@ -2,6 +2,7 @@
 
 mod files;
 mod fuzz;
+mod idle;
 mod meshes;
 mod models;
 mod ply;
