@@ -21,7 +21,7 @@ use crate::scene::{
 };
 
 /// BSDF plugins that are read.
-const KNOWN: [&str; 15] = [
+pub(super) const KNOWN: [&str; 15] = [
     "diffuse",
     "roughconductor",
     "conductor",
@@ -39,7 +39,7 @@ const KNOWN: [&str; 15] = [
     "null",
 ];
 /// Those that are not.
-const UNSUPPORTED: [&str; 9] = [
+pub(super) const UNSUPPORTED: [&str; 9] = [
     "hair",
     "measured",
     "measured_polarized",
@@ -140,15 +140,12 @@ impl<'t, 'f> Materials<'t, 'f> {
             "bumpmap" | "normalmap" => self.mapped(view, within),
             _ => self.leaf(view, around),
         };
-        // What is wrong may have left parameters unread that there are.
-        if found.is_some() {
-            view.finish(match plugin {
-                "bumpmap" => &[Class::Bsdf, Class::Texture],
-                _ if nests => &[Class::Bsdf],
-                _ => &[],
-            });
-        }
-        found
+        let children: &[_] = match plugin {
+            "bumpmap" => &[Class::Bsdf, Class::Texture],
+            _ if nests => &[Class::Bsdf],
+            _ => &[],
+        };
+        view.finish(found, children)
     }
 
     /// A material of one kind.
@@ -205,9 +202,10 @@ impl<'t, 'f> Materials<'t, 'f> {
 
     /// Reports factors of what is reflected and transmitted that are not 1, which is what nature has.
     fn untinted(&mut self, view: &View<'_>) -> Option<()> {
-        for name in ["specular_reflectance", "specular_transmittance"] {
-            let color = self.textures.color(view, name, 1.0, Quantity::Part)?;
-            if color != Color::new(Vec3::ONE) {
+        let factors = ["specular_reflectance", "specular_transmittance"]
+            .map(|name| (name, self.textures.color(view, name, 1.0, Quantity::Part)));
+        for (name, color) in factors {
+            if color? != Color::new(Vec3::ONE) {
                 return view.get(name)?.fail("is not supported unless it is 1, which is what nature has");
             }
         }

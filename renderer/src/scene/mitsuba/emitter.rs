@@ -10,9 +10,10 @@ use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
 
 /// Emitter plugins that are read outside of shapes.
-const KNOWN: [&str; 6] = ["constant", "envmap", "point", "spot", "directional", "sunsky"];
+pub(super) const KNOWN: [&str; 6] = ["constant", "envmap", "point", "spot", "directional", "sunsky"];
 /// Those that are not.
-const UNSUPPORTED: [&str; 5] = ["projector", "timed_sunsky", "directionalarea", "volumelight", "area"];
+pub(super) const UNSUPPORTED: [&str; 5] =
+    ["projector", "timed_sunsky", "directionalarea", "volumelight", "area"];
 
 /// The light that no shape emits.
 #[derive(Default)]
@@ -40,10 +41,7 @@ impl Emitters {
                 "envmap" => envmap(&view, textures),
                 _ => sunsky(&view, textures),
             };
-            // What is wrong may have left parameters unread that there are.
-            if environment.is_some() {
-                view.finish(&[]);
-            }
+            let environment = view.finish(environment, &[]);
             if self.environment.is_some() {
                 return view.error("the scene has more than one environment");
             }
@@ -55,9 +53,8 @@ impl Emitters {
             "spot" => spot(&view, textures),
             _ => directional(&view, textures),
         };
-        let kind = kind?;
-        view.finish(&[]);
-        self.lights.push(PunctualLight { name: view.name(), kind });
+        let kind = view.finish(kind, &[]);
+        self.lights.push(PunctualLight { name: view.name(), kind: kind? });
         Some(())
     }
 }

@@ -8,6 +8,7 @@
 //! Whatever is not read is named: in an error where the image would be another without it, in a warning where not.
 
 mod bsdf;
+mod cycles;
 mod emitter;
 mod extent;
 mod ior;
@@ -54,6 +55,7 @@ pub(super) fn read(
     let mut sources = Sources::default();
     let tree = tree::read(&mut sources, file, text, files, defines);
     let made = tree.and_then(|tree| {
+        cycles::check(&tree, &sources)?;
         let asked = Asked::default();
         description(&View::new(&tree, &sources, &asked, 0)?, files)
     });
@@ -74,16 +76,19 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     let Shapes { materials, shapes, groups, instances, .. } = shapes;
     let materials = materials.list;
     // What is defined here is for others to refer to.
-    scene.finish(&[
-        Class::Integrator,
-        Class::Sensor,
-        Class::Shape,
-        Class::Emitter,
-        Class::Bsdf,
-        Class::Texture,
-        Class::Film,
-        Class::Sampler,
-    ]);
+    scene.finish(
+        Some(()),
+        &[
+            Class::Integrator,
+            Class::Sensor,
+            Class::Shape,
+            Class::Emitter,
+            Class::Bsdf,
+            Class::Texture,
+            Class::Film,
+            Class::Sampler,
+        ],
+    );
     let Settings { render, camera } = settings?;
     let description = Description {
         render,

@@ -10,11 +10,11 @@ use crate::scene::{
     Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
 };
 
-const SENSORS: [&str; 3] = ["perspective", "thinlens", "orthographic"];
-const OTHER_SENSORS: [&str; 6] =
+pub(super) const SENSORS: [&str; 3] = ["perspective", "thinlens", "orthographic"];
+pub(super) const OTHER_SENSORS: [&str; 6] =
     ["irradiancemeter", "radiancemeter", "batch", "distant", "equirectangular", "spherical"];
-const INTEGRATORS: [&str; 6] = ["path", "direct", "volpath", "volpathmis", "aov", "moment"];
-const OTHER_INTEGRATORS: [&str; 14] = [
+pub(super) const INTEGRATORS: [&str; 6] = ["path", "direct", "volpath", "volpathmis", "aov", "moment"];
+pub(super) const OTHER_INTEGRATORS: [&str; 14] = [
     "depth",
     "ptracer",
     "stokes",
@@ -30,8 +30,12 @@ const OTHER_INTEGRATORS: [&str; 14] = [
     "volprim_rf_basic",
     "prb_threepoint",
 ];
-const FILTERS: [&str; 5] = ["box", "tent", "gaussian", "mitchell", "catmullrom"];
-const SAMPLERS: [&str; 5] = ["independent", "stratified", "multijitter", "orthogonal", "ldsampler"];
+pub(super) const FILMS: [&str; 1] = ["hdrfilm"];
+pub(super) const OTHER_FILMS: [&str; 1] = ["specfilm"];
+pub(super) const FILTERS: [&str; 5] = ["box", "tent", "gaussian", "mitchell", "catmullrom"];
+pub(super) const OTHER_FILTERS: [&str; 1] = ["lanczos"];
+pub(super) const SAMPLERS: [&str; 5] =
+    ["independent", "stratified", "multijitter", "orthogonal", "ldsampler"];
 
 /// What integrator and sensor say.
 pub(super) struct Settings {
@@ -51,6 +55,9 @@ struct Film {
 }
 
 impl Film {
+    /// Mitsuba's, if nothing is said.
+    const WHOLE: Self = Self { size: [768, 576], crop_offset: [0; 2], crop: [768, 576], filter: GAUSSIAN };
+
     const fn aspect(&self) -> f64 {
         self.size[0] as f64 / self.size[1] as f64
     }
@@ -73,11 +80,9 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
     }
     let film = film(&sensor);
     let sampler = sampler(&sensor);
-    let camera = film.as_ref().and_then(|film| camera(&sensor, film));
-    // What the camera has is asked for only if the film is right.
-    if film.is_some() {
-        sensor.finish(&[Class::Film, Class::Sampler]);
-    }
+    // What is wrong with a camera does not hang on the film.
+    let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE));
+    let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
     let (film, (sampler, spp, seed), (max_depth, rr_depth, holes)) = (film?, sampler?, paths?);
     let render = RenderSettings {
         width: film.crop[0],
@@ -110,9 +115,8 @@ fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
             "aov" | "moment" => {
                 let why = "files of more than colour are made by other options of the command line";
                 view.warn_of(&["aovs"], why);
-                let inner = view.child(Class::Integrator)?;
-                view.finish(&[Class::Integrator]);
-                given = match inner {
+                let inner = view.child(Class::Integrator);
+                given = match view.finish(inner, &[Class::Integrator])? {
                     Some(inner) => inner,
                     None => return view.error(format!("{} has no integrator in it", view.words())),
                 };
@@ -153,8 +157,7 @@ fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
             max_depth.zip(rr_depth).map(|(max, rr)| (max, (rr < i64::from(max)).then_some(rr as u32), holes))
         }
     };
-    view.finish(&[]);
-    hides.and(paths)
+    view.finish(hides.and(paths), &[])
 }
 
 /// The sampler, samples per pixel, and seed.
@@ -173,19 +176,22 @@ fn sampler(sensor: &View<'_>) -> Option<(Sampler, u32, u32)> {
     if plugin == "orthogonal" {
         view.ignore(&["strength"]);
     }
-    view.finish(&[]);
+    let spp = view.finish(spp, &[]);
     // Those that spread their points have a counterpart that does so as well.
     let kind = if plugin == "independent" { Sampler::Independent } else { Sampler::Sobol };
     Some((kind, spp? as u32, seed? as u32))
 }
 
 fn film(sensor: &View<'_>) -> Option<Film> {
-    let whole = Film { size: [768, 576], crop_offset: [0; 2], crop: [768, 576], filter: GAUSSIAN };
-    let Some(given) = sensor.child(Class::Film)? else { return Some(whole) };
+    let Some(given) = sensor.child(Class::Film)? else { return Some(Film::WHOLE) };
     let view = given.object()?;
-    if view.object.plugin != "hdrfilm" {
-        return view.unknown_plugin(&["hdrfilm"], &["specfilm"]);
+    if !FILMS.contains(&view.object.plugin.as_str()) {
+        return view.unknown_plugin(&FILMS, &OTHER_FILMS);
     }
+    view.finish(hdrfilm(&view), &[Class::Filter])
+}
+
+fn hdrfilm(view: &View<'_>) -> Option<Film> {
     // How images are kept in files is not up to the scene here.
     view.ignore(&[
         "pixel_format",
@@ -204,7 +210,6 @@ fn film(sensor: &View<'_>) -> Option<Film> {
     let (x, y) = (within("crop_offset_x", 0, width - 1), within("crop_offset_y", 0, height - 1));
     let (crop_width, crop_height) =
         (within("crop_width", width, width), within("crop_height", height, height));
-    view.finish(&[Class::Filter]);
     let film = Film {
         size: [width, height],
         crop_offset: [x?, y?],
@@ -240,10 +245,9 @@ fn filter(given: &Given<'_>) -> Option<PixelFilter> {
         }
         // Catmull & Rom's spline is a member of Mitchell & Netravali's family.
         "catmullrom" => Some(PixelFilter::Mitchell { radius: 2.0, b: 0.0, c: 0.5 }),
-        _ => view.unknown_plugin(&FILTERS, &["lanczos"]),
+        _ => return view.unknown_plugin(&FILTERS, &OTHER_FILTERS),
     };
-    view.finish(&[]);
-    filter
+    view.finish(filter, &[])
 }
 
 /// A camera. Mitsuba's looks along +z, with +y up and +x to the left.

@@ -15,7 +15,7 @@ use crate::scene::limits::MAX_COORDINATE;
 use crate::scene::{Color, Geometry, Group, Instance, Shape};
 
 /// Shape plugins that are read.
-const KNOWN: [&str; 11] = [
+pub(super) const KNOWN: [&str; 11] = [
     "obj",
     "ply",
     "serialized",
@@ -29,7 +29,7 @@ const KNOWN: [&str; 11] = [
     "merge",
 ];
 /// Those that are not.
-const UNSUPPORTED: [&str; 6] =
+pub(super) const UNSUPPORTED: [&str; 6] =
     ["sdfgrid", "bsplinecurve", "linearcurve", "ellipsoids", "ellipsoidsmesh", "blender"];
 /// Most levels of shapes within one another.
 const MAX_LEVELS: usize = 16;
@@ -108,13 +108,10 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 let all = view.children(Class::Shape);
                 let read = all.iter().map(|inner| self.read(inner, into, is_in_group, level + 1));
                 let read: Vec<_> = read.collect();
-                view.finish(&[Class::Shape]);
-                read.into_iter().collect()
+                view.finish(read.into_iter().collect(), &[Class::Shape])
             }
             plugin if KNOWN.contains(&plugin) => {
-                let shape = self.shape(&view);
-                view.finish(&[Class::Bsdf, Class::Emitter]);
-                let shape = shape?;
+                let shape = view.finish(self.shape(&view), &[Class::Bsdf, Class::Emitter])?;
                 if is_in_group && shape.emits() {
                     return view
                         .error(format!("{} emits light, which shapes in groups cannot", view.words()));
@@ -133,7 +130,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             Some(group) => group,
             None => return view.error("an instance refers to no shapegroup"),
         };
-        view.finish(&[Class::Shape]);
+        let to_world = view.finish(to_world, &[Class::Shape]);
         let inner = group.object()?;
         if inner.object.plugin != "shapegroup" {
             return group.error(format!("an instance is of a shapegroup, and {} is none", inner.words()));
@@ -154,7 +151,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             self.read(&inner, &mut shapes, true, level + 1)?;
         }
         // A transform of the group, where its parts are already.
-        view.finish(&[Class::Shape]);
+        view.finish(Some(()), &[Class::Shape])?;
         if shapes.is_empty() {
             return view.error("a shapegroup has no shapes in it");
         }
@@ -227,8 +224,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         // How often a light is chosen says nothing about the mean.
         emitter.ignore(&["sampling_weight"]);
         let radiance = self.materials.textures.color(&emitter, "radiance", 1.0, Quantity::Light);
-        emitter.finish(&[]);
-        radiance.map(Some)
+        emitter.finish(radiance, &[]).map(Some)
     }
 
     /// The geometry in object space, the transform to the world, and whether reflections turn it inside out.

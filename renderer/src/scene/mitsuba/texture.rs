@@ -13,10 +13,10 @@ use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 
 /// Texture plugins that are read.
-const KNOWN: [&str; 7] =
+pub(super) const KNOWN: [&str; 7] =
     ["bitmap", "checkerboard", "mesh_attribute", "uniform", "srgb", "rawconstant", "d65"];
 /// Those that are not.
-const UNSUPPORTED: [&str; 5] = ["volume", "blackbody", "regular", "irregular", "spectrum"];
+pub(super) const UNSUPPORTED: [&str; 5] = ["volume", "blackbody", "regular", "irregular", "spectrum"];
 /// Most levels of textures within one another.
 const MAX_LEVELS: usize = 8;
 
@@ -138,11 +138,10 @@ impl<'a> Textures<'a> {
         if level >= MAX_LEVELS {
             return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
         }
-        let color = self.texture(&view, quantity, is_number, level);
-        // What is wrong may have left parameters unread that there are.
-        if color.is_some() {
-            view.finish(&[]);
-        }
+        let color = match KNOWN.contains(&view.object.plugin.as_str()) {
+            true => view.finish(self.texture(&view, quantity, is_number, level), &[]),
+            false => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
+        };
         self.known.insert(key, color);
         color
     }
@@ -191,8 +190,7 @@ impl<'a> Textures<'a> {
                 let Color { texture, .. } = self.add(Texture::VertexColor { channel });
                 Some(Color { value: Vec3::splat(scale?), texture })
             }
-            "bitmap" => self.bitmap(view, quantity, is_number),
-            _ => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
+            _ => self.bitmap(view, quantity, is_number),
         }
     }
 

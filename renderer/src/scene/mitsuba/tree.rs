@@ -43,6 +43,13 @@ pub(super) struct Object {
     pub(super) properties: Vec<Property>,
 }
 
+impl Object {
+    /// What messages call one among others of its kind: `bsdf "wood"`, by its id, or else by its plugin.
+    pub(super) fn words(&self) -> String {
+        format!("{} {}", self.class.tag(), quoted(self.id.as_ref().unwrap_or(&self.plugin)))
+    }
+}
+
 /// A property of an object; children without a name have an empty one.
 #[derive(Debug)]
 pub(super) struct Property {
@@ -650,6 +657,15 @@ impl Tree {
             }
         }
         last
+    }
+
+    /// The index of the object that a value is or refers to, if there is one.
+    pub(super) fn object(&self, value: &Value) -> Option<usize> {
+        match value {
+            Value::Object(index) => Some(*index),
+            Value::Reference(id) => self.ids.get(id).copied(),
+            _ => None,
+        }
     }
 
     /// What is wrong with a reference.

@@ -1,18 +1,23 @@
 //! Objects asked for their properties: who asks is also who says what there may be.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use glam::{DAffine3, DVec3, Vec3};
 
 use super::source::Sources;
 use super::tree::{Class, Object, Property, Tree, Value};
-use crate::input::{hint, quoted};
+use crate::input::{hint, nearest, quoted};
 use crate::scene::limits::MAX_COORDINATE;
 
-/// What has been asked, by object.
+/// What has been asked.
 #[derive(Default)]
-pub(super) struct Asked(RefCell<BTreeMap<usize, BTreeSet<&'static str>>>);
+pub(super) struct Asked {
+    /// Names of properties, by object.
+    names: RefCell<BTreeMap<usize, BTreeSet<&'static str>>>,
+    /// Objects that nothing more is asked of.
+    finished: RefCell<HashSet<usize>>,
+}
 
 /// An object and what belongs to it.
 #[derive(Clone, Copy)]
@@ -53,7 +58,7 @@ impl<'a> View<'a> {
     }
 
     /// The object at another index, which exists.
-    fn other(&self, index: usize) -> Option<Self> {
+    pub(super) fn other(&self, index: usize) -> Option<Self> {
         Self::new(self.tree, self.sources, self.asked, index)
     }
 
@@ -64,20 +69,22 @@ impl<'a> View<'a> {
 
     /// Reports a plugin that is not read: another of `known`, or one that is `unsupported`.
     pub(super) fn unknown_plugin<T>(&self, known: &[&str], unsupported: &[&str]) -> Option<T> {
-        let Object { class, plugin, plugin_place, .. } = self.object;
-        let message = match unsupported.contains(&plugin.as_str()) {
-            true => format!("{} is not supported", self.words()),
-            false => {
-                let hint = hint(plugin, "those that are read are", known.iter().copied());
-                format!("unknown {} {}{hint}", class.tag(), quoted(plugin))
-            }
-        };
-        self.sources.error(plugin_place, message)
+        self.sources.error(&self.object.plugin_place, self.what_plugin(known, unsupported))
+    }
+
+    /// What is wrong with a plugin that is not among those `known`.
+    pub(super) fn what_plugin(&self, known: &[&str], unsupported: &[&str]) -> String {
+        let Object { class, plugin, .. } = self.object;
+        if unsupported.contains(&plugin.as_str()) {
+            return format!("{} is not supported", self.words());
+        }
+        let hint = hint(plugin, "those that are read are", known.iter().copied());
+        format!("unknown {} {}{hint}", class.tag(), quoted(plugin))
     }
 
     /// A property; that it may exist is known from now on.
     pub(super) fn get(&self, name: &'static str) -> Option<Given<'a>> {
-        self.asked.0.borrow_mut().entry(self.index).or_default().insert(name);
+        self.asked.names.borrow_mut().entry(self.index).or_default().insert(name);
         let property = self.object.properties.iter().find(|p| p.name == name)?;
         Some(Given { view: *self, property })
     }
@@ -108,27 +115,18 @@ impl<'a> View<'a> {
 
     /// The object that a property is or refers to.
     fn referred(&self, property: &Property) -> Option<Self> {
-        match &property.value {
-            Value::Object(index) => self.other(*index),
-            Value::Reference(id) => match self.tree.ids.get(id) {
-                Some(index) => self.other(*index),
-                None => self.sources.error(&property.place, self.tree.unknown_id(id)),
-            },
+        match (self.tree.object(&property.value), &property.value) {
+            (Some(index), _) => self.other(index),
+            (None, Value::Reference(id)) => self.sources.error(&property.place, self.tree.unknown_id(id)),
             _ => None,
         }
     }
 
     /// The objects of a class in it, whatever their names, and where they are given.
     pub(super) fn children(&self, class: Class) -> Vec<Given<'a>> {
-        let is_of_class = |property: &&Property| match &property.value {
-            Value::Object(index) => self.tree.objects.get(*index).is_some_and(|o| o.class == class),
-            Value::Reference(id) => self
-                .tree
-                .ids
-                .get(id)
-                .and_then(|i| self.tree.objects.get(*i))
-                .is_some_and(|o| o.class == class),
-            _ => false,
+        let is_of_class = |property: &&Property| {
+            let object = self.tree.object(&property.value).and_then(|index| self.tree.objects.get(index));
+            object.is_some_and(|object| object.class == class)
         };
         let view = *self;
         self.object.properties.iter().filter(is_of_class).map(|property| Given { view, property }).collect()
@@ -146,9 +144,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Reports properties that nobody asked for, and objects of other classes than `children`.
-    pub(super) fn finish(&self, children: &[Class]) {
-        let asked = self.asked.0.borrow().get(&self.index).cloned().unwrap_or_default();
+    /// Whether all has been asked of it.
+    pub(super) fn is_finished(&self) -> bool {
+        self.asked.finished.borrow().contains(&self.index)
+    }
+
+    /// Reports properties that nobody asked for, and objects of other classes than `children`; yields what was `found`.
+    /// Without that, not all that may be there has been asked for, and only what looks misspelt is reported.
+    pub(super) fn finish<T>(&self, found: Option<T>, children: &[Class]) -> Option<T> {
+        self.asked.finished.borrow_mut().insert(self.index);
+        let asked = self.asked.names.borrow().get(&self.index).cloned().unwrap_or_default();
         for property in &self.object.properties {
             let Property { name, place, value } = property;
             let object = match value {
@@ -169,6 +174,7 @@ impl<'a> View<'a> {
                 Some(object) if name.is_empty() => {
                     format!("{} cannot be in {}", object.words(), self.words())
                 }
+                _ if found.is_none() && nearest(name, asked.iter().copied()).is_none() => continue,
                 _ => {
                     let hint = hint(name, "it has", asked.iter().copied());
                     format!("{} has no {}{hint}", self.words(), quoted(name))
@@ -176,6 +182,7 @@ impl<'a> View<'a> {
             };
             self.sources.error::<()>(place, message);
         }
+        found
     }
 
     /// A number in `[low, high]`, or `default`.

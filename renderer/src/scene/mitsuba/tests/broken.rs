@@ -90,6 +90,40 @@ const ROWS: &[(&str, &str)] = &[
     (r#"<scene version="3.0.0"><sensor type="perspective"/><shape type="sphere"/></scene>"#, r#"s.xml:1:1: the scene has no light, so the image would be black; add an <emitter>"#),
 ];
 
+/// Scenes with something broken, and all that is said.
+#[rustfmt::skip]
+const ALONE: &[(&str, &[&str])] = &[
+    (r#"<scene version="3.0.0"><sensor type="perspective"><float name="fov" value="40"/><transform name="to_world"/><film type="hdrfilm"><rfilter type="lanczos"><integer name="lobes" value="3"/></rfilter></film></sensor><emitter type="constant"/><shape type="sphere"/></scene>"#,
+        &[r#"s.xml:1:145: rfilter "lanczos" is not supported"#]),
+    (r#"<shape type="sphere"><emitter type="area"><spectrum type="blackbody" name="radiance"><float name="temperature" value="5000"/></spectrum></emitter></shape>"#,
+        &[r#"s.xml:2:59: texture "blackbody" is not supported"#]),
+    (r#"<shape type="sphere"><bsdf type="principled"><float name="spec_trans" value="2"/><float name="eta" value="2"/></bsdf></shape>"#,
+        &[r#"s.xml:2:46: "spec_trans" of bsdf "principled" must be between 0 and 1"#]),
+    (r#"<shape type="sphere"><bsdf type="dielectric"><rgb name="specular_reflectance" value="0"/><rgb name="specular_transmittance" value="0"/></bsdf></shape>"#,
+        &[r#"s.xml:2:46: "specular_reflectance" of bsdf "dielectric" is not supported unless it is 1, which is what nature has"#]),
+    (r#"<shape type="obj"><string name="filenam" value="a.obj"/><float name="radius" value="2"/></shape>"#,
+        &[r#"s.xml:2:1: shape "obj" has no "filename""#, r#"s.xml:2:19: shape "obj" has no "filenam"; did you mean "filename"?"#]),
+    (r#"<bsdf type="twosided" id="a"><ref id="a"/></bsdf><shape type="sphere"><ref id="a"/></shape>"#,
+        &[r#"s.xml:2:30: bsdf "a" is made of itself"#]),
+    (r#"<bsdf type="mask" id="a"><ref id="b"/></bsdf><alias id="a" as="c"/><bsdf type="twosided" id="b"><ref id="c"/></bsdf><shape type="sphere"><ref id="b"/></shape>"#,
+        &[r#"s.xml:2:97: bsdf "a" is made of itself"#]),
+    (r#"<texture type="uniform" id="a"><ref name="value" id="a"/></texture><shape type="sphere"/>"#,
+        &[r#"s.xml:2:32: texture "a" is made of itself"#]),
+    (r#"<shape type="merge" id="a"><ref id="a"/><ref id="a"/></shape>"#,
+        &[r#"s.xml:2:28: shape "a" is made of itself"#, r#"s.xml:2:41: shape "a" is made of itself"#]),
+];
+
+#[test]
+fn what_is_right_is_not_called_wrong() {
+    for (inner, expected) in ALONE {
+        let text =
+            if inner.starts_with("<scene") { (*inner).to_owned() } else { around(&format!("\n{inner}")) };
+        let error = load_text(&text).map(|_| ()).expect_err(inner);
+        let found: Vec<_> = error.problems.iter().map(Problem::to_string).collect();
+        assert_eq!(found, *expected, "{inner}");
+    }
+}
+
 #[test]
 fn problems_are_named_with_their_places() {
     for (inner, expected) in ROWS {
