@@ -9,11 +9,10 @@ use crate::scene::image::{Meaning, Range};
 use crate::scene::limits::MAX_RADIANCE;
 use crate::scene::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
 
-/// Emitter plugins that are read outside of shapes.
-pub(super) const KNOWN: [&str; 6] = ["constant", "envmap", "point", "spot", "directional", "sunsky"];
+/// Emitter plugins that are read, the last of them in shapes.
+pub(super) const KNOWN: [&str; 7] = ["constant", "envmap", "point", "spot", "directional", "sunsky", "area"];
 /// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 5] =
-    ["projector", "timed_sunsky", "directionalarea", "volumelight", "area"];
+pub(super) const UNSUPPORTED: [&str; 4] = ["projector", "timed_sunsky", "directionalarea", "volumelight"];
 
 /// The light that no shape emits.
 #[derive(Default)]

@@ -25,6 +25,7 @@ mod tests;
 mod texture;
 mod transform;
 mod tree;
+mod unread;
 mod view;
 
 use std::collections::BTreeMap;
@@ -89,6 +90,7 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
             Class::Sampler,
         ],
     );
+    unread::warn(scene);
     let Settings { render, camera } = settings?;
     let description = Description {
         render,

@@ -267,3 +267,46 @@ fn files_parameters_and_names() {
     let error = load_in(folder.path(), &text, &[("q".to_owned(), "1".to_owned())]).unwrap_err();
     assert_eq!(error.to_string(), "s.xml:1:1: the scene has no parameter \"q\"; it has \"file\" or \"r\"");
 }
+
+/// What a scene with `inner` is warned of.
+fn warnings(inner: &str) -> Vec<String> {
+    let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
+    warnings.iter().map(Problem::to_string).collect()
+}
+
+#[test]
+fn what_nothing_uses_is_said() {
+    let sphere = "<shape type=\"sphere\"><ref id=\"used\"/></shape><bsdf type=\"mask\" id=\"used\"><bsdf type=\"diffuse\"/></bsdf>\
+                  <shape type=\"shapegroup\" id=\"g\"><shape type=\"cube\"><bsdf type=\"null\"/></shape><shape type=\"disk\"/></shape>\
+                  <shape type=\"instance\"><ref id=\"g\"/></shape>";
+    assert_eq!(warnings(sphere), [""; 0]);
+    for (unused, expected) in [
+        (
+            "<bsdf type=\"foo\" id=\"u\"/>",
+            &[
+                "s.xml:2:1: bsdf \"u\" is used by nothing, and was not read",
+                "s.xml:2:13: unknown bsdf \"foo\"; those that are read are \"diffuse\", \"roughconductor\", \"conductor\", \
+                 \"roughdielectric\", \"dielectric\", \"thindielectric\", \"plastic\", \"roughplastic\", \"principled\", \
+                 \"twosided\", \"mask\", \"blendbsdf\", \"bumpmap\", \"normalmap\" and 1 more",
+            ][..],
+        ),
+        (
+            "<bsdf type=\"diffuse\" id=\"u\"><rgb name=\"reflectanc\" value=\"1\"/></bsdf>",
+            &["s.xml:2:1: bsdf \"u\" is used by nothing, and was not read"],
+        ),
+        (
+            "<texture type=\"bitmap\"><string name=\"filename\" value=\"no.png\"/></texture>",
+            &["s.xml:2:1: texture \"bitmap\" is used by nothing, and was not read"],
+        ),
+        (
+            "<shape type=\"shapegroup\" id=\"u\"><shape type=\"disk\"/><shape type=\"sdfgrid\"/></shape>",
+            &[
+                "s.xml:2:1: shape \"u\" is used by nothing, and was not read",
+                "s.xml:2:66: shape \"sdfgrid\" is not supported",
+            ],
+        ),
+        ("<film type=\"hdrfilm\"/>", &["s.xml:2:1: film \"hdrfilm\" is used by nothing, and was not read"]),
+    ] {
+        assert_eq!(warnings(&format!("{unused}{sphere}")), expected);
+    }
+}
