@@ -150,7 +150,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         for inner in view.children(Class::Shape) {
             self.read(&inner, &mut shapes, true, level + 1)?;
         }
-        // A transform of the group, where its parts are already.
+        view.warn_of(&["to_world"], "what is in a group is where its instances are");
         view.finish(Some(()), &[Class::Shape])?;
         if shapes.is_empty() {
             return view.error("a shapegroup has no shapes in it");

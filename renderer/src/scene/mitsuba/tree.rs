@@ -281,8 +281,9 @@ impl Builder<'_> {
                 return self.sources.error(&place, message);
             }
         };
+        // An empty one is none.
         let id = match node.attribute_node("id") {
-            Some(_) => Some(self.attribute(node, "id", context)?),
+            Some(_) => Some(self.attribute(node, "id", context)?).filter(|(id, _)| !id.is_empty()),
             None => None,
         };
         let index = self.tree.objects.len();

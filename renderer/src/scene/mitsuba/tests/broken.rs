@@ -62,7 +62,6 @@ const ROWS: &[(&str, &str)] = &[
     (r#"<shape type="sphere"><emitter type="point"/></shape>"#, r#"s.xml:2:37: unknown emitter "point"; those that are read are "area""#),
     (r#"<shape type="sphere"><emitter type="area"/><bsdf type="null"/></shape>"#, r#"s.xml:2:1: shape "sphere" emits light, and its bsdf has a mask or null in it; that is not supported"#),
     (r#"<shape type="sphere"><medium type="homogeneous" name="interior"/></shape>"#, r#"s.xml:2:22: participating media are not supported"#),
-    (r#"<emitter type="area"/>"#, r#"s.xml:2:1: an area emitter belongs into a shape"#),
     (r#"<emitter type="constant"/>"#, r#"s.xml:2:1: the scene has more than one environment"#),
     (r#"<emitter type="projector"/>"#, r#"s.xml:2:16: emitter "projector" is not supported"#),
     (r#"<emitter type="spot"><float name="beam_width" value="30"/></emitter>"#, r#"s.xml:2:1: "beam_width" of a spot is at most its "cutoff_angle""#),

@@ -237,6 +237,39 @@ fn groups_are_read_once() {
     assert_eq!(d.instances[1].world_from_group.translation, Vec3::new(3.0, 0.0, 0.0).into());
 }
 
+/// Mitsuba 3.9.1 makes the same image with and without it.
+#[test]
+fn groups_stay_where_their_instances_are() {
+    let group = |inner: &str| {
+        around(&format!(
+            "\n<shape type=\"shapegroup\" id=\"g\">{inner}<shape type=\"sphere\"/></shape>\
+             <shape type=\"instance\"><ref id=\"g\"/></shape>"
+        ))
+    };
+    let moved = "<transform name=\"to_world\"><translate x=\"1\"/></transform>";
+    let [(plain, _), (moved, warnings)] = ["", moved].map(|inner| load_text(&group(inner)).unwrap());
+    assert_eq!((&moved.groups, &moved.instances), (&plain.groups, &plain.instances));
+    let [warning] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert_eq!(
+        warning.to_string(),
+        "s.xml:2:33: \"to_world\" of shape \"shapegroup\" is passed over: what is in a group is where its instances are"
+    );
+}
+
+/// As if they were written there; an empty id is none.
+#[test]
+fn emitters_go_by_name() {
+    let d = scene(
+        "<emitter type=\"area\" id=\"e\"><rgb name=\"radiance\" value=\"1 2 3\"/></emitter>\
+         <shape type=\"sphere\" id=\"\"><ref id=\"e\"/></shape><shape type=\"cube\" id=\"\"/>",
+    );
+    let found: Vec<_> = d.shapes.iter().map(|shape| shape.emission.value).collect();
+    assert_eq!(found, [Vec3::new(1.0, 2.0, 3.0), Vec3::ZERO]);
+    assert_eq!(d.shapes[1].name, "shape on line 1");
+    let error = load_text(&around("<shape type=\"sphere\" id=\"\"><ref id=\"\"/></shape>")).unwrap_err();
+    assert!(error.to_string().contains("nothing has the id \"\""), "{error}");
+}
+
 #[test]
 fn files_parameters_and_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -305,6 +338,7 @@ fn what_nothing_uses_is_said() {
                 "s.xml:2:66: shape \"sdfgrid\" is not supported",
             ],
         ),
+        ("<emitter type=\"area\"/>", &["s.xml:2:1: emitter \"area\" is used by nothing, and was not read"]),
         ("<film type=\"hdrfilm\"/>", &["s.xml:2:1: film \"hdrfilm\" is used by nothing, and was not read"]),
     ] {
         assert_eq!(warnings(&format!("{unused}{sphere}")), expected);
