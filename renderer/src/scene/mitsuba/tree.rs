@@ -204,8 +204,7 @@ impl Builder<'_> {
         };
         let root = document.root_element();
         let context = Context { file, level: 0, includes, is_old: self.is_old(file, &root)? };
-        let class =
-            Class::TAGS.iter().find(|(tag, _)| *tag == root.tag_name().name()).map(|(_, class)| *class);
+        let class = Class::TAGS.iter().find(|(tag, _)| *tag == tag_of(&root)).map(|(_, class)| *class);
         match (class, into) {
             (Some(Class::Scene), Some((parent, _))) => {
                 self.children(&root, parent, context);
@@ -224,7 +223,7 @@ impl Builder<'_> {
                 Some(object)
             }
             _ => {
-                let message = format!("the root is <{}>, and should be <scene>", root.tag_name().name());
+                let message = format!("the root is <{}>, and should be <scene>", tag_of(&root));
                 self.sources.error(&start_tag(&root, file), message)
             }
         }
@@ -250,7 +249,7 @@ impl Builder<'_> {
         let Some(version) = root.attribute_node("version") else {
             let message = format!(
                 "<{}> has no \"version\"; add version=\"3.0.0\" if the scene is for Mitsuba 3",
-                root.tag_name().name()
+                tag_of(root)
             );
             return self.sources.error(&start_tag(root, file), message);
         };
@@ -327,13 +326,13 @@ impl Builder<'_> {
     }
 
     fn child(&mut self, node: &Node<'_, '_>, parent: usize, context: Context) -> Option<()> {
-        let tag = node.tag_name().name();
+        let tag = tag_of(node);
         let place = start_tag(node, context.file);
         if !matches!(tag, "transform" | "include" | "animation")
             && !is_object(node)
             && let Some(child) = node.children().find(Node::is_element)
         {
-            let message = format!("<{}> cannot be within <{tag}>", child.tag_name().name());
+            let message = format!("<{}> cannot be within <{tag}>", tag_of(&child));
             return self.sources.error(&start_tag(&child, context.file), message);
         }
         match tag {
@@ -482,7 +481,7 @@ impl Builder<'_> {
 
     /// A step of a transform.
     fn step(&mut self, node: &Node<'_, '_>, context: Context) -> Option<DAffine3> {
-        let tag = node.tag_name().name();
+        let tag = tag_of(node);
         let place = start_tag(node, context.file);
         match tag {
             "translate" | "scale" => {
@@ -542,7 +541,7 @@ impl Builder<'_> {
     /// An attribute with its parameters replaced, and where it is.
     fn attribute(&mut self, node: &Node<'_, '_>, name: &str, context: Context) -> Option<(String, Place)> {
         let Some(attribute) = node.attribute_node(name) else {
-            let message = format!("<{}> has no {name:?}", node.tag_name().name());
+            let message = format!("<{}> has no {name:?}", tag_of(node));
             return self.sources.error(&start_tag(node, context.file), message);
         };
         let place = value_place(&attribute, context.file);
@@ -554,10 +553,14 @@ impl Builder<'_> {
 
     /// Reports attributes that mean nothing.
     fn check_attributes(&self, node: &Node<'_, '_>, context: Context, known: &[&str]) {
-        for attribute in node.attributes().filter(|a| !known.contains(&a.name())) {
-            let hint = hint(attribute.name(), "it has", known.iter().copied());
-            let message =
-                format!("<{}> has no attribute {}{hint}", node.tag_name().name(), quoted(attribute.name()));
+        for attribute in node.attributes() {
+            // As it is written, with its prefix.
+            let name = node.document().input_text().get(attribute.range_qname()).unwrap_or_default();
+            if known.contains(&name) {
+                continue;
+            }
+            let hint = hint(name, "it has", known.iter().copied());
+            let message = format!("<{}> has no attribute {}{hint}", tag_of(node), quoted(name));
             self.sources.error::<()>(&name_place(&attribute, context.file), message);
         }
     }
@@ -683,14 +686,20 @@ fn unknown_id(id: &str, ids: &HashMap<String, usize>) -> String {
 
 /// Whether an element stands for an object; a spectrum with a type does.
 fn is_object(node: &Node<'_, '_>) -> bool {
-    let tag = node.tag_name().name();
+    let tag = tag_of(node);
     Class::TAGS.iter().any(|(t, _)| *t == tag) && (tag != "spectrum" || node.has_attribute("type"))
+}
+
+/// The name of an element as it is written. There are no namespaces here: a name with a prefix is another.
+fn tag_of<'i>(node: &Node<'_, 'i>) -> &'i str {
+    let text = node.document().input_text().get(node.range().start + 1..).unwrap_or_default();
+    text.split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next().unwrap_or_default()
 }
 
 /// The start tag of an element.
 fn start_tag(node: &Node<'_, '_>, file: usize) -> Place {
     let start = node.range().start;
-    let name_end = start + 1 + node.tag_name().name().len();
+    let name_end = start + 1 + tag_of(node).len();
     let end = node.attributes().next_back().map_or(name_end, |a| a.range().end);
     Place { file, span: start..end }
 }
