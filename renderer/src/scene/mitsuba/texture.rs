@@ -139,7 +139,10 @@ impl<'a> Textures<'a> {
             return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
         }
         let color = match KNOWN.contains(&view.object.plugin.as_str()) {
-            true => view.finish(self.texture(&view, quantity, is_number, level), &[]),
+            true => {
+                let children: &[_] = if view.object.plugin == "d65" { &[Class::Texture] } else { &[] };
+                view.finish(self.texture(&view, quantity, is_number, level), children)
+            }
             false => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
         };
         self.known.insert(key, color);
@@ -169,10 +172,7 @@ impl<'a> Textures<'a> {
                 let color = view.require("color")?;
                 self.value(&color, quantity, is_number, level + 1)
             }
-            "d65" => {
-                let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()))?;
-                Some(Color::new(Vec3::splat(scale)))
-            }
+            "d65" => self.daylight(view, quantity, is_number, level),
             "checkerboard" => {
                 let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
                 let uv = to_uv(view)?;
@@ -192,6 +192,30 @@ impl<'a> Textures<'a> {
             }
             _ => self.bitmap(view, quantity, is_number),
         }
+    }
+
+    /// Daylight, which is white, times a colour or a texture of any name.
+    fn daylight(
+        &mut self,
+        view: &View<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
+        let color = match (view.get("color"), view.child(Class::Texture)?) {
+            (Some(color), Some(texture)) if !std::ptr::eq(color.property, texture.property) => {
+                texture.error("\"color\" is given already; keep one of them")
+            }
+            (Some(given), _) | (None, Some(given)) => self.value(&given, quantity, is_number, level + 1),
+            (None, None) => Some(Color::new(Vec3::ONE)),
+        };
+        let (scale, color) = (scale?, color?);
+        let color = Color { value: color.value * scale, ..color };
+        if color.value.max_element() > quantity.most() {
+            return view.error(format!("\"scale\" makes this brighter than {:e}", quantity.most()));
+        }
+        Some(color)
     }
 
     fn add(&mut self, texture: Texture) -> Color {

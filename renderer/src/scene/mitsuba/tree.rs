@@ -320,7 +320,7 @@ impl Builder<'_> {
                 self.child(&child, parent, context);
             } else if child.is_text() && child.text().is_some_and(|t| !t.trim().is_empty()) {
                 let place = Place { file: context.file, span: child.range() };
-                self.sources.error::<()>(&place, "text between elements means nothing");
+                self.sources.warn(&place, "text between elements means nothing");
             }
         }
     }

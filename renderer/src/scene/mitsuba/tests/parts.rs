@@ -194,6 +194,28 @@ fn emitters_are_mitsubas() {
     assert_eq!(kinds[2], PunctualKind::Directional { direction: Vec3::NEG_Y, irradiance, diameter: 0.0 });
 }
 
+/// `radiance` of Mitsuba 3.9.1's `constant`: the colour times the scale.
+#[test]
+fn daylight_may_be_coloured() {
+    let light = |inner: &str| {
+        scene(&format!(
+            "<shape type=\"sphere\"><emitter type=\"area\"><spectrum type=\"d65\" name=\"radiance\">\
+             {inner}<float name=\"scale\" value=\"3\"/></spectrum></emitter></shape>"
+        ))
+    };
+    let color = "<rgb name=\"color\" value=\"0.5 2 1\"/>";
+    for (inner, expected) in [
+        ("", Vec3::splat(3.0)),
+        (color, Vec3::new(1.5, 6.0, 3.0)),
+        (&format!("<texture type=\"srgb\">{color}</texture>"), Vec3::new(1.5, 6.0, 3.0)),
+    ] {
+        assert_eq!(light(inner).shapes[0].emission, Color::new(expected), "{inner}");
+    }
+    let checker = light("<texture type=\"checkerboard\"/>");
+    assert_eq!(checker.shapes[0].emission, Color { value: Vec3::splat(3.0), texture: 0 });
+    assert_eq!(checker.textures.len(), 1);
+}
+
 /// The first column of Mitsuba's image is −z and a quarter of the way is +x; our middle one is −z.
 #[test]
 fn environments_turn_by_half() {
@@ -305,6 +327,13 @@ fn files_parameters_and_names() {
 fn warnings(inner: &str) -> Vec<String> {
     let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
     warnings.iter().map(Problem::to_string).collect()
+}
+
+/// Mitsuba 3.9.1 passes over it without a word.
+#[test]
+fn text_between_elements_means_nothing() {
+    let found = warnings("<shape type=\"sphere\"/>some text");
+    assert_eq!(found, ["s.xml:2:23: text between elements means nothing"]);
 }
 
 #[test]
