@@ -194,7 +194,7 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// Daylight, which is white, times a colour or a texture of any name.
+    /// Daylight, which is white, times a colour; or a texture of any name, which Mitsuba does not scale.
     fn daylight(
         &mut self,
         view: &View<'_>,
@@ -205,17 +205,20 @@ impl<'a> Textures<'a> {
         let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
         let color = match (view.get("color"), view.child(Class::Texture)?) {
             (Some(color), Some(texture)) if !std::ptr::eq(color.property, texture.property) => {
-                texture.error("\"color\" is given already; keep one of them")
+                return texture.error("\"color\" is given already; keep one of them");
             }
-            (Some(given), _) | (None, Some(given)) => self.value(&given, quantity, is_number, level + 1),
-            (None, None) => Some(Color::new(Vec3::ONE)),
+            (_, Some(texture)) => {
+                view.warn_of(&["scale"], "it scales colours, and no textures");
+                return scale.and(self.value(&texture, quantity, is_number, level + 1));
+            }
+            (Some(color), None) => self.value(&color, quantity, is_number, level + 1)?.value,
+            (None, None) => Vec3::ONE,
         };
-        let (scale, color) = (scale?, color?);
-        let color = Color { value: color.value * scale, ..color };
-        if color.value.max_element() > quantity.most() {
+        let color = color * scale?;
+        if color.max_element() > quantity.most() {
             return view.error(format!("\"scale\" makes this brighter than {:e}", quantity.most()));
         }
-        Some(color)
+        Some(Color::new(color))
     }
 
     fn add(&mut self, texture: Texture) -> Color {
