@@ -39,6 +39,7 @@ pub fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shap
         textures: Vec::new(),
         materials: vec![Material::new("diffuse", MaterialKind::diffuse(Vec3::splat(reflectance)))],
         shapes,
+        texture_names: Default::default(),
         groups: Vec::new(),
         instances: Vec::new(),
     }
