@@ -231,6 +231,14 @@ fn bad_input_is_refused_with_what_to_do() {
         &["two.toml"],
         "which material of two.toml? Write two.toml#grey; the scene has \"grey\", \"gold\"",
     );
+    // Materials that have no names are told apart as they are elsewhere.
+    let sphere = "<shape type=\"sphere\"><bsdf type=\"diffuse\"/></shape>";
+    let xml = format!(
+        "<scene version=\"3.0.0\"><emitter type=\"constant\"/><sensor type=\"perspective\"/>{sphere}{sphere}</scene>"
+    );
+    fs::write(folder.at("two.xml"), xml).unwrap();
+    let names = "unknown material \"nope\"; the scene has \"bsdf on line 1\" or \"bsdf on line 1 2\"";
+    refused(&folder, &["two.xml#nope"], names);
     refused(&folder, &["no.toml#grey"], "no.toml: cannot read the scene: no such file");
     refused(
         &folder,

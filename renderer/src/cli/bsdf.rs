@@ -203,11 +203,9 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
     let overrides = Overrides { masking, ..Overrides::default() };
     let loaded =
         scene::load(Path::new(path), &overrides).map_err(|e| Failure::input_report(e.report(color())))?;
-    for problem in &loaded.warnings {
-        super::terminal::say_text(&problem.report(Severity::Warning, color()));
-    }
-    let materials: Vec<_> =
-        loaded.description.materials.iter().filter(|m| !m.name.starts_with('(')).collect();
+    // Names that differ, as `inspect` and `convert` have them.
+    let description = scene::canonical(&loaded.description);
+    let materials: Vec<_> = description.materials.iter().filter(|m| !m.name.starts_with('(')).collect();
     let names = || materials.iter().map(|m| m.name.as_str());
     let found = match name {
         Some(name) => materials.iter().find(|m| m.name == name).ok_or_else(|| {
@@ -225,6 +223,9 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
         },
     };
     let material = (*found.map_err(Failure::input)?).clone();
+    for problem in &loaded.warnings {
+        super::terminal::say_text(&problem.report(Severity::Warning, color()));
+    }
     if matches!(material.kind, MaterialKind::Blend(_)) {
         let message = format!(
             "{path}: material {} is a blend; chart the materials that it is made of",
@@ -232,7 +233,7 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
         );
         return Err(Failure::input(message));
     }
-    let Description { images, textures, render, .. } = &loaded.description;
+    let Description { images, textures, render, .. } = &description;
     let swatches = Swatches::new(images, textures).map_err(|e| Failure::input(format!("{path}: {e}")))?;
     Ok((material.name.clone(), Subject::new(material, render.masking, swatches)))
 }

@@ -113,9 +113,22 @@ pub(crate) const KEYS: &[Row<'_>] = &[
         r#"scene.toml:26:12: unknown material "velvet"; the scene has "white" or "gold""#,
     ),
     (
+        "material unlike any, beside one without a name",
+        Scene(
+            "material = \"gold\"",
+            "material = { type = \"diffuse\", reflectance = 0.5 }\n[[shapes]]\ntype = \"quad\"\nmaterial = \"velvet\"",
+        ),
+        r#"scene.toml:29:12: unknown material "velvet"; the scene has "white" or "gold""#,
+    ),
+    (
+        "material type of daily life",
+        Scene("type = \"diffuse\"", "type = \"glass\""),
+        r#"scene.toml:14:8: unknown type "glass"; it is called "dielectric" here"#,
+    ),
+    (
         "unknown material type",
         Scene("type = \"diffuse\"", "type = \"lambert\""),
-        r#"scene.toml:14:8: unknown type "lambert"; it is "diffuse", "conductor", "dielectric", "thin_dielectric", "plastic", "sheen", "principled", "gltf" or "blend""#,
+        r#"scene.toml:14:8: unknown type "lambert"; it is called "diffuse" here"#,
     ),
     (
         "misspelt shape type",

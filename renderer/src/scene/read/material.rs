@@ -34,10 +34,6 @@ pub(super) struct Materials {
 pub(in crate::scene) const BLACK: &str = "(none)";
 
 impl Materials {
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.list.iter().position(|(n, _)| n == name)
-    }
-
     pub(super) fn get(&self, index: usize) -> Option<&Material> {
         self.list[index].1.as_ref()
     }
@@ -55,13 +51,14 @@ impl Materials {
             || (levels > 0 && others.any(|m| self.needs_uvs_within(m, textures, levels - 1)))
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.list.iter().map(|(n, _)| n.as_str())
+    /// The names of those that have one, which come first.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Index of a material that reflects nothing, for light sources without a material.
     pub(super) fn black(&mut self) -> usize {
-        self.find(BLACK).unwrap_or_else(|| {
+        self.list.iter().position(|(name, _)| name == BLACK).unwrap_or_else(|| {
             let black = Material::new(BLACK, MaterialKind::diffuse(Vec3::ZERO));
             self.list.push((BLACK.to_owned(), Some(black)));
             self.list.len() - 1
@@ -181,7 +178,15 @@ struct Reader<'a, 'b, 't> {
 impl Reader<'_, '_, '_> {
     fn material(&mut self, name: &str) -> Option<Material> {
         let section = self.section.clone();
-        let kind = section.require("type", "type = \"diffuse\"")?.choice(&keys::MATERIAL.choices())?;
+        let field = section.require("type", "type = \"diffuse\"")?;
+        if let Some(theirs) = field.as_str()
+            && let Some(ours) = keys::material_meant(theirs)
+        {
+            let message = format!("unknown type {}; it is called {ours:?} here", quoted(theirs));
+            section.src.error(field.span(), message);
+            return None;
+        }
+        let kind = field.choice(&keys::MATERIAL.choices())?;
         section.reject_unknown_keys(&keys::MATERIAL.known(Some(kind)));
         let kind = kind.name();
         self.check_sides(kind);

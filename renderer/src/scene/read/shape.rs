@@ -7,7 +7,7 @@ use glam::{Affine3A, DAffine3, Vec3};
 use super::mesh::Meshes;
 use super::texture::Textures;
 use super::transform::{similarity_scale, transform};
-use super::{BLACK, Materials, keys};
+use super::{Materials, keys};
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
 use crate::scene::{Color, Geometry, Shape, Texture};
@@ -169,12 +169,11 @@ fn material(section: &Section<'_>, parts: &mut Parts<'_>, emission: Option<Color
         );
     }
     let name = field.string()?;
-    let found = materials.find(name);
+    let found = materials.names().iter().position(|known| known == name);
     if found.is_none() {
-        let defined: Vec<_> = materials.names().filter(|n| *n != BLACK).collect();
-        let hint = match defined.is_empty() {
-            true => format!("; define it with [materials.{}]", toml_key(name)),
-            false => hint(name, "the scene has", defined.iter().copied()),
+        let hint = match materials.names() {
+            [] => format!("; define it with [materials.{}]", toml_key(name)),
+            defined => hint(name, "the scene has", defined.iter().map(String::as_str)),
         };
         section.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
     }

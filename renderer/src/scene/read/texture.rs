@@ -241,7 +241,7 @@ impl<'a> Textures<'a> {
         purpose: Use,
     ) -> Option<usize> {
         if let Some(name) = section.get("texture") {
-            section.reject_unknown_keys(&[&["texture"], extra].concat());
+            reject_keys_beside_name(section, extra);
             return self.find(&name, what, purpose.most);
         }
         let kind = kind(section)?;
@@ -364,6 +364,28 @@ impl<'a> Textures<'a> {
         self.read.insert(key, index);
         index
     }
+}
+
+/// Reports what is said beside the name of a texture, but for `extra`: the texture itself says it.
+fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
+    let mut known = [&["texture"], extra].concat();
+    for (key, field) in section.entries() {
+        let is_of_texture = key == "type" || keys::TEXTURE.key(key).is_some();
+        if !is_of_texture || extra.contains(&key) {
+            continue;
+        }
+        let message = match (key, extra.contains(&"factor")) {
+            ("scale", true) => {
+                "\"scale\" is how often a texture repeats, which is said where it is defined; \
+                 \"factor\" is what multiplies it"
+                    .to_owned()
+            }
+            _ => format!("{} is said where the texture is defined, not beside its name", field.name),
+        };
+        section.src.error(field.key_span, message);
+        known.push(keys::TEXTURE.key(key).map_or("type", |key| key.name));
+    }
+    section.reject_unknown_keys(&known);
 }
 
 /// The name of a range.

@@ -102,3 +102,25 @@ fn bright_colors_need_a_range() {
     let albedo = r#"type = "diffuse", reflectance = { type = "checker", colors = [3, 0] }"#;
     refused("", albedo, "1", "\"colors\" must be between 0 and 1, not 3");
 }
+
+/// What a texture says for itself has no place beside its name.
+#[test]
+fn keys_beside_a_name_are_explained() {
+    let named = "[textures]\nt = { type = \"checker\", colors = [0.2, 0.5] }\n";
+    let beside = |keys: &str| format!(r#"type = "diffuse", reflectance = {{ texture = "t", {keys} }}"#);
+    fine(named, &beside("factor = 0.5"), "1");
+    let repeats =
+        "\"scale\" is how often a texture repeats, which is said where it is defined; \"factor\" is";
+    refused(named, &beside("scale = 2"), "1", repeats);
+    refused(
+        named,
+        &beside("rotate = 2"),
+        "1",
+        "\"rotate\" is said where the texture is defined, not beside its",
+    );
+    refused(named, &beside("type = \"bitmap\""), "1", "\"type\" is said where the texture is defined");
+    refused(named, &beside("frobnicate = 2"), "1", "unknown key \"frobnicate\"");
+    let bump =
+        r#"type = "diffuse", reflectance = 0.5, bump_map = { texture = "t", strength = 0.1, scale = 2 }"#;
+    refused(named, bump, "1", "\"scale\" is said where the texture is defined");
+}

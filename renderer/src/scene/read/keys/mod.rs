@@ -24,7 +24,7 @@ pub(crate) use table::{Section, Type};
 pub(super) use texture::{BUMP_MAP, MAX_UV, NORMAL_MAP, PARAMETER, TEXTURE};
 
 use crate::input::nearest;
-use synonyms::{OPPOSITES, SYNONYMS};
+use synonyms::{MATERIALS, OPPOSITES, SYNONYMS};
 
 /// Sections whose keys can be told by their place alone, and how that is said.
 static PLACES: [(&Section, &str); 13] = [
@@ -75,6 +75,12 @@ pub(super) fn meant(key: &str, known: &[&str]) -> Option<String> {
     }
     let (ours, place) = ours().find_map(|ours| Some((ours, place(ours, known)?)))?;
     Some(format!("it is called {ours:?} here and belongs {place}"))
+}
+
+/// The type of material here for another program's.
+pub(super) fn material_meant(theirs: &str) -> Option<&'static str> {
+    let lower = theirs.to_lowercase();
+    MATERIALS.iter().find(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours)
 }
 
 /// Where a key belongs.

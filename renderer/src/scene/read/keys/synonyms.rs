@@ -130,6 +130,32 @@ pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("shift", "principal_point"),
 ];
 
+/// Types of materials in other programs, and ours.
+pub(super) const MATERIALS: &[(&str, &str)] = &[
+    ("glass", "dielectric"),
+    ("water", "dielectric"),
+    ("roughdielectric", "dielectric"),
+    ("refractive", "dielectric"),
+    ("thindielectric", "thin_dielectric"),
+    ("thin_glass", "thin_dielectric"),
+    ("metal", "conductor"),
+    ("mirror", "conductor"),
+    ("roughconductor", "conductor"),
+    ("lambert", "diffuse"),
+    ("lambertian", "diffuse"),
+    ("matte", "diffuse"),
+    ("coateddiffuse", "plastic"),
+    ("roughplastic", "plastic"),
+    ("glossy", "plastic"),
+    ("disney", "principled"),
+    ("pbr", "gltf"),
+    ("metallic_roughness", "gltf"),
+    ("cloth", "sheen"),
+    ("velvet", "sheen"),
+    ("mix", "blend"),
+    ("blendbsdf", "blend"),
+];
+
 /// Words of other programs for the opposite of ours.
 pub(super) const OPPOSITES: &[(&str, &str)] =
     &[("clearcoat_roughness", "clearcoat_gloss"), ("transparency", "opacity")];
