@@ -13,6 +13,9 @@ use crate::scene::limits::MAX_SCENE_BYTES;
 use crate::scene::mesh::{Placed, finish_normals, model_scene, place};
 use crate::scene::{Color, Description, Files, Geometry, Material, Normals, Shape, TriangleMesh};
 
+/// Most material libraries that a line names; with more words it is one name.
+const MOST_LIBRARIES: usize = 64;
+
 /// What the faces of one material are named after if they name none.
 const NO_MATERIAL: &str = "default";
 
@@ -86,8 +89,9 @@ fn shape(
 /// The files that a line names: one, whose name may have spaces, or if that is not there several between spaces.
 fn library_names<'a>(files: &Files, names: &'a str) -> Vec<&'a str> {
     let is_there = |name: &str| files.resolve(name).is_ok_and(|path| path.is_file());
-    let several: Vec<_> = names.split_ascii_whitespace().collect();
-    if !is_there(names) && several.iter().any(|name| is_there(name)) { several } else { vec![names] }
+    let several: Vec<_> = names.split_ascii_whitespace().take(MOST_LIBRARIES + 1).collect();
+    let is_list = several.len() <= MOST_LIBRARIES && !is_there(names);
+    if is_list && several.iter().any(|name| is_there(name)) { several } else { vec![names] }
 }
 
 /// The materials of faces without one, and of all names that the file uses, with the light that they emit.

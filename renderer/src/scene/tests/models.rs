@@ -205,6 +205,11 @@ fn a_line_may_name_several_libraries() {
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert_eq!(color(&loaded.description, "red stone"), Vec3::Y);
     assert_eq!(color(&loaded.description, "lamp"), Vec3::Z);
+    // There is an end to it, so that a line does not read files a million times.
+    let obj = OBJ.replace("a b.mtl", &"one.mtl ".repeat(65));
+    std::fs::write(folder.path().join("long.obj"), obj).unwrap();
+    let long = load(&folder.path().join("long.obj"), &Overrides::default()).unwrap();
+    assert!(long.warnings[0].message.starts_with("cannot read material library"), "{:?}", long.warnings);
     // A single file of that name comes first.
     std::fs::write(folder.path().join("one.mtl two.mtl"), "newmtl lamp\nKd 1 1 0\n").unwrap();
     assert_eq!(color(&load_it().description, "lamp"), Vec3::new(1.0, 1.0, 0.0));
