@@ -270,7 +270,7 @@ fn holes_are_nothing_or_scatter() {
     };
     for (holes, max_depth) in [(Holes::Pass, 2), (Holes::Scatter, 4)] {
         (scene.render.holes, scene.render.max_depth) = (holes, max_depth);
-        with(&format!("{holes:?}"), &scene, &ALL, 256, &[0.5; 256]);
+        with(&format!("{holes:?}"), &scene, &ALL, 1024, &[0.5; 256]);
         scene.render.max_depth -= 1;
         assert!(is_dark(&scene), "{holes:?}, paths that are too short");
     }

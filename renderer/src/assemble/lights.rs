@@ -126,7 +126,9 @@ fn finish(
     let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
     let varies = lights.iter().any(|light| light.kind_flags & Light::VARYING != 0);
     let emissive = if varies { all.iter().map(|w| w.surface).collect() } else { Vec::new() };
-    let features = lights.iter().map(Light::features).fold(Features::NONE, Features::and);
+    // What varies is a texture's, or has holes that one makes.
+    let textures = Features::TEXTURES.when(varies);
+    let features = lights.iter().map(Light::features).fold(textures, Features::and);
     Lights { lights, table, first_infinite, of_prim, emissive, image, features }
 }
 
