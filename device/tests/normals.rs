@@ -383,7 +383,7 @@ fn terminators_are_the_shadowing_of_microfacets() {
 }
 
 #[test]
-fn terminators_let_everything_pass_where_nothing_is_perturbed_and_nothing_from_below() {
+fn terminators_let_everything_pass_where_nothing_is_perturbed_and_are_the_same_on_both_sides() {
     let flat = Terminator::new(Vec3::Z, Vec3::Z);
     let bumpy = Terminator::new(Vec3::Z, Vec3::new(0.6, 0.0, 0.8));
     for cos in [-1.0, -0.1, -1e-6, 0.0, 1e-20, 1e-6, 0.1, 1.0] {
@@ -391,6 +391,7 @@ fn terminators_let_everything_pass_where_nothing_is_perturbed_and_nothing_from_b
         assert_eq!(flat.shadowing::<Full>(wi), 1.0);
         assert_eq!(Terminator::NONE.shadowing::<Full>(wi), 1.0);
         let passes = bumpy.shadowing::<Full>(wi);
-        assert!(if cos > 0.0 { (0.0..=1.0).contains(&passes) } else { passes == 0.0 }, "{passes} at {cos}");
+        assert!(if cos == 0.0 { passes == 0.0 } else { (0.0..=1.0).contains(&passes) }, "{passes} at {cos}");
+        assert_eq!(passes, bumpy.shadowing::<Full>(-wi), "{cos}");
     }
 }

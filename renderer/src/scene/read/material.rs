@@ -8,6 +8,7 @@ use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
 use super::keys;
+use super::names::Names;
 use super::shape::needs_uvs;
 use super::texture::Textures;
 use crate::input::{Field, Section};
@@ -25,7 +26,7 @@ pub(super) struct Materials {
     /// `None` where a definition was wrong, so that shapes that name it are not blamed.
     list: Vec<(String, Option<Material>)>,
     /// The names of those that have one.
-    names: Rc<[String]>,
+    names: Rc<Names>,
     /// All names.
     taken: HashSet<String>,
 }
@@ -52,7 +53,7 @@ impl Materials {
     }
 
     /// The names of those that have one, which come first.
-    pub(super) fn names(&self) -> &[String] {
+    pub(super) fn names(&self) -> &Names {
         &self.names
     }
 
@@ -93,10 +94,10 @@ impl Materials {
 
 pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Materials {
     let Some(section) = top.get("materials").and_then(|f| f.table("[materials]")) else {
-        return Materials { list: Vec::new(), names: Rc::new([]), taken: HashSet::new() };
+        return Materials { list: Vec::new(), names: Rc::default(), taken: HashSet::new() };
     };
     let entries = section.entries();
-    let names: Rc<[String]> = entries.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let names = Rc::new(Names::new(entries.iter().map(|(name, _)| *name)));
     let mut list = Vec::new();
     for (name, field) in &entries {
         let section = field.table(format!("material {}", field.name));
@@ -110,13 +111,13 @@ pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Mater
         check_references(&list, i, field);
         check_opacities(&list, i, field);
     }
-    let taken = names.iter().cloned().collect();
+    let taken = names.iter().map(str::to_owned).collect();
     Materials { list, names, taken }
 }
 
 /// Reads a material on its own.
 pub(super) fn material(name: &str, section: &Section<'_>, textures: &mut Textures<'_>) -> Option<Material> {
-    Reader { section: section.clone(), names: &[], textures }.material(name)
+    Reader { section: section.clone(), names: &Names::default(), textures }.material(name)
 }
 
 /// Reports a material that refers to itself, by way of others or too many of them.
@@ -171,7 +172,7 @@ fn coat_ior(field: Field<'_>) -> Option<f32> {
 /// Reads one material.
 struct Reader<'a, 'b, 't> {
     section: Section<'a>,
-    names: &'b [String],
+    names: &'b Names,
     textures: &'b mut Textures<'t>,
 }
 
@@ -482,9 +483,9 @@ impl Reader<'_, '_, '_> {
     /// The index of a material by its name, wherever in the file it is defined.
     fn reference(&self, field: &Field<'_>) -> Option<usize> {
         let name = field.string()?;
-        let found = self.names.iter().position(|n| n == name);
+        let found = self.names.index_of(name);
         if found.is_none() {
-            let hint = hint(name, "the scene has", self.names.iter().map(String::as_str));
+            let hint = hint(name, "the scene has", self.names.iter());
             field.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
         }
         found

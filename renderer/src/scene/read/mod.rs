@@ -6,6 +6,7 @@ pub(super) mod keys;
 mod light;
 mod material;
 mod mesh;
+mod names;
 mod settings;
 mod shape;
 mod texture;

@@ -169,11 +169,11 @@ fn material(section: &Section<'_>, parts: &mut Parts<'_>, emission: Option<Color
         );
     }
     let name = field.string()?;
-    let found = materials.names().iter().position(|known| known == name);
+    let found = materials.names().index_of(name);
     if found.is_none() {
-        let hint = match materials.names() {
-            [] => format!("; define it with [materials.{}]", toml_key(name)),
-            defined => hint(name, "the scene has", defined.iter().map(String::as_str)),
+        let hint = match materials.names().is_empty() {
+            true => format!("; define it with [materials.{}]", toml_key(name)),
+            false => hint(name, "the scene has", materials.names().iter()),
         };
         section.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
     }

@@ -74,6 +74,8 @@ pub(super) struct Textures<'a> {
     /// By name and meaning; `None` for those with errors, which are reported once.
     read: HashMap<(String, Meaning), Option<usize>>,
     named: Vec<(&'a str, Named<'a>)>,
+    /// Where each of these is.
+    indices: HashMap<&'a str, usize>,
     /// How many textures are read now, each within the one before.
     level: usize,
     pub(super) images: Vec<Image>,
@@ -91,6 +93,7 @@ impl<'a> Textures<'a> {
             files,
             read: HashMap::new(),
             named: Vec::new(),
+            indices: HashMap::new(),
             level: 0,
             images: Vec::new(),
             textures: Vec::new(),
@@ -106,6 +109,7 @@ impl<'a> Textures<'a> {
             if name.starts_with('#') {
                 field.src.error(field.key_span.clone(), "names that begin with \"#\" are colours");
             }
+            self.indices.insert(name, self.named.len());
             self.named.push((name, Named::Unread(field)));
         }
         for i in 0..self.named.len() {
@@ -146,7 +150,7 @@ impl<'a> Textures<'a> {
     /// The texture that has the name in `field`, for `what` takes values up to `most`.
     fn find(&mut self, field: &Field<'_>, what: &str, most: Range) -> Option<usize> {
         let name = field.string()?;
-        let Some(i) = self.named.iter().position(|(known, _)| *known == name) else {
+        let Some(i) = self.indices.get(name).copied() else {
             let hint = match self.named.is_empty() {
                 true => format!("; define it with [textures.{}]", super::shape::toml_key(name)),
                 false => hint(name, "the scene has", self.named.iter().map(|(name, _)| *name)),
