@@ -90,7 +90,7 @@ pub(crate) const KEYS: &[Row<'_>] = &[
     (
         "unknown key",
         Scene("spp = 2", "frobnicate = 2"),
-        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "masking", "seed", "filter" or "hidden_normals""#,
+        r#"scene.toml:3:1: unknown key "frobnicate" in [render]; valid are "size", "width", "height", "spp", "max_depth", "rr", "sampler", "direct", "masking", "seed", "filter", "hidden_normals" or "holes""#,
     ),
     (
         "misspelt section",
@@ -1321,7 +1321,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "unknown green",
         Scene("roughness = 0.3", "roughness = 0.3\nnormal_map = { file = \"wood.png\", green = \"left\" }"),
-        r#"scene.toml:22:43: unknown green "left"; it is "up", "down" or "across""#,
+        r#"scene.toml:22:43: unknown green "left"; it is "up", "down", "across" or "against""#,
     ),
     (
         "green of a bump map",
