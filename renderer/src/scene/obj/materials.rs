@@ -2,7 +2,8 @@
 //!
 //! A material with any physically based statement (`Pr`, `Pm`, `Ps`, `Pc`, `Pcr`, `aniso`, `anisor`, or their textures)
 //! becomes the material of glTF: base colour `Kd`, metallic `Pm`, roughness `Pr`, sheen `Ps` (white, with a roughness of
-//! 0.3), clear coat `Pc` and `Pcr`, index of refraction `Ni`; `Ks`, `map_Ks` and `Ns` do not count. The others are what their illumination model comes nearest to:
+//! 0.3), clear coat `Pc` and `Pcr`, index of refraction `Ni`; `Ks`, `map_Ks` and `Ns` do not count. The others are what
+//! their illumination model comes nearest to:
 //!
 //! | `illum` | becomes |
 //! |---|---|

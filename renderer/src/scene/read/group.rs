@@ -1,11 +1,11 @@
 //! `[groups]` and `[[instances]]`.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use glam::{Affine3A, DAffine3, Vec3};
 
 use super::keys;
+use super::names::Names;
 use super::shape::{self, Parts, TOO_FAR};
 use super::transform::{similarity_scale, transform, unusable};
 use super::unused;
@@ -46,22 +46,30 @@ impl<'a> Read<'a> {
     }
 }
 
+/// The groups by their names.
+struct Groups<'a> {
+    list: Vec<Read<'a>>,
+    names: Names,
+}
+
 /// Reads `[groups]` and `[[instances]]`.
 pub(super) fn instanced(top: &Section<'_>, parts: &mut Parts<'_>, files: &Files) -> Option<Instanced> {
-    let read = top.get("groups").and_then(|f| f.table("[groups]")).map_or_else(Vec::new, |section| {
+    let list = top.get("groups").and_then(|f| f.table("[groups]")).map_or_else(Vec::new, |section| {
         section.entries().iter().map(|(name, field)| Read::new(name, group(name, field, parts))).collect()
     });
-    let places = places(top, &read, files);
-    let mut found = Instanced { instances: places?, ..Instanced::default() };
-    let placed: HashSet<_> = found.instances.iter().map(|i| i.group as usize).collect();
-    unused::warn_of_others(top, "groups", &placed.into_iter().map(|i| read[i].name).collect());
-    for (index, Read { name, shapes, .. }) in read.into_iter().enumerate() {
+    let groups = Groups { names: Names::new(list.iter().map(|group: &Read<'_>| group.name)), list };
+    let instances = places(top, &groups, files)?;
+    let mut places_of = vec![Vec::new(); groups.list.len()];
+    for instance in &instances {
+        places_of[instance.group as usize].push(instance.world_from_group);
+    }
+    let placed = groups.list.iter().zip(&places_of).filter(|(_, places)| !places.is_empty());
+    unused::warn_of_others(top, "groups", &placed.map(|(group, _)| group.name).collect());
+    let mut found = Instanced { instances, ..Instanced::default() };
+    for (Read { name, shapes, .. }, places) in groups.list.into_iter().zip(places_of) {
         let (emitting, shapes): (Vec<_>, Vec<_>) = shapes?.into_iter().partition(Shape::emits);
-        let name = name.to_owned();
-        found.groups.push(Group { name, shapes });
-        let Instanced { instances, lights, .. } = &mut found;
-        let places = instances.iter().filter(|i| i.group as usize == index);
-        copy_lights(top, &emitting, places, lights)?;
+        found.groups.push(Group { name: name.to_owned(), shapes });
+        copy_lights(top, &emitting, &places, &mut found.lights)?;
     }
     found.drop_empty();
     Some(found)
@@ -93,17 +101,17 @@ fn group(name: &str, field: &Field<'_>, parts: &mut Parts<'_>) -> Option<Vec<Sha
 }
 
 /// Adds a copy of each shape for each place.
-fn copy_lights<'a>(
+fn copy_lights(
     top: &Section<'_>,
     shapes: &[Shape],
-    places: impl Iterator<Item = &'a Instance>,
+    places: &[Affine3A],
     lights: &mut Vec<Shape>,
 ) -> Option<()> {
-    for (n, place) in places.enumerate() {
+    for (n, world_from_group) in places.iter().enumerate() {
         for shape in shapes {
-            let world_from_object = place.world_from_group * shape.world_from_object;
+            let world_from_object = *world_from_group * shape.world_from_object;
             let round = matches!(shape.geometry, Geometry::Sphere { .. } | Geometry::Cylinder { .. });
-            let exact = place.world_from_group.matrix3.as_dmat3();
+            let exact = world_from_group.matrix3.as_dmat3();
             let problem = match round && similarity_scale(&DAffine3::from_mat3(exact)).is_none() {
                 true => {
                     Some("emits and is round, which an instance of its group would not leave it".to_owned())
@@ -125,8 +133,8 @@ fn copy_lights<'a>(
     Some(())
 }
 
-/// Reads `[[instances]]` of groups of these names and shapes.
-fn places(top: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Vec<Instance>> {
+/// Reads `[[instances]]`.
+fn places(top: &Section<'_>, groups: &Groups<'_>, files: &Files) -> Option<Vec<Instance>> {
     let Some(field) = top.get("instances") else { return Some(Vec::new()) };
     let items = field.array("an array of tables: write [[instances]], with two brackets")?;
     let mut all = Some(Vec::new());
@@ -147,9 +155,9 @@ fn places(top: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Vec<I
 }
 
 /// One of `[[instances]]`, which may be many.
-fn place(section: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Vec<Instance>> {
+fn place(section: &Section<'_>, groups: &Groups<'_>, files: &Files) -> Option<Vec<Instance>> {
     section.reject_unknown_keys(&keys::INSTANCE.known(None));
-    let group = section.require("group", "group = \"tree\"").and_then(|f| group_named(&f, groups));
+    let group = section.require("group", "group = \"tree\"").and_then(|f| group_named(&f, &groups.names));
     let transforms = match (section.get("transform"), section.get("transforms")) {
         (Some(_), Some(many)) => {
             let message = format!("{} gives both \"transform\" and \"transforms\"; keep one", section.name);
@@ -163,18 +171,18 @@ fn place(section: &Section<'_>, groups: &[Read<'_>], files: &Files) -> Option<Ve
         }
     };
     let (group, transforms) = (group?, transforms?);
-    check_reach(section, groups[group].reach, &transforms)?;
+    check_reach(section, groups.list[group].reach, &transforms)?;
     let instance = |world_from_group| Instance { group: group as u32, world_from_group };
     Some(transforms.into_iter().map(instance).collect())
 }
 
-fn group_named(field: &Field<'_>, groups: &[Read<'_>]) -> Option<usize> {
+fn group_named(field: &Field<'_>, names: &Names) -> Option<usize> {
     let name = field.string()?;
-    let found = groups.iter().position(|group| group.name == name);
+    let found = names.index_of(name);
     if found.is_none() {
-        let hint = match groups.is_empty() {
+        let hint = match names.is_empty() {
             true => format!("; define it with [[groups.{}.shapes]]", shape::toml_key(name)),
-            false => hint(name, "the scene has", groups.iter().map(|group| group.name)),
+            false => hint(name, "the scene has", names.iter()),
         };
         field.src.error(field.span(), format!("unknown group {}{hint}", quoted(name)));
     }

@@ -160,10 +160,11 @@ impl<'a> Textures<'a> {
         };
         match self.named_at(i) {
             Some(Some(index)) if self.ranges[index] > most => {
-                let (most, range) = (word(most), word(self.ranges[index]));
                 let message = format!(
-                    "{what} takes textures of range {most:?}, and {} has {range:?}; define another for it",
-                    quoted(name)
+                    "{}, and {} has {:?}; define another for it",
+                    takes(what, most),
+                    quoted(name),
+                    word(self.ranges[index])
                 );
                 field.src.error(field.span(), message);
                 None
@@ -252,9 +253,9 @@ impl<'a> Textures<'a> {
         section.reject_unknown_keys(&table.known(Some(kind)));
         let texture = self.texture(section, kind, purpose)?;
         if self.ranges[texture] > purpose.most {
-            let (most, range) = (word(purpose.most), word(self.ranges[texture]));
             let span = section.get("range").map_or(section.span.clone(), |field| field.span());
-            let message = format!("{what} takes textures of range {most:?}, and this one has {range:?}");
+            let range = word(self.ranges[texture]);
+            let message = format!("{}, and this one has {range:?}", takes(what, purpose.most));
             section.src.error(span, message);
             return None;
         }
@@ -390,6 +391,11 @@ fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
         known.push(keys::TEXTURE.key(key).map_or("type", |key| key.name));
     }
     section.reject_unknown_keys(&known);
+}
+
+/// What a parameter takes.
+fn takes(what: &str, most: Range) -> String {
+    format!("{what} takes textures of range {:?}", word(most))
 }
 
 /// The name of a range.
