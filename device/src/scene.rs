@@ -60,6 +60,8 @@ pub struct SceneView {
     pub holes: u32,
     /// Non-zero if shading normals that face away from the viewer shade all the same, and decide which side is seen.
     pub keeps_hidden_normals: u32,
+    /// Non-zero if the camera does not see lights.
+    pub hides_emitters: u32,
     /// Root of the tree of the instances, or 0 if there are none.
     pub instances_root: u32,
     /// Non-zero if any texture is looked up by how much of it a ray sees.

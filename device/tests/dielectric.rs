@@ -210,7 +210,7 @@ fn materials_are_as_smooth_from_behind_as_from_in_front() {
             f64::from(4e-6 / alpha) * (1.0 + random.power_of_ten(-7.0, 0.0) * random.within(-1.0, 1.0));
         let eta = (1.0 + from_one) as f32;
         let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
-        let material = DielectricMaterial { facets, ior: eta, reserved: [0; 3] };
+        let material = DielectricMaterial::new(eta, facets);
         let is_smooth = |front| {
             let at = At { front, ..At::new(&scene, Vec2::ZERO) };
             matches!(material.bsdf::<Full>(&at), Bsdf::SmoothDielectric(_))

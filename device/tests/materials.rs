@@ -164,9 +164,9 @@ fn any(kind: usize, plastics: &Plastics, at: &At<'_>, random: &mut Random) -> Bs
         }
         2 | 8 | 10 => {
             let facets = Facets { scattering: scattering(kind) as u32, ..facets(random) };
-            DielectricMaterial { facets, ior: index(random), reserved: [0; 3] }.bsdf::<Full>(at)
+            DielectricMaterial::new(index(random), facets).bsdf::<Full>(at)
         }
-        3 => ThinDielectricMaterial { ior: index(random), reserved: [0; 3] }.bsdf::<Full>(at),
+        3 => ThinDielectricMaterial::new(index(random)).bsdf::<Full>(at),
         4 => {
             let plastic = plastics.materials[random.bits() as usize % plastics.materials.len()];
             let (reflectance, specular) = (color(random), color(random));

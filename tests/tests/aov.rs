@@ -150,7 +150,7 @@ fn albedos_of_known_materials() {
     let textured = Color { texture: 0, ..Color::new(Vec3::ONE) };
     let glass = |alpha| {
         let facets = Facets::new(Vec2::splat(alpha), renderer::scene::Distribution::Ggx);
-        MaterialKind::Dielectric(DielectricMaterial { facets, ior: 1.5, reserved: [0; 3] })
+        MaterialKind::Dielectric(DielectricMaterial::new(1.5, facets))
     };
     let mut holes = Material::new("holes", MaterialKind::diffuse(Vec3::splat(0.8)));
     holes.opacity = Scalar::new(0.25);

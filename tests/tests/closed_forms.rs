@@ -17,7 +17,7 @@ use torrance_tests::{assembled, machines};
 
 fn frosted(ior: f32, alpha: f32) -> DielectricMaterial {
     let facets = Facets::new(Vec2::splat(alpha), Distribution::Ggx);
-    DielectricMaterial { facets, ior, reserved: [0; 3] }
+    DielectricMaterial::new(ior, facets)
 }
 
 #[test]

@@ -20,7 +20,7 @@ use device::bsdf::principled;
 use device::material::probe::{Answer, Input, ask, draw};
 use device::material::{
     Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, PlasticMaterial,
-    PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial,
+    PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial, Tints,
 };
 use device::rng::{pcg4d, uniform};
 use device::scene::SceneView;
@@ -136,7 +136,7 @@ fn groups(x: f32) -> Vec<Group> {
         ..DiffuseMaterial::new(Color::new(x * COLOR))
     };
     let metal = |facets| ConductorMaterial::new(ETA, x * K, facets);
-    let glass = |(facets, ior)| DielectricMaterial { facets, ior: x * ior, reserved: [0; 3] };
+    let glass = |(facets, ior)| DielectricMaterial::new(x * ior, facets);
     let plastic = |(facets, nonlinear)| PlasticMaterial {
         reflectance: Color::new(x * COLOR),
         specular: Color::new(Vec3::ONE),
@@ -167,6 +167,7 @@ fn groups(x: f32) -> Vec<Group> {
         masking: 0,
         reserved: [0; 2],
     };
+    let tints = Tints { reflection: Color::new(x * COLOR), transmission: Color::new(COLOR * COLOR) };
     let rough: Vec<_> = facets(x);
     let metals = |scattering: Scattering| -> Vec<_> {
         rough.iter().map(|&f| metal(Facets { scattering: scattering as u32, ..f })).collect()
@@ -189,13 +190,21 @@ fn groups(x: f32) -> Vec<Group> {
         group("OrenNayar", Kind::Diffuse, &[1e-3, 0.3, 1.0].map(diffuse)),
         group("Sheen", Kind::Sheen, &[0.07, 0.2, 0.5, 1.0].map(sheen)),
         group("Conductor", Kind::Conductor, &metals(Scattering::None)),
-        group("SmoothConductor", Kind::Conductor, &[metal(Facets::SMOOTH)]),
-        group("SmoothDielectric", Kind::Dielectric, &[1.5, 0.7].map(|ior| glass((Facets::SMOOTH, ior)))),
+        group(
+            "SmoothConductor",
+            Kind::Conductor,
+            &[metal(Facets::SMOOTH), metal(Facets::SMOOTH).tinted(tints)],
+        ),
+        group(
+            "SmoothDielectric",
+            Kind::Dielectric,
+            &[1.5, 0.7].map(|ior| glass((Facets::SMOOTH, ior)).tinted(tints)),
+        ),
         group("Dielectric", Kind::Dielectric, &glasses(Scattering::None)),
         group(
             "ThinDielectric",
             Kind::ThinDielectric,
-            &[1.5, 2.4].map(|ior| ThinDielectricMaterial { ior: x * ior, reserved: [0; 3] }),
+            &[1.5, 2.4].map(|ior| ThinDielectricMaterial::new(x * ior)),
         ),
         group("SmoothPlastic", Kind::Plastic, &[0, 1].map(|n| plastic((Facets::SMOOTH, n)))),
         group("Plastic", Kind::Plastic, &plastics),

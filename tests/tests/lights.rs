@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DMat3, DVec3, Mat3, Vec3};
 use renderer::scene::{
-    Bitmap, Description, Direct, Environment, Format, Geometry, Holes, Image, Material, Portal, PunctualKind,
-    PunctualLight, Scalar, Shape, SpotFalloff, TexelFilter, Texture, Wrap,
+    Bitmap, Description, Direct, Environment, Format, Geometry, Holes, Image, Material, MaterialKind, Portal,
+    PunctualKind, PunctualLight, Scalar, Shape, SpotFalloff, TexelFilter, Texture, Wrap,
 };
 use torrance_tests::closed::{
     camera, description, furnace, is_everywhere, is_within, lit_floor, pixel_means, shape,
@@ -405,4 +405,45 @@ fn a_white_image_is_a_constant() {
     scene.environment =
         Some(Environment::Image { image: 0, scale: Vec3::ONE, world_from_image: Mat3::IDENTITY });
     with("white image", &scene, &ALL, 512, &vec![1.0; 256]);
+}
+
+/// A sphere in the sky, and before it a lamp that shines on it as the sky does: where neither is seen, the sphere is as bright
+/// as its paint, and beyond it all is black.
+#[test]
+fn hidden_lights_shine() {
+    let mut scene = furnace(0.4, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+    scene.render.max_depth = 2;
+    scene.render.hide_emitters = true;
+    scene.camera = camera(Vec3::new(0.0, 0.0, 40.0), Vec3::ZERO, Vec3::Y, 1.0);
+    let black = Material::new("black", MaterialKind::diffuse(Vec3::ZERO));
+    let hole = Material { opacity: Scalar::new(0.0), ..black.clone() };
+    scene.materials.extend([black, hole]);
+    let before = |z: f32| Affine3A::from_translation(Vec3::new(0.0, 0.0, z));
+    let turned = before(4.0) * Affine3A::from_rotation_y(std::f32::consts::PI);
+    scene.shapes.push(Shape { world_from_object: turned, material: 1, ..shape(Geometry::Quad, 1.0) });
+    with("behind a lamp", &scene, &ALL, 2048, &[0.4; 256]);
+    // Behind a hole as well, but where that counts as scattering: there the black back of the lamp is seen.
+    let mut sheet = Shape { world_from_object: before(8.0), material: 2, ..shape(Geometry::Quad, 0.0) };
+    scene.shapes.push(sheet.clone());
+    with("behind a hole", &scene, &ALL, 2048, &[0.4; 256]);
+    let mean = |scene: &Description| {
+        let film = Machine::Cpu.render(&assembled(scene), 16);
+        film.pixels.iter().map(|pixel| pixel.mean()[0]).sum::<f64>() / film.pixels.len() as f64
+    };
+    let mut shown = scene.clone();
+    shown.render.holes = Holes::Scatter;
+    assert_eq!(mean(&shown), 0.0);
+    scene.render.hide_emitters = false;
+    assert_eq!(mean(&scene), 0.0);
+    // Beyond the scene, behind holes of both kinds, and in front of none.
+    scene.shapes.clear();
+    assert_eq!(mean(&scene), 1.0);
+    sheet.world_from_object = before(30.0);
+    scene.shapes.push(sheet);
+    for holes in [Holes::Pass, Holes::Scatter] {
+        (scene.render.hide_emitters, scene.render.holes) = (false, holes);
+        assert_eq!(mean(&scene), 1.0);
+        scene.render.hide_emitters = true;
+        assert_eq!(mean(&scene), 0.0);
+    }
 }

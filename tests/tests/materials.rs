@@ -5,9 +5,9 @@ use std::sync::Arc;
 use glam::{Affine2, Affine3A, DVec3, Vec2, Vec3};
 use renderer::scene::{
     Bitmap, Blend, Channel, Color, ConductorMaterial, Description, DiffuseMaterial, Direct, Distribution,
-    Facets, Format, FovAxis, Geometry, Image, Masking, Material, MaterialKind, PlasticMaterial,
+    Environment, Facets, Format, FovAxis, Geometry, Image, Masking, Material, MaterialKind, PlasticMaterial,
     PrincipledMaterial, Projection, Scalar, Shape, SheenMaterial, TexelFilter, Texture,
-    ThinDielectricMaterial, Wrap,
+    ThinDielectricMaterial, Tints, Wrap,
 };
 use torrance_tests::closed::{
     below_a_rectangle, below_a_sphere, camera, closed_surface, for_each_estimator, furnace, is_everywhere,
@@ -370,7 +370,7 @@ fn metal(alpha: f32) -> Material {
 /// R = ((n − 1)/(n + 1))² at either face, and what is reflected to and fro between them adds up to T = (1 − R)/(1 + R).
 #[test]
 fn blend_of_glass_and_metal() {
-    let glass = MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: 1.5, reserved: [0; 3] });
+    let glass = MaterialKind::ThinDielectric(ThinDielectricMaterial::new(1.5));
     let parts = [Material::new("glass", glass), metal(0.0)];
     let mut scene = behind_sheets(1, 1.0).0;
     scene.camera = camera(400.0 * Vec3::Z, Vec3::ZERO, Vec3::Y, 0.1);
@@ -383,6 +383,60 @@ fn blend_of_glass_and_metal() {
     let MaterialKind::ThinDielectric(glass) = &mut scene.materials[2].kind else { unreachable!() };
     glass.ior = 1.6;
     is_rejected("glass and metal", &scene, 2048, &|_| expected);
+}
+
+/// The same pane with nothing but glass, tinted; and what it reflects of a light behind the camera, R·(1 + T²/(1 − R²)).
+#[test]
+fn tinted_glass() {
+    const REFLECTION: f32 = 0.9;
+    const TRANSMISSION: f32 = 0.3;
+    let tints = Tints {
+        reflection: Color::new(Vec3::splat(REFLECTION)),
+        transmission: Color::new(Vec3::splat(TRANSMISSION)),
+    };
+    let glass = ThinDielectricMaterial::new(1.5);
+    let of = |tints: Tints| {
+        let mut scene = behind_sheets(1, 1.0).0;
+        scene.camera = camera(400.0 * Vec3::Z, Vec3::ZERO, Vec3::Y, 0.1);
+        scene.environment = Some(Environment::Constant(Vec3::ONE));
+        scene.materials[0] = Material::new("glass", MaterialKind::ThinDielectric(glass.tinted(tints)));
+        scene
+    };
+    let r = 0.04;
+    let (transmitted, reflected) = (2.0 * (1.0 - r) / (1.0 + r), 2.0 * r / (1.0 + r));
+    let expected = f64::from(TRANSMISSION) * transmitted + f64::from(REFLECTION) * reflected;
+    for_each_estimator(&of(tints), |name, scene| {
+        is_within(0.003, &format!("tinted glass, {name}"), scene, 2048, &|_| expected);
+    });
+    let swapped = Tints { reflection: tints.transmission, transmission: tints.reflection };
+    for wrong in [Tints::NONE, swapped, Tints { reflection: Color::WHITE, ..tints }] {
+        is_rejected("tinted glass", &of(wrong), 2048, &|_| expected);
+    }
+}
+
+/// A mirror-like sphere in a white furnace is of its tint, also where a texture gives it.
+#[test]
+fn tinted_metal() {
+    let facets = Facets::new(Vec2::splat(0.5), Distribution::Ggx);
+    let mirror = |facets| ConductorMaterial::new(Vec3::ZERO, Vec3::ONE, facets);
+    let textured = Color { value: Vec3::splat(0.8), texture: 0 };
+    for (facets, tint, expected) in [
+        (Facets::SMOOTH, Color::new(Vec3::splat(0.3)), 0.3),
+        (Facets::SMOOTH, textured, 0.8 * 0.5),
+        (facets, Color::new(Vec3::splat(0.3)), 0.3 * oracle::ggx_albedo(0.8, 0.5, G2::Correlated)),
+    ] {
+        let mut scene = furnace(0.0, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
+        // At 0.6 of the radius, where the cosine is 0.8.
+        scene.camera = camera(Vec3::new(0.6, 0.0, 1000.0), Vec3::new(0.6, 0.0, 0.0), Vec3::Y, 1e-4);
+        scene.render.direct = Direct::Bsdf;
+        let colors = [Color::new(Vec3::splat(0.5)); 2];
+        scene.textures = vec![Texture::Checker { squares_from_uv: Affine2::IDENTITY, colors }];
+        let metal = |tints| Material::new("metal", MaterialKind::Conductor(mirror(facets).tinted(tints)));
+        scene.materials[0] = metal(Tints { reflection: tint, ..Tints::NONE });
+        is_within(0.003, "tinted metal", &scene, 4096, &|_| expected);
+        scene.materials[0] = metal(Tints { transmission: tint, ..Tints::NONE });
+        is_rejected("tinted metal", &scene, 4096, &|_| expected);
+    }
 }
 
 /// Each path is weighed by the density of the lobe that it met, so that a mirror, a rough metal and paint mix.
@@ -539,7 +593,7 @@ fn control_sides_rejects_another_material() {
 /// A bubble of glass with holes.
 #[test]
 fn glass_with_holes_conserves_light() {
-    let glass = MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: 1.5, reserved: [0; 3] });
+    let glass = MaterialKind::ThinDielectric(ThinDielectricMaterial::new(1.5));
     let glass = Material { opacity: Scalar::new(0.6), ..Material::new("glass", glass) };
     let mut scene = furnace(0.0, Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
     scene.materials = vec![glass];

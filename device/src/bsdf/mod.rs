@@ -16,6 +16,7 @@ pub mod principled;
 pub mod random_walk;
 mod reflection;
 pub mod sheen;
+mod tint;
 mod underlay;
 
 use glam::{Vec2, Vec3};
@@ -32,6 +33,7 @@ pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
 pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
 pub use sheen::{Sheen, sheen_albedo};
+pub use tint::{Tint, Tinted};
 
 use crate::arch::sqrt;
 

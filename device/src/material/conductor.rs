@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::{At, Color, Facets, Kind, Parameters, Scattering};
+use super::{At, Color, Facets, Kind, Parameters, Scattering, Tints};
 use crate::bsdf::{
     Bsdf, CompensatedConductor, Compiled, Conductor, Features, RandomWalkConductor, SmoothConductor, fresnel,
 };
@@ -20,13 +20,20 @@ pub struct ConductorMaterial {
     pub facets: Facets,
     /// Reflectance of light from all directions.
     average: Color,
+    /// Factors of what is reflected; it transmits nothing.
+    pub tints: Tints,
 }
 
 impl ConductorMaterial {
     /// A metal with the index of refraction `eta` + i·`k`.
     pub fn new(eta: Vec3, k: Vec3, facets: Facets) -> Self {
         let average = Color::new(fresnel::conductor_average(eta, k));
-        Self { eta: Color::new(eta), k: Color::new(k), facets, average }
+        Self { eta: Color::new(eta), k: Color::new(k), facets, average, tints: Tints::NONE }
+    }
+
+    /// The same with `tints`.
+    pub const fn tinted(self, tints: Tints) -> Self {
+        Self { tints, ..self }
     }
 
     /// Real and imaginary part of the index of refraction, relative to the outside.
@@ -49,7 +56,7 @@ impl Parameters for ConductorMaterial {
             Scattering::Compensated => CompensatedConductor::FEATURE,
             Scattering::RandomWalk => RandomWalkConductor::FEATURE,
         };
-        lobe.and(self.facets.features())
+        lobe.and(self.facets.features()).and(self.tints.features())
     }
 
     fn is_anisotropic(&self) -> bool {
@@ -73,5 +80,10 @@ impl Parameters for ConductorMaterial {
             }
             _ => Bsdf::Conductor(Conductor { microfacet, eta, k }),
         }
+    }
+
+    #[inline(always)]
+    fn tints(&self) -> &Tints {
+        &self.tints
     }
 }

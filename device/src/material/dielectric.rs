@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{At, Facets, Kind, Parameters, Scattering};
+use super::{At, Facets, Kind, Parameters, Scattering, Tints};
 use crate::bsdf::{
     Bsdf, CompensatedDielectric, Compiled, Dielectric, Features, RandomWalkDielectric, SmoothDielectric,
     ThinDielectric,
@@ -17,7 +17,21 @@ pub struct DielectricMaterial {
     /// Index of refraction behind the surface relative to that in front of it, > 0.
     pub ior: f32,
     /// Unused.
-    pub reserved: [u32; 3],
+    reserved: [u32; 3],
+    /// Factors of what is reflected and transmitted.
+    pub tints: Tints,
+}
+
+impl DielectricMaterial {
+    /// Without tints.
+    pub const fn new(ior: f32, facets: Facets) -> Self {
+        Self { facets, ior, reserved: [0; 3], tints: Tints::NONE }
+    }
+
+    /// The same with `tints`.
+    pub const fn tinted(self, tints: Tints) -> Self {
+        Self { tints, ..self }
+    }
 }
 
 impl Parameters for DielectricMaterial {
@@ -35,7 +49,7 @@ impl Parameters for DielectricMaterial {
             Scattering::RandomWalk => RandomWalkDielectric::FEATURE,
         };
         // An interface that all but vanishes is smooth, whatever its facets.
-        SmoothDielectric::FEATURE.and(lobe).and(self.facets.features())
+        SmoothDielectric::FEATURE.and(lobe).and(self.facets.features()).and(self.tints.features())
     }
 
     fn is_transmissive(&self) -> bool {
@@ -67,6 +81,11 @@ impl Parameters for DielectricMaterial {
             _ => Bsdf::Dielectric(Dielectric { microfacet, eta }),
         }
     }
+
+    #[inline(always)]
+    fn tints(&self) -> &Tints {
+        &self.tints
+    }
 }
 
 /// Parameters of a thin pane of a dielectric.
@@ -76,7 +95,21 @@ pub struct ThinDielectricMaterial {
     /// Index of refraction of the pane relative to both sides, > 0.
     pub ior: f32,
     /// Unused.
-    pub reserved: [u32; 3],
+    reserved: [u32; 3],
+    /// Factors of what is reflected and transmitted.
+    pub tints: Tints,
+}
+
+impl ThinDielectricMaterial {
+    /// Without tints.
+    pub const fn new(ior: f32) -> Self {
+        Self { ior, reserved: [0; 3], tints: Tints::NONE }
+    }
+
+    /// The same with `tints`.
+    pub const fn tinted(self, tints: Tints) -> Self {
+        Self { tints, ..self }
+    }
 }
 
 impl Parameters for ThinDielectricMaterial {
@@ -84,7 +117,7 @@ impl Parameters for ThinDielectricMaterial {
     const LOBES: Features = ThinDielectric::FEATURE;
 
     fn features(&self) -> Features {
-        Self::LOBES
+        Self::LOBES.and(self.tints.features())
     }
 
     fn is_transmissive(&self) -> bool {
@@ -94,5 +127,10 @@ impl Parameters for ThinDielectricMaterial {
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, _at: &At<'_>) -> Bsdf {
         Bsdf::ThinDielectric(ThinDielectric { eta: self.ior })
+    }
+
+    #[inline(always)]
+    fn tints(&self) -> &Tints {
+        &self.tints
     }
 }

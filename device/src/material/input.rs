@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 use super::texture::{NO_TEXTURE, lookup};
 use crate::arch::max;
 use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use crate::bsdf::{Compiled, Features};
+use crate::bsdf::{Compiled, Features, Tint};
 use crate::scene::SceneView;
 use crate::shape::Primitive;
 
@@ -86,6 +86,9 @@ pub struct Color {
 }
 
 impl Color {
+    /// 1 everywhere.
+    pub const WHITE: Self = Self::new(Vec3::ONE);
+
     /// The same colour everywhere.
     pub const fn new(value: Vec3) -> Self {
         Self { value, texture: NO_TEXTURE }
@@ -104,6 +107,33 @@ impl Color {
         }
         // SAFETY: the scene is valid, its materials' textures included.
         self.value * unsafe { lookup(at, self.texture) }
+    }
+}
+
+/// Factors of what a material reflects and transmits, 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Tints {
+    /// Of light that stays on its side.
+    pub reflection: Color,
+    /// Of light that passes to the other.
+    pub transmission: Color,
+}
+
+impl Tints {
+    /// What nature has.
+    pub const NONE: Self = Self { reflection: Color::WHITE, transmission: Color::WHITE };
+
+    /// [`Features::TINTS`] if there are any, and [`Features::TEXTURES`] if these give them.
+    pub fn features(&self) -> Features {
+        let textures = self.reflection.features().and(self.transmission.features());
+        Features::TINTS.and(textures).when(*self != Self::NONE)
+    }
+
+    /// The factors at a point.
+    #[inline(always)]
+    pub fn at<C: Compiled>(&self, at: &At<'_>) -> Tint {
+        Tint { reflection: self.reflection.at::<C>(at), transmission: self.transmission.at::<C>(at) }
     }
 }
 

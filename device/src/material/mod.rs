@@ -20,14 +20,14 @@ pub mod texture;
 use bytemuck::{Pod, Zeroable};
 
 use crate::arch::load;
-use crate::bsdf::{Bsdf, Compiled, Features};
+use crate::bsdf::{Bsdf, Compiled, Features, Tint, Tinted};
 
 pub use blend::Blend;
 pub use conductor::ConductorMaterial;
 pub use dielectric::{DielectricMaterial, ThinDielectricMaterial};
 pub use diffuse::DiffuseMaterial;
 pub use gltf::GltfMaterial;
-pub use input::{At, Color, Facets, Scalar, Scattering};
+pub use input::{At, Color, Facets, Scalar, Scattering, Tints};
 pub use plastic::PlasticMaterial;
 pub use principled::PrincipledMaterial;
 pub use sheen::SheenMaterial;
@@ -131,6 +131,19 @@ pub trait Parameters: Pod {
 
     /// The lobe that the material is at a point.
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf;
+
+    /// What its light is multiplied by.
+    #[inline(always)]
+    fn tints(&self) -> &Tints {
+        &Tints::NONE
+    }
+
+    /// The lobe with its tint.
+    #[inline(always)]
+    fn tinted_bsdf<C: Compiled>(&self, at: &At<'_>) -> Tinted {
+        let tint = if C::sees(Features::TINTS) { self.tints().at::<C>(at) } else { Tint::NONE };
+        Tinted { lobe: self.bsdf::<C>(at), tint }
+    }
 }
 
 /// Makes the kinds of material, and their dispatch.
@@ -151,14 +164,14 @@ macro_rules! materials {
             /// # Safety
             /// `material` is valid, and so is the scene of `at`.
             #[inline(always)]
-            pub unsafe fn bsdf<C: Compiled>(material: *const Self, kind: u32, at: &At<'_>) -> Bsdf {
+            pub unsafe fn bsdf<C: Compiled>(material: *const Self, kind: u32, at: &At<'_>) -> Tinted {
                 $(
                     if C::sees(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
                         // SAFETY: these are the parameters of this kind.
-                        return unsafe { Self::parameters::<$Parameters>(material) }.bsdf::<C>(at);
+                        return unsafe { Self::parameters::<$Parameters>(material) }.tinted_bsdf::<C>(at);
                     }
                 )*
-                Bsdf::BLACK
+                Bsdf::BLACK.into()
             }
         }
     };

@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::{At, Material};
 use crate::arch::load;
-use crate::bsdf::{Bsdf, Full, Lobe};
+use crate::bsdf::{Full, Lobe, Tinted};
 use crate::rng::{pcg4d, uniform};
 use crate::sampling::sample_cosine_hemisphere;
 use crate::scene::SceneView;
@@ -55,7 +55,7 @@ const _: () = assert!(size_of::<Input>() == 48 && size_of::<Answer>() == 48);
 /// # Safety
 /// `scene` is valid and has the material.
 #[inline(always)]
-unsafe fn lobe(scene: &SceneView, material: u32, front: bool) -> Bsdf {
+unsafe fn lobe(scene: &SceneView, material: u32, front: bool) -> Tinted {
     let at = At { front, ..At::new(scene, Vec2::ZERO) };
     // SAFETY: as the caller promised.
     unsafe {

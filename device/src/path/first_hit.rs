@@ -6,7 +6,10 @@ use core::ops::Range;
 use glam::Vec2;
 
 use super::megakernel::Place;
-use super::step::{MAX_HOLES, Surface, opacity, passes_hole, scatter, scatterer, sees_holes, surface_at};
+use super::step::{
+    MAX_HOLES, Surface, hole_depth, is_hidden, opacity, pass, passes_hole, scatter, scatterer, sees_holes,
+    surface_at,
+};
 use super::{PathSettings, PathState, SampleArgs};
 use crate::arch::{Arch, load};
 use crate::bsdf::Full;
@@ -93,9 +96,13 @@ unsafe fn meet<A: Arch>(
             }
             state.cone.travel(hit.t);
             let surface = surface_at::<Full>(scene, &state.ray, &hit);
-            if !sees_holes::<Full>(scene) || !passes_hole::<Full>(scene, settings, state, &surface) {
+            if sees_holes::<Full>(scene) && passes_hole::<Full>(scene, settings, state, &surface) {
+                continue;
+            }
+            if !is_hidden::<Full>(scene, state.depth, &surface) {
                 return Some((hit, surface));
             }
+            pass(state, &surface);
         }
     }
     None
@@ -108,6 +115,7 @@ unsafe fn meet<A: Arch>(
 #[inline(always)]
 unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
     let mut ray = scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5);
+    let mut depth = 0;
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
         for _ in 0..MAX_HOLES {
@@ -116,7 +124,9 @@ unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
                 break;
             }
             let surface = surface_at::<Full>(scene, &ray, &hit);
-            if !sees_holes::<Full>(scene) || opacity::<Full>(scene, &surface, &ray, &Cone::default()) >= 0.5 {
+            if sees_holes::<Full>(scene) && opacity::<Full>(scene, &surface, &ray, &Cone::default()) < 0.5 {
+                depth += hole_depth(scene);
+            } else if !is_hidden::<Full>(scene, depth, &surface) {
                 return load(scene.sources.add(hit.prim as usize)) + 1;
             }
             ray.o = surface.beyond(ray.d);

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, max, min, outlined, sqrt};
-use crate::bsdf::{Bsdf, Compiled, Features};
+use crate::bsdf::{Compiled, Features, Tinted};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, select};
@@ -198,7 +198,7 @@ pub(super) struct Scatterer {
     wo: Vec3,
     /// What softens the edges of shadows of a normal map.
     terminator: Terminator,
-    bsdf: Bsdf,
+    bsdf: Tinted,
     /// The light that is the surface itself, if that is a sphere seen from outside.
     around: u32,
 }
@@ -227,6 +227,10 @@ pub unsafe fn shade<C: Compiled>(
     // SAFETY: as the caller promised.
     if sees_holes::<C>(scene) && unsafe { passes_hole::<C>(scene, settings, state, &surface) } {
         return Shaded { shadow: None, alive: state.holes < MAX_HOLES && state.depth < settings.max_depth };
+    }
+    if is_hidden::<C>(scene, state.depth, &surface) {
+        pass(state, &surface);
+        return Shaded { shadow: None, alive: state.holes < MAX_HOLES };
     }
     if surface.prim.light != Primitive::NO_LIGHT {
         // SAFETY: the primitive's light is in range.
@@ -261,12 +265,37 @@ pub(super) unsafe fn passes_hole<C: Compiled>(
     if opacity >= 1.0 || material_uniforms(settings, state)[0] < opacity {
         return false;
     }
+    pass(state, surface);
+    state.depth += hole_depth(scene);
+    true
+}
+
+/// How many segments passing a hole adds to a path.
+#[inline(always)]
+pub(super) fn hole_depth(scene: &SceneView) -> u32 {
+    u32::from(scene.holes == SceneView::HOLES_SCATTER)
+}
+
+/// Lets the path go on behind the surface.
+#[inline(always)]
+pub(super) fn pass(state: &mut PathState, surface: &Surface) {
     let beyond = surface.beyond(state.ray.d);
     state.passed += (beyond - state.ray.o).length();
     state.ray.o = beyond;
     state.holes += 1;
-    state.depth += u32::from(scene.holes == SceneView::HOLES_SCATTER);
-    true
+}
+
+/// Whether lights are hidden from the camera.
+#[inline(always)]
+fn hides_emitters<C: Compiled>(scene: &SceneView) -> bool {
+    C::sees(Features::LIGHTS) && scene.hides_emitters != 0
+}
+
+/// Whether the surface is a light that a path does not see after `depth` segments: only the camera does not, and behind
+/// holes that scatter it does, as in Mitsuba.
+#[inline(always)]
+pub(super) fn is_hidden<C: Compiled>(scene: &SceneView, depth: u32, surface: &Surface) -> bool {
+    hides_emitters::<C>(scene) && depth == 0 && surface.prim.light != Primitive::NO_LIGHT
 }
 
 /// What chooses between a surface and its holes, and among the materials of a blend.
@@ -294,6 +323,10 @@ fn emission_weight(settings: &PathSettings, prev_pdf: f32, p_light: impl FnOnce(
 /// As [`shade`].
 #[inline(always)]
 unsafe fn gather_infinite<C: Compiled>(scene: &SceneView, settings: &PathSettings, state: &mut PathState) {
+    // Nothing has scattered: every segment so far was one to a hole.
+    if hides_emitters::<C>(scene) && state.depth <= state.holes * hole_depth(scene) {
+        return;
+    }
     let mut i = scene.first_infinite;
     while i < scene.light_count {
         // SAFETY: all lights from the first are infinitely far.

@@ -44,6 +44,9 @@ impl SceneData {
         if self.holes != Holes::default() && self.features.contains(Features::CUTOUTS) {
             hash.add(&[self.holes as u32]);
         }
+        if self.hides_emitters {
+            hash.add(&[u32::MAX]);
+        }
         hash.0
     }
 }

@@ -2,7 +2,7 @@
 
 use device::bsdf::microfacet::Microfacet;
 use device::bsdf::plastic::Coat;
-use device::bsdf::{Bsdf, Features, Full};
+use device::bsdf::{Features, Full, Tinted};
 use device::material::texture::Texture as DeviceTexture;
 use device::material::{At, Header, Material as DeviceMaterial};
 use device::scene::SceneView;
@@ -133,7 +133,7 @@ impl Swatches {
 
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from
     /// before it scatters.
-    pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Bsdf {
+    pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Tinted {
         let mut coats = Vec::new();
         let record = record(material, masking, &mut coats);
         // SAFETY: the record is a material, and the scene has what materials look up.

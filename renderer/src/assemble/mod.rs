@@ -74,6 +74,8 @@ pub struct SceneData {
     pub hidden_normals: HiddenNormals,
     /// What passing a hole in a surface is.
     pub holes: Holes,
+    /// Whether the camera does not see lights.
+    pub hides_emitters: bool,
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub lights: Vec<Light>,
     /// The distribution that chooses among the lights.
@@ -277,9 +279,11 @@ impl Flattened {
             features: self
                 .features
                 .and(Features::INSTANCES.when(stats.instances > 0))
-                .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0)),
+                .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
+                .and(Features::LIGHTS.when(render.hide_emitters)),
             hidden_normals: render.hidden_normals,
             holes: render.holes,
+            hides_emitters: render.hide_emitters,
             materials: self.materials,
             coats: self.coats,
             textures: self.textures,

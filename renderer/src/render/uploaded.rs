@@ -97,6 +97,7 @@ impl<B: Backend> Uploaded<B> {
                 Holes::Scatter => SceneView::HOLES_SCATTER,
             },
             keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
+            hides_emitters: scene.hides_emitters.into(),
             instances_root: scene.instances_root,
             has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
             filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },

@@ -7,7 +7,7 @@ use device::material::texture::NO_TEXTURE;
 pub use device::material::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, Header,
     Parameters, PlasticMaterial, PrincipledMaterial, Scalar, Scattering, SheenMaterial,
-    ThinDielectricMaterial,
+    ThinDielectricMaterial, Tints,
 };
 use glam::Vec3;
 
@@ -226,7 +226,12 @@ impl MaterialKind {
                 scalars.into_iter().for_each(|s| f(&mut s.texture));
             }
             Self::Blend(p) => f(&mut p.weight.texture),
-            Self::Conductor(_) | Self::Dielectric(_) | Self::ThinDielectric(_) => {}
+            Self::Conductor(ConductorMaterial { tints, .. })
+            | Self::Dielectric(DielectricMaterial { tints, .. })
+            | Self::ThinDielectric(ThinDielectricMaterial { tints, .. }) => {
+                f(&mut tints.reflection.texture);
+                f(&mut tints.transmission.texture);
+            }
         }
         if let Some(facets) = self.facets_mut() {
             facets.alpha.iter_mut().for_each(|alpha| f(&mut alpha.texture));

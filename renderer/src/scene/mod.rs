@@ -103,6 +103,9 @@ pub struct RenderSettings {
     pub hidden_normals: HiddenNormals,
     /// What passing a hole in a surface is.
     pub holes: Holes,
+    /// Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit,
+    /// and beyond the scene all is black.
+    pub hide_emitters: bool,
     /// What a pixel is the mean of.
     pub filter: PixelFilter,
 }

@@ -1,6 +1,6 @@
 //! Integrals of a BSDF over directions: by adaptive quadrature of f, and by the means of samples.
 
-use device::bsdf::{Bsdf, Lobe};
+use device::bsdf::{Lobe, Tinted};
 use device::rng::{Dim, Sampler, SamplerKind};
 use device::sampling::Frame;
 use glam::{DVec3, Vec2, Vec3};
@@ -45,18 +45,18 @@ pub(super) struct Probe {
 }
 
 /// A sample of `bsdf`: [`Lobe::sample`] with the `i`th point of a sequence.
-fn draw(bsdf: &Bsdf, wo: Vec3, kind: SamplerKind, seed: u32, i: u32) -> Option<device::bsdf::BsdfSample> {
+fn draw(bsdf: &Tinted, wo: Vec3, kind: SamplerKind, seed: u32, i: u32) -> Option<device::bsdf::BsdfSample> {
     let [x, y, uc, _] = Sampler { kind, seed, pixel: 0, sample: i }.draw(Dim::Bsdf, 0);
     bsdf.sample(wo, uc, Vec2::new(x, y))
 }
 
 /// f·|cos θ| in f64.
-pub(super) fn f_cos(bsdf: &Bsdf, wo: Vec3, wi: Vec3) -> DVec3 {
+pub(super) fn f_cos(bsdf: &Tinted, wo: Vec3, wi: Vec3) -> DVec3 {
     bsdf.eval(wo, wi).as_dvec3() * f64::from(wi.z.abs())
 }
 
 /// Looks where a lobe sends light.
-pub(super) fn probe(bsdf: &Bsdf, wo: Vec3) -> Probe {
+pub(super) fn probe(bsdf: &Tinted, wo: Vec3) -> Probe {
     const N: u32 = 4096;
     let mut probe = Probe { eta2: 1.0, ..Probe::default() };
     let mut best = [0.0; 2];
@@ -105,7 +105,7 @@ impl Precision {
 }
 
 /// ∫ f·|cos θi| dωi by quadrature. What has no width is weighed by samples, to within 1/4096.
-pub fn albedo(bsdf: &Bsdf, wo: Vec3, precision: Precision) -> Albedo {
+pub fn albedo(bsdf: &Tinted, wo: Vec3, precision: Precision) -> Albedo {
     let probe = probe(bsdf, wo);
     let mut albedo = Albedo::default();
     for delta in &probe.deltas {
@@ -121,7 +121,7 @@ pub fn albedo(bsdf: &Bsdf, wo: Vec3, precision: Precision) -> Albedo {
 }
 
 /// The mean weight of `n` samples, as power, and its standard error.
-pub fn albedo_sampled(bsdf: &Bsdf, wo: Vec3, n: u32, seed: u32) -> (Albedo, DVec3) {
+pub fn albedo_sampled(bsdf: &Tinted, wo: Vec3, n: u32, seed: u32) -> (Albedo, DVec3) {
     let (mut sum, mut squares) = (Albedo::default(), DVec3::ZERO);
     for i in 0..n {
         let Some(s) = draw(bsdf, wo, SamplerKind::Independent, seed, i) else { continue };
@@ -143,7 +143,7 @@ const LEAST: f64 = 1e-7;
 ///
 /// In polar coordinates around the peak, by the logarithm of the angle ψ to it: so a peak of any width is wide. Angles
 /// are cut where the horizon is, which is where f·cos has a kink.
-fn over_hemisphere(bsdf: &Bsdf, wo: Vec3, peak: Vec3, precision: Precision) -> DVec3 {
+fn over_hemisphere(bsdf: &Tinted, wo: Vec3, peak: Vec3, precision: Precision) -> DVec3 {
     let up = Vec3::Z * 1.0_f32.copysign(peak.z);
     let frame = Frame::from_z_x(peak, up);
     let [x, y, z] = [frame.x, frame.y, frame.z].map(|v| v.as_dvec3());
@@ -226,7 +226,7 @@ fn gauss_kronrod(a: f64, b: f64, f: &mut impl FnMut(f64) -> DVec3) -> (DVec3, f6
 mod tests {
     use super::*;
     use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
-    use device::bsdf::{Conductor, Diffuse, SmoothDielectric};
+    use device::bsdf::{Bsdf, Conductor, Diffuse, SmoothDielectric};
 
     fn at(degrees: f32) -> Vec3 {
         let (s, c) = degrees.to_radians().sin_cos();
@@ -237,7 +237,7 @@ mod tests {
     fn the_albedo_of_lambert_is_its_reflectance() {
         let bsdf = Bsdf::Diffuse(Diffuse { reflectance: Vec3::new(0.2, 0.5, 1.0) });
         for degrees in [0.0, 60.0, 89.0] {
-            let Albedo { reflected, transmitted } = albedo(&bsdf, at(degrees), Precision::CURVE);
+            let Albedo { reflected, transmitted } = albedo(&bsdf.into(), at(degrees), Precision::CURVE);
             assert!((reflected - DVec3::new(0.2, 0.5, 1.0)).abs().max_element() < 1e-5, "{reflected}");
             assert_eq!(transmitted, DVec3::ZERO);
         }
@@ -254,7 +254,7 @@ mod tests {
             };
             let bsdf = Bsdf::Conductor(Conductor { microfacet, eta: Vec3::ZERO, k: Vec3::ONE });
             for degrees in [0.0, 45.0, 70.0] {
-                let total = albedo(&bsdf, at(degrees), Precision::CURVE).total();
+                let total = albedo(&bsdf.into(), at(degrees), Precision::CURVE).total();
                 assert!((total.x - 1.0).abs() < 1e-3, "alpha {alpha}, {degrees}°: {total}");
             }
         }
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn smooth_glass_loses_nothing() {
         let bsdf = Bsdf::SmoothDielectric(SmoothDielectric { eta: 1.5 });
-        let Albedo { reflected, transmitted } = albedo(&bsdf, at(0.0), Precision::CURVE);
+        let Albedo { reflected, transmitted } = albedo(&bsdf.into(), at(0.0), Precision::CURVE);
         assert!((reflected.x - 0.04).abs() < 1e-3 && (transmitted.x - 0.96).abs() < 1e-3);
     }
 }

@@ -14,7 +14,7 @@ mod subject;
 
 use std::fmt::Write;
 
-use device::bsdf::Bsdf;
+use device::bsdf::Tinted;
 use device::color::luminance;
 use glam::{DVec3, Vec3};
 
@@ -312,7 +312,7 @@ fn number(x: f64) -> String {
 }
 
 /// [`albedo`] of a lobe for ωo at `theta` degrees.
-fn albedo_at(study: &Study, bsdf: &Bsdf, theta: f64) -> Albedo {
+fn albedo_at(study: &Study, bsdf: &Tinted, theta: f64) -> Albedo {
     albedo(bsdf, study.wo(theta), Precision::CURVE)
 }
 

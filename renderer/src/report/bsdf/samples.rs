@@ -1,6 +1,6 @@
 //! Samples against the density that is claimed of them.
 
-use device::bsdf::{Bsdf, Lobe};
+use device::bsdf::{Lobe, Tinted};
 use device::rng::{Dim, Sampler, SamplerKind};
 use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
@@ -165,7 +165,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, String> {
 }
 
 /// A direction and its density; `None` where nothing was drawn.
-fn draw(bsdf: &Bsdf, wo: Vec3, seed: u32, i: u32) -> Option<(Vec3, f32)> {
+fn draw(bsdf: &Tinted, wo: Vec3, seed: u32, i: u32) -> Option<(Vec3, f32)> {
     let sampler = Sampler { kind: SamplerKind::Independent, seed, pixel: 0, sample: i };
     let [x, y, uc, _] = sampler.draw(Dim::Bsdf, 0);
     bsdf.sample(wo, uc, Vec2::new(x, y)).map(|s| (s.wi, s.pdf))
@@ -179,7 +179,7 @@ fn polar(study: &Study, w: Vec3) -> (f64, f64) {
     (theta, phi - 360.0 * ((phi + 180.0) / 360.0).floor())
 }
 
-fn compare(study: &Study, bsdf: &Bsdf, wo: Vec3, window: Window) -> Comparison {
+fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison {
     let cells = CELLS[0] * CELLS[1];
     let observed = (0..64u32)
         .into_par_iter()

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use device::bsdf::Bsdf;
+use device::bsdf::Tinted;
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use glam::{Vec2, Vec3};
 
 use crate::assemble::Swatches;
-use crate::scene::{Color, ConductorMaterial, Facets, Features, Material, MaterialKind, Scalar, Scattering};
+use crate::scene::{
+    Color, ConductorMaterial, DielectricMaterial, Facets, Features, Material, MaterialKind, Scalar,
+    Scattering,
+};
 
 /// A material, and how its facets mask each other.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +27,7 @@ impl Subject {
     }
 
     /// How it scatters, seen from the front. Everything that is charted goes through here.
-    pub fn bsdf(&self) -> Bsdf {
+    pub fn bsdf(&self) -> Tinted {
         self.swatches.lobe(&self.material, self.masking)
     }
 
@@ -93,8 +96,8 @@ impl Subject {
         match &mut other.material.kind {
             // At η = 0 Fresnel's equations reflect everything, whatever k.
             MaterialKind::Conductor(p) => *p = ConductorMaterial::new(Vec3::ZERO, Vec3::ONE, p.facets),
-            // It absorbs nothing as it is.
-            MaterialKind::Dielectric(_) => {}
+            // It absorbs nothing but by its tints.
+            MaterialKind::Dielectric(p) => *p = DielectricMaterial::new(p.ior, p.facets),
             _ => return None,
         }
         Some(other)

@@ -187,7 +187,7 @@ impl<'a> Reader<'_, '_, 'a> {
             true => Facets::SMOOTH,
             false => Facets::new(glam::Vec2::splat(alpha), Distribution::Ggx),
         };
-        Some(MaterialKind::Dielectric(DielectricMaterial { facets, ior: gltf.ior, reserved: [0; 3] }))
+        Some(MaterialKind::Dielectric(DielectricMaterial::new(gltf.ior, facets)))
     }
 
     /// The older model: diffuse and specular colours, and what is glossy instead of what is rough. It is that of a

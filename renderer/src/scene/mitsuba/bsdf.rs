@@ -15,9 +15,9 @@ use super::view::{Given, View};
 use crate::input::{hint, quoted};
 use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::{
-    Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets,
-    InvalidNormals, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
-    PrincipledMaterial, Scalar, ThinDielectricMaterial,
+    Blend, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, InvalidNormals,
+    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
+    ThinDielectricMaterial, Tints,
 };
 
 /// BSDF plugins that are read.
@@ -166,9 +166,8 @@ impl<'t, 'f> Materials<'t, 'f> {
                 self.dielectric(view, facets)?
             }
             "thindielectric" => {
-                let ior = relative_ior(view, "bk7", (0.1, 10.0));
-                self.untinted(view)?;
-                MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: ior?, reserved: [0; 3] })
+                let (ior, tints) = (relative_ior(view, "bk7", (0.1, 10.0)), self.tints(view));
+                MaterialKind::ThinDielectric(ThinDielectricMaterial::new(ior?).tinted(tints?))
             }
             "plastic" | "roughplastic" => self.plastic(view)?,
             "principled" => self.principled(view)?,
@@ -200,28 +199,19 @@ impl<'t, 'f> Materials<'t, 'f> {
         Some(self.add(Material { back, ..material }))
     }
 
-    /// Reports factors of what is reflected and transmitted that are not 1, which is what nature has.
-    fn untinted(&mut self, view: &View<'_>) -> Option<()> {
-        let factors = ["specular_reflectance", "specular_transmittance"]
-            .map(|name| (name, self.textures.color(view, name, 1.0, Quantity::Part)));
-        for (name, color) in factors {
-            if color? != Color::new(Vec3::ONE) {
-                return view.get(name)?.fail("is not supported unless it is 1, which is what nature has");
-            }
-        }
-        Some(())
+    /// Factors of what is reflected and transmitted.
+    fn tints(&mut self, view: &View<'_>) -> Option<Tints> {
+        let [reflection, transmission] = ["specular_reflectance", "specular_transmittance"]
+            .map(|name| self.textures.color(view, name, 1.0, Quantity::Part));
+        Some(Tints { reflection: reflection?, transmission: transmission? })
     }
 
     fn conductor(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
         let index = self.conductor_index(view);
-        let color = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part)?;
-        if color != Color::new(Vec3::ONE) {
-            return view
-                .get("specular_reflectance")?
-                .fail("is not supported unless it is 1, which is what nature has");
-        }
+        let reflection = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part);
+        let tints = Tints { reflection: reflection?, ..Tints::NONE };
         let (eta, k) = index?;
-        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets?)))
+        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets?).tinted(tints)))
     }
 
     /// Index of refraction and extinction: those of a `material`, or `eta` and `k`; a mirror if nothing is said.
@@ -254,9 +244,8 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     fn dielectric(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
-        let ior = relative_ior(view, "bk7", (0.1, 10.0));
-        self.untinted(view)?;
-        Some(MaterialKind::Dielectric(DielectricMaterial { facets: facets?, ior: ior?, reserved: [0; 3] }))
+        let (ior, tints) = (relative_ior(view, "bk7", (0.1, 10.0)), self.tints(view));
+        Some(MaterialKind::Dielectric(DielectricMaterial::new(ior?, facets?).tinted(tints?)))
     }
 
     fn plastic(&mut self, view: &View<'_>) -> Option<MaterialKind> {

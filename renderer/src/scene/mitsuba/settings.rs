@@ -83,7 +83,8 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
     // What is wrong with a camera does not hang on the film.
     let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE));
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
-    let (film, (sampler, spp, seed), (max_depth, rr_depth, holes)) = (film?, sampler?, paths?);
+    let (film, (sampler, spp, seed), Paths { max_depth, rr_depth, holes, hide_emitters }) =
+        (film?, sampler?, paths?);
     let render = RenderSettings {
         width: film.crop[0],
         height: film.crop[1],
@@ -95,18 +96,30 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
         masking: Masking::Separable,
         hidden_normals: HiddenNormals::Keep,
         holes,
+        hide_emitters,
         filter: film.filter,
         ..RenderSettings::default()
     };
     Some(Settings { render, camera: camera? })
 }
 
-/// The longest path, after how many bounces roulette may end one, and what holes are; Mitsuba's defaults without an
-/// integrator.
-fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
-    let mut given = match scene.child(Class::Integrator)? {
-        Some(given) => given,
-        None => return Some((MAX_DEPTH, Some(5), Holes::Scatter)),
+/// What an integrator says, as [`RenderSettings`] has it.
+struct Paths {
+    max_depth: u32,
+    rr_depth: Option<u32>,
+    holes: Holes,
+    hide_emitters: bool,
+}
+
+impl Paths {
+    const DEFAULT: Self =
+        Self { max_depth: MAX_DEPTH, rr_depth: Some(5), holes: Holes::Scatter, hide_emitters: false };
+}
+
+/// The integrator, however deep in others.
+fn paths(scene: &View<'_>) -> Option<Paths> {
+    let Some(mut given) = scene.child(Class::Integrator)? else {
+        return Some(Paths::DEFAULT);
     };
     for _ in 0..8 {
         let view = given.object()?;
@@ -128,14 +141,11 @@ fn paths(scene: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
     given.error("integrators are nested more than 8 levels deep")
 }
 
-fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
+fn integrator(view: &View<'_>) -> Option<Paths> {
     // How work is cut to pieces, and how long it may take, is decided elsewhere.
     view.ignore(&["samples_per_pass", "block_size", "timeout"]);
-    let hides = view.boolean("hide_emitters", false);
-    if hides == Some(true) {
-        return view.get("hide_emitters")?.fail("is not supported: lights are seen");
-    }
-    let paths = match view.object.plugin.as_str() {
+    let hide_emitters = view.boolean("hide_emitters", false);
+    let segments = match view.object.plugin.as_str() {
         "direct" => {
             let why = "each sample of a pixel has one of a light and one of the bsdf";
             view.warn_of(&["shading_samples", "emitter_samples", "bsdf_samples"], why);
@@ -157,7 +167,13 @@ fn integrator(view: &View<'_>) -> Option<(u32, Option<u32>, Holes)> {
             max_depth.zip(rr_depth).map(|(max, rr)| (max, (rr < i64::from(max)).then_some(rr as u32), holes))
         }
     };
-    view.finish(hides.and(paths), &[])
+    let paths = segments.zip(hide_emitters).map(|((max_depth, rr_depth, holes), hide_emitters)| Paths {
+        max_depth,
+        rr_depth,
+        holes,
+        hide_emitters,
+    });
+    view.finish(paths, &[])
 }
 
 /// The sampler, samples per pixel, and seed.

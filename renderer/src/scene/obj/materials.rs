@@ -266,11 +266,7 @@ fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
     let black = Color::new(Vec3::ZERO);
     let model = m.model.unwrap_or(2);
     if [4, 6, 7, 9].contains(&model) {
-        return MaterialKind::Dielectric(DielectricMaterial {
-            facets: Facets::SMOOTH,
-            ior,
-            reserved: [0; 3],
-        });
+        return MaterialKind::Dielectric(DielectricMaterial::new(ior, Facets::SMOOTH));
     }
     let specular_map = m.map(Map::Specular);
     let specular =

@@ -18,7 +18,7 @@ use crate::scene::metals;
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial,
     InvalidNormals, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
-    PrincipledMaterial, Scalar, Scattering, SheenMaterial, Texture, ThinDielectricMaterial,
+    PrincipledMaterial, Scalar, Scattering, SheenMaterial, Texture, ThinDielectricMaterial, Tints,
 };
 
 /// The materials read so far, by name.
@@ -252,13 +252,16 @@ impl Reader<'_, '_, '_> {
 
     fn conductor(&mut self) -> Option<MaterialKind> {
         let (eta_k, facets, scattering) = (eta_k(&self.section), self.facets(true), self.scattering());
+        let reflection = self.color("reflection_tint", Vec3::ONE);
         let ((eta, k), facets) = (eta_k?, Facets { scattering: scattering? as u32, ..facets? });
         self.warn_of_smoothness(&facets);
-        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets)))
+        let tints = Tints { reflection: reflection?, ..Tints::NONE };
+        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets).tinted(tints)))
     }
 
     fn dielectric(&mut self) -> Option<MaterialKind> {
         let (ior, facets, scattering) = (self.ior(), self.facets(false), self.scattering());
+        let tints = self.tints();
         let facets = Facets { scattering: scattering? as u32, ..facets? };
         if facets.scattering() == Scattering::Compensated && facets.distribution() == Distribution::Beckmann {
             return self.section.get("scattering")?.fail(
@@ -266,7 +269,14 @@ impl Reader<'_, '_, '_> {
             );
         }
         self.warn_of_smoothness(&facets);
-        Some(MaterialKind::Dielectric(DielectricMaterial { facets, ior: ior?, reserved: [0; 3] }))
+        Some(MaterialKind::Dielectric(DielectricMaterial::new(ior?, facets).tinted(tints?)))
+    }
+
+    /// Factors of what is reflected and transmitted.
+    fn tints(&mut self) -> Option<Tints> {
+        let [reflection, transmission] =
+            ["reflection_tint", "transmission_tint"].map(|key| self.color(key, Vec3::ONE));
+        Some(Tints { reflection: reflection?, transmission: transmission? })
     }
 
     /// How light between facets is accounted for; not at all if nothing is said.
@@ -365,8 +375,9 @@ impl Reader<'_, '_, '_> {
         self.warn_if(is_smooth && facets.distribution() != Distribution::Ggx, "distribution", why);
     }
 
-    fn thin_dielectric(&self) -> Option<MaterialKind> {
-        Some(MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: self.ior()?, reserved: [0; 3] }))
+    fn thin_dielectric(&mut self) -> Option<MaterialKind> {
+        let (ior, tints) = (self.ior(), self.tints());
+        Some(MaterialKind::ThinDielectric(ThinDielectricMaterial::new(ior?).tinted(tints?)))
     }
 
     fn plastic(&mut self) -> Option<MaterialKind> {

@@ -41,6 +41,7 @@ impl Default for RenderSettings {
             masking: Masking::Correlated,
             hidden_normals: HiddenNormals::Geometric,
             holes: Holes::Pass,
+            hide_emitters: false,
             filter: PixelFilter::PIXEL,
         }
     }
@@ -67,6 +68,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     let hidden_normals =
         or(section.get("hidden_normals"), defaults.hidden_normals, |f| f.choice(HIDDEN_NORMALS));
     let holes = or(section.get("holes"), defaults.holes, |f| f.choice(HOLES));
+    let hide_emitters = or(section.get("hide_emitters"), defaults.hide_emitters, |f| f.boolean());
     let filter = or(section.get("filter"), defaults.filter, |f| filter(&f));
     Some(RenderSettings {
         width: width?,
@@ -80,6 +82,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
         masking: masking?,
         hidden_normals: hidden_normals?,
         holes: holes?,
+        hide_emitters: hide_emitters?,
         filter: filter?,
     })
 }

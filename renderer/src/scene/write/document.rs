@@ -181,6 +181,7 @@ fn render(r: &RenderSettings, extent: Extent) -> Table {
     t.put_unless(r.filter == default.filter, "filter", filter(&r.filter, extent));
     t.word("hidden_normals", &r.hidden_normals, &default.hidden_normals, HIDDEN_NORMALS);
     t.word("holes", &r.holes, &default.holes, HOLES);
+    t.flag("hide_emitters", r.hide_emitters, default.hide_emitters);
     t.table
 }
 

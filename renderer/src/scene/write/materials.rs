@@ -12,7 +12,7 @@ use crate::scene::metals::METALS;
 use crate::scene::read::{GREEN, INVALID_NORMALS};
 use crate::scene::{
     Color, ConductorMaterial, Distribution, Facets, GltfMaterial, InvalidNormals, Material, MaterialKind,
-    NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar, Scattering,
+    NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar, Scattering, Tints,
 };
 
 pub(super) fn material(material: &Material, names: &Names, extent: Extent) -> Table {
@@ -67,10 +67,12 @@ impl Writer<'_> {
                 t.number("ior", p.ior, 1.5);
                 self.facets(&p.facets, false);
                 self.scattering(&p.facets);
+                self.tints(&p.tints);
             }
             MaterialKind::ThinDielectric(p) => {
                 t.put("type", "thin_dielectric");
                 t.number("ior", p.ior, 1.5);
+                self.tints(&p.tints);
             }
             MaterialKind::Plastic(p) => self.plastic(p),
             MaterialKind::Sheen(p) => {
@@ -101,6 +103,12 @@ impl Writer<'_> {
         }
         self.facets(&p.facets, true);
         self.scattering(&p.facets);
+        self.color("reflection_tint", &p.tints.reflection, Vec3::ONE);
+    }
+
+    fn tints(&mut self, tints: &Tints) {
+        self.color("reflection_tint", &tints.reflection, Vec3::ONE);
+        self.color("transmission_tint", &tints.transmission, Vec3::ONE);
     }
 
     /// `roughness` or `alpha`, whichever is shorter and exact, and `distribution`.

@@ -226,6 +226,10 @@ impl Random {
         }
     }
 
+    fn tints(&mut self, textures: usize) -> Tints {
+        Tints { reflection: self.color(textures), transmission: self.color(textures) }
+    }
+
     fn facets(&mut self, textures: usize, isotropic: bool) -> Facets {
         let mut facets = Facets::SMOOTH;
         facets.distribution = self.below(2) as u32;
@@ -256,12 +260,11 @@ impl Random {
                 };
                 MaterialKind::Conductor(ConductorMaterial::new(eta, k, self.facets(textures, false)))
             }
-            2 => MaterialKind::Dielectric(DielectricMaterial {
-                facets: self.facets(textures, false),
-                ior: self.number(0.1, 10.0),
-                reserved: [0; 3],
-            }),
-            3 => MaterialKind::ThinDielectric(ThinDielectricMaterial { ior: 1.5, reserved: [0; 3] }),
+            2 => {
+                let glass = DielectricMaterial::new(self.number(0.1, 10.0), self.facets(textures, false));
+                MaterialKind::Dielectric(glass.tinted(self.tints(textures)))
+            }
+            3 => MaterialKind::ThinDielectric(ThinDielectricMaterial::new(1.5).tinted(self.tints(textures))),
             4 => {
                 let mut facets = self.facets(textures, true);
                 facets.scattering = 0;
@@ -489,6 +492,7 @@ fn random(seed: u64) -> Description {
             masking: r.pick(&[Masking::Correlated, Masking::Separable]),
             hidden_normals: r.pick(&[HiddenNormals::Geometric, HiddenNormals::Keep]),
             holes: r.pick(&[Holes::Pass, Holes::Scatter]),
+            hide_emitters: r.is(),
             filter: r.pick(&filters),
             ..RenderSettings::default()
         },

@@ -44,6 +44,29 @@ fn refraction_goes_by_name() {
 }
 
 #[test]
+fn factors_of_what_is_specular_are_tints() {
+    let reflects = "<rgb name=\"specular_reflectance\" value=\"0.5\"/>";
+    let passes = "<rgb name=\"specular_transmittance\" value=\"0.1 0.2 0.3\"/>";
+    let reflection = Color::new(Vec3::splat(0.5));
+    let both = Tints { reflection, transmission: Color::new(Vec3::new(0.1, 0.2, 0.3)) };
+    for (xml, expected) in [
+        (format!("<bsdf type=\"roughconductor\">{reflects}</bsdf>"), Tints { reflection, ..Tints::NONE }),
+        (format!("<bsdf type=\"dielectric\">{reflects}{passes}</bsdf>"), both),
+        (format!("<bsdf type=\"roughdielectric\">{reflects}{passes}</bsdf>"), both),
+        (format!("<bsdf type=\"thindielectric\">{reflects}{passes}</bsdf>"), both),
+        ("<bsdf type=\"dielectric\"/>".to_owned(), Tints::NONE),
+    ] {
+        let tints = match material(&xml).1.kind {
+            MaterialKind::Conductor(p) => p.tints,
+            MaterialKind::Dielectric(p) => p.tints,
+            MaterialKind::ThinDielectric(p) => p.tints,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(tints, expected, "{xml}");
+    }
+}
+
+#[test]
 fn what_is_around_becomes_a_part() {
     let diffuse = "<bsdf type=\"diffuse\"/>";
     assert!(material(&format!("<bsdf type=\"twosided\">{diffuse}</bsdf>")).1.two_sided);

@@ -166,6 +166,12 @@ fn integrators_and_filters() {
     ] {
         let render = scene(&format!("{xml}<shape type=\"sphere\"/>")).render;
         assert_eq!((render.max_depth, render.rr_depth), expected, "{xml}");
+        assert!(!render.hide_emitters);
+    }
+    for plugin in ["path", "direct"] {
+        let hides = "<boolean name=\"hide_emitters\" value=\"true\"/>";
+        let xml = format!("<integrator type=\"{plugin}\">{hides}</integrator><shape type=\"sphere\"/>");
+        assert!(scene(&xml).render.hide_emitters);
     }
     let third = 1.0 / 3.0;
     for (xml, expected) in [

@@ -38,7 +38,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 13] = [
+static RENDER_KEYS: [Key; 14] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -131,6 +131,13 @@ static RENDER_KEYS: [Key; 13] = [
         "What passing a hole in a surface is.",
     )
     .or("\"pass\""),
+    Key::new(
+        "hide_emitters",
+        Boolean,
+        "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
+         and beyond the scene all is black.",
+    )
+    .or("false"),
 ];
 
 pub(crate) static FILTER: Section =

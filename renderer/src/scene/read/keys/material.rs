@@ -59,13 +59,21 @@ static MATERIAL_KEYS: [Key; 5] = [
 
 static MATERIAL_TYPES: [Type; 9] = [
     Type { names: &["diffuse"], about: "Paint, paper, clay.", keys: &[&DIFFUSE] },
-    Type { names: &["conductor"], about: "A metal.", keys: &[&METAL, &ROUGH, &FACETS, &SCATTERING] },
+    Type {
+        names: &["conductor"],
+        about: "A metal.",
+        keys: &[&METAL, &ROUGH, &FACETS, &SCATTERING, &REFLECTION],
+    },
     Type {
         names: &["dielectric"],
         about: "Glass or water that fills what lies behind the surface.",
-        keys: &[&IOR, &SMOOTH, &FACETS, &SCATTERING],
+        keys: &[&IOR, &SMOOTH, &FACETS, &SCATTERING, &REFLECTION, &TRANSMISSION],
     },
-    Type { names: &["thin_dielectric"], about: "A smooth pane with air on both sides.", keys: &[&IOR] },
+    Type {
+        names: &["thin_dielectric"],
+        about: "A smooth pane with air on both sides.",
+        keys: &[&IOR, &REFLECTION, &TRANSMISSION],
+    },
     Type {
         names: &["plastic"],
         about: "A clear coat over a diffuse base that lets no light pass.",
@@ -201,6 +209,13 @@ static SCATTERING: [Key; 1] = [Key::new(
 
 static IOR: [Key; 1] =
     [Key::new("ior", Number(0.1, 10.0), "Index of refraction relative to the outside.").or("1.5")];
+
+static REFLECTION: [Key; 1] = [color("reflection_tint", "1", "Scales what is reflected; 1 in nature.")];
+static TRANSMISSION: [Key; 1] = [color(
+    "transmission_tint",
+    "1",
+    "Scales what passes the surface; 1 in nature, where colour comes from within.",
+)];
 
 static PLASTIC: [Key; 3] = [
     Key::new("reflectance", COLOR, "Albedo of the base.").required("[0.7, 0.1, 0.1]"),
