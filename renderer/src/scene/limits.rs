@@ -29,6 +29,9 @@ pub const MAX_DEPTH: u32 = 1000;
 /// Largest scene file; meshes are files of their own.
 pub const MAX_SCENE_BYTES: u64 = 64 << 20;
 
+/// Largest file of a spectrum, which has a million lines at most.
+pub const MAX_SPECTRUM_BYTES: u64 = 64 << 20;
+
 /// Largest mesh file: some fifty million triangles, several times as much in memory.
 pub const MAX_MESH_BYTES: u64 = 4 << 30;
 

@@ -3,6 +3,7 @@
 mod affine;
 mod bounds;
 mod camera;
+mod cie;
 mod contents;
 mod files;
 mod framing;

@@ -229,11 +229,8 @@ impl<'t, 'f> Materials<'t, 'f> {
             }),
             (Some(_), Some(said)) => said.fail("is given by \"material\" already; keep one of them"),
             (None, _) => {
-                let value = |given: Option<Given<'_>>, default| match given {
-                    Some(given) => index_color(&given),
-                    None => Some(Vec3::splat(default)),
-                };
-                let (eta, k) = (value(eta, 0.0)?, value(k, 1.0)?);
+                let (eta, k) = (self.index_color(view, "eta", 0.0), self.index_color(view, "k", 1.0));
+                let (eta, k) = (eta?, k?);
                 if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
                     return view
                         .error("\"eta\" and \"k\" are both 0 in the same channel; no material is like that");
@@ -241,6 +238,15 @@ impl<'t, 'f> Materials<'t, 'f> {
                 Some((eta, k))
             }
         }
+    }
+
+    /// Real or imaginary part of an index of refraction.
+    fn index_color(&mut self, view: &View<'_>, name: &'static str, default: f32) -> Option<Vec3> {
+        let color = self.textures.color(view, name, default, Quantity::Index)?;
+        if color.texture != device::material::texture::NO_TEXTURE {
+            return view.get(name)?.fail("has a texture; that is not supported here");
+        }
+        Some(color.value)
     }
 
     fn dielectric(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
@@ -452,17 +458,6 @@ fn only<'a>(view: &View<'a>) -> Option<Given<'a>> {
     match view.child(Class::Bsdf)? {
         Some(one) => Some(one),
         None => view.error(format!("{} has no bsdf in it", view.words())),
-    }
-}
-
-/// Real or imaginary part of an index of refraction.
-fn index_color(given: &Given<'_>) -> Option<Vec3> {
-    match given.plain_color(false)? {
-        Some(color) if color.min_element() >= 0.0 && color.max_element() <= MAX_IOR.into() => {
-            Some(color.as_vec3())
-        }
-        Some(_) => given.fail(&format!("must be between 0 and {MAX_IOR} in every channel")),
-        None => given.wrong_type("a number or a colour; textures are not supported here"),
     }
 }
 

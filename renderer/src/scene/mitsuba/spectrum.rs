@@ -1,50 +1,267 @@
 //! Spectra in the place of colours.
+//!
+//! Mitsuba's variants of three channels make colours of lists of values by wavelength as soon as they read them; so does
+//! this. Its plugins `regular`, `irregular` and `blackbody`, which have colours in its spectral variants only, become
+//! colours here in the same way.
+
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use glam::DVec3;
 
-use super::tree::numbers;
+use super::tree::Value;
+use super::view::{Given, View};
 use crate::input::quoted;
+use crate::scene::cie::{LONGEST, RGB_FROM_XYZ, SHORTEST, daylight, observer};
 
-/// A spectrum that is the same at all wavelengths.
+/// Most wavelengths of a spectrum.
+const MOST: usize = 1_000_000;
+/// Largest value of a spectrum: sums of it stay finite.
+const LARGEST: f64 = 1e30;
+/// What is said of one that is too short.
+const TOO_SHORT: &str = "a spectrum has at least two wavelengths, as in \"400:0.1, 700:0.9\"";
+
+/// What a spectrum is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A part of daylight that is reflected, in [0, 1].
+    Reflected,
+    /// Something else, as daylight sees it, not negative.
+    Averaged,
+    /// Light itself, not negative.
+    Emitted,
+}
+
+/// A spectrum by its colours in linear sRGB.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spectrum(f64);
+pub(super) struct Spectrum {
+    /// Of daylight, once the spectrum has filtered it.
+    filtered: DVec3,
+    /// Of light that has the spectrum.
+    emitted: DVec3,
+    /// Whether it is the same at all wavelengths.
+    is_constant: bool,
+    /// Whether all that it has is where nothing is seen.
+    is_unseen: bool,
+}
 
 impl Spectrum {
-    /// The colour of light of equal energy at all wavelengths, (x, y) = (1/3, 1/3), in linear sRGB, whose own white is
-    /// D65: (3.2404542 − 1.5371385 − 0.4985314, …).
-    const EQUAL_ENERGY: DVec3 = DVec3::new(1.204_794, 0.948_292, 0.908_917);
-
-    /// Reads the text of a `spectrum`.
-    ///
-    /// # Errors
-    /// It is no number; what to write instead of a list.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        match numbers(text).as_deref() {
-            Some([value]) => Ok(Self(*value)),
-            _ if text.contains(':') => {
-                Err(format!("{} gives values by wavelength, which are not read; give an <rgb>", quoted(text)))
-            }
-            _ => Err(format!("{} is not a number", quoted(text))),
-        }
+    /// One that is the same at all wavelengths. Daylight stays white; light of equal energy, (x, y) = (1/3, 1/3), is
+    /// reddish beside it.
+    pub(super) fn constant(value: f64) -> Self {
+        let emitted = value * (RGB_FROM_XYZ * DVec3::ONE);
+        Self { filtered: DVec3::splat(value), emitted, is_constant: true, is_unseen: false }
     }
 
-    /// The colour of a surface that reflects that much, or of light with that much radiance at each wavelength.
-    pub(super) fn rgb(self, is_light: bool) -> DVec3 {
-        self.0 * if is_light { Self::EQUAL_ENERGY } else { DVec3::ONE }
+    /// The spectrum that is `value` at a wavelength, nm; it is asked from the shortest to the longest.
+    fn of(mut value: impl FnMut(f64) -> f64) -> Self {
+        let mut sum = [DVec3::ZERO; 2];
+        for (wavelength, weights) in &*SENSITIVITIES {
+            let value = value(*wavelength);
+            sum = [sum[0] + value * weights[0], sum[1] + value * weights[1]];
+        }
+        let [filtered, emitted] = sum;
+        Self { filtered, emitted, is_constant: false, is_unseen: emitted == DVec3::ZERO }
+    }
+
+    /// Reads the value of a `spectrum`: a number, or a list of `wavelength:value`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what was expected.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if !text.contains(':') {
+            return Ok(Self::constant(number(text.trim())?));
+        }
+        let mut curve = Curve::default();
+        for entry in text.split([',', ' ', '\t', '\n', '\r']).filter(|t| !t.is_empty()) {
+            let Some((wavelength, value)) = entry.split_once(':') else {
+                return Err(format!(
+                    "{} is no \"wavelength:value\", as in \"400:0.1, 700:0.9\"",
+                    quoted(entry)
+                ));
+            };
+            curve.push(number(wavelength)?, number(value)?)?;
+        }
+        curve.spectrum()
+    }
+
+    /// Reads the text of a file: a wavelength and a value on each line, lines with `#` for people. Gives the line with
+    /// more than that, too, of which Mitsuba reads two numbers.
+    ///
+    /// # Errors
+    /// What is wrong, and the bytes where it is.
+    pub(super) fn parse_file(text: &str) -> Result<(Self, Option<Range<usize>>), (Range<usize>, String)> {
+        let mut curve = Curve::default();
+        let (mut start, mut excess) = (0, None);
+        for line in text.split_inclusive('\n') {
+            let place = start..start + line.trim_end().len();
+            start += line.len();
+            let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+            let Some(wavelength) = words.next() else { continue };
+            let pushed = match words.next() {
+                Some(value) => {
+                    number(wavelength).and_then(|wavelength| curve.push(wavelength, number(value)?))
+                }
+                None => Err("a wavelength without a value; a line has both, as in \"400 0.1\"".to_owned()),
+            };
+            pushed.map_err(|message| (place.clone(), message))?;
+            if words.next().is_some() {
+                excess.get_or_insert(place);
+            }
+        }
+        let spectrum = curve.spectrum().map_err(|message| (start..start, message))?;
+        Ok((spectrum, excess))
+    }
+
+    /// Its colour. If that is none of sRGB, it is brought there, which `warn` is told; a constant is not.
+    pub(super) fn color(&self, role: Role, warn: impl Fn(&str)) -> DVec3 {
+        let color = if role == Role::Emitted { self.emitted } else { self.filtered };
+        if self.is_constant {
+            return color;
+        }
+        if self.is_unseen {
+            warn(
+                "is black: it has nothing at the wavelengths that are looked at, every 0.47 nm from 360 nm to 830 nm",
+            );
+        }
+        let (most, done) = match role {
+            Role::Reflected => (1.0, "all channels are brought to between 0 and 1"),
+            Role::Averaged | Role::Emitted => (f64::INFINITY, "what is negative becomes 0"),
+        };
+        let shown = color.clamp(DVec3::ZERO, DVec3::splat(most));
+        if shown != color {
+            let [r, g, b] = color.to_array();
+            warn(&format!("has the colour {r:.4} {g:.4} {b:.4} in linear sRGB; {done}"));
+        }
+        shown
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Wavelengths, nm, and the colours that 1 has there: of daylight, and of light of equal energy.
+///
+/// As in Mitsuba 3.9.1: 1000 wavelengths with both ends, each for a thousandth of the range. A sum over them of 1 has a
+/// luminance of 1 without daylight, and of 0.9989 with it.
+static SENSITIVITIES: LazyLock<Vec<(f64, [DVec3; 2])>> = LazyLock::new(|| {
+    const COUNT: u16 = 1000;
+    const LUMINANCE: f64 = 106.750_259_4;
+    const LUMINANCE_OF_DAYLIGHT: f64 = 98.997_417_519;
+    let range = LONGEST - SHORTEST;
+    let at = |i: u16| {
+        let wavelength = SHORTEST + range * f64::from(i) / f64::from(COUNT - 1);
+        let color = RGB_FROM_XYZ * observer(wavelength) * (range / f64::from(COUNT) / LUMINANCE);
+        (wavelength, [color * daylight(wavelength) / LUMINANCE_OF_DAYLIGHT, color])
+    };
+    (0..COUNT).map(at).collect()
+});
 
-    /// `radiance.value` of Mitsuba 3.9.1's `constant` with `<spectrum value="2"/>`, and `reflectance` of its `diffuse`.
-    #[test]
-    fn light_of_equal_energy_is_reddish() {
-        let two = Spectrum::parse(" 2 ").unwrap();
-        assert!((two.rgb(true) - DVec3::new(2.40959, 1.89658, 1.81783)).length() < 1e-5);
-        assert_eq!(two.rgb(false), DVec3::splat(2.0));
-        assert!(Spectrum::parse("400:0.1, 700:0.2").unwrap_err().contains("by wavelength"));
-        assert!(Spectrum::parse("x").is_err());
+/// Values by wavelength, nm, with straight lines between them and nothing beyond.
+#[derive(Default)]
+struct Curve {
+    points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    fn push(&mut self, wavelength: f64, value: f64) -> Result<(), String> {
+        if let Some((last, _)) = self.points.last()
+            && wavelength <= *last
+        {
+            return Err(format!("the wavelength {wavelength} follows {last}; wavelengths have to increase"));
+        }
+        if !(0.0..=LARGEST).contains(&value) {
+            return Err(format!(
+                "{value}, at the wavelength {wavelength}, must be between 0 and {LARGEST:e}"
+            ));
+        }
+        if self.points.len() == MOST {
+            return Err(format!("a spectrum has at most {MOST} wavelengths"));
+        }
+        self.points.push((wavelength, value));
+        Ok(())
     }
+
+    fn spectrum(&self) -> Result<Spectrum, String> {
+        let [(first, _), .., (last, _)] = self.points.as_slice() else { return Err(TOO_SHORT.to_owned()) };
+        let mut next = 1;
+        let spectrum = Spectrum::of(|wavelength| {
+            if !(*first..=*last).contains(&wavelength) {
+                return 0.0;
+            }
+            while self.points[next].0 < wavelength {
+                next += 1;
+            }
+            let ((w0, a), (w1, b)) = (self.points[next - 1], self.points[next]);
+            a + (b - a) * ((wavelength - w0) / (w1 - w0))
+        });
+        // Black is as good as any other.
+        let is_black = self.points.iter().all(|(_, value)| *value == 0.0);
+        Ok(Spectrum { is_unseen: spectrum.is_unseen && !is_black, ..spectrum })
+    }
+}
+
+/// Reads a spectrum that a plugin makes: `regular`, `irregular` or `blackbody`.
+pub(super) fn read(view: &View<'_>) -> Option<Spectrum> {
+    match view.object.plugin.as_str() {
+        "regular" => {
+            let ends = ["wavelength_min", "wavelength_max"].map(|name| view.require(name)?.number());
+            let (given, values) = list(view, "values")?;
+            let [first, last] = [ends[0]?, ends[1]?];
+            if first >= last {
+                return view.error("\"wavelength_min\" has to be less than \"wavelength_max\"");
+            }
+            let step = (last - first) / values.len().saturating_sub(1).max(1) as f64;
+            let wavelengths = (0..values.len()).map(|i| first + step * i as f64);
+            curve(&given, wavelengths.zip(values.iter().copied()))
+        }
+        "irregular" => {
+            let (wavelengths, values) = (list(view, "wavelengths"), list(view, "values"));
+            let ((_, wavelengths), (given, values)) = (wavelengths?, values?);
+            if wavelengths.len() != values.len() {
+                let (n, m) = (wavelengths.len(), values.len());
+                return given.fail(&format!("has {m} numbers, and \"wavelengths\" has {n}"));
+            }
+            curve(&given, wavelengths.into_iter().zip(values))
+        }
+        _ => {
+            let temperature = view.require("temperature").and_then(|given| given.number_in(1.0, 1e6));
+            let end = |name, default| view.get(name).map_or(Some(default), |given| given.number());
+            let (first, last) = (end("wavelength_min", SHORTEST), end("wavelength_max", LONGEST));
+            let (temperature, range) = (f64::from(temperature?), first?..=last?);
+            Some(Spectrum::of(|nm| if range.contains(&nm) { planck(nm, temperature) } else { 0.0 }))
+        }
+    }
+}
+
+fn curve(given: &Given<'_>, points: impl Iterator<Item = (f64, f64)>) -> Option<Spectrum> {
+    let mut curve = Curve::default();
+    for (wavelength, value) in points {
+        if let Err(message) = curve.push(wavelength, value) {
+            return given.error(message);
+        }
+    }
+    curve.spectrum().map_or_else(|message| given.error(message), Some)
+}
+
+/// The numbers in a string.
+fn list<'a>(view: &View<'a>, name: &'static str) -> Option<(Given<'a>, Vec<f64>)> {
+    let given = view.require(name)?;
+    let Value::Text(text) = &given.property.value else { return given.wrong_type("a string of numbers") };
+    let words = text.split([',', ' ', '\t', '\n', '\r']).filter(|t| !t.is_empty());
+    match words.map(number).collect() {
+        Ok(numbers) => Some((given, numbers)),
+        Err(message) => given.error(message),
+    }
+}
+
+/// Radiance of a black body, W·sr⁻¹·m⁻²·nm⁻¹, at a wavelength, nm, and a temperature, K: Planck's law.
+fn planck(wavelength: f64, temperature: f64) -> f64 {
+    const SPEED_OF_LIGHT: f64 = 299_792_458.0;
+    const PLANCK: f64 = 6.626_070_15e-34;
+    const BOLTZMANN: f64 = 1.380_649e-23;
+    let lambda = wavelength * 1e-9;
+    let x = PLANCK * SPEED_OF_LIGHT / (lambda * BOLTZMANN * temperature);
+    2.0 * PLANCK * SPEED_OF_LIGHT.powi(2) / (lambda.powi(5) * x.exp_m1()) * 1e-9
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    super::tree::number(text).ok_or_else(|| format!("{} is not a finite number", quoted(text)))
 }

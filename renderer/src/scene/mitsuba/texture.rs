@@ -5,18 +5,29 @@ use std::path::{Path, PathBuf};
 
 use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
 
+use super::spectrum::{self, Role};
 use super::tree::{Class, Value};
 use super::view::{Given, View, color_in};
 use crate::input::quoted_path;
 use crate::scene::image::{self, Found, Meaning, Range};
-use crate::scene::limits::MAX_RADIANCE;
+use crate::scene::limits::{MAX_IOR, MAX_RADIANCE};
 use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 
 /// Texture plugins that are read.
-pub(super) const KNOWN: [&str; 7] =
-    ["bitmap", "checkerboard", "mesh_attribute", "uniform", "srgb", "rawconstant", "d65"];
+pub(super) const KNOWN: [&str; 10] = [
+    "bitmap",
+    "checkerboard",
+    "mesh_attribute",
+    "uniform",
+    "srgb",
+    "rawconstant",
+    "d65",
+    "regular",
+    "irregular",
+    "blackbody",
+];
 /// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 5] = ["volume", "blackbody", "regular", "irregular", "spectrum"];
+pub(super) const UNSUPPORTED: [&str; 2] = ["volume", "spectrum"];
 /// Most levels of textures within one another.
 const MAX_LEVELS: usize = 8;
 
@@ -25,6 +36,8 @@ const MAX_LEVELS: usize = 8;
 pub(super) enum Quantity {
     /// A part of a whole, in [0, 1].
     Part,
+    /// Real or imaginary part of an index of refraction.
+    Index,
     /// Radiance, or another measure of light.
     Light,
     /// Heights, which may be any.
@@ -36,6 +49,7 @@ impl Quantity {
     const fn most(self) -> f32 {
         match self {
             Self::Part => 1.0,
+            Self::Index => MAX_IOR,
             Self::Light | Self::Height => MAX_RADIANCE,
         }
     }
@@ -44,7 +58,7 @@ impl Quantity {
     const fn range(self) -> Range {
         match self {
             Self::Part => Range::Unit,
-            Self::Light => Range::Radiance,
+            Self::Index | Self::Light => Range::Radiance,
             Self::Height => Range::Height,
         }
     }
@@ -123,8 +137,13 @@ impl<'a> Textures<'a> {
         is_number: bool,
         level: usize,
     ) -> Option<Color> {
-        let plain = given.plain_color(quantity == Quantity::Light)?;
-        if let Some(color) = plain {
+        let role = match quantity {
+            // Within textures of light, Mitsuba has spectra filter daylight.
+            Quantity::Light if given.view.object.class == Class::Emitter => Role::Emitted,
+            Quantity::Index => Role::Averaged,
+            _ => Role::Reflected,
+        };
+        if let Some(color) = given.plain_color(role) {
             let color = if is_number { glam::DVec3::splat(luminance(color)) } else { color };
             return color_in(given, color, quantity.most()).map(Color::new);
         }
@@ -162,6 +181,8 @@ impl<'a> Textures<'a> {
         };
         match view.object.plugin.as_str() {
             "uniform" | "rawconstant" => {
+                // Mitsuba has the same value beyond them.
+                view.ignore(&["wavelength_min", "wavelength_max"]);
                 let value = view.require("value")?;
                 match value.property.value {
                     Value::Vector(v) => color_in(&value, v, quantity.most()).map(Color::new),
@@ -173,6 +194,7 @@ impl<'a> Textures<'a> {
                 self.value(&color, quantity, is_number, level + 1)
             }
             "d65" => self.daylight(view, quantity, is_number, level),
+            "regular" | "irregular" | "blackbody" => spectrum_of(view, quantity, is_number),
             "checkerboard" => {
                 let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
                 let uv = to_uv(view)?;
@@ -307,6 +329,27 @@ pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<Pa
     let own = given.view.sources.folder(given.property.place.file);
     let folders: [&Path; 2] = [files.folder(), own];
     given.view.tree.found(files, &folders, name)
+}
+
+/// The colour of a spectrum, or its luminance in all channels.
+fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+    let role = match quantity {
+        Quantity::Light => Role::Emitted,
+        Quantity::Index => Role::Averaged,
+        Quantity::Part | Quantity::Height => Role::Reflected,
+    };
+    let spectrum = spectrum::read(view)?;
+    if role != Role::Emitted && view.object.plugin == "blackbody" {
+        return view.error("a blackbody is light, and cannot be what something else is like");
+    }
+    let color = spectrum.color(role, |what| {
+        view.sources.warn(&view.object.place, format!("{} {what}", view.words()));
+    });
+    if color.max_element() > quantity.most().into() {
+        return view.error(format!("{} is more than {:e}", view.words(), quantity.most()));
+    }
+    let color = if is_number { glam::DVec3::splat(luminance(color)) } else { color };
+    Some(Color::new(color.as_vec3()))
 }
 
 /// Luminance of linear sRGB with the weights of Mitsuba.

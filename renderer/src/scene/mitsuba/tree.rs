@@ -15,7 +15,7 @@ use super::transform;
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Problem, hint, nearest, quoted, quoted_path};
 use crate::scene::Files;
-use crate::scene::limits::MAX_SCENE_BYTES;
+use crate::scene::limits::{MAX_SCENE_BYTES, MAX_SPECTRUM_BYTES};
 
 /// Most levels of elements within one another.
 const MAX_LEVELS: usize = 64;
@@ -155,7 +155,13 @@ pub(super) fn read(
     files: &Files,
     defines: &[(String, String)],
 ) -> Option<Tree> {
-    let mut builder = Builder { sources, files, tree: Tree::default(), parameters: Parameters::new(defines) };
+    let mut builder = Builder {
+        sources,
+        files,
+        tree: Tree::default(),
+        parameters: Parameters::new(defines),
+        spectra: HashMap::new(),
+    };
     let folder = files.folder().to_owned();
     let root = builder.file(file, text, folder, None, 0)?;
     let place = builder.tree.objects.get(root)?.place.clone();
@@ -174,6 +180,8 @@ struct Builder<'a> {
     files: &'a Files,
     tree: Tree,
     parameters: Parameters,
+    /// By file; nothing for those with errors, which are reported once.
+    spectra: HashMap<PathBuf, Option<Spectrum>>,
 }
 
 /// Where a node is: its file, how deep, and what it is a part of.
@@ -383,15 +391,7 @@ impl Builder<'_> {
             }
             "spectrum" => {
                 self.check_attributes(node, context, &["name", "value", "filename"]);
-                if let Some(filename) = node.attribute_node("filename") {
-                    let message = "spectra in files are not read; give a value, or an <rgb>";
-                    return self.sources.error(&value_place(&filename, context.file), message);
-                }
-                let (text, place) = self.attribute(node, "value", context)?;
-                match Spectrum::parse(&text) {
-                    Ok(spectrum) => Some(Value::Spectrum(spectrum)),
-                    Err(message) => self.sources.error(&place, message),
-                }
+                self.spectrum(node, context).map(Value::Spectrum)
             }
             "point" | "vector" => {
                 self.check_attributes(node, context, &["name", "value", "x", "y", "z"]);
@@ -417,6 +417,65 @@ impl Builder<'_> {
                 }
                 let near = nearest(tag, tags).map(|t| format!("; did you mean <{t}>?"));
                 self.sources.error(&place, format!("unknown element <{tag}>{}", near.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// A spectrum, from `value` or from a file.
+    fn spectrum(&mut self, node: &Node<'_, '_>, context: Context) -> Option<Spectrum> {
+        if !node.has_attribute("filename") {
+            let (text, place) = self.attribute(node, "value", context)?;
+            return Spectrum::parse(&text).map_or_else(|message| self.sources.error(&place, message), Some);
+        }
+        if let Some(value) = node.attribute_node("value") {
+            let message = "\"value\" is given by \"filename\" already; keep one of them";
+            return self.sources.error(&name_place(&value, context.file), message);
+        }
+        let (name, place) = self.attribute(node, "filename", context)?;
+        let own = self.sources.folder(context.file).clone();
+        let path = match self.tree.found(self.files, &[self.files.folder(), &own], &name) {
+            Ok(path) => path,
+            Err(reason) => {
+                return self
+                    .sources
+                    .error(&place, format!("cannot read spectrum {}: {reason}", quoted_path(&name)));
+            }
+        };
+        if let Some(known) = self.spectra.get(&path) {
+            return *known;
+        }
+        let spectrum = self.spectrum_file(&path, &place);
+        self.spectra.insert(path, spectrum);
+        spectrum
+    }
+
+    fn spectrum_file(&self, path: &Path, place: &Place) -> Option<Spectrum> {
+        let shown = path.display().to_string();
+        let bytes = match read_regular(path, MAX_SPECTRUM_BYTES) {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                let message = format!("cannot read spectrum {}: {reason}", quoted_path(&shown));
+                return self.sources.error(place, message);
+            }
+        };
+        let text = match text_of(&shown, &bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                error.problems.into_iter().for_each(|p: Problem| self.sources.push(p));
+                return None;
+            }
+        };
+        match Spectrum::parse_file(text) {
+            Ok((spectrum, excess)) => {
+                if let Some(span) = excess {
+                    let message = "what follows the first two numbers of a line is passed over";
+                    self.sources.push_warning(Problem::at(&shown, text, span, message));
+                }
+                Some(spectrum)
+            }
+            Err((span, message)) => {
+                self.sources.push(Problem::at(&shown, text, span, message));
+                None
             }
         }
     }
@@ -713,7 +772,7 @@ fn name_place(attribute: &Attribute<'_, '_>, file: usize) -> Place {
 }
 
 /// A finite number.
-fn number(text: &str) -> Option<f64> {
+pub(super) fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|x: &f64| x.is_finite())
 }
 

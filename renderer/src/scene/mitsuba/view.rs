@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use glam::{DAffine3, DVec3, Vec3};
 
 use super::source::Sources;
+use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
 use crate::input::{hint, nearest, quoted};
 use crate::scene::limits::MAX_COORDINATE;
@@ -297,15 +298,18 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A colour without a texture; `is_light` says how a spectrum becomes one.
-    pub(super) fn plain_color(&self, is_light: bool) -> Option<Option<DVec3>> {
-        Some(match &self.property.value {
+    /// A colour without a texture; `role` says how a spectrum becomes one.
+    pub(super) fn plain_color(&self, role: Role) -> Option<DVec3> {
+        match &self.property.value {
             Value::Float(x) => Some(DVec3::splat(*x)),
             Value::Integer(i) => Some(DVec3::splat(*i as f64)),
             Value::Rgb(rgb) => Some(DVec3::from(*rgb)),
-            Value::Spectrum(spectrum) => Some(spectrum.rgb(is_light)),
+            Value::Spectrum(spectrum) => Some(spectrum.color(role, |what| {
+                let message = format!("{:?} of {} {what}", self.property.name, self.view.words());
+                self.view.sources.warn(&self.property.place, message);
+            })),
             _ => None,
-        })
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod mutation;
 mod parts;
 mod references;
 mod settings;
+mod spectra;
 
 /// A scene around `inner`, with a sensor and a light.
 fn around(inner: &str) -> String {
