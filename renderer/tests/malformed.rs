@@ -29,7 +29,7 @@ fn limits_of(bytes: usize, has_image: bool) -> Limits {
 }
 
 fn is_image(name: &str) -> bool {
-    [".png", ".jpg", ".exr", ".hdr", ".tga"].iter().any(|end| name.ends_with(end))
+    [".png", ".jpg", ".exr", ".hdr", ".tga", ".bmp", ".ppm", ".pfm"].iter().any(|end| name.ends_with(end))
 }
 
 /// Writes the files of a row, loads the first, and looks at what comes of it.

@@ -83,7 +83,8 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
     let mut file = BufReader::new(File::open(path)?);
     let size = match format {
         Format::Exr => openexr::size(file),
-        Format::Pfm => pfm_header(&mut file).map(|h| (h.width, h.height)),
+        Format::Pfm => pfm_header(&mut file)
+            .and_then(|h| check_pixels(h.width.into(), h.height.into()).map(|()| (h.width, h.height))),
         Format::Hdr => size_with(file, ::image::ImageFormat::Hdr),
         Format::Png => size_with(file, ::image::ImageFormat::Png),
     };
@@ -148,16 +149,18 @@ fn png_to_linear(image: ::image::DynamicImage) -> ::image::Rgb32FImage {
 }
 
 /// The head of a portable float map.
-struct PfmHeader {
+pub(crate) struct PfmHeader {
     /// Values a pixel.
     channels: usize,
-    width: u32,
-    height: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     little_endian: bool,
+    /// What values are multiplied by.
+    scale: f32,
 }
 
-/// `PF` or `Pf`, width and height, a scale whose sign is the byte order (negative is little-endian).
-fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
+/// `PF` or `Pf`, width and height of any size, a scale whose sign is the byte order (negative is little-endian).
+pub(crate) fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
     let magic = token(file)?;
     let channels = match magic.as_str() {
         "PF" => 3,
@@ -169,18 +172,18 @@ fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
         t.parse::<u32>().map_err(|_| format!("{name} is {t:?}"))
     };
     let (width, height) = (side("width")?, side("height")?);
-    check_pixels(width.into(), height.into())?;
     let scale_text = token(file)?;
     let scale: f32 = scale_text.parse().map_err(|_| format!("scale is {scale_text:?}"))?;
     if scale == 0.0 || !scale.is_finite() {
         return Err(format!("scale is {scale_text}"));
     }
-    Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0 })
+    Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0, scale: scale.abs() })
 }
 
 /// Portable float map: a header, then rows from the bottom.
-fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
-    let PfmHeader { channels, width, height, little_endian } = pfm_header(file)?;
+pub(crate) fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+    let PfmHeader { channels, width, height, little_endian, scale } = pfm_header(file)?;
+    check_pixels(width.into(), height.into())?;
     let n = width as usize * height as usize;
     let mut bytes = Vec::new();
     // One more than there should be tells a file that is too long, however long it is.
@@ -190,7 +193,7 @@ fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
         return Err(format!("{found} bytes of pixels instead of {}", n * channels * 4));
     }
     let value = |b: [u8; 4]| if little_endian { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
-    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b)).collect();
+    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b) * scale).collect();
     let rows = values.chunks_exact(width as usize * channels).rev();
     let pixels = rows.flat_map(|row| {
         row.chunks_exact(channels).map(|p| if channels == 3 { [p[0], p[1], p[2]] } else { [p[0]; 3] })
@@ -230,9 +233,11 @@ mod tests {
             big.extend(x.to_be_bytes());
         }
         assert_eq!(pfm(&big).unwrap().pixels, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
-        let mut grey = b"Pf 2 1 -1\n".to_vec();
-        grey.extend([7.0_f32, 8.0].iter().flat_map(|x| x.to_le_bytes()));
-        assert_eq!(pfm(&grey).unwrap().pixels, [[7.0; 3], [8.0; 3]]);
+        for (scale, expected) in [("-1", [[7.0; 3], [8.0; 3]]), ("-0.5", [[3.5; 3], [4.0; 3]])] {
+            let mut grey = format!("Pf 2 1 {scale}\n").into_bytes();
+            grey.extend([7.0_f32, 8.0].iter().flat_map(|x| x.to_le_bytes()));
+            assert_eq!(pfm(&grey).unwrap().pixels, expected);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use half::f16;
 use image::error::ImageError;
-use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
 
 use super::limits::{
     MAX_BLANK_TEXELS, MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_RADIANCE,
@@ -14,6 +14,7 @@ use super::limits::{
 };
 use super::{Format, Image, half_words};
 use crate::film::develop::srgb_decode;
+use crate::film::image::{decode_pfm, pfm_header};
 use crate::input::file::read_regular;
 use crate::input::{io_reason, quoted};
 
@@ -45,7 +46,7 @@ pub(super) struct Found {
     pub(super) warning: Option<String>,
 }
 
-/// Reads a PNG, JPEG, HDR, OpenEXR or, by the name, TGA file.
+/// Reads a PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR or, by the name, TGA file.
 ///
 /// 8 bits a channel stay bytes, with alpha. What is finer becomes halves, with alpha, if they hold it without loss, as
 /// they do that of most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before
@@ -71,9 +72,12 @@ pub(super) fn parse(bytes: &[u8], is_tga: bool, meaning: Meaning) -> Result<Foun
 
 /// The image in the bytes of a file, if it is one that may be as large.
 fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, String> {
-    const READ: &str = "PNG, JPEG, HDR, OpenEXR and TGA files are";
+    const READ: &str = "PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
     if bytes.is_empty() {
         return Err("it is empty".to_owned());
+    }
+    if bytes.starts_with(b"PF") || bytes.starts_with(b"Pf") {
+        return pfm(bytes);
     }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
     if reader.format().is_none() && is_tga {
@@ -89,6 +93,17 @@ fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, String> {
     check_size(width, height, decoder.total_bytes())?;
     check_ratio(u64::from(width) * u64::from(height), bytes.len() as u64)?;
     DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+}
+
+/// A portable float map, which the library does not know.
+fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, String> {
+    let wrong = |reason: String| format!("the PFM file cannot be decoded: {}", quoted(&reason));
+    let header = pfm_header(&mut &*bytes).map_err(wrong)?;
+    check_size(header.width, header.height, bytes.len() as u64)?;
+    let image = decode_pfm(&mut bytes).map_err(wrong)?;
+    let floats = image.pixels.into_iter().flatten().collect();
+    let decoded = Rgb32FImage::from_raw(image.width, image.height, floats);
+    decoded.map(Into::into).ok_or_else(|| wrong("pixels are missing".to_owned()))
 }
 
 /// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
@@ -136,6 +151,8 @@ fn reason(format: ImageFormat, error: &ImageError) -> String {
         ImageFormat::Jpeg => "JPEG",
         ImageFormat::Hdr => "HDR",
         ImageFormat::Tga => "TGA",
+        ImageFormat::Bmp => "BMP",
+        ImageFormat::Pnm => "PNM",
         _ => "OpenEXR",
     };
     match error {
@@ -143,8 +160,14 @@ fn reason(format: ImageFormat, error: &ImageError) -> String {
         error => {
             let words = innermost(error);
             // What the decoders call it when there are bytes missing.
-            const MISSING: [&str; 5] =
-                ["unexpected end", "EOF", "Not enough bytes", "InsufficientInput", "Premature"];
+            const MISSING: [&str; 6] = [
+                "unexpected end",
+                "EOF",
+                "Not enough bytes",
+                "Not enough data",
+                "InsufficientInput",
+                "Premature",
+            ];
             if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) {
                 return format!("the {name} file ends too early");
             }
@@ -438,6 +461,56 @@ mod tests {
         assert_eq!(refused, "it has 65281×65282 pixels; the most is 32767 along a side");
     }
 
+    /// Portable maps of bytes and 16 bits, as text and not; with fewer levels, these are stretched.
+    #[test]
+    fn portable_maps_are_read() {
+        let texels = |bytes: &[u8]| image(bytes, SRGB).texels.to_vec();
+        assert_eq!(texels(b"P6 # a comment\n1 2\n255\n\x01\x02\x03\x04\x05\x06"), [0xff03_0201, 0xff06_0504]);
+        assert_eq!(texels(b"P3\n2 1 255\n1 2 3\n4 5 6\n"), [0xff03_0201, 0xff06_0504]);
+        assert_eq!(texels(b"P5 1 1 15\n\x05"), [0xff55_5555]);
+        assert_eq!(texels(b"P4 3 1\n\xa0"), [0xff00_0000, 0xffff_ffff, 0xff00_0000]);
+        let alpha =
+            b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x01\x02\x03\x04";
+        assert_eq!(*image(alpha, ALPHA).texels, [0x0403_0201]);
+        let finer = floats(&image(b"P6 1 1 65535\n\x00\x00\x80\x00\xff\xff", LINEAR));
+        assert!((finer[1] - 32768.0 / 65535.0).abs() < 1e-7 && finer[0] == 0.0 && finer[2] == 1.0);
+    }
+
+    /// The first row of a file is the lowest, unless its height is negative.
+    #[test]
+    fn bmps_are_read() {
+        let bmp = |height: i32| {
+            let head = [62_u32, 0, 54, 40, 1].map(u32::to_le_bytes).concat();
+            let rest = [[1, 0, 24, 0], [0; 4], [8, 0, 0, 0], [0; 4], [0; 4], [0; 4], [0; 4]].concat();
+            let rows = [3, 2, 1, 0, 6, 5, 4, 0];
+            [b"BM".as_slice(), &head, &height.to_le_bytes(), &rest, &rows].concat()
+        };
+        assert_eq!(*image(&bmp(2), SRGB).texels, [0xff06_0504, 0xff03_0201]);
+        assert_eq!(*image(&bmp(-2), SRGB).texels, [0xff03_0201, 0xff06_0504]);
+    }
+
+    /// As in Mitsuba 3.9.1: rows from the bottom, either byte order, values times the scale.
+    #[test]
+    fn portable_float_maps_are_read() {
+        let pfm = |head: &str, values: &[f32]| {
+            [head.as_bytes(), &values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>()].concat()
+        };
+        let colors = pfm("PF\n1 2\n-2.0\n", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(floats(&image(&colors, RADIANCE)), [8.0, 10.0, 12.0, 2.0, 4.0, 6.0]);
+        let grey = [b"Pf 1 1 1\n".as_slice(), &0.25_f32.to_be_bytes()].concat();
+        assert_eq!(floats(&image(&grey, SRGB)), [0.25; 3], "floats are linear");
+        assert_eq!(load(&grey, ALPHA).map(|_| ()), Err("it has no alpha".to_owned()));
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        assert_eq!(
+            message(&pfm("Pf 1 1 -1\n", &[f32::NAN])),
+            "the pixel in column 0 of row 0 is not a number (NaN)"
+        );
+        assert_eq!(message(b"Pf 40000 1 -1\n"), "it has 40000\u{d7}1 pixels; the most is 32767 along a side");
+        assert_eq!(message(b"Pf 0 1 -1\n"), "it has 0\u{d7}1 pixels");
+        let short = "the PFM file cannot be decoded: \"4 bytes of pixels instead of 8\"";
+        assert_eq!(message(&pfm("Pf 2 1 -1\n", &[1.0])), short);
+    }
+
     /// Wherever a file is cut off or changed, the answer is an image or an error, and no panic.
     #[test]
     fn damaged_files_do_no_harm() {
@@ -447,7 +520,11 @@ mod tests {
         let files = [
             encoded(bytes.clone(), ImageFormat::Png),
             encoded(bytes.clone(), ImageFormat::Jpeg),
-            encoded(bytes, ImageFormat::Tga),
+            encoded(bytes.clone(), ImageFormat::Tga),
+            encoded(bytes.clone(), ImageFormat::Bmp),
+            encoded(bytes, ImageFormat::Pnm),
+            b"P3\n2 3 # x\n255\n1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n".to_vec(),
+            [b"PF\n2 3\n-1\n".as_slice(), &[0; 72]].concat(),
             encoded(floats.clone(), ImageFormat::Hdr),
             encoded(floats, ImageFormat::OpenExr),
         ];

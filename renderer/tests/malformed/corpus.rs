@@ -8,8 +8,8 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::seeds::{
-    MTL, OBJ, PLY, glb, gltf, image, serialized, toml, toml_of_image, toml_of_mesh, toml_of_transforms, xml,
-    xml_of_mesh,
+    MTL, OBJ, PLY, glb, gltf, image, pfm, serialized, toml, toml_of_image, toml_of_mesh, toml_of_transforms,
+    xml, xml_of_mesh, xml_of_spectrum,
 };
 
 /// A scene with something wrong.
@@ -34,9 +34,16 @@ fn row(name: impl Into<String>, says: &'static str, files: Vec<(&str, Vec<u8>)>)
 /// All rows.
 pub(crate) fn rows() -> Vec<Row> {
     let mut rows = in_toml();
-    for more in
-        [in_xml(), in_gltf(), in_meshes(), in_serialized(), in_images(), in_transforms(), with_names()]
-    {
+    for more in [
+        in_xml(),
+        in_gltf(),
+        in_meshes(),
+        in_serialized(),
+        in_images(),
+        in_spectra(),
+        in_transforms(),
+        with_names(),
+    ] {
         rows.extend(more);
     }
     #[cfg(unix)]
@@ -502,7 +509,73 @@ fn in_images() -> Vec<Row> {
         rows.push(file(format!("a TGA file of side {side}"), "a.tga", "tga", tga(side)));
         rows.push(file(format!("a JPEG file of side {side}"), "a.jpg", "jpg", jpeg(side)));
     }
+    let bmp = |side: i32| {
+        let mut bytes = image(ImageFormat::Bmp);
+        bytes[18..22].copy_from_slice(&side.to_le_bytes());
+        bytes[22..26].copy_from_slice(&side.to_le_bytes());
+        bytes
+    };
+    for side in [0, 16384, 32768, i32::MAX, -1, i32::MIN] {
+        rows.push(file(format!("a BMP file of side {side}"), "a.bmp", "bmp", bmp(side)));
+    }
+    for head in [
+        "P6 0 0 255",
+        "P6 16384 16384 255",
+        "P6 4294967295 4294967295 255",
+        "P6 99999999999999999999 1 255",
+        "P6 8 8 0",
+        "P6 8 8 65536",
+        "P6 8 8 -1",
+        "P6 8 8 255 #",
+        "P3 8 8 255\n1 2 three",
+        "P3 4096 4096 255\n1",
+        "P4 32768 1",
+        "P1 2 2 0 1 2 0",
+        "P7\nWIDTH 8\nWIDTH 8\nENDHDR",
+        "P7\nWIDTH 8\nHEIGHT 8\nDEPTH 4294967295\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR",
+        "P7\nENDHDR",
+    ] {
+        rows.push(file(format!("a PNM file of {head:?}"), "a.ppm", "ppm", format!("{head}\n").into_bytes()));
+    }
+    for (head, values) in [
+        ("0 8 -1", 192),
+        ("16384 16384 -1", 192),
+        ("4294967295 4294967295 -1", 0),
+        ("-1 8 -1", 192),
+        ("8 8 0", 192),
+        ("8 8 nan", 192),
+        ("8 8 1e999", 192),
+        ("8 8", 0),
+        ("8 8 -1", 191),
+        ("8 8 -1", 193),
+        ("8 8 -1e39", 192),
+    ] {
+        let name = format!("a PFM file of {head:?} and {values} values");
+        rows.push(file(name, "a.pfm", "pfm", pfm(head, values)));
+    }
     rows
+}
+
+fn in_spectra() -> Vec<Row> {
+    let file = |name: &str, says, bytes: Vec<u8>| {
+        row(name, says, vec![("scene.xml", xml_of_spectrum("a.spd")), ("a.spd", bytes)])
+    };
+    let many: String = (0..1_000_001).map(|i| format!("{i} 1\n")).collect();
+    vec![
+        file("nothing", "a.spd", Vec::new()),
+        file("zeros", "a.spd", vec![0; 1 << 16]),
+        file("a line without an end", "a.spd", b"4".repeat(1 << 20)),
+        file("not UTF-8", "a.spd", b"400 \xff\n".to_vec()),
+        file("a wavelength alone", "a.spd", b"400 1\n500\n".to_vec()),
+        file("wavelengths that decrease", "a.spd", b"500 1\n400 1\n".to_vec()),
+        file("not a number", "a.spd", b"400 nan\n500 1\n".to_vec()),
+        file("too large a number", "a.spd", b"400 1e999\n500 1\n".to_vec()),
+        file("a negative value", "a.spd", b"400 -1\n500 1\n".to_vec()),
+        file("more than a million lines", "a.spd", many.into_bytes()),
+        file("the largest wavelengths", "", b"-1e308 1\n1e308 1\n".to_vec()),
+        file("the largest values", "", b"400 1e30\n500 1e30\n".to_vec()),
+        file("a million comments", "a.spd", b"#\n".repeat(1_000_000)),
+    ]
 }
 
 fn in_transforms() -> Vec<Row> {
@@ -620,7 +693,7 @@ mod unix {
         }
     }
 
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 16] = [
         "x.obj",
         "x.ply",
         "x.serialized",
@@ -633,6 +706,10 @@ mod unix {
         "x.mtl",
         "x.glb",
         "x.hdr",
+        "x.bmp",
+        "x.ppm",
+        "x.pfm",
+        "x.spd",
     ];
 
     pub(super) fn rows() -> Vec<Row> {
@@ -656,13 +733,14 @@ mod unix {
             for name in ["x.obj", "x.ply"] {
                 add(name, "scene.toml", "scene.toml", toml_of_mesh(name));
             }
-            for name in ["x.png", "x.exr", "x.tga", "x.hdr"] {
+            for name in ["x.png", "x.exr", "x.tga", "x.hdr", "x.bmp", "x.ppm", "x.pfm"] {
                 add(name, "scene.toml", "scene.toml", toml_of_image(name));
             }
             for name in ["x.bin", "x.csv"] {
                 add(name, "scene.toml", "scene.toml", toml_of_transforms(name));
             }
             add("x.serialized", "scene.xml", "scene.xml", xml_of_mesh("serialized", "x.serialized"));
+            add("x.spd", "scene.xml", "scene.xml", xml_of_spectrum("x.spd"));
             add("x.xml", "scene.xml", "scene.xml", xml("<include filename=\"x.xml\"/>"));
             // What a library lacks is grey.
             add("x.mtl", "", "a.obj", OBJ.replace("a.mtl", "x.mtl").into());

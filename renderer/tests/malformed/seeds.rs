@@ -62,6 +62,13 @@ pub(crate) fn xml_of_mesh(plugin: &str, name: &str) -> Vec<u8> {
     xml(&format!("<shape type=\"{plugin}\"><string name=\"filename\" value=\"{name}\"/></shape>"))
 }
 
+/// A scene of Mitsuba with the file of a spectrum.
+pub(crate) fn xml_of_spectrum(name: &str) -> Vec<u8> {
+    xml(&format!(
+        "<shape type=\"sphere\"><bsdf type=\"diffuse\"><spectrum name=\"reflectance\" filename=\"{name}\"/></bsdf></shape>"
+    ))
+}
+
 pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
     usemtl b\nf 1/1/1 2/1/1 3/1/1 \\\n4/1/1\nf -1//-1 -2//-1 -3//-1\nf 1 2 3\n";
 
@@ -174,6 +181,12 @@ pub(crate) fn image(format: ImageFormat) -> Vec<u8> {
     out.into_inner()
 }
 
+/// A portable float map: size and scale, and as many values.
+pub(crate) fn pfm(head: &str, values: u16) -> Vec<u8> {
+    let values = (0..values).flat_map(|i| (f32::from(i) / 256.0).to_le_bytes());
+    format!("PF\n{head}\n").into_bytes().into_iter().chain(values).collect()
+}
+
 fn transforms() -> Vec<u8> {
     let rows = [2.0, 0.0, 0.0, 5.0, 0.0, 3.0, 0.5, 6.0, 0.0, 0.0, 4.0, 7.0_f32];
     rows.repeat(2).iter().flat_map(|x| x.to_le_bytes()).collect()
@@ -196,7 +209,8 @@ pub(crate) fn seeds() -> Vec<Seed> {
          <texture type=\"bitmap\" name=\"reflectance\"><string name=\"filename\" value=\"a.png\"/></texture>\
          </bsdf></bsdf>\n<shape type=\"obj\"><string name=\"filename\" value=\"a.obj\"/><ref id=\"b\"/>\
          <transform name=\"to_world\"><scale value=\"$n\"/><rotate y=\"1\" angle=\"30\"/></transform></shape>\n\
-         <shape type=\"sphere\"><bsdf type=\"roughconductor\"><string name=\"material\" value=\"Au\"/>\
+         <shape type=\"sphere\"><emitter type=\"area\"><spectrum name=\"radiance\" value=\"400:1, 550.5:2, 700:1e-1\"/>\
+         </emitter></shape><shape type=\"sphere\"><bsdf type=\"roughconductor\"><string name=\"material\" value=\"Au\"/>\
          <float name=\"alpha\" value=\"0.1\"/></bsdf></shape>",
     );
     let toml_scene = [
@@ -229,6 +243,16 @@ pub(crate) fn seeds() -> Vec<Seed> {
         picture("exr", "a.exr", ImageFormat::OpenExr),
         picture("hdr", "a.hdr", ImageFormat::Hdr),
         picture("tga", "a.tga", ImageFormat::Tga),
+        picture("bmp", "a.bmp", ImageFormat::Bmp),
+        picture("pnm", "a.ppm", ImageFormat::Pnm),
+        of("pfm", "scene.toml", "a.pfm", pfm("8 8 -1", 192), vec![("scene.toml", toml_of_image("a.pfm"))]),
+        of(
+            "spectrum",
+            "scene.xml",
+            "a.spd",
+            b"# nm, value\n400 0.1\n500 0.25 # peak\n700.5 0.9\n".to_vec(),
+            vec![("scene.xml", xml_of_spectrum("a.spd"))],
+        ),
         of(
             "transforms",
             "scene.toml",

@@ -20,6 +20,16 @@ emission = 1
 // The first byte chooses the extension: some formats have no mark that tells them.
 fuzz_target!(|data: &[u8]| {
     let Some((kind, data)) = data.split_first() else { return };
-    let file = ["image.png", "image.jpg", "image.exr", "image.hdr", "image.tga"][usize::from(*kind) % 5];
+    const FILES: [&str; 8] = [
+        "image.png",
+        "image.jpg",
+        "image.exr",
+        "image.hdr",
+        "image.tga",
+        "image.bmp",
+        "image.ppm",
+        "image.pfm",
+    ];
+    let file = FILES[usize::from(*kind) % FILES.len()];
     torrance_fuzz::scene_with("scene.toml", &SCENE.replace("FILE", file), file, data);
 });

@@ -275,7 +275,7 @@ fn places_and_reasons() {
                 ("/textures", json!([{ "source": 0 }])),
                 ("/images", json!([{ "bufferView": 0 }])),
             ],
-            "images[0] cannot be read: it is no image that is read; PNG, JPEG, HDR, OpenEXR and TGA files are",
+            "images[0] cannot be read: it is no image that is read; PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
         ),
         (
             vec![

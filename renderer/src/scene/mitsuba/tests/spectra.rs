@@ -214,7 +214,7 @@ fn black_bodies_are_as_bright_as_in_spectral_variants() {
 #[test]
 fn black_bodies_have_the_colours_that_are_published() {
     let chromaticity = |rgb: Vec3| {
-        let xyz = crate::scene::cie::RGB_FROM_XYZ.inverse() * rgb.as_dvec3();
+        let xyz = cie::RGB_FROM_XYZ.inverse() * rgb.as_dvec3();
         (xyz / xyz.element_sum()).truncate()
     };
     let polynomial = |c: [f64; 4], x: f64| c.into_iter().fold(0.0, |sum, c| sum * x + c);
