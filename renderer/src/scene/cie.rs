@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn sum(weight: impl Fn(f64) -> f64) -> DVec3 {
-        (360..=830).map(|nm| f64::from(nm)).map(|nm| observer(nm) * weight(nm)).sum()
+        (360..=830).map(f64::from).map(|nm| observer(nm) * weight(nm)).sum()
     }
 
     /// Equal energy is white to the observer, by definition; D65 is at (0.31271, 0.32902) according to CIE 15:2018.

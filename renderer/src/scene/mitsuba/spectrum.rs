@@ -45,6 +45,13 @@ pub(super) struct Spectrum {
     is_unseen: bool,
 }
 
+/// What a file has.
+pub(super) struct FromFile {
+    pub(super) spectrum: Spectrum,
+    /// The bytes of the first line with more than two numbers, of which Mitsuba passes over the others.
+    pub(super) excess: Option<Range<usize>>,
+}
+
 impl Spectrum {
     /// One that is the same at all wavelengths. Daylight stays white; light of equal energy, (x, y) = (1/3, 1/3), is
     /// reddish beside it.
@@ -85,12 +92,11 @@ impl Spectrum {
         curve.spectrum()
     }
 
-    /// Reads the text of a file: a wavelength and a value on each line, lines with `#` for people. Gives the line with
-    /// more than that, too, of which Mitsuba reads two numbers.
+    /// Reads the text of a file: a wavelength and a value on each line; what follows `#` is for people.
     ///
     /// # Errors
-    /// What is wrong, and the bytes where it is.
-    pub(super) fn parse_file(text: &str) -> Result<(Self, Option<Range<usize>>), (Range<usize>, String)> {
+    /// The bytes where something is wrong, and what.
+    pub(super) fn parse_file(text: &str) -> Result<FromFile, (Range<usize>, String)> {
         let mut curve = Curve::default();
         let (mut start, mut excess) = (0, None);
         for line in text.split_inclusive('\n') {
@@ -110,7 +116,7 @@ impl Spectrum {
             }
         }
         let spectrum = curve.spectrum().map_err(|message| (start..start, message))?;
-        Ok((spectrum, excess))
+        Ok(FromFile { spectrum, excess })
     }
 
     /// Its colour. If that is none of sRGB, it is brought there, which `warn` is told; a constant is not.

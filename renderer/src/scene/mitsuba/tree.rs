@@ -10,7 +10,7 @@ use roxmltree::{Attribute, Document, Node, ParsingOptions};
 
 use super::parameters::Parameters;
 use super::source::{Place, Sources};
-use super::spectrum::Spectrum;
+use super::spectrum::{FromFile, Spectrum};
 use super::transform;
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Problem, hint, nearest, quoted, quoted_path};
@@ -466,7 +466,7 @@ impl Builder<'_> {
             }
         };
         match Spectrum::parse_file(text) {
-            Ok((spectrum, excess)) => {
+            Ok(FromFile { spectrum, excess }) => {
                 if let Some(span) = excess {
                     let message = "what follows the first two numbers of a line is passed over";
                     self.sources.push_warning(Problem::at(&shown, text, span, message));
