@@ -37,26 +37,45 @@ impl FilterPart {
     }
 }
 
-/// A sample's place relative to the pixel's top left corner, pixels, and its weight, for uniforms `u`.
+/// The part of a filter along an axis, on one side of its centre, that lies beyond the edge of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(8))]
+pub struct FilterEdge {
+    /// Of ∫|f|, in [0, ½).
+    pub absolute: f32,
+    /// Of ∫f.
+    pub signed: f32,
+}
+
+impl FilterEdge {
+    /// The image ends farther away than the filter.
+    const FAR: Self = Self { absolute: 0.0, signed: 0.0 };
+}
+
+/// A sample's place relative to the top left corner of a pixel in an image of a size, pixels, and its weight, for uniforms
+/// `u`.
 ///
 /// # Safety
-/// `scene` is valid.
+/// `scene` is valid, and the pixel within the size.
 #[inline(always)]
-pub unsafe fn sample(scene: &SceneView, u: Vec2) -> (Vec2, f32) {
+pub unsafe fn sample(scene: &SceneView, u: Vec2, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> (Vec2, f32) {
     if scene.filter.is_null() {
         return (u, 1.0);
     }
     // SAFETY: as the caller promised.
-    let [(x, wx), (y, wy)] = unsafe { [along_axis(scene, u.x), along_axis(scene, u.y)] };
+    let [(x, wx), (y, wy)] =
+        unsafe { [along_axis(scene, u.x, [x, width - 1 - x]), along_axis(scene, u.y, [y, height - 1 - y])] };
     (Vec2::new(0.5 + x, 0.5 + y), wx * wy)
 }
 
-/// Along one axis, on which the filter is symmetric.
+/// Along one axis, on which the filter is symmetric, of a pixel with so many others on either side.
 ///
 /// # Safety
 /// `scene` is valid and has a filter.
 #[inline(always)]
-unsafe fn along_axis(scene: &SceneView, u: f32) -> (f32, f32) {
+unsafe fn along_axis(scene: &SceneView, u: f32, pixels_to_edges: [u32; 2]) -> (f32, f32) {
+    // SAFETY: as the caller promised.
+    let (u, scale) = unsafe { within(scene, u, pixels_to_edges) };
     let signed = 2.0 * u - 1.0;
     let n = scene.filter_parts as f32;
     // The parts from number k on begin at k²/n².
@@ -66,5 +85,25 @@ unsafe fn along_axis(scene: &SceneView, u: f32) -> (f32, f32) {
     let rest = (from_edge - (k * k) as f32) / (2 * k + 1) as f32;
     // SAFETY: as the caller promised; k < n.
     let part = unsafe { load(scene.filter.add(k as usize)) };
-    (part.place(1.0 - rest).copysign(signed), part.weight)
+    (part.place(1.0 - rest).copysign(signed), scale * part.weight)
+}
+
+/// The uniform for what of the filter is in the image, where it ends there, and what weights are multiplied by for their
+/// mean to be 1 again.
+///
+/// # Safety
+/// As [`along_axis`].
+#[inline(always)]
+unsafe fn within(scene: &SceneView, u: f32, [low, high]: [u32; 2]) -> (f32, f32) {
+    if scene.filter_edge_count == 0 {
+        return (u, 1.0);
+    }
+    let edge = |pixels: u32| match pixels < scene.filter_edge_count {
+        // SAFETY: it is in range.
+        true => unsafe { load(scene.filter_edges.add(pixels as usize)) },
+        false => FilterEdge::FAR,
+    };
+    let (low, high) = (edge(low), edge(high));
+    let absolute = 1.0 - low.absolute - high.absolute;
+    (low.absolute + absolute * u, absolute / (1.0 - low.signed - high.signed))
 }

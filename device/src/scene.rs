@@ -3,7 +3,7 @@
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
-use crate::filter::FilterPart;
+use crate::filter::{FilterEdge, FilterPart};
 use crate::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use crate::material::Material;
 use crate::material::texture::Texture;
@@ -68,8 +68,12 @@ pub struct SceneView {
     pub has_mipmaps: u32,
     /// The pixel filter; null if it is the pixel itself.
     pub filter: *const FilterPart,
+    /// What of the filter lies beyond the edge of the image, by the pixels between.
+    pub filter_edges: *const FilterEdge,
     /// Number of its parts.
     pub filter_parts: u32,
+    /// Number of distances at which anything does; 0 if samples may lie beyond the image.
+    pub filter_edge_count: u32,
     /// The camera.
     pub camera: Camera,
 }

@@ -144,7 +144,7 @@ fn camera_paths_start_in_their_pixel() {
         for sample in 0..16 {
             let [x, y] = [i % 40, i / 40];
             // SAFETY: nothing is read of the scene but its camera.
-            let state = unsafe { generate(&scene, &settings, [x, y], 40, sample) };
+            let state = unsafe { generate(&scene, &settings, [x, y], size, sample) };
             assert_eq!((state.pixel, state.sample, state.depth, state.prev_pdf), (i, sample, 0, 0.0));
             assert_eq!((state.ray.o, state.beta, state.l), (Vec3::Z, Vec3::ONE, Vec3::ZERO));
             // Where the ray meets z = 0, at which the image is 1 m by ½ m.

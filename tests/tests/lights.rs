@@ -8,7 +8,7 @@ use renderer::scene::{
     PunctualKind, PunctualLight, Scalar, Shape, SpotFalloff, TexelFilter, Texture, Wrap,
 };
 use torrance_tests::closed::{
-    camera, description, furnace, is_everywhere, is_within, lit_floor, pixel_means, shape,
+    below_a_rectangle, camera, description, furnace, is_everywhere, is_within, lit_floor, pixel_means, shape,
 };
 use torrance_tests::{Machine, assembled, oracle};
 
@@ -446,4 +446,27 @@ fn hidden_lights_shine() {
         scene.render.hide_emitters = true;
         assert_eq!(mean(&scene), 0.0);
     }
+}
+
+/// A lamp of which nothing is there but its light: the floor is lit as by any, and what is behind it is seen, with what it
+/// emits.
+#[test]
+fn lamps_of_nothing_shine() {
+    let (mut scene, expected) = below_a_rectangle();
+    let hole = Material { opacity: Scalar::new(0.0), ..Material::new("", MaterialKind::diffuse(Vec3::ZERO)) };
+    scene.materials.push(Material { holes_emit: true, ..hole });
+    scene.shapes[1].material = scene.materials.len() - 1;
+    with("a lamp of nothing", &scene, &ALL, 1024, &expected);
+    // Through it the sky is seen, which it adds to.
+    let eye = camera(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO, Vec3::Y, 1.0);
+    let mut scene = description(16, eye, 0.0, vec![shape(Geometry::Quad, 3.0)]);
+    scene.environment = Some(Environment::Constant(Vec3::ONE));
+    scene.materials[0].opacity = Scalar::new(0.25);
+    let seen = |scene: &Description| {
+        let film = Machine::Cpu.render(&assembled(scene), 4096);
+        film.pixels.iter().map(|pixel| pixel.mean()[0]).sum::<f64>() / film.pixels.len() as f64
+    };
+    assert!((seen(&scene) - (0.25 * 3.0 + 0.75)).abs() < 0.01);
+    scene.materials[0].holes_emit = true;
+    assert!((seen(&scene) - (3.0 + 0.75)).abs() < 0.01);
 }

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 use super::LightSample;
-use crate::arch::{load, max, min};
+use crate::arch::load;
 use crate::bsdf::Compiled;
 use crate::material::{At, Color, Header};
 use crate::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
@@ -54,7 +54,7 @@ pub unsafe fn emission<C: Compiled>(scene: &SceneView, index: u32, on: On) -> Ve
 }
 
 /// What the radiance of a sample of light `index`, drawn by `u`, is multiplied by: its texture, and the part of the
-/// surface that is there.
+/// surface that is there, if holes do not emit.
 ///
 /// # Safety
 /// As [`emission`].
@@ -71,12 +71,9 @@ pub(super) unsafe fn sampled<C: Compiled>(
         let prim = load(scene.prims.add(surface.prim as usize));
         let on = drawn(scene, &prim, sample, u);
         let header = load((&raw const (*scene.materials.add(prim.material() as usize))).cast::<Header>());
-        let opacity = if header.has(Header::HOLES) {
-            min(max(header.opacity.at::<C>(&on.look(scene)), 0.0), 1.0)
-        } else {
-            1.0
-        };
-        opacity * emission::<C>(scene, index, on)
+        let is_whole = header.has(Header::HOLES_EMIT);
+        let part = if is_whole { 1.0 } else { header.opacity_at::<C>(&on.look(scene)) };
+        part * emission::<C>(scene, index, on)
     }
 }
 

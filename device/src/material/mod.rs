@@ -19,7 +19,7 @@ pub mod texture;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::arch::load;
+use crate::arch::{load, max, min};
 use crate::bsdf::{Bsdf, Compiled, Features, Tint, Tinted};
 
 pub use blend::Blend;
@@ -88,6 +88,8 @@ impl Header {
     pub const Y_ACROSS: u32 = 1 << 7;
     /// Normals that face away from the viewer are turned around the normal below the map.
     pub const FLIP_INVALID_NORMALS: u32 = 1 << 8;
+    /// Shapes emit where there are holes as well.
+    pub const HOLES_EMIT: u32 = 1 << 9;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -105,6 +107,13 @@ impl Header {
     #[inline(always)]
     pub const fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// The part of the surface that is there.
+    #[inline(always)]
+    pub fn opacity_at<C: Compiled>(&self, at: &At<'_>) -> f32 {
+        // Textures of floats may hold anything.
+        if self.has(Self::HOLES) { min(max(self.opacity.at::<C>(at), 0.0), 1.0) } else { 1.0 }
     }
 }
 

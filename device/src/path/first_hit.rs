@@ -7,7 +7,7 @@ use glam::Vec2;
 
 use super::megakernel::Place;
 use super::step::{
-    MAX_HOLES, Surface, hole_depth, is_hidden, opacity, pass, passes_hole, scatter, scatterer, sees_holes,
+    MAX_HOLES, Surface, hole_depth, is_hidden, is_hole, opacity, pass, scatter, scatterer, sees_holes,
     surface_at,
 };
 use super::{PathSettings, PathState, SampleArgs};
@@ -96,13 +96,11 @@ unsafe fn meet<A: Arch>(
             }
             state.cone.travel(hit.t);
             let surface = surface_at::<Full>(scene, &state.ray, &hit);
-            if sees_holes::<Full>(scene) && passes_hole::<Full>(scene, settings, state, &surface) {
-                continue;
-            }
-            if !is_hidden::<Full>(scene, state.depth, &surface) {
+            let is_hole = is_hole::<Full>(scene, settings, state, &surface);
+            if !is_hole && !is_hidden::<Full>(scene, state.depth, &surface) {
                 return Some((hit, surface));
             }
-            pass(state, &surface);
+            pass(scene, state, &surface, is_hole);
         }
     }
     None

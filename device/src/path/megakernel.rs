@@ -69,22 +69,22 @@ impl<P> SampleArgs<P> {
     }
 }
 
-/// Begins a camera path.
+/// Begins a camera path of a pixel in an image of a size.
 ///
 /// # Safety
-/// `scene` is valid.
+/// `scene` is valid, and the pixel within the size.
 #[inline(always)]
 pub unsafe fn generate(
     scene: &SceneView,
     settings: &PathSettings,
     [x, y]: [u32; 2],
-    width: u32,
+    size: [u32; 2],
     sample: u32,
 ) -> PathState {
-    let pixel = y * width + x;
+    let pixel = y * size[0] + x;
     let [u, v, lens_x, lens_y] = settings.sampler(pixel, sample).draw(Dim::Film, 0);
     // SAFETY: as the caller promised.
-    let (place, weight) = unsafe { filter::sample(scene, Vec2::new(u, v)) };
+    let (place, weight) = unsafe { filter::sample(scene, Vec2::new(u, v), [x, y], size) };
     let ray = scene.camera.ray_through(x as f32 + place.x, y as f32 + place.y, Vec2::new(lens_x, lens_y));
     PathState {
         ray,
@@ -151,11 +151,11 @@ impl<P> SampleArgs<P> {
     /// Begins a path of a pixel.
     ///
     /// # Safety
-    /// The scene is valid.
+    /// The scene is valid, and the pixel in the image.
     #[inline(always)]
     pub(super) unsafe fn begin(&self, pixel: [u32; 2], sample: u32) -> PathState {
         // SAFETY: as the caller promised.
-        unsafe { generate(&self.scene, &self.settings, pixel, self.width, sample) }
+        unsafe { generate(&self.scene, &self.settings, pixel, [self.width, self.height], sample) }
     }
 }
 

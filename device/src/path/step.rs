@@ -148,14 +148,11 @@ pub(super) unsafe fn opacity<C: Compiled>(
 ) -> f32 {
     // SAFETY: the primitive's material is in range.
     unsafe {
-        let header =
-            load((&raw const (*scene.materials.add(surface.prim.material() as usize))).cast::<Header>());
+        let header = surface.header(scene);
         if !header.has(Header::HOLES) {
             return 1.0;
         }
-        let at = surface.look::<C>(scene, ray.d, cone);
-        // Textures of floats may hold anything.
-        min(max(header.opacity.at::<C>(&at), 0.0), 1.0)
+        header.opacity_at::<C>(&surface.look::<C>(scene, ray.d, cone))
     }
 }
 
@@ -224,17 +221,20 @@ pub unsafe fn shade<C: Compiled>(
     }
     // SAFETY: the hit is on this scene.
     let surface = unsafe { surface_at::<C>(scene, &state.ray, hit) };
+    let is_hidden = is_hidden::<C>(scene, state.depth, &surface);
     // SAFETY: as the caller promised.
-    if sees_holes::<C>(scene) && unsafe { passes_hole::<C>(scene, settings, state, &surface) } {
+    let is_hole = unsafe { is_hole::<C>(scene, settings, state, &surface) };
+    if surface.prim.light != Primitive::NO_LIGHT && !is_hidden {
+        // SAFETY: the surface is of this scene, and the primitive's light in range.
+        unsafe {
+            if !is_hole || surface.header(scene).has(Header::HOLES_EMIT) {
+                gather_emission::<C>(scene, settings, state, &surface, hit.t);
+            }
+        }
+    }
+    if is_hole || is_hidden {
+        pass(scene, state, &surface, is_hole);
         return Shaded { shadow: None, alive: state.holes < MAX_HOLES && state.depth < settings.max_depth };
-    }
-    if is_hidden::<C>(scene, state.depth, &surface) {
-        pass(state, &surface);
-        return Shaded { shadow: None, alive: state.holes < MAX_HOLES };
-    }
-    if surface.prim.light != Primitive::NO_LIGHT {
-        // SAFETY: the primitive's light is in range.
-        unsafe { gather_emission::<C>(scene, settings, state, &surface, hit.t) };
     }
     if state.depth + 1 >= settings.max_depth {
         return Shaded::END;
@@ -248,26 +248,23 @@ pub unsafe fn shade<C: Compiled>(
     Shaded { shadow, alive: scatter::<C>(settings, state, &scatterer) }
 }
 
-/// Lets the path through if it has met a hole. It goes on as if nothing had been there, but for its depth where holes
-/// scatter.
+/// Whether the path has met a hole.
 ///
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-pub(super) unsafe fn passes_hole<C: Compiled>(
+pub(super) unsafe fn is_hole<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
-    state: &mut PathState,
+    state: &PathState,
     surface: &Surface,
 ) -> bool {
-    // SAFETY: as the caller promised.
-    let opacity = unsafe { opacity::<C>(scene, surface, &state.ray, &state.cone) };
-    if opacity >= 1.0 || material_uniforms(settings, state)[0] < opacity {
+    if !sees_holes::<C>(scene) {
         return false;
     }
-    pass(state, surface);
-    state.depth += hole_depth(scene);
-    true
+    // SAFETY: as the caller promised.
+    let opacity = unsafe { opacity::<C>(scene, surface, &state.ray, &state.cone) };
+    opacity < 1.0 && material_uniforms(settings, state)[0] >= opacity
 }
 
 /// How many segments passing a hole adds to a path.
@@ -276,13 +273,14 @@ pub(super) fn hole_depth(scene: &SceneView) -> u32 {
     u32::from(scene.holes == SceneView::HOLES_SCATTER)
 }
 
-/// Lets the path go on behind the surface.
+/// Lets the path go on behind a hole or a hidden light as if nothing had been there, but for its depth where holes scatter.
 #[inline(always)]
-pub(super) fn pass(state: &mut PathState, surface: &Surface) {
+pub(super) fn pass(scene: &SceneView, state: &mut PathState, surface: &Surface, is_hole: bool) {
     let beyond = surface.beyond(state.ray.d);
     state.passed += (beyond - state.ray.o).length();
     state.ray.o = beyond;
     state.holes += 1;
+    state.depth += if is_hole { hole_depth(scene) } else { 0 };
 }
 
 /// Whether lights are hidden from the camera.
@@ -440,6 +438,16 @@ unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
 }
 
 impl Surface {
+    /// The head of its material.
+    ///
+    /// # Safety
+    /// `scene` is valid and has the surface.
+    #[inline(always)]
+    unsafe fn header(&self, scene: &SceneView) -> Header {
+        // SAFETY: the primitive's material is in range.
+        unsafe { load((&raw const (*scene.materials.add(self.prim.material() as usize))).cast::<Header>()) }
+    }
+
     /// Where its emission is looked up.
     #[inline(always)]
     fn on(&self) -> On {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use device::filter::FilterPart;
+use device::filter::{FilterEdge, FilterPart};
 
 use crate::scene::PixelFilter;
 
@@ -25,6 +25,25 @@ pub(super) fn parts(filter: &PixelFilter) -> Vec<FilterPart> {
             (0..PARTS).map(|k| sums.part(filter, k, &bounds)).collect()
         }
     }
+}
+
+/// What of a filter's `parts` lies beyond edges of the image that are 0, 1, … pixels away from the pixel, as far as anything
+/// does.
+pub(super) fn edges(parts: &[FilterPart]) -> Vec<FilterEdge> {
+    let n = parts.len() as f64;
+    let edge = |distance: f64| {
+        let (mut absolute, mut signed) = (0.0, 0.0);
+        for (k, part) in parts.iter().enumerate() {
+            let t = ((distance - f64::from(part.start)) / f64::from(part.width)).clamp(0.0, 1.0);
+            let a = f64::from(part.density);
+            let beyond = (2 * k + 1) as f64 / (n * n) * (1.0 - (a + (1.0 - a) * t) * t);
+            absolute += 0.5 * beyond;
+            signed += 0.5 * beyond * f64::from(part.weight);
+        }
+        FilterEdge { absolute: absolute as f32, signed: signed as f32 }
+    };
+    let radius = parts.first().map_or(0.0, |outermost| f64::from(outermost.start + outermost.width));
+    (0..).map(|pixels| f64::from(pixels) + 0.5).take_while(|x| *x < radius).map(edge).collect()
 }
 
 /// ∫f and ∫|f| from the centre on.
@@ -204,7 +223,7 @@ mod tests {
         // The other axis has a weight too, the same for all.
         let middle = (n / 2) as f32 / n as f32;
         // SAFETY: the scene has the filter.
-        let of = |x: f32, y: f32| unsafe { device::filter::sample(&scene, Vec2::new(x, y)) };
+        let of = |x: f32, y: f32| unsafe { device::filter::sample(&scene, Vec2::new(x, y), [0; 2], [1; 2]) };
         let other = f64::from(of(middle, middle).1).sqrt();
         let term = |i: i32| {
             let (p, weight) = of((i as f32 + 0.5) / n as f32, middle);
@@ -302,5 +321,63 @@ mod tests {
         }
         let wider = value(&PixelFilter::Gaussian { radius: 2.0, sigma: 0.505 }, 0.8);
         assert!((wider - 0.277_81).abs() > 2e-3, "control: another width");
+    }
+
+    /// Of pixels near the edge of an image only what lies in it counts, by the filter's weight there.
+    #[test]
+    fn edges_cut_filters() {
+        for filter in &FILTERS {
+            let (parts, n) = (parts(filter), 1 << 18);
+            let edges = edges(&parts);
+            assert!(edges.len() as f64 + 0.5 >= radius(filter) && edges.len() as f64 - 0.5 < radius(filter));
+            // SAFETY: it is made of pointers, which may be null, and numbers.
+            let mut scene: SceneView = unsafe { std::mem::zeroed() };
+            (scene.filter, scene.filter_parts) = (parts.as_ptr(), parts.len() as u32);
+            (scene.filter_edges, scene.filter_edge_count) = (edges.as_ptr(), edges.len() as u32);
+            for (size, x) in [(16, 0), (16, 1), (16, 8), (16, 14), (16, 15), (2, 0), (3, 1), (1, 0)] {
+                let [low, high] = [-f64::from(x) - 0.5, f64::from(size - 1 - x) + 0.5];
+                let is_in = |p: f64| f64::from(u8::from(p >= low && p <= high));
+                let sum = |k: i32| {
+                    let term = |i: i32| {
+                        let u = Vec2::new((i as f32 + 0.5) / n as f32, 0.5);
+                        // SAFETY: the scene has the filter.
+                        let (p, weight) = unsafe { device::filter::sample(&scene, u, [x, 0], [size, 99]) };
+                        let p = f64::from(p.x) - 0.5;
+                        assert!(p > low - 1e-3 && p < high + 1e-3, "{filter:?}: {p} of pixel {x} of {size}");
+                        f64::from(weight) * p.powi(k)
+                    };
+                    (0..n).map(term).sum::<f64>()
+                };
+                // The other axis weighs all alike.
+                let count = sum(0);
+                for k in [1, 2] {
+                    let expected = quadrature(filter, |p| is_in(p) * p.powi(k)) / quadrature(filter, is_in);
+                    let error = (sum(k) / count - expected).abs();
+                    assert!(error < 2e-3, "{filter:?}, pixel {x} of {size}, moment {k}: {error}");
+                }
+            }
+        }
+    }
+
+    /// The mean weight is 1 in the corner of an image too.
+    #[test]
+    fn weights_average_to_1_at_edges() {
+        for filter in &FILTERS {
+            let parts = parts(filter);
+            let edges = edges(&parts);
+            // SAFETY: it is made of pointers, which may be null, and numbers.
+            let mut scene: SceneView = unsafe { std::mem::zeroed() };
+            (scene.filter, scene.filter_parts) = (parts.as_ptr(), parts.len() as u32);
+            (scene.filter_edges, scene.filter_edge_count) = (edges.as_ptr(), edges.len() as u32);
+            let n = 1 << 10;
+            let at = |i: i32| (i as f32 + 0.5) / n as f32;
+            let weight = |i: i32, j: i32| {
+                // SAFETY: the scene has the filter.
+                unsafe { device::filter::sample(&scene, Vec2::new(at(i), at(j)), [0, 7], [8, 8]) }.1
+            };
+            let sum: f64 =
+                (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| f64::from(weight(i, j))).sum();
+            assert!((sum / f64::from(n * n) - 1.0).abs() < 2e-3, "{filter:?}: {sum}");
+        }
     }
 }

@@ -26,6 +26,7 @@ impl SceneData {
         hash.add(&self.texels);
         hash.add(&self.lights);
         hash.add(&self.filter);
+        hash.add(&self.filter_edges);
         hash.add(&self.emissive);
         if let Some(environment) = &self.environment {
             hash.add(&environment.record.image_from_world);

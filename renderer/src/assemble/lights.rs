@@ -221,7 +221,7 @@ fn area_light(flat: &Flat, i: usize, shape: &Shape, material: &Material, swatche
     } else {
         (Light::TRIANGLE, 0.5 * triangle::area_normal([prim.a, prim.b, prim.c]).length())
     };
-    let varies = shape.emission.texture != NO_TEXTURE || !material.opacity.is(1.0);
+    let varies = shape.emission.texture != NO_TEXTURE || !(material.opacity.is(1.0) || material.holes_emit);
     let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
     let flags = flag(Light::FLIPPED, shape.flip_normals)
         | flag(Light::TWO_SIDED, shape.emission_two_sided)
@@ -274,7 +274,8 @@ fn mean_emission(
     };
     let radiance = |k| {
         let uv = uv_at(k);
-        swatches.color_at(&shape.emission, uv) * swatches.scalar_at(&material.opacity, uv).clamp(0.0, 1.0)
+        let part = if material.holes_emit { 1.0 } else { swatches.scalar_at(&material.opacity, uv) };
+        swatches.color_at(&shape.emission, uv) * part.clamp(0.0, 1.0)
     };
     (0..POINTS).map(radiance).sum::<Vec3>() / POINTS as f32
 }

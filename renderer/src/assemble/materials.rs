@@ -36,6 +36,7 @@ pub(super) fn records(description: &Description) -> (Vec<DeviceMaterial>, Vec<Co
 fn record(material: &Material, masking: Masking, coats: &mut Vec<Coat>) -> DeviceMaterial {
     let mut header = Header { opacity: material.opacity, ..Header::PLAIN };
     header.flags = if material.two_sided { Header::TWO_SIDED } else { 0 };
+    header.flags |= if material.holes_emit { Header::HOLES_EMIT } else { 0 };
     header.back = material.back.map_or(Header::NONE, |i| i as u32);
     if let Some(map) = &material.normal_map {
         header.normal_map = map.texture as u32;

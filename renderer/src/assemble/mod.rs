@@ -20,7 +20,7 @@ use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
 use device::camera::Camera as DeviceCamera;
-use device::filter::FilterPart;
+use device::filter::{FilterEdge, FilterPart};
 use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::Material as DeviceMaterial;
 use device::material::texture::Texture as DeviceTexture;
@@ -82,6 +82,8 @@ pub struct SceneData {
     pub light_table: Vec<AliasEntry>,
     /// The pixel filter; empty if it is the pixel itself.
     pub filter: Vec<FilterPart>,
+    /// What of it lies beyond the image's edge, by the pixels between; none if samples may lie there.
+    pub filter_edges: Vec<FilterEdge>,
     /// Index of the first light that is infinitely far and seen.
     pub first_infinite: u32,
     /// The surface of each light, if the emission of any varies.
@@ -266,6 +268,7 @@ impl Flattened {
         name_leaves(&mut self.lights.emissive, &bvh.sources);
         let stats = Stats { bvh_time, ..self.stats(&bvh, counts) };
         let (flat, lights, render) = (self.placement.flat, self.lights, self.render);
+        let filter = filter::parts(&render.filter);
         Ok(SceneData {
             nodes: bvh.nodes.into(),
             prims: bvh.prims.into(),
@@ -293,7 +296,8 @@ impl Flattened {
             environment: lights.image,
             lights: lights.lights,
             light_table: lights.table,
-            filter: filter::parts(&render.filter),
+            filter_edges: if render.sample_border { Vec::new() } else { filter::edges(&filter) },
+            filter,
             camera: self.camera,
             settings: settings(&render),
             width: render.width,

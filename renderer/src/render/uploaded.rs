@@ -6,7 +6,7 @@ use bytemuck::Zeroable;
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
-use device::filter::FilterPart;
+use device::filter::{FilterEdge, FilterPart};
 use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use device::material::Material;
 use device::material::texture::Texture;
@@ -34,6 +34,7 @@ pub struct Uploaded<B: Backend> {
     lights: B::Buf<Light>,
     light_table: B::Buf<AliasEntry>,
     filter: B::Buf<FilterPart>,
+    filter_edges: B::Buf<FilterEdge>,
     emissive: B::Buf<EmissiveSurface>,
     environment: B::Buf<Environment>,
     sky: B::Buf<SkyTexel>,
@@ -60,6 +61,7 @@ impl<B: Backend> Uploaded<B> {
             lights: backend.upload("lights", &scene.lights)?,
             light_table: backend.upload("light table", &scene.light_table)?,
             filter: backend.upload("pixel filter", &scene.filter)?,
+            filter_edges: backend.upload("edges of the pixel filter", &scene.filter_edges)?,
             emissive: backend.upload("emissive surfaces", &scene.emissive)?,
             environment: backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?,
             sky: backend.upload("sky", environment.map_or(&[], |e| &e.sky))?,
@@ -101,7 +103,9 @@ impl<B: Backend> Uploaded<B> {
             instances_root: scene.instances_root,
             has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
             filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
+            filter_edges: self.filter_edges.ptr(),
             filter_parts: scene.filter.len() as u32,
+            filter_edge_count: scene.filter_edges.len() as u32,
             camera: scene.camera,
         }
     }

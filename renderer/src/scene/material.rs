@@ -24,6 +24,8 @@ pub struct Material {
     pub back: Option<usize>,
     /// The part of the surface that is there, in [0, 1]; the rest are holes.
     pub opacity: Scalar,
+    /// Whether shapes emit where there are holes as well, as in Mitsuba.
+    pub holes_emit: bool,
     /// What the normal follows, if not the shape alone.
     pub normal_map: Option<NormalMap>,
     /// What it does to light.
@@ -38,6 +40,7 @@ impl Material {
             two_sided: true,
             back: None,
             opacity: Scalar::new(1.0),
+            holes_emit: false,
             normal_map: None,
             kind,
         }

@@ -109,6 +109,8 @@ pub struct RenderSettings {
     pub hide_emitters: bool,
     /// What a pixel is the mean of.
     pub filter: PixelFilter,
+    /// Whether the mean is of what lies beyond the edge of the image too, where the filter reaches there.
+    pub sample_border: bool,
 }
 
 /// What passing a hole in a surface is to paths.

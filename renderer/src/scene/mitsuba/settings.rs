@@ -52,11 +52,18 @@ struct Film {
     /// Its sides.
     crop: [u32; 2],
     filter: PixelFilter,
+    sample_border: bool,
 }
 
 impl Film {
     /// Mitsuba's, if nothing is said.
-    const WHOLE: Self = Self { size: [768, 576], crop_offset: [0; 2], crop: [768, 576], filter: GAUSSIAN };
+    const WHOLE: Self = Self {
+        size: [768, 576],
+        crop_offset: [0; 2],
+        crop: [768, 576],
+        filter: GAUSSIAN,
+        sample_border: false,
+    };
 
     const fn aspect(&self) -> f64 {
         self.size[0] as f64 / self.size[1] as f64
@@ -98,6 +105,7 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
         holes,
         hide_emitters,
         filter: film.filter,
+        sample_border: film.sample_border,
         ..RenderSettings::default()
     };
     Some(Settings { render, camera: camera? })
@@ -209,20 +217,14 @@ fn film(sensor: &View<'_>) -> Option<Film> {
 
 fn hdrfilm(view: &View<'_>) -> Option<Film> {
     // How images are kept in files is not up to the scene here.
-    view.ignore(&[
-        "pixel_format",
-        "component_format",
-        "file_format",
-        "compensate",
-        "sample_border",
-        "banner",
-    ]);
+    view.ignore(&["pixel_format", "component_format", "file_format", "compensate", "banner"]);
     let side = |name, default, (low, high)| view.integer(name, default, (low, high)).map(|x| x as u32);
     let sides = (1, i64::from(i32::MAX));
     let (width, height) = (side("width", 768, sides), side("height", 576, sides));
     let filter = view.child(Class::Filter).and_then(|f| f.map_or(Some(GAUSSIAN), |given| filter(&given)));
     let (width, height) = (width?, height?);
     let within = |name, default, size: u32| side(name, i64::from(default), (0, size.into()));
+    let sample_border = view.boolean("sample_border", false);
     let (x, y) = (within("crop_offset_x", 0, width - 1), within("crop_offset_y", 0, height - 1));
     let (crop_width, crop_height) =
         (within("crop_width", width, width), within("crop_height", height, height));
@@ -231,6 +233,8 @@ fn hdrfilm(view: &View<'_>) -> Option<Film> {
         crop_offset: [x?, y?],
         crop: [crop_width?, crop_height?],
         filter: filter?,
+        // The pixel itself reaches nowhere else.
+        sample_border: sample_border? || filter? == PixelFilter::PIXEL,
     };
     if (0..2).any(|i| film.crop_offset[i] + film.crop[i] > film.size[i]) {
         return view.error("the crop reaches beyond the film");

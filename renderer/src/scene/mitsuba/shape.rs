@@ -193,16 +193,13 @@ impl<'t, 'f> Shapes<'t, 'f> {
             world_from_object,
         };
         self.check(view, &shape)?;
+        let material = &mut self.materials.list[shape.material];
+        material.holes_emit |= shape.emits() && !material.opacity.is(1.0);
         Some(shape)
     }
 
     /// Reports what does not go together.
     fn check(&self, view: &View<'_>, shape: &Shape) -> Option<()> {
-        let material = &self.materials.list[shape.material];
-        if shape.emits() && !material.opacity.is(1.0) {
-            let message = "emits light, and its bsdf has a mask or null in it; that is not supported";
-            return view.error(format!("{} {message}", view.words()));
-        }
         if let Geometry::Mesh(mesh) = &shape.geometry
             && mesh.uvs.is_empty()
             && (self.materials.wants_uvs(shape.material)

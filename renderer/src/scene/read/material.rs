@@ -194,6 +194,7 @@ impl Reader<'_, '_, '_> {
         let two_sided = section.get("two_sided").map_or(Some(true), |f| f.boolean());
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
         let opacity = self.scalar("opacity", 1.0, UNIT);
+        let holes_emit = section.get("holes_emit").map_or(Some(false), |f| f.boolean());
         let normal_map = self.normal_map();
         let kind = match kind {
             "diffuse" => self.diffuse(),
@@ -211,6 +212,7 @@ impl Reader<'_, '_, '_> {
             two_sided: two_sided?,
             back: back?,
             opacity: opacity?,
+            holes_emit: holes_emit?,
             normal_map: normal_map?,
             kind: kind?,
         })

@@ -43,6 +43,7 @@ impl Default for RenderSettings {
             holes: Holes::Pass,
             hide_emitters: false,
             filter: PixelFilter::PIXEL,
+            sample_border: true,
         }
     }
 }
@@ -70,6 +71,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
     let holes = or(section.get("holes"), defaults.holes, |f| f.choice(HOLES));
     let hide_emitters = or(section.get("hide_emitters"), defaults.hide_emitters, |f| f.boolean());
     let filter = or(section.get("filter"), defaults.filter, |f| filter(&f));
+    let sample_border = or(section.get("sample_border"), defaults.sample_border, |f| f.boolean());
     Some(RenderSettings {
         width: width?,
         height: height?,
@@ -84,6 +86,7 @@ pub(super) fn render(src: &Source<'_>, section: Option<Section<'_>>) -> Option<R
         holes: holes?,
         hide_emitters: hide_emitters?,
         filter: filter?,
+        sample_border: sample_border?,
     })
 }
 

@@ -179,6 +179,7 @@ fn render(r: &RenderSettings, extent: Extent) -> Table {
     t.word("masking", &r.masking, &default.masking, MASKINGS);
     t.put_unless(r.seed == default.seed, "seed", whole(r.seed));
     t.put_unless(r.filter == default.filter, "filter", filter(&r.filter, extent));
+    t.flag("sample_border", r.sample_border, default.sample_border);
     t.word("hidden_normals", &r.hidden_normals, &default.hidden_normals, HIDDEN_NORMALS);
     t.word("holes", &r.holes, &default.holes, HOLES);
     t.flag("hide_emitters", r.hide_emitters, default.hide_emitters);

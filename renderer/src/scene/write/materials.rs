@@ -32,6 +32,7 @@ pub(super) fn material(material: &Material, names: &Names, extent: Extent) -> Ta
         w.t.put("back", names.materials[back].as_str());
     }
     w.scalar("opacity", &material.opacity, 1.0);
+    w.t.flag("holes_emit", material.holes_emit, false);
     if let Some(map) = &material.normal_map {
         w.normal_map(map, extent);
     }

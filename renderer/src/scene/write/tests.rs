@@ -327,6 +327,7 @@ impl Random {
         if plain > 0 && self.below(4) == 0 {
             material.back = Some(self.below(plain));
         }
+        material.holes_emit = self.is();
         if !matches!(material.kind, MaterialKind::Blend(_)) && textures > 0 && self.below(3) == 0 {
             use NormalMapKind::{Across, Against, Bump, Down, Up};
             let kinds = [Up, Down, Across, Against, Bump];
@@ -493,6 +494,7 @@ fn random(seed: u64) -> Description {
             hidden_normals: r.pick(&[HiddenNormals::Geometric, HiddenNormals::Keep]),
             holes: r.pick(&[Holes::Pass, Holes::Scatter]),
             hide_emitters: r.is(),
+            sample_border: r.is(),
             filter: r.pick(&filters),
             ..RenderSettings::default()
         },

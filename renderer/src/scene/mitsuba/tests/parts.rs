@@ -67,6 +67,19 @@ fn factors_of_what_is_specular_are_tints() {
 }
 
 #[test]
+fn lamps_may_be_nothing_but_light() {
+    let lamp = "<emitter type=\"area\"/>";
+    let of = |inner: &str| {
+        let material = material(inner).1;
+        (material.opacity.value, material.holes_emit)
+    };
+    assert_eq!(of(&format!("{lamp}<bsdf type=\"null\"/>")), (0.0, true));
+    assert_eq!(of(&format!("{lamp}<bsdf type=\"mask\"><bsdf type=\"diffuse\"/></bsdf>")), (0.5, true));
+    assert_eq!(of(lamp), (1.0, false));
+    assert_eq!(of("<bsdf type=\"null\"/>"), (0.0, false));
+}
+
+#[test]
 fn what_is_around_becomes_a_part() {
     let diffuse = "<bsdf type=\"diffuse\"/>";
     assert!(material(&format!("<bsdf type=\"twosided\">{diffuse}</bsdf>")).1.two_sided);

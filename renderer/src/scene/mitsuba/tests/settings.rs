@@ -148,9 +148,12 @@ fn lenses_and_defaults_are_mitsubas() {
         hidden_normals: HiddenNormals::Keep,
         holes: Holes::Scatter,
         filter: PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 },
+        sample_border: false,
         ..RenderSettings::default()
     };
     assert_eq!(d.render, expected);
+    let border = format!("{FILM}<boolean name=\"sample_border\" value=\"true\"/></film>");
+    assert!(with_sensor(&format!("<sensor type=\"perspective\">{border}</sensor>")).render.sample_border);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(crate) static RENDER: Section = Section::new(
 )
 .keys(&RENDER_KEYS);
 
-static RENDER_KEYS: [Key; 14] = [
+static RENDER_KEYS: [Key; 15] = [
     Key::new(
         "size",
         Several(2, &Integer(1, u32::MAX)),
@@ -109,6 +109,13 @@ static RENDER_KEYS: [Key; 14] = [
         "What a pixel is the mean of.",
     )
     .or("\"box\""),
+    Key::new(
+        "sample_border",
+        Boolean,
+        "Whether that is of what lies beyond the edge of the image too, where the filter reaches there. Mitsuba's default \
+         is not to.",
+    )
+    .or("true"),
     Key::new(
         "hidden_normals",
         Word(&[

@@ -31,7 +31,7 @@ pub(crate) static MATERIAL: Section = Section::new(
      [materials.rust]\ntype = \"diffuse\"\nreflectance = [0.34, 0.12, 0.04]\nroughness = 1\n```",
 );
 
-static MATERIAL_KEYS: [Key; 5] = [
+static MATERIAL_KEYS: [Key; 6] = [
     Key::new(
         "two_sided",
         Boolean,
@@ -44,9 +44,15 @@ static MATERIAL_KEYS: [Key; 5] = [
     number(
         "opacity",
         "1",
-        "The part of the surface that is there; the rest are holes, which emit nothing. Paths end at the 256th hole \
-         in a row.",
+        "The part of the surface that is there; the rest are holes. Paths end at the 256th hole in a row.",
     ),
+    Key::new(
+        "holes_emit",
+        Boolean,
+        "Whether shapes emit where there are holes as well, as in Mitsuba: with an `opacity` of 0, lamps that nothing else \
+         is seen of.",
+    )
+    .or("false"),
     Key::new("normal_map", Table(&NORMAL_MAP), "Normals that perturb those of the shape.")
         .example("{ file = \"bumps.png\" }")
         .instead(&["bump_map"])
