@@ -144,7 +144,7 @@ impl<'a> Textures<'a> {
             _ => Role::Reflected,
         };
         if let Some(color) = given.plain_color(role) {
-            let color = if is_number { glam::DVec3::splat(luminance(color)) } else { color };
+            let color = if is_number { mean(color) } else { color };
             return color_in(given, color, quantity.most()).map(Color::new);
         }
         let Some(view) = given.object().filter(|view| view.object.class == Class::Texture) else {
@@ -198,9 +198,10 @@ impl<'a> Textures<'a> {
             "checkerboard" => {
                 let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
                 let uv = to_uv(view)?;
-                // Mitsuba's squares have sides of ½.
+                // Mitsuba's squares have sides of ½, and change places where it needs a number (3.9.1, `eval_1`).
                 let squares_from_uv = Affine2::from_scale(Vec2::splat(2.0)) * uv;
-                Some(self.add(Texture::Checker { squares_from_uv, colors: [a?, b?] }))
+                let colors = if is_number { [b?, a?] } else { [a?, b?] };
+                Some(self.add(Texture::Checker { squares_from_uv, colors }))
             }
             "mesh_attribute" => {
                 let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
@@ -331,7 +332,7 @@ pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<Pa
     given.view.tree.found(files, &folders, name)
 }
 
-/// The colour of a spectrum, or its luminance in all channels.
+/// The colour of a spectrum, or its mean in all channels.
 fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
     let role = match quantity {
         Quantity::Light => Role::Emitted,
@@ -348,8 +349,13 @@ fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<C
     if color.max_element() > quantity.most().into() {
         return view.error(format!("{} is more than {:e}", view.words(), quantity.most()));
     }
-    let color = if is_number { glam::DVec3::splat(luminance(color)) } else { color };
+    let color = if is_number { mean(color) } else { color };
     Some(Color::new(color.as_vec3()))
+}
+
+/// The mean of a colour in all channels: what Mitsuba takes where it needs a number, if the colour is not of an image.
+fn mean(color: glam::DVec3) -> glam::DVec3 {
+    glam::DVec3::splat(color.element_sum() / 3.0)
 }
 
 /// Luminance of linear sRGB with the weights of Mitsuba.

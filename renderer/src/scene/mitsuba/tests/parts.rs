@@ -149,6 +149,51 @@ fn textures_are_mitsubas() {
     assert!(r != g && (f32::from_bits(grey.texels[21]) - luminance).abs() < 1e-6);
 }
 
+/// As `eval_1` of Mitsuba 3.9.1's textures: the squares of a checkerboard change places, at every level, and colours count
+/// by their mean.
+#[test]
+fn numbers_of_textures_are_mitsubas() {
+    let mask = |opacity: &str| {
+        let (d, m) = material(&format!("<bsdf type=\"mask\">{opacity}<bsdf type=\"diffuse\"/></bsdf>"));
+        (m.opacity, d.textures)
+    };
+    let rgb = |name: &str| format!("<rgb name=\"{name}\" value=\"0.9, 0.3, 0\"/>");
+    let near = |a: f32, b: f32| (a - b).abs() < 1e-6;
+    for plain in [
+        rgb("opacity"),
+        format!("<spectrum name=\"opacity\" type=\"srgb\">{}</spectrum>", rgb("color")),
+        format!("<texture name=\"opacity\" type=\"d65\">{}</texture>", rgb("color")),
+    ] {
+        assert!(near(mask(&plain).0.value, 0.4), "{plain}");
+    }
+    assert!(
+        mask("<spectrum name=\"opacity\" type=\"uniform\"><float name=\"value\" value=\"0.25\"/></spectrum>")
+            .0
+            .is(0.25)
+    );
+    let inner =
+        "<texture type=\"checkerboard\" name=\"color1\"><float name=\"color0\" value=\"0.7\"/></texture>";
+    let checker = format!(
+        "<texture type=\"checkerboard\" name=\"opacity\">{}{inner}\
+         <transform name=\"to_uv\"><scale x=\"3\"/></transform></texture>",
+        rgb("color0")
+    );
+    let (opacity, textures) = mask(&checker);
+    let colors = |i: u32| {
+        let Texture::Checker { squares_from_uv, colors } = textures[i as usize] else { panic!() };
+        (squares_from_uv.matrix2.x_axis.x, colors)
+    };
+    let (scale, [first, second]) = colors(opacity.texture);
+    assert_eq!((scale, first.value), (6.0, Vec3::ONE));
+    assert!(near(second.value.x, 0.4));
+    assert_eq!(colors(first.texture), (2.0, [0.2, 0.7].map(|x| Color::new(Vec3::splat(x)))));
+    // Control: colours stay where they are.
+    let diffuse = format!("<bsdf type=\"diffuse\">{}</bsdf>", checker.replace("opacity", "reflectance"));
+    let textures = material(&diffuse).0.textures;
+    let Some(Texture::Checker { colors, .. }) = textures.last() else { panic!() };
+    assert_eq!(colors[0], Color::new(Vec3::new(0.9, 0.3, 0.0)));
+}
+
 #[test]
 fn reflections_turn_what_follows_its_winding() {
     let shape = |inner: &str, scale: &str| {
