@@ -1,8 +1,12 @@
 //! An image in memory, and reading one from a file.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+
+use ::image::codecs::hdr::HdrDecoder;
+use ::image::codecs::png::PngDecoder;
+use ::image::{ImageDecoder, ImageResult};
 
 use super::develop::srgb_decode;
 use super::format::{Format, UnknownExtension};
@@ -70,8 +74,8 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
     let image = match format {
         Format::Exr => openexr::decode(file),
         Format::Pfm => decode_pfm(&mut file),
-        Format::Hdr => decode_with(file, ::image::ImageFormat::Hdr, |i| i.into_rgb32f()),
-        Format::Png => decode_with(file, ::image::ImageFormat::Png, png_to_linear),
+        Format::Hdr => decode_hdr(file),
+        Format::Png => decode_png(file),
     };
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -85,8 +89,8 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
         Format::Exr => openexr::size(file),
         Format::Pfm => pfm_header(&mut file)
             .and_then(|h| check_pixels(h.width.into(), h.height.into()).map(|()| (h.width, h.height))),
-        Format::Hdr => size_with(file, ::image::ImageFormat::Hdr),
-        Format::Png => size_with(file, ::image::ImageFormat::Png),
+        Format::Hdr => hdr_decoder(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
+        Format::Png => PngDecoder::new(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -117,35 +121,47 @@ pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), String> {
     }
 }
 
-fn size_with(file: BufReader<File>, format: ::image::ImageFormat) -> Result<(u32, u32), String> {
-    let reader = ::image::ImageReader::with_format(file, format);
-    let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
+fn checked_size(decoder: &impl ImageDecoder) -> Result<(u32, u32), String> {
+    let (width, height) = decoder.dimensions();
     check_pixels(width.into(), height.into())?;
     Ok((width, height))
 }
 
-fn decode_with(
-    file: BufReader<File>,
-    format: ::image::ImageFormat,
-    linear: fn(::image::DynamicImage) -> ::image::Rgb32FImage,
-) -> Result<Image, String> {
+/// A decoder of a Radiance picture. By the format, its first line may name any program, such as `#?RGBE` (Ward 1994, "The
+/// RADIANCE Lighting Simulation and Rendering System"); the library knows one.
+pub(crate) fn hdr_decoder(mut file: impl BufRead) -> ImageResult<HdrDecoder<impl Read>> {
+    const FIRST: &[u8] = b"#?RADIANCE\n";
+    // No name is as long.
+    const MAX_LINE: u64 = 1 << 10;
+    let mut line = Vec::new();
+    file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+    let line = if line.starts_with(b"#?") && line.ends_with(b"\n") { FIRST.to_vec() } else { line };
+    HdrDecoder::new(Cursor::new(line).chain(file))
+}
+
+fn decode_hdr(file: BufReader<File>) -> Result<Image, String> {
+    let decoder = hdr_decoder(file).map_err(|e| e.to_string())?;
+    checked_size(&decoder)?;
+    let decoded = ::image::DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
+    Ok(from_linear(&decoded.into_rgb32f()))
+}
+
+fn decode_png(file: BufReader<File>) -> Result<Image, String> {
     let mut limits = ::image::Limits::default();
     // As decoded, and once more in the decoder.
     limits.max_alloc = Some(MAX_PIXELS * 2 * size_of::<[f32; 3]>() as u64);
-    let mut reader = ::image::ImageReader::with_format(file, format);
+    let mut reader = ::image::ImageReader::with_format(file, ::image::ImageFormat::Png);
     reader.limits(limits);
-    let decoded = reader.decode().map_err(|e| e.to_string())?;
-    let linear = linear(decoded);
-    let pixels = linear.pixels().map(|p| p.0).collect();
-    Ok(Image { width: linear.width(), height: linear.height(), pixels })
-}
-
-fn png_to_linear(image: ::image::DynamicImage) -> ::image::Rgb32FImage {
-    let mut encoded = image.into_rgb32f();
+    let mut encoded = reader.decode().map_err(|e| e.to_string())?.into_rgb32f();
     for x in encoded.iter_mut() {
         *x = srgb_decode(f64::from(*x)) as f32;
     }
-    encoded
+    Ok(from_linear(&encoded))
+}
+
+fn from_linear(linear: &::image::Rgb32FImage) -> Image {
+    let pixels = linear.pixels().map(|p| p.0).collect();
+    Image { width: linear.width(), height: linear.height(), pixels }
 }
 
 /// The head of a portable float map.
@@ -238,6 +254,19 @@ mod tests {
             grey.extend([7.0_f32, 8.0].iter().flat_map(|x| x.to_le_bytes()));
             assert_eq!(pfm(&grey).unwrap().pixels, expected);
         }
+    }
+
+    /// As Mitsuba 3.9.1 writes them.
+    #[test]
+    fn hdr_may_name_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.hdr");
+        let picture = b"#?RGBE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n\x80@ \x81 \x00\x80\x84";
+        std::fs::write(&path, picture).unwrap();
+        assert_eq!(read(&path).unwrap().pixels, [[1.0, 0.5, 0.25], [2.0, 0.0, 8.0]]);
+        assert_eq!(size(&path).unwrap(), (2, 1));
+        std::fs::write(&path, &picture[2..]).unwrap();
+        assert!(read(&path).is_err() && size(&path).is_err(), "control: no picture");
     }
 
     #[test]

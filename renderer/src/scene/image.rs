@@ -14,7 +14,7 @@ use super::limits::{
 };
 use super::{Format, Image, half_words};
 use crate::film::develop::srgb_decode;
-use crate::film::image::{decode_pfm, pfm_header};
+use crate::film::image::{decode_pfm, hdr_decoder, pfm_header};
 use crate::input::file::read_regular;
 use crate::input::{io_reason, quoted};
 
@@ -79,19 +79,31 @@ fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, String> {
     if bytes.starts_with(b"PF") || bytes.starts_with(b"Pf") {
         return pfm(bytes);
     }
+    if bytes.starts_with(b"#?") {
+        let format = ImageFormat::Hdr;
+        return decode_with(hdr_decoder(bytes).map_err(|e| reason(format, &e))?, format, bytes.len());
+    }
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| io_reason(&e))?;
     if reader.format().is_none() && is_tga {
         reader.set_format(ImageFormat::Tga);
     }
     let format = reader.format().ok_or_else(|| format!("it is no image that is read; {READ}"))?;
     if !format.reading_enabled() {
-        return Err(format!("it is a {format:?} file, which are not read; {READ}"));
+        return Err(format!("it is in the format {format:?}, which is not read; {READ}"));
     }
     // Only as much is read as says how large the image is.
-    let decoder = reader.into_decoder().map_err(|e| reason(format, &e))?;
+    decode_with(reader.into_decoder().map_err(|e| reason(format, &e))?, format, bytes.len())
+}
+
+/// The image in a file of so many bytes.
+fn decode_with(
+    decoder: impl ImageDecoder,
+    format: ImageFormat,
+    bytes: usize,
+) -> Result<DynamicImage, String> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.total_bytes())?;
-    check_ratio(u64::from(width) * u64::from(height), bytes.len() as u64)?;
+    check_ratio(u64::from(width) * u64::from(height), bytes as u64)?;
     DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
 }
 
@@ -509,6 +521,24 @@ mod tests {
         assert_eq!(message(b"Pf 0 1 -1\n"), "it has 0\u{d7}1 pixels");
         let short = "the PFM file cannot be decoded: \"4 bytes of pixels instead of 8\"";
         assert_eq!(message(&pfm("Pf 2 1 -1\n", &[1.0])), short);
+    }
+
+    /// Pictures of any program; the first is as Mitsuba 3.9.1 writes them.
+    #[test]
+    fn radiance_pictures_may_name_other_programs() {
+        let picture = |first: &str| {
+            let head = format!("{first}\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n");
+            [head.as_bytes(), b"\x80@ \x81 \x00\x80\x84"].concat()
+        };
+        for first in ["#?RGBE", "#?RADIANCE", "#?a b"] {
+            let read = image(&picture(first), RADIANCE);
+            assert_eq!(floats(&read), [1.0, 0.5, 0.25, 2.0, 0.0, 8.0], "{first}");
+        }
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        assert!(message(&picture(&format!("#?{}", "x".repeat(2000)))).contains("HDR file cannot be decoded"));
+        assert_eq!(message(b"#?RGBE"), "the HDR file ends too early");
+        let gif = parse(b"GIF89a\x01\0\x01\0\0\0\0", false, SRGB).map(|_| ()).unwrap_err();
+        assert!(gif.starts_with("it is in the format Gif, which is not read; PNG, JPEG, "), "{gif}");
     }
 
     /// Wherever a file is cut off or changed, the answer is an image or an error, and no panic.
