@@ -32,7 +32,23 @@ impl Bounds {
         (0.5 * self.hi - 0.5 * self.lo).length()
     }
 
-    fn with(self, p: Vec3) -> Self {
+    /// The box around shapes.
+    pub(super) fn of(shapes: &[Shape]) -> Self {
+        shapes.iter().map(Shape::bounds).fold(Self::EMPTY, Self::union)
+    }
+
+    /// How far a point is from it, metres; 0 within.
+    pub(super) fn distance(&self, p: Vec3) -> f32 {
+        p.max(self.lo).min(self.hi).distance(p)
+    }
+
+    /// How far it reaches along a direction from a point, metres.
+    pub(super) fn reach(&self, from: Vec3, along: Vec3) -> f32 {
+        let corner = Vec3::select(along.cmpgt(Vec3::ZERO), self.hi, self.lo);
+        (corner - from).dot(along)
+    }
+
+    pub(super) fn with(self, p: Vec3) -> Self {
         Self { lo: self.lo.min(p), hi: self.hi.max(p) }
     }
 
@@ -41,7 +57,7 @@ impl Bounds {
     }
 
     /// The box around this one after a transform.
-    fn transformed(&self, t: &Affine3A) -> Self {
+    pub(super) fn transformed(&self, t: &Affine3A) -> Self {
         if self.is_empty() {
             return *self;
         }
@@ -77,10 +93,9 @@ impl Shape {
 impl Description {
     /// The box around all shapes, those of instances included.
     pub fn bounds(&self) -> Bounds {
-        let all = |shapes: &[Shape]| shapes.iter().map(Shape::bounds).fold(Bounds::EMPTY, Bounds::union);
-        let groups: Vec<_> = self.groups.iter().map(|group| all(&group.shapes)).collect();
+        let groups: Vec<_> = self.groups.iter().map(|group| Bounds::of(&group.shapes)).collect();
         let instances = self.instances.iter();
         let instances = instances.map(|i| groups[i.group as usize].transformed(&i.world_from_group));
-        instances.fold(all(&self.shapes), Bounds::union)
+        instances.fold(Bounds::of(&self.shapes), Bounds::union)
     }
 }

@@ -8,6 +8,7 @@
 //! Whatever is not read is named: in an error where the image would be another without it, in a warning where not.
 
 mod bsdf;
+mod clip;
 mod cycles;
 mod emitter;
 mod extent;
@@ -91,7 +92,7 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
         ],
     );
     unread::warn(scene);
-    let Settings { render, camera } = settings?;
+    let Settings { render, camera, clip } = settings?;
     let description = Description {
         render,
         camera,
@@ -112,5 +113,6 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     if scene.sources.is_fine() && description.shapes.is_empty() && description.instances.is_empty() {
         return scene.error("the scene has no shapes");
     }
+    clip.warn(&description);
     Some(description)
 }

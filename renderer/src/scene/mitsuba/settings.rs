@@ -2,6 +2,7 @@
 
 use glam::{DAffine3, DVec3, Vec2};
 
+use super::clip::Clip;
 use super::tree::Class;
 use super::view::{Given, View};
 use crate::scene::affine::are_alike;
@@ -38,9 +39,10 @@ pub(super) const SAMPLERS: [&str; 5] =
     ["independent", "stratified", "multijitter", "orthogonal", "ldsampler"];
 
 /// What integrator and sensor say.
-pub(super) struct Settings {
+pub(super) struct Settings<'a> {
     pub(super) render: RenderSettings,
     pub(super) camera: Camera,
+    pub(super) clip: Clip<'a>,
 }
 
 /// A film: the image, and what part of it there is.
@@ -71,7 +73,7 @@ impl Film {
 }
 
 /// Reads what a scene says of how it is to be rendered.
-pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
+pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let paths = paths(scene);
     let sensors = scene.children(Class::Sensor);
     let Some(sensor) = sensors.first() else {
@@ -88,7 +90,8 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
     let film = film(&sensor);
     let sampler = sampler(&sensor);
     // What is wrong with a camera does not hang on the film.
-    let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE));
+    let clip = Clip::read(&sensor);
+    let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.far());
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
     let (film, (sampler, spp, seed), Paths { max_depth, rr_depth, holes, hide_emitters }) =
         (film?, sampler?, paths?);
@@ -108,7 +111,7 @@ pub(super) fn read(scene: &View<'_>) -> Option<Settings> {
         sample_border: film.sample_border,
         ..RenderSettings::default()
     };
-    Some(Settings { render, camera: camera? })
+    Some(Settings { render, camera: camera?, clip })
 }
 
 /// What an integrator says, as [`RenderSettings`] has it.
@@ -271,20 +274,14 @@ fn filter(given: &Given<'_>) -> Option<PixelFilter> {
 }
 
 /// A camera. Mitsuba's looks along +z, with +y up and +x to the left.
-fn camera(view: &View<'_>, film: &Film) -> Option<Camera> {
-    view.ignore(&["shutter_open", "shutter_close"]);
-    view.warn_of(&["near_clip"], "nothing is too near to be seen");
-    let far = view.get("far_clip").map_or(Some(1e4), |given| {
-        let message =
-            format!("\"far_clip\" of {} is passed over: nothing is too far to be seen", view.words());
-        given.view.sources.warn(&given.property.place, message);
-        given.number()
-    });
+fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
+    // Of all sensors, Mitsuba focuses those with a lens only.
+    view.ignore(&["shutter_open", "shutter_close", "focus_distance"]);
     let to_world = view.transform("to_world");
     let is_orthographic = view.object.plugin == "orthographic";
     let projection = match is_orthographic {
         true => None,
-        false => Some(perspective(view, film, far?)?),
+        false => Some(perspective(view, film, far)?),
     };
     let to_world = to_world?;
     let m = to_world.matrix3;

@@ -195,15 +195,80 @@ fn integrators_and_filters() {
 #[test]
 fn what_is_passed_over_is_said() {
     let text = "<scene version=\"3.0.0\"><integrator type=\"volpath\"/>\n\
-                <sensor type=\"perspective\"><float name=\"far_clip\" value=\"10\"/></sensor>\n\
+                <sensor type=\"perspective\"><float name=\"far_clip\" value=\"0.5\"/></sensor>\n\
                 <sensor type=\"perspective\"/><emitter type=\"constant\"/><shape type=\"sphere\"/></scene>";
     let warnings: Vec<_> = load_text(text).unwrap().1.iter().map(Problem::to_string).collect();
     assert_eq!(
         warnings,
         [
             "s.xml:1:42: integrator \"volpath\" becomes \"path\": there are no media",
-            "s.xml:2:28: \"far_clip\" of sensor \"perspective\" is passed over: nothing is too far to be seen",
+            "s.xml:2:28: what \"far_clip\" cuts off of sensor \"perspective\" is seen here",
             "s.xml:3:1: there is more than one sensor; the first makes the image",
         ]
     );
+}
+
+/// As Mitsuba 3.9.1, which accepts it of all of them, and focuses those with a lens.
+#[test]
+fn cameras_without_a_lens_have_no_focus() {
+    let focus = "<float name=\"focus_distance\" value=\"3\"/>";
+    for sensor in ["perspective", "orthographic"] {
+        let camera = |inner: &str| {
+            with_sensor(&format!("<sensor type=\"{sensor}\">{inner}</sensor>")).camera.projection
+        };
+        assert_eq!(camera(focus), camera(""));
+    }
+    let radius = "<float name=\"aperture_radius\" value=\"0.1\"/>";
+    let thin = with_sensor(&format!("<sensor type=\"thinlens\">{radius}{focus}</sensor>"));
+    let Projection::Perspective { lens: Some(lens), .. } = thin.camera.projection else { panic!() };
+    assert_eq!(lens.focus_distance, 3.0);
+}
+
+/// Said once, and only of what there is: a camera within a room is not near its walls.
+#[test]
+fn what_is_cut_off_is_said() {
+    let warnings = |sensor: &str, [near, far]: [f32; 2], shape: &str| {
+        let text = format!(
+            "<scene version=\"3.0.0\"><sensor type=\"{sensor}\"><float name=\"near_clip\" value=\"{near}\"/>\
+             <float name=\"far_clip\" value=\"{far}\"/><transform name=\"to_world\"><lookat origin=\"0, 0, 4\" \
+             target=\"0, 0, 0\" up=\"0, 1, 0\"/></transform></sensor><emitter type=\"constant\"/>{shape}</scene>"
+        );
+        load_text(&text).unwrap().1.into_iter().map(|w| w.message).collect::<Vec<_>>()
+    };
+    let at = |shape: &str, transform: &str| {
+        format!("<shape type=\"{shape}\"><transform name=\"to_world\">{transform}</transform></shape>")
+    };
+    let turned = "<scale value=\"5\"/><rotate x=\"1\" y=\"1\" angle=\"40\"/>";
+    let sphere = "<shape type=\"sphere\"/>";
+    let group = format!(
+        "<shape type=\"shapegroup\" id=\"g\">{sphere}</shape><shape type=\"instance\"><ref id=\"g\"/>\
+         <transform name=\"to_world\"><translate z=\"-3\"/></transform></shape>"
+    );
+    let knot = "<shape type=\"ply\"><string name=\"filename\" value=\"instanced/knot.ply\"/>\
+                <transform name=\"to_world\"><translate z=\"4\"/></transform></shape>";
+    let (near, far, both) = ("\"near_clip\" cuts", "\"far_clip\" cuts", "\"near_clip\" and \"far_clip\" cut");
+    for (sensor, clip, shape, expected) in [
+        ("perspective", [0.1, 100.0], sphere, ""),
+        ("perspective", [2.9, 5.1], sphere, ""),
+        ("perspective", [3.1, 5.1], sphere, near),
+        ("perspective", [2.9, 4.9], sphere, far),
+        ("perspective", [3.1, 4.9], sphere, both),
+        ("perspective", [0.1, 100.0], &at("sphere", "<scale value=\"5\"/>"), ""),
+        ("perspective", [1.1, 100.0], &at("sphere", "<scale value=\"5\"/>"), near),
+        ("perspective", [1.9, 100.0], &at("cube", turned), ""),
+        ("perspective", [2.0, 100.0], &at("cube", turned), near),
+        ("perspective", [0.1, 100.0], &at("rectangle", turned), ""),
+        ("perspective", [0.01, 100.0], knot, ""),
+        ("perspective", [1.0, 100.0], knot, near),
+        ("perspective", [0.1, 7.9], &group, far),
+        ("perspective", [5.9, 8.1], &group, ""),
+        ("perspective", [6.1, 8.1], &group, near),
+        ("orthographic", [2.9, 5.1], &at("sphere", "<translate x=\"9\"/>"), ""),
+        ("orthographic", [3.1, 5.1], &at("sphere", "<translate x=\"9\"/>"), near),
+    ] {
+        let found = warnings(sensor, clip, shape);
+        let expected = (!expected.is_empty())
+            .then(|| format!("what {expected} off of sensor \"{sensor}\" is seen here"));
+        assert_eq!(found, Vec::from_iter(expected), "{sensor} {clip:?} {shape}");
+    }
 }

@@ -1,0 +1,102 @@
+//! What Mitsuba's cameras cut off, and ours do not.
+
+use glam::{Affine3A, Vec3};
+
+use super::view::{Given, View};
+use crate::scene::{Bounds, Description, Geometry, Projection, Shape};
+
+/// The distances between which a sensor of Mitsuba sees things, if they are given.
+pub(super) struct Clip<'a> {
+    near: Option<(Given<'a>, f64)>,
+    far: Option<(Given<'a>, f64)>,
+}
+
+impl<'a> Clip<'a> {
+    pub(super) fn read(sensor: &View<'a>) -> Self {
+        let number = |name| sensor.get(name).and_then(|given| Some((given, given.number()?)));
+        Self { near: number("near_clip"), far: number("far_clip") }
+    }
+
+    /// Beyond what nothing is seen, metres; Mitsuba's default if it is not given.
+    pub(super) fn far(&self) -> f64 {
+        self.far.map_or(1e4, |(_, far)| far)
+    }
+
+    /// Warns if something of the scene may be cut off: what is too near or too far is seen here.
+    pub(super) fn warn(&self, d: &Description) {
+        let near = self.near.filter(|(_, near)| is_nearer(d, *near as f32));
+        let far = self.far.filter(|(_, far)| reaches(d, f32::INFINITY, *far as f32));
+        let (given, names) = match (near, far) {
+            (Some((given, _)), Some(_)) => (given, "\"near_clip\" and \"far_clip\" cut"),
+            (Some((given, _)), None) => (given, "\"near_clip\" cuts"),
+            (None, Some((given, _))) => (given, "\"far_clip\" cuts"),
+            (None, None) => return,
+        };
+        let message = format!("what {names} off of {} is seen here", given.view.words());
+        given.view.sources.warn(&given.property.place, message);
+    }
+}
+
+/// Whether the box of a shape, or of the group of an instance, reaches less far than `low` before the camera, and farther
+/// than `high`.
+fn reaches(d: &Description, low: f32, high: f32) -> bool {
+    let (eye, target) = (d.camera.position, d.camera.target);
+    let forward = (target - eye).normalize();
+    let does = |b: Bounds| -b.reach(eye, -forward) < low && b.reach(eye, forward) > high;
+    let groups: Vec<_> = d.groups.iter().map(|group| Bounds::of(&group.shapes)).collect();
+    d.shapes.iter().any(|shape| does(shape.bounds()))
+        || d.instances.iter().any(|i| does(groups[i.group as usize].transformed(&i.world_from_group)))
+}
+
+/// Whether something is nearer than `near` to the camera, or to its plane if rays are parallel.
+fn is_nearer(d: &Description, near: f32) -> bool {
+    if matches!(d.camera.projection, Projection::Orthographic { .. }) {
+        return reaches(d, near, 0.0);
+    }
+    let eye = d.camera.position;
+    let is_near = |b: Bounds| b.distance(eye) < near;
+    // Those of groups as they stand in their own space.
+    let groups: Vec<Vec<_>> =
+        d.groups.iter().map(|group| group.shapes.iter().map(|s| (s, s.bounds())).collect()).collect();
+    let instances = d.instances.iter().any(|instance| {
+        let t = &instance.world_from_group;
+        let shapes = &groups[instance.group as usize];
+        shapes.iter().any(|(shape, b)| is_near(b.transformed(t)) && is_shape_nearer(shape, t, eye, near))
+    });
+    instances
+        || d.shapes
+            .iter()
+            .any(|shape| is_near(shape.bounds()) && is_shape_nearer(shape, &Affine3A::IDENTITY, eye, near))
+}
+
+/// Whether a shape whose box is near is near itself: cameras stand within rooms and before landscapes. Of cylinders, the
+/// box says enough.
+fn is_shape_nearer(shape: &Shape, t: &Affine3A, eye: Vec3, near: f32) -> bool {
+    let t = *t * shape.world_from_object;
+    let is_near = |face: &[Vec3]| {
+        let face: Vec<_> = face.iter().map(|p| t.transform_point3(*p)).collect();
+        let normal = (face[1] - face[0]).cross(face[2] - face[0]).normalize_or_zero();
+        let bounds = face.iter().fold(Bounds::EMPTY, |all, p| all.with(*p));
+        bounds.distance(eye) < near && (eye - face[0]).dot(normal).abs() < near
+    };
+    // Of a square, in the plane that is `z` along an axis.
+    let square = |axis: usize, z: f32| {
+        [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(x, y)| {
+            let mut p = Vec3::splat(z);
+            (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (x, y);
+            p
+        })
+    };
+    match &shape.geometry {
+        Geometry::Quad | Geometry::Disk => is_near(&square(2, 0.0)),
+        Geometry::Box => (0..3).any(|axis| is_near(&square(axis, -1.0)) || is_near(&square(axis, 1.0))),
+        Geometry::Sphere { center, radius } => {
+            let radius = radius * t.matrix3.determinant().abs().cbrt();
+            (t.transform_point3(*center).distance(eye) - radius).abs() < near
+        }
+        Geometry::Cylinder { .. } => true,
+        Geometry::Mesh(mesh) => {
+            mesh.triangles.iter().any(|corners| is_near(&corners.map(|i| mesh.positions[i as usize])))
+        }
+    }
+}
