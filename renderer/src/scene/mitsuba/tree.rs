@@ -161,9 +161,14 @@ pub(super) fn read(
         tree: Tree::default(),
         parameters: Parameters::new(defines),
         spectra: HashMap::new(),
+        folders: Vec::new(),
+        is_incomplete: false,
     };
     let folder = files.folder().to_owned();
     let root = builder.file(file, text, folder, None, 0)?;
+    if builder.is_incomplete {
+        return None;
+    }
     let place = builder.tree.objects.get(root)?.place.clone();
     let unused: Vec<_> = builder.parameters.unused().map(str::to_owned).collect();
     for name in unused {
@@ -182,6 +187,10 @@ struct Builder<'a> {
     parameters: Parameters,
     /// By file; nothing for those with errors, which are reported once.
     spectra: HashMap<PathBuf, Option<Spectrum>>,
+    /// Folders of the file that is read and of those that include it, which come first.
+    folders: Vec<PathBuf>,
+    /// Whether a file that is included could not be read: what seems to be missing may be there.
+    is_incomplete: bool,
 }
 
 /// Where a node is: its file, how deep, and what it is a part of.
@@ -204,7 +213,21 @@ impl Builder<'_> {
         into: Option<(usize, &str)>,
         includes: usize,
     ) -> Option<usize> {
+        self.folders.push(folder.clone());
         let file = self.sources.add(name, text, folder);
+        let root = self.root(file, text, into, includes);
+        self.folders.pop();
+        root
+    }
+
+    /// Reads a file that has been added.
+    fn root(
+        &mut self,
+        file: usize,
+        text: &str,
+        into: Option<(usize, &str)>,
+        includes: usize,
+    ) -> Option<usize> {
         let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..Default::default() };
         let document = match Document::parse_with_options(text, options) {
             Ok(document) => document,
@@ -606,6 +629,7 @@ impl Builder<'_> {
         let place = value_place(&attribute, context.file);
         match self.parameters.replaced(attribute.value()) {
             Ok(text) => Some((text, place)),
+            Err(_) if self.is_incomplete => None,
             Err(message) => self.sources.error(&place, message),
         }
     }
@@ -645,6 +669,7 @@ impl Builder<'_> {
                 self.name(&alias, index, &alias_place);
                 Some(())
             }
+            None if self.is_incomplete => None,
             None => {
                 let message = unknown_id(&id, &self.tree.ids);
                 self.sources.error(&place, format!("{message} (an alias follows what it names)"))
@@ -656,8 +681,7 @@ impl Builder<'_> {
     fn path(&mut self, node: &Node<'_, '_>, context: Context) -> Option<()> {
         self.check_attributes(node, context, &["value"]);
         let (name, place) = self.attribute(node, "value", context)?;
-        let folder = self.sources.folder(context.file).clone();
-        match self.files.below(folder).resolve(&name) {
+        match self.near(&name) {
             Ok(path) if path.is_dir() => {
                 self.tree.paths.insert(0, path);
                 Some(())
@@ -669,7 +693,22 @@ impl Builder<'_> {
         }
     }
 
+    /// Where the file or folder is that the file being read calls `name`: beside it, beside one that includes it, or in a
+    /// folder of a `path` tag. If there is none, where it should be.
+    fn near(&self, name: &str) -> Result<PathBuf, String> {
+        let folders = self.folders.iter().rev().chain(&self.tree.paths);
+        let mut all: Vec<_> = folders.map(|folder| self.files.below(folder).resolve(name)).collect();
+        let at = all.iter().position(|path| path.as_ref().is_ok_and(|path| path.exists()));
+        all.swap_remove(at.unwrap_or(0))
+    }
+
     fn include(&mut self, node: &Node<'_, '_>, parent: usize, context: Context) -> Option<()> {
+        let included = self.included(node, parent, context);
+        self.is_incomplete |= included.is_none();
+        included
+    }
+
+    fn included(&mut self, node: &Node<'_, '_>, parent: usize, context: Context) -> Option<()> {
         self.check_attributes(node, context, &["filename", "name"]);
         let (name, place) = self.attribute(node, "filename", context)?;
         let property = node.attribute("name").unwrap_or_default();
@@ -682,8 +721,8 @@ impl Builder<'_> {
             return self.sources.error(&place, format!("more is included than {MAX_FILES} files or 64 MiB"));
         }
         let folder = self.sources.folder(context.file).clone();
-        let path = self.tree.found(self.files, &[&folder], &name);
-        let shown = folder.join(&name).display().to_string();
+        let path = self.near(&name);
+        let shown = path.as_ref().map_or_else(|_| folder.join(&name), PathBuf::clone).display().to_string();
         let read = path.and_then(|path| Ok((read_regular(&path, left)?, path)));
         let (bytes, path) = match read {
             Ok(read) => read,

@@ -402,6 +402,47 @@ fn files_parameters_and_names() {
     assert_eq!(error.to_string(), "s.xml:1:1: the scene has no parameter \"q\"; it has \"file\" or \"r\"");
 }
 
+/// Looked for by Mitsuba 3.9.1 beside the file that includes it, then beside those that include that one.
+#[test]
+fn includes_are_found_near_those_that_name_them() {
+    let file = |inner: &str| format!("<scene version=\"3.0.0\">{inner}</scene>");
+    let include = |name: &str| file(&format!("<include filename=\"{name}\"/>"));
+    let leaf = |red: &str| {
+        file(&format!(
+            "<bsdf type=\"diffuse\" id=\"m\"><rgb name=\"reflectance\" value=\"{red} 0 0\"/></bsdf>"
+        ))
+    };
+    for (files, red) in [
+        (vec![("sub/a.xml", include("b.xml")), ("sub/b.xml", leaf("0.1")), ("b.xml", leaf("0.2"))], 0.1),
+        (vec![("sub/a.xml", include("sub/b.xml")), ("sub/b.xml", leaf("0.3"))], 0.3),
+        (
+            vec![
+                ("sub/a.xml", include("deep/b.xml")),
+                ("sub/deep/b.xml", include("c.xml")),
+                ("sub/c.xml", leaf("0.4")),
+            ],
+            0.4,
+        ),
+        (
+            vec![
+                ("sub/a.xml", file("<path value=\"q\"/><include filename=\"b.xml\"/>")),
+                ("q/b.xml", leaf("0.5")),
+            ],
+            0.5,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let text = around("<include filename=\"sub/a.xml\"/><shape type=\"sphere\"><ref id=\"m\"/></shape>");
+        let (d, _) = load_in(folder.path(), &text, &[]).unwrap();
+        assert_eq!(d.materials[0].kind, MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0)));
+    }
+}
+
 /// What a scene with `inner` is warned of.
 fn warnings(inner: &str) -> Vec<String> {
     let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
