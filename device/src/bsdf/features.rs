@@ -22,19 +22,20 @@ impl Features {
     pub const CUTOUTS: Self = Self(1 << 28);
     /// Instances of groups of shapes.
     pub const INSTANCES: Self = Self(1 << 27);
-    /// Lights that are not triangles, spheres or a constant environment, that vary over their surface, or that the camera
-    /// does not see.
+    /// Lights that are not triangles, spheres or a constant environment, or that vary over their surface.
     pub const LIGHTS: Self = Self(1 << 26);
     /// Shapes that are neither triangles nor spheres.
     pub const SHAPES: Self = Self(1 << 25);
     /// Factors of what is reflected and transmitted.
     pub const TINTS: Self = Self(1 << 24);
+    /// Lights that the camera does not see.
+    pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
     /// The lobe with a number.
     pub(super) const fn lobe(index: u32) -> Self {
-        assert!(index < 24);
+        assert!(index < 23);
         Self(1 << index)
     }
 

@@ -286,7 +286,7 @@ pub(super) fn pass(scene: &SceneView, state: &mut PathState, surface: &Surface, 
 /// Whether lights are hidden from the camera.
 #[inline(always)]
 fn hides_emitters<C: Compiled>(scene: &SceneView) -> bool {
-    C::sees(Features::LIGHTS) && scene.hides_emitters != 0
+    C::sees(Features::HIDDEN_LIGHTS) && scene.hides_emitters != 0
 }
 
 /// Whether the surface is a light that a path does not see after `depth` segments: only the camera does not, and behind

@@ -283,7 +283,7 @@ impl Flattened {
                 .features
                 .and(Features::INSTANCES.when(stats.instances > 0))
                 .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
-                .and(Features::LIGHTS.when(render.hide_emitters)),
+                .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters)),
             hidden_normals: render.hidden_normals,
             holes: render.holes,
             hides_emitters: render.hide_emitters,
