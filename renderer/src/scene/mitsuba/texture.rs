@@ -123,9 +123,15 @@ impl<'a> Textures<'a> {
     pub(super) fn map(&mut self, given: &Given<'_>, is_bump: bool) -> Option<usize> {
         let quantity = if is_bump { Quantity::Height } else { Quantity::Part };
         let Color { value, texture } = self.value(given, quantity, is_bump, 0)?;
-        if self.textures.get(texture as usize).is_none() || value != Vec3::ONE {
+        if self.textures.get(texture as usize).is_some() && value == Vec3::ONE {
+            return Some(texture as usize);
+        }
+        if texture != device::material::texture::NO_TEXTURE || is_bump {
             return given.fail("has to be a texture");
         }
+        // The same normal everywhere.
+        let colors = [Color::new(value); 2];
+        let texture = self.add(Texture::Checker { squares_from_uv: Affine2::IDENTITY, colors }).texture;
         Some(texture as usize)
     }
 

@@ -127,6 +127,22 @@ fn maps_keep_to_their_side() {
     assert_eq!(back.normal_map.unwrap().kind, NormalMapKind::Against);
 }
 
+/// As in the scenes of Mitsuba's own tests: the normal that there is without a map, or another that is the same everywhere.
+#[test]
+fn normals_may_be_a_plain_colour() {
+    let color = Color::new(Vec3::new(0.5, 0.25, 1.0));
+    for normal in [
+        "<rgb name=\"normalmap\" value=\"0.5, 0.25, 1\"/>",
+        "<spectrum name=\"normalmap\" type=\"srgb\"><rgb name=\"color\" value=\"0.5, 0.25, 1\"/></spectrum>",
+    ] {
+        let (d, mapped) =
+            material(&format!("<bsdf type=\"normalmap\">{normal}<bsdf type=\"diffuse\"/></bsdf>"));
+        let map = mapped.normal_map.unwrap();
+        let Texture::Checker { colors, .. } = d.textures[map.texture] else { panic!() };
+        assert_eq!(colors, [color; 2]);
+    }
+}
+
 #[test]
 fn textures_are_mitsubas() {
     let checker = "<bsdf type=\"diffuse\"><texture type=\"checkerboard\" name=\"reflectance\">\
