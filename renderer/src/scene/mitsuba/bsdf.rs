@@ -52,6 +52,8 @@ pub(super) const UNSUPPORTED: [&str; 9] = [
 ];
 /// Most levels of BSDFs within one another.
 const MAX_LEVELS: usize = device::material::MAX_BLENDS as usize;
+/// Largest `specular` of a principled material, for which its index of refraction is 9.98: just within the limit of 10.
+const MAX_SPECULAR: f64 = 8.36;
 
 /// What is around a BSDF and becomes a part of its material.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -297,7 +299,7 @@ impl<'t, 'f> Materials<'t, 'f> {
             (Some(_), Some(specular)) => specular.fail("is given by \"eta\" already; keep one of them"),
             (Some(eta), None) => eta.number_in(0.1, 10.0),
             (None, specular) => {
-                let specular = specular.map_or(Some(0.5), |given| given.number_in(0.0, 1.0));
+                let specular = specular.map_or(Some(0.5), |given| given.number_in(0.0, MAX_SPECULAR));
                 // What refracts needs an interface.
                 let least = if spec_trans.is(0.0) { 0.0 } else { 1e-3 };
                 specular.map(|s| device::bsdf::principled::eta_from_specular(s.max(least)))

@@ -210,6 +210,21 @@ fn numbers_of_textures_are_mitsubas() {
     assert_eq!(colors[0], Color::new(Vec3::new(0.9, 0.3, 0.0)));
 }
 
+/// Mitsuba 3.9.1 takes any; its add-on for Blender writes 1.001 at least.
+#[test]
+fn specular_may_be_more_than_one() {
+    let eta = |specular: &str| {
+        let xml = format!("<bsdf type=\"principled\"><float name=\"specular\" value=\"{specular}\"/></bsdf>");
+        let MaterialKind::Principled(p) = material(&xml).1.kind else { panic!() };
+        p.eta
+    };
+    // 0.08 · specular is the reflectance at normal incidence.
+    for (specular, f0) in [("1", 0.08), ("1.001", 0.08008), ("5", 0.4), ("8.36", 0.6688)] {
+        let eta = eta(specular);
+        assert!((((eta - 1.0) / (eta + 1.0)).powi(2) - f0).abs() < 1e-6 && eta < 10.0, "{specular}: {eta}");
+    }
+}
+
 #[test]
 fn reflections_turn_what_follows_its_winding() {
     let shape = |inner: &str, scale: &str| {
