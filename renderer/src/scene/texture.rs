@@ -45,6 +45,16 @@ impl Texture {
         if let Self::Bitmap(bitmap) = self { Some(bitmap) } else { None }
     }
 
+    /// Whether it is placed by texture coordinates.
+    pub(super) const fn is_by_uvs(&self) -> bool {
+        matches!(self, Self::Bitmap(_) | Self::Checker { .. })
+    }
+
+    /// Whether it is the colours at vertices.
+    pub(super) const fn is_by_vertices(&self) -> bool {
+        matches!(self, Self::VertexColor { .. })
+    }
+
     /// Indices of the textures that it is made of.
     pub fn references(&self) -> impl Iterator<Item = usize> + use<> {
         let indices = match self {
@@ -55,6 +65,13 @@ impl Texture {
         };
         indices.into_iter().filter(|i| *i != NO_TEXTURE).map(|i| i as usize)
     }
+}
+
+/// Whether a texture, or one that it is made of, is of some kind.
+pub(super) fn has(texture: u32, textures: &[Texture], is: fn(&Texture) -> bool) -> bool {
+    textures
+        .get(texture as usize)
+        .is_some_and(|t| is(t) || t.references().any(|i| has(i as u32, textures, is)))
 }
 
 /// How texels are looked up.

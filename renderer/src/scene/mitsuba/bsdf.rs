@@ -17,7 +17,7 @@ use crate::scene::limits::{MAX_IOR, MIN_ALPHA};
 use crate::scene::{
     Blend, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, InvalidNormals,
     Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    ThinDielectricMaterial, Tints,
+    Texture, ThinDielectricMaterial, Tints, texture,
 };
 
 /// BSDF plugins that are read.
@@ -99,11 +99,11 @@ impl<'t, 'f> Materials<'t, 'f> {
         index
     }
 
-    /// Whether texture coordinates are needed where a material is.
-    pub(super) fn wants_uvs(&self, index: usize) -> bool {
+    /// Whether textures of some kind are looked up where a material is.
+    pub(super) fn has(&self, index: usize, is: fn(&Texture) -> bool) -> bool {
         let material = &self.list[index];
-        material.textures().into_iter().any(|texture| self.textures.wants_uvs(texture))
-            || material.references().any(|i| self.wants_uvs(i))
+        material.textures().into_iter().any(|texture| texture::has(texture, &self.textures.textures, is))
+            || material.references().any(|i| self.has(i, is))
     }
 
     fn add(&mut self, material: Material) -> usize {

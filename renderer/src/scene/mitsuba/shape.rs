@@ -12,7 +12,7 @@ use super::tree::Class;
 use super::view::{Given, View};
 use crate::scene::affine::{are_alike, is_similarity};
 use crate::scene::limits::MAX_COORDINATE;
-use crate::scene::{Color, Geometry, Group, Instance, Shape};
+use crate::scene::{Color, Geometry, Group, Instance, Shape, Texture, texture};
 
 /// Shape plugins that are read.
 pub(super) const KNOWN: [&str; 11] = [
@@ -200,11 +200,16 @@ impl<'t, 'f> Shapes<'t, 'f> {
 
     /// Reports what does not go together.
     fn check(&self, view: &View<'_>, shape: &Shape) -> Option<()> {
-        if let Geometry::Mesh(mesh) = &shape.geometry
-            && mesh.uvs.is_empty()
-            && (self.materials.wants_uvs(shape.material)
-                || self.materials.textures.wants_uvs(shape.emission.texture))
-        {
+        let textures = &self.materials.textures.textures;
+        let has = |is: fn(&Texture) -> bool| {
+            self.materials.has(shape.material, is) || texture::has(shape.emission.texture, textures, is)
+        };
+        let mesh = if let Geometry::Mesh(mesh) = &shape.geometry { Some(mesh) } else { None };
+        if mesh.is_none_or(|mesh| mesh.colors.is_empty()) && has(Texture::is_by_vertices) {
+            let message = format!("{} has no vertex colours for its textures; they are white", view.words());
+            view.sources.warn(&view.object.place, message);
+        }
+        if mesh.is_some_and(|mesh| mesh.uvs.is_empty()) && has(Texture::is_by_uvs) {
             let message = "has textures, and its mesh no texture coordinates to place them by";
             return view.error(format!("{} {message}", view.words()));
         }

@@ -8,7 +8,7 @@ use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
 use super::spectrum::{self, Role};
 use super::tree::{Class, Value};
 use super::view::{Given, View, color_in};
-use crate::input::quoted_path;
+use crate::input::{quoted, quoted_path};
 use crate::scene::image::{self, Found, Meaning, Range};
 use crate::scene::limits::{MAX_IOR, MAX_RADIANCE};
 use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
@@ -211,9 +211,12 @@ impl<'a> Textures<'a> {
             }
             "mesh_attribute" => {
                 let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
-                let name = view.require("name")?;
-                if name.text()? != "vertex_color" {
-                    return name.fail("is another attribute than \"vertex_color\", the one that is read");
+                let given = view.require("name")?;
+                let name = given.text()?;
+                if name != "vertex_color" {
+                    let name = quoted(name);
+                    return given
+                        .error(format!("the mesh attribute {name} is not supported; \"vertex_color\" is"));
                 }
                 let channel = if is_number { Channel::R } else { Channel::Rgb };
                 let Color { texture, .. } = self.add(Texture::VertexColor { channel });
@@ -276,15 +279,6 @@ impl<'a> Textures<'a> {
         let bitmap =
             Bitmap { image, image_from_uv: image_from_uv?, wrap: [wrap?; 2], channel, filter: filter? };
         Some(self.add(Texture::Bitmap(bitmap)))
-    }
-
-    /// Whether texture coordinates are needed to look up a texture, or one that it is made of.
-    pub(super) fn wants_uvs(&self, texture: u32) -> bool {
-        self.textures.get(texture as usize).is_some_and(|t| match t {
-            Texture::VertexColor { .. } => false,
-            Texture::Bitmap(_) | Texture::Checker { .. } => true,
-            other => other.references().any(|i| self.wants_uvs(i as u32)),
-        })
     }
 
     /// The index of an image in a file, read as `meaning` says.

@@ -1,8 +1,8 @@
 //! PLY meshes (Turk 1994, "The PLY Polygon File Format"), read and written.
 //!
 //! What counts: of the element `vertex`, position (`x y z`), normal (`nx ny nz`), texture coordinates (`u v`, `s t`,
-//! `texture_u texture_v` or `texture_s texture_t`) and colour (`red green blue`, `diffuse_red …` or `r g b`); of `face`,
-//! the list `vertex_indices` or `vertex_index`, polygons as fans; of `tristrips`, the same lists, in which a negative
+//! `texture_u texture_v` or `texture_s texture_t`) and colour (`red green blue`, `diffuse_red …`, `r g b` or Mitsuba's
+//! `color_0 …`); of `face`, the list `vertex_indices` or `vertex_index`, polygons as fans; of `tristrips`, the same lists, in which a negative
 //! index ends a strip. Other properties and elements are passed over.
 //!
 //! Whole numbers that are colours are encoded as sRGB, like the photographs and brushes that they come from; floats are
@@ -105,6 +105,7 @@ const OPTIONAL: [Group; 3] = [
             &["red", "green", "blue"],
             &["r", "g", "b"],
             &["diffuse_red", "diffuse_green", "diffuse_blue"],
+            &["color_0", "color_1", "color_2"],
         ],
     },
 ];

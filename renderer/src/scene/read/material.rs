@@ -9,7 +9,6 @@ use glam::Vec3;
 
 use super::keys;
 use super::names::Names;
-use super::shape::needs_uvs;
 use super::texture::Textures;
 use crate::input::{Field, Section};
 use crate::input::{hint, quoted};
@@ -18,7 +17,7 @@ use crate::scene::metals;
 use crate::scene::{
     Blend, Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial,
     InvalidNormals, Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial,
-    PrincipledMaterial, Scalar, Scattering, SheenMaterial, Texture, ThinDielectricMaterial, Tints,
+    PrincipledMaterial, Scalar, Scattering, SheenMaterial, Texture, ThinDielectricMaterial, Tints, texture,
 };
 
 /// The materials read so far, by name.
@@ -39,17 +38,16 @@ impl Materials {
         self.list[index].1.as_ref()
     }
 
-    /// Whether textures that are placed by texture coordinates are looked up where the material is, or others that it is
-    /// made of.
-    pub(super) fn needs_uvs(&self, material: &Material, textures: &[Texture]) -> bool {
-        self.needs_uvs_within(material, textures, device::material::MAX_BLENDS)
+    /// Whether textures of some kind are looked up where the material is, or others that it is made of.
+    pub(super) fn has(&self, material: &Material, textures: &[Texture], is: fn(&Texture) -> bool) -> bool {
+        self.has_within(material, textures, is, device::material::MAX_BLENDS)
     }
 
-    /// As [`Materials::needs_uvs`], `levels` deep: a material that is made of itself has been reported.
-    fn needs_uvs_within(&self, material: &Material, textures: &[Texture], levels: u32) -> bool {
-        let mut others = material.references().filter_map(|i| self.get(i));
-        material.textures().into_iter().any(|i| needs_uvs(i, textures))
-            || (levels > 0 && others.any(|m| self.needs_uvs_within(m, textures, levels - 1)))
+    /// As [`Materials::has`], `levels` deep: a material that is made of itself has been reported.
+    fn has_within(&self, m: &Material, textures: &[Texture], is: fn(&Texture) -> bool, levels: u32) -> bool {
+        let mut others = m.references().filter_map(|i| self.get(i));
+        m.textures().into_iter().any(|i| texture::has(i, textures, is))
+            || (levels > 0 && others.any(|m| self.has_within(m, textures, is, levels - 1)))
     }
 
     /// The names of those that have one, which come first.

@@ -10,7 +10,7 @@ use super::transform::{similarity_scale, transform};
 use super::{Materials, keys};
 use crate::input::{Field, Section, hint, quoted};
 use crate::scene::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::scene::{Color, Geometry, Shape, Texture};
+use crate::scene::{Color, Geometry, Shape, Texture, texture};
 
 /// What is wrong with something that reaches beyond [`MAX_COORDINATE`].
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
@@ -94,7 +94,7 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
     if let (Some(geometry), Some(exact)) = (&geometry, &exact) {
         check_extent(section, geometry, exact);
     }
-    check_uvs(section, parts, material, emission, geometry.as_ref());
+    check_textures(section, parts, material, emission, geometry.as_ref());
     Some(Shape {
         name: name?,
         geometry: geometry?,
@@ -106,8 +106,9 @@ fn shape(section: &Section<'_>, parts: &mut Parts<'_>) -> Option<Shape> {
     })
 }
 
-/// Reports textures on a mesh that has no texture coordinates to place them by.
-fn check_uvs(
+/// Reports textures on a mesh that has no texture coordinates to place them by, and warns of those of colours that its
+/// vertices have not.
+fn check_textures(
     section: &Section<'_>,
     parts: &Parts<'_>,
     material: Option<usize>,
@@ -115,13 +116,25 @@ fn check_uvs(
     geometry: Option<&Geometry>,
 ) {
     let Some(Geometry::Mesh(mesh)) = geometry else { return };
+    let textures = &parts.textures.textures;
+    let uses = |is: fn(&Texture) -> bool| {
+        let material = material.and_then(|i| parts.materials.get(i));
+        let material = material.filter(|m| parts.materials.has(m, textures, is));
+        (material, emission.is_some_and(|e| texture::has(e.texture, textures, is)))
+    };
+    if mesh.colors.is_empty()
+        && let (Some(_), _) | (_, true) = uses(Texture::is_by_vertices)
+    {
+        let message = format!("{} has no vertex colours for its textures; they are white", section.name);
+        section.src.warn(section.src.problem(section.span.clone(), message));
+    }
     if !mesh.uvs.is_empty() {
         return;
     }
+    let (material, emission) = uses(Texture::is_by_uvs);
     let file = section.get("file").and_then(|f| f.string()).map_or_else(String::new, quoted);
     if let Some(field) = section.get("material")
-        && let Some(material) = material.and_then(|i| parts.materials.get(i))
-        && parts.materials.needs_uvs(material, &parts.textures.textures)
+        && let Some(material) = material
     {
         let message = format!(
             "material {} has textures, and mesh {file} has no texture coordinates (vt) to place them by",
@@ -130,21 +143,12 @@ fn check_uvs(
         section.src.error(field.span(), message);
     }
     if let Some(field) = section.get("emission")
-        && emission.is_some_and(|e| needs_uvs(e.texture, &parts.textures.textures))
+        && emission
     {
         let message = format!(
             "\"emission\" is a texture, and mesh {file} has no texture coordinates (vt) to place it by"
         );
         section.src.error(field.span(), message);
-    }
-}
-
-/// Whether a texture is placed by texture coordinates, rather than by the vertices of a mesh.
-pub(super) fn needs_uvs(texture: u32, textures: &[Texture]) -> bool {
-    match textures.get(texture as usize) {
-        None | Some(Texture::VertexColor { .. }) => false,
-        Some(Texture::Bitmap(_) | Texture::Checker { .. }) => true,
-        Some(made) => made.references().any(|i| needs_uvs(i as u32, textures)),
     }
 }
 

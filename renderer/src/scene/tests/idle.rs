@@ -79,6 +79,39 @@ fn layers_that_are_not_there_are_as_they_are() {
 }
 
 #[test]
+fn vertices_without_colours_are_white() {
+    let folder = tempfile::tempdir().unwrap();
+    let mesh = |color: [&str; 3]| {
+        let [r, g, b] = color.map(|name| format!("property uchar {name}\n"));
+        let row = |p: &str| format!("{p} 1 2 3\n");
+        let rows = ["0 0 0", "1 0 0", "0 1 0"].map(row).concat();
+        format!(
+            "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n{r}{g}{b}\
+             element face 1\nproperty list uchar int vertex_indices\nend_header\n{rows}3 0 1 2\n"
+        )
+    };
+    std::fs::write(folder.path().join("colors.ply"), mesh(["red", "green", "blue"])).unwrap();
+    std::fs::write(folder.path().join("plain.ply"), mesh(["a", "b", "c"])).unwrap();
+    let warnings = |file: &str, reflectance: &str, emission: &str| {
+        let text = format!(
+            "[camera]\nposition = [0, 0, 4]\ntarget = [0, 0, 0]\nfov = 40\n[environment]\nradiance = 1\n[[shapes]]\n\
+             type = \"mesh\"\nfile = \"{file}.ply\"\nmaterial = {{ type = \"diffuse\", reflectance = {reflectance} }}\n\
+             emission = {emission}\n"
+        );
+        let path = folder.path().join("scene.toml");
+        std::fs::write(&path, text).unwrap();
+        let loaded = load(&path, &Overrides::default()).unwrap_or_else(|e| panic!("{}", e.report(false)));
+        loaded.warnings.into_iter().map(|w| w.message).collect::<Vec<_>>()
+    };
+    let color = "{ type = \"vertex_color\" }";
+    let missing = ["shapes[0] has no vertex colours for its textures; they are white"];
+    assert_eq!(warnings("plain", color, "1"), missing);
+    assert_eq!(warnings("plain", "0.5", color), missing);
+    assert_eq!(warnings("plain", "0.5", "1"), [""; 0]);
+    assert_eq!(warnings("colors", color, color), [""; 0]);
+}
+
+#[test]
 fn what_nothing_uses_is_named() {
     let checker = "{ type = \"checker\", colors = [0, 1] }";
     let grey = "{ type = \"diffuse\", reflectance = 0.5 }";

@@ -75,6 +75,7 @@ const ROWS: &[(&str, &str)] = &[
     (r#"<shape type="sphere"><bsdf type="diffuse"><texture name="reflectance" type="bitmap"><string name="filename" value="../no.png"/></texture></bsdf></shape>"#, r#"s.xml:2:85: cannot read image "../no.png": it is not in the folder of the scene; --allow-external lets scenes read other files"#),
     (r#"<shape type="sphere"><bsdf type="diffuse"><texture name="reflectance" type="bitmp"/></bsdf></shape>"#, r#"s.xml:2:77: unknown texture "bitmp"; did you mean "bitmap"?"#),
     (r#"<shape type="sphere"><bsdf type="twosided"><bsdf type="dielectric"/></bsdf></shape>"#, r#"s.xml:2:44: bsdf "dielectric" lets light pass, and cannot be in a twosided"#),
+    (r#"<shape type="sphere"><bsdf type="diffuse"><texture name="reflectance" type="mesh_attribute"><string name="name" value="face_color"/></texture></bsdf></shape>"#, r#"s.xml:2:93: the mesh attribute "face_color" is not supported; "vertex_color" is"#),
     (r#"<shape type="sphere"><bsdf type="principled"><float name="specular" value="9"/></bsdf></shape>"#, r#"s.xml:2:46: "specular" of bsdf "principled" must be between 0 and 8.36"#),
     (r#"<shape type="sphere"><bsdf type="twosided"/></shape>"#, r#"s.xml:2:22: a twosided has no bsdf in it"#),
     (r#"<shape type="sphere"><bsdf type="blendbsdf"><bsdf type="diffuse"/></bsdf></shape>"#, r#"s.xml:2:22: bsdf "blendbsdf" has no "weight""#),

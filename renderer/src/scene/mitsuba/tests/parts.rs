@@ -225,6 +225,34 @@ fn specular_may_be_more_than_one() {
     }
 }
 
+/// With a mesh that Mitsuba 3.9.1's `Mesh.write_ply` wrote, as text. Shapes without such colours it refuses.
+#[test]
+fn vertex_colours_are_there_or_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    let ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+               property float color_0\nproperty float color_1\nproperty float color_2\nelement face 1\n\
+               property list uchar int vertex_indices\nend_header\n\
+               0 0 0 0.1 0.2 0.3\n1 0 0 0.4 0.5 0.6\n0 1 0 0.7 0.8 0.9\n3 0 1 2\n";
+    std::fs::write(folder.path().join("colors.ply"), ply).unwrap();
+    std::fs::write(folder.path().join("plain.ply"), ply.replace("color_", "weight_")).unwrap();
+    let load = |shape: &str, bsdf: &str| {
+        let text = around(&format!("\n<shape type={shape}<bsdf type=\"diffuse\">{bsdf}</bsdf></shape>"));
+        let (d, warnings) = load_in(folder.path(), &text, &[]).unwrap();
+        (d, warnings.iter().map(Problem::to_string).collect::<Vec<_>>())
+    };
+    let attribute = "<texture type=\"mesh_attribute\" name=\"reflectance\"><string name=\"name\" value=\"vertex_color\"/></texture>";
+    let mesh = |name: &str| format!("\"ply\"><string name=\"filename\" value=\"{name}.ply\"/>");
+    let (d, warnings) = load(&mesh("colors"), attribute);
+    let Geometry::Mesh(found) = &d.shapes[0].geometry else { panic!() };
+    assert_eq!((found.colors[2], warnings.len()), (Vec3::new(0.7, 0.8, 0.9), 0));
+    let missed = |plugin: &str| {
+        [format!("s.xml:2:1: shape \"{plugin}\" has no vertex colours for its textures; they are white")]
+    };
+    assert_eq!(load(&mesh("plain"), attribute).1, missed("ply"));
+    assert_eq!(load("\"sphere\">", attribute).1, missed("sphere"));
+    assert_eq!(load(&mesh("plain"), "").1, [""; 0], "control: nobody asks");
+}
+
 #[test]
 fn reflections_turn_what_follows_its_winding() {
     let shape = |inner: &str, scale: &str| {
