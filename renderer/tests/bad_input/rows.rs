@@ -1173,7 +1173,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "image of another format",
         Scene("roughness = 0.3", r#"roughness = { file = "moving.gif" }"#),
-        r#"scene.toml:21:22: cannot read image "moving.gif": it is a Gif file, which are not read; PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
+        r#"scene.toml:21:22: cannot read image "moving.gif": it is in the format Gif, which is not read; PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
     ),
     (
         "image cut off",
