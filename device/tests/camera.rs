@@ -203,7 +203,8 @@ fn parts_of_filters_are_sampled_by_their_density() {
         let n = 1 << 12;
         let square = |i: i32| {
             // SAFETY: the scene has a filter of one part.
-            let (p, weight) = unsafe { sample(&scene, Vec2::new((i as f32 + 0.5) / n as f32, 0.5)) };
+            let (p, weight) =
+                unsafe { sample(&scene, Vec2::new((i as f32 + 0.5) / n as f32, 0.5), [0; 2], [1; 2]) };
             assert_eq!((weight, p.y), (1.0, 0.5));
             (f64::from(p.x) - 0.5).powi(2)
         };
