@@ -55,13 +55,12 @@ fn is_nearer(d: &Description, near: f32) -> bool {
     }
     let eye = d.camera.position;
     let is_near = |b: Bounds| b.distance(eye) < near;
-    // Those of groups as they stand in their own space.
-    let groups: Vec<Vec<_>> =
-        d.groups.iter().map(|group| group.shapes.iter().map(|s| (s, s.bounds())).collect()).collect();
+    let groups: Vec<_> = d.groups.iter().map(|group| Bounds::of(&group.shapes)).collect();
     let instances = d.instances.iter().any(|instance| {
-        let t = &instance.world_from_group;
-        let shapes = &groups[instance.group as usize];
-        shapes.iter().any(|(shape, b)| is_near(b.transformed(t)) && is_shape_nearer(shape, t, eye, near))
+        let (t, group) = (&instance.world_from_group, instance.group as usize);
+        let is_shape_near =
+            |shape: &Shape| is_near(shape.bounds().transformed(t)) && is_shape_nearer(shape, t, eye, near);
+        is_near(groups[group].transformed(t)) && d.groups[group].shapes.iter().any(is_shape_near)
     });
     instances
         || d.shapes
