@@ -1,7 +1,7 @@
 //! Textures, and the colours and numbers that may come from them.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
 
@@ -327,9 +327,7 @@ impl<'a> Textures<'a> {
 
 /// Where the file is that a property names.
 pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<PathBuf, String> {
-    let own = given.view.sources.folder(given.property.place.file);
-    let folders: [&Path; 2] = [files.folder(), own];
-    given.view.tree.found(files, &folders, name)
+    given.view.tree.found(files, given.view.sources.folder(given.property.place.file), name)
 }
 
 /// The colour of a spectrum, or its mean in all channels.

@@ -13,7 +13,7 @@ use super::source::{Place, Sources};
 use super::spectrum::{FromFile, Spectrum};
 use super::transform;
 use crate::input::file::{read_regular, text_of};
-use crate::input::{Problem, hint, nearest, quoted, quoted_path};
+use crate::input::{Error, Problem, hint, nearest, quoted, quoted_path};
 use crate::scene::Files;
 use crate::scene::limits::{MAX_SCENE_BYTES, MAX_SPECTRUM_BYTES};
 
@@ -455,8 +455,7 @@ impl Builder<'_> {
             return self.sources.error(&name_place(&value, context.file), message);
         }
         let (name, place) = self.attribute(node, "filename", context)?;
-        let own = self.sources.folder(context.file).clone();
-        let path = match self.tree.found(self.files, &[self.files.folder(), &own], &name) {
+        let path = match self.tree.found(self.files, self.sources.folder(context.file), &name) {
             Ok(path) => path,
             Err(reason) => {
                 return self
@@ -472,6 +471,12 @@ impl Builder<'_> {
         spectrum
     }
 
+    /// The text of a file; what is wrong with it is reported.
+    fn text<'b>(&self, shown: &str, bytes: &'b [u8]) -> Option<&'b str> {
+        let report = |error: Error| error.problems.into_iter().for_each(|p| self.sources.push(p));
+        text_of(shown, bytes).map_err(report).ok()
+    }
+
     fn spectrum_file(&self, path: &Path, place: &Place) -> Option<Spectrum> {
         let shown = path.display().to_string();
         let bytes = match read_regular(path, MAX_SPECTRUM_BYTES) {
@@ -481,13 +486,7 @@ impl Builder<'_> {
                 return self.sources.error(place, message);
             }
         };
-        let text = match text_of(&shown, &bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                error.problems.into_iter().for_each(|p: Problem| self.sources.push(p));
-                return None;
-            }
-        };
+        let text = self.text(&shown, &bytes)?;
         match Spectrum::parse_file(text) {
             Ok(FromFile { spectrum, excess }) => {
                 if let Some(span) = excess {
@@ -696,10 +695,9 @@ impl Builder<'_> {
     /// Where the file or folder is that the file being read calls `name`: beside it, beside one that includes it, or in a
     /// folder of a `path` tag. If there is none, where it should be.
     fn near(&self, name: &str) -> Result<PathBuf, String> {
-        let folders = self.folders.iter().rev().chain(&self.tree.paths);
-        let mut all: Vec<_> = folders.map(|folder| self.files.below(folder).resolve(name)).collect();
-        let at = all.iter().position(|path| path.as_ref().is_ok_and(|path| path.exists()));
-        all.swap_remove(at.unwrap_or(0))
+        let own = self.folders.last().map_or(self.files.folder(), PathBuf::as_path);
+        let folders = self.folders.iter().rev().chain(&self.tree.paths).map(PathBuf::as_path);
+        first_found(self.files, folders, own, name)
     }
 
     fn include(&mut self, node: &Node<'_, '_>, parent: usize, context: Context) -> Option<()> {
@@ -730,35 +728,21 @@ impl Builder<'_> {
                 return self.sources.error(&place, format!("cannot read {}: {reason}", quoted_path(&shown)));
             }
         };
-        match text_of(&shown, &bytes) {
-            Ok(text) => {
-                let folder = path.parent().map_or(folder, ToOwned::to_owned);
-                self.file(&shown, text, folder, Some((parent, property)), context.includes + 1).map(|_| ())
-            }
-            Err(error) => {
-                error.problems.into_iter().for_each(|p: Problem| self.sources.push(p));
-                None
-            }
-        }
+        let text = self.text(&shown, &bytes)?;
+        let folder = path.parent().map_or(folder, ToOwned::to_owned);
+        self.file(&shown, text, folder, Some((parent, property)), context.includes + 1).map(|_| ())
     }
 }
 
 impl Tree {
-    /// Where the file is that the scene calls `name`: in the first of the folders that has it, those of `path` tags
-    /// before `folders`.
+    /// Where the file is that the scene calls `name`: in a folder of a `path` tag, in that of the scene, or beside the file
+    /// that names it, in `own`.
     ///
     /// # Errors
     /// As [`Files::resolve`].
-    pub(super) fn found(&self, files: &Files, folders: &[&Path], name: &str) -> Result<PathBuf, String> {
-        let folders = self.paths.iter().map(PathBuf::as_path).chain(folders.iter().copied());
-        let mut last = Err(String::new());
-        for folder in folders {
-            last = files.below(folder).resolve(name);
-            if last.as_ref().is_ok_and(|path| path.exists()) {
-                break;
-            }
-        }
-        last
+    pub(super) fn found(&self, files: &Files, own: &Path, name: &str) -> Result<PathBuf, String> {
+        let folders = self.paths.iter().map(PathBuf::as_path).chain([files.folder()]);
+        first_found(files, folders, own, name)
     }
 
     /// The index of the object that a value is or refers to, if there is one.
@@ -774,6 +758,18 @@ impl Tree {
     pub(super) fn unknown_id(&self, id: &str) -> String {
         unknown_id(id, &self.ids)
     }
+}
+
+/// Where a file or folder of a name is: in the first of the folders that has it, or else in `own`.
+fn first_found<'p>(
+    files: &Files,
+    folders: impl Iterator<Item = &'p Path>,
+    own: &Path,
+    name: &str,
+) -> Result<PathBuf, String> {
+    let within = |folder: &Path| files.below(folder).resolve(name);
+    let mut all = folders.map(within);
+    all.find(|path| path.as_ref().is_ok_and(|path| path.exists())).unwrap_or_else(|| within(own))
 }
 
 fn unknown_id(id: &str, ids: &HashMap<String, usize>) -> String {

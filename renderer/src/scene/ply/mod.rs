@@ -2,8 +2,8 @@
 //!
 //! What counts: of the element `vertex`, position (`x y z`), normal (`nx ny nz`), texture coordinates (`u v`, `s t`,
 //! `texture_u texture_v` or `texture_s texture_t`) and colour (`red green blue`, `diffuse_red …`, `r g b` or Mitsuba's
-//! `color_0 …`); of `face`, the list `vertex_indices` or `vertex_index`, polygons as fans; of `tristrips`, the same lists, in which a negative
-//! index ends a strip. Other properties and elements are passed over.
+//! `color_0 …`); of `face`, the list `vertex_indices` or `vertex_index`, polygons as fans; of `tristrips`, the same lists,
+//! in which a negative index ends a strip. Other properties and elements are passed over.
 //!
 //! Whole numbers that are colours are encoded as sRGB, like the photographs and brushes that they come from; floats are
 //! linear. v is taken as it stands, 0 at the top of an image, as Mitsuba has it.
