@@ -33,6 +33,7 @@ pub mod material;
 pub mod math;
 pub mod mis;
 pub mod path;
+pub mod primitives;
 pub mod ray;
 pub mod rng;
 pub mod sampling;

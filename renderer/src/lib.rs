@@ -11,6 +11,7 @@ pub mod compare;
 pub mod film;
 pub mod input;
 pub mod metrics;
+pub mod primitives;
 pub mod regress;
 pub mod render;
 pub mod report;

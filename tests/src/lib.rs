@@ -1,5 +1,6 @@
 //! What the integration tests share: rendering on every machine there is, and comparing with oracles.
 
+pub mod arrays;
 pub mod closed;
 pub mod compare;
 pub mod oracle;

@@ -3,9 +3,10 @@
 #![no_std]
 #![feature(abi_ptx)]
 
-#[cfg(all(feature = "product", feature = "selftest"))]
-compile_error!("one PTX file a feature: enable either `product` or `selftest`");
-
+#[cfg(feature = "examples")]
+mod examples;
+#[cfg(feature = "primitives")]
+mod primitives;
 #[cfg(feature = "selftest")]
 mod selftest;
 #[cfg(feature = "product")]

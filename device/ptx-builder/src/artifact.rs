@@ -23,12 +23,20 @@ pub struct Artifact {
 /// What the renderer embeds.
 pub const PRODUCT: Artifact = Artifact { feature: "product", path: "device/kernels.ptx.gz", product: true };
 
+/// The primitives, which the renderer embeds as well.
+pub const PRIMITIVES: Artifact =
+    Artifact { feature: "primitives", path: "device/primitives.ptx.gz", product: true };
+
+/// What the examples launch.
+pub const EXAMPLES: Artifact =
+    Artifact { feature: "examples", path: "device/examples.ptx.gz", product: true };
+
 /// What the GPU tests of `cuda_std` and `libm` launch.
 pub const SELFTEST: Artifact =
     Artifact { feature: "selftest", path: "device/selftest.ptx.gz", product: false };
 
 /// All of them.
-pub const ARTIFACTS: [Artifact; 2] = [PRODUCT, SELFTEST];
+pub const ARTIFACTS: [Artifact; 4] = [PRODUCT, PRIMITIVES, EXAMPLES, SELFTEST];
 
 impl Artifact {
     /// Its name in messages.

@@ -133,6 +133,8 @@ pub struct Launch {
     pub block: u32,
     /// Blocks that fit on a multiprocessor at least: the compiler gives threads as many registers as that allows.
     pub blocks: u32,
+    /// Bytes of shared memory that a launch gives each block, beside what the kernel declares itself.
+    pub shared: u32,
 }
 
 /// Makes the stage that is the megakernel compiled for a set of features.
@@ -216,7 +218,7 @@ macro_rules! stages {
 
         /// How a GPU launches every stage.
         pub const LAUNCHES: &[Launch] =
-            &[$(Launch { stage: stringify!($name), block: $block, blocks: $blocks }),*];
+            &[$(Launch { stage: stringify!($name), block: $block, blocks: $blocks, shared: 0 }),*];
     };
 }
 for_each_stage!(stages);

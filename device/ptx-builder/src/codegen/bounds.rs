@@ -1,10 +1,16 @@
 //! Tells ptxas how kernels are launched, which rustc cannot say: then it gives their threads as many registers as so
 //! many blocks leave on a multiprocessor, and not as many as it likes.
 
-use device::path::stage::Launch;
+use device::path::stage::{LAUNCHES, Launch};
+use device::primitives::KERNELS;
 
-/// `ptx`, without indentation, with the bounds of those `launches` that it has kernels for.
-pub fn place(ptx: &str, launches: &[Launch]) -> String {
+/// `ptx`, without indentation, with the bounds of all kernels whose launches are known.
+pub fn place(ptx: &str) -> String {
+    place_of(ptx, &[LAUNCHES, KERNELS].concat())
+}
+
+/// `ptx`, with the bounds of those `launches` that it has kernels for.
+fn place_of(ptx: &str, launches: &[Launch]) -> String {
     let mut out = String::with_capacity(ptx.len() + 64 * launches.len());
     let mut current: Option<&Launch> = None;
     for line in ptx.lines() {
@@ -36,10 +42,10 @@ mod tests {
             [kernel("a", a), ".func f()\n{\nret;\n}\n".to_owned(), kernel("b", b), kernel("ab", "")].concat()
         };
         let launches = [("b", 64, 3), ("a", 128, 2)];
-        let launches = launches.map(|(stage, block, blocks)| Launch { stage, block, blocks });
+        let launches = launches.map(|(stage, block, blocks)| Launch { stage, block, blocks, shared: 0 });
         let ptx = module("", "");
         let bounded = module(".maxntid 128, 1, 1\n.minnctapersm 2\n", ".maxntid 64, 1, 1\n.minnctapersm 3\n");
-        assert_eq!(place(&ptx, &launches), bounded);
-        assert_eq!(place(&ptx, &[]), ptx);
+        assert_eq!(place_of(&ptx, &launches), bounded);
+        assert_eq!(place_of(&ptx, &[]), ptx);
     }
 }

@@ -13,8 +13,6 @@ pub mod shared;
 use std::fs;
 use std::path::Path;
 
-use device::path::stage::LAUNCHES;
-
 use crate::artifact::Artifact;
 use crate::error::{Error, Result, capture};
 use crate::toolchain::Toolchain;
@@ -42,7 +40,7 @@ pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     capture(toolchain.llvm.opt().args(llvm::opt_arguments(&kernels)).arg(&placed).arg("-o").arg(&optimised))?;
     capture(toolchain.llvm.llc().args(llvm::llc_arguments()).arg(&optimised).arg("-o").arg(&ptx))?;
     let text = fs::read_to_string(&ptx).map_err(Error::io("read", &ptx))?;
-    Ok(bounds::place(&without_indentation(&text), LAUNCHES))
+    Ok(bounds::place(&without_indentation(&text)))
 }
 
 /// A tab before each of fifty thousand lines tells nobody anything.

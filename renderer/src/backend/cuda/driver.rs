@@ -128,6 +128,12 @@ driver! {
         fn cuMemAlloc_v2(pointer: *mut sys::CUdeviceptr, bytes: usize);
         fn cuMemFree_v2(pointer: sys::CUdeviceptr);
         fn cuMemsetD8Async(to: sys::CUdeviceptr, byte: u8, bytes: usize, stream: sys::CUstream);
+        fn cuMemcpyDtoDAsync_v2(
+            to: sys::CUdeviceptr,
+            from: sys::CUdeviceptr,
+            bytes: usize,
+            stream: sys::CUstream,
+        );
         fn cuMemcpyHtoDAsync_v2(to: sys::CUdeviceptr, from: *const c_void, bytes: usize, stream: sys::CUstream);
         fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream);
         fn cuStreamSynchronize(stream: sys::CUstream);
@@ -141,6 +147,7 @@ driver! {
         fn cuModuleUnload(module: sys::CUmodule);
         fn cuModuleGetFunction(function: *mut sys::CUfunction, module: sys::CUmodule, name: *const c_char);
         fn cuFuncGetAttribute(value: *mut c_int, name: sys::CUfunction_attribute, function: sys::CUfunction);
+        fn cuFuncSetAttribute(function: sys::CUfunction, name: sys::CUfunction_attribute, value: c_int);
         fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
             blocks: *mut c_int,
             function: sys::CUfunction,
@@ -178,7 +185,7 @@ driver! {
         cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
         cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2 cuMemAllocManaged cuMemFreeAsync cuMemFreeHost
         cuMemPrefetchAsync
-        cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoDAsync_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2
+        cuMemcpy2D_v2 cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2
         cuMemcpyHtoD_v2
         cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
         cuModuleGetGlobal_v2 cuModuleLoad cuModuleLoadData

@@ -17,6 +17,8 @@ pub struct KernelInfo {
     pub local_bytes: u32,
     /// Bytes of shared memory of each block.
     pub shared_bytes: u32,
+    /// Bytes of shared memory that a launch gives each block beside these.
+    pub dynamic_shared_bytes: u32,
     /// Threads that a block may have at most.
     pub max_block: u32,
     /// Threads that a block has.
@@ -29,14 +31,20 @@ pub struct KernelInfo {
 
 impl KernelInfo {
     /// Asks the driver. The context of the kernel's module must be current.
-    pub(super) fn of(name: &str, kernel: Kernel, block: u32, threads: u32) -> Result<Self, Code> {
+    pub(super) fn of(
+        name: &str,
+        kernel: Kernel,
+        (block, shared): (u32, u32),
+        threads: u32,
+    ) -> Result<Self, Code> {
         let max_block = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let blocks = blocks_per_multiprocessor(kernel, block)?;
+        let blocks = blocks_per_multiprocessor(kernel, block, shared)?;
         Ok(Self {
             name: name.to_owned(),
             registers: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
             local_bytes: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared_bytes: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            dynamic_shared_bytes: shared,
             max_block,
             block,
             blocks_per_multiprocessor: blocks,
@@ -45,8 +53,9 @@ impl KernelInfo {
     }
 }
 
-/// How many blocks of `block` threads one multiprocessor holds at a time.
-pub(super) fn blocks_per_multiprocessor(kernel: Kernel, block: u32) -> Result<u32, Code> {
+/// How many blocks of `block` threads, with `shared` bytes of shared memory from the launch, one multiprocessor holds at a
+/// time.
+pub(super) fn blocks_per_multiprocessor(kernel: Kernel, block: u32, shared: u32) -> Result<u32, Code> {
     let mut blocks = 0;
     // SAFETY: the pointer is valid for the call, and the kernel's module is loaded.
     let code = unsafe {
@@ -54,10 +63,19 @@ pub(super) fn blocks_per_multiprocessor(kernel: Kernel, block: u32) -> Result<u3
             &raw mut blocks,
             kernel.function,
             i32::try_from(block).unwrap_or(i32::MAX),
-            0,
+            shared as usize,
         )
     };
     if code == words::SUCCESS { Ok(u32::try_from(blocks).unwrap_or(0)) } else { Err(code) }
+}
+
+/// Lets launches of a kernel give each block up to `bytes` bytes of shared memory.
+pub(super) fn allow_shared(kernel: Kernel, bytes: u32) -> Result<(), Code> {
+    const MOST: Attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the kernel's module is loaded.
+    let code =
+        unsafe { call::cuFuncSetAttribute(kernel.function, MOST, i32::try_from(bytes).unwrap_or(i32::MAX)) };
+    if code == words::SUCCESS { Ok(()) } else { Err(code) }
 }
 
 fn attribute(kernel: Kernel, name: Attribute) -> Result<u32, Code> {

@@ -9,10 +9,13 @@ use cust::stream::{Stream, StreamFlags};
 
 use super::driver::{Code, call};
 use super::module::Kernel;
-use super::words;
+use super::{info, words};
 
 /// Timed launches that may be waiting for their times. Beyond it launches wait for the GPU.
 const MOST_PENDING: usize = 1024;
+
+/// Bytes of shared memory that a launch may give a block of any kernel.
+const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
 
 /// How long the launches of one stage took on the GPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,7 +69,7 @@ impl Queue {
         self.stream.as_inner()
     }
 
-    /// Queues `blocks` blocks of `block` threads.
+    /// Queues `blocks` blocks of `block` threads, with `shared` bytes of shared memory beside the kernel's own.
     ///
     /// # Safety
     /// The context of the stream is current; the kernel is of a module in it and takes one `A`; the pointers
@@ -75,12 +78,15 @@ impl Queue {
         &mut self,
         stage: &'static str,
         kernel: Kernel,
-        (blocks, block): (u32, u32),
+        (blocks, block, shared): (u32, u32, u32),
         args: &A,
     ) -> Result<(), Code> {
         let marks = if self.profiling { Some(self.marks()?) } else { None };
         if let Some((start, _)) = &marks {
             start.record(&self.stream).map_err(words::code_of)?;
+        }
+        if shared > SHARED_WITHOUT_ASKING {
+            info::allow_shared(kernel, shared)?;
         }
         let mut params = [(&raw const *args).cast_mut().cast::<c_void>()];
         // SAFETY: by this function's contract. The driver copies the argument before it returns.
@@ -93,7 +99,7 @@ impl Queue {
                 block,
                 1,
                 1,
-                0,
+                shared,
                 self.raw(),
                 params.as_mut_ptr(),
                 std::ptr::null_mut(),
@@ -110,6 +116,13 @@ impl Queue {
             self.pending.push(Marks { stage, start, end });
         }
         Ok(())
+    }
+
+    /// A mark on the stream, here.
+    pub(super) fn mark(&mut self) -> Result<Event, Code> {
+        let event = Event::new(EventFlags::DEFAULT).map_err(words::code_of)?;
+        event.record(&self.stream).map_err(words::code_of)?;
+        Ok(event)
     }
 
     fn marks(&mut self) -> Result<(Event, Event), Code> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytemuck::Pod;
 use device::bsdf::Features;
 use device::path::stage::{LAYOUT, ProbeArgs, Stage, stages};
+use device::primitives::{self, Ptr};
 
 use super::{Backend, Buffer, Error};
 
@@ -23,12 +24,12 @@ pub use buffer::CudaBuffer;
 pub use gpu::{DeviceInfo, devices};
 pub use info::KernelInfo;
 pub use launch::StageTime;
-pub use module::{Entry, Ptx, ptx, unpacked};
+pub use module::{Entry, Ptx, primitives_ptx, ptx, unpacked};
 
 use driver::{Code, call};
 use gpu::Held;
 use launch::Queue;
-use module::{Compile, Module};
+use module::{Compile, Kernel, Module};
 
 /// Threads of a block where neither the caller nor the kernel says.
 const DEFAULT_BLOCK: u32 = 128;
@@ -41,6 +42,8 @@ const MOST_ARG_BYTES: usize = 4096;
 pub struct Cuda {
     queue: Queue,
     module: Module,
+    /// The kernels of the primitives, once one of them has been wanted.
+    primitives: Option<Module>,
     gpu: Arc<Held>,
     parallelism: usize,
     /// The error after which everything in the context fails.
@@ -82,7 +85,7 @@ impl Cuda {
             .map_err(|reason| Error { doing: format!("compiling the kernels for cuda:{index}"), reason })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.threads_per_multiprocessor) as usize;
-        Ok(Self { queue, module, gpu, parallelism, lost: None })
+        Ok(Self { queue, module, primitives: None, gpu, parallelism, lost: None })
     }
 
     /// Asks the kernels for the layout of their structures, which must be the program's.
@@ -135,7 +138,7 @@ impl Cuda {
         let mut describe = |entry: &Entry| {
             let kernel = self.module.kernel(&entry.name)?;
             let block = block(&entry.name).or(entry.max_block).unwrap_or(DEFAULT_BLOCK);
-            KernelInfo::of(&entry.name, kernel, block, self.gpu.info.threads_per_multiprocessor)
+            KernelInfo::of(&entry.name, kernel, (block, 0), self.gpu.info.threads_per_multiprocessor)
                 .map_err(words::of)
         };
         let fail = |name: &str, reason| Error { doing: format!("describing kernel {name}"), reason };
@@ -161,7 +164,7 @@ impl Cuda {
         let blocks = self
             .module
             .kernel(name)
-            .and_then(|kernel| info::blocks_per_multiprocessor(kernel, block).map_err(words::of))
+            .and_then(|kernel| info::blocks_per_multiprocessor(kernel, block, 0).map_err(words::of))
             .map_err(|reason| Error { doing, reason })?;
         self.parallelism = (self.gpu.info.multiprocessors * blocks.max(1) * block) as usize;
         Ok(())
@@ -192,13 +195,69 @@ impl Cuda {
         count: u32,
         args: A,
     ) -> Result<(), Error> {
+        // SAFETY: as the caller promised.
+        unsafe { self.launch_blocks(name, (count.div_ceil(block), block, 0), args) }
+    }
+
+    /// Queues blocks of a kernel: how many, of how many threads, with how many bytes of shared memory beside the kernel's
+    /// own.
+    ///
+    /// # Errors
+    /// As [`Cuda::launch_kernel`].
+    ///
+    /// # Safety
+    /// As [`Cuda::launch_kernel`]; and the kernel is for such a grid.
+    pub unsafe fn launch_blocks<A: Copy + Send + Sync + 'static>(
+        &mut self,
+        name: &'static str,
+        grid: (u32, u32, u32),
+        args: A,
+    ) -> Result<(), Error> {
+        self.enter_then(|| format!("launching {name}"))?;
+        let kernel = self.module.kernel(name);
+        // SAFETY: the context was made current above; the rest is the caller's promise.
+        unsafe { self.enqueue(name, kernel, grid, &args) }
+    }
+
+    /// Queues blocks of a primitive's kernel.
+    ///
+    /// # Errors
+    /// What the driver says.
+    ///
+    /// # Safety
+    /// The pointers in `args` are as the kernel documents, and so is the number of blocks.
+    pub unsafe fn launch_primitive<K: primitives::Entry>(
+        &mut self,
+        blocks: u32,
+        args: K::Args,
+    ) -> Result<(), Error> {
+        self.enter_then(|| format!("launching {}", K::NAME))?;
+        let kernel = self.primitives().and_then(|module| module.kernel(K::NAME));
+        // SAFETY: the context was made current above; a kernel in the list takes its `Args`.
+        unsafe { self.enqueue(K::NAME, kernel, (blocks, K::BLOCK, K::SHARED), &args) }
+    }
+
+    fn primitives(&mut self) -> Result<&mut Module, String> {
+        let module = match self.primitives.take() {
+            Some(module) => module,
+            None => Module::load(primitives_ptx(), &self.gpu.info, Compile::EachKernel)?,
+        };
+        Ok(self.primitives.insert(module))
+    }
+
+    /// # Safety
+    /// The context is current; the kernel is of a module in it, takes one `A`, which is as it documents, and is for such a
+    /// grid.
+    unsafe fn enqueue<A: Copy>(
+        &mut self,
+        name: &'static str,
+        kernel: Result<Kernel, String>,
+        grid: (u32, u32, u32),
+        args: &A,
+    ) -> Result<(), Error> {
         const { assert!(size_of::<A>() != 0 && size_of::<A>() <= MOST_ARG_BYTES, "no kernel takes this") };
-        if count == 0 {
-            return Ok(());
-        }
         let doing = || format!("launching {name}");
-        self.enter_then(doing)?;
-        let kernel = self.module.kernel(name).map_err(|reason| Error { doing: doing(), reason })?;
+        let kernel = kernel.map_err(|reason| Error { doing: doing(), reason })?;
         if kernel.arg_bytes != size_of::<A>() {
             let reason = format!(
                 "the kernel takes {} bytes of arguments and the program has {}: `cargo ptx` builds the kernels anew",
@@ -207,10 +266,78 @@ impl Cuda {
             );
             return Err(Error { doing: doing(), reason });
         }
-        // SAFETY: the context was made current above, the kernel is of this module and takes one `A` (its size
-        // was compared, the rest is the caller's promise), and so are the pointers in it.
-        let result = unsafe { self.queue.launch(name, kernel, (count.div_ceil(block), block), &args) };
+        if grid.0 == 0 {
+            return Ok(());
+        }
+        // SAFETY: by this function's contract.
+        let result = unsafe { self.queue.launch(name, kernel, grid, args) };
         result.map_err(|code| self.failed(doing(), code))
+    }
+
+    /// Queues that `bytes` bytes from `at` on become zero.
+    ///
+    /// # Errors
+    /// What the driver says.
+    ///
+    /// # Safety
+    /// They are memory of this back end that nothing else uses meanwhile.
+    pub unsafe fn clear<T>(&mut self, at: Ptr<T>, bytes: usize) -> Result<(), Error> {
+        self.enter("clearing memory")?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let address = at.at(0).addr() as u64;
+        // SAFETY: as the caller promised; the context is current.
+        match unsafe { call::cuMemsetD8Async(address, 0, bytes, self.queue.raw()) } {
+            words::SUCCESS => Ok(()),
+            code => Err(self.failed(format!("clearing {}", words::size(bytes as u64)), code)),
+        }
+    }
+
+    /// Queues a copy, by the driver: what the machine's memory can do at best.
+    ///
+    /// # Errors
+    /// The buffers differ in size, or what the driver says.
+    pub fn copy<T: Pod + Send + Sync>(
+        &mut self,
+        from: &CudaBuffer<T>,
+        to: &mut CudaBuffer<T>,
+    ) -> Result<(), Error> {
+        let doing = || format!("copying {} to {}", from.shown(), to.shown());
+        self.enter_then(doing)?;
+        if from.bytes() != to.bytes() || !from.is_on(&self.gpu) || !to.is_on(&self.gpu) {
+            return Err(Error {
+                doing: doing(),
+                reason: "they differ in size or in where they are".to_owned(),
+            });
+        }
+        if from.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: both have that many bytes, and free them only after the stream has used them.
+        let code = unsafe {
+            call::cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.bytes(), self.queue.raw())
+        };
+        if code == words::SUCCESS { Ok(()) } else { Err(self.failed(doing(), code)) }
+    }
+
+    /// Runs `work`, and tells how long the GPU took for what it queued, to half a microsecond.
+    ///
+    /// # Errors
+    /// Those of `work`, or what the driver says.
+    pub fn time(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
+        const DOING: &str = "timing the GPU";
+        self.enter(DOING)?;
+        let start = self.queue.mark().map_err(|code| self.failed(DOING.to_owned(), code))?;
+        work(self)?;
+        let end = self.queue.mark().map_err(|code| self.failed(DOING.to_owned(), code))?;
+        self.finish()?;
+        end.elapsed(&start).map_err(|e| self.failed(DOING.to_owned(), words::code_of(e)))
+    }
+
+    /// The address of the stream, for libraries that queue work of their own.
+    pub fn stream(&self) -> *mut c_void {
+        self.queue.raw().cast()
     }
 
     /// Makes the context current, unless it is lost.

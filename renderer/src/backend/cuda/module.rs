@@ -13,11 +13,21 @@ use super::driver::{Version, call};
 use super::gpu::DeviceInfo;
 use super::words;
 
-/// The kernels of the program, as `cargo ptx` built them.
-pub fn ptx() -> &'static str {
-    const PACKED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/kernels.ptx.gz"));
-    static PTX: OnceLock<String> = OnceLock::new();
-    PTX.get_or_init(|| unpacked(PACKED))
+macro_rules! embedded {
+    ($($(#[$doc:meta])* $name:ident = $file:literal;)*) => { $(
+        $(#[$doc])*
+        pub fn $name() -> &'static str {
+            const PACKED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/", $file));
+            static PTX: OnceLock<String> = OnceLock::new();
+            PTX.get_or_init(|| unpacked(PACKED))
+        }
+    )* };
+}
+embedded! {
+    /// The kernels of the stages, as `cargo ptx` built them.
+    ptx = "kernels.ptx.gz";
+    /// The kernels of the primitives, as `cargo ptx` built them.
+    primitives_ptx = "primitives.ptx.gz";
 }
 
 /// The text of a PTX file as it is in the repository. What is no such file is no text.

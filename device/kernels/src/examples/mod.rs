@@ -1,0 +1,3 @@
+//! The kernels of `renderer/examples`.
+
+mod saxpy;

@@ -1,0 +1,119 @@
+//! What the threads of a block do together: tiles of memory in rows of quads, sums over a block, scans over a block.
+
+use cuda_std::{mem, thread, warp};
+
+use super::{Element, Operator, Ptr, Quad, WARP};
+
+/// This thread's warp in its block.
+#[inline(always)]
+pub(super) fn warp_id() -> u32 {
+    thread::thread_idx_x() / WARP
+}
+
+/// Where this thread's quad in row 0 of a tile begins. A warp has `ROWS` rows of 128 elements one after the other, and a
+/// thread four neighbours in each, so that a warp reads whole lines.
+#[inline(always)]
+pub(super) fn first_of<const ROWS: usize>() -> u32 {
+    warp_id() * (128 * ROWS as u32) + warp::lane_id() * 4
+}
+
+/// This thread's elements of the tile that begins at `tile`; those at `n` and beyond are `other`.
+///
+/// # Safety
+/// `input` has `n` elements, is aligned to 16 bytes, and nothing writes them; `tile` is a multiple of 4.
+#[inline(always)]
+pub(super) unsafe fn load_rows<T: Element, const ROWS: usize>(
+    input: Ptr<T>,
+    tile: u32,
+    n: u32,
+    other: T,
+) -> [[T; 4]; ROWS] {
+    let first = tile + first_of::<ROWS>();
+    let mut rows = [[other; 4]; ROWS];
+    if n - tile >= ROWS as u32 * 4 * thread::block_dim_x() {
+        for (k, row) in rows.iter_mut().enumerate() {
+            // SAFETY: the tile is full.
+            *row = unsafe { mem::ldg(input.at(first + 128 * k as u32).cast::<Quad<T>>()) }.0;
+        }
+    } else {
+        for (k, row) in rows.iter_mut().enumerate() {
+            for (j, x) in row.iter_mut().enumerate() {
+                let i = first + 128 * k as u32 + j as u32;
+                if i < n {
+                    // SAFETY: just checked.
+                    *x = unsafe { input.at(i).read() };
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Writes what [`load_rows`] reads.
+///
+/// # Safety
+/// `output` has room for `n` elements, is aligned to 16 bytes, and no other thread writes these.
+#[inline(always)]
+pub(super) unsafe fn store_rows<T: Element, const ROWS: usize>(
+    output: Ptr<T>,
+    tile: u32,
+    n: u32,
+    rows: &[[T; 4]; ROWS],
+) {
+    let first = tile + first_of::<ROWS>();
+    if n - tile >= ROWS as u32 * 4 * thread::block_dim_x() {
+        for (k, row) in rows.iter().enumerate() {
+            // SAFETY: the tile is full.
+            unsafe { output.at(first + 128 * k as u32).cast::<Quad<T>>().write(Quad(*row)) };
+        }
+    } else {
+        for (k, row) in rows.iter().enumerate() {
+            for (j, x) in row.iter().enumerate() {
+                let i = first + 128 * k as u32 + j as u32;
+                if i < n {
+                    // SAFETY: just checked.
+                    unsafe { output.at(i).write(*x) };
+                }
+            }
+        }
+    }
+}
+
+/// `op` over the values of the lanes before this one, and over all lanes.
+///
+/// # Safety
+/// All 32 lanes call this together.
+#[inline(always)]
+pub(super) unsafe fn scan_warp<O: Operator>(value: O::Value) -> (O::Value, O::Value) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let inclusive = warp::scan_inclusive(value, O::combine);
+        let before = warp::shuffle_up(warp::FULL_MASK, inclusive, 1);
+        let total = warp::shuffle_idx(warp::FULL_MASK, inclusive, WARP - 1);
+        (if warp::lane_id() == 0 { O::IDENTITY } else { before }, total)
+    }
+}
+
+/// `op` over the `value`s of the warps before this one, and over all warps of the block. A value is the same in all lanes
+/// of a warp. The block must synchronise before `totals` is used again.
+///
+/// # Safety
+/// All threads of the block call this together; `totals` is shared memory for a value a warp, `warps` of them, ≤ 32.
+#[inline(always)]
+pub(super) unsafe fn scan_warps<O: Operator>(
+    value: O::Value,
+    totals: *mut O::Value,
+    warps: u32,
+) -> (O::Value, O::Value) {
+    let lane = warp::lane_id();
+    // SAFETY: as the caller promised.
+    unsafe {
+        if lane == 0 {
+            totals.add(warp_id() as usize).write(value);
+        }
+        thread::sync_threads();
+        let of_lane = if lane < warps { totals.add(lane as usize).read() } else { O::IDENTITY };
+        let (before, total) = scan_warp::<O>(of_lane);
+        (warp::shuffle_idx(warp::FULL_MASK, before, warp_id()), total)
+    }
+}

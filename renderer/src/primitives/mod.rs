@@ -1,0 +1,147 @@
+//! Parallel primitives: reduce, scan, compact, sort and their like, on arrays in the memory of a back end.
+//!
+//! A primitive is a small value that says what is to be done, e.g. `Scan::<Sum<u32>>::exclusive()`. It tells how much
+//! temporary memory it needs for so many elements, and does its work on buffers of any back end: on a GPU by kernels, on a
+//! CPU by their sequential twins. Work is queued: nothing is allocated and nobody waits. Lengths may be numbers in the
+//! machine's memory ([`Length::Device`]), which earlier work left there.
+//!
+//! ```
+//! use renderer::backend::{Backend, cpu::Cpu};
+//! use renderer::primitives::{Length, Scan, Sum, Temp};
+//!
+//! # fn main() -> Result<(), renderer::backend::Error> {
+//! let mut backend = Cpu::new(None)?;
+//! let input = backend.upload("numbers", &[3_u32, 1, 4, 1, 5])?;
+//! let mut sums = backend.zeroed("sums", 5)?;
+//! let scan = Scan::<Sum<u32>>::exclusive();
+//! let mut temp = Temp::new(&mut backend, scan.temp_bytes(5))?;
+//! scan.run(&mut backend, &input, &mut sums, Length::Host(5), &mut temp)?;
+//! assert_eq!(backend.download(&sums)?, [0, 3, 4, 8, 9]);
+//! # Ok(())
+//! # }
+//! ```
+
+use bytemuck::Pod;
+
+mod reduce;
+mod scan;
+mod temp;
+
+pub use device::primitives::reduce::{ArgMax, Mean, Reduction};
+pub use device::primitives::scan::Bounds;
+pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
+pub use reduce::Reduce;
+pub use scan::Scan;
+pub use temp::Temp;
+
+use crate::backend::cpu::Cpu;
+use crate::backend::cuda::Cuda;
+use crate::backend::{Backend, Buffer, Error};
+use device::primitives as kernels;
+use device::primitives::Ptr;
+
+/// How many elements there are.
+#[derive(Debug)]
+pub enum Length<'a, B: Backend> {
+    /// A number that the host knows.
+    Host(u32),
+    /// The first number of a buffer, which earlier work has written; at most `most`.
+    Device {
+        /// Where the number is.
+        count: &'a B::Buf<u32>,
+        /// So many elements there is room for.
+        most: u32,
+    },
+}
+
+impl<B: Backend> Clone for Length<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Backend> Copy for Length<'_, B> {}
+
+impl<B: Backend> Length<'_, B> {
+    /// At most so many.
+    pub fn most(&self) -> u32 {
+        match *self {
+            Self::Host(most) | Self::Device { most, .. } => most,
+        }
+    }
+
+    /// As the kernels take it.
+    fn lower(&self, doing: &str) -> Result<kernels::Length, Error> {
+        let most = self.most();
+        if most > MOST {
+            let reason = format!("{most} elements are more than {MOST}");
+            return Err(Error { doing: doing.to_owned(), reason });
+        }
+        match self {
+            Self::Host(n) => Ok(kernels::Length::host(*n)),
+            Self::Device { count, .. } => {
+                room::<B, u32>(doing, "number of elements", count, 1)?;
+                Ok(kernels::Length::device(Ptr::new(count.ptr()), most))
+            }
+        }
+    }
+}
+
+/// A back end that runs primitives.
+pub trait Primitives: Backend {
+    /// Queues the work.
+    ///
+    /// # Errors
+    /// What the machine says.
+    ///
+    /// # Safety
+    /// All pointers in `work` are to memory of this back end, as large as `work` documents, until it has ended.
+    unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error>;
+}
+
+/// What a primitive does, for one call of it.
+pub trait Work {
+    /// Does it, sequentially.
+    ///
+    /// # Safety
+    /// As [`Primitives::queue`].
+    unsafe fn on_cpu(&self);
+
+    /// Queues it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    ///
+    /// # Safety
+    /// As [`Primitives::queue`].
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error>;
+}
+
+impl Primitives for Cpu {
+    unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error> {
+        // SAFETY: as the caller promised; stages have ended when a launch returns.
+        unsafe { work.on_cpu() };
+        Ok(())
+    }
+}
+
+impl Primitives for Cuda {
+    unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error> {
+        // SAFETY: as the caller promised.
+        unsafe { work.on_gpu(self) }
+    }
+}
+
+/// The address of a buffer that must have room for `n` elements.
+fn room<B: Backend, T: Pod + Send + Sync>(
+    doing: &str,
+    what: &str,
+    buffer: &B::Buf<T>,
+    n: u32,
+) -> Result<Ptr<T>, Error> {
+    if buffer.len() < n as usize {
+        let reason = format!("the {what} has room for {} of {n} elements", buffer.len());
+        return Err(Error { doing: doing.to_owned(), reason });
+    }
+    Ok(Ptr::new(buffer.ptr()))
+}

@@ -1,0 +1,105 @@
+//! Sums, means and extremes of everything.
+
+use std::marker::PhantomData;
+
+use device::primitives::reduce::{self, ReduceArgs, Reduction, twin};
+use device::primitives::{Entry, Ptr};
+
+use super::temp::Pieces;
+use super::{Length, Primitives, Temp, Work, kernels, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+/// Reduces everything to one value. The same elements give the same bits, on every machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Reduce<R>(PhantomData<R>);
+
+type Args<R> = ReduceArgs<<R as Reduction>::Item, <R as Reduction>::Value, <R as Reduction>::Output>;
+
+impl<R> Default for Reduce<R> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<R: Reduction> Reduce<R>
+where
+    reduce::Reduce<R>: Entry<Args = Args<R>>,
+{
+    /// Bytes of temporary memory for at most so many elements.
+    pub fn temp_bytes(&self, most: u32) -> usize {
+        ReduceTemp::<R>::new(Ptr::NULL, most).bytes
+    }
+
+    /// Queues the reduction of `input` into the first element of `output`.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        input: &B::Buf<R::Item>,
+        output: &mut B::Buf<R::Output>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "reducing";
+        let most = length.most();
+        let work = ReduceWork::<R> {
+            input: room::<B, _>(DOING, "input", input, most)?,
+            output: room::<B, _>(DOING, "output", output, 1)?,
+            length: length.lower(DOING)?,
+            temp: temp.lower(DOING, self.temp_bytes(most))?,
+        };
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct ReduceTemp<R: Reduction> {
+    done: Ptr<u32>,
+    partials: Ptr<R::Value>,
+    bytes: usize,
+}
+
+impl<R: Reduction> ReduceTemp<R> {
+    fn new(start: Ptr<u8>, most: u32) -> Self {
+        let mut pieces = Pieces::new(start);
+        let done = pieces.take(1);
+        let partials = pieces.take(tiles::<R>(most) as usize);
+        Self { done, partials, bytes: pieces.bytes() }
+    }
+}
+
+/// One at least, which writes what the reduction of nothing is.
+fn tiles<R: Reduction>(most: u32) -> u32 {
+    most.div_ceil(reduce::Reduce::<R>::TILE).max(1)
+}
+
+struct ReduceWork<R: Reduction> {
+    input: Ptr<R::Item>,
+    output: Ptr<R::Output>,
+    length: kernels::Length,
+    temp: Ptr<u8>,
+}
+
+impl<R: Reduction> Work for ReduceWork<R>
+where
+    reduce::Reduce<R>: Entry<Args = Args<R>>,
+{
+    unsafe fn on_cpu(&self) {
+        // SAFETY: as the caller promised.
+        unsafe { self.output.slice_mut(1)[0] = twin::<R>(self.input.slice(self.length.get())) };
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let &Self { input, output, length, .. } = self;
+        let temp = ReduceTemp::<R>::new(self.temp, length.most());
+        let args = ReduceArgs { input, output, length, partials: temp.partials, done: temp.done };
+        // SAFETY: as the caller promised; a block a tile.
+        unsafe {
+            gpu.clear(temp.done, size_of::<u32>())?;
+            gpu.launch_primitive::<reduce::Reduce<R>>(tiles::<R>(length.most()), args)
+        }
+    }
+}

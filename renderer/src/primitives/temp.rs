@@ -1,0 +1,75 @@
+//! Temporary memory of primitives.
+
+use device::primitives::Ptr;
+
+use crate::backend::{Backend, Buffer, Error};
+
+/// Pieces begin at multiples of so many bytes.
+const ALIGNMENT: usize = 256;
+
+/// Memory for what primitives need while they work. It may be used by one after the other, of the same back end, and holds
+/// nothing between them.
+pub struct Temp<B: Backend> {
+    words: B::Buf<u64>,
+}
+
+impl<B: Backend> Temp<B> {
+    /// At least `bytes` bytes.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn new(backend: &mut B, bytes: usize) -> Result<Self, Error> {
+        Ok(Self { words: backend.zeroed("temporary memory of primitives", bytes.div_ceil(8))? })
+    }
+
+    /// How much there is.
+    pub fn bytes(&self) -> usize {
+        self.words.len() * 8
+    }
+
+    /// Makes room for `bytes` bytes, if there is less.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub fn reserve(&mut self, backend: &mut B, bytes: usize) -> Result<(), Error> {
+        if self.bytes() < bytes {
+            *self = Self::new(backend, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Its address, if there are `bytes` bytes.
+    pub(super) fn lower(&mut self, doing: &str, bytes: usize) -> Result<Ptr<u8>, Error> {
+        if self.bytes() < bytes {
+            let reason = format!("there are {} of {bytes} bytes of temporary memory", self.bytes());
+            return Err(Error { doing: doing.to_owned(), reason });
+        }
+        Ok(Ptr::new(self.words.ptr().cast()))
+    }
+}
+
+/// Pieces of temporary memory, one after the other. Made twice: from nothing, to know how large they are, and from an
+/// address.
+pub(super) struct Pieces {
+    start: Ptr<u8>,
+    bytes: usize,
+}
+
+impl Pieces {
+    pub(super) fn new(start: Ptr<u8>) -> Self {
+        Self { start, bytes: 0 }
+    }
+
+    /// Room for `n` elements.
+    pub(super) fn take<T>(&mut self, n: usize) -> Ptr<T> {
+        const { assert!(align_of::<T>() <= ALIGNMENT) };
+        let begin = self.bytes.next_multiple_of(ALIGNMENT);
+        self.bytes = begin + n * size_of::<T>();
+        Ptr::new(self.start.at(0).wrapping_add(begin).cast())
+    }
+
+    /// Bytes up to the end of the last one.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
