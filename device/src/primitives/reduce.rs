@@ -6,7 +6,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Element, Kernel, Length, Max, Min, Operator, Ptr, Sum, WARP};
+use super::{Element, Entry, Kernel, Length, Max, Min, Operator, Ptr, Sum, WARP};
 
 /// What many elements become. It commutes: `combine(a, b)` is `combine(b, a)`.
 pub trait Reduction: 'static {
@@ -166,6 +166,19 @@ pub struct ReduceArgs<I, V, O> {
 impl<R: Reduction> Reduce<R> {
     /// Elements of a tile.
     pub const TILE: u32 = Self::BLOCK * 4 * QUADS;
+}
+
+/// A reduction that there is a kernel for.
+pub trait Reducible: Reduction {
+    /// That kernel.
+    type Reduce: Kernel<Args = ReduceArgs<Self::Item, Self::Value, Self::Output>> + Entry;
+}
+
+impl<R: Reduction> Reducible for R
+where
+    Reduce<R>: Entry,
+{
+    type Reduce = Reduce<R>;
 }
 
 impl<R: Reduction> Kernel for Reduce<R> {

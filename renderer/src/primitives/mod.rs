@@ -27,11 +27,11 @@ mod reduce;
 mod scan;
 mod temp;
 
-pub use device::primitives::reduce::{ArgMax, Mean, Reduction};
-pub use device::primitives::scan::Bounds;
+pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
+pub use device::primitives::scan::{Bounds, Scannable};
 pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
 pub use reduce::Reduce;
-pub use scan::Scan;
+pub use scan::{Form, Scan};
 pub use temp::Temp;
 
 use crate::backend::cpu::Cpu;

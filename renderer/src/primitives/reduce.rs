@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use device::primitives::reduce::{self, ReduceArgs, Reduction, twin};
-use device::primitives::{Entry, Ptr};
+use device::primitives::Ptr;
+use device::primitives::reduce::{self, ReduceArgs, Reducible, Reduction, twin};
 
 use super::temp::Pieces;
 use super::{Length, Primitives, Temp, Work, kernels, room};
@@ -11,10 +11,16 @@ use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
 /// Reduces everything to one value. The same elements give the same bits, on every machine.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct Reduce<R>(PhantomData<R>);
 
-type Args<R> = ReduceArgs<<R as Reduction>::Item, <R as Reduction>::Value, <R as Reduction>::Output>;
+impl<R> Clone for Reduce<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Reduce<R> {}
 
 impl<R> Default for Reduce<R> {
     fn default() -> Self {
@@ -22,10 +28,7 @@ impl<R> Default for Reduce<R> {
     }
 }
 
-impl<R: Reduction> Reduce<R>
-where
-    reduce::Reduce<R>: Entry<Args = Args<R>>,
-{
+impl<R: Reducible> Reduce<R> {
     /// Bytes of temporary memory for at most so many elements.
     pub fn temp_bytes(&self, most: u32) -> usize {
         ReduceTemp::<R>::new(Ptr::NULL, most).bytes
@@ -83,10 +86,7 @@ struct ReduceWork<R: Reduction> {
     temp: Ptr<u8>,
 }
 
-impl<R: Reduction> Work for ReduceWork<R>
-where
-    reduce::Reduce<R>: Entry<Args = Args<R>>,
-{
+impl<R: Reducible> Work for ReduceWork<R> {
     unsafe fn on_cpu(&self) {
         // SAFETY: as the caller promised.
         unsafe { self.output.slice_mut(1)[0] = twin::<R>(self.input.slice(self.length.get())) };
@@ -99,7 +99,7 @@ where
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
             gpu.clear(temp.done, size_of::<u32>())?;
-            gpu.launch_primitive::<reduce::Reduce<R>>(tiles::<R>(length.most()), args)
+            gpu.launch_primitive::<R::Reduce>(tiles::<R>(length.most()), args)
         }
     }
 }

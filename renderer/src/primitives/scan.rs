@@ -2,38 +2,83 @@
 
 use std::marker::PhantomData;
 
-use device::primitives::scan::{Bounds, LookBack, LookBackArgs, twin};
-use device::primitives::{Entry, Operator, Ptr};
+use device::primitives::scan::{
+    AddArgs, Blelloch, BlellochArgs, Bounds, HillisSteeleArgs, LookBackArgs, PartialsArgs, Scannable, TILE,
+    TileScanArgs, TileSumsArgs, twin,
+};
+use device::primitives::{Kernel, Ptr};
 
 use super::temp::Pieces;
 use super::{Length, Primitives, Temp, Work, kernels, room};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
-/// Combines each element with all before it. Sums of `f32` may differ in their last bits from one run to the next.
-#[derive(Debug, Clone, Copy)]
+/// Combines each element with all before it.
+#[derive(Debug)]
 pub struct Scan<O> {
     bounds: Bounds,
+    form: Form,
     operator: PhantomData<O>,
 }
 
-impl<O: Operator> Scan<O>
-where
-    LookBack<O>: Entry<Args = LookBackArgs<O::Value>>,
-{
+impl<O> Clone for Scan<O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Scan<O> {}
+
+/// How a GPU scans. All give the same results; but sums of `f32` are rounded in another order, and that of
+/// [`Form::LookBack`] may differ from one run to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// In a single pass, by decoupled look-back: reads and writes each element once.
+    #[default]
+    LookBack,
+    /// In three phases: sums of tiles, their scan, tiles. Reads each element twice.
+    ThreePhase,
+    /// Up-sweep and down-sweep of trees, level by level: work-efficient.
+    Blelloch,
+    /// log₂ n steps over everything: step-efficient.
+    HillisSteele,
+}
+
+impl Form {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::LookBack, Self::ThreePhase, Self::Blelloch, Self::HillisSteele];
+}
+
+impl<O: Scannable> Scan<O> {
+    /// A scan.
+    pub fn new(bounds: Bounds) -> Self {
+        Self { bounds, form: Form::LookBack, operator: PhantomData }
+    }
+
     /// Of the elements before each one.
     pub fn exclusive() -> Self {
-        Self { bounds: Bounds::Exclusive, operator: PhantomData }
+        Self::new(Bounds::Exclusive)
     }
 
     /// Of the elements up to and with each one.
     pub fn inclusive() -> Self {
-        Self { bounds: Bounds::Inclusive, operator: PhantomData }
+        Self::new(Bounds::Inclusive)
+    }
+
+    /// The same, in another way.
+    pub fn in_form(self, form: Form) -> Self {
+        Self { form, ..self }
     }
 
     /// Bytes of temporary memory for at most so many elements.
     pub fn temp_bytes(&self, most: u32) -> usize {
-        LookBackTemp::new::<O>(Ptr::NULL, most).bytes
+        let start = Ptr::NULL;
+        match self.form {
+            Form::LookBack => LookBackTemp::new::<O>(start, most).bytes,
+            Form::ThreePhase => tiles(most) as usize * size_of::<O::Value>(),
+            Form::Blelloch => levels::<O>(start, most).1,
+            Form::HillisSteele => most as usize * size_of::<O::Value>(),
+        }
     }
 
     /// Queues the scan of `input` into `output`.
@@ -55,11 +100,15 @@ where
             output: room::<B, _>(DOING, "output", output, most)?,
             length: length.lower(DOING)?,
             temp: temp.lower(DOING, self.temp_bytes(most))?,
-            bounds: self.bounds,
+            scan: *self,
         };
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
     }
+}
+
+fn tiles(most: u32) -> u32 {
+    most.div_ceil(TILE)
 }
 
 struct LookBackTemp {
@@ -69,42 +118,120 @@ struct LookBackTemp {
 }
 
 impl LookBackTemp {
-    fn new<O: Operator>(start: Ptr<u8>, most: u32) -> Self {
+    fn new<O: Scannable>(start: Ptr<u8>, most: u32) -> Self {
         let mut pieces = Pieces::new(start);
-        let tiles = pieces.take(most.div_ceil(LookBack::<O>::TILE) as usize * LookBack::<O>::WORDS);
         let ticket = pieces.take(1);
+        let tiles = pieces.take(tiles(most) as usize * (size_of::<O::Value>() / 4));
         Self { tiles, ticket, bytes: pieces.bytes() }
     }
 }
 
-struct ScanWork<O: Operator> {
+/// Of each level of Blelloch's scan, its elements and where the sums of its tiles go; and the bytes of all sums.
+fn levels<O: Scannable>(start: Ptr<u8>, most: u32) -> (Vec<(u32, Ptr<O::Value>)>, usize) {
+    let mut pieces = Pieces::new(start);
+    let mut levels = Vec::new();
+    let mut n = most;
+    while n > 0 {
+        let tiles = n.div_ceil(Blelloch::<O>::TILE);
+        levels.push((n, pieces.take(tiles as usize)));
+        n = if tiles > 1 { tiles } else { 0 };
+    }
+    (levels, pieces.bytes())
+}
+
+struct ScanWork<O: Scannable> {
     input: Ptr<O::Value>,
     output: Ptr<O::Value>,
     length: kernels::Length,
     temp: Ptr<u8>,
-    bounds: Bounds,
+    scan: Scan<O>,
 }
 
-impl<O: Operator> Work for ScanWork<O>
-where
-    LookBack<O>: Entry<Args = LookBackArgs<O::Value>>,
-{
+impl<O: Scannable> Work for ScanWork<O> {
     unsafe fn on_cpu(&self) {
         // SAFETY: as the caller promised.
         unsafe {
             let n = self.length.get();
-            twin::<O>(self.bounds, self.input.slice(n), self.output.slice_mut(n));
+            twin::<O>(self.scan.bounds, self.input.slice(n), self.output.slice_mut(n));
         }
     }
 
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        let &Self { input, output, length, bounds, .. } = self;
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self.scan.form {
+                Form::LookBack => self.look_back(gpu),
+                Form::ThreePhase => self.three_phase(gpu),
+                Form::Blelloch => self.blelloch(gpu),
+                Form::HillisSteele => self.hillis_steele(gpu),
+            }
+        }
+    }
+}
+
+// SAFETY, of every launch below: memory is as the caller of `on_gpu` promised, the temporary memory as large as
+// `temp_bytes` says for the form, and the grid as the kernel documents.
+impl<O: Scannable> ScanWork<O> {
+    unsafe fn look_back(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let &Self { input, output, length, scan: Scan { bounds, .. }, .. } = self;
         let temp = LookBackTemp::new::<O>(self.temp, length.most());
         let args = LookBackArgs { input, output, length, tiles: temp.tiles, ticket: temp.ticket, bounds };
-        // SAFETY: as the caller promised; a block a tile.
+        // SAFETY: as above.
         unsafe {
             gpu.clear(self.temp, temp.bytes)?;
-            gpu.launch_primitive::<LookBack<O>>(length.most().div_ceil(LookBack::<O>::TILE), args)
+            gpu.launch_primitive::<O::LookBack>(tiles(length.most()), args)
         }
+    }
+
+    unsafe fn three_phase(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let &Self { input, output, length, scan: Scan { bounds, .. }, .. } = self;
+        let (tiles, sums) = (tiles(length.most()), self.temp.cast());
+        // SAFETY: as above.
+        unsafe {
+            gpu.launch_primitive::<O::TileSums>(tiles, TileSumsArgs { input, length, sums })?;
+            gpu.launch_primitive::<O::Partials>(tiles.min(1), PartialsArgs { length, sums })?;
+            gpu.launch_primitive::<O::TileScan>(tiles, TileScanArgs { input, output, length, sums, bounds })
+        }
+    }
+
+    unsafe fn blelloch(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let length = self.length;
+        let (levels, _) = levels::<O>(self.temp, length.most());
+        // The sums of a level's tiles are what the next level scans, in their place.
+        let mut level_of = (self.input, self.output, self.scan.bounds);
+        let mut outputs = Vec::with_capacity(levels.len());
+        for (level, &(n, sums)) in (0..).zip(&levels) {
+            let (input, output, bounds) = level_of;
+            let args = BlellochArgs { input, output, length, level, sums, bounds };
+            // SAFETY: as above.
+            unsafe { gpu.launch_primitive::<O::Blelloch>(n.div_ceil(Blelloch::<O>::TILE), args)? };
+            outputs.push(output);
+            level_of = (sums, sums, Bounds::Exclusive);
+        }
+        for (level, (&(n, sums), output)) in levels.iter().zip(outputs).enumerate().rev().skip(1) {
+            let args = AddArgs { output, length, level: level as u32, sums };
+            // SAFETY: as above.
+            unsafe { gpu.launch_primitive::<O::Add>(n.div_ceil(<O::Add as Kernel>::BLOCK), args)? };
+        }
+        Ok(())
+    }
+
+    unsafe fn hillis_steele(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let length = self.length;
+        let shift = (self.scan.bounds == Bounds::Exclusive).then_some(0);
+        // At least one step, which moves everything to the output.
+        let steps = length.most().next_power_of_two().trailing_zeros().max(1);
+        let distances: Vec<_> = shift.into_iter().chain((0..steps).map(|k| 1 << k)).collect();
+        let blocks = length.most().div_ceil(<O::HillisSteele as Kernel>::BLOCK);
+        let mut from = self.input;
+        for (step, distance) in (1..).zip(&distances) {
+            // To and fro, so that the last step writes the output.
+            let to = if (distances.len() - step) % 2 == 0 { self.output } else { self.temp.cast() };
+            let args = HillisSteeleArgs { from, to, length, distance: *distance };
+            // SAFETY: as above.
+            unsafe { gpu.launch_primitive::<O::HillisSteele>(blocks, args)? };
+            from = to;
+        }
+        Ok(())
     }
 }

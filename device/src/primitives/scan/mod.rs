@@ -1,10 +1,18 @@
-//! Prefix sums of any associative operator.
+//! Prefix sums of any associative operator, in the four forms of the literature.
 
+mod blelloch;
+mod hillis_steele;
 mod look_back;
+mod three_phase;
+#[cfg(target_arch = "nvptx64")]
+mod tile;
 
+pub use blelloch::{Add, AddArgs, Blelloch, BlellochArgs};
+pub use hillis_steele::{HillisSteele, HillisSteeleArgs};
 pub use look_back::{LookBack, LookBackArgs};
+pub use three_phase::{Partials, PartialsArgs, TileScan, TileScanArgs, TileSums, TileSumsArgs};
 
-use super::Operator;
+use super::{Entry, Kernel, Operator};
 
 /// Which elements before and with an element its result combines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +22,52 @@ pub enum Bounds {
     Exclusive,
     /// Those up to and with it.
     Inclusive,
+}
+
+/// Rows of a tile: 4 × 32 elements of a warp each.
+const ROWS: usize = 4;
+
+/// Threads of a block that scans a tile.
+const BLOCK: u32 = 256;
+
+/// Elements of a tile of the single-pass and of the three-phase scan.
+pub const TILE: u32 = BLOCK * 4 * ROWS as u32;
+
+/// An operator that there are kernels for.
+pub trait Scannable: Operator {
+    /// The scan in a single pass.
+    type LookBack: Kernel<Args = LookBackArgs<Self::Value>> + Entry;
+    /// The first phase of three.
+    type TileSums: Kernel<Args = TileSumsArgs<Self::Value>> + Entry;
+    /// The second phase of three.
+    type Partials: Kernel<Args = PartialsArgs<Self::Value>> + Entry;
+    /// The third phase of three.
+    type TileScan: Kernel<Args = TileScanArgs<Self::Value>> + Entry;
+    /// The work-efficient scan of tiles.
+    type Blelloch: Kernel<Args = BlellochArgs<Self::Value>> + Entry;
+    /// What is before tiles, added to them.
+    type Add: Kernel<Args = AddArgs<Self::Value>> + Entry;
+    /// One step of the step-efficient scan.
+    type HillisSteele: Kernel<Args = HillisSteeleArgs<Self::Value>> + Entry;
+}
+
+impl<O: Operator> Scannable for O
+where
+    LookBack<O>: Entry,
+    TileSums<O>: Entry,
+    Partials<O>: Entry,
+    TileScan<O>: Entry,
+    Blelloch<O>: Entry,
+    Add<O>: Entry,
+    HillisSteele<O>: Entry,
+{
+    type LookBack = LookBack<O>;
+    type TileSums = TileSums<O>;
+    type Partials = Partials<O>;
+    type TileScan = TileScan<O>;
+    type Blelloch = Blelloch<O>;
+    type Add = Add<O>;
+    type HillisSteele = HillisSteele<O>;
 }
 
 /// The sequential scan: the twin of all forms.

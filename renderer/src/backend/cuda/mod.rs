@@ -226,7 +226,7 @@ impl Cuda {
     ///
     /// # Safety
     /// The pointers in `args` are as the kernel documents, and so is the number of blocks.
-    pub unsafe fn launch_primitive<K: primitives::Entry>(
+    pub unsafe fn launch_primitive<K: primitives::Kernel + primitives::Entry>(
         &mut self,
         blocks: u32,
         args: K::Args,
