@@ -6,8 +6,10 @@
 //! | function | instruction | for |
 //! |---|---|---|
 //! | [`ldg`] | `ld.global.nc` | data that nothing writes while the kernel runs |
+//! | [`ld`] | `ld.global` | data that somebody may write |
 //! | [`ldcs`] | `ld.global.cs` | data read once |
 //! | [`ldcg`] | `ld.global.cg` | data that other multiprocessors write: skips the L1 cache |
+//! | [`st`] | `st.global` | data |
 //! | [`stcs`] | `st.global.cs` | data not read again soon |
 //! | [`stcg`] | `st.global.cg` | data that other multiprocessors read: stays in L2 |
 
@@ -116,6 +118,11 @@ load! {
 }
 
 load! {
+    /// Reads, through all caches.
+    ld, "ld.global", readonly
+}
+
+load! {
     /// Reads data that is not needed again: first to leave the cache.
     ldcs, "ld.global.cs", readonly
 }
@@ -124,6 +131,11 @@ load! {
     /// Reads from L2, past the L1 cache, which other multiprocessors' writes do not reach. Not for
     /// polling: the compiler may merge two reads. [`atomic`](crate::atomic) has loads for that.
     ldcg, "ld.global.cg", readonly
+}
+
+store! {
+    /// Writes, through all caches.
+    st, "st.global"
 }
 
 store! {

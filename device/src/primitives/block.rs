@@ -31,17 +31,17 @@ pub(super) unsafe fn load_rows<T: Element, const ROWS: usize>(
     let first = tile + first_of::<ROWS>();
     let mut rows = [[other; 4]; ROWS];
     if n - tile >= ROWS as u32 * 4 * thread::block_dim_x() {
-        for (k, row) in rows.iter_mut().enumerate() {
+        for k in 0..ROWS {
             // SAFETY: the tile is full.
-            *row = unsafe { mem::ldg(input.at(first + 128 * k as u32).cast::<Quad<T>>()) }.0;
+            rows[k] = unsafe { mem::ldg(input.at(first + 128 * k as u32).cast::<Quad<T>>()) }.0;
         }
     } else {
-        for (k, row) in rows.iter_mut().enumerate() {
-            for (j, x) in row.iter_mut().enumerate() {
+        for k in 0..ROWS {
+            for j in 0..4 {
                 let i = first + 128 * k as u32 + j as u32;
                 if i < n {
                     // SAFETY: just checked.
-                    *x = unsafe { input.at(i).read() };
+                    rows[k][j] = unsafe { input.load_constant(i) };
                 }
             }
         }
@@ -62,17 +62,17 @@ pub(super) unsafe fn store_rows<T: Element, const ROWS: usize>(
 ) {
     let first = tile + first_of::<ROWS>();
     if n - tile >= ROWS as u32 * 4 * thread::block_dim_x() {
-        for (k, row) in rows.iter().enumerate() {
+        for k in 0..ROWS {
             // SAFETY: the tile is full.
-            unsafe { output.at(first + 128 * k as u32).cast::<Quad<T>>().write(Quad(*row)) };
+            unsafe { mem::st(output.at(first + 128 * k as u32).cast(), Quad(rows[k])) };
         }
     } else {
-        for (k, row) in rows.iter().enumerate() {
-            for (j, x) in row.iter().enumerate() {
+        for k in 0..ROWS {
+            for j in 0..4 {
                 let i = first + 128 * k as u32 + j as u32;
                 if i < n {
                     // SAFETY: just checked.
-                    unsafe { output.at(i).write(*x) };
+                    unsafe { output.store(i, rows[k][j]) };
                 }
             }
         }

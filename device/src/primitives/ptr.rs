@@ -39,6 +39,48 @@ impl<T> Ptr<T> {
         self.0.wrapping_add(i as usize)
     }
 
+    /// Reads element `i`, which nothing writes while the kernel runs.
+    ///
+    /// # Safety
+    /// It is there, in global memory.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) unsafe fn load_constant(self, i: u32) -> T
+    where
+        T: Copy,
+    {
+        // SAFETY: as the caller promised.
+        unsafe { cuda_std::mem::ldg(self.at(i)) }
+    }
+
+    /// Reads element `i`.
+    ///
+    /// # Safety
+    /// It is there, in global memory.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) unsafe fn load(self, i: u32) -> T
+    where
+        T: Copy,
+    {
+        // SAFETY: as the caller promised.
+        unsafe { cuda_std::mem::ld(self.at(i)) }
+    }
+
+    /// Writes element `i`.
+    ///
+    /// # Safety
+    /// It is there, in global memory, and this thread's.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    pub(super) unsafe fn store(self, i: u32, value: T)
+    where
+        T: Copy,
+    {
+        // SAFETY: as the caller promised.
+        unsafe { cuda_std::mem::st(self.at(i), value) }
+    }
+
     /// The same address, of another type.
     #[inline(always)]
     pub const fn cast<U>(self) -> Ptr<U> {
@@ -106,7 +148,13 @@ impl Length {
             return self.most;
         }
         // SAFETY: as the caller promised.
-        let count = unsafe { self.count.at(0).read() };
+        let count = unsafe {
+            #[cfg(target_arch = "nvptx64")]
+            let count = self.count.load_constant(0);
+            #[cfg(not(target_arch = "nvptx64"))]
+            let count = self.count.at(0).read();
+            count
+        };
         if count < self.most { count } else { self.most }
     }
 }

@@ -252,7 +252,7 @@ mod gpu {
             let value = block::<R>(of_tile::<R>(args.input, tile * Reduce::<R>::TILE, n));
             let is_last = shared_array![bool; 1];
             if thread::thread_idx_x() == 0 {
-                args.partials.at(tile).write(value);
+                args.partials.store(tile, value);
                 thread::device_fence();
                 is_last.write(atomic::device::add_u32(args.done.at(0), 1) + 1 == tiles.max(1));
             }
@@ -261,7 +261,7 @@ mod gpu {
                 thread::device_fence();
                 let value = block::<R>(of_partials::<R>(args.partials, tiles));
                 if thread::thread_idx_x() == 0 {
-                    args.output.at(0).write(R::finish(value, n));
+                    args.output.store(0, R::finish(value, n));
                 }
             }
         }
@@ -288,7 +288,7 @@ mod gpu {
                     let i = first + k * Reduce::<R>::BLOCK * 4 + j as u32;
                     if i < n {
                         // SAFETY: just checked.
-                        *sum = R::combine(*sum, R::of(unsafe { input.at(i).read() }, i));
+                        *sum = R::combine(*sum, R::of(unsafe { input.load(i) }, i));
                     }
                 }
             }
@@ -302,7 +302,7 @@ mod gpu {
         let mut i = thread::thread_idx_x();
         while i < tiles {
             // SAFETY: every tile has written its value before the fence.
-            sum = R::combine(sum, unsafe { partials.at(i).read_volatile() });
+            sum = R::combine(sum, unsafe { mem::ldcg(partials.at(i)) });
             i += Reduce::<R>::BLOCK;
         }
         sum

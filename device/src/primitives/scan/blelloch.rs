@@ -112,8 +112,7 @@ mod gpu {
             }
             let at = |i: u32| tile.add(padded(i) as usize);
             let own = [thread, thread + Blelloch::<O>::BLOCK];
-            let values =
-                own.map(|i| if begin + i < n { args.input.at(begin + i).read() } else { O::IDENTITY });
+            let values = own.map(|i| if begin + i < n { args.input.load(begin + i) } else { O::IDENTITY });
             at(own[0]).write(values[0]);
             at(own[1]).write(values[1]);
 
@@ -132,7 +131,7 @@ mod gpu {
             thread::sync_threads();
             let root = at(Blelloch::<O>::TILE - 1);
             if thread == 0 {
-                args.sums.at(thread::block_idx_x()).write(root.read());
+                args.sums.store(thread::block_idx_x(), root.read());
                 root.write(O::IDENTITY);
             }
 
@@ -155,7 +154,7 @@ mod gpu {
                 let with = O::combine(before, value);
                 if begin + i < n {
                     let result = if matches!(args.bounds, Bounds::Inclusive) { with } else { before };
-                    args.output.at(begin + i).write(result);
+                    args.output.store(begin + i, result);
                 }
             }
         }
@@ -174,7 +173,7 @@ mod gpu {
         unsafe {
             if i < of_level::<O>(args.length, args.level) {
                 let output = args.output.at(i);
-                let before = args.sums.at(i / Blelloch::<O>::TILE).read();
+                let before = args.sums.load(i / Blelloch::<O>::TILE);
                 output.write(O::combine(before, output.read()));
             }
         }

@@ -39,11 +39,11 @@ impl<O: Operator> Kernel for HillisSteele<O> {
             }
             let value = match distance {
                 0 if i == 0 => O::IDENTITY,
-                0 => from.at(i - 1).read(),
-                _ if i < distance => from.at(i).read(),
-                _ => O::combine(from.at(i - distance).read(), from.at(i).read()),
+                0 => from.load(i - 1),
+                _ if i < distance => from.load(i),
+                _ => O::combine(from.load(i - distance), from.load(i)),
             };
-            to.at(i).write(value);
+            to.store(i, value);
         }
     }
 }

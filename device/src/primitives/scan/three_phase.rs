@@ -114,7 +114,7 @@ mod gpu {
             }
             let tile = Tile::<O>::load(args.input, index * TILE, n, totals);
             if thread::thread_idx_x() == 0 {
-                args.sums.at(index).write(tile.sum);
+                args.sums.store(index, tile.sum);
             }
         }
     }
@@ -130,12 +130,12 @@ mod gpu {
             let mut begin = 0;
             while begin < tiles {
                 let i = begin + thread::thread_idx_x();
-                let value = if i < tiles { args.sums.at(i).read() } else { O::IDENTITY };
+                let value = if i < tiles { args.sums.load(i) } else { O::IDENTITY };
                 let (before_lane, of_warp) = scan_warp::<O>(value);
                 let (before_warp, sum) = scan_warps::<O>(of_warp, totals, block / WARP);
                 if i < tiles {
                     let in_block = O::combine(before_warp, before_lane);
-                    args.sums.at(i).write(O::combine(before, in_block));
+                    args.sums.store(i, O::combine(before, in_block));
                 }
                 before = O::combine(before, sum);
                 begin += block;
@@ -154,7 +154,7 @@ mod gpu {
             if index * TILE >= n {
                 return;
             }
-            let before = args.sums.at(index).read();
+            let before = args.sums.load(index);
             let tile = Tile::<O>::load(args.input, index * TILE, n, totals);
             tile.store(args.output, index * TILE, n, before, args.bounds);
         }

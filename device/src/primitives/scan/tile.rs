@@ -53,11 +53,11 @@ impl<O: Operator> Tile<O> {
         before: O::Value,
         bounds: Bounds,
     ) {
-        for (row, before_quad) in self.rows.iter_mut().zip(self.before) {
-            let mut sum = O::combine(before, before_quad);
-            for x in row {
-                let next = O::combine(sum, *x);
-                *x = if matches!(bounds, Bounds::Inclusive) { next } else { sum };
+        for k in 0..ROWS {
+            let mut sum = O::combine(before, self.before[k]);
+            for j in 0..4 {
+                let next = O::combine(sum, self.rows[k][j]);
+                self.rows[k][j] = if matches!(bounds, Bounds::Inclusive) { next } else { sum };
                 sum = next;
             }
         }
