@@ -2,5 +2,9 @@
 
 #[path = "primitives/reduce.rs"]
 mod reduce;
+#[path = "primitives/run_length.rs"]
+mod run_length;
 #[path = "primitives/scan.rs"]
 mod scan;
+#[path = "primitives/select.rs"]
+mod select;

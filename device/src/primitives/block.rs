@@ -1,8 +1,10 @@
 //! What the threads of a block do together: tiles of memory in rows of quads, sums over a block, scans over a block.
 
+use core::array;
+
 use cuda_std::{mem, thread, warp};
 
-use super::{Element, Operator, Ptr, Quad, WARP};
+use super::{Element, Operator, Ptr, Quad, Sum, WARP};
 
 /// This thread's warp in its block.
 #[inline(always)]
@@ -115,5 +117,36 @@ pub(super) unsafe fn scan_warps<O: Operator>(
         let of_lane = if lane < warps { totals.add(lane as usize).read() } else { O::IDENTITY };
         let (before, total) = scan_warp::<O>(of_lane);
         (warp::shuffle_idx(warp::FULL_MASK, before, warp_id()), total)
+    }
+}
+
+/// How many bits are set in a tile before each of this thread's quads, and in all, given a bit for each element of them.
+/// The block must synchronise before `totals` is used again.
+///
+/// # Safety
+/// All threads of the block call this together; `totals` is shared memory for a word a warp, `warps` of them, ≤ 32.
+#[inline(always)]
+pub(super) unsafe fn ranks<const ROWS: usize>(
+    bits: &[u32; ROWS],
+    totals: *mut u32,
+    warps: u32,
+) -> ([u32; ROWS], u32) {
+    const { assert!(ROWS <= 4, "a word has four bytes") };
+    // A byte a row: of 128 elements in a row of a warp, no count is more than that.
+    let mut counts = 0;
+    for k in 0..ROWS {
+        counts |= bits[k].count_ones() << (8 * k);
+    }
+    // SAFETY: as the caller promised.
+    unsafe {
+        let (before, all) = scan_warp::<Sum<u32>>(counts);
+        let mut of_warp = 0;
+        let in_warp: [u32; ROWS] = array::from_fn(|k| {
+            let before = of_warp + (before >> (8 * k) & 0xff);
+            of_warp += all >> (8 * k) & 0xff;
+            before
+        });
+        let (before_warp, of_tile) = scan_warps::<Sum<u32>>(of_warp, totals, warps);
+        (in_warp.map(|before| before_warp + before), of_tile)
     }
 }

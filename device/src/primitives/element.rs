@@ -66,6 +66,21 @@ impl Element for f32 {
         self + other
     }
 
+    /// One instruction on a GPU, which has these rules.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    fn least(self, other: Self) -> Self {
+        self.min(other)
+    }
+
+    /// As [`Element::least`] of a GPU.
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    fn greatest(self, other: Self) -> Self {
+        self.max(other)
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     fn least(self, other: Self) -> Self {
         if self < other || (self == other && self.is_sign_negative()) || other.is_nan() {
@@ -75,6 +90,7 @@ impl Element for f32 {
         }
     }
 
+    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     fn greatest(self, other: Self) -> Self {
         if self > other || (self == other && self.is_sign_positive()) || other.is_nan() {

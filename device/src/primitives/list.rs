@@ -118,6 +118,32 @@ macro_rules! for_each_primitive {
             scan_blelloch_affine: scan::Blelloch<Affine>;
             scan_add_affine: scan::Add<Affine>;
             scan_hillis_steele_affine: scan::HillisSteele<Affine>;
+            compact_flagged_4: select::Select<select::Flagged<u32>, false>;
+            partition_flagged_4: select::Select<select::Flagged<u32>, true>;
+            count_flagged_4: select::Count<select::Flagged<u32>>;
+            compact_flagged_8: select::Select<select::Flagged<u64>, false>;
+            partition_flagged_8: select::Select<select::Flagged<u64>, true>;
+            count_flagged_8: select::Count<select::Flagged<u64>>;
+            compact_flagged_16: select::Select<select::Flagged<Quad<u32>>, false>;
+            partition_flagged_16: select::Select<select::Flagged<Quad<u32>>, true>;
+            count_flagged_16: select::Count<select::Flagged<Quad<u32>>>;
+            compact_indices: select::Select<select::Indices, false>;
+            partition_indices: select::Select<select::Indices, true>;
+            count_indices: select::Count<select::Indices>;
+            compact_below_u32: select::Select<select::If<select::Below<u32>>, false>;
+            partition_below_u32: select::Select<select::If<select::Below<u32>>, true>;
+            count_below_u32: select::Count<select::If<select::Below<u32>>>;
+            compact_below_i32: select::Select<select::If<select::Below<i32>>, false>;
+            partition_below_i32: select::Select<select::If<select::Below<i32>>, true>;
+            count_below_i32: select::Count<select::If<select::Below<i32>>>;
+            compact_below_f32: select::Select<select::If<select::Below<f32>>, false>;
+            partition_below_f32: select::Select<select::If<select::Below<f32>>, true>;
+            count_below_f32: select::Count<select::If<select::Below<f32>>>;
+            compact_below_u64: select::Select<select::If<select::Below<u64>>, false>;
+            partition_below_u64: select::Select<select::If<select::Below<u64>>, true>;
+            count_below_u64: select::Count<select::If<select::Below<u64>>>;
+            run_length_4: run_length::RunLength<u32>;
+            run_length_8: run_length::RunLength<u64>;
         }
     };
 }

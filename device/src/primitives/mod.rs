@@ -15,7 +15,9 @@ mod list;
 mod look_back;
 mod ptr;
 pub mod reduce;
+pub mod run_length;
 pub mod scan;
+pub mod select;
 
 pub use element::{Affine, Element, Exchange, Max, Min, Operator, Sum};
 pub use list::{Entry, KERNELS};

@@ -276,19 +276,20 @@ mod gpu {
                 // SAFETY: the tile is full.
                 unsafe { mem::ldg(input.at(first + k as u32 * Reduce::<R>::BLOCK * 4).cast()) }
             });
-            for (k, Quad(items)) in quads.into_iter().enumerate() {
-                let i = first + k as u32 * Reduce::<R>::BLOCK * 4;
-                for (j, item) in items.into_iter().enumerate() {
+            for k in 0..QUADS {
+                let i = first + k * Reduce::<R>::BLOCK * 4;
+                for j in 0..4 {
+                    let item = quads[k as usize].0[j];
                     sums[j] = R::combine(sums[j], R::of(item, i + j as u32));
                 }
             }
         } else {
             for k in 0..QUADS {
-                for (j, sum) in sums.iter_mut().enumerate() {
+                for j in 0..4 {
                     let i = first + k * Reduce::<R>::BLOCK * 4 + j as u32;
                     if i < n {
                         // SAFETY: just checked.
-                        *sum = R::combine(*sum, R::of(unsafe { input.load(i) }, i));
+                        sums[j] = R::combine(sums[j], R::of(unsafe { input.load_constant(i) }, i));
                     }
                 }
             }

@@ -24,14 +24,19 @@
 use bytemuck::Pod;
 
 mod reduce;
+mod run_length;
 mod scan;
+mod select;
 mod temp;
 
 pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
 pub use device::primitives::scan::{Bounds, Scannable};
+pub use device::primitives::select::{Below, Predicate};
 pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
 pub use reduce::Reduce;
+pub use run_length::{RunBuffers, RunLength};
 pub use scan::{Form, Scan};
+pub use select::Select;
 pub use temp::Temp;
 
 use crate::backend::cpu::Cpu;

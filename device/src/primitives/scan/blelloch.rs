@@ -111,10 +111,11 @@ mod gpu {
                 return;
             }
             let at = |i: u32| tile.add(padded(i) as usize);
-            let own = [thread, thread + Blelloch::<O>::BLOCK];
-            let values = own.map(|i| if begin + i < n { args.input.load(begin + i) } else { O::IDENTITY });
-            at(own[0]).write(values[0]);
-            at(own[1]).write(values[1]);
+            let load = |i| if begin + i < n { args.input.load(begin + i) } else { O::IDENTITY };
+            let (first, second) = (thread, thread + Blelloch::<O>::BLOCK);
+            let (a, b) = (load(first), load(second));
+            at(first).write(a);
+            at(second).write(b);
 
             // Up-sweep: each node of the tree becomes the sum of its two children.
             let mut nodes = Blelloch::<O>::BLOCK;
@@ -149,14 +150,16 @@ mod gpu {
                 nodes *= 2;
             }
             thread::sync_threads();
-            for (i, value) in own.into_iter().zip(values) {
+            let store = |i, value| {
                 let before = at(i).read();
                 let with = O::combine(before, value);
                 if begin + i < n {
                     let result = if matches!(args.bounds, Bounds::Inclusive) { with } else { before };
                     args.output.store(begin + i, result);
                 }
-            }
+            };
+            store(first, a);
+            store(second, b);
         }
     }
 

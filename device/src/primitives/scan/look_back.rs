@@ -29,7 +29,7 @@ pub struct LookBackArgs<T> {
 impl<O: Operator> Kernel for LookBack<O> {
     type Args = LookBackArgs<O::Value>;
     const BLOCK: u32 = super::BLOCK;
-    const BLOCKS: u32 = if size_of::<O::Value>() == 4 { 5 } else { 3 };
+    const BLOCKS: u32 = if size_of::<O::Value>() == 4 { 4 } else { 3 };
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]

@@ -26,8 +26,10 @@ impl<O: Operator> Tile<O> {
         // SAFETY: as the caller promised.
         unsafe {
             let rows: [_; ROWS] = load_rows(input, begin, n, O::IDENTITY);
-            let sums: [_; ROWS] =
-                array::from_fn(|k| scan_warp::<O>(rows[k].into_iter().fold(O::IDENTITY, O::combine)));
+            let sums: [_; ROWS] = array::from_fn(|k| {
+                let [a, b, c, d] = rows[k];
+                scan_warp::<O>(O::combine(O::combine(a, b), O::combine(c, d)))
+            });
             let mut of_warp = O::IDENTITY;
             let in_warp: [_; ROWS] = array::from_fn(|k| {
                 let (before, total) = sums[k];
@@ -36,7 +38,7 @@ impl<O: Operator> Tile<O> {
                 before
             });
             let (before_warp, sum) = scan_warps::<O>(of_warp, totals, BLOCK / WARP);
-            Self { rows, before: in_warp.map(|before| O::combine(before_warp, before)), sum }
+            Self { rows, before: array::from_fn(|k| O::combine(before_warp, in_warp[k])), sum }
         }
     }
 

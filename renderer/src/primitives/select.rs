@@ -1,0 +1,209 @@
+//! Stream compaction and partition.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use device::primitives::select::{Flagged, If, Indices, Predicate, SelectArgs, Selectable, tile, twin};
+use device::primitives::{Ptr, Quad};
+
+use super::temp::Pieces;
+use super::{Length, Primitives, Temp, Work, kernels, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+const DOING: &str = "selecting";
+
+/// Writes the elements that are wanted in their order, and leaves their number in the machine's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Select {
+    rest: bool,
+}
+
+impl Select {
+    /// Only those that are wanted.
+    pub const fn compact() -> Self {
+        Self { rest: false }
+    }
+
+    /// Those that are wanted, and after them the others, also in their order. What tells which are wanted is read twice.
+    pub const fn partition() -> Self {
+        Self { rest: true }
+    }
+
+    /// Bytes of temporary memory for at most so many elements.
+    pub fn temp_bytes(&self, most: u32) -> usize {
+        SelectTemp::new(Ptr::NULL, most).bytes
+    }
+
+    /// Queues the selection of elements whose flag is not zero, into `output`, and of their number into `count`. Elements
+    /// have 4, 8 or 16 bytes.
+    ///
+    /// # Errors
+    /// A buffer is too small, elements have another size, or what the machine says.
+    #[expect(clippy::too_many_arguments, reason = "each is a buffer of its own")]
+    pub fn flagged<B: Primitives, T: Pod + Send + Sync>(
+        &self,
+        backend: &mut B,
+        input: &B::Buf<T>,
+        flags: &B::Buf<u8>,
+        output: &mut B::Buf<T>,
+        count: &mut B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        let most = length.most();
+        let flags = room::<B, _>(DOING, "flags", flags, most)?;
+        let input = room::<B, _>(DOING, "input", input, most)?;
+        let output = room::<B, _>(DOING, "output", output, most)?;
+        let end = self.end(count, length, temp)?;
+        match size_of::<T>() {
+            4 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u32>(flags))),
+            8 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u64>(flags))),
+            16 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<Quad<u32>>(flags))),
+            bytes => {
+                let reason = format!("elements have {bytes} bytes, not 4, 8 or 16");
+                Err(Error { doing: DOING.to_owned(), reason })
+            }
+        }
+    }
+
+    /// As [`Select::flagged`], of the elements' indices.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn indices<B: Primitives>(
+        &self,
+        backend: &mut B,
+        flags: &B::Buf<u8>,
+        output: &mut B::Buf<u32>,
+        count: &mut B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        let most = length.most();
+        let flags = room::<B, _>(DOING, "flags", flags, most)?;
+        let output = room::<B, _>(DOING, "output", output, most)?;
+        let end = self.end(count, length, temp)?;
+        self.queue(backend, end.with(Ptr::NULL, output, Indices { flags }))
+    }
+
+    /// As [`Select::flagged`], of the elements of which `predicate` is true.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    #[expect(clippy::too_many_arguments, reason = "each is a buffer of its own")]
+    pub fn when<B: Primitives, P: Predicate>(
+        &self,
+        backend: &mut B,
+        predicate: P,
+        input: &B::Buf<P::Item>,
+        output: &mut B::Buf<P::Item>,
+        count: &mut B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error>
+    where
+        P::Item: Pod,
+        If<P>: Selectable<Item = P::Item>,
+    {
+        let most = length.most();
+        let input = room::<B, _>(DOING, "input", input, most)?;
+        let output = room::<B, _>(DOING, "output", output, most)?;
+        let end = self.end(count, length, temp)?;
+        self.queue(backend, end.with(input, output, If(predicate)))
+    }
+
+    /// Where the count goes, and what else does not depend on the elements.
+    fn end<B: Primitives>(
+        &self,
+        count: &mut B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<End, Error> {
+        let most = length.most();
+        Ok(End {
+            count: room::<B, _>(DOING, "count", count, 1)?,
+            length: length.lower(DOING)?,
+            temp: SelectTemp::new(temp.lower(DOING, self.temp_bytes(most))?, most),
+        })
+    }
+
+    fn queue<B: Primitives, S: Selectable>(&self, backend: &mut B, args: SelectArgs<S>) -> Result<(), Error> {
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&SelectWork { args, rest: self.rest }) }
+    }
+}
+
+fn flagged<T>(flags: Ptr<u8>) -> Flagged<T> {
+    Flagged { flags, item: PhantomData }
+}
+
+struct End {
+    count: Ptr<u32>,
+    length: kernels::Length,
+    temp: SelectTemp,
+}
+
+impl End {
+    fn with<S: Selectable>(&self, input: Ptr<S::Item>, output: Ptr<S::Item>, selection: S) -> SelectArgs<S> {
+        let SelectTemp { tiles, ticket, .. } = self.temp;
+        SelectArgs { input, output, count: self.count, length: self.length, tiles, ticket, selection }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct SelectTemp {
+    ticket: Ptr<u32>,
+    tiles: Ptr<u64>,
+    bytes: usize,
+}
+
+impl SelectTemp {
+    fn new(start: Ptr<u8>, most: u32) -> Self {
+        let mut pieces = Pieces::new(start);
+        let ticket = pieces.take(1);
+        // For the largest elements, whose tiles are the smallest.
+        let tiles = pieces.take(most.div_ceil(tile::<Quad<u32>>()) as usize);
+        Self { ticket, tiles, bytes: pieces.bytes() }
+    }
+
+    /// Bytes in front that so many tiles use.
+    fn bytes_for(&self, tiles: u32) -> usize {
+        self.tiles.at(tiles).addr() - self.ticket.at(0).addr()
+    }
+}
+
+struct SelectWork<S: Selectable> {
+    args: SelectArgs<S>,
+    rest: bool,
+}
+
+impl<S: Selectable> Work for SelectWork<S> {
+    unsafe fn on_cpu(&self) {
+        let SelectArgs { input, output, count, length, selection, .. } = &self.args;
+        // SAFETY: as the caller promised. Elements may be those of another type of the same size.
+        unsafe {
+            let item = |i| {
+                if S::INDICES { std::mem::transmute_copy(&i) } else { input.at(i).read_unaligned() }
+            };
+            count.at(0).write(twin(selection, item, length.get(), *output, self.rest));
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let args = self.args;
+        let tiles = args.length.most().div_ceil(tile::<S::Item>());
+        let temp = SelectTemp::new(args.ticket.cast(), args.length.most());
+        // SAFETY: as the caller promised; a block a tile.
+        unsafe {
+            gpu.clear(args.ticket, temp.bytes_for(tiles))?;
+            if self.rest {
+                gpu.clear(args.count, size_of::<u32>())?;
+                gpu.launch_primitive::<S::Count>(tiles, args)?;
+                gpu.launch_primitive::<S::Partition>(tiles, args)
+            } else {
+                gpu.launch_primitive::<S::Compact>(tiles.max(1), args)
+            }
+        }
+    }
+}
