@@ -8,8 +8,9 @@
 //! fence. A value of 64 bits takes two such words, valid together once both are in the same state: each state is written
 //! once.
 
-use cuda_std::{atomic, thread, warp};
+use cuda_std::{atomic, shared_array, thread, warp};
 
+use super::block::warp_id;
 use super::{Operator, Ptr, WARP};
 
 /// States of a tile.
@@ -67,41 +68,50 @@ impl Tiles {
         }
     }
 
-    /// Publishes the sum of a tile, and finds out what is before it. The result is right in lane 0 at least.
+    /// Publishes the sum of a tile, and finds out what is before it. Synchronises the block.
+    ///
+    /// Each thread looks at one tile: with a window as wide as tiles are in flight, one look is nearly always enough, where
+    /// that of a single warp takes several, one after the other.
     ///
     /// # Safety
-    /// A whole warp calls this together, one warp a tile, and all tiles before it have begun or will without waiting for
-    /// this one. The words are zeros at the start.
+    /// All threads of the block call this together, a block a tile, and all tiles before it have begun or will without
+    /// waiting for this one. The words are zeros at the start.
     #[inline(always)]
     pub(super) unsafe fn look_back<O: Operator>(self, tile: u32, sum: O::Value) -> O::Value {
-        let lane = warp::lane_id();
+        let values = shared_array![u64; 32].cast::<O::Value>();
+        let completes = shared_array![bool; 32];
+        let (thread, lane, block) = (thread::thread_idx_x(), warp::lane_id(), thread::block_dim_x());
         // SAFETY: as the caller promised.
         unsafe {
-            if tile == 0 {
-                if lane == 0 {
-                    self.publish::<O>(0, sum, PREFIX);
-                }
-                return O::IDENTITY;
-            }
-            if lane == 0 {
-                self.publish::<O>(tile, sum, AGGREGATE);
+            if thread == 0 {
+                self.publish::<O>(tile, sum, if tile == 0 { PREFIX } else { AGGREGATE });
             }
             let mut before = O::IDENTITY;
             let mut end = tile;
             loop {
-                // Lane i looks at the i-th tile before `end`; before the first one there is nothing.
+                // Thread i looks at the i-th tile before `end`; before the first one there is nothing.
                 let (value, state) =
-                    if lane < end { self.wait::<O>(end - 1 - lane) } else { (O::IDENTITY, PREFIX) };
-                let complete = warp::ballot(warp::FULL_MASK, state == PREFIX);
-                let last = complete.trailing_zeros();
-                let value = if lane <= last { value } else { O::IDENTITY };
-                before = O::combine(fold_back::<O>(value), before);
-                if complete != 0 {
+                    if thread < end { self.wait::<O>(end - 1 - thread) } else { (O::IDENTITY, PREFIX) };
+                let (value, complete) = back_to_prefix::<O>(value, state == PREFIX);
+                if lane == 0 {
+                    values.add(warp_id() as usize).write(value);
+                    completes.add(warp_id() as usize).write(complete);
+                }
+                thread::sync_threads();
+                let (value, complete) = if lane < block / WARP {
+                    (values.add(lane as usize).read(), completes.add(lane as usize).read())
+                } else {
+                    (O::IDENTITY, false)
+                };
+                let (value, complete) = back_to_prefix::<O>(value, complete);
+                before = O::combine(value, before);
+                if complete {
                     break;
                 }
-                end -= WARP;
+                end -= block;
+                thread::sync_threads();
             }
-            if lane == 0 {
+            if thread == 0 && tile != 0 {
                 self.publish::<O>(tile, O::combine(before, sum), PREFIX);
             }
             before
@@ -109,21 +119,28 @@ impl Tiles {
     }
 }
 
-/// v₃₁ ∘ … ∘ v₁ ∘ v₀ of the lanes' values, in lane 0.
+/// v_p ∘ … ∘ v₁ ∘ v₀ of the lanes' values, up to the first lane p that is complete, or of all if none is; and whether one
+/// is. The same in all lanes.
+///
+/// # Safety
+/// All 32 lanes call this together.
 #[inline(always)]
-unsafe fn fold_back<O: Operator>(value: O::Value) -> O::Value {
+unsafe fn back_to_prefix<O: Operator>(value: O::Value, complete: bool) -> (O::Value, bool) {
     let lane = warp::lane_id();
-    let mut value = value;
-    let mut distance = 1;
-    while distance < WARP {
-        // SAFETY: all lanes are here.
-        let earlier = unsafe { warp::shuffle_down(warp::FULL_MASK, value, distance) };
-        if lane + distance < WARP {
-            value = O::combine(earlier, value);
+    // SAFETY: as the caller promised.
+    unsafe {
+        let complete = warp::ballot(warp::FULL_MASK, complete);
+        let mut value = if lane <= complete.trailing_zeros() { value } else { O::IDENTITY };
+        let mut distance = 1;
+        while distance < WARP {
+            let earlier = warp::shuffle_down(warp::FULL_MASK, value, distance);
+            if lane + distance < WARP {
+                value = O::combine(earlier, value);
+            }
+            distance *= 2;
         }
-        distance *= 2;
+        (warp::shuffle_idx(warp::FULL_MASK, value, 0), complete != 0)
     }
-    value
 }
 
 /// The number of the tile that this block takes: tiles are taken in their order, so that each tile only waits for tiles

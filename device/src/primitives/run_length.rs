@@ -100,7 +100,7 @@ mod gpu {
     use cuda_std::{mem, shared, shared_array, thread};
 
     use super::*;
-    use crate::primitives::block::{first_of, ranks, warp_id};
+    use crate::primitives::block::{first_of, ranks};
     use crate::primitives::look_back::{Tiles, take_tile};
     use crate::primitives::{Quad, WARP};
 
@@ -144,7 +144,6 @@ mod gpu {
     #[inline(always)]
     pub(super) unsafe fn run<T: Bits>(args: &RunLengthArgs<T>) {
         let totals = shared_array![u32; 32];
-        let before_tile = shared_array![u64; 1];
         let starts = shared::dynamic_shared_mem::<u32>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
@@ -161,21 +160,15 @@ mod gpu {
             let heads = heads(args.input, begin, n);
             let count = compact(&heads, begin, starts, totals);
             thread::sync_threads();
-            if warp_id() == 0 {
-                let last = if count == 0 { 0 } else { starts.add(count as usize - 1).read() };
-                let of_tile = u64::from(count) | u64::from(last) << 32;
-                let before = Tiles::new(args.tiles).look_back::<Runs>(index, of_tile);
-                if thread == 0 {
-                    before_tile.write(before);
-                    if n - begin <= TILE {
-                        let all = Runs::combine(before, of_tile);
-                        args.count.store(0, all as u32);
-                        args.lengths.store(all as u32 - 1, n - (all >> 32) as u32);
-                    }
-                }
+            let last = if count == 0 { 0 } else { starts.add(count as usize - 1).read() };
+            let of_tile = u64::from(count) | u64::from(last) << 32;
+            let before_tile = Tiles::new(args.tiles).look_back::<Runs>(index, of_tile);
+            if thread == 0 && n - begin <= TILE {
+                let all = Runs::combine(before_tile, of_tile);
+                args.count.store(0, all as u32);
+                args.lengths.store(all as u32 - 1, n - (all >> 32) as u32);
             }
-            thread::sync_threads();
-            let before = before_tile.read() as u32;
+            let before = before_tile as u32;
             let mut i = thread;
             while i < count {
                 let start = starts.add(i as usize).read();
@@ -183,11 +176,8 @@ mod gpu {
                 args.values.store(before + i, args.input.load_constant(start));
                 // A run ends where the next one starts.
                 if before + i > 0 {
-                    let last = if i == 0 {
-                        (before_tile.read() >> 32) as u32
-                    } else {
-                        starts.add(i as usize - 1).read()
-                    };
+                    let last =
+                        if i == 0 { (before_tile >> 32) as u32 } else { starts.add(i as usize - 1).read() };
                     args.lengths.store(before + i - 1, start - last);
                 }
                 i += BLOCK;

@@ -283,7 +283,7 @@ mod gpu {
     use cuda_std::{atomic, mem, shared, shared_array, thread, warp};
 
     use super::*;
-    use crate::primitives::block::{first_of, ranks, warp_id};
+    use crate::primitives::block::{first_of, ranks};
     use crate::primitives::look_back::{Tiles, take_tile};
     use crate::primitives::{Quad, Sum, WARP};
 
@@ -346,7 +346,6 @@ mod gpu {
     #[inline(always)]
     pub(super) unsafe fn select<S: Selection, const REST: bool, const ROWS: usize>(args: &SelectArgs<S>) {
         let totals = shared_array![u32; 32];
-        let before_tile = shared_array![u32; 1];
         let compacted = shared::dynamic_shared_mem::<S::Item>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
@@ -377,17 +376,11 @@ mod gpu {
                     }
                 }
             }
-            if warp_id() == 0 {
-                let before = Tiles::new(args.tiles).look_back::<Sum<u32>>(index, wanted);
-                if thread == 0 {
-                    before_tile.write(before);
-                    if !REST && n - begin <= tile::<S::Item>() {
-                        args.count.store(0, before + wanted);
-                    }
-                }
+            // Also waits until the tile is compacted.
+            let before = Tiles::new(args.tiles).look_back::<Sum<u32>>(index, wanted);
+            if !REST && thread == 0 && n - begin <= tile::<S::Item>() {
+                args.count.store(0, before + wanted);
             }
-            thread::sync_threads();
-            let before = before_tile.read();
             let mut i = thread;
             while i < wanted {
                 args.output.store(before + i, compacted.add(i as usize).read());

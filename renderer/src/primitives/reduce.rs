@@ -69,14 +69,9 @@ impl<R: Reduction> ReduceTemp<R> {
     fn new(start: Ptr<u8>, most: u32) -> Self {
         let mut pieces = Pieces::new(start);
         let done = pieces.take(1);
-        let partials = pieces.take(tiles::<R>(most) as usize);
+        let partials = pieces.take(reduce::Reduce::<R>::blocks(most) as usize);
         Self { done, partials, bytes: pieces.bytes() }
     }
-}
-
-/// One at least, which writes what the reduction of nothing is.
-fn tiles<R: Reduction>(most: u32) -> u32 {
-    most.div_ceil(reduce::Reduce::<R>::TILE).max(1)
 }
 
 struct ReduceWork<R: Reduction> {
@@ -96,10 +91,10 @@ impl<R: Reducible> Work for ReduceWork<R> {
         let &Self { input, output, length, .. } = self;
         let temp = ReduceTemp::<R>::new(self.temp, length.most());
         let args = ReduceArgs { input, output, length, partials: temp.partials, done: temp.done };
-        // SAFETY: as the caller promised; a block a tile.
+        // SAFETY: as the caller promised.
         unsafe {
             gpu.clear(temp.done, size_of::<u32>())?;
-            gpu.launch_primitive::<R::Reduce>(tiles::<R>(length.most()), args)
+            gpu.launch_primitive::<R::Reduce>(reduce::Reduce::<R>::blocks(length.most()), args)
         }
     }
 }

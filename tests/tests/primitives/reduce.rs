@@ -71,8 +71,7 @@ fn of_floats() {
         for n in lengths(is_gpu) {
             let input: Vec<_> = random(7, n).into_iter().map(|x| (x >> 40) as f32 / 1.7e7).collect();
             let exact: f64 = input.iter().map(|x| f64::from(*x)).sum();
-            // Additions in a row of a thread, of a tile's tree, of a thread over tiles, of the last tree.
-            let additions = 8.0 + 12.0 + f64::from(n) / (8192.0 * 256.0) + 10.0;
+            let additions = 40.0 + f64::from(n) / f64::from(1 << 20);
             let most = additions * f64::from(f32::EPSILON) / 2.0 * exact;
             let sum = f64::from(reduced::<Sum<f32>, _>(&mut backend, &input));
             assert!((sum - exact).abs() <= most, "{n}: {sum}, {exact}");

@@ -34,15 +34,13 @@ impl<O: Operator> Kernel for LookBack<O> {
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     unsafe fn run(args: &Self::Args) {
-        use cuda_std::{shared_array, thread};
+        use cuda_std::shared_array;
 
         use super::TILE;
         use super::tile::Tile;
-        use crate::primitives::block::warp_id;
         use crate::primitives::look_back::{Tiles, take_tile};
 
         let totals = shared_array![u64; 32].cast::<O::Value>();
-        let before_tile = shared_array![u64; 1].cast::<O::Value>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
             let n = args.length.get();
@@ -52,14 +50,8 @@ impl<O: Operator> Kernel for LookBack<O> {
                 return;
             }
             let tile = Tile::<O>::load(args.input, begin, n, totals);
-            if warp_id() == 0 {
-                let before = Tiles::new(args.tiles).look_back::<O>(index, tile.sum);
-                if thread::thread_idx_x() == 0 {
-                    before_tile.write(before);
-                }
-            }
-            thread::sync_threads();
-            tile.store(args.output, begin, n, before_tile.read(), args.bounds);
+            let before = Tiles::new(args.tiles).look_back::<O>(index, tile.sum);
+            tile.store(args.output, begin, n, before, args.bounds);
         }
     }
 }
