@@ -18,22 +18,26 @@ pub struct Artifact {
     pub path: &'static str,
     /// Whether users run it: then its kernels have budgets and may carry no formatting code.
     pub product: bool,
+    /// Whether loops are unrolled that would otherwise be too large: right for kernels whose arrays are small and meant to
+    /// be in registers, not for those of the stages.
+    pub unroll: bool,
 }
 
 /// What the renderer embeds.
-pub const PRODUCT: Artifact = Artifact { feature: "product", path: "device/kernels.ptx.gz", product: true };
+pub const PRODUCT: Artifact =
+    Artifact { feature: "product", path: "device/kernels.ptx.gz", product: true, unroll: false };
 
 /// The primitives, which the renderer embeds as well.
 pub const PRIMITIVES: Artifact =
-    Artifact { feature: "primitives", path: "device/primitives.ptx.gz", product: true };
+    Artifact { feature: "primitives", path: "device/primitives.ptx.gz", product: true, unroll: true };
 
 /// What the examples launch.
 pub const EXAMPLES: Artifact =
-    Artifact { feature: "examples", path: "device/examples.ptx.gz", product: true };
+    Artifact { feature: "examples", path: "device/examples.ptx.gz", product: true, unroll: true };
 
 /// What the GPU tests of `cuda_std` and `libm` launch.
 pub const SELFTEST: Artifact =
-    Artifact { feature: "selftest", path: "device/selftest.ptx.gz", product: false };
+    Artifact { feature: "selftest", path: "device/selftest.ptx.gz", product: false, unroll: false };
 
 /// All of them.
 pub const ARTIFACTS: [Artifact; 4] = [PRODUCT, PRIMITIVES, EXAMPLES, SELFTEST];

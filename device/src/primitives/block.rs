@@ -131,19 +131,24 @@ pub(super) unsafe fn ranks<const ROWS: usize>(
     totals: *mut u32,
     warps: u32,
 ) -> ([u32; ROWS], u32) {
-    const { assert!(ROWS <= 4, "a word has four bytes") };
+    const { assert!(ROWS <= 8, "a word has eight bytes") };
     // A byte a row: of 128 elements in a row of a warp, no count is more than that.
     let mut counts = 0;
     for k in 0..ROWS {
-        counts |= bits[k].count_ones() << (8 * k);
+        counts |= u64::from(bits[k].count_ones()) << (8 * k);
     }
     // SAFETY: as the caller promised.
     unsafe {
-        let (before, all) = scan_warp::<Sum<u32>>(counts);
+        let (before, all) = if ROWS <= 4 {
+            let (before, all) = scan_warp::<Sum<u32>>(counts as u32);
+            (u64::from(before), u64::from(all))
+        } else {
+            scan_warp::<Sum<u64>>(counts)
+        };
         let mut of_warp = 0;
         let in_warp: [u32; ROWS] = array::from_fn(|k| {
-            let before = of_warp + (before >> (8 * k) & 0xff);
-            of_warp += all >> (8 * k) & 0xff;
+            let before = of_warp + (before >> (8 * k)) as u32 % 256;
+            of_warp += (all >> (8 * k)) as u32 % 256;
             before
         });
         let (before_warp, of_tile) = scan_warps::<Sum<u32>>(of_warp, totals, warps);

@@ -7,11 +7,15 @@ use super::{Entry, Kernel, Length, Operator, Ptr};
 /// Threads of a block.
 const BLOCK: u32 = 256;
 
-/// Rows of a tile.
-const ROWS: usize = 4;
+/// Rows of a tile: as many as make 128 bytes a thread.
+const fn rows<T>() -> u32 {
+    if size_of::<T>() == 4 { 8 } else { 4 }
+}
 
 /// Elements of a tile.
-pub const TILE: u32 = BLOCK * 4 * ROWS as u32;
+pub const fn tile<T>() -> u32 {
+    BLOCK * 4 * rows::<T>()
+}
 
 /// What compares as runs do: by its bits.
 pub trait Bits: Copy + PartialEq + Send + Sync + 'static {}
@@ -47,14 +51,19 @@ pub struct RunLengthArgs<T> {
 impl<T: Bits> Kernel for RunLength<T> {
     type Args = RunLengthArgs<T>;
     const BLOCK: u32 = BLOCK;
-    const BLOCKS: u32 = if size_of::<T>() == 4 { 4 } else { 3 };
-    const SHARED: u32 = TILE * 4;
+    const BLOCKS: u32 = 3;
+    const SHARED: u32 = tile::<T>() * 4;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     unsafe fn run(args: &Self::Args) {
         // SAFETY: as the caller promised.
-        unsafe { gpu::run::<T>(args) }
+        unsafe {
+            match rows::<T>() {
+                8 => gpu::run::<T, 8>(args),
+                _ => gpu::run::<T, 4>(args),
+            }
+        }
     }
 }
 
@@ -106,11 +115,11 @@ mod gpu {
 
     /// A bit for each of this thread's elements that starts a run.
     #[inline(always)]
-    unsafe fn heads<T: Bits>(input: Ptr<T>, begin: u32, n: u32) -> [u32; ROWS] {
+    unsafe fn heads<T: Bits, const ROWS: usize>(input: Ptr<T>, begin: u32, n: u32) -> [u32; ROWS] {
         let first = begin + first_of::<ROWS>();
         // SAFETY: memory is as the caller promised; what is beyond `n` is not touched.
         unsafe {
-            let quads: [[T; 4]; ROWS] = if n - begin >= TILE {
+            let quads: [[T; 4]; ROWS] = if n - begin >= tile::<T>() {
                 core::array::from_fn(|k| mem::ldg(input.at(first + 128 * k as u32).cast::<Quad<T>>()).0)
             } else {
                 core::array::from_fn(|k| {
@@ -142,14 +151,14 @@ mod gpu {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn run<T: Bits>(args: &RunLengthArgs<T>) {
+    pub(super) unsafe fn run<T: Bits, const ROWS: usize>(args: &RunLengthArgs<T>) {
         let totals = shared_array![u32; 32];
         let starts = shared::dynamic_shared_mem::<u32>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
             let n = args.length.get();
             let index = take_tile(args.ticket, shared_array![u32; 1]);
-            let begin = index * TILE;
+            let begin = index * tile::<T>();
             let thread = thread::thread_idx_x();
             if begin >= n {
                 if n == 0 && index == 0 && thread == 0 {
@@ -157,13 +166,13 @@ mod gpu {
                 }
                 return;
             }
-            let heads = heads(args.input, begin, n);
+            let heads = heads::<T, ROWS>(args.input, begin, n);
             let count = compact(&heads, begin, starts, totals);
             thread::sync_threads();
             let last = if count == 0 { 0 } else { starts.add(count as usize - 1).read() };
             let of_tile = u64::from(count) | u64::from(last) << 32;
             let before_tile = Tiles::new(args.tiles).look_back::<Runs>(index, of_tile);
-            if thread == 0 && n - begin <= TILE {
+            if thread == 0 && n - begin <= tile::<T>() {
                 let all = Runs::combine(before_tile, of_tile);
                 args.count.store(0, all as u32);
                 args.lengths.store(all as u32 - 1, n - (all >> 32) as u32);
@@ -187,7 +196,12 @@ mod gpu {
 
     /// Writes the indices of heads one after the other. Returns how many the tile has.
     #[inline(always)]
-    unsafe fn compact(heads: &[u32; ROWS], begin: u32, starts: *mut u32, totals: *mut u32) -> u32 {
+    unsafe fn compact<const ROWS: usize>(
+        heads: &[u32; ROWS],
+        begin: u32,
+        starts: *mut u32,
+        totals: *mut u32,
+    ) -> u32 {
         // SAFETY: the whole block comes here, and ranks are in the tile.
         unsafe {
             let (before, of_tile) = ranks(heads, totals, BLOCK / WARP);

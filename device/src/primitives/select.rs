@@ -143,12 +143,12 @@ impl<P: Predicate> Selection for If<P> {
 /// Threads of a block.
 const BLOCK: u32 = 256;
 
-/// Rows of a tile: as many as make 64 bytes a thread.
+/// Rows of a tile: as many as make 128 bytes a thread.
 const fn rows<T>() -> u32 {
     match size_of::<T>() {
-        4 => 4,
-        8 => 2,
-        16 => 1,
+        4 => 8,
+        8 => 4,
+        16 => 2,
         _ => panic!("an element has 4, 8 or 16 bytes"),
     }
 }
@@ -185,7 +185,7 @@ pub struct SelectArgs<S: Selection> {
 impl<S: Selection, const REST: bool> Kernel for Select<S, REST> {
     type Args = SelectArgs<S>;
     const BLOCK: u32 = BLOCK;
-    const BLOCKS: u32 = 4;
+    const BLOCKS: u32 = 3;
     const SHARED: u32 = tile::<S::Item>() * size_of::<S::Item>() as u32;
 
     #[cfg(target_arch = "nvptx64")]
@@ -194,9 +194,9 @@ impl<S: Selection, const REST: bool> Kernel for Select<S, REST> {
         // SAFETY: as the caller promised; an element's size decides its rows.
         unsafe {
             match rows::<S::Item>() {
+                8 => gpu::select::<S, REST, 8>(args),
                 4 => gpu::select::<S, REST, 4>(args),
-                2 => gpu::select::<S, REST, 2>(args),
-                _ => gpu::select::<S, REST, 1>(args),
+                _ => gpu::select::<S, REST, 2>(args),
             }
         }
     }
@@ -216,9 +216,9 @@ impl<S: Selection> Kernel for Count<S> {
         // SAFETY: as the caller promised; an element's size decides its rows.
         unsafe {
             match rows::<S::Item>() {
+                8 => gpu::count::<S, 8>(args),
                 4 => gpu::count::<S, 4>(args),
-                2 => gpu::count::<S, 2>(args),
-                _ => gpu::count::<S, 1>(args),
+                _ => gpu::count::<S, 2>(args),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use device::primitives::Ptr;
-use device::primitives::run_length::{RunLengthArgs, RunLengthable, TILE, twin};
+use device::primitives::run_length::{RunLengthArgs, RunLengthable, tile, twin};
 
 use super::temp::Pieces;
 use super::{Length, Primitives, Temp, Work, room};
@@ -90,7 +90,8 @@ impl RunLengthTemp {
     fn new(start: Ptr<u8>, most: u32) -> Self {
         let mut pieces = Pieces::new(start);
         let ticket = pieces.take(1);
-        let tiles = pieces.take(2 * most.div_ceil(TILE) as usize);
+        // For the larger elements, whose tiles are smaller.
+        let tiles = pieces.take(2 * most.div_ceil(tile::<u64>()) as usize);
         Self { ticket, tiles, bytes: pieces.bytes() }
     }
 }
@@ -121,7 +122,7 @@ impl<T: RunLengthable> Work for RunLengthWork<T> {
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
             gpu.clear(args.ticket, RunLengthTemp::new(args.ticket.cast(), most).bytes)?;
-            gpu.launch_primitive::<T::RunLength>(most.div_ceil(TILE).max(1), args)
+            gpu.launch_primitive::<T::RunLength>(most.div_ceil(tile::<T>()).max(1), args)
         }
     }
 }

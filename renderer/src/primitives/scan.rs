@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 
 use device::primitives::scan::{
-    AddArgs, Blelloch, BlellochArgs, Bounds, HillisSteeleArgs, LookBackArgs, PartialsArgs, Scannable, TILE,
-    TileScanArgs, TileSumsArgs, twin,
+    AddArgs, Blelloch, BlellochArgs, Bounds, HillisSteeleArgs, LookBackArgs, PartialsArgs, Scannable,
+    TileScanArgs, TileSumsArgs, tile, twin,
 };
 use device::primitives::{Kernel, Ptr};
 
@@ -75,7 +75,7 @@ impl<O: Scannable> Scan<O> {
         let start = Ptr::NULL;
         match self.form {
             Form::LookBack => LookBackTemp::new::<O>(start, most).bytes,
-            Form::ThreePhase => tiles(most) as usize * size_of::<O::Value>(),
+            Form::ThreePhase => tiles::<O>(most) as usize * size_of::<O::Value>(),
             Form::Blelloch => levels::<O>(start, most).1,
             Form::HillisSteele => most as usize * size_of::<O::Value>(),
         }
@@ -107,8 +107,8 @@ impl<O: Scannable> Scan<O> {
     }
 }
 
-fn tiles(most: u32) -> u32 {
-    most.div_ceil(TILE)
+fn tiles<O: Scannable>(most: u32) -> u32 {
+    most.div_ceil(tile::<O::Value>())
 }
 
 struct LookBackTemp {
@@ -121,7 +121,7 @@ impl LookBackTemp {
     fn new<O: Scannable>(start: Ptr<u8>, most: u32) -> Self {
         let mut pieces = Pieces::new(start);
         let ticket = pieces.take(1);
-        let tiles = pieces.take(tiles(most) as usize * (size_of::<O::Value>() / 4));
+        let tiles = pieces.take(tiles::<O>(most) as usize * (size_of::<O::Value>() / 4));
         Self { tiles, ticket, bytes: pieces.bytes() }
     }
 }
@@ -179,13 +179,13 @@ impl<O: Scannable> ScanWork<O> {
         // SAFETY: as above.
         unsafe {
             gpu.clear(self.temp, temp.bytes)?;
-            gpu.launch_primitive::<O::LookBack>(tiles(length.most()), args)
+            gpu.launch_primitive::<O::LookBack>(tiles::<O>(length.most()), args)
         }
     }
 
     unsafe fn three_phase(&self, gpu: &mut Cuda) -> Result<(), Error> {
         let &Self { input, output, length, scan: Scan { bounds, .. }, .. } = self;
-        let (tiles, sums) = (tiles(length.most()), self.temp.cast());
+        let (tiles, sums) = (tiles::<O>(length.most()), self.temp.cast());
         // SAFETY: as above.
         unsafe {
             gpu.launch_primitive::<O::TileSums>(tiles, TileSumsArgs { input, length, sums })?;

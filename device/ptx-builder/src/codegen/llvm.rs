@@ -18,11 +18,18 @@ const FLOATS: [&str; 4] = [
     "--denormal-fp-math-f32=preserve-sign",
 ];
 
-/// Arguments of `opt`, before the input.
-pub fn opt_arguments(kernels: &[String]) -> Vec<String> {
+/// How large an unrolled loop may be, four times as large as by default: a loop over an array that is to be in registers
+/// must be unrolled, or the array is in memory.
+const UNROLL: &str = "--unroll-threshold=1200";
+
+/// Arguments of `opt`, before the input. With `unroll`, loops may become large.
+pub fn opt_arguments(kernels: &[String], unroll: bool) -> Vec<String> {
     let mut kernels = kernels.to_vec();
     kernels.sort();
-    vec![format!("-passes={PASSES}"), format!("--internalize-public-api-list={}", kernels.join(","))]
+    let mut arguments =
+        vec![format!("-passes={PASSES}"), format!("--internalize-public-api-list={}", kernels.join(","))];
+    arguments.extend(unroll.then(|| UNROLL.to_owned()));
+    arguments
 }
 
 /// Arguments of `llc`, before the input.
@@ -43,7 +50,7 @@ mod tests {
 
     #[test]
     fn only_kernels_stay_public_in_a_fixed_order() {
-        let arguments = opt_arguments(&["b".into(), "a".into()]);
+        let arguments = opt_arguments(&["b".into(), "a".into()], false);
         assert_eq!(arguments[1], "--internalize-public-api-list=a,b");
         assert!(arguments[0].starts_with("-passes=internalize,globaldce,"));
     }

@@ -37,7 +37,8 @@ pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     let (kernels, module) = linker::split_header(&text)?;
     let module = shared::place(module).map_err(|error| Error::Rejected(error.to_string()))?;
     fs::write(&placed, module).map_err(Error::io("write", &placed))?;
-    capture(toolchain.llvm.opt().args(llvm::opt_arguments(&kernels)).arg(&placed).arg("-o").arg(&optimised))?;
+    let arguments = llvm::opt_arguments(&kernels, artifact.unroll);
+    capture(toolchain.llvm.opt().args(arguments).arg(&placed).arg("-o").arg(&optimised))?;
     capture(toolchain.llvm.llc().args(llvm::llc_arguments()).arg(&optimised).arg("-o").arg(&ptx))?;
     let text = fs::read_to_string(&ptx).map_err(Error::io("read", &ptx))?;
     Ok(bounds::place(&without_indentation(&text)))

@@ -29,27 +29,42 @@ pub struct LookBackArgs<T> {
 impl<O: Operator> Kernel for LookBack<O> {
     type Args = LookBackArgs<O::Value>;
     const BLOCK: u32 = super::BLOCK;
-    const BLOCKS: u32 = if size_of::<O::Value>() == 4 { 4 } else { 3 };
+    const BLOCKS: u32 = 3;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     unsafe fn run(args: &Self::Args) {
-        use cuda_std::shared_array;
+        // SAFETY: as the caller promised.
+        unsafe {
+            match super::rows::<O::Value>() {
+                6 => gpu::run::<O, 6>(args),
+                _ => gpu::run::<O, 3>(args),
+            }
+        }
+    }
+}
 
-        use super::TILE;
-        use super::tile::Tile;
-        use crate::primitives::look_back::{Tiles, take_tile};
+#[cfg(target_arch = "nvptx64")]
+mod gpu {
+    use cuda_std::shared_array;
 
+    use super::super::in_registers::Tile;
+    use super::super::tile;
+    use super::*;
+    use crate::primitives::look_back::{Tiles, take_tile};
+
+    #[inline(always)]
+    pub(super) unsafe fn run<O: Operator, const ROWS: usize>(args: &LookBackArgs<O::Value>) {
         let totals = shared_array![u64; 32].cast::<O::Value>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
             let n = args.length.get();
             let index = take_tile(args.ticket, shared_array![u32; 1]);
-            let begin = index * TILE;
+            let begin = index * tile::<O::Value>();
             if begin >= n {
                 return;
             }
-            let tile = Tile::<O>::load(args.input, begin, n, totals);
+            let tile = Tile::<O, ROWS>::load(args.input, begin, n, totals);
             let before = Tiles::new(args.tiles).look_back::<O>(index, tile.sum);
             tile.store(args.output, begin, n, before, args.bounds);
         }

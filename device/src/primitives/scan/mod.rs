@@ -2,10 +2,10 @@
 
 mod blelloch;
 mod hillis_steele;
+#[cfg(target_arch = "nvptx64")]
+mod in_registers;
 mod look_back;
 mod three_phase;
-#[cfg(target_arch = "nvptx64")]
-mod tile;
 
 pub use blelloch::{Add, AddArgs, Blelloch, BlellochArgs};
 pub use hillis_steele::{HillisSteele, HillisSteeleArgs};
@@ -24,14 +24,18 @@ pub enum Bounds {
     Inclusive,
 }
 
-/// Rows of a tile: 4 × 32 elements of a warp each.
-const ROWS: usize = 4;
-
 /// Threads of a block that scans a tile.
 const BLOCK: u32 = 256;
 
+/// Rows of a tile, 4 × 32 elements of a warp each: as many as make 96 bytes a thread.
+const fn rows<T>() -> u32 {
+    if size_of::<T>() == 4 { 6 } else { 3 }
+}
+
 /// Elements of a tile of the single-pass and of the three-phase scan.
-pub const TILE: u32 = BLOCK * 4 * ROWS as u32;
+pub const fn tile<T>() -> u32 {
+    BLOCK * 4 * rows::<T>()
+}
 
 /// An operator that there are kernels for.
 pub trait Scannable: Operator {

@@ -24,13 +24,18 @@ pub struct TileSumsArgs<T> {
 impl<O: Operator> Kernel for TileSums<O> {
     type Args = TileSumsArgs<O::Value>;
     const BLOCK: u32 = super::BLOCK;
-    const BLOCKS: u32 = 4;
+    const BLOCKS: u32 = 3;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     unsafe fn run(args: &Self::Args) {
         // SAFETY: as the caller promised.
-        unsafe { gpu::tile_sums::<O>(args) }
+        unsafe {
+            match super::rows::<O::Value>() {
+                6 => gpu::tile_sums::<O, 6>(args),
+                _ => gpu::tile_sums::<O, 3>(args),
+            }
+        }
     }
 }
 
@@ -82,13 +87,18 @@ pub struct TileScanArgs<T> {
 impl<O: Operator> Kernel for TileScan<O> {
     type Args = TileScanArgs<O::Value>;
     const BLOCK: u32 = super::BLOCK;
-    const BLOCKS: u32 = 4;
+    const BLOCKS: u32 = 3;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     unsafe fn run(args: &Self::Args) {
         // SAFETY: as the caller promised.
-        unsafe { gpu::tile_scan::<O>(args) }
+        unsafe {
+            match super::rows::<O::Value>() {
+                6 => gpu::tile_scan::<O, 6>(args),
+                _ => gpu::tile_scan::<O, 3>(args),
+            }
+        }
     }
 }
 
@@ -96,23 +106,24 @@ impl<O: Operator> Kernel for TileScan<O> {
 mod gpu {
     use cuda_std::{shared_array, thread};
 
-    use super::super::TILE;
-    use super::super::tile::Tile;
+    use super::super::in_registers::Tile;
+    use super::super::tile;
     use super::*;
     use crate::primitives::WARP;
     use crate::primitives::block::{scan_warp, scan_warps};
 
     #[inline(always)]
-    pub(super) unsafe fn tile_sums<O: Operator>(args: &TileSumsArgs<O::Value>) {
+    pub(super) unsafe fn tile_sums<O: Operator, const ROWS: usize>(args: &TileSumsArgs<O::Value>) {
         let totals = shared_array![u64; 32].cast::<O::Value>();
         let index = thread::block_idx_x();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
             let n = args.length.get();
-            if index * TILE >= n {
+            let begin = index * tile::<O::Value>();
+            if begin >= n {
                 return;
             }
-            let tile = Tile::<O>::load(args.input, index * TILE, n, totals);
+            let tile = Tile::<O, ROWS>::load(args.input, begin, n, totals);
             if thread::thread_idx_x() == 0 {
                 args.sums.store(index, tile.sum);
             }
@@ -125,7 +136,7 @@ mod gpu {
         let block = Partials::<O>::BLOCK;
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
-            let tiles = args.length.get().div_ceil(TILE);
+            let tiles = args.length.get().div_ceil(tile::<O::Value>());
             let mut before = O::IDENTITY;
             let mut begin = 0;
             while begin < tiles {
@@ -145,18 +156,19 @@ mod gpu {
     }
 
     #[inline(always)]
-    pub(super) unsafe fn tile_scan<O: Operator>(args: &TileScanArgs<O::Value>) {
+    pub(super) unsafe fn tile_scan<O: Operator, const ROWS: usize>(args: &TileScanArgs<O::Value>) {
         let totals = shared_array![u64; 32].cast::<O::Value>();
         let index = thread::block_idx_x();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
             let n = args.length.get();
-            if index * TILE >= n {
+            let begin = index * tile::<O::Value>();
+            if begin >= n {
                 return;
             }
             let before = args.sums.load(index);
-            let tile = Tile::<O>::load(args.input, index * TILE, n, totals);
-            tile.store(args.output, index * TILE, n, before, args.bounds);
+            let tile = Tile::<O, ROWS>::load(args.input, begin, n, totals);
+            tile.store(args.output, begin, n, before, args.bounds);
         }
     }
 }

@@ -14,8 +14,9 @@ use super::{info, words};
 /// Timed launches that may be waiting for their times. Beyond it launches wait for the GPU.
 const MOST_PENDING: usize = 1024;
 
-/// Bytes of shared memory that a launch may give a block of any kernel.
-const SHARED_WITHOUT_ASKING: u32 = 48 << 10;
+/// Bytes of shared memory that a launch may give a block without asking, if the kernel has at most 16 KiB of its own: 48 KiB
+/// in all.
+const SHARED_WITHOUT_ASKING: u32 = 32 << 10;
 
 /// How long the launches of one stage took on the GPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

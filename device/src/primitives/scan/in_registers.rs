@@ -2,12 +2,12 @@
 
 use core::array;
 
-use super::{BLOCK, Bounds, ROWS};
+use super::{BLOCK, Bounds};
 use crate::primitives::block::{load_rows, scan_warp, scan_warps, store_rows};
 use crate::primitives::{Operator, Ptr, WARP};
 
 /// A thread's part of a tile.
-pub(super) struct Tile<O: Operator> {
+pub(super) struct Tile<O: Operator, const ROWS: usize> {
     rows: [[O::Value; 4]; ROWS],
     /// What is before each of this thread's quads in the tile.
     before: [O::Value; ROWS],
@@ -15,7 +15,7 @@ pub(super) struct Tile<O: Operator> {
     pub(super) sum: O::Value,
 }
 
-impl<O: Operator> Tile<O> {
+impl<O: Operator, const ROWS: usize> Tile<O, ROWS> {
     /// Reads the tile that begins at `begin`, of `n` elements, and sums it up.
     ///
     /// # Safety
