@@ -1,0 +1,328 @@
+//! Translucent circles, one over the other in their order.
+//!
+//! A pixel is white at first; each circle that its centre is in changes its colour, and the order matters. So a pixel is
+//! one thread's, which meets the circles in their order. What makes that fast is to ask few circles: bins of 128 × 128
+//! pixels have a bit for each circle that may touch them, and each block of threads asks again, for its tile of 16 × 16
+//! pixels, those of its bin. Bits in a row and prefix sums keep the order.
+//!
+//! Arithmetic is the same on every machine, and so are the images. A circle is asked by the same roundings about a box as
+//! about a pixel; roundings never turn "nearer" into "farther", so no pixel of a box that it does not touch is in it.
+
+use cuda_std::float::{div_rn, fma_rn, mul_rn, sub_rn};
+use device::primitives::Ptr;
+
+/// Side of a bin, in pixels.
+pub(crate) const BIN: u32 = 128;
+/// Side of a tile, in pixels.
+pub(crate) const TILE: u32 = 16;
+/// Threads of a block that draws a tile.
+pub(crate) const DRAW_BLOCK: u32 = TILE * TILE / PIXELS;
+/// Threads of a block that fills bins.
+pub(crate) const BIN_BLOCK: u32 = 256;
+/// Neighbours in a row that a thread draws.
+const PIXELS: u32 = 4;
+
+const _: () = assert!(BIN % TILE == 0 && DRAW_BLOCK % 32 == 0 && BIN_BLOCK % 32 == 0);
+
+/// A circle. Lengths are in pixels; the centre of the first pixel is at (½, ½).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(16))]
+pub(crate) struct Circle {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+    /// More than 2⁻²⁰.
+    pub(crate) radius: f32,
+    /// At the centre, 0 … 1.
+    pub(crate) opacity: f32,
+    pub(crate) color: [f32; 3],
+    /// 0: equally opaque everywhere; 1: not at all at the rim. Between them opacity · (1 − softness · d²/r²)².
+    pub(crate) softness: f32,
+}
+
+/// Red, green, blue, and 1, so that a pixel is written at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(16))]
+pub(crate) struct Pixel(pub(crate) [f32; 4]);
+
+/// Arguments of both kernels.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct CirclesArgs {
+    pub(crate) circles: Ptr<Circle>,
+    /// For each bin, row by row, a bit for each circle.
+    pub(crate) bins: Ptr<u32>,
+    /// Row by row.
+    pub(crate) image: Ptr<Pixel>,
+    /// How many circles there are.
+    pub(crate) count: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+}
+
+impl CirclesArgs {
+    /// Words of a bin's bits.
+    pub(crate) fn words(&self) -> u32 {
+        self.count.div_ceil(32)
+    }
+
+    /// How many bins there are.
+    pub(crate) fn bins(&self) -> u32 {
+        self.width.div_ceil(BIN) * self.height.div_ceil(BIN)
+    }
+}
+
+impl Circle {
+    /// d² of a point whose distances along the axes are these, as everything here computes it.
+    #[inline(always)]
+    fn square(dx: f32, dy: f32) -> f32 {
+        fma_rn(dx, dx, mul_rn(dy, dy))
+    }
+
+    /// Whether the centre of any pixel of a box may be in the circle.
+    #[inline(always)]
+    fn touches(&self, left: u32, top: u32, side: u32) -> bool {
+        let nearest = |at: f32, from: u32| at.max(center(from)).min(center(from + side - 1));
+        let dx = sub_rn(nearest(self.x, left), self.x);
+        let dy = sub_rn(nearest(self.y, top), self.y);
+        Self::square(dx, dy) <= mul_rn(self.radius, self.radius)
+    }
+}
+
+/// Where the centre of a pixel is, along an axis. Exact.
+#[inline(always)]
+fn center(pixel: u32) -> f32 {
+    pixel as f32 + 0.5
+}
+
+/// A circle as pixels ask for it.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Brush {
+    x: f32,
+    y: f32,
+    /// The radius squared.
+    square: f32,
+    opacity: f32,
+    /// The colour; times the opacity if that is the same everywhere.
+    color: [f32; 3],
+    /// The softness, and over the radius squared.
+    falloff: f32,
+}
+
+impl Brush {
+    #[inline(always)]
+    fn new(circle: &Circle) -> Self {
+        let &Circle { x, y, radius, opacity, color, softness } = circle;
+        let square = mul_rn(radius, radius);
+        let falloff = if softness == 0.0 { 0.0 } else { div_rn(softness, square) };
+        let color = if falloff == 0.0 { color.map(|c| mul_rn(opacity, c)) } else { color };
+        Self { x, y, square, opacity, color, falloff }
+    }
+
+    /// A colour of what is at distance² `d2` after the circle, if that is inside.
+    #[inline(always)]
+    fn over(&self, d2: f32, under: [f32; 3]) -> [f32; 3] {
+        let [r, g, b] = self.color;
+        let [under_r, under_g, under_b] = under;
+        if self.falloff == 0.0 {
+            let keep = sub_rn(1.0, self.opacity);
+            return [fma_rn(keep, under_r, r), fma_rn(keep, under_g, g), fma_rn(keep, under_b, b)];
+        }
+        let root = fma_rn(-self.falloff, d2, 1.0);
+        let opacity = mul_rn(self.opacity, mul_rn(root, root));
+        let keep = sub_rn(1.0, opacity);
+        let mix = |under: f32, c: f32| fma_rn(keep, under, mul_rn(opacity, c));
+        [mix(under_r, r), mix(under_g, g), mix(under_b, b)]
+    }
+}
+
+/// What the kernels do, one circle after the other, in the rows from `top` to `bottom`.
+///
+/// # Safety
+/// There are that many circles, which nobody writes meanwhile, and `image` has room for all rows; nobody else uses these.
+#[cfg(not(target_arch = "nvptx64"))]
+pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) {
+    let width = args.width;
+    // SAFETY: as the caller promised.
+    let (circles, rows) = unsafe {
+        let first = Ptr::new(args.image.at(top * width));
+        (args.circles.slice(args.count), first.slice_mut((bottom - top) * width))
+    };
+    rows.fill(Pixel([1.0; 4]));
+    for circle in circles {
+        let brush = Brush::new(circle);
+        // A pixel more on each side than can be inside.
+        let range = |at: f32, from: u32, to: u32| {
+            let begin = (at - circle.radius - 2.0).max(from as f32) as u32;
+            begin..((at + circle.radius + 2.0).max(0.0) as u32).min(to)
+        };
+        for y in range(circle.y, top, bottom) {
+            for x in range(circle.x, 0, width) {
+                let d2 = Circle::square(sub_rn(center(x), brush.x), sub_rn(center(y), brush.y));
+                if d2 <= brush.square {
+                    let [r, g, b, _] = &mut rows[((y - top) * width + x) as usize].0;
+                    [*r, *g, *b] = brush.over(d2, [*r, *g, *b]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "nvptx64")]
+mod gpu {
+    use super::*;
+    use cuda_std::{kernel, mem, shared_array, thread, warp};
+
+    /// Fills the bins: a warp for 32 circles and 32 bins.
+    ///
+    /// # Safety
+    /// As [`twin`](super), and `bins` has room; a warp for each word of each group of 32 bins.
+    #[kernel]
+    pub unsafe fn circles_bin(args: CirclesArgs) {
+        let (groups, words) = (args.bins().div_ceil(32).max(1), args.words());
+        let job = thread::index_1d() / 32;
+        let (word, group) = (job / groups, job % groups);
+        if word >= words {
+            return;
+        }
+        let lane = warp::lane_id();
+        let i = word * 32 + lane;
+        let across = args.width.div_ceil(BIN).max(1);
+        // SAFETY: the launch's promise; the whole warp is here.
+        unsafe {
+            let circle = mem::ldg(args.circles.at(if i < args.count { i } else { 0 }));
+            let mut mine = 0;
+            for k in 0..32 {
+                let bin = group * 32 + k;
+                let touches = i < args.count && circle.touches(bin % across * BIN, bin / across * BIN, BIN);
+                let bits = warp::ballot(warp::FULL_MASK, touches);
+                if k == lane {
+                    mine = bits;
+                }
+            }
+            if group * 32 + lane < args.bins() {
+                args.bins.at((group * 32 + lane) * words + word).write(mine);
+            }
+        }
+    }
+
+    /// Warps of a block that draws.
+    const WARPS: u32 = DRAW_BLOCK / 32;
+    /// Circles that a block finds before it draws them.
+    const BATCH: u32 = 4 * DRAW_BLOCK;
+
+    /// How many there are in the threads before this one, and in all. `totals` is shared memory for a number a warp; the
+    /// block must synchronise before it is used again.
+    #[inline(always)]
+    unsafe fn scan(count: u32, totals: *mut u32) -> (u32, u32) {
+        // SAFETY: the caller is the whole block.
+        unsafe {
+            let inclusive = warp::scan_inclusive(count, |a, b| a + b);
+            if warp::lane_id() == 31 {
+                totals.add((thread::thread_idx_x() / 32) as usize).write(inclusive);
+            }
+            thread::sync_threads();
+            let (mut before, mut all) = (inclusive - count, 0);
+            for w in 0..WARPS {
+                let total = totals.add(w as usize).read();
+                before += if w < thread::thread_idx_x() / 32 { total } else { 0 };
+                all += total;
+            }
+            (before, all)
+        }
+    }
+
+    /// The pixels of a thread: neighbours in a row.
+    struct Row {
+        x: [f32; PIXELS as usize],
+        y: f32,
+        colors: [[f32; 3]; PIXELS as usize],
+    }
+
+    impl Row {
+        #[inline(always)]
+        fn draw(&mut self, brush: &Brush) {
+            let dy = sub_rn(self.y, brush.y);
+            for (x, color) in self.x.iter().zip(&mut self.colors) {
+                let d2 = Circle::square(sub_rn(*x, brush.x), dy);
+                if d2 <= brush.square {
+                    *color = brush.over(d2, *color);
+                }
+            }
+        }
+    }
+
+    /// Draws a tile: finds the circles that touch it, in their order, and draws them whenever enough are found.
+    ///
+    /// # Safety
+    /// As [`twin`](super), after `circles_bin`; a block of [`DRAW_BLOCK`] threads for each tile, row by row.
+    #[kernel]
+    pub unsafe fn circles_draw(args: CirclesArgs) {
+        let totals = shared_array![u32; 2 * WARPS as usize];
+        let candidates = shared_array![u16; 32 * DRAW_BLOCK as usize];
+        let brushes = shared_array![Brush; BATCH as usize];
+        let across = args.width.div_ceil(TILE).max(1);
+        let (left, top) = (thread::block_idx_x() % across * TILE, thread::block_idx_x() / across * TILE);
+        let bin = top / BIN * args.width.div_ceil(BIN) + left / BIN;
+        let me = thread::thread_idx_x();
+        let (x, y) = (left + me % (TILE / PIXELS) * PIXELS, top + me / (TILE / PIXELS));
+        let mut row = Row {
+            x: core::array::from_fn(|k| center(x + k as u32)),
+            y: center(y),
+            colors: [[1.0; 3]; PIXELS as usize],
+        };
+        let words = args.words();
+        let mut found = 0;
+        let mut first = 0;
+        // SAFETY: the launch's promise. The whole block takes the same way; barriers are between writing and reading.
+        unsafe {
+            let load = |word: u32| if word < words { mem::ldg(args.bins.at(bin * words + word)) } else { 0 };
+            let mut next = load(me);
+            while first < words {
+                // The circles of this thread's word, among those of all words of the round.
+                let mut bits = next;
+                next = load(first + DRAW_BLOCK + me);
+                let (mut at, count) = scan(bits.count_ones(), totals);
+                while bits != 0 {
+                    candidates.add(at as usize).write((me * 32 + bits.trailing_zeros()) as u16);
+                    at += 1;
+                    bits &= bits - 1;
+                }
+                thread::sync_threads();
+                let mut begin = 0;
+                while begin < count {
+                    if found + DRAW_BLOCK > BATCH {
+                        for i in 0..found {
+                            row.draw(&*brushes.add(i as usize));
+                        }
+                        found = 0;
+                        thread::sync_threads();
+                    }
+                    let mut circle = None;
+                    if begin + me < count {
+                        let i = first * 32 + u32::from(candidates.add((begin + me) as usize).read());
+                        let it = mem::ldg(args.circles.at(i));
+                        circle = it.touches(left, top, TILE).then_some(it);
+                    }
+                    let (at, hits) = scan(u32::from(circle.is_some()), totals.add(WARPS as usize));
+                    if let Some(circle) = circle {
+                        brushes.add((found + at) as usize).write(Brush::new(&circle));
+                    }
+                    found += hits;
+                    begin += DRAW_BLOCK;
+                    thread::sync_threads();
+                }
+                first += DRAW_BLOCK;
+            }
+            for i in 0..found {
+                row.draw(&*brushes.add(i as usize));
+            }
+            for (k, [r, g, b]) in row.colors.into_iter().enumerate() {
+                let x = x + k as u32;
+                if x < args.width && y < args.height {
+                    mem::stcs(args.image.at(y * args.width + x), Pixel([r, g, b, 1.0]));
+                }
+            }
+        }
+    }
+}
