@@ -119,21 +119,25 @@ impl Brush {
         Self { x, y, square, opacity, color, falloff }
     }
 
-    /// A colour of what is at distance² `d2` after the circle, if that is inside.
+    /// What remains of a colour under the circle, and what the circle adds to it, at distance² `d2`.
     #[inline(always)]
-    fn over(&self, d2: f32, under: [f32; 3]) -> [f32; 3] {
-        let [r, g, b] = self.color;
-        let [under_r, under_g, under_b] = under;
-        if self.falloff == 0.0 {
-            let keep = sub_rn(1.0, self.opacity);
-            return [fma_rn(keep, under_r, r), fma_rn(keep, under_g, g), fma_rn(keep, under_b, b)];
-        }
+    fn at(&self, d2: f32) -> (f32, [f32; 3]) {
         let root = fma_rn(-self.falloff, d2, 1.0);
         let opacity = mul_rn(self.opacity, mul_rn(root, root));
-        let keep = sub_rn(1.0, opacity);
-        let mix = |under: f32, c: f32| fma_rn(keep, under, mul_rn(opacity, c));
-        [mix(under_r, r), mix(under_g, g), mix(under_b, b)]
+        (sub_rn(1.0, opacity), self.color.map(|c| mul_rn(opacity, c)))
     }
+
+    /// As [`Brush::at`] where that is the same everywhere.
+    #[inline(always)]
+    fn everywhere(&self) -> Option<(f32, [f32; 3])> {
+        (self.falloff == 0.0).then_some((sub_rn(1.0, self.opacity), self.color))
+    }
+}
+
+/// A colour with a circle over it.
+#[inline(always)]
+fn over([r, g, b]: [f32; 3], (keep, [red, green, blue]): (f32, [f32; 3])) -> [f32; 3] {
+    [fma_rn(keep, r, red), fma_rn(keep, g, green), fma_rn(keep, b, blue)]
 }
 
 /// What the kernels do, one circle after the other, in the rows from `top` to `bottom`.
@@ -161,7 +165,7 @@ pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) {
                 let d2 = Circle::square(sub_rn(center(x), brush.x), sub_rn(center(y), brush.y));
                 if d2 <= brush.square {
                     let [r, g, b, _] = &mut rows[((y - top) * width + x) as usize].0;
-                    [*r, *g, *b] = brush.over(d2, [*r, *g, *b]);
+                    [*r, *g, *b] = over([*r, *g, *b], brush.everywhere().unwrap_or_else(|| brush.at(d2)));
                 }
             }
         }
@@ -211,21 +215,21 @@ mod gpu {
     /// Circles that a block finds before it draws them.
     const BATCH: u32 = 4 * DRAW_BLOCK;
 
-    /// How many there are in the threads before this one, and in all. `totals` is shared memory for a number a warp; the
-    /// block must synchronise before it is used again.
+    /// The sum of `count` in the threads before this one, and in all. `before` is that in the lanes before it. `totals` is
+    /// shared memory for a number a warp; the block must synchronise before it is used again.
     #[inline(always)]
-    unsafe fn scan(count: u32, totals: *mut u32) -> (u32, u32) {
+    unsafe fn in_block(before: u32, count: u32, totals: *mut u32) -> (u32, u32) {
+        let warp = thread::thread_idx_x() / 32;
         // SAFETY: the caller is the whole block.
         unsafe {
-            let inclusive = warp::scan_inclusive(count, |a, b| a + b);
             if warp::lane_id() == 31 {
-                totals.add((thread::thread_idx_x() / 32) as usize).write(inclusive);
+                totals.add(warp as usize).write(before + count);
             }
             thread::sync_threads();
-            let (mut before, mut all) = (inclusive - count, 0);
+            let (mut before, mut all) = (before, 0);
             for w in 0..WARPS {
                 let total = totals.add(w as usize).read();
-                before += if w < thread::thread_idx_x() / 32 { total } else { 0 };
+                before += if w < warp { total } else { 0 };
                 all += total;
             }
             (before, all)
@@ -241,12 +245,20 @@ mod gpu {
 
     impl Row {
         #[inline(always)]
-        fn draw(&mut self, brush: &Brush) {
+        fn draw(&mut self, brush: Brush) {
+            match brush.everywhere() {
+                Some(paint) => self.draw_with(&brush, |_| paint),
+                None => self.draw_with(&brush, |d2| brush.at(d2)),
+            }
+        }
+
+        #[inline(always)]
+        fn draw_with(&mut self, brush: &Brush, paint: impl Fn(f32) -> (f32, [f32; 3])) {
             let dy = sub_rn(self.y, brush.y);
             for (x, color) in self.x.iter().zip(&mut self.colors) {
                 let d2 = Circle::square(sub_rn(*x, brush.x), dy);
                 if d2 <= brush.square {
-                    *color = brush.over(d2, *color);
+                    *color = over(*color, paint(d2));
                 }
             }
         }
@@ -282,7 +294,8 @@ mod gpu {
                 // The circles of this thread's word, among those of all words of the round.
                 let mut bits = next;
                 next = load(first + DRAW_BLOCK + me);
-                let (mut at, count) = scan(bits.count_ones(), totals);
+                let here = bits.count_ones();
+                let (mut at, count) = in_block(warp::scan_inclusive(here, |a, b| a + b) - here, here, totals);
                 while bits != 0 {
                     candidates.add(at as usize).write((me * 32 + bits.trailing_zeros()) as u16);
                     at += 1;
@@ -293,19 +306,20 @@ mod gpu {
                 while begin < count {
                     if found + DRAW_BLOCK > BATCH {
                         for i in 0..found {
-                            row.draw(&*brushes.add(i as usize));
+                            row.draw(brushes.add(i as usize).read());
                         }
                         found = 0;
                         thread::sync_threads();
                     }
-                    let mut circle = None;
-                    if begin + me < count {
-                        let i = first * 32 + u32::from(candidates.add((begin + me) as usize).read());
-                        let it = mem::ldg(args.circles.at(i));
-                        circle = it.touches(left, top, TILE).then_some(it);
-                    }
-                    let (at, hits) = scan(u32::from(circle.is_some()), totals.add(WARPS as usize));
-                    if let Some(circle) = circle {
+                    // Every thread loads something: the warp stays together for what follows.
+                    let is_one = begin + me < count;
+                    let i = if is_one { u32::from(candidates.add((begin + me) as usize).read()) } else { 0 };
+                    let circle = mem::ldg(args.circles.at(first * 32 + i));
+                    let hit = is_one & circle.touches(left, top, TILE);
+                    let lanes = warp::ballot(warp::FULL_MASK, hit);
+                    let before = (lanes & warp::lane_mask_lt()).count_ones();
+                    let (at, hits) = in_block(before, u32::from(hit), totals.add(WARPS as usize));
+                    if hit {
                         brushes.add((found + at) as usize).write(Brush::new(&circle));
                     }
                     found += hits;
@@ -315,7 +329,7 @@ mod gpu {
                 first += DRAW_BLOCK;
             }
             for i in 0..found {
-                row.draw(&*brushes.add(i as usize));
+                row.draw(brushes.add(i as usize).read());
             }
             for (k, [r, g, b]) in row.colors.into_iter().enumerate() {
                 let x = x + k as u32;
