@@ -1,7 +1,6 @@
 //! Translucent circles, one over the other in their order.
 //!
-//! A pixel is white at first; each circle that its centre is in changes its colour, and the order matters. So a pixel is
-//! one thread's, which meets the circles in their order. What makes that fast is to ask few circles: bins of 128 × 128
+//! Each circle that a pixel's centre is in changes the pixel's colour, and the order matters. So a pixel is one thread's, which meets the circles in their order. What makes that fast is to ask few circles: bins of 128 × 128
 //! pixels have a bit for each circle that may touch them, and each block of threads asks again, for its tile of 16 × 16
 //! pixels, those of its bin. Bits in a row and prefix sums keep the order.
 //!
@@ -39,11 +38,6 @@ pub(crate) struct Circle {
     pub(crate) softness: f32,
 }
 
-/// Red, green, blue, and 1, so that a pixel is written at once.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(16))]
-pub(crate) struct Pixel(pub(crate) [f32; 4]);
-
 /// Arguments of both kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -51,12 +45,14 @@ pub(crate) struct CirclesArgs {
     pub(crate) circles: Ptr<Circle>,
     /// For each bin, row by row, a bit for each circle.
     pub(crate) bins: Ptr<u32>,
-    /// Row by row.
-    pub(crate) image: Ptr<Pixel>,
+    /// Red, green, blue, and 1, row by row; aligned to 16 bytes.
+    pub(crate) image: Ptr<[f32; 4]>,
     /// How many circles there are.
     pub(crate) count: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
+    /// What the circles are painted on.
+    pub(crate) background: [f32; 3],
 }
 
 impl CirclesArgs {
@@ -78,9 +74,10 @@ impl Circle {
         fma_rn(dx, dx, mul_rn(dy, dy))
     }
 
-    /// Whether the centre of any pixel of a box may be in the circle.
+    /// Whether the centre of any pixel of a square may be in the circle.
+    #[cfg(any(target_arch = "nvptx64", test))]
     #[inline(always)]
-    fn touches(&self, left: u32, top: u32, side: u32) -> bool {
+    pub(crate) fn touches(&self, left: u32, top: u32, side: u32) -> bool {
         let nearest = |at: f32, from: u32| at.max(center(from)).min(center(from + side - 1));
         let dx = sub_rn(nearest(self.x, left), self.x);
         let dy = sub_rn(nearest(self.y, top), self.y);
@@ -140,19 +137,22 @@ fn over([r, g, b]: [f32; 3], (keep, [red, green, blue]): (f32, [f32; 3])) -> [f3
     [fma_rn(keep, r, red), fma_rn(keep, g, green), fma_rn(keep, b, blue)]
 }
 
-/// What the kernels do, one circle after the other, in the rows from `top` to `bottom`.
+/// What the kernels do, one circle after the other, in the rows from `top` to `bottom`. Returns how often a circle changed
+/// a pixel.
 ///
 /// # Safety
 /// There are that many circles, which nobody writes meanwhile, and `image` has room for all rows; nobody else uses these.
 #[cfg(not(target_arch = "nvptx64"))]
-pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) {
+pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) -> u64 {
     let width = args.width;
     // SAFETY: as the caller promised.
     let (circles, rows) = unsafe {
         let first = Ptr::new(args.image.at(top * width));
         (args.circles.slice(args.count), first.slice_mut((bottom - top) * width))
     };
-    rows.fill(Pixel([1.0; 4]));
+    let [r, g, b] = args.background;
+    rows.fill([r, g, b, 1.0]);
+    let mut painted = 0;
     for circle in circles {
         let brush = Brush::new(circle);
         // A pixel more on each side than can be inside.
@@ -164,18 +164,21 @@ pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) {
             for x in range(circle.x, 0, width) {
                 let d2 = Circle::square(sub_rn(center(x), brush.x), sub_rn(center(y), brush.y));
                 if d2 <= brush.square {
-                    let [r, g, b, _] = &mut rows[((y - top) * width + x) as usize].0;
+                    let [r, g, b, _] = &mut rows[((y - top) * width + x) as usize];
                     [*r, *g, *b] = over([*r, *g, *b], brush.everywhere().unwrap_or_else(|| brush.at(d2)));
+                    painted += 1;
                 }
             }
         }
     }
+    painted
 }
 
 #[cfg(target_arch = "nvptx64")]
 mod gpu {
     use super::*;
     use cuda_std::{kernel, mem, shared_array, thread, warp};
+    use device::primitives::Quad;
 
     /// Fills the bins: a warp for 32 circles and 32 bins.
     ///
@@ -281,7 +284,7 @@ mod gpu {
         let mut row = Row {
             x: core::array::from_fn(|k| center(x + k as u32)),
             y: center(y),
-            colors: [[1.0; 3]; PIXELS as usize],
+            colors: [args.background; PIXELS as usize],
         };
         let words = args.words();
         let mut found = 0;
@@ -334,7 +337,7 @@ mod gpu {
             for (k, [r, g, b]) in row.colors.into_iter().enumerate() {
                 let x = x + k as u32;
                 if x < args.width && y < args.height {
-                    mem::stcs(args.image.at(y * args.width + x), Pixel([r, g, b, 1.0]));
+                    mem::stcs(args.image.at(y * args.width + x).cast(), Quad([r, g, b, 1.0]));
                 }
             }
         }

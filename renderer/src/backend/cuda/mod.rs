@@ -78,6 +78,14 @@ impl Cuda {
         Self::compiling(index, ptx, Compile::Whole)
     }
 
+    /// As [`Cuda::with_ptx`], but each kernel is compiled when it is first wanted.
+    ///
+    /// # Errors
+    /// As [`Cuda::new`].
+    pub fn with_ptx_on_demand(index: u32, ptx: &str) -> Result<Self, Error> {
+        Self::compiling(index, ptx, Compile::EachKernel)
+    }
+
     fn compiling(index: u32, ptx: &str, compile: Compile) -> Result<Self, Error> {
         let gpu = Arc::new(Held::new(index)?);
         let opening = |code| Error { doing: format!("opening cuda:{index}"), reason: words::of(code) };
