@@ -61,7 +61,12 @@ impl Rung {
     }
 
     /// Queues the sum of `input`. Returns which of the two places it is in.
-    fn queue(&self, gpu: &mut Cuda, input: &CudaBuffer<u32>, sums: [&CudaBuffer<u32>; 2]) -> Result<usize, Error> {
+    fn queue(
+        &self,
+        gpu: &mut Cuda,
+        input: &CudaBuffer<u32>,
+        sums: [&CudaBuffer<u32>; 2],
+    ) -> Result<usize, Error> {
         let (mut from, mut n, mut to) = (input.ptr(), input.len() as u32, 0);
         loop {
             let blocks = self.blocks(n, gpu);

@@ -13,7 +13,7 @@ use renderer::backend::{Backend, Buffer, Error};
 #[path = "common/bandwidth.rs"]
 mod bandwidth;
 #[path = "common/mod.rs"]
-mod common;
+pub(crate) mod common;
 #[path = "../../device/kernels/src/examples/saxpy.rs"]
 mod kernel;
 

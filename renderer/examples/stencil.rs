@@ -57,7 +57,10 @@ pub(crate) fn plate(&Options { width, height, .. }: &Options, steps: u32) -> Vec
         (wave(width, p), wave(height, q), amplitude * factor.powi(steps as i32))
     });
     let at = |x: usize, y: usize| waves.iter().map(|(across, down, a)| a * across[x] * down[y]).sum();
-    (0..height as usize).flat_map(|y| (0..width as usize).map(move |x| (x, y))).map(|(x, y)| at(x, y)).collect()
+    (0..height as usize)
+        .flat_map(|y| (0..width as usize).map(move |x| (x, y)))
+        .map(|(x, y)| at(x, y))
+        .collect()
 }
 
 /// The largest difference between temperatures and what they should be.
@@ -90,7 +93,12 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     let start: Vec<f32> = plate(options, 0).into_iter().map(|t| t as f32).collect();
     let (expected, took) = common::on_cpu(|| by_twin(options, start.clone(), steps));
     println!("{width} × {height} cells, {steps} steps");
-    println!("{:16} {:9.3} ms, {:6.1} Gcells/s", "CPU, one thread", common::ms(took), common::giga(work, took));
+    println!(
+        "{:16} {:9.3} ms, {:6.1} Gcells/s",
+        "CPU, one thread",
+        common::ms(took),
+        common::giga(work, took)
+    );
     let error = error(&expected, &plate(options, steps));
     let mut right = common::verdict(&format!("CPU, off by {error:.1e}"), error <= tolerance(steps));
     let Some(mut gpu) = common::gpu() else { return Ok(right) };

@@ -19,8 +19,8 @@ use renderer::backend::{Backend, Buffer, Error};
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../../../device/kernels/src/examples/circles.rs"]
-mod kernel;
-mod scenes;
+pub(crate) mod kernel;
+pub(crate) mod scenes;
 
 use kernel::{BIN_BLOCK, Circle, CirclesArgs, DRAW_BLOCK, TILE};
 use scenes::{Name, Scene};
@@ -62,7 +62,7 @@ fn main() -> ExitCode {
 }
 
 impl Scene {
-    fn args(&self, &Options { width, height, .. }: &Options) -> CirclesArgs {
+    pub(crate) fn args(&self, &Options { width, height, .. }: &Options) -> CirclesArgs {
         let (count, background) = (self.circles.len() as u32, self.background);
         let (circles, bins, image) = (Ptr::NULL, Ptr::NULL, Ptr::NULL);
         CirclesArgs { circles, bins, image, count, width, height, background }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::kernel::Circle;
+use super::kernel::Circle;
 
 /// Circles on a background.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Name {
     Pattern,
     /// 100 000 snowflakes, soft, the nearest last
     Snowsingle,
-    /// 9 000 little ones and 1 000 big ones over them
+    /// 9 940 little ones and 60 big ones over them, which are faint
     Biglittle,
 }
 
@@ -86,10 +86,11 @@ fn snow(random: &mut Random) -> Vec<Circle> {
     const COUNT: u32 = 100_000;
     let flake = |i: u32| {
         let near = i as f32 / COUNT as f32;
-        let radius = (0.002 + 0.012 * near * near * near) * random.between(0.7, 1.3);
+        let radius = (0.0015 + 0.012 * near.powi(20)) * random.between(0.7, 1.3);
         let white = 0.75 + 0.25 * near;
         let color = [white - 0.1, white - 0.04, white];
-        Circle { opacity: 0.15 + 0.7 * near, softness: 1.0, ..circle(random.unit(), random.unit(), radius, color) }
+        let flake = circle(random.unit(), random.unit(), radius, color);
+        Circle { opacity: 0.3 + 0.6 * near, softness: 1.0, ..flake }
     };
     (0..COUNT).map(flake).collect()
 }
@@ -105,9 +106,9 @@ impl Scene {
             Name::Pattern => pattern(),
             Name::Snowsingle => snow(&mut random),
             Name::Biglittle => {
-                let mut all = anywhere(&mut random, 9_000, (0.004, 0.02));
-                all.extend(anywhere(&mut random, 1_000, (0.1, 0.35)));
-                all
+                let little = anywhere(&mut random, 9_940, (0.004, 0.03));
+                let big = anywhere(&mut random, 60, (0.1, 0.35)).into_iter();
+                little.into_iter().chain(big.map(|c| Circle { opacity: 0.1, ..c })).collect()
             }
         };
         let (across, down) = (width as f32, height as f32);

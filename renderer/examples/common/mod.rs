@@ -29,14 +29,19 @@ pub(crate) fn gpu() -> Option<Cuda> {
     }
 }
 
-/// The exit code of what was found.
+/// Ends the program.
 pub(crate) fn end(right: Result<bool, impl Display>) -> ExitCode {
+    ExitCode::from(code(right))
+}
+
+/// The exit code of what was found.
+pub(crate) fn code(right: Result<bool, impl Display>) -> u8 {
     match right {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+        Ok(true) => 0,
+        Ok(false) => 1,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::from(2)
+            2
         }
     }
 }

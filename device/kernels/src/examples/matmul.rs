@@ -154,7 +154,8 @@ mod gpu {
                 tile_b.add(at).write(b.get(l + i, column));
                 thread::sync_threads();
                 for t in 0..TILE {
-                    sum += tile_a.add((i * TILE + t) as usize).read() * tile_b.add((t * TILE + j) as usize).read();
+                    sum += tile_a.add((i * TILE + t) as usize).read()
+                        * tile_b.add((t * TILE + j) as usize).read();
                 }
                 thread::sync_threads();
                 l += TILE;
@@ -209,7 +210,8 @@ mod gpu {
                 to.cast::<Quad<f32>>().write(Quad(from_b));
             };
             let eight = |slices: *mut f32, at: u32| -> [f32; 8] {
-                let [near, far] = [at, at + SQUARE / 2].map(|at| slices.add(at as usize).cast::<Quad<f32>>().read().0);
+                let [near, far] =
+                    [at, at + SQUARE / 2].map(|at| slices.add(at as usize).cast::<Quad<f32>>().read().0);
                 [near[0], near[1], near[2], near[3], far[0], far[1], far[2], far[3]]
             };
 

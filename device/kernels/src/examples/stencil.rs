@@ -180,7 +180,8 @@ mod gpu {
                         return;
                     }
                     let (px, py) = (left + x, top + y);
-                    let other = |beyond: bool, j: u32| cells.add((now + if beyond { i } else { j }) as usize).read();
+                    let other =
+                        |beyond: bool, j: u32| cells.add((now + if beyond { i } else { j }) as usize).read();
                     let around = [
                         other(px == 0, i - 1),
                         other(px == args.width as i32 - 1, i + 1),
