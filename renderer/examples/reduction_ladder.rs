@@ -1,4 +1,4 @@
-//! A sum in seven ways, each better than the one before, with their times:
+//! A sum in seven ways, each with an idea more than the one before, and their times:
 //!
 //! ```sh
 //! cargo run --release --example reduction_ladder
@@ -134,7 +134,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
             "{:24} {:10.4} {rate:8.1} {speed_up:7.2}x {:7.1}%{wrong}",
             rung.what,
             common::ms(took),
-            100.0 * rate / copy
+            100.0 * rate / copy.max(f64::MIN_POSITIVE)
         );
         right &= found == expected;
         before = Some(common::ms(took));

@@ -62,16 +62,21 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     let right = common::verdict("CPU, against whole numbers", mistake(a, &expected).is_none());
     let Some(mut gpu) = common::gpu() else { return Ok(right) };
 
+    let copy = bandwidth::of_copy(&mut gpu, 4 * n as usize)?;
+    println!("{}; a copy: {copy:.1} GB/s", gpu.name());
     let (x, y_before) = (gpu.upload("x", &x)?, gpu.upload("y", &y)?);
-    let mut y = gpu.zeroed("result", n as usize)?;
-    gpu.copy(&y_before, &mut y)?;
-    let args = SaxpyArgs { x: Ptr::new(x.ptr()), y: Ptr::new(y.ptr()), a: a.into(), n };
-    // SAFETY: the kernel takes these arguments, and both arrays have `n` numbers.
-    unsafe { gpu.launch_kernel("saxpy", BLOCK, n, args) }?;
-    let found = gpu.download(&y)?;
-    // SAFETY: as above.
-    let took = common::best(&mut gpu, |gpu| unsafe { gpu.launch_kernel("saxpy", BLOCK, n, args) })?;
-    let (rate, copy) = (common::giga(bytes, took), bandwidth::of_copy(&mut gpu, 4 * n as usize)?);
-    println!("{}: {:9.3} ms, {rate:6.1} GB/s; a copy: {copy:6.1} GB/s", gpu.name(), common::ms(took));
-    Ok(common::verdict("GPU, against the CPU", found == expected) && right)
+    let mut right = right;
+    for (name, threads) in [("saxpy", n), ("saxpy_wide", (n / 4).max(4))] {
+        let mut y = gpu.zeroed("result", n as usize)?;
+        gpu.copy(&y_before, &mut y)?;
+        let args = SaxpyArgs { x: Ptr::new(x.ptr()), y: Ptr::new(y.ptr()), a: a.into(), n };
+        // SAFETY: the kernel takes these arguments and this grid, and both arrays have `n` numbers.
+        unsafe { gpu.launch_kernel(name, BLOCK, threads, args) }?;
+        let found = gpu.download(&y)?;
+        // SAFETY: as above.
+        let took = common::best(&mut gpu, |gpu| unsafe { gpu.launch_kernel(name, BLOCK, threads, args) })?;
+        println!("{name:10} {:9.4} ms, {:6.1} GB/s", common::ms(took), common::giga(bytes, took));
+        right &= common::verdict(&format!("{name}, against the CPU"), found == expected);
+    }
+    Ok(right)
 }

@@ -90,7 +90,7 @@ impl Scene {
     fn on_gpu(&self, options: &Options, gpu: &mut Cuda) -> Result<(Image, Duration), Error> {
         let all = self.args(options);
         let circles = gpu.upload("circles", &self.circles)?;
-        let bins = gpu.zeroed::<u32>("bins", all.bins() as usize * all.words() as usize)?;
+        let bins = gpu.zeroed::<u64>("bins", all.bins() as usize * all.words() as usize)?;
         let image = gpu.zeroed::<[f32; 4]>("image", all.width as usize * all.height as usize)?;
         let (circles, bins, pixels) = (Ptr::new(circles.ptr()), Ptr::new(bins.ptr()), Ptr::new(image.ptr()));
         let args = CirclesArgs { circles, bins, image: pixels, ..all };

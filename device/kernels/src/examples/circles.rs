@@ -44,7 +44,7 @@ pub(crate) struct Circle {
 pub(crate) struct CirclesArgs {
     pub(crate) circles: Ptr<Circle>,
     /// For each bin, row by row, a bit for each circle.
-    pub(crate) bins: Ptr<u32>,
+    pub(crate) bins: Ptr<u64>,
     /// Red, green, blue, and 1, row by row; aligned to 16 bytes.
     pub(crate) image: Ptr<[f32; 4]>,
     /// How many circles there are.
@@ -58,7 +58,7 @@ pub(crate) struct CirclesArgs {
 impl CirclesArgs {
     /// Words of a bin's bits.
     pub(crate) fn words(&self) -> u32 {
-        self.count.div_ceil(32)
+        self.count.div_ceil(64)
     }
 
     /// How many bins there are.
@@ -180,7 +180,7 @@ mod gpu {
     use cuda_std::{kernel, mem, shared_array, thread, warp};
     use device::primitives::Quad;
 
-    /// Fills the bins: a warp for 32 circles and 32 bins.
+    /// Fills the bins: a warp for 64 circles and 32 bins.
     ///
     /// # Safety
     /// As [`twin`](super), and `bins` has room; a warp for each word of each group of 32 bins.
@@ -193,22 +193,26 @@ mod gpu {
             return;
         }
         let lane = warp::lane_id();
-        let i = word * 32 + lane;
+        let [first, second] = [word * 64 + lane, word * 64 + 32 + lane];
         let across = args.width.div_ceil(BIN).max(1);
         // SAFETY: the launch's promise; the whole warp is here.
         unsafe {
-            let circle = mem::ldg(args.circles.at(if i < args.count { i } else { 0 }));
+            let load = |i: u32| mem::ldg(args.circles.at(if i < args.count { i } else { 0 }));
+            let circles = [load(first), load(second)];
             let mut mine = 0;
             for k in 0..32 {
                 let bin = group * 32 + k;
-                let touches = i < args.count && circle.touches(bin % across * BIN, bin / across * BIN, BIN);
-                let bits = warp::ballot(warp::FULL_MASK, touches);
+                let (left, top) = (bin % across * BIN, bin / across * BIN);
+                let touches = circles.map(|circle| circle.touches(left, top, BIN));
+                let low = warp::ballot(warp::FULL_MASK, (first < args.count) & touches[0]);
+                let high = warp::ballot(warp::FULL_MASK, (second < args.count) & touches[1]);
+                let bits = u64::from(high) << 32 | u64::from(low);
                 if k == lane {
                     mine = bits;
                 }
             }
             if group * 32 + lane < args.bins() {
-                args.bins.at((group * 32 + lane) * words + word).write(mine);
+                mem::st(args.bins.at((group * 32 + lane) * words + word), mine);
             }
         }
     }
@@ -216,7 +220,7 @@ mod gpu {
     /// Warps of a block that draws.
     const WARPS: u32 = DRAW_BLOCK / 32;
     /// Circles that a block finds before it draws them.
-    const BATCH: u32 = 4 * DRAW_BLOCK;
+    const BATCH: u32 = 3 * DRAW_BLOCK;
 
     /// The sum of `count` in the threads before this one, and in all. `before` is that in the lanes before it. `totals` is
     /// shared memory for a number a warp; the block must synchronise before it is used again.
@@ -274,7 +278,7 @@ mod gpu {
     #[kernel]
     pub unsafe fn circles_draw(args: CirclesArgs) {
         let totals = shared_array![u32; 2 * WARPS as usize];
-        let candidates = shared_array![u16; 32 * DRAW_BLOCK as usize];
+        let candidates = shared_array![u16; 64 * DRAW_BLOCK as usize];
         let brushes = shared_array![Brush; BATCH as usize];
         let across = args.width.div_ceil(TILE).max(1);
         let (left, top) = (thread::block_idx_x() % across * TILE, thread::block_idx_x() / across * TILE);
@@ -300,7 +304,7 @@ mod gpu {
                 let here = bits.count_ones();
                 let (mut at, count) = in_block(warp::scan_inclusive(here, |a, b| a + b) - here, here, totals);
                 while bits != 0 {
-                    candidates.add(at as usize).write((me * 32 + bits.trailing_zeros()) as u16);
+                    candidates.add(at as usize).write((me * 64 + bits.trailing_zeros()) as u16);
                     at += 1;
                     bits &= bits - 1;
                 }
@@ -317,7 +321,7 @@ mod gpu {
                     // Every thread loads something: the warp stays together for what follows.
                     let is_one = begin + me < count;
                     let i = if is_one { u32::from(candidates.add((begin + me) as usize).read()) } else { 0 };
-                    let circle = mem::ldg(args.circles.at(first * 32 + i));
+                    let circle = mem::ldg(args.circles.at(first * 64 + i));
                     let hit = is_one & circle.touches(left, top, TILE);
                     let lanes = warp::ballot(warp::FULL_MASK, hit);
                     let before = (lanes & warp::lane_mask_lt()).count_ones();

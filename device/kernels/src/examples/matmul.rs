@@ -97,7 +97,20 @@ mod gpu {
     unsafe fn write(args: &MatmulArgs, row: u32, column: u32, value: f32) {
         if row < args.m && column < args.n {
             // SAFETY: just checked.
-            unsafe { args.c.at(row * args.n + column).write(value) };
+            unsafe { mem::st(args.c.at(row * args.n + column), value) };
+        }
+    }
+
+    /// Four neighbours in a row, in one store where they are all inside and aligned. `column` is a multiple of 4.
+    #[inline(always)]
+    unsafe fn write_quad(args: &MatmulArgs, row: u32, column: u32, values: [f32; 4]) {
+        // SAFETY: just checked.
+        unsafe {
+            if args.n % 4 != 0 {
+                (0..4).for_each(|j| write(args, row, column + j, values[j as usize]));
+            } else if row < args.m && column < args.n {
+                mem::st(args.c.at(row * args.n + column).cast(), Quad(values));
+            }
         }
     }
 
@@ -233,9 +246,11 @@ mod gpu {
                 store(slice, next);
                 thread::sync_threads();
             }
-            let at = |d: usize| d as u32 % 4 + d as u32 / 4 * (SQUARE / 2);
             eight_times!(di => {
-                eight_times!(dj => write(&args, top + i + at(di), left + j + at(dj), sums[di][dj]));
+                let row = top + i + di as u32 % 4 + di as u32 / 4 * (SQUARE / 2);
+                let [a, b, c, d, e, f, g, h] = sums[di];
+                write_quad(&args, row, left + j, [a, b, c, d]);
+                write_quad(&args, row, left + j + SQUARE / 2, [e, f, g, h]);
             });
         }
     }

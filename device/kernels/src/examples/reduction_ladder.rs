@@ -1,4 +1,4 @@
-//! A sum in seven ways, each better than the one before, after Harris 2007, "Optimizing parallel reduction in CUDA".
+//! A sum in seven ways, each with an idea more than the one before, after Harris 2007, "Optimizing parallel reduction in CUDA".
 //!
 //! Each kernel makes one number of what each block reads; the host launches it again on those numbers until one is left.
 
@@ -66,10 +66,10 @@ mod gpu {
 
     /// The first thread writes what its block has found.
     #[inline(always)]
-    unsafe fn finish(args: &SumArgs, sum: u32) {
+    unsafe fn finish(args: &SumArgs, sum: impl FnOnce() -> u32) {
         if thread::thread_idx_x() == 0 {
             // SAFETY: there is room for a number of each block.
-            unsafe { args.output.at(thread::block_idx_x()).write(sum) };
+            unsafe { mem::st(args.output.at(thread::block_idx_x()), sum()) };
         }
     }
 
@@ -91,11 +91,12 @@ mod gpu {
                 thread::sync_threads();
                 step *= 2;
             }
-            finish(&args, sums.read());
+            finish(&args, || sums.read());
         }
     }
 
-    /// The same sums by the first threads: whole warps wait, but those that work meet in the same banks.
+    /// The same sums by the first threads. Whole warps wait, which is better than half of each, but threads that work meet in
+    /// the same banks of shared memory, which is worse.
     ///
     /// # Safety
     /// As [`sum_interleaved`].
@@ -113,7 +114,7 @@ mod gpu {
                 thread::sync_threads();
                 step *= 2;
             }
-            finish(&args, sums.read());
+            finish(&args, || sums.read());
         }
     }
 
@@ -144,7 +145,7 @@ mod gpu {
         unsafe {
             let sums = shared!(number(&args, thread::index_1d()));
             halve(sums, 1);
-            finish(&args, sums.read());
+            finish(&args, || sums.read());
         }
     }
 
@@ -166,7 +167,7 @@ mod gpu {
         unsafe {
             let sums = shared!(pair(&args));
             halve(sums, 1);
-            finish(&args, sums.read());
+            finish(&args, || sums.read());
         }
     }
 
@@ -191,7 +192,7 @@ mod gpu {
                     warp::sync_warp(warp::FULL_MASK);
                 }
             }
-            finish(&args, sums.read_volatile());
+            finish(&args, || sums.read_volatile());
         }
     }
 
@@ -219,7 +220,10 @@ mod gpu {
     #[kernel]
     pub unsafe fn sum_shuffle(args: SumArgs) {
         // SAFETY: as above.
-        unsafe { finish(&args, by_shuffles(pair(&args))) }
+        unsafe {
+            let sum = by_shuffles(pair(&args));
+            finish(&args, || sum);
+        }
     }
 
     /// Many numbers of each thread, 16 bytes at a time and several at once, so that memory is never idle.
@@ -252,7 +256,8 @@ mod gpu {
         unsafe {
             let rest = 4 * quads + thread::index_1d();
             let rest = if thread::index_1d() < 4 { number(&args, rest) } else { 0 };
-            finish(&args, by_shuffles(sums[0] + sums[1] + sums[2] + sums[3] + rest));
+            let sum = by_shuffles(sums[0] + sums[1] + sums[2] + sums[3] + rest);
+            finish(&args, || sum);
         }
     }
 }

@@ -79,7 +79,7 @@ mod gpu {
     unsafe fn write(args: &HeatArgs, x: i32, y: i32, value: f32) {
         if (0..args.width as i32).contains(&x) && (0..args.height as i32).contains(&y) {
             // SAFETY: it is in the plate.
-            unsafe { args.to.at(y as u32 * args.width + x as u32).write(value) };
+            unsafe { mem::st(args.to.at(y as u32 * args.width + x as u32), value) };
         }
     }
 
@@ -108,22 +108,12 @@ mod gpu {
         }
     }
 
-    /// Calls `work` for each number below `n`, by all threads of the block.
-    #[inline(always)]
-    fn each(n: u32, mut work: impl FnMut(u32)) {
-        let mut i = thread::thread_idx_x();
-        while i < n {
-            work(i);
-            i += BLOCK;
-        }
-    }
+    /// Threads in a row of a piece of [`TILE`] or [`REGION`]; each computes cells of one column.
+    const COLUMNS: u32 = TILE.0;
+    /// Rows that a block's threads are at a time.
+    const ROWS: u32 = BLOCK / COLUMNS;
 
-    /// The four neighbours of cell `i` in shared memory whose rows are `width` apart.
-    #[inline(always)]
-    unsafe fn around(cells: *const f32, i: u32, width: u32) -> [f32; 4] {
-        // SAFETY: the caller's cell is inside.
-        unsafe { [i - 1, i + 1, i - width, i + width].map(|i| cells.add(i as usize).read()) }
-    }
+    const _: () = assert!(BLOCK == CELLS.0 * CELLS.1 && REGION.0 == COLUMNS && BLOCK % COLUMNS == 0);
 
     /// A block loads its piece and a cell more on each side, the halo, into shared memory.
     ///
@@ -132,70 +122,125 @@ mod gpu {
     #[kernel]
     pub unsafe fn heat_shared(args: HeatArgs) {
         const WIDTH: u32 = TILE.0 + 2;
-        const ALL: u32 = WIDTH * (TILE.1 + 2);
-        let cells = shared_array![f32; ALL as usize];
+        const HEIGHT: u32 = TILE.1 + 2;
+        let cells = shared_array![f32; (WIDTH * HEIGHT) as usize];
         let (left, top) = piece(&args, TILE.0, TILE.1);
+        let me = thread::thread_idx_x();
+        let (x, row) = (me % COLUMNS, me / COLUMNS);
         // SAFETY: indices are below the array's length; a barrier is between writing and reading.
         unsafe {
-            each(ALL, |i| {
-                let (x, y) = ((i % WIDTH) as i32, (i / WIDTH) as i32);
-                cells.add(i as usize).write(cell(&args, left + x - 1, top + y - 1));
-            });
+            let load = |x: u32, y: u32| {
+                let value = cell(&args, left + x as i32 - 1, top + y as i32 - 1);
+                cells.add((y * WIDTH + x) as usize).write(value);
+            };
+            let mut y = row;
+            while y < HEIGHT {
+                load(x + 1, y);
+                y += ROWS;
+            }
+            if me < 2 * HEIGHT {
+                load(me % 2 * (WIDTH - 1), me / 2);
+            }
             thread::sync_threads();
-            each(TILE.0 * TILE.1, |i| {
-                let (x, y) = (i % TILE.0, i / TILE.0);
+            let get = |i: u32| cells.add(i as usize).read();
+            let mut y = row;
+            while y < TILE.1 {
                 let at = (y + 1) * WIDTH + x + 1;
-                let value = later(cells.add(at as usize).read(), around(cells, at, WIDTH), args.rate);
-                write(&args, left + x as i32, top + y as i32, value);
-            });
+                let around = [get(at - 1), get(at + 1), get(at - WIDTH), get(at + WIDTH)];
+                write(&args, left + x as i32, top + y as i32, later(get(at), around, args.rate));
+                y += ROWS;
+            }
         }
     }
 
-    /// Several steps on one piece in shared memory, so that global memory is read and written once for all of them. What
-    /// the halo lacks is computed twice, by the neighbouring blocks.
+    /// Cells that a thread of `heat_steps` computes, one below the other.
+    const RUN: u32 = REGION.0 * REGION.1 / BLOCK;
+
+    /// A thread's cells of a piece in shared memory, a step later. `write` gets each row, and the value there.
+    ///
+    /// Beyond the plate, where there may be cells in the piece if it has a `BORDER`, there is nothing: a cell's neighbour is
+    /// the cell itself.
+    ///
+    /// # Safety
+    /// `cells` has a row before the piece and one after it; nobody writes it meanwhile.
+    #[inline(always)]
+    unsafe fn march<const BORDER: bool>(
+        args: &HeatArgs,
+        (left, top): (i32, i32),
+        cells: *const f32,
+        mut write: impl FnMut(u32, f32),
+    ) {
+        let (x, first) = (thread::thread_idx_x() % COLUMNS, thread::thread_idx_x() / COLUMNS * RUN);
+        let (px, py) = (left + x as i32, top + first as i32);
+        // SAFETY: rows from the one before the piece to the one after it.
+        let get = |x: u32, row: u32| unsafe { cells.add(((row + 1) * REGION.0 + x) as usize).read() };
+        let or = |beyond: bool, here: f32, there: f32| if BORDER && beyond { here } else { there };
+        let (mut above, mut here) = (get(x, first.wrapping_sub(1)), get(x, first));
+        for k in 0..RUN {
+            let (row, y) = (first + k, py + k as i32);
+            let below = get(x, row + 1);
+            let around = [
+                or(px == 0, here, get(x.wrapping_sub(1), row)),
+                or(px == args.width as i32 - 1, here, get(x + 1, row)),
+                or(y == 0, here, above),
+                or(y == args.height as i32 - 1, here, below),
+            ];
+            write(row, later(here, around, args.rate));
+            (above, here) = (here, below);
+        }
+    }
+
+    /// Several steps on one piece in shared memory, so that global memory is read and written once for all of them. At an
+    /// edge of the piece the first of them has no neighbours, so what it finds there is wrong, and that moves inwards by a
+    /// cell a step; the neighbouring blocks compute those cells too, and rightly.
     ///
     /// # Safety
     /// As [`twin`](super); blocks of [`BLOCK`] threads, one for each piece of [`REGION`] less [`STEPS`] on each side.
     #[kernel]
     pub unsafe fn heat_steps(args: HeatArgs) {
-        const ALL: u32 = REGION.0 * REGION.1;
-        let cells = shared_array![f32; 2 * ALL as usize];
-        // Where this step's temperatures are, and the next one's.
-        let (mut now, mut next) = (0, ALL);
+        /// Numbers of a piece, with a row before it and one after it.
+        const ALL: u32 = REGION.0 * (REGION.1 + 2);
+        let pieces = shared_array![f32; 2 * ALL as usize];
         let (left, top) = piece(&args, REGION.0 - 2 * STEPS, REGION.1 - 2 * STEPS);
         let (left, top) = (left - STEPS as i32, top - STEPS as i32);
-        let place = |i: u32| ((i % REGION.0) as i32, (i / REGION.0) as i32);
-        // SAFETY: indices are below the arrays' length; barriers are between writing and reading.
+        let is_inside = |begin: i32, side: u32, all: u32| begin >= 0 && begin + side as i32 <= all as i32;
+        let is_inside = is_inside(left, REGION.0, args.width) && is_inside(top, REGION.1, args.height);
+        let me = thread::thread_idx_x();
+        let x = me % COLUMNS;
+        // SAFETY: indices are below the array's length; barriers are between writing and reading.
         unsafe {
-            each(ALL, |i| {
-                let (x, y) = place(i);
-                cells.add(i as usize).write(cell(&args, left + x, top + y));
-            });
-            for step in 1..=STEPS as i32 {
+            let mut y = me / COLUMNS;
+            while y < REGION.1 + 2 {
+                let value = cell(&args, left + x as i32, top + y as i32 - 1);
+                pieces.add((y * REGION.0 + x) as usize).write(value);
+                pieces.add((ALL + y * REGION.0 + x) as usize).write(value);
+                y += ROWS;
+            }
+            for step in 0..STEPS - 1 {
                 thread::sync_threads();
-                let inside = |at: i32, side: u32| (step..side as i32 - step).contains(&at);
-                each(ALL, |i| {
-                    let (x, y) = place(i);
-                    if !inside(x, REGION.0) || !inside(y, REGION.1) {
-                        return;
-                    }
-                    let (px, py) = (left + x, top + y);
-                    let other =
-                        |beyond: bool, j: u32| cells.add((now + if beyond { i } else { j }) as usize).read();
-                    let around = [
-                        other(px == 0, i - 1),
-                        other(px == args.width as i32 - 1, i + 1),
-                        other(py == 0, i - REGION.0),
-                        other(py == args.height as i32 - 1, i + REGION.0),
-                    ];
-                    let value = later(cells.add((now + i) as usize).read(), around, args.rate);
-                    if step == STEPS as i32 {
-                        write(&args, px, py, value);
-                    } else {
-                        cells.add((next + i) as usize).write(value);
-                    }
-                });
-                (now, next) = (next, now);
+                let (now, next) = (pieces.add((step % 2 * ALL) as usize), (step + 1) % 2 * ALL);
+                let put = |row: u32, value: f32| {
+                    pieces.add((next + (row + 1) * REGION.0 + x) as usize).write(value)
+                };
+                if is_inside {
+                    march::<false>(&args, (left, top), now, put);
+                } else {
+                    march::<true>(&args, (left, top), now, put);
+                }
+            }
+            thread::sync_threads();
+            let inner = |at: u32, side: u32| (STEPS..side - STEPS).contains(&at);
+            if inner(x, REGION.0) {
+                march::<true>(
+                    &args,
+                    (left, top),
+                    pieces.add(((STEPS - 1) % 2 * ALL) as usize),
+                    |row, value| {
+                        if inner(row, REGION.1) {
+                            write(&args, left + x as i32, top + row as i32, value);
+                        }
+                    },
+                );
             }
         }
     }
