@@ -122,7 +122,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
             Ok(())
         };
         all(&mut gpu)?;
-        let found = gpu.download(if steps / at_once % 2 == 0 { &a } else { &b })?;
+        let found = gpu.download(if (steps / at_once).is_multiple_of(2) { &a } else { &b })?;
         let took = common::best(&mut gpu, all)?;
         println!("{name:16} {:9.3} ms, {:6.1} Gcells/s", common::ms(took), common::giga(work, took));
         right &= common::verdict(&format!("{name}, against the CPU"), found == expected);

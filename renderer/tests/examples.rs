@@ -1,6 +1,8 @@
 //! The examples: their sequential twins against closed forms and whole numbers, their checks against deliberate mistakes,
 //! and, where there is a GPU, their kernels against the twins.
 
+#![expect(clippy::duplicate_mod, reason = "each example is a program of its own")]
+
 use clap::{CommandFactory, Parser};
 
 macro_rules! examples {

@@ -21,7 +21,7 @@ pub(crate) const BIN_BLOCK: u32 = 256;
 /// Neighbours in a row that a thread draws.
 const PIXELS: u32 = 4;
 
-const _: () = assert!(BIN % TILE == 0 && DRAW_BLOCK % 32 == 0 && BIN_BLOCK % 32 == 0);
+const _: () = assert!(BIN.is_multiple_of(TILE) && (DRAW_BLOCK | BIN_BLOCK).is_multiple_of(32));
 
 /// A circle. Lengths are in pixels; the centre of the first pixel is at (½, ½).
 #[derive(Clone, Copy, Debug, PartialEq)]

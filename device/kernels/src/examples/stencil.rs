@@ -113,7 +113,7 @@ mod gpu {
     /// Rows that a block's threads are at a time.
     const ROWS: u32 = BLOCK / COLUMNS;
 
-    const _: () = assert!(BLOCK == CELLS.0 * CELLS.1 && REGION.0 == COLUMNS && BLOCK % COLUMNS == 0);
+    const _: () = assert!(BLOCK == CELLS.0 * CELLS.1 && REGION.0 == COLUMNS && BLOCK.is_multiple_of(COLUMNS));
 
     /// A block loads its piece and a cell more on each side, the halo, into shared memory.
     ///
