@@ -182,12 +182,9 @@ mod gpu {
     /// Numbers of a slice: [`DEPTH`] rows of [`SQUARE`].
     const SLICE: u32 = DEPTH * SQUARE;
 
-    /// A statement for 0 … 7 without a loop: what an array holds is in registers only if every index is known.
-    macro_rules! eight_times {
-        ($i:ident => $body:expr) => {
-            eight_times!($i => $body; 0 1 2 3 4 5 6 7)
-        };
-        ($i:ident => $body:expr; $($value:literal)*) => {
+    /// A statement for each of these numbers without a loop: what an array holds is in registers only if every index is known.
+    macro_rules! unrolled {
+        ($i:ident in $($value:literal)* => $body:expr) => {
             $({
                 let $i = $value;
                 $body;
@@ -235,18 +232,21 @@ mod gpu {
             while l < args.k {
                 l += DEPTH;
                 let next = if l < args.k { load(l) } else { ([0.0; 4], [0.0; 4]) };
-                for t in 0..DEPTH {
-                    let row = eight(slices_a, slice + t * SQUARE + i);
-                    let column = eight(slices_b, slice + t * SQUARE + j);
-                    eight_times!(di => {
-                        eight_times!(dj => sums[di][dj] += row[di] * column[dj]);
+                for t in (0..DEPTH).step_by(2) {
+                    // Two at a time: the second's loads are on their way while the first's products are computed.
+                    unrolled!(next in 0 1 => {
+                        let row = eight(slices_a, slice + (t + next) * SQUARE + i);
+                        let column = eight(slices_b, slice + (t + next) * SQUARE + j);
+                        unrolled!(di in 0 1 2 3 4 5 6 7 => {
+                            unrolled!(dj in 0 1 2 3 4 5 6 7 => sums[di][dj] += row[di] * column[dj]);
+                        });
                     });
                 }
                 slice = SLICE - slice;
                 store(slice, next);
                 thread::sync_threads();
             }
-            eight_times!(di => {
+            unrolled!(di in 0 1 2 3 4 5 6 7 => {
                 let row = top + i + di as u32 % 4 + di as u32 / 4 * (SQUARE / 2);
                 let [a, b, c, d, e, f, g, h] = sums[di];
                 write_quad(&args, row, left + j, [a, b, c, d]);
