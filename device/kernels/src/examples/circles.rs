@@ -1,11 +1,13 @@
 //! Translucent circles, one over the other in their order.
 //!
-//! Each circle that a pixel's centre is in changes the pixel's colour, and the order matters. So a pixel is one thread's, which meets the circles in their order. What makes that fast is to ask few circles: bins of 128 × 128
-//! pixels have a bit for each circle that may touch them, and each block of threads asks again, for its tile of 16 × 16
-//! pixels, those of its bin. Bits in a row and prefix sums keep the order.
+//! Each circle that a pixel's centre is in changes the pixel's colour, and the order matters. So a pixel is one thread's,
+//! which meets the circles in their order. What makes that fast is to ask few circles: bins of 128 × 128 pixels have a bit
+//! for each circle that may touch them, and each block of threads asks again, for its tile of 16 × 16 pixels, those of its
+//! bin. Bits in a row and prefix sums keep the order.
 //!
-//! Arithmetic is the same on every machine, and so are the images. A circle is asked by the same roundings about a box as
-//! about a pixel; roundings never turn "nearer" into "farther", so no pixel of a box that it does not touch is in it.
+//! Arithmetic is the same on every machine, and so are the images. Whether a circle touches a square is computed with the
+//! same roundings as whether a pixel is in it. Rounding never makes a lesser number the greater one, so no pixel of a square
+//! that a circle does not touch is in that circle.
 
 use cuda_std::float::{div_rn, fma_rn, mul_rn, sub_rn};
 use device::primitives::Ptr;
@@ -245,27 +247,53 @@ mod gpu {
 
     /// The pixels of a thread: neighbours in a row.
     struct Row {
-        x: [f32; PIXELS as usize],
-        y: f32,
+        x: u32,
+        y: u32,
         colors: [[f32; 3]; PIXELS as usize],
     }
 
     impl Row {
+        /// This thread's, in the tile that begins there.
         #[inline(always)]
-        fn draw(&mut self, brush: Brush) {
-            match brush.everywhere() {
-                Some(paint) => self.draw_with(&brush, |_| paint),
-                None => self.draw_with(&brush, |d2| brush.at(d2)),
+        fn new(left: u32, top: u32, background: [f32; 3]) -> Self {
+            let (column, row) =
+                (thread::thread_idx_x() % (TILE / PIXELS), thread::thread_idx_x() / (TILE / PIXELS));
+            Self { x: left + column * PIXELS, y: top + row, colors: [background; PIXELS as usize] }
+        }
+
+        /// Draws so many circles, in their order.
+        #[inline(always)]
+        unsafe fn draw(&mut self, brushes: *const Brush, count: u32) {
+            for i in 0..count {
+                // SAFETY: the caller has as many.
+                let brush = unsafe { brushes.add(i as usize).read() };
+                match brush.everywhere() {
+                    Some(paint) => self.draw_one(&brush, |_| paint),
+                    None => self.draw_one(&brush, |d2| brush.at(d2)),
+                }
             }
         }
 
         #[inline(always)]
-        fn draw_with(&mut self, brush: &Brush, paint: impl Fn(f32) -> (f32, [f32; 3])) {
-            let dy = sub_rn(self.y, brush.y);
-            for (x, color) in self.x.iter().zip(&mut self.colors) {
-                let d2 = Circle::square(sub_rn(*x, brush.x), dy);
+        fn draw_one(&mut self, brush: &Brush, paint: impl Fn(f32) -> (f32, [f32; 3])) {
+            let dy = sub_rn(center(self.y), brush.y);
+            for (k, color) in self.colors.iter_mut().enumerate() {
+                let d2 = Circle::square(sub_rn(center(self.x + k as u32), brush.x), dy);
                 if d2 <= brush.square {
                     *color = over(*color, paint(d2));
+                }
+            }
+        }
+
+        /// Writes the pixels that the image has.
+        #[inline(always)]
+        unsafe fn write(self, args: &CirclesArgs) {
+            for (k, [r, g, b]) in self.colors.into_iter().enumerate() {
+                let x = self.x + k as u32;
+                if x < args.width && self.y < args.height {
+                    let at = args.image.at(self.y * args.width + x);
+                    // SAFETY: just checked, and this thread's.
+                    unsafe { mem::stcs(at.cast(), Quad([r, g, b, 1.0])) };
                 }
             }
         }
@@ -284,15 +312,9 @@ mod gpu {
         let (left, top) = (thread::block_idx_x() % across * TILE, thread::block_idx_x() / across * TILE);
         let bin = top / BIN * args.width.div_ceil(BIN) + left / BIN;
         let me = thread::thread_idx_x();
-        let (x, y) = (left + me % (TILE / PIXELS) * PIXELS, top + me / (TILE / PIXELS));
-        let mut row = Row {
-            x: core::array::from_fn(|k| center(x + k as u32)),
-            y: center(y),
-            colors: [args.background; PIXELS as usize],
-        };
+        let mut row = Row::new(left, top, args.background);
         let words = args.words();
-        let mut found = 0;
-        let mut first = 0;
+        let (mut found, mut first) = (0, 0);
         // SAFETY: the launch's promise. The whole block takes the same way; barriers are between writing and reading.
         unsafe {
             let load = |word: u32| if word < words { mem::ldg(args.bins.at(bin * words + word)) } else { 0 };
@@ -312,9 +334,7 @@ mod gpu {
                 let mut begin = 0;
                 while begin < count {
                     if found + DRAW_BLOCK > BATCH {
-                        for i in 0..found {
-                            row.draw(brushes.add(i as usize).read());
-                        }
+                        row.draw(brushes, found);
                         found = 0;
                         thread::sync_threads();
                     }
@@ -335,15 +355,8 @@ mod gpu {
                 }
                 first += DRAW_BLOCK;
             }
-            for i in 0..found {
-                row.draw(brushes.add(i as usize).read());
-            }
-            for (k, [r, g, b]) in row.colors.into_iter().enumerate() {
-                let x = x + k as u32;
-                if x < args.width && y < args.height {
-                    mem::stcs(args.image.at(y * args.width + x).cast(), Quad([r, g, b, 1.0]));
-                }
-            }
+            row.draw(brushes, found);
+            row.write(&args);
         }
     }
 }
