@@ -207,8 +207,10 @@ mod gpu {
         // What this thread moves: four numbers of a row of A, and of a row of B.
         let (row_a, column_a) = (me / 2, me % 2 * 4);
         let (row_b, column_b) = (me / 32, me % 32 * 4);
-        // What it computes: rows and columns from here on, and 64 further.
-        let (i, j) = (me / 16 * 4, me % 16 * 4);
+        // What it computes: rows and columns from here on, and 64 further. The lanes of a warp are 4 × 8 places, so that what
+        // they read from shared memory at a time is at most 128 bytes, which is as much as it gives at a time.
+        let (warp, lane) = (me / 32, me % 32);
+        let (i, j) = ((warp / 2 * 4 + lane / 8) * 4, (warp % 2 * 8 + lane % 8) * 4);
         // SAFETY: the launch's promise; barriers are between writing and reading.
         unsafe {
             let load = |l: u32| (a.quad(top + row_a, l + column_a), b.quad(l + row_b, left + column_b));
