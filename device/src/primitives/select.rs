@@ -24,9 +24,9 @@ pub trait Selection: Copy + Send + Sync + 'static {
     #[inline(always)]
     unsafe fn wants_quad(&self, i: u32, items: &[Self::Item; 4]) -> u32 {
         let mut wanted = 0;
-        for j in 0..4 {
+        for (j, item) in items.iter().enumerate() {
             // SAFETY: as the caller promised.
-            wanted |= u32::from(unsafe { self.wants(i + j as u32, items[j]) }) << j;
+            wanted |= u32::from(unsafe { self.wants(i + j as u32, *item) }) << j;
         }
         wanted
     }
@@ -98,7 +98,7 @@ impl Selection for Indices {
 #[inline(always)]
 const fn nonzero_bytes(word: u32) -> u32 {
     // Bit 7 of each byte: whether any of its bits is set.
-    let any = ((word & 0x7f7f_7f7f) + 0x7f7f_7f7f | word) & 0x8080_8080;
+    let any = (((word & 0x7f7f_7f7f) + 0x7f7f_7f7f) | word) & 0x8080_8080;
     // Bits 7, 15, 23 and 31 meet in the top byte.
     ((any >> 7).wrapping_mul(0x0020_4081) >> 21) & 0xf
 }

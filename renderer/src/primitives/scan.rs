@@ -126,14 +126,22 @@ impl LookBackTemp {
     }
 }
 
-/// Of each level of Blelloch's scan, its elements and where the sums of its tiles go; and the bytes of all sums.
-fn levels<O: Scannable>(start: Ptr<u8>, most: u32) -> (Vec<(u32, Ptr<O::Value>)>, usize) {
+/// A level of Blelloch's scan.
+struct Level<T> {
+    /// How many elements it has.
+    n: u32,
+    /// Where the sums of its tiles go.
+    sums: Ptr<T>,
+}
+
+/// The levels of Blelloch's scan, and the bytes of all sums.
+fn levels<O: Scannable>(start: Ptr<u8>, most: u32) -> (Vec<Level<O::Value>>, usize) {
     let mut pieces = Pieces::new(start);
     let mut levels = Vec::new();
     let mut n = most;
     while n > 0 {
         let tiles = n.div_ceil(Blelloch::<O>::TILE);
-        levels.push((n, pieces.take(tiles as usize)));
+        levels.push(Level { n, sums: pieces.take(tiles as usize) });
         n = if tiles > 1 { tiles } else { 0 };
     }
     (levels, pieces.bytes())
@@ -200,7 +208,7 @@ impl<O: Scannable> ScanWork<O> {
         // The sums of a level's tiles are what the next level scans, in their place.
         let mut level_of = (self.input, self.output, self.scan.bounds);
         let mut outputs = Vec::with_capacity(levels.len());
-        for (level, &(n, sums)) in (0..).zip(&levels) {
+        for (level, &Level { n, sums }) in (0..).zip(&levels) {
             let (input, output, bounds) = level_of;
             let args = BlellochArgs { input, output, length, level, sums, bounds };
             // SAFETY: as above.
@@ -208,7 +216,7 @@ impl<O: Scannable> ScanWork<O> {
             outputs.push(output);
             level_of = (sums, sums, Bounds::Exclusive);
         }
-        for (level, (&(n, sums), output)) in levels.iter().zip(outputs).enumerate().rev().skip(1) {
+        for (level, (&Level { n, sums }, output)) in levels.iter().zip(outputs).enumerate().rev().skip(1) {
             let args = AddArgs { output, length, level: level as u32, sums };
             // SAFETY: as above.
             unsafe { gpu.launch_primitive::<O::Add>(n.div_ceil(<O::Add as Kernel>::BLOCK), args)? };
