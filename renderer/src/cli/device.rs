@@ -85,6 +85,11 @@ impl Machine {
 }
 
 impl Found {
+    /// Whether it is a GPU that is about to be started.
+    pub(super) fn is_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+
     /// What is about to be started.
     pub(super) fn name(&self) -> String {
         match self.gpu {

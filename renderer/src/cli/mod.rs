@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod aov;
+mod bench;
 mod bsdf;
 mod compare;
 mod convert;
@@ -58,6 +59,8 @@ enum Command {
     Inspect(inspect::Args),
     /// Print what scene files may say, as JSON Schema, for editors
     Schema(schema::Args),
+    /// Measure what the program is made of, on this machine
+    Bench(bench::Args),
     /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
     Info(info::Args),
 }
@@ -74,6 +77,7 @@ pub fn main() -> ExitCode {
         Ok(Cli { command: Command::Convert(args) }) => convert::run(&args),
         Ok(Cli { command: Command::Inspect(args) }) => inspect::run(&args),
         Ok(Cli { command: Command::Schema(args) }) => schema::run(&args),
+        Ok(Cli { command: Command::Bench(args) }) => bench::run(&args),
         Ok(Cli { command: Command::Info(args) }) => info::run(&args),
         Err(e) => {
             // Help and version go to stdout and are no error.

@@ -64,6 +64,28 @@ impl Display {
         }
     }
 
+    /// Begins to show steps of something.
+    pub(super) fn begin_steps(&self) {
+        self.bar.set_style(style("[{bar:20}] {wide_msg}").progress_chars("=> "));
+    }
+
+    /// Shows the step that begins, when a fraction of all is done.
+    pub(super) fn step(&mut self, done: f64, elapsed: Duration, what: &str) {
+        self.bar.set_position((done * STEPS as f64) as u64);
+        let left = match done {
+            0.0 => String::new(),
+            _ => format!(", about {} left", clock(elapsed.as_secs_f64() * (1.0 - done) / done)),
+        };
+        let message = format!("{what}{left}");
+        if let Some(last) = &mut self.lines
+            && last.elapsed() >= LINE_EVERY
+        {
+            *last = Instant::now();
+            say(format_args!("{:3.0} %, {message}", done * 100.0));
+        }
+        self.bar.set_message(message);
+    }
+
     /// Prints text that ends in a newline, above the bar.
     pub(super) fn print(&self, text: &str) {
         self.bar.suspend(|| say_text(text));

@@ -6,6 +6,7 @@ use crate::compare::Region;
 pub(super) use crate::input::duration as time;
 use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use crate::metrics::{Metric, Threshold};
+use crate::primitives::MOST;
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
 use crate::scene::{hint, quoted};
 
@@ -64,6 +65,31 @@ pub(super) fn max_depth(text: &str) -> Result<u32, String> {
 /// Seed of the sampler.
 pub(super) fn seed(text: &str) -> Result<u32, String> {
     whole(text, 0, u32::MAX)
+}
+
+/// Number of elements: `2000000`, `128Mi`, `2^27`.
+pub(super) fn length(text: &str) -> Result<u32, String> {
+    const SUFFIXES: [(&str, u64); 6] = [
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+        ("k", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+    ];
+    let text = text.trim();
+    let suffix = SUFFIXES.into_iter().find_map(|(s, unit)| Some((text.strip_suffix(s)?, unit)));
+    let (digits, unit) = suffix.unwrap_or((text, 1));
+    let number = match digits.split_once('^') {
+        Some((base, exponent)) => {
+            base.parse::<u64>().ok().zip(exponent.parse().ok()).and_then(|(b, e)| b.checked_pow(e))
+        }
+        None => digits.parse::<u64>().ok(),
+    };
+    match number.and_then(|n| u32::try_from(n.checked_mul(unit)?).ok()) {
+        Some(n @ 1..=MOST) => Ok(n),
+        _ => Err(format!("expected a number of elements from 1 to {MOST}, as in 2000000, 128Mi or 2^27")),
+    }
 }
 
 /// Number of threads.
@@ -239,6 +265,20 @@ mod tests {
         assert_eq!(rr_depth("x").unwrap_err(), "expected a whole number from 0 to 1000, or off");
         for text in ["nan", "inf", "1e9", "bright"] {
             assert!(exposure(text).unwrap_err().starts_with("expected stops"), "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths() {
+        for (text, expected) in
+            [("1", 1), ("2000000", 2_000_000), ("2^27", 1 << 27), ("128Mi", 1 << 27), (" 2M ", 2_000_000)]
+        {
+            assert_eq!(length(text), Ok(expected), "{text}");
+        }
+        assert_eq!(length("2147483647"), Ok(MOST));
+        for text in ["", "0", "-1", "2^31", "2147483648", "2^", "^2", "2^99", "4Gi", "1.5M", "Mi", "1e6", "x"]
+        {
+            assert!(length(text).unwrap_err().starts_with("expected a number of elements"), "{text}");
         }
     }
 

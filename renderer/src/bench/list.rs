@@ -1,0 +1,94 @@
+//! What is measured.
+
+use rayon::prelude::*;
+
+use super::case::{Case, Prepared, Shape};
+use super::{Family, Machine};
+use crate::backend::Error;
+use crate::backend::cpu::Cpu;
+use crate::primitives::{Reduce, Scan, Sum};
+
+/// A primitive that is measured.
+pub struct Benchmark<B: Machine> {
+    /// Its name. A baseline has its counterpart under the same.
+    pub name: &'static str,
+    /// The chart that shows it.
+    pub family: Family,
+    /// Bytes that must at least be read and written, an element.
+    pub bytes: f64,
+    /// Makes its buffers for so many elements.
+    pub(super) prepare: fn(&mut B, u32) -> Result<Box<dyn Prepared<B>>, Error>,
+}
+
+/// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
+pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
+    use Family::{Memory, Reductions, Scans};
+    let new = |name, family, bytes, prepare| Benchmark { name, family, bytes, prepare };
+    vec![
+        new("memcpy", Memory, 8.0, memcpy),
+        new("reduce_sum_u32", Reductions, 4.0, reduce_sum_u32),
+        new("reduce_sum_f32", Reductions, 4.0, reduce_sum_f32),
+        new("scan_look_back", Scans, 8.0, scan_look_back),
+    ]
+}
+
+/// The names of the list.
+pub fn names() -> Vec<&'static str> {
+    benchmarks::<Cpu>().iter().map(|b| b.name).collect()
+}
+
+type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
+
+/// The machine's own copy.
+fn memcpy<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+    let shape = Shape { n, inputs: [numbers(n)], outputs: [n], temp_bytes: 0 };
+    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, |b, [input], [output], _, _| {
+        b.copied(input, output)
+    })
+}
+
+fn reduce_sum_u32<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+    let reduce = Reduce::<Sum<u32>>::default();
+    let shape = Shape { n, inputs: [numbers(n)], outputs: [1], temp_bytes: reduce.temp_bytes(n) };
+    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
+        reduce.run(b, input, output, length, temp)
+    })
+}
+
+fn reduce_sum_f32<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+    let reduce = Reduce::<Sum<f32>>::default();
+    let shape = Shape { n, inputs: [exact(n)], outputs: [1], temp_bytes: reduce.temp_bytes(n) };
+    Case::<B, f32, f32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
+        reduce.run(b, input, output, length, temp)
+    })
+}
+
+fn scan_look_back<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+    let scan = Scan::<Sum<u32>>::exclusive();
+    let shape = Shape { n, inputs: [numbers(n)], outputs: [n], temp_bytes: scan.temp_bytes(n) };
+    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
+        scan.run(b, input, output, length, temp)
+    })
+}
+
+/// Numbers without an order.
+fn numbers(n: u32) -> Vec<u32> {
+    filled(n, |x| x)
+}
+
+/// Zeros and few ones, so that sums of them are exact in any order.
+fn exact(n: u32) -> Vec<f32> {
+    filled(n, |x| if x % 16 == 0 { 1.0 } else { 0.0 })
+}
+
+/// `of` numbers without an order.
+fn filled<T: Send>(n: u32, of: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    (0..n).into_par_iter().map(|i| of(hash(i))).collect()
+}
+
+/// A bijection of 32 bits that mixes them (Wellons 2018, "Prospecting for hash functions": lowbias32).
+fn hash(x: u32) -> u32 {
+    let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
+    let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}

@@ -1,0 +1,69 @@
+//! What is asked of a back end that is measured.
+
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+use crate::backend::Error;
+use crate::backend::cpu::Cpu;
+use crate::backend::cuda::Cuda;
+use crate::primitives::Primitives;
+use crate::scene::limits::available_memory;
+
+/// A back end that tells how long its work took.
+pub trait Machine: Primitives + Sized + 'static {
+    /// How long the machine took for what `work` queued.
+    ///
+    /// # Errors
+    /// Those of `work`, or what the machine says.
+    fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error>;
+
+    /// Queues a copy by the machine's own means. Both buffers have the same length.
+    ///
+    /// # Errors
+    /// What the machine says.
+    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error>;
+
+    /// The CUDA stream that work is queued in.
+    fn cuda_stream(&self) -> Option<*mut c_void>;
+
+    /// Bytes of memory that are free, where the machine tells.
+    fn free_bytes(&self) -> Option<u64>;
+}
+
+impl Machine for Cuda {
+    fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
+        self.time(work)
+    }
+
+    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error> {
+        self.copy(from, to)
+    }
+
+    fn cuda_stream(&self) -> Option<*mut c_void> {
+        Some(self.stream())
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        self.free_memory().ok()
+    }
+}
+
+impl Machine for Cpu {
+    fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
+        let start = Instant::now();
+        work(self)?;
+        Ok(start.elapsed())
+    }
+
+    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error> {
+        self.copy(from, to)
+    }
+
+    fn cuda_stream(&self) -> Option<*mut c_void> {
+        None
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        available_memory().map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}

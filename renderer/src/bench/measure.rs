@@ -1,0 +1,253 @@
+//! Measuring a primitive beside a copy, and beside the baseline.
+
+use std::ffi::c_void;
+use std::time::{Duration, Instant};
+
+use super::baseline::Function;
+use super::{Baseline, Benchmark, Family, Machine};
+use crate::backend::{Buffer, Error};
+
+/// What is timed is so many calls that they last about as long: far more than the clock's resolution, and than the first
+/// of them waits for the host.
+const BATCH: Duration = Duration::from_millis(2);
+/// Calls of a batch at most: the driver's queue holds more launches than they make.
+const MOST_CALLS: u32 = 100;
+/// Batches of each, if there is time.
+const ROUNDS: usize = 25;
+/// Batches of each, whatever the time.
+const FEWEST_ROUNDS: usize = 3;
+/// How long to go on.
+const ENOUGH: Duration = Duration::from_secs(1);
+/// Elements on which results are compared with the baseline's.
+const COMPARED: u32 = (1 << 20) + 7;
+
+/// How long one call takes, seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    /// The least of all batches.
+    pub least: f64,
+    /// The median of all batches.
+    pub median: f64,
+}
+
+/// What came of a primitive, for one length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Its name.
+    pub name: &'static str,
+    /// The chart that shows it.
+    pub family: Family,
+    /// Elements.
+    pub n: u32,
+    /// Bytes that it must at least read and write.
+    pub bytes: f64,
+    /// Its times.
+    pub times: Times,
+    /// Those of a copy of as many 32-bit numbers, taken in turns with it.
+    pub copy: Times,
+    /// Those of the baseline, taken in turns with it, where there is one.
+    pub baseline: Option<Times>,
+}
+
+impl Measured {
+    /// Bytes a second.
+    pub fn bandwidth(&self) -> f64 {
+        self.bytes / self.times.least
+    }
+
+    /// Elements a second.
+    pub fn throughput(&self) -> f64 {
+        f64::from(self.n) / self.times.least
+    }
+
+    /// Its bandwidth as a part of the copy's.
+    pub fn of_copy(&self) -> f64 {
+        self.bandwidth() * self.copy.least / (8.0 * f64::from(self.n))
+    }
+
+    /// How many times as fast as the baseline it is.
+    pub fn of_baseline(&self) -> Option<f64> {
+        self.baseline.map(|b| b.least / self.times.least)
+    }
+}
+
+/// Measures a primitive for `n` elements; `None` if `stop` told it to end early.
+///
+/// # Errors
+/// What the machine says, or that the baseline fails.
+pub fn measure<B: Machine>(
+    backend: &mut B,
+    benchmark: &Benchmark<B>,
+    n: u32,
+    baseline: Option<&Baseline>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Measured>, Error> {
+    let from = backend.zeroed::<u32>("copy from", n as usize)?;
+    let mut to = backend.zeroed::<u32>("copy to", n as usize)?;
+    let mut prepared = (benchmark.prepare)(backend, n)?;
+    let theirs = Theirs::new(backend, baseline, benchmark.name, n)?;
+    let buffers = prepared.addresses();
+
+    let mut ours = |b: &mut B| prepared.run(b);
+    let mut copy = |b: &mut B| b.copied(&from, &mut to);
+    let mut theirs = theirs.as_ref().map(|theirs| {
+        |_: &mut B| {
+            // SAFETY: the buffers are the counterpart's, and outlive the batches; `timed` makes the context current.
+            unsafe { theirs.run(&buffers) }
+        }
+    });
+    let mut works: Vec<&mut dyn FnMut(&mut B) -> Result<(), Error>> = vec![&mut ours, &mut copy];
+    if let Some(theirs) = &mut theirs {
+        works.push(theirs);
+    }
+    let Some(times) = in_turns(backend, &mut works, stop)? else { return Ok(None) };
+    let bytes = benchmark.bytes * f64::from(n);
+    let [times, copy, ref baseline @ ..] = times[..] else { return Ok(None) };
+    let baseline = baseline.first().copied();
+    Ok(Some(Measured { name: benchmark.name, family: benchmark.family, n, bytes, times, copy, baseline }))
+}
+
+/// Times of each work, taken in turns; `None` if `stop` told it to end early.
+fn in_turns<B: Machine>(
+    backend: &mut B,
+    works: &mut [&mut dyn FnMut(&mut B) -> Result<(), Error>],
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Times>>, Error> {
+    let mut batches = Vec::new();
+    for work in &mut *works {
+        // The first call compiles kernels.
+        backend.timed(&mut |b| work(b))?;
+        batches.push((calls(backend.timed(&mut |b| work(b))?), Vec::with_capacity(ROUNDS)));
+    }
+    let start = Instant::now();
+    for round in 0..ROUNDS {
+        if round >= FEWEST_ROUNDS && start.elapsed() > ENOUGH {
+            break;
+        }
+        for (work, (calls, seconds)) in works.iter_mut().zip(&mut batches) {
+            if stop() {
+                return Ok(None);
+            }
+            let took = backend.timed(&mut |b| (0..*calls).try_for_each(|_| work(b)))?;
+            seconds.push(took.as_secs_f64() / f64::from(*calls));
+        }
+    }
+    Ok(Some(batches.into_iter().map(|(_, seconds)| Times::of(seconds)).collect()))
+}
+
+/// How many calls, of which one takes so long, make a batch.
+fn calls(one: Duration) -> u32 {
+    (BATCH.as_secs_f64() / one.as_secs_f64().max(1e-9)).clamp(1.0, f64::from(MOST_CALLS)) as u32
+}
+
+impl Times {
+    fn of(mut seconds: Vec<f64>) -> Self {
+        seconds.sort_by(f64::total_cmp);
+        let at = |i: usize| seconds.get(i).copied().unwrap_or(f64::NAN);
+        let middle = seconds.len().saturating_sub(1);
+        Self { least: at(0), median: 0.5 * (at(middle / 2) + at(middle.div_ceil(2))) }
+    }
+}
+
+/// The baseline's counterpart of a primitive, with its temporary memory, and where it queues its work.
+struct Theirs<B: Machine> {
+    function: Function,
+    temp: B::Buf<u64>,
+    stream: *mut c_void,
+}
+
+impl<B: Machine> Theirs<B> {
+    fn new(
+        backend: &mut B,
+        baseline: Option<&Baseline>,
+        name: &'static str,
+        n: u32,
+    ) -> Result<Option<Self>, Error> {
+        // This makes the context current, too.
+        backend.synchronize()?;
+        let function = baseline.and_then(|b| b.function(name, n));
+        let (Some(function), Some(stream)) = (function, backend.cuda_stream()) else { return Ok(None) };
+        let temp = backend.zeroed("the baseline's temporary memory", function.temp_bytes.div_ceil(8))?;
+        Ok(Some(Self { function, temp, stream }))
+    }
+
+    /// Queues it on the buffers of its counterpart.
+    ///
+    /// # Safety
+    /// They are those, for as many elements, and live until the work has ended; so does the baseline.
+    unsafe fn run(&self, buffers: &[*mut c_void]) -> Result<(), Error> {
+        // SAFETY: as the caller promised; the temporary memory is as large as asked for.
+        unsafe { self.function.run(buffers, self.temp.ptr().cast(), self.stream) }
+    }
+}
+
+/// Compares the results of a primitive with those of its counterpart in the baseline, if it has one.
+///
+/// # Errors
+/// They differ, or what the machine says.
+pub fn check<B: Machine>(
+    backend: &mut B,
+    benchmark: &Benchmark<B>,
+    baseline: &Baseline,
+) -> Result<(), Error> {
+    let Some(theirs) = Theirs::new(backend, Some(baseline), benchmark.name, COMPARED)? else { return Ok(()) };
+    let prepared = (benchmark.prepare)(backend, COMPARED)?;
+    let buffers = prepared.addresses();
+    // SAFETY: the buffers are the counterpart's, and live until their contents have been read.
+    backend.timed(&mut |_| unsafe { theirs.run(&buffers) })?;
+    let expected = prepared.results(backend)?;
+    // Other buffers, on which the baseline has left nothing.
+    let mut prepared = (benchmark.prepare)(backend, COMPARED)?;
+    prepared.run(backend)?;
+    if prepared.results(backend)? == expected {
+        return Ok(());
+    }
+    let doing = format!("comparing {} with {}", benchmark.name, baseline.title());
+    Err(Error { doing, reason: format!("their results for {COMPARED} elements differ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cpu::Cpu;
+    use crate::bench::benchmarks;
+
+    #[test]
+    fn numbers_of_a_measurement() {
+        let times = |least| Times { least, median: 2.0 * least };
+        let measured = Measured {
+            name: "scan",
+            family: Family::Scans,
+            n: 1000,
+            bytes: 8000.0,
+            times: times(2e-6),
+            copy: times(1e-6),
+            baseline: Some(times(3e-6)),
+        };
+        assert_eq!((measured.bandwidth(), measured.throughput()), (4e9, 5e8));
+        assert!((measured.of_copy() - 0.5).abs() < 1e-12);
+        assert!((measured.of_baseline().unwrap() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn batches_and_medians() {
+        assert_eq!(calls(Duration::from_millis(1)), 2);
+        assert_eq!(calls(Duration::from_secs(1)), 1);
+        assert_eq!(calls(Duration::ZERO), MOST_CALLS);
+        assert_eq!(Times::of(vec![3.0, 1.0, 9.0]), Times { least: 1.0, median: 3.0 });
+        assert_eq!(Times::of(vec![3.0, 1.0, 9.0, 4.0]), Times { least: 1.0, median: 3.5 });
+    }
+
+    #[test]
+    fn every_entry_of_the_list_runs_on_the_cpu() {
+        let mut cpu = Cpu::new(Some(1)).unwrap();
+        for benchmark in benchmarks::<Cpu>() {
+            for n in [1, 1000] {
+                let measured = measure(&mut cpu, &benchmark, n, None, &|| false).unwrap().unwrap();
+                assert!(measured.times.least > 0.0 && measured.times.least <= measured.times.median);
+                assert_eq!((measured.n, measured.baseline), (n, None));
+            }
+            assert_eq!(measure(&mut cpu, &benchmark, 1000, None, &|| true).unwrap(), None);
+        }
+    }
+}

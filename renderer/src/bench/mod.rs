@@ -1,0 +1,17 @@
+//! How fast primitives are: beside the machine's own copy of memory, and beside another library of the same algorithms.
+//!
+//! Each is measured as a stream of work, calls back to back for some milliseconds, again and again, in turns with what it
+//! is compared with, so that a clock that drifts is the same for all of them.
+
+mod baseline;
+mod case;
+mod chart;
+mod list;
+mod machine;
+mod measure;
+
+pub use baseline::Baseline;
+pub use chart::{Family, chart};
+pub use list::{Benchmark, benchmarks, names};
+pub use machine::Machine;
+pub use measure::{Measured, Times, check, measure};

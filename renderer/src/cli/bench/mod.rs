@@ -1,0 +1,31 @@
+//! `torrance bench`: measures what the program is made of.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::failure::Failure;
+
+mod primitives;
+mod table;
+
+/// Measure what the program is made of, on this machine
+#[derive(Debug, clap::Args)]
+#[command(after_help = super::EXIT_CODES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Measure the parallel primitives: reduce, scan, sort and the others
+    Primitives(primitives::Args),
+}
+
+/// Measures.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match &args.what {
+        What::Primitives(args) => primitives::run(args),
+    }
+}
