@@ -6,7 +6,7 @@ use super::case::{Case, Prepared, Shape};
 use super::{Family, Machine};
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
-use crate::primitives::{Reduce, Scan, Sum};
+use crate::primitives::{Form, Reduce, Scan, Sum};
 
 /// A primitive that is measured.
 pub struct Benchmark<B: Machine> {
@@ -17,18 +17,26 @@ pub struct Benchmark<B: Machine> {
     /// Bytes that must at least be read and written, an element.
     pub bytes: f64,
     /// Makes its buffers for so many elements.
-    pub(super) prepare: fn(&mut B, u32) -> Result<Box<dyn Prepared<B>>, Error>,
+    pub(super) prepare: Prepare<B>,
 }
+
+type Prepare<B> = fn(&mut B, u32) -> Made<B>;
+type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
     use Family::{Memory, Reductions, Scans};
-    let new = |name, family, bytes, prepare| Benchmark { name, family, bytes, prepare };
+    fn new<B: Machine>(name: &'static str, family: Family, bytes: f64, prepare: Prepare<B>) -> Benchmark<B> {
+        Benchmark { name, family, bytes, prepare }
+    }
     vec![
         new("memcpy", Memory, 8.0, memcpy),
         new("reduce_sum_u32", Reductions, 4.0, reduce_sum_u32),
         new("reduce_sum_f32", Reductions, 4.0, reduce_sum_f32),
-        new("scan_look_back", Scans, 8.0, scan_look_back),
+        new("scan_look_back", Scans, 8.0, |b, n| scan(b, n, Form::LookBack)),
+        new("scan_three_phase", Scans, 8.0, |b, n| scan(b, n, Form::ThreePhase)),
+        new("scan_blelloch", Scans, 8.0, |b, n| scan(b, n, Form::Blelloch)),
+        new("scan_hillis_steele", Scans, 8.0, |b, n| scan(b, n, Form::HillisSteele)),
     ]
 }
 
@@ -36,8 +44,6 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
 pub fn names() -> Vec<&'static str> {
     benchmarks::<Cpu>().iter().map(|b| b.name).collect()
 }
-
-type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
 
 /// The machine's own copy.
 fn memcpy<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
@@ -63,8 +69,8 @@ fn reduce_sum_f32<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn scan_look_back<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
-    let scan = Scan::<Sum<u32>>::exclusive();
+fn scan<B: Machine>(backend: &mut B, n: u32, form: Form) -> Made<B> {
+    let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
     let shape = Shape { n, inputs: [numbers(n)], outputs: [n], temp_bytes: scan.temp_bytes(n) };
     Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
         scan.run(b, input, output, length, temp)
