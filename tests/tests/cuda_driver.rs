@@ -9,8 +9,9 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use device::path::stage::{LAUNCHES, Stage, stages};
+use device::primitives;
 use renderer::backend::cuda::driver::{self, LIBRARY_VARIABLE};
-use renderer::backend::cuda::{Cuda, Entry, Ptx};
+use renderer::backend::cuda::{Cuda, Demand, Entry, Ptx};
 use renderer::backend::{Backend, Buffer, Error};
 
 const CASE_VARIABLE: &str = "TORRANCE_TEST_CASE";
@@ -204,6 +205,18 @@ fn own() -> Result<String, Error> {
     let infos = cuda.kernel_info(block)?;
     assert!(infos.iter().all(|i| Some(i.block) == block(&i.name)), "{infos:?}");
     assert!(infos.iter().all(|i| i.blocks_per_multiprocessor > 0 && i.block <= i.max_block), "{infos:?}");
+    // What limits kernels is found by arithmetic, which must come to what the driver says.
+    let multiprocessor = cuda.info().multiprocessor;
+    for launch in LAUNCHES.iter().chain(primitives::KERNELS) {
+        let info = cuda.describe(launch)?;
+        let shared_bytes = info.shared_bytes + launch.shared;
+        let demand = Demand { threads: launch.block, registers: info.registers, shared_bytes };
+        assert_eq!(
+            multiprocessor.hold(demand),
+            (info.blocks_per_multiprocessor, info.limits.clone()),
+            "{info:?}"
+        );
+    }
     cuda.fit::<stages::megakernel>()?;
     Ok(format!(
         "{} compiled in {:?}, {} threads: {infos:?}",

@@ -1,6 +1,7 @@
 //! A primitive with its buffers.
 
 use std::ffi::c_void;
+use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 
@@ -18,83 +19,112 @@ pub(super) trait Prepared<B: Machine> {
     fn results(&self, backend: &mut B) -> Result<Vec<u8>, Error>;
 }
 
-/// What buffers a primitive from `I` arrays of `T` to `O` arrays of `U` is given.
-pub(super) struct Shape<T, const I: usize, const O: usize> {
-    /// Elements.
-    pub(super) n: u32,
-    /// What its inputs hold.
-    pub(super) inputs: [Vec<T>; I],
-    /// The lengths of its outputs.
-    pub(super) outputs: [u32; O],
-    /// Bytes of temporary memory.
-    pub(super) temp_bytes: usize,
+/// Makes a primitive of `n` elements, which `run` queues.
+pub(super) fn prepared<B: Machine, I: Buffers<B>, O: Buffers<B>>(
+    backend: &mut B,
+    n: u32,
+    (inputs, outputs, temp_bytes): (I, O, usize),
+    run: impl FnMut(&mut B, &I, &mut O, Length<'_, B>, &mut Temp<B>) -> Result<(), Error> + 'static,
+) -> Result<Box<dyn Prepared<B>>, Error> {
+    let temp = Temp::new(backend, temp_bytes)?;
+    Ok(Box::new(Case { n, inputs, outputs, temp, run }))
 }
 
-/// Such a primitive, which `run` queues.
-pub(super) struct Case<
-    B: Machine,
-    T: Pod + Send + Sync,
-    U: Pod + Send + Sync,
-    const I: usize,
-    const O: usize,
-    R,
-> {
+struct Case<B: Machine, I, O, R> {
     n: u32,
-    inputs: [B::Buf<T>; I],
-    outputs: [B::Buf<U>; O],
+    inputs: I,
+    outputs: O,
     temp: Temp<B>,
     run: R,
 }
 
-impl<B, T, U, const I: usize, const O: usize, R> Case<B, T, U, I, O, R>
+impl<B, I, O, R> Prepared<B> for Case<B, I, O, R>
 where
     B: Machine,
-    T: Pod + Send + Sync,
-    U: Pod + Send + Sync,
-    R: FnMut(&mut B, &[B::Buf<T>; I], &mut [B::Buf<U>; O], Length<'_, B>, &mut Temp<B>) -> Result<(), Error>
-        + 'static,
-{
-    /// Makes the buffers.
-    pub(super) fn prepare(
-        backend: &mut B,
-        shape: Shape<T, I, O>,
-        run: R,
-    ) -> Result<Box<dyn Prepared<B>>, Error> {
-        let inputs = each(shape.inputs, |data| backend.upload("input", &data))?;
-        let outputs = each(shape.outputs, |len| backend.zeroed("output", len as usize))?;
-        let temp = Temp::new(backend, shape.temp_bytes)?;
-        Ok(Box::new(Self { n: shape.n, inputs, outputs, temp, run }))
-    }
-}
-
-/// `make` of each, or the first error.
-fn each<X, Y, const N: usize>(of: [X; N], make: impl FnMut(X) -> Result<Y, Error>) -> Result<[Y; N], Error> {
-    let made = of.into_iter().map(make).collect::<Result<Vec<_>, _>>()?;
-    made.try_into().map_err(|_| Error { doing: "making buffers".into(), reason: "some are missing".into() })
-}
-
-impl<B, T, U, const I: usize, const O: usize, R> Prepared<B> for Case<B, T, U, I, O, R>
-where
-    B: Machine,
-    T: Pod + Send + Sync,
-    U: Pod + Send + Sync,
-    R: FnMut(&mut B, &[B::Buf<T>; I], &mut [B::Buf<U>; O], Length<'_, B>, &mut Temp<B>) -> Result<(), Error>
-        + 'static,
+    I: Buffers<B>,
+    O: Buffers<B>,
+    R: FnMut(&mut B, &I, &mut O, Length<'_, B>, &mut Temp<B>) -> Result<(), Error>,
 {
     fn run(&mut self, backend: &mut B) -> Result<(), Error> {
         (self.run)(backend, &self.inputs, &mut self.outputs, Length::Host(self.n), &mut self.temp)
     }
 
     fn addresses(&self) -> Vec<*mut c_void> {
-        let inputs = self.inputs.iter().map(|b| b.ptr().cast());
-        inputs.chain(self.outputs.iter().map(|b| b.ptr().cast())).collect()
+        let mut addresses = Vec::new();
+        self.inputs.addresses(&mut addresses);
+        self.outputs.addresses(&mut addresses);
+        addresses
     }
 
     fn results(&self, backend: &mut B) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        for output in &self.outputs {
-            bytes.extend_from_slice(bytemuck::cast_slice(&backend.download(output)?));
-        }
+        self.outputs.contents(backend, &mut bytes)?;
         Ok(bytes)
     }
 }
+
+/// A buffer, or several.
+pub(super) trait Buffers<B: Machine>: 'static {
+    /// Adds where they are.
+    fn addresses(&self, to: &mut Vec<*mut c_void>);
+    /// Adds what they hold.
+    fn contents(&self, backend: &mut B, to: &mut Vec<u8>) -> Result<(), Error>;
+}
+
+/// A buffer of `T`.
+pub(super) struct Of<B: Machine, T: Pod + Send + Sync>(B::Buf<T>);
+
+/// A buffer that holds `data`.
+pub(super) fn holding<B: Machine, T: Pod + Send + Sync>(
+    backend: &mut B,
+    data: &[T],
+) -> Result<Of<B, T>, Error> {
+    Ok(Of(backend.upload("input", data)?))
+}
+
+/// A buffer of `len` zeros.
+pub(super) fn zeros<B: Machine, T: Pod + Send + Sync>(backend: &mut B, len: u32) -> Result<Of<B, T>, Error> {
+    Ok(Of(backend.zeroed("output", len as usize)?))
+}
+
+impl<B: Machine, T: Pod + Send + Sync> Deref for Of<B, T> {
+    type Target = B::Buf<T>;
+
+    fn deref(&self) -> &B::Buf<T> {
+        &self.0
+    }
+}
+
+impl<B: Machine, T: Pod + Send + Sync> DerefMut for Of<B, T> {
+    fn deref_mut(&mut self) -> &mut B::Buf<T> {
+        &mut self.0
+    }
+}
+
+impl<B: Machine, T: Pod + Send + Sync> Buffers<B> for Of<B, T> {
+    fn addresses(&self, to: &mut Vec<*mut c_void>) {
+        to.push(self.0.ptr().cast());
+    }
+
+    fn contents(&self, backend: &mut B, to: &mut Vec<u8>) -> Result<(), Error> {
+        to.extend_from_slice(bytemuck::cast_slice(&backend.download(&self.0)?));
+        Ok(())
+    }
+}
+
+macro_rules! several {
+    ($($X:ident $i:tt),*) => {
+        impl<B: Machine, $($X: Buffers<B>),*> Buffers<B> for ($($X,)*) {
+            fn addresses(&self, to: &mut Vec<*mut c_void>) {
+                $(self.$i.addresses(to);)*
+            }
+
+            fn contents(&self, backend: &mut B, to: &mut Vec<u8>) -> Result<(), Error> {
+                $(self.$i.contents(backend, to)?;)*
+                Ok(())
+            }
+        }
+    };
+}
+several!(X 0, Y 1);
+several!(X 0, Y 1, Z 2);

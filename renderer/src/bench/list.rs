@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::case::{Case, Prepared, Shape};
+use super::case::{Prepared, holding, prepared, zeros};
 use super::{Family, Machine};
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
@@ -46,35 +46,27 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// The machine's own copy.
-fn memcpy<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
-    let shape = Shape { n, inputs: [numbers(n)], outputs: [n], temp_bytes: 0 };
-    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, |b, [input], [output], _, _| {
-        b.copied(input, output)
-    })
+fn memcpy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let buffers = (holding(b, &numbers(n))?, zeros::<B, u32>(b, n)?, 0);
+    prepared(b, n, buffers, |b, input, output, _, _| b.copied(input, output))
 }
 
-fn reduce_sum_u32<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+fn reduce_sum_u32<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let reduce = Reduce::<Sum<u32>>::default();
-    let shape = Shape { n, inputs: [numbers(n)], outputs: [1], temp_bytes: reduce.temp_bytes(n) };
-    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
-        reduce.run(b, input, output, length, temp)
-    })
+    let buffers = (holding(b, &numbers(n))?, zeros(b, 1)?, reduce.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
 }
 
-fn reduce_sum_f32<B: Machine>(backend: &mut B, n: u32) -> Made<B> {
+fn reduce_sum_f32<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let reduce = Reduce::<Sum<f32>>::default();
-    let shape = Shape { n, inputs: [exact(n)], outputs: [1], temp_bytes: reduce.temp_bytes(n) };
-    Case::<B, f32, f32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
-        reduce.run(b, input, output, length, temp)
-    })
+    let buffers = (holding(b, &exact(n))?, zeros(b, 1)?, reduce.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
 }
 
-fn scan<B: Machine>(backend: &mut B, n: u32, form: Form) -> Made<B> {
+fn scan<B: Machine>(b: &mut B, n: u32, form: Form) -> Made<B> {
     let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
-    let shape = Shape { n, inputs: [numbers(n)], outputs: [n], temp_bytes: scan.temp_bytes(n) };
-    Case::<B, u32, u32, 1, 1, _>::prepare(backend, shape, move |b, [input], [output], length, temp| {
-        scan.run(b, input, output, length, temp)
-    })
+    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, scan.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, output, length, temp| scan.run(b, input, output, length, temp))
 }
 
 /// Numbers without an order.

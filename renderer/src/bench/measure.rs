@@ -96,7 +96,7 @@ pub fn measure<B: Machine>(
             unsafe { theirs.run(&buffers) }
         }
     });
-    let mut works: Vec<&mut dyn FnMut(&mut B) -> Result<(), Error>> = vec![&mut ours, &mut copy];
+    let mut works: Vec<Work<'_, B>> = vec![&mut ours, &mut copy];
     if let Some(theirs) = &mut theirs {
         works.push(theirs);
     }
@@ -107,10 +107,13 @@ pub fn measure<B: Machine>(
     Ok(Some(Measured { name: benchmark.name, family: benchmark.family, n, bytes, times, copy, baseline }))
 }
 
+/// Queues what is timed.
+type Work<'a, B> = &'a mut dyn FnMut(&mut B) -> Result<(), Error>;
+
 /// Times of each work, taken in turns; `None` if `stop` told it to end early.
 fn in_turns<B: Machine>(
     backend: &mut B,
-    works: &mut [&mut dyn FnMut(&mut B) -> Result<(), Error>],
+    works: &mut [Work<'_, B>],
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<Times>>, Error> {
     let mut batches = Vec::new();

@@ -15,10 +15,21 @@ use crate::backend::cpu::InstructionSet;
 use crate::backend::cuda::{Cuda, DeviceInfo, KernelInfo, Ptx, driver, ptx};
 use crate::scene::limits::human_bytes;
 
+mod kernels;
+
 /// Show the version, the CPU, the NVIDIA driver, its devices, and what the kernels use of them
 #[derive(Debug, clap::Args)]
 #[command(after_help = super::EXIT_CODES)]
 pub(super) struct Args {
+    /// Show of every kernel its registers, shared memory and spills, how far it fills the GPU, and what keeps it from
+    /// filling more; with a generation, as in --kernels=sm_86, what is on record for it, which needs no GPU
+    #[arg(long, value_name = "GENERATION", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    kernels: Option<String>,
+
+    /// Show no progress
+    #[arg(short, long)]
+    quiet: bool,
+
     /// Print it for programs, as one JSON object
     #[arg(long)]
     json: bool,
@@ -102,6 +113,9 @@ struct Kernel {
 
 /// Tells what there is.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(generation) = &args.kernels {
+        return kernels::run(generation, args.quiet, args.json);
+    }
     let info = Info {
         version: env!("CARGO_PKG_VERSION"),
         kernels: Kernels::embedded(),

@@ -119,6 +119,7 @@ driver! {
         fn cuInit(flags: c_uint);
         fn cuDriverGetVersion(version: *mut c_int);
         fn cuDeviceGetCount(count: *mut c_int);
+        fn cuDeviceGetAttribute(value: *mut c_int, name: sys::CUdevice_attribute, device: sys::CUdevice);
         fn cuGetErrorName(code: Code, name: *mut *const c_char);
         fn cuGetErrorString(code: Code, text: *mut *const c_char);
         fn cuDevicePrimaryCtxRetain(context: *mut sys::CUcontext, device: sys::CUdevice);
@@ -174,7 +175,7 @@ driver! {
         cuCtxGetFlags cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange cuCtxPopCurrent_v2
         cuCtxPushCurrent_v2 cuCtxSetCacheConfig cuCtxSetLimit cuCtxSetSharedMemConfig cuCtxSynchronize
         cuDestroyExternalMemory
-        cuDeviceGet cuDeviceGetAttribute cuDeviceGetName cuDevicePrimaryCtxReset_v2
+        cuDeviceGet cuDeviceGetName cuDevicePrimaryCtxReset_v2
         cuDevicePrimaryCtxSetFlags_v2 cuDeviceTotalMem_v2
         cuEventCreate cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize
         cuExternalMemoryGetMappedBuffer

@@ -4,9 +4,11 @@ use std::fmt;
 
 use cust::context::{Context, ContextFlags};
 use cust::device::{Device, DeviceAttribute};
-use cust::error::CudaResult;
+use cust::error::{CudaError, CudaResult};
+use cust::sys::CUdevice_attribute as Newer;
 
 use super::driver::{self, Code, Version, call};
+use super::occupancy::Multiprocessor;
 use super::words;
 use crate::backend::Error;
 
@@ -25,6 +27,8 @@ pub struct DeviceInfo {
     pub multiprocessors: u32,
     /// Threads that one multiprocessor can hold.
     pub threads_per_multiprocessor: u32,
+    /// What one multiprocessor has.
+    pub multiprocessor: Multiprocessor,
     /// Bytes of second-level cache.
     pub l2_cache: u64,
     /// Highest clock of the multiprocessors, in MHz.
@@ -51,19 +55,37 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
+/// An attribute that `cust` has no name for.
+fn newer(device: Device, name: Newer) -> CudaResult<u32> {
+    let mut value = 0;
+    // SAFETY: the pointer is valid for the call, and the driver gave the device.
+    match unsafe { call::cuDeviceGetAttribute(&raw mut value, name, device.as_raw()) } {
+        words::SUCCESS => Ok(u32::try_from(value).unwrap_or(0)),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
 impl DeviceInfo {
     fn of(index: u32, device: Device, driver: Version) -> CudaResult<Self> {
         let get = |attribute| device.get_attribute(attribute).map(|v| u32::try_from(v).unwrap_or(0));
+        let major = get(DeviceAttribute::ComputeCapabilityMajor)?;
+        let minor = get(DeviceAttribute::ComputeCapabilityMinor)?;
+        let multiprocessor = Multiprocessor {
+            threads: get(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            blocks: newer(device, Newer::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+            registers: get(DeviceAttribute::MaxRegistersPerMultiprocessor)?,
+            shared_bytes: get(DeviceAttribute::MaxSharedMemoryPerMultiprocessor)?,
+            reserved_bytes: newer(device, Newer::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)?,
+            shared_at_a_time: Multiprocessor::shared_at_a_time(10 * major + minor),
+        };
         Ok(Self {
             index,
             name: device.name()?,
-            capability: (
-                get(DeviceAttribute::ComputeCapabilityMajor)?,
-                get(DeviceAttribute::ComputeCapabilityMinor)?,
-            ),
+            capability: (major, minor),
             memory: device.total_memory()? as u64,
             multiprocessors: get(DeviceAttribute::MultiprocessorCount)?,
-            threads_per_multiprocessor: get(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            threads_per_multiprocessor: multiprocessor.threads,
+            multiprocessor,
             l2_cache: u64::from(get(DeviceAttribute::L2CacheSize)?),
             clock_mhz: get(DeviceAttribute::ClockRate)? / 1000,
             pci: format!(

@@ -3,7 +3,10 @@
 use cust::sys::CUfunction_attribute as Attribute;
 
 use super::driver::{Code, call};
+use super::launch::SHARED_WITHOUT_ASKING;
 use super::module::Kernel;
+use super::occupancy::{Demand, Limit, Multiprocessor};
+use super::spills::Spills;
 use super::words;
 
 /// What a kernel needs, and how much of the GPU it can therefore fill.
@@ -27,6 +30,10 @@ pub struct KernelInfo {
     pub blocks_per_multiprocessor: u32,
     /// Threads that one multiprocessor holds at a time, of all that it could: 0 to 1.
     pub occupancy: f32,
+    /// What keeps it from holding more.
+    pub limits: Vec<Limit>,
+    /// What the compiler spilled, where it was asked and says.
+    pub spills: Option<Spills>,
 }
 
 impl KernelInfo {
@@ -35,20 +42,28 @@ impl KernelInfo {
         name: &str,
         kernel: Kernel,
         (block, shared): (u32, u32),
-        threads: u32,
+        multiprocessor: &Multiprocessor,
     ) -> Result<Self, Code> {
         let max_block = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        if shared > SHARED_WITHOUT_ASKING {
+            allow_shared(kernel, shared)?;
+        }
         let blocks = blocks_per_multiprocessor(kernel, block, shared)?;
+        let registers = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
+        let shared_bytes = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let demand = Demand { threads: block, registers, shared_bytes: shared_bytes + shared };
         Ok(Self {
             name: name.to_owned(),
-            registers: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            registers,
             local_bytes: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-            shared_bytes: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            shared_bytes,
             dynamic_shared_bytes: shared,
             max_block,
             block,
             blocks_per_multiprocessor: blocks,
-            occupancy: (blocks * block) as f32 / threads.max(1) as f32,
+            occupancy: (blocks * block) as f32 / multiprocessor.threads.max(1) as f32,
+            limits: multiprocessor.hold(demand).1,
+            spills: None,
         })
     }
 }

@@ -16,7 +16,7 @@ const MOST_PENDING: usize = 1024;
 
 /// Bytes of shared memory that a launch may give a block without asking, if the kernel has at most 16 KiB of its own: 48 KiB
 /// in all.
-const SHARED_WITHOUT_ASKING: u32 = 32 << 10;
+pub(super) const SHARED_WITHOUT_ASKING: u32 = 32 << 10;
 
 /// How long the launches of one stage took on the GPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use device::bsdf::Features;
-use device::path::stage::{LAYOUT, ProbeArgs, Stage, stages};
+use device::path::stage::{LAYOUT, Launch, ProbeArgs, Stage, stages};
 use device::primitives::{self, Ptr};
 
 use super::{Backend, Buffer, Error};
@@ -18,6 +18,8 @@ mod gpu;
 mod info;
 mod launch;
 mod module;
+mod occupancy;
+mod spills;
 mod words;
 
 pub use buffer::CudaBuffer;
@@ -25,6 +27,8 @@ pub use gpu::{DeviceInfo, devices};
 pub use info::KernelInfo;
 pub use launch::StageTime;
 pub use module::{Entry, Ptx, primitives_ptx, ptx, unpacked};
+pub use occupancy::{Demand, Limit, Multiprocessor};
+pub use spills::Spills;
 
 use driver::{Code, call};
 use gpu::Held;
@@ -146,11 +150,30 @@ impl Cuda {
         let mut describe = |entry: &Entry| {
             let kernel = self.module.kernel(&entry.name)?;
             let block = block(&entry.name).or(entry.max_block).unwrap_or(DEFAULT_BLOCK);
-            KernelInfo::of(&entry.name, kernel, (block, 0), self.gpu.info.threads_per_multiprocessor)
-                .map_err(words::of)
+            KernelInfo::of(&entry.name, kernel, (block, 0), &self.gpu.info.multiprocessor).map_err(words::of)
         };
         let fail = |name: &str, reason| Error { doing: format!("describing kernel {name}"), reason };
         entries.iter().map(|e| describe(e).map_err(|reason| fail(&e.name, reason))).collect()
+    }
+
+    /// What the compiler made of a stage's kernel or a primitive's, launched so; also what it spilled, if it says.
+    ///
+    /// # Errors
+    /// There is no such kernel, or what the driver says.
+    pub fn describe(&mut self, launch: &Launch) -> Result<KernelInfo, Error> {
+        let name = launch.stage;
+        let doing = format!("describing kernel {name}");
+        self.enter(&doing)?;
+        let gpu = Arc::clone(&self.gpu);
+        let is_primitive = primitives::KERNELS.iter().any(|k| k.stage == name);
+        let module = if is_primitive { self.primitives() } else { Ok(&mut self.module) };
+        let describe = |module: &mut Module| {
+            let (kernel, spills) = module.described(name)?;
+            let info = KernelInfo::of(name, kernel, (launch.block, launch.shared), &gpu.info.multiprocessor)
+                .map_err(words::of)?;
+            Ok(KernelInfo { spills, ..info })
+        };
+        module.and_then(describe).map_err(|reason| Error { doing, reason })
     }
 
     /// From here on, [`Backend::parallelism`] is the number of threads of stage `S` that the GPU holds at a

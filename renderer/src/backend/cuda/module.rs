@@ -1,6 +1,6 @@
 //! The kernels: PTX, what it says of itself, and what the driver makes of it.
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_char, c_uint, c_void};
 use std::io::Read;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -11,7 +11,11 @@ use flate2::read::GzDecoder;
 
 use super::driver::{Version, call};
 use super::gpu::DeviceInfo;
+use super::spills::Spills;
 use super::words;
+
+/// Bytes that the driver may write to a log.
+const LOG_BYTES: usize = 16 << 10;
 
 macro_rules! embedded {
     ($($(#[$doc:meta])* $name:ident = $file:literal;)*) => { $(
@@ -249,6 +253,8 @@ pub(super) struct Module {
     /// What scenes ask for, and no more.
     pub(super) features: Features,
     kernels: Vec<Loaded>,
+    /// Whether the compiler is asked to say what it made of kernels.
+    verbose: bool,
 }
 
 /// A kernel that has been compiled.
@@ -258,6 +264,8 @@ struct Loaded {
     /// For which features; `None` if it does not depend on them.
     features: Option<Features>,
     kernel: Kernel,
+    /// What the compiler said that it spilled.
+    spills: Option<Spills>,
 }
 
 /// A module of the driver.
@@ -294,6 +302,7 @@ impl Module {
             pieces: Vec::new(),
             features: Features::ALL,
             kernels: Vec::new(),
+            verbose: false,
         };
         if compile == Compile::Whole {
             module.compile(text)?;
@@ -301,23 +310,33 @@ impl Module {
         Ok(module)
     }
 
-    /// Has the driver compile `text`, in the current context.
-    fn compile(&mut self, text: &str) -> Result<CUmodule, String> {
+    /// Has the driver compile `text`, in the current context. Also gives what it says, if that is wanted.
+    fn compile(&mut self, text: &str) -> Result<(CUmodule, String), String> {
         let image = CString::new(text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
-        let mut log = vec![0_u8; 16 << 10];
-        let mut names =
-            [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let [mut errors, mut remarks] = [vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]];
         // Numbers are passed in the pointers themselves here, alone in the whole interface.
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
+        let number = std::ptr::without_provenance_mut::<c_void>;
+        let mut options = vec![
+            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER, errors.as_mut_ptr().cast()),
+            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+        ];
+        if self.verbose {
+            options.extend([
+                (CUjit_option::CU_JIT_INFO_LOG_BUFFER, remarks.as_mut_ptr().cast()),
+                (CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+                (CUjit_option::CU_JIT_LOG_VERBOSE, number(1)),
+            ]);
+        }
+        let (mut names, mut values): (Vec<_>, Vec<_>) = options.into_iter().unzip();
         let mut raw = std::ptr::null_mut();
         let start = Instant::now();
-        // SAFETY: the image ends in a zero byte; names and values are two each, and the log is as long as said.
+        // SAFETY: the image ends in a zero byte; there are as many values as names, and the logs are as long as said.
         // All of them outlive the call.
         let code = unsafe {
             call::cuModuleLoadDataEx(
                 &raw mut raw,
                 image.as_ptr().cast(),
-                2,
+                names.len() as c_uint,
                 names.as_mut_ptr(),
                 values.as_mut_ptr(),
             )
@@ -325,10 +344,18 @@ impl Module {
         self.jit_time += start.elapsed();
         if code == words::SUCCESS {
             self.pieces.push(Piece(raw));
-            return Ok(raw);
+            return Ok((raw, text_of(&remarks)));
         }
-        let log = String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).trim().to_owned();
-        Err(rejection(code, &self.ptx, self.driver, &log))
+        Err(rejection(code, &self.ptx, self.driver, text_of(&errors).trim()))
+    }
+
+    /// The kernel called `name`, and what the compiler said that it spilled, which it is asked from here on.
+    pub(super) fn described(&mut self, name: &str) -> Result<(Kernel, Option<Spills>), String> {
+        self.verbose = true;
+        self.kernels.retain(|l| l.name != name || l.spills.is_some());
+        let kernel = self.kernel(name)?;
+        let spills = self.kernels.iter().find(|l| l.name == name).and_then(|l| l.spills);
+        Ok((kernel, spills))
     }
 
     /// The kernel called `name`.
@@ -344,8 +371,8 @@ impl Module {
         let [arg_bytes] = entry.params[..] else {
             return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
         };
-        let (raw, features) = match (self.compile, self.pieces.first()) {
-            (Compile::Whole, Some(whole)) => (whole.0, None),
+        let ((raw, log), features) = match (self.compile, self.pieces.first()) {
+            (Compile::Whole, Some(whole)) => ((whole.0, String::new()), None),
             _ => {
                 let any = only(&self.text, name);
                 let special = specialized(&any, features);
@@ -361,7 +388,8 @@ impl Module {
             return Err(words::of(code));
         }
         let kernel = Kernel { function, arg_bytes };
-        self.kernels.push(Loaded { name: name.to_owned(), features, kernel });
+        let spills = Spills::read(&log, name);
+        self.kernels.push(Loaded { name: name.to_owned(), features, kernel, spills });
         Ok(kernel)
     }
 }
@@ -376,6 +404,11 @@ impl Drop for Piece {
         // lost, the call returns an error and does nothing.
         unsafe { call::cuModuleUnload(self.0) };
     }
+}
+
+/// What the driver wrote to a log.
+fn text_of(log: &[u8]) -> String {
+    String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).into_owned()
 }
 
 /// Why the driver did not take the kernels.

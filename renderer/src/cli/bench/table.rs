@@ -91,10 +91,10 @@ impl Report {
                         baseline_seconds,baseline_median_seconds,of_baseline\n"
                 .to_owned();
         for row in self.measured.iter().map(Row::from) {
-            let or_empty = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:e}"));
+            let or_empty = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6e}"));
             let Row { primitive, length, seconds, median_seconds, bytes, .. } = row;
             text += &format!(
-                "{primitive},{length},{seconds:e},{median_seconds:e},{bytes},{:.6},{:.6},{:.6},{:.6},{},{},{}\n",
+                "{primitive},{length},{seconds:.6e},{median_seconds:.6e},{bytes},{:.6},{:.6},{:.6},{:.6},{},{},{}\n",
                 row.gb_per_s,
                 row.gelements_per_s,
                 row.copy_gb_per_s,
@@ -187,8 +187,8 @@ mod tests {
         let csv = report().csv();
         let lines: Vec<Vec<_>> = csv.lines().map(|l| l.split(',').collect()).collect();
         assert!(lines.iter().all(|l| l.len() == 12), "{csv}");
-        assert_eq!(lines[1][..4], ["one", "2000000", "8e-6", "1e-5"]);
-        assert_eq!(lines[1][9], "1e-5");
+        assert_eq!(lines[1][..4], ["one", "2000000", "8.000000e-6", "1.000000e-5"]);
+        assert_eq!(lines[1][9..], ["1.000000e-5", "1.250000e-5", "1.250000e0"]);
         assert_eq!(lines[2][9..], ["", "", ""]);
     }
 

@@ -1,0 +1,281 @@
+//! `torrance info --kernels`: what every kernel takes of a GPU, and how far it fills it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use device::path::stage::{LAUNCHES, Launch};
+use device::primitives;
+use serde::{Deserialize, Serialize};
+
+use super::super::device::failed;
+use super::super::failure::Failure;
+use super::super::progress::Display;
+use super::super::summary::{print, print_json};
+use super::super::terminal::count;
+use crate::backend::cuda::{Cuda, Demand, DeviceInfo, KernelInfo, Limit, Multiprocessor, driver};
+use crate::scene::{hint, quoted};
+
+/// What `cargo ptx --check --bless` recorded of the kernels.
+const RECORD: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/ptx-builder/budgets.toml"));
+/// The generation that is shown where there is no GPU and the user names none.
+const USUAL: &str = "sm_90";
+
+/// What `--json` prints. Fields are added, never renamed.
+#[derive(Debug, Serialize)]
+struct Json {
+    version: &'static str,
+    tables: Vec<Table>,
+}
+
+/// The kernels on a GPU, or on a generation of GPUs.
+#[derive(Debug, Serialize)]
+struct Table {
+    /// Of the GPU, or of the generation.
+    device: String,
+    /// What compiled them: the driver, or the assembler whose results are on record.
+    compiler: String,
+    registers_per_multiprocessor: u32,
+    shared_bytes_per_multiprocessor: u32,
+    threads_per_multiprocessor: u32,
+    most_blocks_per_multiprocessor: u32,
+    kernels: Vec<Row>,
+    /// Those of which nothing is on record.
+    missing: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    block: u32,
+    registers: u32,
+    shared_bytes: u32,
+    dynamic_shared_bytes: u32,
+    /// Bytes of local memory of each thread, spilled registers among them.
+    local_bytes: u32,
+    /// Bytes of registers that instructions store to local memory, and load; unknown if the driver does not say.
+    spill_stores: Option<u32>,
+    spill_loads: Option<u32>,
+    blocks_per_multiprocessor: u32,
+    occupancy: f32,
+    /// What keeps a multiprocessor from holding more blocks.
+    limited_by: Vec<&'static str>,
+}
+
+/// Shows the kernels on each GPU, or those on record for `generation`.
+pub(super) fn run(generation: &str, quiet: bool, json: bool) -> Result<ExitCode, Failure> {
+    let tables = match (generation, driver::load().and_then(|()| Cuda::devices())) {
+        ("", Ok(devices)) => devices.iter().map(|d| compiled(d, quiet)).collect::<Result<_, _>>()?,
+        ("", Err(_)) => vec![recorded(USUAL)?],
+        (generation, _) => vec![recorded(generation)?],
+    };
+    if json {
+        print_json(&Json { version: env!("CARGO_PKG_VERSION"), tables })?;
+    } else {
+        let shown: Vec<_> = tables.iter().map(Table::to_string).collect();
+        print(shown.join("\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All kernels, as they are launched.
+fn launches() -> impl Iterator<Item = &'static Launch> {
+    LAUNCHES.iter().chain(primitives::KERNELS)
+}
+
+impl Table {
+    fn new(device: String, compiler: String, multiprocessor: &Multiprocessor) -> Self {
+        Self {
+            device,
+            compiler,
+            registers_per_multiprocessor: multiprocessor.registers,
+            shared_bytes_per_multiprocessor: multiprocessor.shared_bytes,
+            threads_per_multiprocessor: multiprocessor.threads,
+            most_blocks_per_multiprocessor: multiprocessor.blocks,
+            kernels: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+}
+
+/// Has the driver compile the kernels for a GPU.
+fn compiled(device: &DeviceInfo, quiet: bool) -> Result<Table, Failure> {
+    let name = format!("cuda:{}", device.index);
+    let mut display = Display::new(quiet);
+    display.phase(format!("starting {name}"));
+    let mut cuda = Cuda::new(device.index).map_err(|e| failed(&e, &name))?;
+    let compiler = match driver::release() {
+        Some(release) => format!("the driver {release}"),
+        None => format!("the driver for CUDA {}", device.driver),
+    };
+    let (major, minor) = device.capability;
+    let title = format!("{name} {}, sm_{major}{minor}", device.name);
+    let mut table = Table::new(title, compiler, &device.multiprocessor);
+    display.begin_steps();
+    let (start, all) = (Instant::now(), launches().count() as f64);
+    for (i, launch) in launches().enumerate() {
+        display.step(i as f64 / all, start.elapsed(), &format!("compiling {}", launch.stage));
+        let info = cuda.describe(launch).map_err(|e| failed(&e, &name))?;
+        table.kernels.push(Row::of(launch.stage, &info));
+    }
+    display.end();
+    Ok(table)
+}
+
+impl Row {
+    fn of(name: &'static str, info: &KernelInfo) -> Self {
+        Self {
+            name,
+            block: info.block,
+            registers: info.registers,
+            shared_bytes: info.shared_bytes,
+            dynamic_shared_bytes: info.dynamic_shared_bytes,
+            local_bytes: info.local_bytes,
+            spill_stores: info.spills.map(|s| s.stores),
+            spill_loads: info.spills.map(|s| s.loads),
+            blocks_per_multiprocessor: info.blocks_per_multiprocessor,
+            occupancy: info.occupancy,
+            limited_by: info.limits.iter().map(|l| l.name()).collect(),
+        }
+    }
+
+    fn on_record(launch: &Launch, usage: &Usage, multiprocessor: &Multiprocessor) -> Self {
+        let shared_bytes = usage.shared + launch.shared;
+        let demand = Demand { threads: launch.block, registers: usage.registers, shared_bytes };
+        let (blocks, limits) = multiprocessor.hold(demand);
+        Self {
+            name: launch.stage,
+            block: launch.block,
+            registers: usage.registers,
+            shared_bytes: usage.shared,
+            dynamic_shared_bytes: launch.shared,
+            local_bytes: usage.stack,
+            spill_stores: Some(usage.spill_stores),
+            spill_loads: Some(usage.spill_loads),
+            blocks_per_multiprocessor: blocks,
+            occupancy: (blocks * launch.block) as f32 / multiprocessor.threads as f32,
+            limited_by: limits.into_iter().map(Limit::name).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Record {
+    ptxas: String,
+    /// By name; of each what it uses, by generation, and more.
+    kernels: BTreeMap<String, toml::Table>,
+}
+
+/// What a kernel uses.
+#[derive(Debug, Deserialize)]
+struct Usage {
+    registers: u32,
+    /// Bytes of local memory.
+    stack: u32,
+    spill_stores: u32,
+    spill_loads: u32,
+    /// Bytes.
+    shared: u32,
+}
+
+impl Record {
+    fn usage(&self, kernel: &str, generation: &str) -> Option<Usage> {
+        self.kernels.get(kernel)?.get(generation)?.clone().try_into().ok()
+    }
+}
+
+/// What is on record for a generation of GPUs.
+fn recorded(generation: &str) -> Result<Table, Failure> {
+    let record: Record = toml::from_str(RECORD)
+        .map_err(|e| Failure::running(format_args!("the record of the kernels: {e}")))?;
+    let mut known: Vec<_> =
+        record.kernels.values().flat_map(|k| k.keys()).filter(|key| key.starts_with("sm_")).collect();
+    known.sort_by_key(|name| (name.len(), *name));
+    known.dedup();
+    let unknown = || {
+        let hint = hint(generation, "there are", known.iter().map(|name| name.as_str()));
+        Failure::input(format_args!("--kernels: unknown generation {}{hint}", quoted(generation)))
+    };
+    let capability = generation.strip_prefix("sm_").and_then(|digits| digits.parse().ok());
+    let multiprocessor = capability
+        .filter(|_| known.iter().any(|name| *name == generation))
+        .and_then(Multiprocessor::of_generation)
+        .ok_or_else(unknown)?;
+    let compiler = format!("ptxas {}, on record", record.ptxas);
+    let mut table = Table::new(generation.to_owned(), compiler, &multiprocessor);
+    for launch in launches() {
+        match record.usage(launch.stage, generation) {
+            Some(usage) => table.kernels.push(Row::on_record(launch, &usage, &multiprocessor)),
+            None => table.missing.push(launch.stage),
+        }
+    }
+    Ok(table)
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}; compiled by {}", self.device, self.compiler)?;
+        writeln!(
+            f,
+            "a multiprocessor holds {} threads, {} blocks, {} registers, {} KiB of shared memory",
+            self.threads_per_multiprocessor,
+            self.most_blocks_per_multiprocessor,
+            self.registers_per_multiprocessor,
+            self.shared_bytes_per_multiprocessor >> 10
+        )?;
+        let width = self.kernels.iter().map(|k| k.name.len()).max().unwrap_or(0).max("kernel".len());
+        writeln!(
+            f,
+            "{:<width$}  threads  registers  shared B  + launch B  local B  spilled B  blocks/SM  occupancy  limit",
+            "kernel"
+        )?;
+        for k in &self.kernels {
+            let spilled = match (k.spill_stores, k.spill_loads) {
+                (Some(stores), Some(loads)) => (stores + loads).to_string(),
+                _ => "?".to_owned(),
+            };
+            writeln!(
+                f,
+                "{:<width$} {:>8} {:>10} {:>9} {:>11} {:>8} {spilled:>10} {:>10} {:>8.0} %  {}",
+                k.name,
+                k.block,
+                k.registers,
+                k.shared_bytes,
+                k.dynamic_shared_bytes,
+                k.local_bytes,
+                k.blocks_per_multiprocessor,
+                100.0 * k.occupancy,
+                k.limited_by.join(", ")
+            )?;
+        }
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        let kernels = count(self.missing.len() as u64, "kernel");
+        writeln!(f, "nothing is on record of {kernels}: {}", self.missing.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_on_record_are_shown_for_every_generation() {
+        for generation in ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"] {
+            let table = recorded(generation).unwrap();
+            let megakernel = table.kernels.iter().find(|k| k.name == "megakernel").unwrap();
+            assert_eq!(megakernel.limited_by, ["registers"], "{generation}");
+            assert!(megakernel.registers > 100 && megakernel.spill_stores > Some(0), "{megakernel:?}");
+            assert!(table.kernels.iter().all(|k| k.occupancy > 0.0 && k.occupancy <= 1.0), "{table:?}");
+            assert_eq!(table.kernels.len() + table.missing.len(), launches().count());
+            let text = table.to_string();
+            let row = text.lines().find(|l| l.starts_with("megakernel ")).unwrap();
+            assert!(row.ends_with(" %  registers"), "{row}");
+        }
+        let error = recorded("sm_91").unwrap_err();
+        assert_eq!(error.message(), "--kernels: unknown generation \"sm_91\"; did you mean \"sm_90\"?");
+        assert!(recorded("panics").is_err() && recorded("sm_").is_err());
+    }
+}
