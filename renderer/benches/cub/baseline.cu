@@ -16,6 +16,7 @@
 
 namespace {
 
+using u8 = std::uint8_t;
 using u32 = std::uint32_t;
 
 /// One call of a CUB algorithm. Without `temp` it only says how many bytes it needs there, as is CUB's way.
@@ -29,8 +30,8 @@ struct Call {
     template <typename T> T *at(int i) const { return buffers ? static_cast<T *>(buffers[i]) : nullptr; }
 };
 
-struct IsEven {
-    __host__ __device__ bool operator()(u32 x) const { return x % 2 == 0; }
+struct IsInLowerHalf {
+    __host__ __device__ bool operator()(u32 x) const { return x < (u32{1} << 31); }
 };
 
 struct Less {
@@ -54,19 +55,19 @@ cudaError_t scan_sum(const Call &c) {
     return cub::DeviceScan::ExclusiveSum(c.temp, c.bytes, c.at<u32>(0), c.at<u32>(1), c.n, c.stream);
 }
 
-cudaError_t compact_even(const Call &c) {
+cudaError_t compact_if(const Call &c) {
     return cub::DeviceSelect::If(
-        c.temp, c.bytes, c.at<u32>(0), c.at<u32>(1), c.at<u32>(2), c.n, IsEven{}, c.stream);
+        c.temp, c.bytes, c.at<u32>(0), c.at<u32>(1), c.at<u32>(2), c.n, IsInLowerHalf{}, c.stream);
 }
 
 cudaError_t compact_flagged(const Call &c) {
     return cub::DeviceSelect::Flagged(
-        c.temp, c.bytes, c.at<u32>(0), c.at<u32>(1), c.at<u32>(2), c.at<u32>(3), c.n, c.stream);
+        c.temp, c.bytes, c.at<u32>(0), c.at<u8>(1), c.at<u32>(2), c.at<u32>(3), c.n, c.stream);
 }
 
 cudaError_t partition_flagged(const Call &c) {
     return cub::DevicePartition::Flagged(
-        c.temp, c.bytes, c.at<u32>(0), c.at<u32>(1), c.at<u32>(2), c.at<u32>(3), c.n, c.stream);
+        c.temp, c.bytes, c.at<u32>(0), c.at<u8>(1), c.at<u32>(2), c.at<u32>(3), c.n, c.stream);
 }
 
 cudaError_t run_length(const Call &c) {
@@ -104,7 +105,7 @@ constexpr Function FUNCTIONS[] = {
     {"reduce_sum_u32", reduce_sum<u32>},
     {"reduce_sum_f32", reduce_sum<float>},
     {"scan_look_back", scan_sum},
-    {"compact_if", compact_even},
+    {"compact_if", compact_if},
     {"compact_flagged", compact_flagged},
     {"partition_flagged", partition_flagged},
     {"run_length", run_length},

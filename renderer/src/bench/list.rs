@@ -6,7 +6,7 @@ use super::case::{Prepared, holding, prepared, zeros};
 use super::{Family, Machine};
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
-use crate::primitives::{Form, Reduce, Scan, Sum};
+use crate::primitives::{Below, Form, Reduce, RunBuffers, RunLength, Scan, Select, Sum};
 
 /// A primitive that is measured.
 pub struct Benchmark<B: Machine> {
@@ -16,6 +16,8 @@ pub struct Benchmark<B: Machine> {
     pub family: Family,
     /// Bytes that must at least be read and written, an element.
     pub bytes: f64,
+    /// Whether a baseline may leave the same results in another order.
+    pub(super) in_any_order: bool,
     /// Makes its buffers for so many elements.
     pub(super) prepare: Prepare<B>,
 }
@@ -25,9 +27,9 @@ type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
-    use Family::{Memory, Reductions, Scans};
+    use Family::{Memory, Reductions, Scans, Selections};
     fn new<B: Machine>(name: &'static str, family: Family, bytes: f64, prepare: Prepare<B>) -> Benchmark<B> {
-        Benchmark { name, family, bytes, prepare }
+        Benchmark { name, family, bytes, in_any_order: false, prepare }
     }
     vec![
         new("memcpy", Memory, 8.0, memcpy),
@@ -37,6 +39,14 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         new("scan_three_phase", Scans, 8.0, |b, n| scan(b, n, Form::ThreePhase)),
         new("scan_blelloch", Scans, 8.0, |b, n| scan(b, n, Form::Blelloch)),
         new("scan_hillis_steele", Scans, 8.0, |b, n| scan(b, n, Form::HillisSteele)),
+        new("compact_if", Selections, 6.0, compact_if),
+        new("compact_flagged", Selections, 7.0, |b, n| flagged(b, n, Select::compact())),
+        // CUB leaves the rest reversed.
+        Benchmark {
+            in_any_order: true,
+            ..new("partition_flagged", Selections, 9.0, |b, n| flagged(b, n, Select::partition()))
+        },
+        new("run_length", Selections, 4.0 + 12.0 * RUNS, run_length),
     ]
 }
 
@@ -67,6 +77,40 @@ fn scan<B: Machine>(b: &mut B, n: u32, form: Form) -> Made<B> {
     let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
     let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, scan.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| scan.run(b, input, output, length, temp))
+}
+
+/// Of the numbers below 2³¹: of half of them.
+fn compact_if<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let select = Select::compact();
+    let outputs = (zeros(b, n)?, zeros(b, 1)?);
+    let buffers = (holding(b, &numbers(n))?, outputs, select.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, (output, count), length, temp| {
+        select.when(b, Below(1 << 31), input, output, count, length, temp)
+    })
+}
+
+/// By flags, of which half are set.
+fn flagged<B: Machine>(b: &mut B, n: u32, select: Select) -> Made<B> {
+    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| (x >> 31) as u8))?);
+    let buffers = (inputs, (zeros(b, n)?, zeros(b, 1)?), select.temp_bytes(n));
+    prepared(b, n, buffers, move |b, (input, flags), (output, count), length, temp| {
+        select.flagged(b, input, flags, output, count, length, temp)
+    })
+}
+
+/// Runs that begin at an element: of bits of which an eighth are set.
+const RUNS: f64 = 2.0 * (1.0 / 8.0) * (7.0 / 8.0);
+
+/// CUB's counterpart does not tell where runs start.
+fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let input = holding(b, &filled(n, |x| u32::from(x % 8 == 0)))?;
+    let mut starts = zeros::<B, u32>(b, n)?;
+    let outputs = (zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, 1)?);
+    let buffers = (input, outputs, RunLength.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, (values, lengths, count), length, temp| {
+        let runs = RunBuffers::<B, u32> { values, starts: &mut starts, lengths, count };
+        RunLength.run(b, input, runs, length, temp)
+    })
 }
 
 /// Numbers without an order.
