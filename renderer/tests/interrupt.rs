@@ -149,3 +149,19 @@ fn a_full_disk_leaves_the_previous_image() {
     );
     assert_eq!(read(&folder.at("small.png")).expect("a whole image").width, 64);
 }
+
+#[test]
+fn a_signal_ends_a_benchmark_with_what_was_measured() {
+    let folder = Folder::new();
+    // So many lengths that measuring them takes minutes.
+    let lengths: Vec<_> = (1..1000).map(|n| n.to_string()).collect();
+    let child = spawn(&folder, &["bench", "primitives", "--size", &lengths.join(","), "--json"]);
+    wait_for_render(&child);
+    signal(&child, "INT");
+    let outcome = outcome(child);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("interrupted: stopping here"), "{outcome:?}");
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(json["interrupted"], true);
+    assert!(json["results"].as_array().is_some_and(|all| all.len() < 5000), "{json}");
+}

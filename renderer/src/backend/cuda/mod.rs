@@ -156,7 +156,8 @@ impl Cuda {
         entries.iter().map(|e| describe(e).map_err(|reason| fail(&e.name, reason))).collect()
     }
 
-    /// What the compiler made of a stage's kernel or a primitive's, launched so; also what it spilled, if it says.
+    /// What the compiler made of a stage's kernel or a primitive's, launched so; also what it spilled, if it says. To
+    /// learn that, kernels that may have spilled are compiled even if the driver has them in its cache.
     ///
     /// # Errors
     /// There is no such kernel, or what the driver says.
@@ -168,9 +169,14 @@ impl Cuda {
         let is_primitive = primitives::KERNELS.iter().any(|k| k.stage == name);
         let module = if is_primitive { self.primitives() } else { Ok(&mut self.module) };
         let describe = |module: &mut Module| {
-            let (kernel, spills) = module.described(name)?;
-            let info = KernelInfo::of(name, kernel, (launch.block, launch.shared), &gpu.info.multiprocessor)
-                .map_err(words::of)?;
+            let (kernel, spills) = module.described(name, false)?;
+            let grid = (launch.block, launch.shared);
+            let info = KernelInfo::of(name, kernel, grid, &gpu.info.multiprocessor).map_err(words::of)?;
+            let spills = match info.local_bytes {
+                0 => Some(Spills { stores: 0, loads: 0 }),
+                _ if spills.is_none() => module.described(name, true)?.1,
+                _ => spills,
+            };
             Ok(KernelInfo { spills, ..info })
         };
         module.and_then(describe).map_err(|reason| Error { doing, reason })

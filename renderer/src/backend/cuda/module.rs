@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::io::Read;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use cust::sys::{CUfunction, CUjit_option, CUmodule};
 use device::bsdf::Features;
@@ -255,6 +255,8 @@ pub(super) struct Module {
     kernels: Vec<Loaded>,
     /// Whether the compiler is asked to say what it made of kernels.
     verbose: bool,
+    /// Whether to pass by the driver's cache.
+    anew: bool,
 }
 
 /// A kernel that has been compiled.
@@ -303,6 +305,7 @@ impl Module {
             features: Features::ALL,
             kernels: Vec::new(),
             verbose: false,
+            anew: false,
         };
         if compile == Compile::Whole {
             module.compile(text)?;
@@ -312,7 +315,9 @@ impl Module {
 
     /// Has the driver compile `text`, in the current context. Also gives what it says, if that is wanted.
     fn compile(&mut self, text: &str) -> Result<(CUmodule, String), String> {
-        let image = CString::new(text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
+        // The driver looks in its cache for the same text.
+        let mark = if self.anew { format!("// {:?}\n", SystemTime::now()) } else { String::new() };
+        let image = CString::new(mark + text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
         let [mut errors, mut remarks] = [vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]];
         // Numbers are passed in the pointers themselves here, alone in the whole interface.
         let number = std::ptr::without_provenance_mut::<c_void>;
@@ -349,13 +354,16 @@ impl Module {
         Err(rejection(code, &self.ptx, self.driver, text_of(&errors).trim()))
     }
 
-    /// The kernel called `name`, and what the compiler said that it spilled, which it is asked from here on.
-    pub(super) fn described(&mut self, name: &str) -> Result<(Kernel, Option<Spills>), String> {
+    /// The kernel called `name`, and what the compiler spilled, if it says. It says nothing of what the driver has in its
+    /// cache; with `anew`, the kernel is compiled though it is there.
+    pub(super) fn described(&mut self, name: &str, anew: bool) -> Result<(Kernel, Option<Spills>), String> {
+        self.kernels.retain(|l| l.name != name);
         self.verbose = true;
-        self.kernels.retain(|l| l.name != name || l.spills.is_some());
-        let kernel = self.kernel(name)?;
-        let spills = self.kernels.iter().find(|l| l.name == name).and_then(|l| l.spills);
-        Ok((kernel, spills))
+        self.anew = anew;
+        let kernel = self.kernel(name);
+        self.anew = false;
+        let spills = self.kernels.last().and_then(|l| l.spills);
+        Ok((kernel?, spills))
     }
 
     /// The kernel called `name`.

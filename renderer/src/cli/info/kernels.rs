@@ -22,6 +22,9 @@ const RECORD: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../devic
 /// The generation that is shown where there is no GPU and the user names none.
 const USUAL: &str = "sm_90";
 
+/// Kernels without a record that are named, at most.
+const MOST_MISSING: usize = 6;
+
 /// What `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Json {
@@ -113,9 +116,13 @@ fn compiled(device: &DeviceInfo, quiet: bool) -> Result<Table, Failure> {
     let title = format!("{name} {}, sm_{major}{minor}", device.name);
     let mut table = Table::new(title, compiler, &device.multiprocessor);
     display.begin_steps();
-    let (start, all) = (Instant::now(), launches().count() as f64);
-    for (i, launch) in launches().enumerate() {
-        display.step(i as f64 / all, start.elapsed(), &format!("compiling {}", launch.stage));
+    // A stage takes seconds, a primitive less than a tenth of one.
+    let cost = |launch: &Launch| if LAUNCHES.iter().any(|l| l.stage == launch.stage) { 60.0 } else { 1.0 };
+    let (start, mut done) = (Instant::now(), 0.0);
+    let all: f64 = launches().map(cost).sum();
+    for launch in launches() {
+        display.step(done / all, start.elapsed(), &format!("compiling {}", launch.stage));
+        done += cost(launch);
         let info = cuda.describe(launch).map_err(|e| failed(&e, &name))?;
         table.kernels.push(Row::of(launch.stage, &info));
     }
@@ -253,7 +260,12 @@ impl fmt::Display for Table {
             return Ok(());
         }
         let kernels = count(self.missing.len() as u64, "kernel");
-        writeln!(f, "nothing is on record of {kernels}: {}", self.missing.join(", "))
+        let some = self.missing[..self.missing.len().min(MOST_MISSING)].join(", ");
+        let more = if self.missing.len() > MOST_MISSING { ", …" } else { "" };
+        writeln!(
+            f,
+            "nothing is on record of {kernels}: {some}{more}; `cargo ptx --check --bless` records all"
+        )
     }
 }
 
