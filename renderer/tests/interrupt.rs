@@ -153,8 +153,8 @@ fn a_full_disk_leaves_the_previous_image() {
 #[test]
 fn a_signal_ends_a_benchmark_with_what_was_measured() {
     let folder = Folder::new();
-    // So many lengths that measuring them takes minutes.
-    let lengths: Vec<_> = (1..1000).map(|n| n.to_string()).collect();
+    // Measuring so many takes minutes.
+    let lengths: Vec<_> = (1..1000).map(|n| ((1 << 21) + n).to_string()).collect();
     let child = spawn(&folder, &["bench", "primitives", "--size", &lengths.join(","), "--json"]);
     wait_for_render(&child);
     signal(&child, "INT");
@@ -163,5 +163,5 @@ fn a_signal_ends_a_benchmark_with_what_was_measured() {
     assert!(outcome.stderr.starts_with("interrupted: stopping here"), "{outcome:?}");
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(json["interrupted"], true);
-    assert!(json["results"].as_array().is_some_and(|all| all.len() < 5000), "{json}");
+    assert!(json["results"].as_array().is_some_and(|all| all.len() < 1000), "{json}");
 }
