@@ -207,15 +207,12 @@ fn own() -> Result<String, Error> {
     assert!(infos.iter().all(|i| i.blocks_per_multiprocessor > 0 && i.block <= i.max_block), "{infos:?}");
     // What limits kernels is found by arithmetic, which must come to what the driver says.
     let multiprocessor = cuda.info().multiprocessor;
-    for launch in LAUNCHES.iter().chain(primitives::KERNELS) {
-        let info = cuda.describe(launch)?;
-        let shared_bytes = info.shared_bytes + launch.shared;
-        let demand = Demand { threads: launch.block, registers: info.registers, shared_bytes };
-        assert_eq!(
-            multiprocessor.hold(demand),
-            (info.blocks_per_multiprocessor, info.limits.clone()),
-            "{info:?}"
-        );
+    let primitives: Result<Vec<_>, _> = primitives::KERNELS.iter().map(|k| cuda.describe(k)).collect();
+    for info in infos.iter().chain(&primitives?) {
+        let shared_bytes = info.shared_bytes + info.dynamic_shared_bytes;
+        let demand = Demand { threads: info.block, registers: info.registers, shared_bytes };
+        let held = (info.blocks_per_multiprocessor, info.limits.clone());
+        assert_eq!(multiprocessor.hold(demand), held, "{info:?}");
     }
     cuda.fit::<stages::megakernel>()?;
     Ok(format!(
