@@ -134,8 +134,13 @@ mod tests {
         for text in ["a machine; dashed: another library", "copies", "scans", "one", "two", "three", "10³"] {
             assert!(texts.iter().any(|t| t == text), "{text}: {texts:?}");
         }
-        let lines = |drawing: &Drawing, i: usize, points: std::ops::Range<usize>| {
-            let is_one = |m: &&Mark| matches!(m, Mark::Line { color, points: p, .. } if *color == theme.series(i) && points.contains(&p.len()));
+        let lines = |drawing: &Drawing, i: usize, length: std::ops::Range<usize>| {
+            let is_one = |m: &&Mark| match m {
+                Mark::Line { color, points, .. } => {
+                    *color == theme.series(i) && length.contains(&points.len())
+                }
+                _ => false,
+            };
             drawing.marks.iter().filter(is_one).count()
         };
         assert_eq!(lines(&drawing, 0, 3..4), 2, "the first of each panel");
