@@ -180,10 +180,11 @@ fn items(text: &str) -> Vec<Item<'_>> {
 /// What stands before the first kernel or function, that, and what follows it.
 fn split_item(text: &str) -> Option<(&str, Item<'_>, &str)> {
     let is_code = |at: usize| !text[..at].rsplit('\n').next().unwrap_or("").contains("//");
-    let first = |word: &str| text.match_indices(word).map(|(at, _)| at).find(|at| is_code(*at));
-    let (entry, function) = (first(".entry "), first(".func "));
-    let is_function = function.is_some_and(|f| entry.is_none_or(|e| f < e));
-    let keyword = if is_function { function? } else { entry? };
+    let begins = |at: usize, word: &str| text[at..].starts_with(word);
+    let is_keyword = |at: usize| (begins(at, ".entry ") || begins(at, ".func ")) && is_code(at);
+    // One pass over the text for both words: there are hundreds of kernels, and it is long.
+    let keyword = text.match_indices('.').map(|(at, _)| at).find(|at| is_keyword(*at))?;
+    let is_function = begins(keyword, ".func ");
     let start = text[..keyword].rfind('\n').map_or(0, |newline| newline + 1);
     let mut depth = 0;
     for (at, mark) in text[keyword..].match_indices(['{', '}', ';']) {
