@@ -1,5 +1,9 @@
 //! The primitives, on the host and on a GPU if there is one, against the standard library.
 
+#[path = "primitives/histogram.rs"]
+mod histogram;
+#[path = "primitives/radix_sort.rs"]
+mod radix_sort;
 #[path = "primitives/reduce.rs"]
 mod reduce;
 #[path = "primitives/run_length.rs"]
@@ -8,3 +12,5 @@ mod run_length;
 mod scan;
 #[path = "primitives/select.rs"]
 mod select;
+#[path = "primitives/split_sort.rs"]
+mod split_sort;

@@ -280,6 +280,32 @@ pub unsafe fn match_any_u32(mask: u32, value: u32) -> u32 {
     unsafe { llvm_match_any_32(mask, value) }
 }
 
+/// The lanes that hold the same value as this one in the lowest `bits` bits: a ballot a bit.
+///
+/// `match.any` takes as long as there are different values. This takes four instructions a bit, whatever the values.
+///
+/// # Safety
+/// All 32 lanes must call this together.
+#[inline(always)]
+#[must_use]
+pub unsafe fn match_bits(value: u32, bits: u32) -> u32 {
+    let mut same = FULL_MASK;
+    let mut i = 0;
+    while i < bits {
+        let bit: u32;
+        // SAFETY: touches no memory. What is unknown to LLVM it tests once, for the ballot and for the choice.
+        unsafe {
+            core::arch::asm!("and.b32 {}, {}, {};", out(reg32) bit, in(reg32) value, in(reg32) 1 << i,
+                             options(pure, nomem, nostack, preserves_flags));
+        }
+        // SAFETY: all lanes are here, by the caller's promise.
+        let set = unsafe { ballot(FULL_MASK, bit != 0) };
+        same &= if bit != 0 { set } else { !set };
+        i += 1;
+    }
+    same
+}
+
 /// The lanes of `mask` that hold the same `value` as this one: `match.any.sync.b64`.
 ///
 /// # Safety

@@ -1,10 +1,28 @@
 //! What the threads of a block do together: tiles of memory in rows of quads, sums over a block, scans over a block.
 
+use core::arch::asm;
 use core::array;
 
+use bytemuck::Pod;
 use cuda_std::{mem, thread, warp};
 
 use super::{Element, Operator, Ptr, Quad, Sum, WARP};
+
+/// Runs a block for `$k` from 0 to `$n` − 1 ≤ 31, each written out: what `$k` indexes stays in registers, however long the
+/// block is.
+macro_rules! unrolled {
+    ($k:ident < $n:expr, $body:block) => {
+        unrolled!(@ $k $n, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+    };
+    (@ $k:ident $n:expr, $body:block, $($i:literal)*) => {
+        $(if $i < $n {
+            #[allow(non_upper_case_globals, reason = "a variable of a loop")]
+            const $k: usize = $i;
+            $body
+        })*
+    };
+}
+pub(super) use unrolled;
 
 /// This thread's warp in its block.
 #[inline(always)]
@@ -17,6 +35,55 @@ pub(super) fn warp_id() -> u32 {
 #[inline(always)]
 pub(super) fn first_of<const ROWS: usize>() -> u32 {
     warp_id() * (128 * ROWS as u32) + warp::lane_id() * 4
+}
+
+/// The same number; but what is computed from it is computed again, and not kept in registers since the last time.
+#[inline(always)]
+pub(super) fn again(x: u32) -> u32 {
+    let same;
+    // SAFETY: a move between registers.
+    unsafe {
+        asm!("mov.b32 {}, {};", out(reg32) same, in(reg32) x, options(pure, nomem, nostack, preserves_flags));
+    }
+    same
+}
+
+/// Reads a word of 4 or 8 bytes, or nothing if `T` has no bytes.
+///
+/// # Safety
+/// It is there, in global memory.
+#[inline(always)]
+pub(super) unsafe fn load_word<T: Pod>(from: Ptr<T>, i: u32) -> T {
+    const { assert!(matches!(size_of::<T>(), 0 | 4 | 8), "not a word") };
+    let mut value = T::zeroed();
+    let to = &raw mut value;
+    // SAFETY: as the caller promised; the sizes are the same.
+    unsafe {
+        match size_of::<T>() {
+            4 => to.cast::<u32>().write(from.cast().load(i)),
+            8 => to.cast::<u64>().write(from.cast().load(i)),
+            _ => {}
+        }
+    }
+    value
+}
+
+/// Writes what [`load_word`] reads.
+///
+/// # Safety
+/// There is room for it, in global memory, which is this thread's.
+#[inline(always)]
+pub(super) unsafe fn store_word<T: Pod>(to: Ptr<T>, i: u32, value: T) {
+    const { assert!(matches!(size_of::<T>(), 0 | 4 | 8), "not a word") };
+    let from = &raw const value;
+    // SAFETY: as the caller promised; the sizes are the same.
+    unsafe {
+        match size_of::<T>() {
+            4 => to.cast().store(i, from.cast::<u32>().read()),
+            8 => to.cast().store(i, from.cast::<u64>().read()),
+            _ => {}
+        }
+    }
 }
 
 /// This thread's elements of the tile that begins at `tile`; those at `n` and beyond are `other`.

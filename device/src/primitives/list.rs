@@ -11,6 +11,8 @@ use crate::path::stage::Launch;
 macro_rules! for_each_primitive {
     ($with:ident) => {
         $with! {
+            histogram_u32: histogram::Histogram<histogram::Digits>;
+            histogram_f32: histogram::Histogram<histogram::Even>;
             reduce_sum_u32: reduce::Reduce<Sum<u32>>;
             reduce_sum_i32: reduce::Reduce<Sum<i32>>;
             reduce_sum_f32: reduce::Reduce<Sum<f32>>;
@@ -111,6 +113,28 @@ macro_rules! for_each_primitive {
             scan_blelloch_max_u64: scan::Blelloch<Max<u64>>;
             scan_add_max_u64: scan::Add<Max<u64>>;
             scan_hillis_steele_max_u64: scan::HillisSteele<Max<u64>>;
+            radix_sort_count_u32: radix_sort::Count<u32>;
+            radix_sort_keys_u32: radix_sort::Pass<u32, ()>;
+            radix_sort_u32_u32: radix_sort::Pass<u32, u32>;
+            radix_sort_u32_u64: radix_sort::Pass<u32, u64>;
+            radix_sort_count_i32: radix_sort::Count<i32>;
+            radix_sort_keys_i32: radix_sort::Pass<i32, ()>;
+            radix_sort_i32_u32: radix_sort::Pass<i32, u32>;
+            radix_sort_i32_u64: radix_sort::Pass<i32, u64>;
+            radix_sort_count_f32: radix_sort::Count<f32>;
+            radix_sort_keys_f32: radix_sort::Pass<f32, ()>;
+            radix_sort_f32_u32: radix_sort::Pass<f32, u32>;
+            radix_sort_f32_u64: radix_sort::Pass<f32, u64>;
+            radix_sort_count_u64: radix_sort::Count<u64>;
+            radix_sort_keys_u64: radix_sort::Pass<u64, ()>;
+            radix_sort_u64_u32: radix_sort::Pass<u64, u32>;
+            radix_sort_u64_u64: radix_sort::Pass<u64, u64>;
+            split_sort_splits_keys: split_sort::Splits<()>;
+            split_sort_network_keys: split_sort::Network<()>;
+            split_sort_finish_keys: split_sort::Finish<()>;
+            split_sort_splits_pairs: split_sort::Splits<u32>;
+            split_sort_network_pairs: split_sort::Network<u32>;
+            split_sort_finish_pairs: split_sort::Finish<u32>;
             scan_affine: scan::LookBack<Affine>;
             scan_tile_sums_affine: scan::TileSums<Affine>;
             scan_partials_affine: scan::Partials<Affine>;

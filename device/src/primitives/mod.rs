@@ -10,14 +10,17 @@
 #[cfg(target_arch = "nvptx64")]
 mod block;
 mod element;
+pub mod histogram;
 mod list;
 #[cfg(target_arch = "nvptx64")]
 mod look_back;
 mod ptr;
+pub mod radix_sort;
 pub mod reduce;
 pub mod run_length;
 pub mod scan;
 pub mod select;
+pub mod split_sort;
 
 pub use element::{Affine, Element, Exchange, Max, Min, Operator, Sum};
 pub use list::{Entry, KERNELS};

@@ -23,20 +23,27 @@
 
 use bytemuck::Pod;
 
+mod histogram;
+mod radix_sort;
 mod reduce;
 mod run_length;
 mod scan;
 mod select;
+mod split_sort;
 mod temp;
 
+pub use device::primitives::radix_sort::{Key, Order, Sortable};
 pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
 pub use device::primitives::scan::{Bounds, Scannable};
 pub use device::primitives::select::{Below, Predicate};
 pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
+pub use histogram::Histogram;
+pub use radix_sort::RadixSort;
 pub use reduce::Reduce;
 pub use run_length::{RunBuffers, RunLength};
 pub use scan::{Form, Scan};
 pub use select::Select;
+pub use split_sort::SplitSort;
 pub use temp::Temp;
 
 use crate::backend::cpu::Cpu;

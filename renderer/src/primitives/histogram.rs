@@ -1,0 +1,105 @@
+//! How often numbers fall into each of many bins.
+
+use std::ops::Range;
+
+use device::primitives::histogram::{self, Binning, Countable, Digits, Even, HistogramArgs, twin};
+use device::primitives::radix_sort::Digit;
+use device::primitives::{Kernel, Ptr};
+
+use super::{Length, Primitives, Work, kernels, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+/// Bins that numbers are counted in, of any number that memory has room for. Up to 8192 are counted fast. Needs no
+/// temporary memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Histogram<B> {
+    binning: B,
+    bins: u32,
+}
+
+impl Histogram<Digits> {
+    /// A bin for each number below `bins`. Other numbers are not counted.
+    pub fn values(bins: u32) -> Self {
+        Self { binning: Digits { digit: Digit { shift: 0, mask: u32::MAX } }, bins }
+    }
+
+    /// A bin for each value that some bits of a number can have. Bit 0 is the least significant one.
+    ///
+    /// # Panics
+    /// There are no such bits, or 32 of them.
+    pub fn digits(bits: Range<u32>) -> Self {
+        assert!(bits.start < bits.end && bits.end <= 32 && bits.len() < 32, "no digit has bits {bits:?}");
+        let bins = 1 << bits.len();
+        Self { binning: Digits { digit: Digit { shift: bits.start, mask: bins - 1 } }, bins }
+    }
+}
+
+impl Histogram<Even> {
+    /// So many bins of equal width. What is outside `range`, and its end, are not counted, nor are NaNs.
+    ///
+    /// # Panics
+    /// There are no bins, the range is empty or not finite, or bins are narrower than 2⁻¹⁰⁰.
+    pub fn even(range: Range<f32>, bins: u32) -> Self {
+        let binning = Even::new(range.start, range.end, bins);
+        Self { binning: binning.unwrap_or_else(|| panic!("no {bins} bins are even in {range:?}")), bins }
+    }
+}
+
+impl<B: Countable> Histogram<B> {
+    /// How many bins there are.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// Queues the counting of `input`; the numbers of bins go to `counts`.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn run<M: Primitives>(
+        &self,
+        backend: &mut M,
+        input: &M::Buf<B::Item>,
+        counts: &mut M::Buf<u32>,
+        length: Length<'_, M>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "counting";
+        let work = HistogramWork {
+            input: room::<M, _>(DOING, "input", input, length.most())?,
+            counts: room::<M, _>(DOING, "bins", counts, self.bins)?,
+            length: length.lower(DOING)?,
+            histogram: *self,
+        };
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct HistogramWork<B: Binning> {
+    input: Ptr<B::Item>,
+    counts: Ptr<u32>,
+    length: kernels::Length,
+    histogram: Histogram<B>,
+}
+
+impl<B: Countable> Work for HistogramWork<B> {
+    unsafe fn on_cpu(&self) {
+        let Histogram { binning, bins } = self.histogram;
+        // SAFETY: as the caller promised.
+        unsafe { twin(binning, self.input.slice(self.length.get()), self.counts.slice_mut(bins)) };
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let &Self { input, counts, length, histogram: Histogram { binning, bins } } = self;
+        let tiles = length.most().div_ceil(histogram::Histogram::<B>::TILE);
+        let blocks = tiles.min(gpu.info().multiprocessors * B::Histogram::BLOCKS);
+        // SAFETY: as the caller promised.
+        unsafe {
+            gpu.clear(counts, bins as usize * size_of::<u32>())?;
+            gpu.launch_primitive::<B::Histogram>(
+                blocks,
+                HistogramArgs { input, counts, length, bins, binning },
+            )
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Stable sorting by the bits of keys.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use bytemuck::Pod;
+use device::primitives::radix_sort::{
+    BINS, Bits, Count, CountArgs, Key, Order, Pass, PassArgs, Rank, Sortable, twin,
+};
+use device::primitives::{Entry, Kernel, Ptr};
+
+use super::temp::Pieces;
+use super::{Length, Primitives, Temp, Work, kernels, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+const DOING: &str = "sorting by digits";
+
+/// Sorts keys, or keys and a value with each. What has equal keys keeps its order. Takes one pass over memory for every 8
+/// bits, and one to count.
+///
+/// `f32` are in the total order of IEEE 754: NaNs with a sign, −∞, …, −0, +0, …, +∞, NaNs without.
+#[derive(Debug, Clone, Copy)]
+pub struct RadixSort<K> {
+    bits: Bits,
+    order: Order,
+    key: PhantomData<K>,
+}
+
+impl<K: Sortable> RadixSort<K> {
+    /// The least key first.
+    pub fn ascending() -> Self {
+        Self { bits: Bits { begin: 0, end: K::Rank::BITS }, order: Order::Ascending, key: PhantomData }
+    }
+
+    /// The greatest key first.
+    pub fn descending() -> Self {
+        Self { order: Order::Descending, ..Self::ascending() }
+    }
+
+    /// As if keys had only these bits, of which bit 0 is the least significant one. It is the bits of
+    /// [`Key::to_rank`] that count: those of the key for whole numbers, but for the sign, which is turned.
+    ///
+    /// # Panics
+    /// Keys have no such bits.
+    #[must_use]
+    pub fn by_bits(self, bits: Range<u32>) -> Self {
+        assert!(bits.start <= bits.end && bits.end <= K::Rank::BITS, "keys have no bits {bits:?}");
+        Self { bits: Bits { begin: bits.start, end: bits.end }, ..self }
+    }
+
+    /// Bytes of temporary memory for at most so many keys.
+    pub fn temp_bytes(&self, most: u32) -> usize {
+        SortTemp::<K, ()>::new(Ptr::NULL, most, self.bits.digits()).bytes
+    }
+
+    /// Bytes of temporary memory for at most so many keys and values.
+    pub fn pairs_temp_bytes<V: Pod>(&self, most: u32) -> usize {
+        match size_of::<V>() {
+            4 => SortTemp::<K, u32>::new(Ptr::NULL, most, self.bits.digits()).bytes,
+            _ => SortTemp::<K, u64>::new(Ptr::NULL, most, self.bits.digits()).bytes,
+        }
+    }
+
+    /// Queues the sorting of `input` into `output`.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        input: &B::Buf<K>,
+        output: &mut B::Buf<K>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        let most = length.most();
+        let bytes = self.temp_bytes(most);
+        let work = SortWork::<K, (), K::Keys> {
+            keys: room::<B, _>(DOING, "input", input, most)?,
+            keys_out: room::<B, _>(DOING, "output", output, most)?,
+            values: Ptr::new(std::ptr::dangling_mut()),
+            values_out: Ptr::new(std::ptr::dangling_mut()),
+            length: length.lower(DOING)?,
+            temp: temp.lower(DOING, bytes)?,
+            bits: self.bits,
+            order: self.order,
+            pass: PhantomData,
+        };
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+
+    /// Queues the sorting of keys, and of a value with each, into `output`. Values are anything of 4 or 8 bytes.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn run_pairs<B: Primitives, V: Pod + Send + Sync>(
+        &self,
+        backend: &mut B,
+        input: (&B::Buf<K>, &B::Buf<V>),
+        output: (&mut B::Buf<K>, &mut B::Buf<V>),
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        const { assert!(matches!(size_of::<V>(), 4 | 8), "values have 4 or 8 bytes") };
+        let most = length.most();
+        let bytes = self.pairs_temp_bytes::<V>(most);
+        let work = SortWork::<K, V, ()> {
+            keys: room::<B, _>(DOING, "input of keys", input.0, most)?,
+            keys_out: room::<B, _>(DOING, "output of keys", output.0, most)?,
+            values: room::<B, _>(DOING, "input of values", input.1, most)?,
+            values_out: room::<B, _>(DOING, "output of values", output.1, most)?,
+            length: length.lower(DOING)?,
+            temp: temp.lower(DOING, bytes)?,
+            bits: self.bits,
+            order: self.order,
+            pass: PhantomData,
+        };
+        // SAFETY: the buffers have the room; freeing them waits for the work. Kernels only move values.
+        unsafe {
+            match size_of::<V>() {
+                4 => backend.queue(&work.with::<u32, K::Words>()),
+                _ => backend.queue(&work.with::<u64, K::LongWords>()),
+            }
+        }
+    }
+}
+
+struct SortTemp<K, V> {
+    /// Zeros at the start: what the three below are.
+    zeros: usize,
+    starts: Ptr<u32>,
+    /// For each pass, and one for counting.
+    tickets: Ptr<u32>,
+    tiles: Ptr<u32>,
+    keys: Ptr<K>,
+    values: Ptr<V>,
+    bytes: usize,
+}
+
+impl<K: Key, V: Pod + Send + Sync> SortTemp<K, V> {
+    fn new(start: Ptr<u8>, most: u32, digits: u32) -> Self {
+        let mut pieces = Pieces::new(start);
+        let starts = pieces.take((digits * BINS) as usize);
+        let tickets = pieces.take(digits as usize + 1);
+        let tiles = pieces.take(digits as usize * words::<K, V>(most));
+        let zeros = pieces.bytes();
+        let others = if digits > 1 { most as usize } else { 0 };
+        let keys = pieces.take(others);
+        let values = pieces.take(others);
+        Self { zeros, starts, tickets, tiles, keys, values, bytes: pieces.bytes() }
+    }
+}
+
+/// Words that tiles publish in a pass.
+fn words<K: Key, V: Pod + Send + Sync>(most: u32) -> usize {
+    most.div_ceil(Pass::<K, V>::TILE) as usize * BINS as usize
+}
+
+/// A sort with the kernel `P` for its passes.
+struct SortWork<K, V, P> {
+    keys: Ptr<K>,
+    keys_out: Ptr<K>,
+    values: Ptr<V>,
+    values_out: Ptr<V>,
+    length: kernels::Length,
+    temp: Ptr<u8>,
+    bits: Bits,
+    order: Order,
+    pass: PhantomData<P>,
+}
+
+impl<K: Key, V: Pod + Send + Sync, P> SortWork<K, V, P> {
+    /// With values as words.
+    fn with<W, Q>(&self) -> SortWork<K, W, Q> {
+        let &Self { keys, keys_out, length, temp, bits, order, .. } = self;
+        let (values, values_out) = (self.values.cast(), self.values_out.cast());
+        SortWork { keys, keys_out, values, values_out, length, temp, bits, order, pass: PhantomData }
+    }
+
+    fn lower(&self) -> SortTemp<K, V> {
+        SortTemp::new(self.temp, self.length.most(), self.bits.digits())
+    }
+
+    /// What each pass does: between the output and a copy of it, so that the last one writes the output.
+    fn passes(&self) -> impl Iterator<Item = PassArgs<K, V>> {
+        let temp = self.lower();
+        let places = [(self.keys_out, self.values_out), (temp.keys, temp.values)];
+        let digits = self.bits.digits();
+        (0..digits).map(move |i| {
+            let to = places[(digits - 1 - i) as usize % 2];
+            let from = if i == 0 { (self.keys, self.values) } else { places[(digits - i) as usize % 2] };
+            PassArgs {
+                keys: from.0,
+                keys_out: to.0,
+                values: from.1,
+                values_out: to.1,
+                length: self.length,
+                starts: Ptr::new(temp.starts.at(i * BINS)),
+                tiles: Ptr::new(
+                    temp.tiles.at(0).wrapping_add(i as usize * words::<K, V>(self.length.most())),
+                ),
+                ticket: Ptr::new(temp.tickets.at(1 + i)),
+                digit: self.bits.digit(i),
+                order: self.order,
+            }
+        })
+    }
+}
+
+impl<K, V, P> Work for SortWork<K, V, P>
+where
+    K: Sortable,
+    V: Pod + Send + Sync,
+    P: Kernel<Args = PassArgs<K, V>> + Entry,
+{
+    unsafe fn on_cpu(&self) {
+        for PassArgs { keys, keys_out, values, values_out, digit, order, .. } in self.passes() {
+            // SAFETY: as the caller promised.
+            unsafe {
+                let n = self.length.get();
+                twin(
+                    (keys.slice(n), values.slice(n)),
+                    (keys_out.slice_mut(n), values_out.slice_mut(n)),
+                    digit,
+                    order,
+                );
+            }
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let &Self { keys, length, bits, order, .. } = self;
+        let temp = self.lower();
+        let counters = gpu.info().multiprocessors * Count::<K>::BLOCKS;
+        let args = CountArgs { keys, length, starts: temp.starts, done: temp.tickets, bits, order };
+        // SAFETY: as the caller promised; for passes, a block a tile.
+        unsafe {
+            gpu.clear(self.temp, temp.zeros)?;
+            gpu.launch_primitive::<K::Count>(length.most().div_ceil(Count::<K>::TILE).min(counters), args)?;
+            for args in self.passes() {
+                gpu.launch_primitive::<P>(length.most().div_ceil(Pass::<K, V>::TILE), args)?;
+            }
+        }
+        Ok(())
+    }
+}
