@@ -2,6 +2,12 @@
 
 #[path = "primitives/histogram.rs"]
 mod histogram;
+#[path = "primitives/images.rs"]
+mod images;
+#[path = "primitives/merge_sort.rs"]
+mod merge_sort;
+#[path = "primitives/moves.rs"]
+mod moves;
 #[path = "primitives/radix_sort.rs"]
 mod radix_sort;
 #[path = "primitives/reduce.rs"]

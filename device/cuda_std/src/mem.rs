@@ -29,7 +29,7 @@ const fn movable<T>() -> bool {
 macro_rules! load {
     ($(#[$doc:meta])* $name:ident, $op:literal, $memory:ident) => {
         $(#[$doc])*
-        #[doc = concat!("\n\n`", $op, ".u32`, `", $op, ".v2.u32` or several `", $op, ".v4.u32`.")]
+        #[doc = concat!("\n\n`", $op, ".u32`, `", $op, ".u64` or several `", $op, ".v4.u32`.")]
         ///
         /// # Safety
         /// `address` must be valid for reads, aligned, in global memory, and hold a valid `T`.
@@ -49,10 +49,10 @@ macro_rules! load {
                         to.write(a);
                     }
                     8 => {
-                        let (a, b): (u32, u32);
-                        asm!(concat!($op, ".v2.u32 {{{}, {}}}, [{}];"), out(reg32) a, out(reg32) b,
-                             in(reg64) address, options(pure, $memory, nostack, preserves_flags));
-                        to.cast::<[u32; 2]>().write([a, b]);
+                        let a: u64;
+                        asm!(concat!($op, ".u64 {}, [{}];"), out(reg64) a, in(reg64) address,
+                             options(pure, $memory, nostack, preserves_flags));
+                        to.cast::<u64>().write(a);
                     }
                     size => {
                         let mut i = 0;
@@ -76,7 +76,7 @@ macro_rules! load {
 macro_rules! store {
     ($(#[$doc:meta])* $name:ident, $op:literal) => {
         $(#[$doc])*
-        #[doc = concat!("\n\n`", $op, ".u32`, `", $op, ".v2.u32` or several `", $op, ".v4.u32`.")]
+        #[doc = concat!("\n\n`", $op, ".u32`, `", $op, ".u64` or several `", $op, ".v4.u32`.")]
         ///
         /// # Safety
         /// `address` must be valid for writes, aligned and in global memory; `T` must have no padding.
@@ -89,11 +89,8 @@ macro_rules! store {
                 match size_of::<T>() {
                     4 => asm!(concat!($op, ".u32 [{}], {};"), in(reg64) address, in(reg32) from.read(),
                               options(nostack, preserves_flags)),
-                    8 => {
-                        let [a, b] = from.cast::<[u32; 2]>().read();
-                        asm!(concat!($op, ".v2.u32 [{}], {{{}, {}}};"), in(reg64) address, in(reg32) a, in(reg32) b,
-                             options(nostack, preserves_flags));
-                    }
+                    8 => asm!(concat!($op, ".u64 [{}], {};"), in(reg64) address, in(reg64) from.cast::<u64>().read(),
+                              options(nostack, preserves_flags)),
                     size => {
                         let mut i = 0;
                         while i < size / 16 {
@@ -171,7 +168,7 @@ macro_rules! named {
             unsafe { ldg(address) }
         }
 
-        #[doc = concat!("[`ldg`] of two `", stringify!($ty), "`: `ld.global.nc.v2.u32`.")]
+        #[doc = concat!("[`ldg`] of two `", stringify!($ty), "`: `ld.global.nc.u64`.")]
         ///
         /// # Safety
         /// As [`ldg`] for both values, and `address` must be a multiple of 8.

@@ -9,18 +9,25 @@
 
 #[cfg(target_arch = "nvptx64")]
 mod block;
+pub mod convolution;
 mod element;
+pub mod gather;
 pub mod histogram;
 mod list;
 #[cfg(target_arch = "nvptx64")]
 mod look_back;
+pub mod luminance;
+pub mod merge_sort;
+pub mod moves;
 mod ptr;
 pub mod radix_sort;
 pub mod reduce;
 pub mod run_length;
+pub mod sat;
 pub mod scan;
 pub mod select;
 pub mod split_sort;
+pub mod transpose;
 
 pub use element::{Affine, Element, Exchange, Max, Min, Operator, Sum};
 pub use list::{Entry, KERNELS};

@@ -39,6 +39,12 @@ impl<T> Ptr<T> {
         self.0.wrapping_add(i as usize)
     }
 
+    /// The elements from `i` on.
+    #[inline(always)]
+    pub fn skip(self, i: u32) -> Self {
+        Self(self.at(i))
+    }
+
     /// Reads element `i`, which nothing writes while the kernel runs.
     ///
     /// # Safety

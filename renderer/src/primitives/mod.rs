@@ -24,23 +24,33 @@
 use bytemuck::Pod;
 
 mod histogram;
+mod images;
+mod merge_sort;
+mod moves;
 mod radix_sort;
 mod reduce;
 mod run_length;
+mod sat;
 mod scan;
 mod select;
 mod split_sort;
 mod temp;
 
-pub use device::primitives::radix_sort::{Key, Order, Sortable};
+pub use device::primitives::merge_sort::{Ascending, Descending, LowHalf, Order, Payload, Sortable};
+pub use device::primitives::radix_sort::{Key, Order as KeyOrder, Sortable as RadixSortable};
 pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
+pub use device::primitives::sat::{Narrow, Tabulated, Whole, Wide};
 pub use device::primitives::scan::{Bounds, Scannable};
 pub use device::primitives::select::{Below, Predicate};
 pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
 pub use histogram::Histogram;
+pub use images::{Border, Convolution, Luminance, Transpose};
+pub use merge_sort::MergeSort;
+pub use moves::{CopyElements, Fill, Gather, Scatter};
 pub use radix_sort::RadixSort;
 pub use reduce::Reduce;
 pub use run_length::{RunBuffers, RunLength};
+pub use sat::{BoxBlur, SummedArea};
 pub use scan::{Form, Scan};
 pub use select::Select;
 pub use split_sort::SplitSort;

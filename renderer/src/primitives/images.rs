@@ -1,0 +1,221 @@
+//! Matrices and images: transposing, luminance, convolution, summed-area tables and box blurs.
+
+use bytemuck::Pod;
+use device::primitives::convolution::{Convolve, ConvolveArgs, MOST_RADIUS};
+use device::primitives::luminance::{self, LuminanceArgs};
+use device::primitives::transpose::{self, TransposeArgs};
+use device::primitives::{Entry, Quad};
+
+use super::{Length, MOST, Primitives, Work, kernels, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+pub use device::primitives::convolution::Border;
+
+/// How many numbers an image has.
+pub(super) fn numbers(doing: &str, sizes: [u32; 3]) -> Result<u32, Error> {
+    let product = sizes.into_iter().try_fold(1, u32::checked_mul).filter(|n| *n <= MOST);
+    product.ok_or_else(|| {
+        let [width, height, channels] = sizes;
+        let reason = format!("{width} × {height} pixels of {channels} numbers are more than {MOST} numbers");
+        Error { doing: doing.to_owned(), reason }
+    })
+}
+
+/// Transposes a matrix of elements of 4, 8 or 16 bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Transpose {
+    /// Elements of a row of the input.
+    pub width: u32,
+    /// Its rows.
+    pub height: u32,
+}
+
+impl Transpose {
+    /// Queues it: both matrices lie row by row.
+    ///
+    /// # Errors
+    /// A buffer is too small, there are more than [`MOST`] elements, or what the machine says.
+    pub fn run<B: Primitives, T: Pod + Send + Sync>(
+        &self,
+        backend: &mut B,
+        from: &B::Buf<T>,
+        to: &mut B::Buf<T>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "transposing";
+        let &Self { width, height } = self;
+        let n = numbers(DOING, [width, height, 1])?;
+        let work = TransposeWork(TransposeArgs {
+            from: room::<B, _>(DOING, "input", from, n)?,
+            to: room::<B, _>(DOING, "output", to, n)?,
+            width,
+            height,
+        });
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct TransposeWork<T>(TransposeArgs<T>);
+
+impl<T: Pod> TransposeWork<T> {
+    unsafe fn launch<A: kernels::moves::Access>(&self, gpu: &mut Cuda) -> Result<(), Error>
+    where
+        transpose::Transpose<A>: Entry,
+    {
+        let TransposeArgs { from, to, width, height } = self.0;
+        let args = TransposeArgs { from: from.cast(), to: to.cast(), width, height };
+        let blocks = transpose::Transpose::<A>::blocks(width, height);
+        // SAFETY: as the caller promised; a block a tile.
+        unsafe { gpu.launch_primitive::<transpose::Transpose<A>>(blocks, args) }
+    }
+}
+
+impl<T: Pod> Work for TransposeWork<T> {
+    unsafe fn on_cpu(&self) {
+        let TransposeArgs { from, to, width, height } = self.0;
+        let n = width * height;
+        // SAFETY: as the caller promised; they are two buffers.
+        unsafe { transpose::twin(from.slice(n), to.slice_mut(n), width as usize, height as usize) };
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        const { assert!(matches!(size_of::<T>(), 4 | 8 | 16), "elements have 4, 8 or 16 bytes") };
+        // SAFETY: as the caller promised.
+        unsafe {
+            match size_of::<T>() {
+                4 => self.launch::<u32>(gpu),
+                8 => self.launch::<u64>(gpu),
+                _ => self.launch::<Quad<u32>>(gpu),
+            }
+        }
+    }
+}
+
+/// The relative luminance of linear Rec. 709 pixels, of 3 or 4 numbers side by side: red, green, blue, and anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Luminance<const CHANNELS: usize>;
+
+impl<const CHANNELS: usize> Luminance<CHANNELS>
+where
+    luminance::Luminance<CHANNELS>: Entry,
+{
+    /// Queues it, for so many pixels.
+    ///
+    /// # Errors
+    /// A buffer is too small, there are more than [`MOST`] numbers, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        pixels: &B::Buf<f32>,
+        luminances: &mut B::Buf<f32>,
+        length: Length<'_, B>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "computing luminances";
+        let most = length.most();
+        let n = numbers(DOING, [most, 1, CHANNELS as u32])?;
+        let work = LuminanceWork::<CHANNELS>(LuminanceArgs {
+            pixels: room::<B, _>(DOING, "input", pixels, n)?,
+            luminances: room::<B, _>(DOING, "output", luminances, most)?,
+            length: length.lower(DOING)?,
+        });
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct LuminanceWork<const CHANNELS: usize>(LuminanceArgs);
+
+impl<const CHANNELS: usize> Work for LuminanceWork<CHANNELS>
+where
+    luminance::Luminance<CHANNELS>: Entry,
+{
+    unsafe fn on_cpu(&self) {
+        let LuminanceArgs { pixels, luminances, length } = self.0;
+        // SAFETY: as the caller promised; they are two buffers.
+        unsafe {
+            let n = length.get();
+            luminance::twin::<CHANNELS>(pixels.slice(n * CHANNELS as u32), luminances.slice_mut(n));
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let blocks = self.0.length.most().div_ceil(luminance::Luminance::<CHANNELS>::TILE);
+        // SAFETY: as the caller promised; a thread four pixels.
+        unsafe { gpu.launch_primitive::<luminance::Luminance<CHANNELS>>(blocks, self.0) }
+    }
+}
+
+/// Separable convolution of an image, whose pixels have any number of channels side by side.
+#[derive(Debug, Clone, Copy)]
+pub struct Convolution {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Numbers of a pixel.
+    pub channels: u32,
+    /// Pixels on either side that count, along x and y: at most 16.
+    pub radii: [u32; 2],
+    /// What is beyond the image.
+    pub border: Border,
+}
+
+impl Convolution {
+    /// How many weights it takes: those of the pixels from left to right, and then of those from top to bottom.
+    pub fn weights(&self) -> u32 {
+        let [x, y] = self.radii;
+        2 * (x + y + 1)
+    }
+
+    /// Queues it.
+    ///
+    /// # Errors
+    /// A buffer is too small, a radius or the image too large, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        image: &B::Buf<f32>,
+        weights: &B::Buf<f32>,
+        convolved: &mut B::Buf<f32>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "convolving";
+        let &Self { width, height, channels, radii, border } = self;
+        if radii.iter().any(|radius| *radius > MOST_RADIUS) {
+            let reason = format!("a radius of {radii:?} is more than {MOST_RADIUS}");
+            return Err(Error { doing: DOING.to_owned(), reason });
+        }
+        let n = numbers(DOING, [width, height, channels])?;
+        let work = ConvolutionWork(ConvolveArgs {
+            image: room::<B, _>(DOING, "input", image, n)?,
+            convolved: room::<B, _>(DOING, "output", convolved, n)?,
+            weights: room::<B, _>(DOING, "list of weights", weights, self.weights())?,
+            size: [width, height],
+            channels,
+            radii,
+            border,
+        });
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct ConvolutionWork(ConvolveArgs);
+
+impl Work for ConvolutionWork {
+    unsafe fn on_cpu(&self) {
+        let args = &self.0;
+        let ([width, height], [x, y]) = (args.size, args.radii);
+        let n = width * height * args.channels;
+        // SAFETY: as the caller promised; they are three buffers.
+        unsafe {
+            let (image, weights) = (args.image.slice(n), args.weights.slice(2 * (x + y + 1)));
+            kernels::convolution::twin(args, image, weights, args.convolved.slice_mut(n));
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        // SAFETY: as the caller promised; a block a tile of a channel.
+        unsafe { gpu.launch_primitive::<Convolve>(Convolve::blocks(self.0.size, self.0.channels), self.0) }
+    }
+}

@@ -1,0 +1,193 @@
+//! Summed-area tables, and what they are for.
+
+use std::marker::PhantomData;
+
+use device::primitives::sat::{
+    BoxBlur as BlurKernel, BoxBlurArgs, CornersArgs, IntegrateArgs, ScanDownArgs, Size, Tabulated,
+    TileSumsArgs, blur, twin,
+};
+use device::primitives::{Entry, Kernel, Ptr, WARP};
+
+use super::images::numbers;
+use super::temp::Pieces;
+use super::{Primitives, Temp, Work, room};
+use crate::backend::Error;
+use crate::backend::cuda::Cuda;
+
+/// The summed-area table of an image: entry (x, y) is the sum over the columns up to x and the rows up to y. Pixels have
+/// `CHANNELS` numbers side by side, 1 or 4, and so has the table. `T` says of what numbers: [`Narrow`](super::Narrow),
+/// [`Wide`](super::Wide) or [`Whole`](super::Whole).
+///
+/// Of numbers below zero, too, an entry is off by at most a part of the sum of their magnitudes. With [`Narrow`] entries,
+/// `f32`, that is 32·2⁻²⁴, and with [`Wide`] ones, `f64`, (w/128 + h/64 + 100)·2⁻⁵³. A sum over a rectangle, being a
+/// difference of entries, is off by as much as they are, however small it is: small rectangles of large images want
+/// [`Wide`]. [`Whole`] entries, `u32`, wrap: sums over rectangles are exact if they are below 2³².
+///
+/// [`Narrow`]: super::Narrow
+/// [`Wide`]: super::Wide
+/// [`Whole`]: super::Whole
+#[derive(Debug)]
+pub struct SummedArea<T, const CHANNELS: u32 = 1> {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    kind: PhantomData<T>,
+}
+
+impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
+    /// Of images of so many pixels.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, kind: PhantomData }
+    }
+
+    /// Bytes of temporary memory.
+    pub fn temp_bytes(&self) -> usize {
+        SatTemp::<T::Sum>::new(Ptr::NULL, self.size()).bytes
+    }
+
+    fn size(&self) -> Size<CHANNELS> {
+        Size { width: self.width.saturating_mul(CHANNELS), height: self.height }
+    }
+
+    /// Queues the table of `image`.
+    ///
+    /// # Errors
+    /// A buffer is too small, there are more than [`MOST`](super::MOST) numbers, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        image: &B::Buf<T::Pixel>,
+        table: &mut B::Buf<T::Entry>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "computing a summed-area table";
+        let n = numbers(DOING, [self.width, self.height, CHANNELS])?;
+        let image = room::<B, _>(DOING, "image", image, n)?;
+        let table = room::<B, _>(DOING, "table", table, n)?;
+        if n == 0 {
+            return Ok(());
+        }
+        let size = self.size();
+        let SatTemp { rows, columns, .. } = SatTemp::new(temp.lower(DOING, self.temp_bytes())?, size);
+        let work = SatWork::<T, CHANNELS>(IntegrateArgs { image, table, size, rows, columns });
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct SatTemp<S> {
+    rows: Ptr<S>,
+    columns: Ptr<S>,
+    bytes: usize,
+}
+
+impl<S> SatTemp<S> {
+    fn new<const CHANNELS: u32>(start: Ptr<u8>, size: Size<CHANNELS>) -> Self {
+        let mut pieces = Pieces::new(start);
+        let rows = pieces.take(size.row_sums() as usize * size.across() as usize);
+        let columns = pieces.take(size.column_sums() as usize * size.down() as usize);
+        Self { rows, columns, bytes: pieces.bytes() }
+    }
+}
+
+struct SatWork<T: Tabulated<CHANNELS>, const CHANNELS: u32>(
+    IntegrateArgs<T::Pixel, T::Sum, T::Entry, CHANNELS>,
+);
+
+impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> Work for SatWork<T, CHANNELS> {
+    unsafe fn on_cpu(&self) {
+        let IntegrateArgs { image, table, size, columns, .. } = self.0;
+        let n = size.width * size.height;
+        // SAFETY: as the caller promised; they are three buffers.
+        unsafe {
+            twin::<T, CHANNELS>(image.slice(n), size, columns.slice_mut(size.width), table.slice_mut(n));
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let IntegrateArgs { image, size, rows, columns, .. } = self.0;
+        let (across, down) = (size.across(), size.down());
+        // SAFETY: as the caller promised; a block a tile, 32 columns, or a row of tiles.
+        unsafe {
+            let sums = TileSumsArgs { image, size, rows, columns };
+            gpu.launch_primitive::<T::TileSums>(across * down, sums)?;
+            for (sums, width, height) in
+                [(rows, size.row_sums(), across), (columns, size.column_sums(), down)]
+            {
+                let scan = ScanDownArgs { sums, width, height };
+                gpu.launch_primitive::<T::ScanDown>(width.div_ceil(WARP), scan)?;
+            }
+            gpu.launch_primitive::<T::Corners>(down, CornersArgs { columns, size })?;
+            gpu.launch_primitive::<T::Integrate>(across * down, self.0)
+        }
+    }
+}
+
+/// Replaces each pixel by the mean over a rectangle around it, in constant time, from the image's summed-area table. Of the
+/// rectangle what is within the image counts.
+#[derive(Debug, Clone, Copy)]
+pub struct BoxBlur<const CHANNELS: u32 = 1> {
+    /// Pixels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Pixels on either side that count, along x and y, beside that in the middle.
+    pub radii: [u32; 2],
+}
+
+impl<const CHANNELS: u32> BoxBlur<CHANNELS>
+where
+    BlurKernel<CHANNELS>: Entry,
+{
+    /// Queues it.
+    ///
+    /// # Errors
+    /// A buffer is too small, there are more than [`MOST`](super::MOST) numbers, or what the machine says.
+    pub fn run<B: Primitives>(
+        &self,
+        backend: &mut B,
+        table: &B::Buf<f64>,
+        blurred: &mut B::Buf<f32>,
+    ) -> Result<(), Error> {
+        const DOING: &str = "blurring";
+        let &Self { width, height, radii } = self;
+        let n = numbers(DOING, [width, height, CHANNELS])?;
+        let work = BlurWork(BoxBlurArgs {
+            table: room::<B, _>(DOING, "table", table, n)?,
+            blurred: room::<B, _>(DOING, "output", blurred, n)?,
+            size: Size::<CHANNELS> { width: width * CHANNELS, height },
+            // Beyond the image there is nothing, however far.
+            radii: [radii[0].min(width), radii[1].min(height)],
+        });
+        // SAFETY: the buffers have the room; freeing them waits for the work.
+        unsafe { backend.queue(&work) }
+    }
+}
+
+struct BlurWork<const CHANNELS: u32>(BoxBlurArgs<CHANNELS>);
+
+impl<const CHANNELS: u32> Work for BlurWork<CHANNELS>
+where
+    BlurKernel<CHANNELS>: Entry,
+{
+    unsafe fn on_cpu(&self) {
+        let args = &self.0;
+        let n = args.size.width * args.size.height;
+        // SAFETY: as the caller promised; they are two buffers.
+        unsafe {
+            let table = args.table.slice(n);
+            for (i, to) in args.blurred.slice_mut(n).iter_mut().enumerate() {
+                *to = blur(args, |entry| table[entry as usize], i as u32);
+            }
+        }
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        let n = self.0.size.width * self.0.size.height;
+        // SAFETY: as the caller promised; a thread a number.
+        unsafe {
+            gpu.launch_primitive::<BlurKernel<CHANNELS>>(n.div_ceil(BlurKernel::<CHANNELS>::BLOCK), self.0)
+        }
+    }
+}
