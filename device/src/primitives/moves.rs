@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use super::{Kernel, Length, Ptr, Quad};
 
 /// Accesses of a thread, all on their way at once.
-const ACCESSES: u32 = 8;
+const ACCESSES: u32 = 4;
 
 /// What one access moves: some words.
 pub trait Access: Copy + 'static {
@@ -53,8 +53,8 @@ impl<A: Access> Copying<A> {
 
 impl<A: Access> Kernel for Copying<A> {
     type Args = CopyArgs;
-    const BLOCK: u32 = 256;
-    const BLOCKS: u32 = 4;
+    const BLOCK: u32 = 512;
+    const BLOCKS: u32 = 3;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
@@ -88,8 +88,8 @@ impl Filling {
 
 impl Kernel for Filling {
     type Args = FillArgs;
-    const BLOCK: u32 = 256;
-    const BLOCKS: u32 = 4;
+    const BLOCK: u32 = 512;
+    const BLOCKS: u32 = 3;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
@@ -130,9 +130,9 @@ mod gpu {
             let place = |k: u32| (first + u64::from(k * Copying::<A>::BLOCK)) as usize;
             if tile + u64::from(Copying::<A>::BLOCK * ACCESSES) <= accesses {
                 let parts: [A; ACCESSES as usize] =
-                    array::from_fn(|k| mem::ldcs(from.wrapping_add(place(k as u32))));
+                    array::from_fn(|k| mem::ldg(from.wrapping_add(place(k as u32))));
                 for k in 0..ACCESSES {
-                    mem::stcs(to.wrapping_add(place(k)), parts[k as usize]);
+                    mem::st(to.wrapping_add(place(k)), parts[k as usize]);
                 }
             } else {
                 for k in 0..ACCESSES {

@@ -81,9 +81,15 @@ mod gpu {
         let side = Transpose::<T>::SIDE;
         let tile = dynamic_shared_mem::<T>();
         let TransposeArgs { width, height, .. } = *args;
-        let across = width.div_ceil(side).max(1);
         let block = thread::block_idx_x();
-        let [left, top] = [block % across * side, block / across * side];
+        // Blocks next to each other write next to each other; those of wide elements read so, which took less time.
+        let [left, top] = if T::WORDS < 4 {
+            let down = height.div_ceil(side).max(1);
+            [block / down * side, block % down * side]
+        } else {
+            let across = width.div_ceil(side).max(1);
+            [block % across * side, block / across * side]
+        };
         // This thread's column of the tile, and its row in every step.
         let [u, v] = [thread::thread_idx_x() % side, thread::thread_idx_x() / side];
         let rows = Transpose::<T>::BLOCK / side;

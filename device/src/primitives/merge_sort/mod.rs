@@ -113,7 +113,11 @@ unsafe fn merge_all<O: Order, V: Payload>(
         let (middle, end) = ((begin + width).min(n), (begin + 2 * width).min(n));
         let (mut a, mut b) = (begin, middle);
         for (key, value) in keys_out[begin..end].iter_mut().zip(&mut values_out[begin..end]) {
-            let next = if b < end && (a == middle || O::less(keys[b], keys[a])) { &mut b } else { &mut a };
+            let next = if b < end && (a == middle || O::less(O::rank(keys[b]), O::rank(keys[a]))) {
+                &mut b
+            } else {
+                &mut a
+            };
             (*key, *value) = (keys[*next], values[*next]);
             *next += 1;
         }
@@ -130,8 +134,8 @@ mod gpu {
     /// run come first. Both are asked for keys within their `lengths` alone, if `d` is at most the sum of these.
     #[inline(always)]
     pub(super) fn split<O: Order>(
-        first: impl Fn(u32) -> O::Key,
-        second: impl Fn(u32) -> O::Key,
+        first: impl Fn(u32) -> O::Rank,
+        second: impl Fn(u32) -> O::Rank,
         lengths: (u32, u32),
         d: u32,
     ) -> u32 {
@@ -198,7 +202,7 @@ mod gpu {
         /// # Safety
         /// The runs are there, with room for `ITEMS` elements behind them, and nobody writes them.
         #[inline(always)]
-        pub(super) unsafe fn merged<O: Order<Key = K>>(
+        pub(super) unsafe fn merged<O: Order<Rank = K>>(
             &self,
             (first, middle, end): (u32, u32, u32),
             d: u32,

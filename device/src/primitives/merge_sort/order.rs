@@ -12,58 +12,96 @@ use crate::primitives::Ptr;
 pub trait Order: Sized + 'static {
     /// What is ordered.
     type Key: Pod + Send + Sync;
+    /// What keys are while they are compared, again and again: of their size.
+    type Rank: Pod;
 
+    /// A key, to be compared.
+    fn rank(key: Self::Key) -> Self::Rank;
+    /// The key again.
+    fn key(rank: Self::Rank) -> Self::Key;
     /// Whether `a` comes before `b` wherever they stand.
-    fn less(a: Self::Key, b: Self::Key) -> bool;
+    fn less(a: Self::Rank, b: Self::Rank) -> bool;
 }
 
 /// A number with a total order.
 pub trait Ordered: Pod + Send + Sync {
-    /// Whether it is less. Among floats it is IEEE 754's total order: −NaN, −∞ … −0, +0 … +∞, +NaN.
-    fn before(self, other: Self) -> bool;
+    /// A whole number with the same order.
+    type Rank: Pod + Ord;
+
+    /// As such.
+    fn rank(self) -> Self::Rank;
+    /// The number again.
+    fn of(rank: Self::Rank) -> Self;
 }
 
 macro_rules! whole {
     ($($T:ty),*) => { $(
         impl Ordered for $T {
+            type Rank = $T;
+
             #[inline(always)]
-            fn before(self, other: Self) -> bool {
-                self < other
+            fn rank(self) -> $T {
+                self
+            }
+
+            #[inline(always)]
+            fn of(rank: $T) -> $T {
+                rank
             }
         }
     )* };
 }
 whole!(u32, i32, u64);
 
+/// IEEE 754's total order: −NaN, −∞ … −0, +0 … +∞, +NaN.
 impl Ordered for f32 {
+    type Rank = i32;
+
+    /// The bits: a sign and a magnitude, which falls as the magnitude of a negative number grows.
     #[inline(always)]
-    fn before(self, other: Self) -> bool {
-        self.total_cmp(&other).is_lt()
+    fn rank(self) -> i32 {
+        let bits = self.to_bits().cast_signed();
+        bits ^ (bits >> 31 & i32::MAX)
+    }
+
+    #[inline(always)]
+    fn of(rank: i32) -> f32 {
+        f32::from_bits((rank ^ (rank >> 31 & i32::MAX)).cast_unsigned())
     }
 }
 
-/// From the least number to the largest one.
-pub struct Ascending<T>(PhantomData<T>);
+macro_rules! orders {
+    ($($(#[$doc:meta])* $name:ident = |$a:ident, $b:ident| $less:expr;)*) => { $(
+        $(#[$doc])*
+        pub struct $name<T>(PhantomData<T>);
 
-impl<T: Ordered> Order for Ascending<T> {
-    type Key = T;
+        impl<T: Ordered> Order for $name<T> {
+            type Key = T;
+            type Rank = T::Rank;
 
-    #[inline(always)]
-    fn less(a: T, b: T) -> bool {
-        a.before(b)
-    }
+            #[inline(always)]
+            fn rank(key: T) -> T::Rank {
+                key.rank()
+            }
+
+            #[inline(always)]
+            fn key(rank: T::Rank) -> T {
+                T::of(rank)
+            }
+
+            #[inline(always)]
+            fn less($a: T::Rank, $b: T::Rank) -> bool {
+                $less
+            }
+        }
+    )* };
 }
 
-/// From the largest number to the least one.
-pub struct Descending<T>(PhantomData<T>);
-
-impl<T: Ordered> Order for Descending<T> {
-    type Key = T;
-
-    #[inline(always)]
-    fn less(a: T, b: T) -> bool {
-        b.before(a)
-    }
+orders! {
+    /// From the least number to the largest one.
+    Ascending = |a, b| a < b;
+    /// From the largest number to the least one.
+    Descending = |a, b| b < a;
 }
 
 /// By the low 16 bits: keys that differ in the others alone are equal.
@@ -71,6 +109,17 @@ pub struct LowHalf;
 
 impl Order for LowHalf {
     type Key = u32;
+    type Rank = u32;
+
+    #[inline(always)]
+    fn rank(key: u32) -> u32 {
+        key
+    }
+
+    #[inline(always)]
+    fn key(rank: u32) -> u32 {
+        rank
+    }
 
     #[inline(always)]
     fn less(a: u32, b: u32) -> bool {

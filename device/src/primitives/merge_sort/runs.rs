@@ -80,7 +80,7 @@ impl<O: Order, V: Payload> Kernel for MergeRuns<O, V> {
     type Args = MergeArgs<O::Key, V>;
     const BLOCK: u32 = BLOCK;
     const BLOCKS: u32 = if size_of::<O::Key>() == 4 { 4 } else { 3 };
-    const SHARED: u32 = (INTERVAL + ITEMS as u32) * (size_of::<O::Key>() + size_of::<V>()) as u32;
+    const SHARED: u32 = (INTERVAL + ITEMS as u32) * (size_of::<O::Rank>() + size_of::<V>()) as u32;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
@@ -121,7 +121,7 @@ mod gpu {
             }
             let (first, middle, end) = runs_of(interval, args.level, n);
             let lengths = (middle - first, end - middle);
-            let key = |begin| move |i| args.keys.load_constant(begin + i);
+            let key = |begin| move |i| O::rank(args.keys.load_constant(begin + i));
             let of_first = split_at::<O>(key(first), key(middle), lengths, position - first);
             args.splits.store(interval, first + of_first);
         }
@@ -129,7 +129,7 @@ mod gpu {
 
     #[inline(always)]
     pub(super) unsafe fn merge<O: Order, V: Payload>(args: &MergeArgs<O::Key, V>) {
-        let keys = dynamic_shared_mem::<O::Key>();
+        let keys = dynamic_shared_mem::<O::Rank>();
         let tile = Tile::<_, V> { keys, extras: keys.wrapping_add(INTERVAL as usize + ITEMS).cast() };
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
@@ -151,10 +151,9 @@ mod gpu {
                 let i = place(j).min(count - 1);
                 if i < of_first { a + i } else { b + (i - of_first) }
             };
-            let items = Items {
-                keys: array::from_fn(|j| args.from.keys.load_constant(source(j as u32))),
-                extras: array::from_fn(|j| V::load(args.from.values, source(j as u32))),
-            };
+            let keys: [_; ITEMS] = array::from_fn(|j| args.from.keys.load_constant(source(j as u32)));
+            let extras = array::from_fn(|j| V::load(args.from.values, source(j as u32)));
+            let items = Items { keys: array::from_fn(|j| O::rank(keys[j])), extras };
             tile.write(&items, &place);
             thread::sync_threads();
             let merged = tile.merged::<O>((0, of_first, count), blocked(0).min(count));
@@ -162,6 +161,7 @@ mod gpu {
             tile.write(&merged, blocked);
             thread::sync_threads();
             let Items { keys, extras } = tile.read(&place);
+            let keys: [_; ITEMS] = array::from_fn(|j| O::key(keys[j]));
             let to = args.to.skip(begin);
             for j in 0..ITEMS {
                 let i = place(j as u32);

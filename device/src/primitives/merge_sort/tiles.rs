@@ -38,7 +38,7 @@ impl<O: Order, V: Payload> Kernel for SortTiles<O, V> {
     type Args = SortTilesArgs<O::Key, V>;
     const BLOCK: u32 = if size_of::<O::Key>() == 4 { 512 } else { 256 };
     const BLOCKS: u32 = if size_of::<O::Key>() == 4 { 2 } else { 3 };
-    const SHARED: u32 = (Self::TILE + ITEMS as u32) * (size_of::<O::Key>() + size_of::<V::Place>()) as u32;
+    const SHARED: u32 = (Self::TILE + ITEMS as u32) * (size_of::<O::Rank>() + size_of::<V::Place>()) as u32;
 
     #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
@@ -60,8 +60,8 @@ mod gpu {
 
     #[inline(always)]
     pub(super) unsafe fn run<O: Order, V: Payload>(args: &SortTilesArgs<O::Key, V>) {
-        const { assert!(size_of::<V>() <= size_of::<O::Key>(), "values go where the keys were") };
-        let keys = dynamic_shared_mem::<O::Key>();
+        const { assert!(size_of::<V>() <= size_of::<O::Rank>(), "values go where the keys were") };
+        let keys = dynamic_shared_mem::<O::Rank>();
         let room = SortTiles::<O, V>::TILE as usize + ITEMS;
         let tile = Tile::<_, V::Place> { keys, extras: keys.wrapping_add(room).cast() };
         // SAFETY: the whole block comes here; memory is as the caller promised.
@@ -75,7 +75,7 @@ mod gpu {
             let place = striped(SortTiles::<O, V>::BLOCK);
             let filled = (count, count == SortTiles::<O, V>::TILE);
             let (from, to) = (args.from.skip(begin), args.to.skip(begin));
-            bring(filled, &place, |i| from.keys.load_constant(i), keys);
+            bring(filled, &place, |i| O::rank(from.keys.load_constant(i)), keys);
             thread::sync_threads();
             let mut items = tile.read_places::<V>();
             fill_up::<O, _>(&mut items.keys, count);
@@ -95,7 +95,7 @@ mod gpu {
             for j in 0..ITEMS {
                 let i = place(j as u32);
                 if i < count {
-                    to.keys.store(i, items.keys[j]);
+                    to.keys.store(i, O::key(items.keys[j]));
                 }
             }
             if has_values::<V>() {
@@ -147,7 +147,7 @@ mod gpu {
 
     /// Makes keys behind the end of the tile no less than this thread's others, behind which they stay.
     #[inline(always)]
-    fn fill_up<O: Order<Key = K>, K: Copy>(keys: &mut [K; ITEMS], count: u32) {
+    fn fill_up<O: Order<Rank = K>, K: Copy>(keys: &mut [K; ITEMS], count: u32) {
         let mut last = keys[0];
         for j in 0..ITEMS {
             if blocked(j as u32) >= count {
@@ -160,7 +160,7 @@ mod gpu {
 
     /// Sorts a thread's elements by exchanges of neighbours, which keep the order of equal ones: odd-even transposition.
     #[inline(always)]
-    fn sort_items<O: Order, P: Copy>(items: &mut Items<O::Key, P>) {
+    fn sort_items<O: Order, P: Copy>(items: &mut Items<O::Rank, P>) {
         for _ in 0..ITEMS.div_ceil(2) {
             for parity in [0, 1] {
                 for i in 0..(ITEMS - parity) / 2 {
@@ -177,10 +177,10 @@ mod gpu {
     /// This thread's elements, once the runs of `threads` threads are merged two by two.
     #[inline(always)]
     unsafe fn merge_threads<O: Order, V: Payload>(
-        tile: &Tile<O::Key, V::Place>,
+        tile: &Tile<O::Rank, V::Place>,
         threads: u32,
         count: u32,
-    ) -> Items<O::Key, V::Place> {
+    ) -> Items<O::Rank, V::Place> {
         let thread = thread::thread_idx_x();
         let first_thread = thread & !(2 * threads - 1);
         let [first, middle, end] =
