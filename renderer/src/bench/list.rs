@@ -2,11 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::case::{Prepared, holding, prepared, zeros};
+use super::case::{Of, Prepared, holding, prepared, zeros};
 use super::{Family, Machine};
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
-use crate::primitives::{Below, Form, Reduce, RunBuffers, RunLength, Scan, Select, Sum};
+use crate::primitives::{
+    Below, Form, Histogram, RadixSort, Reduce, RunBuffers, RunLength, Scan, Select, SplitSort, Sum,
+};
 
 /// A primitive that is measured.
 pub struct Benchmark<B: Machine> {
@@ -27,7 +29,7 @@ type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
-    use Family::{Memory, Reductions, Scans, Selections};
+    use Family::{Memory, Reductions, Scans, Selections, Sorts};
     fn new<B: Machine>(name: &'static str, family: Family, bytes: f64, prepare: Prepare<B>) -> Benchmark<B> {
         Benchmark { name, family, bytes, in_any_order: false, prepare }
     }
@@ -35,6 +37,7 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         new("memcpy", Memory, 8.0, memcpy),
         new("reduce_sum_u32", Reductions, 4.0, reduce_sum_u32),
         new("reduce_sum_f32", Reductions, 4.0, reduce_sum_f32),
+        new("histogram", Reductions, 4.0, histogram),
         new("scan_look_back", Scans, 8.0, |b, n| scan(b, n, Form::LookBack)),
         new("scan_three_phase", Scans, 8.0, |b, n| scan(b, n, Form::ThreePhase)),
         new("scan_blelloch", Scans, 8.0, |b, n| scan(b, n, Form::Blelloch)),
@@ -47,6 +50,10 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
             ..new("partition_flagged", Selections, 9.0, |b, n| flagged(b, n, Select::partition()))
         },
         new("run_length", Selections, 4.0 + 12.0 * RUNS, run_length),
+        new("radix_sort_keys", Sorts, 8.0, radix_sort_keys),
+        new("radix_sort_pairs", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 32)),
+        new("radix_sort_pairs_8bit", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 8)),
+        new("split_sort_pairs", Sorts, 16.0, split_sort_pairs),
     ]
 }
 
@@ -111,6 +118,40 @@ fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
         let runs = RunBuffers::<B, u32> { values, starts: &mut starts, lengths, count };
         RunLength.run(b, input, runs, length, temp)
     })
+}
+
+/// Of numbers below 256, a bin for each.
+fn histogram<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let histogram = Histogram::values(256);
+    let buffers = (holding(b, &filled(n, |x| x % 256))?, zeros(b, 256)?, 0);
+    prepared(b, n, buffers, move |b, input, counts, length, _| histogram.run(b, input, counts, length))
+}
+
+fn radix_sort_keys<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let sort = RadixSort::<u32>::ascending();
+    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, sort.temp_bytes(n));
+    prepared(b, n, buffers, move |b, input, output, length, temp| sort.run(b, input, output, length, temp))
+}
+
+/// By the low `bits` of keys.
+fn radix_sort_pairs<B: Machine>(b: &mut B, n: u32, bits: u32) -> Made<B> {
+    let sort = RadixSort::<u32>::ascending().by_bits(0..bits);
+    let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.pairs_temp_bytes::<u32>(n));
+    prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
+        sort.run_pairs::<_, u32>(b, (keys, values), (sorted, moved), length, temp)
+    })
+}
+
+fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), 0);
+    prepared(b, n, buffers, |b, (keys, values), (sorted, moved), length, _| {
+        SplitSort.run_pairs::<_, u32>(b, (keys, values), (sorted, moved), length)
+    })
+}
+
+/// Keys without an order, and of each its index.
+fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<(Of<B, u32>, Of<B, u32>), Error> {
+    Ok((holding(b, &numbers(n))?, holding(b, &(0..n).collect::<Vec<_>>())?))
 }
 
 /// Numbers without an order.
