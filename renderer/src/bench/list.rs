@@ -7,7 +7,9 @@ use super::{Family, Machine};
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::primitives::{
-    Below, Form, Histogram, RadixSort, Reduce, RunBuffers, RunLength, Scan, Select, SplitSort, Sum,
+    Ascending, Below, Border, Convolution, CopyElements, Fill, Form, Gather, Histogram, Luminance, MergeSort,
+    Narrow, RadixSort, Reduce, RunBuffers, RunLength, Scan, Scatter, Select, SplitSort, Sum, SummedArea,
+    Transpose,
 };
 
 /// A primitive that is measured.
@@ -29,12 +31,16 @@ type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
-    use Family::{Memory, Reductions, Scans, Selections, Sorts};
+    use Family::{Images, Memory, Reductions, Scans, Selections, Sorts};
     fn new<B: Machine>(name: &'static str, family: Family, bytes: f64, prepare: Prepare<B>) -> Benchmark<B> {
         Benchmark { name, family, bytes, in_any_order: false, prepare }
     }
     vec![
         new("memcpy", Memory, 8.0, memcpy),
+        new("copy", Memory, 8.0, copy),
+        new("fill", Memory, 4.0, fill),
+        new("gather", Memory, 12.0, gather),
+        new("scatter", Memory, 12.0, scatter),
         new("reduce_sum_u32", Reductions, 4.0, reduce_sum_u32),
         new("reduce_sum_f32", Reductions, 4.0, reduce_sum_f32),
         new("histogram", Reductions, 4.0, histogram),
@@ -54,6 +60,11 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         new("radix_sort_pairs", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 32)),
         new("radix_sort_pairs_8bit", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 8)),
         new("split_sort_pairs", Sorts, 16.0, split_sort_pairs),
+        new("merge_sort_pairs", Sorts, 16.0, merge_sort_pairs),
+        new("transpose", Images, 8.0, transpose),
+        new("summed_area", Images, 8.0, summed_area),
+        new("convolution", Images, 8.0, convolution),
+        new("luminance", Images, 20.0, luminance),
     ]
 }
 
@@ -152,6 +163,84 @@ fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
 /// Keys without an order, and of each its index.
 fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<(Of<B, u32>, Of<B, u32>), Error> {
     Ok((holding(b, &numbers(n))?, holding(b, &(0..n).collect::<Vec<_>>())?))
+}
+
+fn merge_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let sort = MergeSort::<Ascending<u32>, u32>::default();
+    let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.temp_bytes(n));
+    prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
+        sort.run(b, (keys, values), (sorted, moved), length, temp)
+    })
+}
+
+/// By a kernel.
+fn copy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let copy = CopyElements::default();
+    let buffers = (holding(b, &numbers(n))?, zeros::<B, u32>(b, n)?, 0);
+    prepared(b, n, buffers, move |b, from, to, length, _| copy.run::<_, u32>(b, from, to, length))
+}
+
+fn fill<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let fill = Fill::new(7_u32);
+    let buffers = (zeros::<B, u32>(b, 0)?, zeros(b, n)?, 0);
+    prepared(b, n, buffers, move |b, _, to, length, _| fill.run(b, to, length))
+}
+
+/// From anywhere.
+fn gather<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| x % n))?);
+    let buffers = (inputs, zeros(b, n)?, 0);
+    prepared(b, n, buffers, |b, (from, indices), to, length, _| {
+        Gather.run::<_, u32>(b, from, indices, to, length)
+    })
+}
+
+/// To anywhere.
+fn scatter<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| x % n))?);
+    let buffers = (inputs, zeros(b, n)?, 0);
+    prepared(b, n, buffers, |b, (from, indices), to, length, _| {
+        Scatter.run::<_, u32>(b, from, indices, to, length)
+    })
+}
+
+/// Width and height of an image of about `n` pixels.
+fn image(n: u32) -> (u32, u32) {
+    let width = 1 << n.ilog2().div_ceil(2);
+    (width, n / width)
+}
+
+fn transpose<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let (width, height) = image(n);
+    let transpose = Transpose { width, height };
+    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, 0);
+    prepared(b, n, buffers, move |b, from, to, _, _| transpose.run::<_, u32>(b, from, to))
+}
+
+fn summed_area<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let (width, height) = image(n);
+    let table = SummedArea::<Narrow>::new(width, height);
+    let buffers = (holding(b, &exact(n))?, zeros(b, n)?, table.temp_bytes());
+    prepared(b, n, buffers, move |b, image, entries, _, temp| table.run(b, image, entries, temp))
+}
+
+/// With 7 × 7 weights.
+fn convolution<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let (width, height) = image(n);
+    let convolution = Convolution { width, height, channels: 1, radii: [3, 3], border: Border::Clamp };
+    let weights = vec![1.0 / 7.0; convolution.weights() as usize];
+    let buffers = ((holding(b, &exact(n))?, holding(b, &weights)?), zeros(b, n)?, 0);
+    prepared(b, n, buffers, move |b, (image, weights), convolved, _, _| {
+        convolution.run(b, image, weights, convolved)
+    })
+}
+
+/// Of pixels of four channels.
+fn luminance<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let buffers = (holding(b, &exact(n.saturating_mul(4)))?, zeros(b, n)?, 0);
+    prepared(b, n, buffers, |b, pixels, luminances, length, _| {
+        Luminance::<4>.run(b, pixels, luminances, length)
+    })
 }
 
 /// Numbers without an order.
