@@ -160,8 +160,10 @@ fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
+type Pairs<B> = (Of<B, u32>, Of<B, u32>);
+
 /// Keys without an order, and of each its index.
-fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<(Of<B, u32>, Of<B, u32>), Error> {
+fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<Pairs<B>, Error> {
     Ok((holding(b, &numbers(n))?, holding(b, &(0..n).collect::<Vec<_>>())?))
 }
 

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use device::primitives::merge_sort::{
-    INTERVAL, MergeArgs, Pairs, Payload, SortTilesArgs, Sortable, SplitArgs, passes, twin,
+    INTERVAL, MergeArgs, MergeSortable, Pairs, Payload, SortTilesArgs, SplitArgs, passes, twin,
 };
 use device::primitives::{Kernel, Ptr};
 
@@ -35,7 +35,7 @@ impl<O, V> Default for MergeSort<O, V> {
 
 const DOING: &str = "sorting by merging";
 
-impl<O: Sortable<V>, V: Payload> MergeSort<O, V> {
+impl<O: MergeSortable<V>, V: Payload> MergeSort<O, V> {
     /// Bytes of temporary memory for at most so many elements.
     pub fn temp_bytes(&self, most: u32) -> usize {
         SortTemp::<O, V>::new(Ptr::NULL, most).bytes
@@ -56,7 +56,7 @@ impl<O: Sortable<V>, V: Payload> MergeSort<O, V> {
     }
 }
 
-impl<O: Sortable<()>> MergeSort<O> {
+impl<O: MergeSortable<()>> MergeSort<O> {
     /// Queues that `keys` are sorted into `sorted`.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl<O: Sortable<()>> MergeSort<O> {
     }
 }
 
-impl<O: Sortable<u32>> MergeSort<O, u32> {
+impl<O: MergeSortable<u32>> MergeSort<O, u32> {
     /// Queues that `keys` and `values` are sorted into `sorted_keys` and `sorted_values`.
     ///
     /// # Errors
@@ -103,13 +103,13 @@ impl<O: Sortable<u32>> MergeSort<O, u32> {
     }
 }
 
-struct SortTemp<O: Sortable<V>, V: Payload> {
+struct SortTemp<O: MergeSortable<V>, V: Payload> {
     pairs: Pairs<O::Key, V>,
     splits: Ptr<u32>,
     bytes: usize,
 }
 
-impl<O: Sortable<V>, V: Payload> SortTemp<O, V> {
+impl<O: MergeSortable<V>, V: Payload> SortTemp<O, V> {
     fn new(start: Ptr<u8>, most: u32) -> Self {
         let mut pieces = Pieces::new(start);
         let pairs = Pairs { keys: pieces.take(most as usize), values: pieces.take(most as usize) };
@@ -118,14 +118,14 @@ impl<O: Sortable<V>, V: Payload> SortTemp<O, V> {
     }
 }
 
-struct SortWork<O: Sortable<V>, V: Payload> {
+struct SortWork<O: MergeSortable<V>, V: Payload> {
     from: Pairs<O::Key, V>,
     to: Pairs<O::Key, V>,
     length: kernels::Length,
     temp: Ptr<u8>,
 }
 
-impl<O: Sortable<V>, V: Payload> Work for SortWork<O, V> {
+impl<O: MergeSortable<V>, V: Payload> Work for SortWork<O, V> {
     unsafe fn on_cpu(&self) {
         let temp = SortTemp::<O, V>::new(self.temp, self.length.most());
         // SAFETY: as the caller promised.

@@ -36,8 +36,8 @@ mod select;
 mod split_sort;
 mod temp;
 
-pub use device::primitives::merge_sort::{Ascending, Descending, LowHalf, Order, Payload, Sortable};
-pub use device::primitives::radix_sort::{Key, Order as KeyOrder, Sortable as RadixSortable};
+pub use device::primitives::merge_sort::{Ascending, Descending, LowHalf, MergeSortable, Order, Payload};
+pub use device::primitives::radix_sort::{Direction, Key, RadixSortable};
 pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
 pub use device::primitives::sat::{Narrow, Tabulated, Whole, Wide};
 pub use device::primitives::scan::{Bounds, Scannable};

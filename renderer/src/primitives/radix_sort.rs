@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 use device::primitives::radix_sort::{
-    BINS, Bits, Count, CountArgs, Key, Order, Pass, PassArgs, Rank, Sortable, twin,
+    BINS, Bits, Count, CountArgs, Direction, Key, Pass, PassArgs, RadixSortable, Rank, twin,
 };
 use device::primitives::{Entry, Kernel, Ptr};
 
@@ -23,19 +23,19 @@ const DOING: &str = "sorting by digits";
 #[derive(Debug, Clone, Copy)]
 pub struct RadixSort<K> {
     bits: Bits,
-    order: Order,
+    order: Direction,
     key: PhantomData<K>,
 }
 
-impl<K: Sortable> RadixSort<K> {
+impl<K: RadixSortable> RadixSort<K> {
     /// The least key first.
     pub fn ascending() -> Self {
-        Self { bits: Bits { begin: 0, end: K::Rank::BITS }, order: Order::Ascending, key: PhantomData }
+        Self { bits: Bits { begin: 0, end: K::Rank::BITS }, order: Direction::Ascending, key: PhantomData }
     }
 
     /// The greatest key first.
     pub fn descending() -> Self {
-        Self { order: Order::Descending, ..Self::ascending() }
+        Self { order: Direction::Descending, ..Self::ascending() }
     }
 
     /// As if keys had only these bits, of which bit 0 is the least significant one. It is the bits of
@@ -167,7 +167,7 @@ struct SortWork<K, V, P> {
     length: kernels::Length,
     temp: Ptr<u8>,
     bits: Bits,
-    order: Order,
+    order: Direction,
     pass: PhantomData<P>,
 }
 
@@ -211,7 +211,7 @@ impl<K: Key, V: Pod + Send + Sync, P> SortWork<K, V, P> {
 
 impl<K, V, P> Work for SortWork<K, V, P>
 where
-    K: Sortable,
+    K: RadixSortable,
     V: Pod + Send + Sync,
     P: Kernel<Args = PassArgs<K, V>> + Entry,
 {

@@ -4,12 +4,14 @@ use std::cmp::Ordering;
 
 use bytemuck::Pod;
 use renderer::backend::Backend;
-use renderer::primitives::{Ascending, Descending, Length, LowHalf, MergeSort, Primitives, Sortable, Temp};
+use renderer::primitives::{
+    Ascending, Descending, Length, LowHalf, MergeSort, MergeSortable, Primitives, Temp,
+};
 use torrance_tests::arrays::{difficult, lengths, random, short_lengths};
 use torrance_tests::for_each_backend;
 
 /// The keys and their numbers, as a back end sorts them; and the keys alone.
-fn sorted<O: Sortable<u32> + Sortable<()>, B: Primitives>(
+fn sorted<O: MergeSortable<u32> + MergeSortable<()>, B: Primitives>(
     backend: &mut B,
     keys: &[O::Key],
 ) -> (Vec<O::Key>, Vec<u32>, Vec<O::Key>) {

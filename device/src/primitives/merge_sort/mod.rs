@@ -22,7 +22,7 @@ use super::{Entry, Kernel, Ptr};
 const ITEMS: usize = 17;
 
 /// An order that there are kernels for, of keys with such values.
-pub trait Sortable<V: Payload>: Order {
+pub trait MergeSortable<V: Payload>: Order {
     /// Sorts tiles.
     type Tiles: Kernel<Args = SortTilesArgs<Self::Key, V>> + Entry;
     /// Cuts what is merged.
@@ -33,7 +33,7 @@ pub trait Sortable<V: Payload>: Order {
     const TILE: u32 = SortTiles::<Self, V>::TILE;
 }
 
-impl<O: Order, V: Payload> Sortable<V> for O
+impl<O: Order, V: Payload> MergeSortable<V> for O
 where
     SortTiles<O, V>: Entry,
     SplitRuns<O>: Entry,

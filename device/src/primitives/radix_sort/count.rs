@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Bits, Key, Order};
+use super::{Bits, Direction, Key};
 use crate::primitives::{Kernel, Length, Ptr};
 
 /// Rows of a tile: 4 × 32 keys of a warp each.
@@ -29,7 +29,7 @@ pub struct CountArgs<K> {
     /// Which bits of the ranks the digits are.
     pub bits: Bits,
     /// What comes first.
-    pub order: Order,
+    pub order: Direction,
 }
 
 impl<K: Key> Count<K> {

@@ -8,7 +8,7 @@ use crate::primitives::Element;
 /// From the least to the greatest, or the other way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Order {
+pub enum Direction {
     /// The least first.
     Ascending,
     /// The greatest first.
@@ -28,13 +28,13 @@ pub trait Key: Element {
 
     /// A number for each key, less for one that comes sooner.
     #[inline(always)]
-    fn rank(self, order: Order) -> Self::Rank {
+    fn rank(self, order: Direction) -> Self::Rank {
         self.to_rank() ^ Self::Rank::turned(order)
     }
 
     /// The key of a [`rank`](Key::rank).
     #[inline(always)]
-    fn ranked(rank: Self::Rank, order: Order) -> Self {
+    fn ranked(rank: Self::Rank, order: Direction) -> Self {
         Self::from_rank(rank ^ Self::Rank::turned(order))
     }
 }
@@ -55,10 +55,10 @@ pub trait Rank: Element + BitXor<Output = Self> + Not<Output = Self> + Shr<u32, 
 
     /// The bits in which the ranks of both orders differ.
     #[inline(always)]
-    fn turned(order: Order) -> Self {
+    fn turned(order: Direction) -> Self {
         match order {
-            Order::Ascending => Self::ZERO,
-            Order::Descending => !Self::ZERO,
+            Direction::Ascending => Self::ZERO,
+            Direction::Descending => !Self::ZERO,
         }
     }
 }

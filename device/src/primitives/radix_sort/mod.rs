@@ -11,13 +11,13 @@ mod key;
 mod pass;
 
 pub use count::{Count, CountArgs};
-pub use key::{Key, Order, Rank};
+pub use key::{Direction, Key, Rank};
 pub use pass::{Pass, PassArgs};
 
 use super::{Entry, Kernel};
 
 /// A key that there are kernels for.
-pub trait Sortable: Key {
+pub trait RadixSortable: Key {
     /// Counts digits.
     type Count: Kernel<Args = CountArgs<Self>> + Entry;
     /// Moves keys.
@@ -28,7 +28,7 @@ pub trait Sortable: Key {
     type LongWords: Kernel<Args = PassArgs<Self, u64>> + Entry;
 }
 
-impl<K: Key> Sortable for K
+impl<K: Key> RadixSortable for K
 where
     Count<K>: Entry,
     Pass<K, ()>: Entry,
@@ -93,7 +93,7 @@ pub fn twin<K: Key, V: Copy>(
     (keys, values): (&[K], &[V]),
     (keys_out, values_out): (&mut [K], &mut [V]),
     digit: Digit,
-    order: Order,
+    order: Direction,
 ) {
     let of = |key: &K| key.rank(order).digit(digit) as usize;
     let mut ends = [0_usize; BINS as usize];

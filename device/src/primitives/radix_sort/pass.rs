@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::{BINS, Digit, Key, Order};
+use super::{BINS, Digit, Direction, Key};
 use crate::primitives::{Kernel, Length, Ptr, WARP};
 
 /// Moves keys, and a value with each, into the order of one digit; those with the same digit keep theirs. `V` is a word of
@@ -34,7 +34,7 @@ pub struct PassArgs<K, V> {
     /// The digit.
     pub digit: Digit,
     /// What comes first.
-    pub order: Order,
+    pub order: Direction,
 }
 
 /// Threads of a block: one for each value of a digit, which it looks after while tiles are counted.
