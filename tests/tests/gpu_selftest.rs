@@ -73,7 +73,7 @@ const CHECKS: &[Check] = &[
     check(
         "warp_matches",
         warps::matches,
-        "match.any.sync.b32 match.any.sync.b64 match.all.sync.b32 match.all.sync.b64",
+        "match.any.sync.b32 match.any.sync.b64 match.all.sync.b32 match.all.sync.b64 vote.sync.ballot.b32",
     ),
     check("warp_reduce", warps::reduce, "shfl.sync.bfly.b32 shfl.sync.up.b32"),
     check("warp_sync", warps::sync, "bar.warp.sync ld.shared.b32"),
@@ -123,14 +123,15 @@ const CHECKS: &[Check] = &[
     check(
         "mem_loads",
         memory::loads,
-        "ld.global.nc.u32 ld.global.nc.v2.u32 ld.global.nc.v4.u32 ld.global.cs.u32 ld.global.cs.v2.u32 \
-         ld.global.cs.v4.u32 ld.global.cg.u32 ld.global.cg.v2.u32 ld.global.cg.v4.u32",
+        "ld.global.nc.u32 ld.global.nc.u64 ld.global.nc.v4.u32 ld.global.cs.u32 ld.global.cs.u64 \
+         ld.global.cs.v4.u32 ld.global.cg.u32 ld.global.cg.u64 ld.global.cg.v4.u32 ld.global.u32 \
+         ld.global.u64 ld.global.v4.u32",
     ),
     check(
         "mem_stores",
         memory::stores,
-        "st.global.cs.u32 st.global.cs.v2.u32 st.global.cs.v4.u32 st.global.cg.u32 st.global.cg.v2.u32 \
-         st.global.cg.v4.u32",
+        "st.global.cs.u32 st.global.cs.u64 st.global.cs.v4.u32 st.global.cg.u32 st.global.cg.u64 \
+         st.global.cg.v4.u32 st.global.u32 st.global.u64 st.global.v4.u32",
     ),
     check(
         "float_unary",

@@ -39,21 +39,21 @@ pub(crate) fn loads(gpu: &Gpu) -> Outcome {
     const THREADS: u32 = 256;
     let words: Vec<u32> = (0..THREADS * 12).map(|i| i.wrapping_mul(0x9e37_79b9) ^ 0xa5a5).collect();
     let input = gpu.upload(&words);
-    for way in 0..16u32 {
+    for way in 0..20u32 {
         let out = gpu.zeros::<u32>(words.len());
         gpu.launch_1d("mem_loads", THREADS / 64, 64, &[arg(way), input.arg(), out.arg()])?;
         same(&format!("way {way}"), &gpu.download(&out)?, &words)?;
     }
-    Ok("16 ways".into())
+    Ok("20 ways".into())
 }
 
 pub(crate) fn stores(gpu: &Gpu) -> Outcome {
     const THREADS: u32 = 256;
     let want: Vec<u32> = (0..THREADS).flat_map(|i| (0..12).map(move |k| i * 1000 + k)).collect();
-    for way in 0..8u32 {
+    for way in 0..12u32 {
         let out = gpu.zeros::<u32>(want.len());
         gpu.launch_1d("mem_stores", THREADS / 64, 64, &[arg(way), out.arg()])?;
         same(&format!("way {way}"), &gpu.download(&out)?, &want)?;
     }
-    Ok("8 ways".into())
+    Ok("12 ways".into())
 }

@@ -96,7 +96,8 @@ pub(crate) fn matches(gpu: &Gpu) -> Outcome {
     rows(gpu, "warp_matches", |lane| {
         let fives = lanes_with(&|i| i / 5 == lane / 5);
         let thirds = lanes_with(&|i| i % 3 == lane % 3);
-        [fives, thirds, 0, 0, u32::MAX, 1, 0, 0, u32::MAX, 1]
+        let fours = lanes_with(&|i| i % 4 == lane % 4);
+        [fives, thirds, 0, 0, u32::MAX, 1, 0, 0, u32::MAX, 1, fours]
     })
 }
 

@@ -25,8 +25,8 @@ struct Twelve {
     tail: [u32; 2],
 }
 
-/// Loads words 0 … 11 of a thread's row of `input` in one of 16 ways, and writes them to its row of `out`:
-/// 0 … 3 are the named read-only loads; then 4, 8, 16 and 48 bytes for each of `ldg`, `ldcs`, `ldcg`.
+/// Loads words 0 … 11 of a thread's row of `input` in one of 20 ways, and writes them to its row of `out`:
+/// 0 … 3 are the named read-only loads; then 4, 8, 16 and 48 bytes for each of `ldg`, `ldcs`, `ldcg`, `ld`.
 ///
 /// One way a launch: side by side in one thread, the assembler makes wide loads of narrow ones.
 ///
@@ -61,7 +61,8 @@ pub unsafe fn mem_loads(way: u32, input: *const u32, out: *mut u32) {
             }
             4..8 => generic!(way - 4, ldg),
             8..12 => generic!(way - 8, ldcs),
-            _ => generic!(way - 12, ldcg),
+            12..16 => generic!(way - 12, ldcg),
+            _ => generic!(way - 16, ld),
         };
         super::write(out, row, words);
     }
@@ -87,8 +88,8 @@ fn twelve(record: Twelve) -> [u32; 12] {
     [x, y, z, bytes, h1 << 16 | h0, h3 << 16 | h2, h5 << 16 | h4, h7 << 16 | h6, low, high, t0, t1]
 }
 
-/// Stores 12 words in one of 8 ways, the `k`th of a thread's row being 1000 · thread + k: 4, 8, 16 and 48
-/// bytes for each of `stcs`, `stcg`.
+/// Stores 12 words in one of 12 ways, the `k`th of a thread's row being 1000 · thread + k: 4, 8, 16 and 48
+/// bytes for each of `stcs`, `stcg`, `st`.
 ///
 /// # Safety
 /// `out` has room for 12 words a thread and is aligned to 16 bytes.
@@ -116,7 +117,8 @@ pub unsafe fn mem_stores(way: u32, out: *mut u32) {
         }
         match way {
             0..4 => store!(way, stcs),
-            _ => store!(way - 4, stcg),
+            4..8 => store!(way - 4, stcg),
+            _ => store!(way - 8, st),
         }
     }
 }

@@ -135,10 +135,11 @@ unsafe fn votes(mask: u32, predicate: bool) -> [u32; 4] {
     }
 }
 
-/// Matches of lane / 5 and of values that differ in the high word only; then of a constant: 10 words.
+/// Matches of lane / 5 and of values that differ in the high word only; then of a constant; then of the two lowest bits of
+/// the lane: 11 words.
 ///
 /// # Safety
-/// `out` has room for 10 words a thread.
+/// `out` has room for 11 words a thread.
 #[kernel]
 pub unsafe fn warp_matches(out: *mut u32) {
     let lane = lane_id();
@@ -160,8 +161,9 @@ pub unsafe fn warp_matches(out: *mut u32) {
             no_64.into(),
             same_64,
             yes_64.into(),
+            match_bits(lane, 2),
         ];
-        super::write(out, thread_idx_x() as usize * 10, values);
+        super::write(out, thread_idx_x() as usize * 11, values);
     }
 }
 
