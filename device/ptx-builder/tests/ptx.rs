@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use ptx_builder::artifact::{ARTIFACTS, PRODUCT, SELFTEST, find_root};
+use ptx_builder::artifact::{ARTIFACTS, find_root};
 use ptx_builder::audit::Audit;
 use ptx_builder::budget::Budgets;
 
@@ -21,23 +21,27 @@ fn it_can_load_and_carries_no_formatting() {
 }
 
 #[test]
-fn selftests_are_not_in_the_product() {
-    let [product, selftest] =
-        [PRODUCT, SELFTEST].map(|artifact| Audit::new(&artifact.read(&root()).unwrap()));
-    let product: BTreeSet<_> = product.kernels().collect();
-    let selftest: BTreeSet<_> = selftest.kernels().collect();
-    assert!(!product.is_empty() && !selftest.is_empty());
-    assert_eq!(product.intersection(&selftest).collect::<Vec<_>>(), Vec::<&&str>::new());
+fn no_kernel_is_in_two_files() {
+    let mut all = BTreeSet::new();
+    for artifact in ARTIFACTS {
+        let audit = Audit::new(&artifact.read(&root()).unwrap());
+        assert!(audit.kernels().count() > 0, "{}", artifact.path);
+        for kernel in audit.kernels() {
+            assert!(all.insert(kernel.to_owned()), "{kernel} is in {} and in another", artifact.path);
+        }
+    }
 }
 
 #[test]
 fn every_kernel_has_a_budget() {
-    let audit = Audit::new(&PRODUCT.read(&root()).unwrap());
+    let products = ARTIFACTS.into_iter().filter(|artifact| artifact.product);
+    let audits: Vec<_> = products.map(|artifact| Audit::new(&artifact.read(&root()).unwrap())).collect();
     let budgets = Budgets::read(&root()).unwrap();
-    let recorded: Vec<_> = budgets.kernels.keys().map(String::as_str).collect();
-    let kernels: Vec<_> = audit.kernels().collect();
+    let recorded: BTreeSet<_> = budgets.kernels.keys().map(String::as_str).collect();
+    let kernels: BTreeSet<_> = audits.iter().flat_map(Audit::kernels).collect();
     assert_eq!(kernels, recorded, "run `cargo ptx --check`, and `--bless` if the change is meant");
-    for kernel in kernels {
+    for (audit, kernel) in audits.iter().flat_map(|audit| audit.kernels().map(move |kernel| (audit, kernel)))
+    {
         let (now, budget) = (audit.panic_count(kernel), budgets.kernels[kernel].panics);
         assert!(now <= budget, "{kernel} can panic from {now} places, and the budget is {budget}");
     }

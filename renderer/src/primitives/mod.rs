@@ -47,7 +47,7 @@ pub use histogram::Histogram;
 pub use images::{Border, Convolution, Luminance, Transpose};
 pub use merge_sort::MergeSort;
 pub use moves::{CopyElements, Fill, Gather, Scatter};
-pub use radix_sort::RadixSort;
+pub use radix_sort::{PartitionByKey, RadixSort};
 pub use reduce::Reduce;
 pub use run_length::{RunBuffers, RunLength};
 pub use sat::{BoxBlur, SummedArea};

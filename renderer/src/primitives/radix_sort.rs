@@ -81,6 +81,7 @@ impl<K: RadixSortable> RadixSort<K> {
             keys_out: room::<B, _>(DOING, "output", output, most)?,
             values: Ptr::new(std::ptr::dangling_mut()),
             values_out: Ptr::new(std::ptr::dangling_mut()),
+            starts: Ptr::NULL,
             length: length.lower(DOING)?,
             temp: temp.lower(DOING, bytes)?,
             bits: self.bits,
@@ -103,6 +104,23 @@ impl<K: RadixSortable> RadixSort<K> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        // SAFETY: there are no starts to write.
+        unsafe { self.queue_pairs(backend, input, output, Ptr::NULL, length, temp) }
+    }
+
+    /// As [`RadixSort::run_pairs`]; where the values of the first digit begin goes to `starts`, unless it is null.
+    ///
+    /// # Safety
+    /// There is room for 256 numbers at `starts`, until the work has ended.
+    unsafe fn queue_pairs<B: Primitives, V: Pod + Send + Sync>(
+        &self,
+        backend: &mut B,
+        input: (&B::Buf<K>, &B::Buf<V>),
+        output: (&mut B::Buf<K>, &mut B::Buf<V>),
+        starts: Ptr<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
         const { assert!(matches!(size_of::<V>(), 4 | 8), "values have 4 or 8 bytes") };
         let most = length.most();
         let bytes = self.pairs_temp_bytes::<V>(most);
@@ -111,6 +129,7 @@ impl<K: RadixSortable> RadixSort<K> {
             keys_out: room::<B, _>(DOING, "output of keys", output.0, most)?,
             values: room::<B, _>(DOING, "input of values", input.1, most)?,
             values_out: room::<B, _>(DOING, "output of values", output.1, most)?,
+            starts,
             length: length.lower(DOING)?,
             temp: temp.lower(DOING, bytes)?,
             bits: self.bits,
@@ -124,6 +143,44 @@ impl<K: RadixSortable> RadixSort<K> {
                 _ => backend.queue(&work.with::<u64, K::LongWords>()),
             }
         }
+    }
+}
+
+/// Moves keys from 0 to 255, and a value with each, to where those of their key are, in their order; and tells where those
+/// of each key begin. Of larger keys only the 8 lowest bits count. It is one pass of a [`RadixSort`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartitionByKey;
+
+impl PartitionByKey {
+    /// How many keys there are.
+    pub const KEYS: u32 = BINS;
+
+    fn sort() -> RadixSort<u32> {
+        RadixSort::ascending().by_bits(0..BINS.ilog2())
+    }
+
+    /// Bytes of temporary memory for at most so many keys and values.
+    pub fn temp_bytes<V: Pod>(&self, most: u32) -> usize {
+        Self::sort().pairs_temp_bytes::<V>(most)
+    }
+
+    /// Queues the partition of `input` into `output`. Values are anything of 4 or 8 bytes. `starts` gets a number for each
+    /// of [`PartitionByKey::KEYS`] keys: how many keys are less.
+    ///
+    /// # Errors
+    /// A buffer is too small, or what the machine says.
+    pub fn run<B: Primitives, V: Pod + Send + Sync>(
+        &self,
+        backend: &mut B,
+        input: (&B::Buf<u32>, &B::Buf<V>),
+        output: (&mut B::Buf<u32>, &mut B::Buf<V>),
+        starts: &mut B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        let starts = room::<B, _>(DOING, "starts", starts, BINS)?;
+        // SAFETY: there is room; freeing the buffer waits for the work.
+        unsafe { Self::sort().queue_pairs(backend, input, output, starts, length, temp) }
     }
 }
 
@@ -164,6 +221,8 @@ struct SortWork<K, V, P> {
     keys_out: Ptr<K>,
     values: Ptr<V>,
     values_out: Ptr<V>,
+    /// Where the starts of the first digit go, if not to temporary memory.
+    starts: Ptr<u32>,
     length: kernels::Length,
     temp: Ptr<u8>,
     bits: Bits,
@@ -174,13 +233,32 @@ struct SortWork<K, V, P> {
 impl<K: Key, V: Pod + Send + Sync, P> SortWork<K, V, P> {
     /// With values as words.
     fn with<W, Q>(&self) -> SortWork<K, W, Q> {
-        let &Self { keys, keys_out, length, temp, bits, order, .. } = self;
+        let &Self { keys, keys_out, starts, length, temp, bits, order, .. } = self;
         let (values, values_out) = (self.values.cast(), self.values_out.cast());
-        SortWork { keys, keys_out, values, values_out, length, temp, bits, order, pass: PhantomData }
+        SortWork { keys, keys_out, values, values_out, starts, length, temp, bits, order, pass: PhantomData }
     }
 
     fn lower(&self) -> SortTemp<K, V> {
-        SortTemp::new(self.temp, self.length.most(), self.bits.digits())
+        let temp = SortTemp::new(self.temp, self.length.most(), self.bits.digits());
+        let starts = if self.starts.is_null() { temp.starts } else { self.starts };
+        SortTemp { starts, ..temp }
+    }
+
+    /// Where the values of the first digit begin.
+    ///
+    /// # Safety
+    /// As [`Primitives::queue`].
+    unsafe fn write_starts(&self) {
+        // SAFETY: as the caller promised.
+        let (keys, starts) = unsafe { (self.keys.slice(self.length.get()), self.starts.slice_mut(BINS)) };
+        starts.fill(0);
+        for key in keys {
+            starts[key.rank(self.order).digit(self.bits.digit(0)) as usize] += 1;
+        }
+        let mut before = 0;
+        for start in starts {
+            before += std::mem::replace(start, before);
+        }
     }
 
     /// What each pass does: between the output and a copy of it, so that the last one writes the output.
@@ -216,6 +294,10 @@ where
     P: Kernel<Args = PassArgs<K, V>> + Entry,
 {
     unsafe fn on_cpu(&self) {
+        if !self.starts.is_null() {
+            // SAFETY: as the caller promised.
+            unsafe { self.write_starts() };
+        }
         for PassArgs { keys, keys_out, values, values_out, digit, order, .. } in self.passes() {
             // SAFETY: as the caller promised.
             unsafe {
@@ -238,6 +320,9 @@ where
         // SAFETY: as the caller promised; for passes, a block a tile.
         unsafe {
             gpu.clear(self.temp, temp.zeros)?;
+            if !self.starts.is_null() {
+                gpu.clear(self.starts, BINS as usize * size_of::<u32>())?;
+            }
             gpu.launch_primitive::<K::Count>(length.most().div_ceil(Count::<K>::TILE).min(counters), args)?;
             for args in self.passes() {
                 gpu.launch_primitive::<P>(length.most().div_ceil(Pass::<K, V>::TILE), args)?;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use bytemuck::Pod;
 use renderer::backend::Backend;
-use renderer::primitives::{Length, RadixSort, Temp};
+use renderer::primitives::{Length, PartitionByKey, Primitives, RadixSort, Temp};
 use torrance_tests::arrays::{difficult, lengths, random, short_lengths};
 use torrance_tests::for_each_backend;
 
@@ -187,6 +187,72 @@ fn of_as_many_as_the_machine_says() {
             expected[..n].sort_unstable();
             expected[n..].fill(0);
             assert!(backend.download(&output).unwrap() == expected, "{n}");
+        }
+    });
+}
+
+/// Where a partition by key puts things, and what it says of where keys begin.
+fn partitioned<B: Primitives, V: Pod + Send + Sync>(
+    backend: &mut B,
+    keys: &[u32],
+    values: &[V],
+    n: u32,
+) -> (Vec<u32>, Vec<V>, Vec<u32>) {
+    let most = keys.len() as u32;
+    let input = (upload(backend, keys), upload(backend, values));
+    let mut output =
+        (backend.zeroed("keys", keys.len()).unwrap(), backend.zeroed("values", keys.len()).unwrap());
+    let mut starts = upload(backend, &[7; 256]);
+    let count = upload(backend, &[n]);
+    let mut temp = Temp::new(backend, PartitionByKey.temp_bytes::<V>(most)).unwrap();
+    let to = (&mut output.0, &mut output.1);
+    let length = Length::Device { count: &count, most };
+    PartitionByKey.run(backend, (&input.0, &input.1), to, &mut starts, length, &mut temp).unwrap();
+    let [keys, starts] = [&output.0, &starts].map(|buffer| backend.download(buffer).unwrap());
+    (keys, backend.download(&output.1).unwrap(), starts)
+}
+
+#[test]
+fn partitions_by_key() {
+    for_each_backend!(|backend, is_gpu| {
+        for n in short_lengths(is_gpu) {
+            for (name, data) in difficult(n) {
+                // Few keys; and beyond 255 only the lowest bits count.
+                for keys in [7_u64, 256, u64::from(u32::MAX)] {
+                    let keys: Vec<_> = data.iter().map(|x| (x % keys) as u32).collect();
+                    let indices: Vec<_> = (0..u64::from(n)).collect();
+                    let mut order = indices.clone();
+                    order.sort_by_key(|i| keys[*i as usize] % 256);
+                    let sorted: Vec<_> = order.iter().map(|i| keys[*i as usize]).collect();
+                    let less = |key| keys.iter().filter(|k| *k % 256 < key).count() as u32;
+                    let found = partitioned(&mut backend, &keys, &indices, n);
+                    assert!(found.0 == sorted && found.1 == order, "{n} {name}");
+                    for key in [0, 1, 6, 7, 100, 255] {
+                        assert_eq!(found.2[key as usize], less(key), "{n} {name} {key}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn partitions_as_many_as_the_machine_says() {
+    for_each_backend!(|backend, _is_gpu| {
+        let keys: Vec<_> = (0..20_000).map(|i| i % 3).collect();
+        for n in [0, 1, 9_999, 70_000] {
+            let of = &keys[..keys.len().min(n as usize)];
+            let found = partitioned(&mut backend, &keys, &keys, n);
+            let less = |key| of.iter().filter(|k| **k < key).count();
+            assert!(
+                found.0[..of.len()].is_sorted() && found.0[of.len()..].iter().all(|key| *key == 0),
+                "{n}"
+            );
+            assert_eq!(
+                [1, 2, 3, 255].map(|key| found.2[key as usize] as usize),
+                [1, 2, 3, 255].map(less),
+                "{n}"
+            );
         }
     });
 }
