@@ -18,7 +18,7 @@ pub struct Gather<T>(PhantomData<T>);
 pub struct Scatter<T>(PhantomData<T>);
 
 /// Arguments of [`Gather`] and [`Scatter`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct IndexedArgs<T> {
     /// Where elements are.
@@ -32,14 +32,6 @@ pub struct IndexedArgs<T> {
     /// What indices are less than.
     pub bound: u32,
 }
-
-impl<T> Clone for IndexedArgs<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for IndexedArgs<T> {}
 
 impl<T> IndexedArgs<T> {
     /// The same, of elements of another type of the same size.

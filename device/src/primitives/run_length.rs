@@ -94,13 +94,14 @@ impl Operator for Runs {
     }
 }
 
-/// What a run is of, where it starts, and how long it is.
-pub fn twin<T: Bits>(input: &[T], mut run: impl FnMut(T, u32, u32)) {
+/// Tells of each run of `n` elements what it is of, where it starts, and how long it is.
+pub fn twin<T: Bits>(n: u32, item: impl Fn(u32) -> T, mut run: impl FnMut(T, u32, u32)) {
     let mut start = 0;
-    for run_of in input.chunk_by(|a, b| a == b) {
-        let length = run_of.len() as u32;
-        run(run_of[0], start, length);
-        start += length;
+    for end in 1..=n {
+        if end == n || item(end) != item(start) {
+            run(item(start), start, end - start);
+            start = end;
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub trait Selection: Copy + Send + Sync + 'static {
 }
 
 /// Those whose flag is not zero.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Flagged<T> {
     /// A byte for each element.
@@ -41,14 +41,6 @@ pub struct Flagged<T> {
     /// What elements are.
     pub item: PhantomData<T>,
 }
-
-impl<T> Clone for Flagged<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Flagged<T> {}
 
 impl<T: Copy + Send + Sync + 'static> Selection for Flagged<T> {
     type Item = T;

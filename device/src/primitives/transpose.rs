@@ -12,7 +12,7 @@ use super::{Kernel, Ptr};
 pub struct Transpose<T>(PhantomData<T>);
 
 /// Arguments of [`Transpose`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct TransposeArgs<T> {
     /// The matrix, row by row.
@@ -24,14 +24,6 @@ pub struct TransposeArgs<T> {
     /// Rows. Not zero.
     pub height: u32,
 }
-
-impl<T> Clone for TransposeArgs<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for TransposeArgs<T> {}
 
 impl<T: Access> Transpose<T> {
     /// Rows and columns of a tile.

@@ -6,6 +6,7 @@ use device::primitives::luminance::{self, LuminanceArgs};
 use device::primitives::transpose::{self, TransposeArgs};
 use device::primitives::{Entry, Quad};
 
+use super::moves::words;
 use super::{Length, MOST, Primitives, Work, kernels, room};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -80,12 +81,11 @@ impl<T: Pod> Work for TransposeWork<T> {
     }
 
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        const { assert!(matches!(size_of::<T>(), 4 | 8 | 16), "elements have 4, 8 or 16 bytes") };
         // SAFETY: as the caller promised.
         unsafe {
-            match size_of::<T>() {
-                4 => self.launch::<u32>(gpu),
-                8 => self.launch::<u64>(gpu),
+            match const { words::<T>() } {
+                1 => self.launch::<u32>(gpu),
+                2 => self.launch::<u64>(gpu),
                 _ => self.launch::<Quad<u32>>(gpu),
             }
         }

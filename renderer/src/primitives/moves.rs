@@ -10,7 +10,7 @@ use crate::backend::cuda::Cuda;
 use crate::backend::{Buffer, Error};
 
 /// Words of an element that kernels can move: 1, 2 or 4.
-const fn words<T>() -> u32 {
+pub(super) const fn words<T>() -> u32 {
     assert!(matches!(size_of::<T>(), 4 | 8 | 16), "elements have 4, 8 or 16 bytes");
     size_of::<T>() as u32 / 4
 }

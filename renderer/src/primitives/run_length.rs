@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use device::primitives::Ptr;
 use device::primitives::run_length::{RunLengthArgs, RunLengthable, tile, twin};
 
-use super::temp::Pieces;
+use super::temp::LookBackTemp;
 use super::{Length, Primitives, Temp, Work, room};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -32,7 +32,7 @@ pub struct RunBuffers<'a, B: Primitives, T: Pod + Send + Sync> {
 impl RunLength {
     /// Bytes of temporary memory for at most so many elements.
     pub fn temp_bytes(&self, most: u32) -> usize {
-        RunLengthTemp::new(Ptr::NULL, most).bytes
+        run_length_temp(Ptr::NULL, most).bytes
     }
 
     /// Queues the search in `input`. Elements have 4 or 8 bytes.
@@ -48,7 +48,7 @@ impl RunLength {
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
         let most = length.most();
-        let temp = RunLengthTemp::new(temp.lower(DOING, self.temp_bytes(most))?, most);
+        let temp = run_length_temp(temp.lower(DOING, self.temp_bytes(most))?, most);
         let args = RunLengthArgs {
             input: room::<B, _>(DOING, "input", input, most)?,
             values: room::<B, _>(DOING, "values", runs.values, most)?,
@@ -80,20 +80,9 @@ fn of_bits<T, U>(args: RunLengthArgs<T>) -> RunLengthArgs<U> {
     RunLengthArgs { input, values, starts, lengths, count, length, tiles, ticket }
 }
 
-struct RunLengthTemp {
-    ticket: Ptr<u32>,
-    tiles: Ptr<u64>,
-    bytes: usize,
-}
-
-impl RunLengthTemp {
-    fn new(start: Ptr<u8>, most: u32) -> Self {
-        let mut pieces = Pieces::new(start);
-        let ticket = pieces.take(1);
-        // For the larger elements, whose tiles are smaller.
-        let tiles = pieces.take(2 * most.div_ceil(tile::<u64>()) as usize);
-        Self { ticket, tiles, bytes: pieces.bytes() }
-    }
+/// For the larger elements, whose tiles are smaller.
+fn run_length_temp(start: Ptr<u8>, most: u32) -> LookBackTemp {
+    LookBackTemp::new(start, 2 * most.div_ceil(tile::<u64>()) as usize)
 }
 
 struct RunLengthWork<T>(RunLengthArgs<T>);
@@ -104,9 +93,8 @@ impl<T: RunLengthable> Work for RunLengthWork<T> {
         let mut runs = 0;
         // SAFETY: as the caller promised. Elements may be those of another type of the same size.
         unsafe {
-            let n = length.get();
-            let input: Vec<T> = (0..n).map(|i| input.at(i).read_unaligned()).collect();
-            twin(&input, |value, start, length| {
+            let item = |i| input.at(i).read_unaligned();
+            twin(length.get(), item, |value: T, start, length| {
                 values.at(runs).write_unaligned(value);
                 starts.at(runs).write(start);
                 lengths.at(runs).write(length);
@@ -121,7 +109,7 @@ impl<T: RunLengthable> Work for RunLengthWork<T> {
         let most = args.length.most();
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
-            gpu.clear(args.ticket, RunLengthTemp::new(args.ticket.cast(), most).bytes)?;
+            gpu.clear(args.ticket, run_length_temp(args.ticket.cast(), most).bytes)?;
             gpu.launch_primitive::<T::RunLength>(most.div_ceil(tile::<T>()).max(1), args)
         }
     }

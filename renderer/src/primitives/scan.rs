@@ -8,7 +8,7 @@ use device::primitives::scan::{
 };
 use device::primitives::{Kernel, Ptr};
 
-use super::temp::Pieces;
+use super::temp::{LookBackTemp, Pieces};
 use super::{Length, Primitives, Temp, Work, kernels, room};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -74,7 +74,7 @@ impl<O: Scannable> Scan<O> {
     pub fn temp_bytes(&self, most: u32) -> usize {
         let start = Ptr::NULL;
         match self.form {
-            Form::LookBack => LookBackTemp::new::<O>(start, most).bytes,
+            Form::LookBack => look_back_temp::<O>(start, most).bytes,
             Form::ThreePhase => tiles::<O>(most) as usize * size_of::<O::Value>(),
             Form::Blelloch => levels::<O>(start, most).1,
             Form::HillisSteele => most as usize * size_of::<O::Value>(),
@@ -111,19 +111,8 @@ fn tiles<O: Scannable>(most: u32) -> u32 {
     most.div_ceil(tile::<O::Value>())
 }
 
-struct LookBackTemp {
-    tiles: Ptr<u64>,
-    ticket: Ptr<u32>,
-    bytes: usize,
-}
-
-impl LookBackTemp {
-    fn new<O: Scannable>(start: Ptr<u8>, most: u32) -> Self {
-        let mut pieces = Pieces::new(start);
-        let ticket = pieces.take(1);
-        let tiles = pieces.take(tiles::<O>(most) as usize * (size_of::<O::Value>() / 4));
-        Self { tiles, ticket, bytes: pieces.bytes() }
-    }
+fn look_back_temp<O: Scannable>(start: Ptr<u8>, most: u32) -> LookBackTemp {
+    LookBackTemp::new(start, tiles::<O>(most) as usize * (size_of::<O::Value>() / 4))
 }
 
 /// A level of Blelloch's scan.
@@ -182,7 +171,7 @@ impl<O: Scannable> Work for ScanWork<O> {
 impl<O: Scannable> ScanWork<O> {
     unsafe fn look_back(&self, gpu: &mut Cuda) -> Result<(), Error> {
         let &Self { input, output, length, scan: Scan { bounds, .. }, .. } = self;
-        let temp = LookBackTemp::new::<O>(self.temp, length.most());
+        let temp = look_back_temp::<O>(self.temp, length.most());
         let args = LookBackArgs { input, output, length, tiles: temp.tiles, ticket: temp.ticket, bounds };
         // SAFETY: as above.
         unsafe {

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use device::primitives::select::{Flagged, If, Indices, Predicate, SelectArgs, Selectable, tile, twin};
 use device::primitives::{Ptr, Quad};
 
-use super::temp::Pieces;
+use super::temp::LookBackTemp;
 use super::{Length, Primitives, Temp, Work, kernels, room};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -32,7 +32,7 @@ impl Select {
 
     /// Bytes of temporary memory for at most so many elements.
     pub fn temp_bytes(&self, most: u32) -> usize {
-        SelectTemp::new(Ptr::NULL, most).bytes
+        select_temp(Ptr::NULL, most).bytes
     }
 
     /// Queues the selection of elements whose flag is not zero, into `output`, and of their number into `count`. Elements
@@ -124,7 +124,7 @@ impl Select {
         Ok(End {
             count: room::<B, _>(DOING, "count", count, 1)?,
             length: length.lower(DOING)?,
-            temp: SelectTemp::new(temp.lower(DOING, self.temp_bytes(most))?, most),
+            temp: select_temp(temp.lower(DOING, self.temp_bytes(most))?, most),
         })
     }
 
@@ -141,36 +141,19 @@ fn flagged<T>(flags: Ptr<u8>) -> Flagged<T> {
 struct End {
     count: Ptr<u32>,
     length: kernels::Length,
-    temp: SelectTemp,
+    temp: LookBackTemp,
 }
 
 impl End {
     fn with<S: Selectable>(&self, input: Ptr<S::Item>, output: Ptr<S::Item>, selection: S) -> SelectArgs<S> {
-        let SelectTemp { tiles, ticket, .. } = self.temp;
+        let LookBackTemp { tiles, ticket, .. } = self.temp;
         SelectArgs { input, output, count: self.count, length: self.length, tiles, ticket, selection }
     }
 }
 
-#[derive(Clone, Copy)]
-struct SelectTemp {
-    ticket: Ptr<u32>,
-    tiles: Ptr<u64>,
-    bytes: usize,
-}
-
-impl SelectTemp {
-    fn new(start: Ptr<u8>, most: u32) -> Self {
-        let mut pieces = Pieces::new(start);
-        let ticket = pieces.take(1);
-        // For the largest elements, whose tiles are the smallest.
-        let tiles = pieces.take(most.div_ceil(tile::<Quad<u32>>()) as usize);
-        Self { ticket, tiles, bytes: pieces.bytes() }
-    }
-
-    /// Bytes in front that so many tiles use.
-    fn bytes_for(&self, tiles: u32) -> usize {
-        self.tiles.at(tiles).addr() - self.ticket.at(0).addr()
-    }
+/// For the largest elements, whose tiles are the smallest.
+fn select_temp(start: Ptr<u8>, most: u32) -> LookBackTemp {
+    LookBackTemp::new(start, most.div_ceil(tile::<Quad<u32>>()) as usize)
 }
 
 struct SelectWork<S: Selectable> {
@@ -193,10 +176,10 @@ impl<S: Selectable> Work for SelectWork<S> {
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
         let args = self.args;
         let tiles = args.length.most().div_ceil(tile::<S::Item>());
-        let temp = SelectTemp::new(args.ticket.cast(), args.length.most());
+        let temp = LookBackTemp::new(args.ticket.cast(), tiles as usize);
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
-            gpu.clear(args.ticket, temp.bytes_for(tiles))?;
+            gpu.clear(args.ticket, temp.bytes)?;
             if self.rest {
                 gpu.clear(args.count, size_of::<u32>())?;
                 gpu.launch_primitive::<S::Count>(tiles, args)?;

@@ -73,3 +73,22 @@ impl Pieces {
         self.bytes
     }
 }
+
+/// What kernels with decoupled look-back need. All of it is zeros at the start.
+#[derive(Clone, Copy)]
+pub(super) struct LookBackTemp {
+    /// Counts tiles.
+    pub(super) ticket: Ptr<u32>,
+    /// What tiles publish.
+    pub(super) tiles: Ptr<u64>,
+    pub(super) bytes: usize,
+}
+
+impl LookBackTemp {
+    /// For tiles that publish so many words in all.
+    pub(super) fn new(start: Ptr<u8>, words: usize) -> Self {
+        let mut pieces = Pieces::new(start);
+        let (ticket, tiles) = (pieces.take(1), pieces.take(words));
+        Self { ticket, tiles, bytes: pieces.bytes() }
+    }
+}

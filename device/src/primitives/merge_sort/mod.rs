@@ -50,7 +50,7 @@ pub fn passes(n: u32, tile: u32) -> u32 {
 }
 
 /// Keys and what goes with them.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Pairs<K, V> {
     /// The keys.
@@ -58,14 +58,6 @@ pub struct Pairs<K, V> {
     /// A value for each; nobody reads the address if values are `()`.
     pub values: Ptr<V>,
 }
-
-impl<K, V> Clone for Pairs<K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K, V> Copy for Pairs<K, V> {}
 
 impl<K, V> Pairs<K, V> {
     /// Those from `i` on.

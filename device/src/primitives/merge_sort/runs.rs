@@ -15,7 +15,7 @@ pub const INTERVAL: u32 = BLOCK * ITEMS as u32;
 pub struct SplitRuns<O>(PhantomData<O>);
 
 /// Arguments of [`SplitRuns`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SplitArgs<K> {
     /// Runs of sorted keys.
@@ -27,14 +27,6 @@ pub struct SplitArgs<K> {
     /// Two runs have 2^`level` intervals, and one has fewer keys than there are.
     pub level: u32,
 }
-
-impl<K> Clone for SplitArgs<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K> Copy for SplitArgs<K> {}
 
 impl<O: Order> Kernel for SplitRuns<O> {
     type Args = SplitArgs<O::Key>;
@@ -53,7 +45,7 @@ impl<O: Order> Kernel for SplitRuns<O> {
 pub struct MergeRuns<O, V>(PhantomData<(O, V)>);
 
 /// Arguments of [`MergeRuns`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct MergeArgs<K, V> {
     /// Sorted runs.
@@ -67,14 +59,6 @@ pub struct MergeArgs<K, V> {
     /// Two runs have 2^`level` intervals, and one has fewer elements than there are.
     pub level: u32,
 }
-
-impl<K, V> Clone for MergeArgs<K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K, V> Copy for MergeArgs<K, V> {}
 
 impl<O: Order, V: Payload> Kernel for MergeRuns<O, V> {
     type Args = MergeArgs<O::Key, V>;

@@ -10,7 +10,7 @@ use crate::primitives::{Kernel, Length};
 pub struct SortTiles<O, V>(PhantomData<(O, V)>);
 
 /// Arguments of [`SortTiles`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SortTilesArgs<K, V> {
     /// What is sorted.
@@ -20,14 +20,6 @@ pub struct SortTilesArgs<K, V> {
     /// How many.
     pub length: Length,
 }
-
-impl<K, V> Clone for SortTilesArgs<K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K, V> Copy for SortTilesArgs<K, V> {}
 
 impl<O: Order, V: Payload> SortTiles<O, V> {
     /// Elements of a tile.

@@ -9,7 +9,7 @@ use crate::primitives::{Kernel, Ptr};
 pub struct ScanDown<S>(PhantomData<S>);
 
 /// Arguments of [`ScanDown`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct ScanDownArgs<S> {
     /// The numbers, row by row.
@@ -19,14 +19,6 @@ pub struct ScanDownArgs<S> {
     /// Rows.
     pub height: u32,
 }
-
-impl<S> Clone for ScanDownArgs<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S> Copy for ScanDownArgs<S> {}
 
 impl<S: Sum> Kernel for ScanDown<S> {
     type Args = ScanDownArgs<S>;
@@ -46,7 +38,7 @@ impl<S: Sum> Kernel for ScanDown<S> {
 pub struct Corners<S, const CHANNELS: u32>(PhantomData<S>);
 
 /// Arguments of [`Corners`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CornersArgs<S, const CHANNELS: u32> {
     /// What [`ScanDown`] has made of sums of columns, and of tiles behind them.
@@ -54,14 +46,6 @@ pub struct CornersArgs<S, const CHANNELS: u32> {
     /// Of the image.
     pub size: Size<CHANNELS>,
 }
-
-impl<S, const CHANNELS: u32> Clone for CornersArgs<S, CHANNELS> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S, const CHANNELS: u32> Copy for CornersArgs<S, CHANNELS> {}
 
 impl<S: Sum, const CHANNELS: u32> Kernel for Corners<S, CHANNELS> {
     type Args = CornersArgs<S, CHANNELS>;

@@ -9,7 +9,7 @@ use crate::primitives::{Kernel, Ptr};
 pub struct Integrate<T, const CHANNELS: u32>(PhantomData<T>);
 
 /// Arguments of [`Integrate`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct IntegrateArgs<P, S, E, const CHANNELS: u32> {
     /// The image, row by row.
@@ -23,14 +23,6 @@ pub struct IntegrateArgs<P, S, E, const CHANNELS: u32> {
     /// Sums of columns, up to each row of tiles, and the tables' entries at the upper left of each tile.
     pub columns: Ptr<S>,
 }
-
-impl<P, S, E, const CHANNELS: u32> Clone for IntegrateArgs<P, S, E, CHANNELS> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P, S, E, const CHANNELS: u32> Copy for IntegrateArgs<P, S, E, CHANNELS> {}
 
 impl<T: Tabulate, const CHANNELS: u32> Kernel for Integrate<T, CHANNELS> {
     type Args = IntegrateArgs<T::Pixel, T::Sum, T::Entry, CHANNELS>;
@@ -51,11 +43,10 @@ impl<T: Tabulate, const CHANNELS: u32> Kernel for Integrate<T, CHANNELS> {
 mod gpu {
     use core::array;
 
-    use bytemuck::Zeroable;
     use cuda_std::shared::dynamic_shared_mem;
     use cuda_std::{thread, warp};
 
-    use super::super::gpu::{along, before_lane, load, of_rows, plus, store};
+    use super::super::gpu::{along, before_lane, load_rows, of_rows, plus, store};
     use super::super::{ROWS, Sum};
     use super::*;
     use crate::primitives::block::warp_id;
@@ -77,14 +68,7 @@ mod gpu {
         let left = above.wrapping_add(ACROSS as usize);
         // SAFETY: the whole block comes here; memory is as the caller promised, and every index is checked.
         unsafe {
-            let rows = of_rows(|r| {
-                let y = top + r;
-                if y < size.height {
-                    load(args.image, y * size.width, x, size.width)
-                } else {
-                    [T::Pixel::zeroed(); 4]
-                }
-            });
+            let rows = load_rows(args.image, size, top, x);
             if warp_id() == 0 {
                 let sums = entries_above::<T, CHANNELS>(args, across, down);
                 above.add(lane as usize * 4).cast::<[T::Sum; 4]>().write(sums);

@@ -292,7 +292,7 @@ mod gpu {
     use bytemuck::Pod;
     use cuda_std::{mem, warp};
 
-    use super::{ROWS, Sum};
+    use super::{ROWS, Size, Sum};
     use crate::primitives::{Ptr, Quad};
 
     /// Four neighbours of a row that has `width` numbers, of which they are the ones from `x` on; zeros behind its end.
@@ -300,7 +300,7 @@ mod gpu {
     /// # Safety
     /// `row` is the index of the row's first number in an image, which nothing writes; `x` is a multiple of 4.
     #[inline(always)]
-    pub(super) unsafe fn load<T: Pod>(image: Ptr<T>, row: u32, x: u32, width: u32) -> [T; 4] {
+    unsafe fn load<T: Pod>(image: Ptr<T>, row: u32, x: u32, width: u32) -> [T; 4] {
         let mut quad = [T::zeroed(); 4];
         if width % 4 == 0 {
             if x < width {
@@ -316,6 +316,28 @@ mod gpu {
             }
         }
         quad
+    }
+
+    /// What [`load`] reads of each row of a thread, from row `top` on; zeros below the image.
+    ///
+    /// # Safety
+    /// As there, for an image of this size.
+    #[inline(always)]
+    pub(super) unsafe fn load_rows<T: Pod, const CHANNELS: u32>(
+        image: Ptr<T>,
+        size: Size<CHANNELS>,
+        top: u32,
+        x: u32,
+    ) -> [[T; 4]; ROWS] {
+        of_rows(|r| {
+            let y = top + r;
+            if y < size.height {
+                // SAFETY: just checked.
+                unsafe { load(image, y * size.width, x, size.width) }
+            } else {
+                [T::zeroed(); 4]
+            }
+        })
     }
 
     /// Writes what [`load`] reads, where it is within the row.

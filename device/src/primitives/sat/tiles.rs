@@ -9,7 +9,7 @@ use crate::primitives::{Kernel, Ptr};
 pub struct TileSums<T, const CHANNELS: u32>(PhantomData<T>);
 
 /// Arguments of [`TileSums`].
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct TileSumsArgs<P, S, const CHANNELS: u32> {
     /// The image, row by row.
@@ -21,14 +21,6 @@ pub struct TileSumsArgs<P, S, const CHANNELS: u32> {
     /// For every row of tiles room for [`Size::column_sums`].
     pub columns: Ptr<S>,
 }
-
-impl<P, S, const CHANNELS: u32> Clone for TileSumsArgs<P, S, CHANNELS> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P, S, const CHANNELS: u32> Copy for TileSumsArgs<P, S, CHANNELS> {}
 
 impl<T: Tabulate, const CHANNELS: u32> Kernel for TileSums<T, CHANNELS> {
     type Args = TileSumsArgs<T::Pixel, T::Sum, CHANNELS>;
@@ -46,11 +38,10 @@ impl<T: Tabulate, const CHANNELS: u32> Kernel for TileSums<T, CHANNELS> {
 
 #[cfg(target_arch = "nvptx64")]
 mod gpu {
-    use bytemuck::Zeroable;
     use cuda_std::shared::dynamic_shared_mem;
     use cuda_std::{thread, warp};
 
-    use super::super::gpu::{load, of_rows, plus};
+    use super::super::gpu::{load_rows, of_rows, plus};
     use super::super::{ACROSS, DOWN, ROWS, Sum};
     use super::*;
     use crate::primitives::WARP;
@@ -69,14 +60,7 @@ mod gpu {
         let of_warps = dynamic_shared_mem::<T::Local>();
         // SAFETY: the whole block comes here; memory is as the caller promised, and every index is checked.
         unsafe {
-            let rows = of_rows(|r| {
-                let y = top + r;
-                if y < size.height {
-                    load(args.image, y * size.width, x, size.width)
-                } else {
-                    [T::Pixel::zeroed(); 4]
-                }
-            });
+            let rows = load_rows(args.image, size, top, x);
             let mut of_warp = [T::Local::ZERO; 4];
             of_rows(|r| {
                 let row = rows[r as usize].map(T::local);
