@@ -13,6 +13,7 @@ use device::shape::triangle::TriangleUvs;
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
 use crate::film::{Film, FirstHits};
+use crate::primitives::Primitives;
 
 pub use uploaded::Uploaded;
 
@@ -104,7 +105,7 @@ pub struct Rendered {
 ///
 /// The work of a pass (some samples of every pixel) is cut into launches of about a tenth of a second, so that
 /// cancellation is prompt and no watchdog of a display ever sees a long one.
-pub fn render<B: Backend>(
+pub fn render<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
@@ -114,7 +115,7 @@ pub fn render<B: Backend>(
 }
 
 /// As [`render`], and keeps more than the image. However the render ends, all of it is of the same samples.
-pub fn render_with<B: Backend>(
+pub fn render_with<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
@@ -127,7 +128,7 @@ pub fn render_with<B: Backend>(
 
 /// As [`render_with`], of a scene that is not rendered again: its geometry is dropped as soon as the back end has it
 /// ([`SceneData::drop_geometry`]).
-pub fn render_last<B: Backend>(
+pub fn render_last<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     budget: Budget,
@@ -146,7 +147,7 @@ struct Ready<B: Backend> {
     took: Duration,
 }
 
-impl<B: Backend> Ready<B> {
+impl<B: Primitives> Ready<B> {
     fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<Self, Error> {
         prepare(backend, scene, extras)?;
         let begin = Instant::now();
@@ -156,7 +157,7 @@ impl<B: Backend> Ready<B> {
     }
 }
 
-fn render_ready<B: Backend>(
+fn render_ready<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     ready: Ready<B>,
@@ -176,7 +177,7 @@ fn render_ready<B: Backend>(
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
-pub fn prepare<B: Backend>(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
+pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
     backend.specialize(scene.features);
     if extras.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
@@ -210,7 +211,7 @@ impl Kernel {
 }
 
 /// [`render_with`], by a megakernel that knows the features of the scene.
-fn render_by<B: Backend, S: Stage<Args = MegakernelArgs>>(
+fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     backend: &mut B,
     scene: &SceneData,
     Ready { uploaded, took: upload }: Ready<B>,
@@ -277,7 +278,7 @@ struct Films<B: Backend> {
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
 }
 
-impl<B: Backend> Films<B> {
+impl<B: Primitives> Films<B> {
     fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>, layers: u32) -> Result<Self, Error> {
         let pixels = scene.width as usize * scene.height as usize * layers as usize;
         let image = backend.zeroed("film", pixels)?;

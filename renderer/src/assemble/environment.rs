@@ -20,8 +20,8 @@ pub struct ImageEnvironment {
     pub sky: Vec<SkyTexel>,
     /// The portals.
     pub portals: Vec<DevicePortal>,
-    /// Entries of all tables.
-    pub tables: Vec<u64>,
+    /// Of every table the weights of cells, where its entries will be: see [`ImageEnvironment::tables`].
+    pub weights: Vec<u64>,
 }
 
 impl ImageEnvironment {
@@ -40,8 +40,8 @@ impl ImageEnvironment {
         }
         let height = sky.len() as u32 / width;
         let lookup = Lookup { sky: &sky, width, height };
-        let mut tables = Vec::new();
-        let (table, _) = summed_area_table(&mut tables, width, height - 1, |x, y| lookup.cell_weight(x, y))?;
+        let mut weights = Vec::new();
+        let (table, _) = weigh(&mut weights, width, height - 1, |x, y| lookup.cell_weight(x, y))?;
         let image_from_world = world_from_image.transpose();
         let record = Environment {
             image_from_world: [0, 1, 2].map(|i| image_from_world.row(i)),
@@ -50,7 +50,7 @@ impl ImageEnvironment {
             portals: 0,
             table,
         };
-        let mut environment = Self { record, portals: Vec::new(), tables, sky: Vec::new() };
+        let mut environment = Self { record, portals: Vec::new(), weights, sky: Vec::new() };
         environment.add_portals(&lookup, image_from_world, portals);
         environment.sky = sky;
         Some(environment)
@@ -63,7 +63,7 @@ impl ImageEnvironment {
             let n = lookup.height.clamp(MIN_PORTAL_CELLS, MAX_PORTAL_CELLS);
             let rectified = lookup.rectified(axes.map(|axis| image_from_world * axis), n);
             let weight = |x: u32, y: u32| rectified[(y * n + x) as usize];
-            let Some((table, power)) = summed_area_table(&mut self.tables, n, n, weight) else { continue };
+            let Some((table, power)) = weigh(&mut self.weights, n, n, weight) else { continue };
             powers.push(power);
             self.portals.push(DevicePortal {
                 corner: portal.corner,
@@ -81,12 +81,17 @@ impl ImageEnvironment {
         self.record.portals = self.portals.len() as u32;
     }
 
+    /// The tables: of the image, and of each portal. A back end sums up their weights.
+    pub fn tables(&self) -> impl Iterator<Item = Table> {
+        std::iter::once(self.record.table).chain(self.portals.iter().map(|portal| portal.table))
+    }
+
     /// Bytes that a back end must hold.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Environment>()
             + size_of_val(&*self.sky)
             + size_of_val(&*self.portals)
-            + size_of_val(&*self.tables)
+            + size_of_val(&*self.weights)
     }
 }
 
@@ -185,9 +190,10 @@ impl Lookup<'_> {
     }
 }
 
-/// Adds the table of `width` by `height` weights to `entries`; returns it, and the sum of the weights. `None` if there
-/// are none above 0. They are rounded to 2⁻⁵³ of the sum, but not to nothing.
-fn summed_area_table(
+/// Adds `width` by `height` weights to `entries`, and a row and a column of zeros before them, as their summed-area table
+/// has; returns the table, and the sum of the weights. `None` if there are none above 0. They are rounded to 2⁻⁵³ of the
+/// sum, but not to nothing.
+fn weigh(
     entries: &mut Vec<u64>,
     width: u32,
     height: u32,
@@ -205,14 +211,9 @@ fn summed_area_table(
     entries.resize(first + columns * (height as usize + 1), 0);
     let rows = &mut entries[first + columns..];
     rows.par_chunks_mut(columns).enumerate().for_each(|(y, row)| {
-        let mut sum = 0;
         for (x, entry) in row[1..].iter_mut().enumerate() {
-            sum += whole(weight(x as u32, y as u32));
-            *entry = sum;
+            *entry = whole(weight(x as u32, y as u32));
         }
     });
-    for i in columns..rows.len() {
-        rows[i] += rows[i - columns];
-    }
     Some((Table { first: first as u32, width, height, reserved: 0 }, total))
 }

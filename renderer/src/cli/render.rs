@@ -14,11 +14,11 @@ use super::terminal::count;
 use super::values::{self, DeviceChoice, RrDepth};
 use super::{EXIT_CODES, aov, signals};
 use crate::assemble::{Flattened, SceneData};
-use crate::backend::Backend;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
 use crate::film::{Film, Format, Image, Layers};
+use crate::primitives::Primitives;
 use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler};
@@ -197,7 +197,7 @@ fn prepare(
 }
 
 /// Renders on one machine, until done or interrupted. Also tells the name of the machine.
-fn trace<B: Backend>(
+fn trace<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     budget: Budget,

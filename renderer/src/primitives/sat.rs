@@ -21,7 +21,7 @@ use crate::backend::cuda::Cuda;
 /// Of numbers below zero, too, an entry is off by at most a part of the sum of their magnitudes. With [`Narrow`] entries,
 /// `f32`, that is 32·2⁻²⁴, and with [`Wide`] ones, `f64`, (w/128 + h/64 + 100)·2⁻⁵³. A sum over a rectangle, being a
 /// difference of entries, is off by as much as they are, however small it is: small rectangles of large images want
-/// [`Wide`]. [`Whole`] entries, `u32`, wrap: sums over rectangles are exact if they are below 2³².
+/// [`Wide`]. [`Whole`] entries, `u32` or `u64`, wrap: sums over rectangles are exact if they are below 2³² or 2⁶⁴.
 ///
 /// [`Narrow`]: super::Narrow
 /// [`Wide`]: super::Wide
@@ -32,13 +32,21 @@ pub struct SummedArea<T, const CHANNELS: u32 = 1> {
     pub width: u32,
     /// Rows.
     pub height: u32,
+    /// Where in its buffer the table begins.
+    pub first: u32,
     kind: PhantomData<T>,
 }
 
 impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
     /// Of images of so many pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self { width, height, kind: PhantomData }
+        Self { width, height, first: 0, kind: PhantomData }
+    }
+
+    /// The same, with the table from its buffer's element `first` on.
+    #[must_use]
+    pub fn placed_at(self, first: u32) -> Self {
+        Self { first, ..self }
     }
 
     /// Bytes of temporary memory.
@@ -64,7 +72,8 @@ impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
         const DOING: &str = "computing a summed-area table";
         let n = numbers(DOING, [self.width, self.height, CHANNELS])?;
         let image = room::<B, _>(DOING, "image", image, n)?;
-        let table = room::<B, _>(DOING, "table", table, n)?;
+        let table = room::<B, _>(DOING, "table", table, self.first.saturating_add(n))?;
+        let table = Ptr::new(table.at(self.first));
         if n == 0 {
             return Ok(());
         }

@@ -14,8 +14,9 @@ use device::scene::SceneView;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
-use crate::assemble::SceneData;
+use crate::assemble::{ImageEnvironment, SceneData};
 use crate::backend::{Backend, Buffer, Error, Shared};
+use crate::primitives::{Primitives, SummedArea, Temp, Whole};
 use crate::scene::{HiddenNormals, Holes};
 
 /// A scene in the memory of a back end.
@@ -42,8 +43,8 @@ pub struct Uploaded<B: Backend> {
     tables: B::Buf<u64>,
 }
 
-impl<B: Backend> Uploaded<B> {
-    /// Copies a scene to a back end, but for what it can share.
+impl<B: Primitives> Uploaded<B> {
+    /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of the environment.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
         let environment = scene.environment.as_ref();
         Ok(Self {
@@ -66,7 +67,7 @@ impl<B: Backend> Uploaded<B> {
             environment: backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?,
             sky: backend.upload("sky", environment.map_or(&[], |e| &e.sky))?,
             portals: backend.upload("portals", environment.map_or(&[], |e| &e.portals))?,
-            tables: backend.upload("tables of the environment", environment.map_or(&[], |e| &e.tables))?,
+            tables: summed(backend, environment)?,
         })
     }
 
@@ -109,6 +110,27 @@ impl<B: Backend> Uploaded<B> {
             camera: scene.camera,
         }
     }
+}
+
+/// The summed-area tables by which an environment is sampled. Whole numbers: every back end finds the same.
+fn summed<B: Primitives>(
+    backend: &mut B,
+    environment: Option<&ImageEnvironment>,
+) -> Result<B::Buf<u64>, Error> {
+    const LABEL: &str = "tables of the environment";
+    let Some(environment) = environment else { return backend.zeroed(LABEL, 0) };
+    let mut entries = backend.zeroed(LABEL, environment.weights.len())?;
+    for table in environment.tables() {
+        let sums = SummedArea::<Whole<u64>>::new(table.width + 1, table.height + 1).placed_at(table.first);
+        let count = (table.width as usize + 1) * (table.height as usize + 1);
+        let first = table.first as usize;
+        let weights =
+            backend.upload("weights of the environment", &environment.weights[first..first + count])?;
+        let mut temp = Temp::new(backend, sums.temp_bytes())?;
+        sums.run(backend, &weights, &mut entries, &mut temp)?;
+        backend.synchronize()?;
+    }
+    Ok(entries)
 }
 
 /// The primitives, and if they are fewer than may be read, others after them that are never met.

@@ -11,8 +11,8 @@
 //! most (w/128 + h/64 + 100)·2⁻⁵³ times the sum of the magnitudes. Tables of `f32` are summed in `f32` there: an entry is
 //! off by at most 32·2⁻²⁴ times the sum of the magnitudes however large the image is, and most by a rounding or two. The
 //! sum over a rectangle is a difference of entries that may be much larger, and is off by as much as these, however small
-//! it is itself: whoever wants small rectangles of large images takes `f64`. Sums of `u32` wrap, and so do their
-//! differences: a rectangle's is exact as long as it is below 2³².
+//! it is itself: whoever wants small rectangles of large images takes `f64`. Sums of whole numbers wrap, and so do their
+//! differences: a rectangle's is exact as long as it is below 2³² or 2⁶⁴.
 
 mod blur;
 mod carries;
@@ -23,6 +23,8 @@ pub use blur::{BoxBlur, BoxBlurArgs, blur};
 pub use carries::{Corners, CornersArgs, ScanDown, ScanDownArgs};
 pub use integrate::{Integrate, IntegrateArgs};
 pub use tiles::{TileSums, TileSumsArgs};
+
+use core::marker::PhantomData;
 
 use bytemuck::Pod;
 
@@ -111,40 +113,46 @@ macro_rules! sums {
 }
 sums! {
     u32: 0, u32::wrapping_add;
+    u64: 0, u64::wrapping_add;
     f32: 0.0, |a, b| a + b;
     f64: 0.0, |a, b| a + b;
 }
 
-/// Tables of `u32` of `u32`, which wrap.
-pub struct Whole;
+/// Tables of `u32` of `u32`, or of `u64` of `u64`, which wrap.
+pub struct Whole<T = u32>(PhantomData<T>);
 
-impl Tabulate for Whole {
-    type Pixel = u32;
-    type Local = u32;
-    type Sum = u32;
-    type Carry = u32;
-    type Entry = u32;
+macro_rules! whole {
+    ($($T:ty),*) => { $(
+        impl Tabulate for Whole<$T> {
+            type Pixel = $T;
+            type Local = $T;
+            type Sum = $T;
+            type Carry = $T;
+            type Entry = $T;
 
-    #[inline(always)]
-    fn local(pixel: u32) -> u32 {
-        pixel
-    }
+            #[inline(always)]
+            fn local(pixel: $T) -> $T {
+                pixel
+            }
 
-    #[inline(always)]
-    fn sum(local: u32) -> u32 {
-        local
-    }
+            #[inline(always)]
+            fn sum(local: $T) -> $T {
+                local
+            }
 
-    #[inline(always)]
-    fn carry(sum: u32) -> u32 {
-        sum
-    }
+            #[inline(always)]
+            fn carry(sum: $T) -> $T {
+                sum
+            }
 
-    #[inline(always)]
-    fn entry(above: u32, left: u32, local: u32) -> u32 {
-        above.wrapping_add(left).wrapping_add(local)
-    }
+            #[inline(always)]
+            fn entry(above: $T, left: $T, local: $T) -> $T {
+                above.wrapping_add(left).wrapping_add(local)
+            }
+        }
+    )* };
 }
+whole!(u32, u64);
 
 /// Tables of `f32` of `f32`.
 pub struct Narrow;

@@ -17,7 +17,7 @@ fn view(environment: &ImageEnvironment) -> SceneView {
     scene.environment = &raw const environment.record;
     scene.sky = environment.sky.as_ptr();
     scene.portals = environment.portals.as_ptr();
-    scene.tables = environment.tables.as_ptr();
+    scene.tables = environment.weights.as_ptr();
     scene
 }
 
@@ -50,7 +50,27 @@ fn words(n: u32) -> impl Iterator<Item = [u32; 3]> {
 
 fn grey(pixels: &[f32], width: u32, portals: &[Portal]) -> ImageEnvironment {
     let radiance: Vec<Vec3> = pixels.iter().map(|x| Vec3::splat(*x)).collect();
-    ImageEnvironment::new(radiance, width, turned(), portals).unwrap()
+    summed(ImageEnvironment::new(radiance, width, turned(), portals).unwrap())
+}
+
+/// The environment with the entries of its tables where their weights were.
+fn summed(mut environment: ImageEnvironment) -> ImageEnvironment {
+    for table in environment.tables().collect::<Vec<_>>() {
+        integrate(&mut environment.weights, table);
+    }
+    environment
+}
+
+/// Makes the entries of a table of its weights.
+fn integrate(entries: &mut [u64], table: Table) {
+    let columns = table.width as usize + 1;
+    let entries = &mut entries[table.first as usize..][..columns * (table.height as usize + 1)];
+    for i in 1..entries.len() {
+        entries[i] += if i % columns == 0 { 0 } else { entries[i - 1] };
+    }
+    for i in columns..entries.len() {
+        entries[i] += entries[i - columns];
+    }
 }
 
 /// A rotation by 50° around (2, 3, 6)/7.
@@ -132,8 +152,9 @@ fn radiance_is_that_of_the_field() {
     let pixels: Vec<Vec3> = (0..128).map(|i| texel(i % 16, i / 16)).collect();
     // Mitsuba's half turn, and ours.
     let half_turn = Mat3::from_rotation_y(PI as f32);
-    let environment = ImageEnvironment::new(pixels.clone(), 16, turned() * half_turn, &[]).unwrap();
-    let other = ImageEnvironment::new(pixels, 16, turned().transpose() * half_turn, &[]).unwrap();
+    let new = |pixels, rotation| summed(ImageEnvironment::new(pixels, 16, rotation, &[]).unwrap());
+    let environment = new(pixels.clone(), turned() * half_turn);
+    let other = new(pixels, turned().transpose() * half_turn);
     let error = |environment: &ImageEnvironment| {
         let errors = MITSUBA.iter().map(|(d, expected)| {
             (radiance_from(environment, Vec3::from(*d)) - Vec3::from(*expected)).abs().max_element()
@@ -406,7 +427,8 @@ fn black_images_are_no_light() {
 fn weights_are_kept_over_fifteen_decades() {
     let mut entries = Vec::new();
     let weight = |x: u32, y: u32| if [x, y] == [700, 300] { 1e15 } else { 1.0 };
-    let (table, total) = summed_area_table(&mut entries, 1024, 512, weight).unwrap();
+    let (table, total) = weigh(&mut entries, 1024, 512, weight).unwrap();
+    integrate(&mut entries, table);
     // SAFETY: the entries are the table's.
     let found = unsafe { table.entries(entries.as_ptr()) };
     let unit = total / 2_f64.powi(53);

@@ -3,7 +3,8 @@
 use super::super::device::{Found, Machine as Started};
 use super::super::failure::warn;
 use crate::assemble::SceneData;
-use crate::backend::{Backend, Error};
+use crate::backend::Error;
+use crate::primitives::Primitives;
 use crate::regress::Machine;
 use crate::render::{self, Budget, Control, Progress, Rendered};
 
@@ -50,7 +51,7 @@ impl Machine for Lazy {
     }
 }
 
-fn on<B: Backend>(
+fn on<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     spp: u32,
