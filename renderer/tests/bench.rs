@@ -58,6 +58,7 @@ fn refused(options: &[&str], message: &str) {
 #[test]
 fn what_cannot_be_measured_is_refused() {
     refused(&["--only", "memcopy"], "unknown primitive \"memcopy\"; did you mean \"memcpy\"?");
+    refused(&["--only", "scn"], "unknown primitive \"scn\"; did you mean \"scan\"?");
     refused(&["--size", "2^31"], "expected a number of elements from 1 to 2147483647");
     refused(&["--plot", "a.txt"], "expected a file .png or .svg");
     refused(&["--plot", "nowhere/a.png"], "nowhere");
@@ -69,4 +70,31 @@ fn what_cannot_be_measured_is_refused() {
 fn a_baseline_that_cannot_be_loaded_is_refused() {
     refused(&["--baseline", "there-is-none.so"], "--baseline \"there-is-none.so\": it cannot be loaded: ");
     refused(&["--baseline", "text.so"], "--baseline \"text.so\": it cannot be loaded: ");
+}
+
+/// On a system that gives a program no more memory than four GiB.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_does_not_fit_is_skipped() {
+    let folder = Folder::new();
+    let run = |options: &[&str]| {
+        let measured = ["bench", "primitives", "--only", "memcpy,luminance", "--device", "cpu", "--quiet"];
+        let mut limited = std::process::Command::new("sh");
+        limited.arg("-c").arg("ulimit -v 4194304; exec \"$0\" \"$@\"").arg(env!("CARGO_BIN_EXE_torrance"));
+        limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").args(measured).args(options);
+        program::Outcome::from(limited.output().unwrap())
+    };
+    let some = run(&["--size", "1000,2^31-1", "--json"]);
+    assert_eq!(some.code, Some(0), "{some:?}");
+    let warning = "warning: everything of 2147483647 elements is skipped: ";
+    assert!(some.stderr.starts_with(warning) && some.stderr.lines().count() == 1, "{some:?}");
+    let json: Value = serde_json::from_str(&some.stdout).unwrap();
+    assert_eq!(json["results"].as_array().unwrap().len(), 2, "{json}");
+    assert_eq!(json["skipped"][0]["length"], 2_147_483_647_u32, "{json}");
+
+    let none = run(&["--size", "2^31-1", "--plot", "a.png"]);
+    assert_eq!((none.code, none.stdout.as_str()), (Some(3), ""), "{none:?}");
+    assert!(none.stderr.starts_with(warning), "{none:?}");
+    assert!(none.stderr.ends_with(": nothing of this fits\n"), "{none:?}");
+    assert_eq!(folder.names(), [""; 0]);
 }

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
-use super::Machine;
+use super::memory::{allocated, vector};
+use super::{Machine, Unmeasured};
 use crate::backend::{Buffer, Error};
 use crate::primitives::{Length, Temp};
 
@@ -25,8 +27,8 @@ pub(super) fn prepared<B: Machine, I: Buffers<B>, O: Buffers<B>>(
     n: u32,
     (inputs, outputs, temp_bytes): (I, O, usize),
     run: impl FnMut(&mut B, &I, &mut O, Length<'_, B>, &mut Temp<B>) -> Result<(), Error> + 'static,
-) -> Result<Box<dyn Prepared<B>>, Error> {
-    let temp = Temp::new(backend, temp_bytes)?;
+) -> Result<Box<dyn Prepared<B>>, Unmeasured> {
+    let temp = allocated(backend, temp_bytes, |b| Temp::new(b, temp_bytes))?;
     Ok(Box::new(Case { n, inputs, outputs, temp, run }))
 }
 
@@ -77,14 +79,25 @@ pub(super) struct Of<B: Machine, T: Pod + Send + Sync>(B::Buf<T>);
 /// A buffer that holds `data`.
 pub(super) fn holding<B: Machine, T: Pod + Send + Sync>(
     backend: &mut B,
-    data: &[T],
-) -> Result<Of<B, T>, Error> {
-    Ok(Of(backend.upload("input", data)?))
+    data: Vec<T>,
+) -> Result<Of<B, T>, Unmeasured> {
+    allocated(backend, size_of_val(&data[..]), |b| b.upload("input", &data)).map(Of)
 }
 
 /// A buffer of `len` zeros.
-pub(super) fn zeros<B: Machine, T: Pod + Send + Sync>(backend: &mut B, len: u32) -> Result<Of<B, T>, Error> {
-    Ok(Of(backend.zeroed("output", len as usize)?))
+pub(super) fn zeros<B: Machine, T: Pod + Send + Sync>(
+    backend: &mut B,
+    len: u32,
+) -> Result<Of<B, T>, Unmeasured> {
+    let len = len as usize;
+    allocated(backend, len.saturating_mul(size_of::<T>()), |b| b.zeroed("output", len)).map(Of)
+}
+
+/// What `at` makes of each index below `n`.
+pub(super) fn each<T: Send>(n: u32, at: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, Unmeasured> {
+    let mut all = vector(n)?;
+    (0..n).into_par_iter().map(at).collect_into_vec(&mut all);
+    Ok(all)
 }
 
 impl<B: Machine, T: Pod + Send + Sync> Deref for Of<B, T> {

@@ -1,21 +1,22 @@
 //! What is measured.
 
-use rayon::prelude::*;
+use bytemuck::Pod;
 
-use super::case::{Of, Prepared, holding, prepared, zeros};
-use super::{Family, Machine};
-use crate::backend::Error;
+use super::case::{Of, Prepared, each, holding, prepared, zeros};
+use super::{Family, Machine, Unmeasured};
 use crate::backend::cpu::Cpu;
 use crate::primitives::{
-    Ascending, Below, Border, Convolution, CopyElements, Fill, Form, Gather, Histogram, Luminance, MergeSort,
-    Narrow, RadixSort, Reduce, RunBuffers, RunLength, Scan, Scatter, Select, SplitSort, Sum, SummedArea,
-    Transpose,
+    ArgMax, Ascending, Below, Border, BoxBlur, Convolution, CopyElements, Fill, Form, Gather, Histogram,
+    Luminance, MOST, Mean, MergeSort, Narrow, PartitionByKey, RadixSort, Reduce, Reducible, RunBuffers,
+    RunLength, Scan, Scatter, Select, SplitSort, Sum, SummedArea, Tabulated, Transpose, Whole, Wide,
 };
 
 /// A primitive that is measured.
 pub struct Benchmark<B: Machine> {
     /// Its name. A baseline has its counterpart under the same.
     pub name: &'static str,
+    /// What it does, in a few words.
+    pub does: &'static str,
     /// The chart that shows it.
     pub family: Family,
     /// Bytes that must at least be read and written, an element.
@@ -27,44 +28,100 @@ pub struct Benchmark<B: Machine> {
 }
 
 type Prepare<B> = fn(&mut B, u32) -> Made<B>;
-type Made<B> = Result<Box<dyn Prepared<B>>, Error>;
+type Made<B> = Result<Box<dyn Prepared<B>>, Unmeasured>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
     use Family::{Images, Memory, Reductions, Scans, Selections, Sorts};
-    fn new<B: Machine>(name: &'static str, family: Family, bytes: f64, prepare: Prepare<B>) -> Benchmark<B> {
-        Benchmark { name, family, bytes, in_any_order: false, prepare }
+    fn new<B: Machine>(
+        family: Family,
+        (name, does): (&'static str, &'static str),
+        bytes: f64,
+        prepare: Prepare<B>,
+    ) -> Benchmark<B> {
+        Benchmark { name, does, family, bytes, in_any_order: false, prepare }
     }
     vec![
-        new("memcpy", Memory, 8.0, memcpy),
-        new("copy", Memory, 8.0, copy),
-        new("fill", Memory, 4.0, fill),
-        new("gather", Memory, 12.0, gather),
-        new("scatter", Memory, 12.0, scatter),
-        new("reduce_sum_u32", Reductions, 4.0, reduce_sum_u32),
-        new("reduce_sum_f32", Reductions, 4.0, reduce_sum_f32),
-        new("histogram", Reductions, 4.0, histogram),
-        new("scan_look_back", Scans, 8.0, |b, n| scan(b, n, Form::LookBack)),
-        new("scan_three_phase", Scans, 8.0, |b, n| scan(b, n, Form::ThreePhase)),
-        new("scan_blelloch", Scans, 8.0, |b, n| scan(b, n, Form::Blelloch)),
-        new("scan_hillis_steele", Scans, 8.0, |b, n| scan(b, n, Form::HillisSteele)),
-        new("compact_if", Selections, 6.0, compact_if),
-        new("compact_flagged", Selections, 7.0, |b, n| flagged(b, n, Select::compact())),
+        new(Memory, ("memcpy", "copy, by the machine's own means"), 8.0, memcpy),
+        new(Memory, ("copy", "copy, by a kernel"), 8.0, copy),
+        new(Memory, ("fill", "write the same number everywhere"), 4.0, fill),
+        new(Memory, ("gather", "read from anywhere"), 12.0, gather),
+        new(Memory, ("scatter", "write to anywhere"), 12.0, scatter),
+        new(Reductions, ("reduce_sum_u32", "sum of u32"), 4.0, |b, n| reduce::<B, Sum<u32>>(b, n, numbers)),
+        new(Reductions, ("reduce_sum_f32", "sum of f32"), 4.0, |b, n| reduce::<B, Sum<f32>>(b, n, exact)),
+        new(Reductions, ("reduce_mean_f32", "mean of f32"), 4.0, |b, n| reduce::<B, Mean>(b, n, exact)),
+        new(Reductions, ("reduce_argmax_f32", "index of the largest f32"), 4.0, |b, n| {
+            reduce::<B, ArgMax<f32>>(b, n, exact)
+        }),
+        new(Reductions, ("histogram", "count each of 256 numbers"), 4.0, histogram),
+        new(Scans, ("scan_look_back", "prefix sums, in one pass"), 8.0, |b, n| scan(b, n, Form::LookBack)),
+        new(Scans, ("scan_three_phase", "prefix sums, of blocks first"), 8.0, |b, n| {
+            scan(b, n, Form::ThreePhase)
+        }),
+        new(Scans, ("scan_blelloch", "prefix sums, up and down a tree"), 8.0, |b, n| {
+            scan(b, n, Form::Blelloch)
+        }),
+        new(Scans, ("scan_hillis_steele", "prefix sums, in log n steps"), 8.0, |b, n| {
+            scan(b, n, Form::HillisSteele)
+        }),
+        new(
+            Selections,
+            ("compact_if", "keep numbers below a bound, half of them, in order"),
+            6.0,
+            compact_if,
+        ),
+        new(Selections, ("compact_flagged", "keep what is flagged, half, in order"), 7.0, |b, n| {
+            flagged(b, n, Select::compact())
+        }),
         // CUB leaves the rest reversed.
         Benchmark {
             in_any_order: true,
-            ..new("partition_flagged", Selections, 9.0, |b, n| flagged(b, n, Select::partition()))
+            ..new(
+                Selections,
+                ("partition_flagged", "what is flagged first, then the rest, in order"),
+                9.0,
+                |b, n| flagged(b, n, Select::partition()),
+            )
         },
-        new("run_length", Selections, 4.0 + 12.0 * RUNS, run_length),
-        new("radix_sort_keys", Sorts, 8.0, radix_sort_keys),
-        new("radix_sort_pairs", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 32)),
-        new("radix_sort_pairs_8bit", Sorts, 16.0, |b, n| radix_sort_pairs(b, n, 8)),
-        new("split_sort_pairs", Sorts, 16.0, split_sort_pairs),
-        new("merge_sort_pairs", Sorts, 16.0, merge_sort_pairs),
-        new("transpose", Images, 8.0, transpose),
-        new("summed_area", Images, 8.0, summed_area),
-        new("convolution", Images, 8.0, convolution),
-        new("luminance", Images, 20.0, luminance),
+        new(
+            Selections,
+            ("partition_by_key", "group pairs by one of 256 keys, in order"),
+            16.0,
+            partition_by_key,
+        ),
+        new(
+            Selections,
+            ("run_length", "find runs of equal numbers, 4.6 long"),
+            4.0 + 12.0 * RUNS,
+            run_length,
+        ),
+        new(Sorts, ("radix_sort_keys", "sort u32 by 8 bits at a time"), 8.0, radix_sort_keys),
+        new(Sorts, ("radix_sort_pairs", "the same, with a value each"), 16.0, |b, n| {
+            radix_sort_pairs(b, n, 32)
+        }),
+        new(Sorts, ("radix_sort_pairs_8bit", "the same, by the lowest 8 bits"), 16.0, |b, n| {
+            radix_sort_pairs(b, n, 8)
+        }),
+        new(
+            Sorts,
+            ("split_sort_pairs", "sort by one bit at a time, with a value each"),
+            16.0,
+            split_sort_pairs,
+        ),
+        new(Sorts, ("merge_sort_pairs", "sort by comparisons, with a value each"), 16.0, merge_sort_pairs),
+        new(Images, ("transpose", "swap rows and columns"), 8.0, transpose),
+        new(Images, ("summed_area", "summed-area table of f32"), 8.0, |b, n| {
+            summed_area::<B, Narrow>(b, n, exact)
+        }),
+        new(Images, ("summed_area_f64", "the same, with f64 entries"), 12.0, |b, n| {
+            summed_area::<B, Wide>(b, n, exact)
+        }),
+        new(Images, ("summed_area_u64", "the same, of u64"), 16.0, |b, n| {
+            summed_area::<B, Whole<u64>>(b, n, |n| filled(n, u64::from))
+        }),
+        new(Images, ("box_blur", "means over 17 × 17 pixels, from a table"), 12.0, box_blur),
+        new(Images, ("convolution", "weights for 7 × 7 pixels, along x and y"), 8.0, convolution),
+        new(Images, ("luminance", "brightness of pixels of 4 f32"), 20.0, luminance),
     ]
 }
 
@@ -73,43 +130,37 @@ pub fn names() -> Vec<&'static str> {
     benchmarks::<Cpu>().iter().map(|b| b.name).collect()
 }
 
-/// The machine's own copy.
 fn memcpy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let buffers = (holding(b, &numbers(n))?, zeros::<B, u32>(b, n)?, 0);
+    let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, |b, input, output, _, _| b.copied(input, output))
 }
 
-fn reduce_sum_u32<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let reduce = Reduce::<Sum<u32>>::default();
-    let buffers = (holding(b, &numbers(n))?, zeros(b, 1)?, reduce.temp_bytes(n));
-    prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
-}
-
-fn reduce_sum_f32<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let reduce = Reduce::<Sum<f32>>::default();
-    let buffers = (holding(b, &exact(n))?, zeros(b, 1)?, reduce.temp_bytes(n));
+fn reduce<B: Machine, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> Made<B>
+where
+    R::Output: Pod + Send + Sync,
+{
+    let reduce = Reduce::<R>::default();
+    let buffers = (holding(b, input(n)?)?, zeros(b, 1)?, reduce.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
 }
 
 fn scan<B: Machine>(b: &mut B, n: u32, form: Form) -> Made<B> {
     let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
-    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, scan.temp_bytes(n));
+    let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, scan.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| scan.run(b, input, output, length, temp))
 }
 
-/// Of the numbers below 2³¹: of half of them.
 fn compact_if<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let select = Select::compact();
     let outputs = (zeros(b, n)?, zeros(b, 1)?);
-    let buffers = (holding(b, &numbers(n))?, outputs, select.temp_bytes(n));
+    let buffers = (holding(b, numbers(n)?)?, outputs, select.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, (output, count), length, temp| {
         select.when(b, Below(1 << 31), input, output, count, length, temp)
     })
 }
 
-/// By flags, of which half are set.
 fn flagged<B: Machine>(b: &mut B, n: u32, select: Select) -> Made<B> {
-    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| (x >> 31) as u8))?);
+    let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| (x >> 31) as u8)?)?);
     let buffers = (inputs, (zeros(b, n)?, zeros(b, 1)?), select.temp_bytes(n));
     prepared(b, n, buffers, move |b, (input, flags), (output, count), length, temp| {
         select.flagged(b, input, flags, output, count, length, temp)
@@ -121,7 +172,7 @@ const RUNS: f64 = 2.0 * (1.0 / 8.0) * (7.0 / 8.0);
 
 /// CUB's counterpart does not tell where runs start.
 fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let input = holding(b, &filled(n, |x| u32::from(x % 8 == 0)))?;
+    let input = holding(b, filled(n, |x| u32::from(x % 8 == 0))?)?;
     let mut starts = zeros::<B, u32>(b, n)?;
     let outputs = (zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, 1)?);
     let buffers = (input, outputs, RunLength.temp_bytes(n));
@@ -131,25 +182,31 @@ fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-/// Of numbers below 256, a bin for each.
 fn histogram<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let histogram = Histogram::values(256);
-    let buffers = (holding(b, &filled(n, |x| x % 256))?, zeros(b, 256)?, 0);
+    let buffers = (holding(b, filled(n, |x| x % 256)?)?, zeros(b, 256)?, 0);
     prepared(b, n, buffers, move |b, input, counts, length, _| histogram.run(b, input, counts, length))
 }
 
 fn radix_sort_keys<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let sort = RadixSort::<u32>::ascending();
-    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, sort.temp_bytes(n));
+    let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, sort.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| sort.run(b, input, output, length, temp))
 }
 
-/// By the low `bits` of keys.
 fn radix_sort_pairs<B: Machine>(b: &mut B, n: u32, bits: u32) -> Made<B> {
     let sort = RadixSort::<u32>::ascending().by_bits(0..bits);
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.pairs_temp_bytes::<u32>(n));
     prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
         sort.run_pairs::<_, u32>(b, (keys, values), (sorted, moved), length, temp)
+    })
+}
+
+fn partition_by_key<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let outputs = (zeros(b, n)?, zeros(b, n)?, zeros(b, PartitionByKey::KEYS)?);
+    let buffers = (pairs(b, n)?, outputs, PartitionByKey.temp_bytes::<u32>(n));
+    prepared(b, n, buffers, |b, (keys, values), (sorted, moved, starts), length, temp| {
+        PartitionByKey.run::<_, u32>(b, (keys, values), (sorted, moved), starts, length, temp)
     })
 }
 
@@ -163,8 +220,8 @@ fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
 type Pairs<B> = (Of<B, u32>, Of<B, u32>);
 
 /// Keys without an order, and of each its index.
-fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<Pairs<B>, Error> {
-    Ok((holding(b, &numbers(n))?, holding(b, &(0..n).collect::<Vec<_>>())?))
+fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<Pairs<B>, Unmeasured> {
+    Ok((holding(b, numbers(n)?)?, holding(b, each(n, |i| i)?)?))
 }
 
 fn merge_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
@@ -175,10 +232,9 @@ fn merge_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-/// By a kernel.
 fn copy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let copy = CopyElements::default();
-    let buffers = (holding(b, &numbers(n))?, zeros::<B, u32>(b, n)?, 0);
+    let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, length, _| copy.run::<_, u32>(b, from, to, length))
 }
 
@@ -188,18 +244,16 @@ fn fill<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     prepared(b, n, buffers, move |b, _, to, length, _| fill.run(b, to, length))
 }
 
-/// From anywhere.
 fn gather<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| x % n))?);
+    let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
         Gather.run::<_, u32>(b, from, indices, to, length)
     })
 }
 
-/// To anywhere.
 fn scatter<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let inputs = (holding(b, &numbers(n))?, holding(b, &filled(n, |x| x % n))?);
+    let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
         Scatter.run::<_, u32>(b, from, indices, to, length)
@@ -215,49 +269,63 @@ fn image(n: u32) -> (u32, u32) {
 fn transpose<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let (width, height) = image(n);
     let transpose = Transpose { width, height };
-    let buffers = (holding(b, &numbers(n))?, zeros(b, n)?, 0);
+    let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, _, _| transpose.run::<_, u32>(b, from, to))
 }
 
-fn summed_area<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn summed_area<B: Machine, T: Tabulated<1>>(b: &mut B, n: u32, pixels: Input<T::Pixel>) -> Made<B> {
     let (width, height) = image(n);
-    let table = SummedArea::<Narrow>::new(width, height);
-    let buffers = (holding(b, &exact(n))?, zeros(b, n)?, table.temp_bytes());
+    let table = SummedArea::<T>::new(width, height);
+    let buffers = (holding(b, pixels(n)?)?, zeros(b, n)?, table.temp_bytes());
     prepared(b, n, buffers, move |b, image, entries, _, temp| table.run(b, image, entries, temp))
 }
 
-/// With 7 × 7 weights.
+/// Of a table of any numbers: they are as fast as a table's.
+fn box_blur<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+    let (width, height) = image(n);
+    let blur = BoxBlur::<1> { width, height, radii: [8, 8] };
+    let buffers = (holding(b, filled(n, f64::from)?)?, zeros(b, n)?, 0);
+    prepared(b, n, buffers, move |b, table, blurred, _, _| blur.run(b, table, blurred))
+}
+
 fn convolution<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let (width, height) = image(n);
     let convolution = Convolution { width, height, channels: 1, radii: [3, 3], border: Border::Clamp };
-    let weights = vec![1.0 / 7.0; convolution.weights() as usize];
-    let buffers = ((holding(b, &exact(n))?, holding(b, &weights)?), zeros(b, n)?, 0);
+    let weights = each(convolution.weights(), |_| 1.0 / 7.0)?;
+    let buffers = ((holding(b, exact(n)?)?, holding(b, weights)?), zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, (image, weights), convolved, _, _| {
         convolution.run(b, image, weights, convolved)
     })
 }
 
-/// Of pixels of four channels.
 fn luminance<B: Machine>(b: &mut B, n: u32) -> Made<B> {
-    let buffers = (holding(b, &exact(n.saturating_mul(4)))?, zeros(b, n)?, 0);
+    const CHANNELS: u32 = 4;
+    if n > MOST / CHANNELS {
+        let reason = format!("they are pixels of {CHANNELS} numbers, of which it takes {MOST} at most");
+        return Err(Unmeasured::TooLarge(reason));
+    }
+    let buffers = (holding(b, exact(n * CHANNELS)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, pixels, luminances, length, _| {
-        Luminance::<4>.run(b, pixels, luminances, length)
+        Luminance::<{ CHANNELS as usize }>.run(b, pixels, luminances, length)
     })
 }
 
+/// Makes so many elements.
+type Input<T> = fn(u32) -> Result<Vec<T>, Unmeasured>;
+
 /// Numbers without an order.
-fn numbers(n: u32) -> Vec<u32> {
+fn numbers(n: u32) -> Result<Vec<u32>, Unmeasured> {
     filled(n, |x| x)
 }
 
 /// Zeros and few ones, so that sums of them are exact in any order.
-fn exact(n: u32) -> Vec<f32> {
+fn exact(n: u32) -> Result<Vec<f32>, Unmeasured> {
     filled(n, |x| if x % 16 == 0 { 1.0 } else { 0.0 })
 }
 
 /// `of` numbers without an order.
-fn filled<T: Send>(n: u32, of: impl Fn(u32) -> T + Sync) -> Vec<T> {
-    (0..n).into_par_iter().map(|i| of(hash(i))).collect()
+fn filled<T: Send>(n: u32, of: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, Unmeasured> {
+    each(n, |i| of(hash(i)))
 }
 
 /// A bijection of 32 bits that mixes them (Wellons 2018, "Prospecting for hash functions": lowbias32).
@@ -265,4 +333,28 @@ fn hash(x: u32) -> u32 {
     let x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
     let x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
     x ^ (x >> 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_pixels_than_luminance_takes_are_too_many() {
+        let mut cpu = Cpu::new(Some(1)).unwrap();
+        let refused = luminance(&mut cpu, MOST / 4 + 1).err().unwrap();
+        let Unmeasured::TooLarge(reason) = refused else { panic!("{refused:?}") };
+        assert_eq!(reason, "they are pixels of 4 numbers, of which it takes 2147483647 at most");
+    }
+
+    #[test]
+    fn names_are_words_and_told_apart() {
+        let mut names = names();
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        assert!(names.iter().all(|name| name.chars().all(is_letter)), "{names:?}");
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
 }

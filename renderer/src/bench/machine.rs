@@ -3,11 +3,14 @@
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
+use super::memory::free_on_host;
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::Cuda;
 use crate::primitives::Primitives;
-use crate::scene::limits::available_memory;
+
+/// Bytes of a GPU's memory that are left to the driver, for what kernels need.
+const FOR_THE_DRIVER: u64 = 256 << 20;
 
 /// A back end that tells how long its work took.
 pub trait Machine: Primitives + Sized + 'static {
@@ -26,7 +29,7 @@ pub trait Machine: Primitives + Sized + 'static {
     /// The CUDA stream that work is queued in.
     fn cuda_stream(&self) -> Option<*mut c_void>;
 
-    /// Bytes of memory that are free, where the machine tells.
+    /// Bytes of memory that may be filled, where the machine tells.
     fn free_bytes(&self) -> Option<u64>;
 }
 
@@ -44,7 +47,7 @@ impl Machine for Cuda {
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        self.free_memory().ok()
+        self.free_memory().ok().map(|free| free.saturating_sub(FOR_THE_DRIVER))
     }
 }
 
@@ -64,6 +67,6 @@ impl Machine for Cpu {
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        available_memory().map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
+        free_on_host()
     }
 }

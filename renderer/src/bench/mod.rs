@@ -9,9 +9,13 @@ mod chart;
 mod list;
 mod machine;
 mod measure;
+mod memory;
+mod survey;
 
 pub use baseline::Baseline;
 pub use chart::{Family, chart};
 pub use list::{Benchmark, benchmarks, names};
 pub use machine::Machine;
-pub use measure::{Measured, Times, check, measure};
+pub use measure::{Measured, Times, check};
+pub use memory::Unmeasured;
+pub use survey::{End, Results, Skipped, Watch, measure_all};

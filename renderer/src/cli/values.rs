@@ -67,8 +67,25 @@ pub(super) fn seed(text: &str) -> Result<u32, String> {
     whole(text, 0, u32::MAX)
 }
 
-/// Number of elements: `2000000`, `128Mi`, `2^27`.
+/// Number of elements: `2000000`, `128Mi`, `2^27`, `2^27-1`.
 pub(super) fn length(text: &str) -> Result<u32, String> {
+    let number = match text.rsplit_once(['+', '-']) {
+        None => count(text),
+        Some((large, small)) => {
+            let combine = if text.contains('-') { u64::checked_sub } else { u64::checked_add };
+            count(large).zip(small.parse().ok()).and_then(|(large, small)| combine(large, small))
+        }
+    };
+    match number.and_then(|n| u32::try_from(n).ok()) {
+        Some(n @ 1..=MOST) => Ok(n),
+        _ => Err(format!(
+            "expected a number of elements from 1 to {MOST}, as in 2000000, 128Mi, 2^27 or 2^27-1"
+        )),
+    }
+}
+
+/// A number with a suffix, or a power.
+fn count(text: &str) -> Option<u64> {
     const SUFFIXES: [(&str, u64); 6] = [
         ("Ki", 1 << 10),
         ("Mi", 1 << 20),
@@ -80,16 +97,11 @@ pub(super) fn length(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let suffix = SUFFIXES.into_iter().find_map(|(s, unit)| Some((text.strip_suffix(s)?, unit)));
     let (digits, unit) = suffix.unwrap_or((text, 1));
-    let number = match digits.split_once('^') {
-        Some((base, exponent)) => {
-            base.parse::<u64>().ok().zip(exponent.parse().ok()).and_then(|(b, e)| b.checked_pow(e))
-        }
-        None => digits.parse::<u64>().ok(),
+    let number: u64 = match digits.split_once('^') {
+        Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?)?,
+        None => digits.parse().ok()?,
     };
-    match number.and_then(|n| u32::try_from(n.checked_mul(unit)?).ok()) {
-        Some(n @ 1..=MOST) => Ok(n),
-        _ => Err(format!("expected a number of elements from 1 to {MOST}, as in 2000000, 128Mi or 2^27")),
-    }
+    number.checked_mul(unit)
 }
 
 /// Number of threads.
@@ -276,8 +288,30 @@ mod tests {
             assert_eq!(length(text), Ok(expected), "{text}");
         }
         assert_eq!(length("2147483647"), Ok(MOST));
-        for text in ["", "0", "-1", "2^31", "2147483648", "2^", "^2", "2^99", "4Gi", "1.5M", "Mi", "1e6", "x"]
-        {
+        assert_eq!((length("2^31-1"), length("2^24+7")), (Ok(MOST), Ok((1 << 24) + 7)));
+        for text in [
+            "",
+            "0",
+            "-1",
+            "+",
+            "-",
+            "7-",
+            "7-8",
+            "8-7-1",
+            "2^31+1",
+            "1+-1",
+            "1--1",
+            "2^31",
+            "2147483648",
+            "2^",
+            "^2",
+            "2^99",
+            "4Gi",
+            "1.5M",
+            "Mi",
+            "1e6",
+            "x",
+        ] {
             assert!(length(text).unwrap_err().starts_with("expected a number of elements"), "{text}");
         }
     }

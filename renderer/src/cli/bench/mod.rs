@@ -19,7 +19,7 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Measure the parallel primitives: reduce, scan, sort and the others
+    /// Measure the parallel primitives: reduce, scan, compact, sort and the others
     Primitives(primitives::Args),
 }
 

@@ -1,5 +1,6 @@
 //! `torrance bench primitives`: how fast the primitives are, on arrays of several lengths.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -11,34 +12,49 @@ use super::super::summary::{print, print_json};
 use super::super::values::{self, DeviceChoice};
 use super::super::{EXIT_CODES, signals};
 use super::table::Report;
-use crate::backend::Error;
-use crate::bench::{Baseline, Benchmark, Machine, benchmarks, chart, check, measure, names};
+use crate::backend::cpu::Cpu;
+use crate::backend::cuda::driver;
+use crate::backend::{Backend, Error};
+use crate::bench::{
+    Baseline, Benchmark, End, Machine, Skipped, Watch, benchmarks, chart, check, measure_all, names,
+};
 use crate::film::write::Destination;
 use crate::report::plot::ThemeName;
-use crate::scene::{hint, quoted};
+use crate::scene::{nearest, quoted};
 
 const EXAMPLES: &str = "\
 Examples:
   torrance bench primitives
   torrance bench primitives --only scan --size 2^20,2^27
-  torrance bench primitives --plot throughput.png --csv > throughput.csv
-  torrance bench primitives --baseline ./libcub_baseline.so
+  torrance bench primitives --only sort,compact --csv > times.csv
+  torrance bench primitives --plot throughput.png
+  torrance bench primitives --baseline ./libcub_baseline.so";
 
+const MEANING: &str = "\
 Times are those of one call, the least and the median of up to 25 batches of calls back to back, and include its \
 launches. Bandwidth counts the bytes that the primitive must at least read and write, once; \"of copy\" compares it with a \
-copy of as many 32-bit numbers, which is measured in turns with it. On a CPU the kernels' sequential twins are measured.
-";
+copy of as many 32-bit numbers, which is measured in turns with it. On a CPU the kernels' sequential twins are measured. \
+What does not fit into memory is skipped.";
 
-/// Measure the parallel primitives: reduce, scan, sort and the others
+/// What there is below the long help.
+fn after_long_help() -> String {
+    let width = names().into_iter().map(str::len).max().unwrap_or(0);
+    let row = |b: &Benchmark<Cpu>| format!("  {:<width$}  {}\n", b.name, b.does);
+    let list: String = benchmarks().iter().map(row).collect();
+    format!("{EXAMPLES}\n\nPrimitives:\n{list}\n{MEANING}\n\n{EXIT_CODES}")
+}
+
+/// Measure the parallel primitives: reduce, scan, compact, sort and the others
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+#[command(after_help = EXIT_CODES, after_long_help = after_long_help())]
 pub(in crate::cli) struct Args {
-    /// Lengths of the arrays, separated by commas: 2000000, 128Mi or 2^27 [default: 2000000,2^24,2^27, for a plot each
-    /// power of two from 2^10 on; on a CPU up to 2^20]
+    /// Lengths of the arrays, separated by commas: 2000000, 128Mi, 2^27 or 2^27-1 [default: 2000000,2^24,2^27, for a
+    /// plot each power of two from 2^10 on; on a CPU up to 2^20]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::length)]
     size: Vec<u32>,
 
-    /// Measure these primitives alone, e.g. scan_look_back, or scan for all whose names begin so; separated by commas
+    /// Measure these primitives alone, by their names or words of them, separated by commas: scan_look_back, or scan, or
+    /// sort. `--help` lists them all
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -69,8 +85,6 @@ pub(in crate::cli) struct Args {
 
 /// Elements of the longest array that a sequential twin is measured on, where the user does not say.
 const LONGEST_ON_CPU: u32 = 1 << 20;
-/// Bytes that measuring may need an element, the baseline's temporary memory and the copy's buffers included.
-const BYTES_AN_ELEMENT: u64 = 64;
 
 /// Measures what `args` say.
 pub(in crate::cli) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -79,34 +93,58 @@ pub(in crate::cli) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let baseline = args.baseline.as_deref().map(load).transpose()?;
     let mut found = device::find(args.device)?;
     if baseline.is_some() && !found.is_gpu() {
-        return Err(Failure::input("--baseline: it runs on a GPU, and there is none to measure on"));
+        return Err(Failure::input(without_gpu(args.device, driver::load())));
     }
     signals::catch(args.quiet);
     let mut notes = Notes::new(args.quiet);
     notes.display.phase(format!("starting {}", found.name()));
-    let name = found.name();
     let machine = found.start(None)?;
-    if let Some(surprise) = found.surprise {
+    if let Some(surprise) = &found.surprise {
+        if baseline.is_some() {
+            return Err(Failure::running(format_args!("--baseline: it runs on GPUs alone, and {surprise}")));
+        }
         notes.warn(format!("measuring on the CPU: {surprise}"));
     }
     let plan = Plan { args, chosen, baseline: baseline.as_ref() };
-    let report = match machine {
-        Started::Cpu(mut cpu) => plan.measure(&mut cpu, true, &mut notes),
-        Started::Cuda(mut cuda) => plan.measure(&mut *cuda, false, &mut notes),
+    let (name, report) = match machine {
+        Started::Cpu(mut cpu) => (cpu.name(), plan.measure(&mut cpu, true, &mut notes)),
+        Started::Cuda(mut cuda) => (cuda.name(), plan.measure(&mut *cuda, false, &mut notes)),
     };
     let report = report.map_err(|e| device::failed(&e, &name))?;
     notes.end();
-    if let Some(plot) = plot {
-        plot.draw(&report)?;
+    tell(args, plot, &report)?;
+    match &report.results.end {
+        End::Failed(e) => Err(device::failed(e, &name)),
+        End::Stopped => Ok(ExitCode::from(INTERRUPTED)),
+        End::Complete if report.results.measured.is_empty() => {
+            Err(Failure::running(format_args!("{name}: nothing of this fits")))
+        }
+        End::Complete => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Why there is nothing to run a baseline on.
+fn without_gpu(choice: DeviceChoice, driver: Result<(), String>) -> String {
+    let reason = match driver {
+        Err(reason) if choice == DeviceChoice::Auto => reason,
+        _ => "--device chooses the CPU".to_owned(),
+    };
+    format!("--baseline: it runs on GPUs alone, and {reason}")
+}
+
+/// Prints what was measured, and draws it.
+fn tell(args: &Args, plot: Option<Plot>, report: &Report) -> Result<(), Failure> {
     if args.json {
         print_json(&report.json())?;
     } else if args.csv {
         print(report.csv())?;
-    } else {
-        print(&report)?;
+    } else if !report.results.measured.is_empty() {
+        print(report)?;
     }
-    Ok(if report.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    match plot {
+        Some(plot) if !report.results.measured.is_empty() => plot.draw(report),
+        _ => Ok(()),
+    }
 }
 
 fn load(path: &Path) -> Result<Baseline, Failure> {
@@ -117,17 +155,38 @@ fn load(path: &Path) -> Result<Baseline, Failure> {
 /// The names that `only` stands for, in the order of the list; all if it is empty.
 fn chosen(only: &[String]) -> Result<Vec<&'static str>, String> {
     let names = names();
-    let is = |name: &str, wanted: &str| {
-        name.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    };
-    for wanted in only {
-        if !names.iter().any(|name| is(name, wanted)) {
-            let hint = hint(wanted, "there are", names.iter().copied());
-            return Err(format!("--only: unknown primitive {}{hint}", quoted(wanted)));
+    let wanted: Vec<_> =
+        only.iter().map(|name| name.trim().to_lowercase().replace(['-', ' '], "_")).collect();
+    for (wanted, written) in wanted.iter().zip(only) {
+        if !names.iter().any(|name| has_words(name, wanted)) {
+            let hint = match nearest(wanted, shorter(&names)) {
+                Some(near) => format!("did you mean {}?", quoted(near)),
+                None => "`torrance bench primitives --help` lists them".to_owned(),
+            };
+            return Err(format!("--only: unknown primitive {}; {hint}", quoted(written)));
         }
     }
-    let is_wanted = |name: &&str| only.is_empty() || only.iter().any(|wanted| is(name, wanted));
+    let is_wanted = |name: &&str| only.is_empty() || wanted.iter().any(|wanted| has_words(name, wanted));
     Ok(names.into_iter().filter(is_wanted).collect())
+}
+
+/// Whether `wanted` is a word of the name, or several that follow each other.
+fn has_words(name: &str, wanted: &str) -> bool {
+    format!("_{name}_").contains(&format!("_{wanted}_"))
+}
+
+/// Names, and all that [`has_words`] takes for one of them.
+fn shorter<'a>(names: &[&'a str]) -> impl Iterator<Item = &'a str> + Clone {
+    let parts = |name: &'a str| {
+        let ends = name.match_indices('_').map(|(at, _)| at).chain([name.len()]);
+        let starts = name.match_indices('_').map(|(at, _)| at + 1).chain([0]);
+        starts.flat_map(move |start| ends.clone().filter_map(move |end| name.get(start..end)))
+    };
+    let mut all: Vec<_> = names.to_vec();
+    all.extend(names.iter().flat_map(|name| parts(name)));
+    let mut known = BTreeSet::new();
+    all.retain(|words| known.insert(*words));
+    all.into_iter()
 }
 
 /// What is to be measured.
@@ -139,37 +198,27 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn measure<B: Machine>(&self, backend: &mut B, is_cpu: bool, notes: &mut Notes) -> Result<Report, Error> {
-        let lengths = self.lengths(is_cpu, backend.free_bytes());
+        let lengths = self.lengths(is_cpu);
         let benchmarks: Vec<Benchmark<B>> =
             benchmarks().into_iter().filter(|b| self.chosen.contains(&b.name)).collect();
         if let Some(baseline) = self.baseline {
             for benchmark in &benchmarks {
                 notes.display.phase(format!("comparing the results of {}", benchmark.name));
-                check(backend, benchmark, baseline)?;
+                let doing = || format!("comparing {} with the baseline", benchmark.name);
+                check(backend, benchmark, baseline).map_err(|e| e.into_error(doing()))?;
             }
         }
-        let baseline = self.baseline.map(|b| b.title().to_owned());
-        let mut report =
-            Report { machine: backend.name(), is_cpu, baseline, measured: Vec::new(), interrupted: false };
         signals::begin_render();
         notes.display.begin_steps();
-        let (start, mut done) = (Instant::now(), 0.0);
         let all = lengths.iter().map(|n| cost(*n)).sum::<f64>() * benchmarks.len() as f64;
-        for n in lengths {
-            for benchmark in &benchmarks {
-                notes.display.step(done / all, start.elapsed(), &format!("{} of {n}", benchmark.name));
-                match measure(backend, benchmark, n, self.baseline, &signals::is_stopping)? {
-                    Some(measured) => report.measured.push(measured),
-                    None => return Ok(Report { interrupted: true, ..report }),
-                }
-                done += cost(n);
-            }
-        }
-        Ok(report)
+        let mut progress = Progress { notes, start: Instant::now(), begun: 0.0, all };
+        let results = measure_all(backend, &benchmarks, &lengths, self.baseline, &mut progress);
+        let baseline = self.baseline.map(|b| b.title().to_owned());
+        Ok(Report { machine: backend.name(), is_cpu, baseline, results })
     }
 
     /// Lengths to measure, each once, the shortest first.
-    fn lengths(&self, is_cpu: bool, free: Option<u64>) -> Vec<u32> {
+    fn lengths(&self, is_cpu: bool) -> Vec<u32> {
         let mut lengths = self.args.size.clone();
         if lengths.is_empty() {
             lengths = match self.args.plot {
@@ -177,13 +226,36 @@ impl Plan<'_> {
                 None if is_cpu => vec![LONGEST_ON_CPU],
                 None => vec![2_000_000, 1 << 24, 1 << 27],
             };
-            let most = if is_cpu { LONGEST_ON_CPU } else { u32::MAX };
-            let fits = |n: u32| free.is_none_or(|free| u64::from(n) * BYTES_AN_ELEMENT <= free);
-            lengths.retain(|n| *n <= most && fits(*n));
+            lengths.retain(|n| !is_cpu || *n <= LONGEST_ON_CPU);
         }
         lengths.sort_unstable();
         lengths.dedup();
         lengths
+    }
+}
+
+/// Shows what is measured.
+struct Progress<'a> {
+    notes: &'a mut Notes,
+    start: Instant,
+    /// The cost of what has begun, and of all.
+    begun: f64,
+    all: f64,
+}
+
+impl Watch for Progress<'_> {
+    fn begin(&mut self, name: &str, n: u32) {
+        let Self { start, begun, all, .. } = *self;
+        self.notes.display.step(begun / all, start.elapsed(), &format!("{name} of {n}"));
+        self.begun += cost(n);
+    }
+
+    fn skipped(&mut self, skipped: &Skipped) {
+        self.notes.warn(skipped.to_string());
+    }
+
+    fn is_stopping(&self) -> bool {
+        signals::is_stopping()
     }
 }
 
@@ -211,8 +283,12 @@ impl Plot {
 
     fn draw(&self, report: &Report) -> Result<(), Failure> {
         const PIXELS_PER_UNIT: f64 = 1.6;
-        let drawing =
-            chart(&report.measured, &report.machine, report.baseline.as_deref(), ThemeName::Light.theme());
+        let drawing = chart(
+            &report.results.measured,
+            &report.machine,
+            report.baseline.as_deref(),
+            ThemeName::Light.theme(),
+        );
         let [width, height] =
             [drawing.width, drawing.height].map(|side| (side * PIXELS_PER_UNIT).round() as u32);
         let bytes = match self.is_svg {
@@ -227,7 +303,7 @@ impl Plot {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
 
@@ -241,31 +317,75 @@ mod tests {
         Line::try_parse_from(format!("primitives {line}").split_whitespace()).unwrap().args
     }
 
-    fn lengths(line: &str, is_cpu: bool, free: Option<u64>) -> Vec<u32> {
+    fn lengths(line: &str, is_cpu: bool) -> Vec<u32> {
         let plan = Plan { args: &args(line), chosen: Vec::new(), baseline: None };
-        plan.lengths(is_cpu, free)
+        plan.lengths(is_cpu)
     }
 
     #[test]
-    fn lengths_are_those_asked_for_or_fit() {
-        assert_eq!(lengths("--size 2^10,7 --size 2^10", false, Some(0)), [7, 1024]);
-        assert_eq!(lengths("", false, None), [2_000_000, 1 << 24, 1 << 27]);
-        assert_eq!(lengths("", false, Some(2 << 30)), [2_000_000, 1 << 24]);
-        assert_eq!(lengths("", true, None), [1 << 20]);
-        let plotted = lengths("--plot a.png", false, None);
+    fn lengths_are_those_asked_for_or_usual() {
+        assert_eq!(lengths("--size 2^10,7 --size 2^10", false), [7, 1024]);
+        assert_eq!(lengths("", false), [2_000_000, 1 << 24, 1 << 27]);
+        assert_eq!(lengths("", true), [1 << 20]);
+        let plotted = lengths("--plot a.png", false);
         assert_eq!((plotted.len(), plotted[0], plotted[17]), (18, 1 << 10, 1 << 27));
-        assert_eq!(lengths("--plot a.png", true, None).last(), Some(&(1 << 20)));
+        assert_eq!(lengths("--plot a.png", true).last(), Some(&(1 << 20)));
+    }
+
+    fn chosen_by(only: &[&str]) -> Result<Vec<&'static str>, String> {
+        chosen(&only.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
-    fn primitives_are_chosen_by_name_or_its_beginning() {
-        let chosen = |only: &[&str]| chosen(&only.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>());
-        assert_eq!(chosen(&[]).unwrap(), names());
-        assert_eq!(chosen(&["scan_look_back", "memcpy"]).unwrap(), ["memcpy", "scan_look_back"]);
-        let reductions = chosen(&["reduce"]).unwrap();
+    fn primitives_are_chosen_by_names_and_their_words() {
+        assert_eq!(chosen_by(&[]).unwrap(), names());
+        assert_eq!(chosen_by(&["scan_look_back", "memcpy"]).unwrap(), ["memcpy", "scan_look_back"]);
+        assert_eq!(chosen_by(&[" Look-Back "]).unwrap(), ["scan_look_back"]);
+        assert_eq!(chosen_by(&["copy"]).unwrap(), ["copy"]);
+        let reductions = chosen_by(&["reduce"]).unwrap();
         assert!(reductions.contains(&"reduce_sum_f32") && reductions.iter().all(|n| n.starts_with("reduce")));
-        let error = chosen(&["reduce", "memcopy"]).unwrap_err();
-        assert_eq!(error, "--only: unknown primitive \"memcopy\"; did you mean \"memcpy\"?");
-        assert!(chosen(&["red"]).is_err() && chosen(&[""]).is_err());
+        let sorts = chosen_by(&["sort"]).unwrap();
+        assert_eq!(sorts.len(), 5);
+        assert!(sorts.contains(&"merge_sort_pairs") && sorts.contains(&"radix_sort_keys"), "{sorts:?}");
+    }
+
+    #[test]
+    fn unknown_primitives_are_likened_to_known_ones() {
+        let hint = |name: &str| chosen_by(&["reduce", name]).unwrap_err();
+        for (name, near) in [
+            ("memcopy", "memcpy"),
+            ("scn", "scan"),
+            ("redix", "radix"),
+            ("radix_srot", "radix_sort"),
+            ("look_bcak", "look_back"),
+            ("mergesort", "merge_sort"),
+            ("scan_lookback", "scan_look_back"),
+        ] {
+            let expected = format!("--only: unknown primitive \"{name}\"; did you mean \"{near}\"?");
+            assert_eq!(hint(name), expected);
+        }
+        assert!(shorter(&names()).count() < 200, "`nearest` looks at no more than 256");
+        for name in ["", "_", "quicksort"] {
+            let expected = "; `torrance bench primitives --help` lists them";
+            assert!(hint(name).ends_with(expected), "{name}");
+        }
+    }
+
+    #[test]
+    fn who_has_no_gpu_for_the_baseline_learns_why() {
+        let absent = || Err("no NVIDIA driver is installed".to_owned());
+        let expected = "--baseline: it runs on GPUs alone, and no NVIDIA driver is installed";
+        assert_eq!(without_gpu(DeviceChoice::Auto, absent()), expected);
+        let expected = "--baseline: it runs on GPUs alone, and --device chooses the CPU";
+        assert_eq!(without_gpu(DeviceChoice::Cpu, Ok(())), expected);
+        assert_eq!(without_gpu(DeviceChoice::Cpu, absent()), expected);
+    }
+
+    #[test]
+    fn the_long_help_lists_all() {
+        let help = Line::command().render_long_help().to_string();
+        for name in names() {
+            assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{name} "))), "{help}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::bench::{Measured, Times};
+use crate::bench::{End, Measured, Results, Skipped, Times};
 
 /// What was measured, and where.
 #[derive(Debug)]
@@ -13,8 +13,7 @@ pub(super) struct Report {
     pub(super) is_cpu: bool,
     /// What the baseline says that it is.
     pub(super) baseline: Option<String>,
-    pub(super) measured: Vec<Measured>,
-    pub(super) interrupted: bool,
+    pub(super) results: Results,
 }
 
 /// What `--json` prints. Fields are added, never renamed.
@@ -27,6 +26,24 @@ pub(super) struct Json<'a> {
     baseline: Option<&'a str>,
     interrupted: bool,
     results: Vec<Row>,
+    skipped: Vec<Left>,
+    /// What ended it.
+    error: Option<String>,
+}
+
+/// What does not fit.
+#[derive(Debug, Serialize)]
+struct Left {
+    /// Null if it is all of that length.
+    primitive: Option<&'static str>,
+    length: u32,
+    reason: String,
+}
+
+impl From<&Skipped> for Left {
+    fn from(skipped: &Skipped) -> Self {
+        Self { primitive: skipped.name, length: skipped.n, reason: skipped.reason.clone() }
+    }
 }
 
 /// A result. Its fields are also the columns of `--csv`.
@@ -79,8 +96,10 @@ impl Report {
             device: &self.machine,
             twins: self.is_cpu,
             baseline: self.baseline.as_deref(),
-            interrupted: self.interrupted,
-            results: self.measured.iter().map(Row::from).collect(),
+            interrupted: self.results.end == End::Stopped,
+            results: self.results.measured.iter().map(Row::from).collect(),
+            skipped: self.results.skipped.iter().map(Left::from).collect(),
+            error: if let End::Failed(error) = &self.results.end { Some(error.to_string()) } else { None },
         }
     }
 
@@ -90,7 +109,7 @@ impl Report {
             "primitive,length,seconds,median_seconds,bytes,gb_per_s,gelements_per_s,copy_gb_per_s,of_copy,\
                         baseline_seconds,baseline_median_seconds,of_baseline\n"
                 .to_owned();
-        for row in self.measured.iter().map(Row::from) {
+        for row in self.results.measured.iter().map(Row::from) {
             let or_empty = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6e}"));
             let Row { primitive, length, seconds, median_seconds, bytes, .. } = row;
             text += &format!(
@@ -116,7 +135,7 @@ impl fmt::Display for Report {
         write!(f, "{:<24}{:>11}{:>12}{:>12}", "primitive", "length", "time", "median")?;
         write!(f, "{:>10}{:>10}{:>9}", "GB/s", "Gelem/s", "of copy")?;
         writeln!(f, "{}", if self.baseline.is_some() { "    baseline      ratio" } else { "" })?;
-        for m in &self.measured {
+        for m in &self.results.measured {
             let Times { least, median } = m.times;
             write!(f, "{:<24}{:>11}{:>12}{:>12}", m.name, m.n, milliseconds(least), milliseconds(median))?;
             let [bandwidth, throughput] = [m.bandwidth(), m.throughput()].map(|x| digits(x * 1e-9));
@@ -126,7 +145,10 @@ impl fmt::Display for Report {
                 _ => writeln!(f)?,
             }
         }
-        if self.interrupted { writeln!(f, "interrupted: there is more to measure") } else { Ok(()) }
+        match self.results.end {
+            End::Stopped => writeln!(f, "interrupted: there is more to measure"),
+            End::Complete | End::Failed(_) => Ok(()),
+        }
     }
 }
 
@@ -143,9 +165,14 @@ fn digits(x: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Error;
     use crate::bench::Family;
 
     fn report() -> Report {
+        ended(End::Complete)
+    }
+
+    fn ended(end: End) -> Report {
         let times = |least| Times { least, median: 1.25 * least };
         let measured = |name, baseline| Measured {
             name,
@@ -156,12 +183,13 @@ mod tests {
             copy: times(4e-6),
             baseline,
         };
+        let measured = vec![measured("one", Some(times(1e-5))), measured("two", None)];
+        let skipped = vec![Skipped { name: None, n: 7, reason: "there is no room".to_owned() }];
         Report {
             machine: "a machine".to_owned(),
             is_cpu: false,
             baseline: Some("another library".to_owned()),
-            measured: vec![measured("one", Some(times(1e-5))), measured("two", None)],
-            interrupted: false,
+            results: Results { measured, skipped, end },
         }
     }
 
@@ -178,7 +206,7 @@ mod tests {
         assert_eq!(lines.len(), 4);
         let ends: Vec<_> = lines[1..3].iter().map(|l| l.chars().count()).collect();
         assert_eq!(ends[0], ends[1], "columns end where their names do:\n{text}");
-        let interrupted = Report { interrupted: true, ..report() }.to_string();
+        let interrupted = ended(End::Stopped).to_string();
         assert!(interrupted.ends_with("\ninterrupted: there is more to measure\n"));
     }
 
@@ -203,6 +231,22 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, columns);
         assert_eq!(json["results"][1]["of_baseline"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn programs_learn_what_is_missing() {
+        let json = |end| serde_json::to_value(ended(end).json()).unwrap();
+        let complete = json(End::Complete);
+        let left = serde_json::json!([{ "primitive": null, "length": 7, "reason": "there is no room" }]);
+        assert_eq!((&complete["skipped"], &complete["error"]), (&left, &serde_json::Value::Null));
+        let error = Error { doing: "waiting".to_owned(), reason: "it is gone".to_owned() };
+        let failed = json(End::Failed(error));
+        assert_eq!(
+            (&failed["error"], &failed["interrupted"]),
+            (&"waiting: it is gone".into(), &false.into())
+        );
+        assert_eq!(failed["results"], complete["results"]);
+        assert_eq!(json(End::Stopped)["interrupted"], true);
     }
 
     #[test]
