@@ -348,13 +348,18 @@ fn info_shows_kernels_from_the_record_where_there_is_no_gpu() {
     let folder = Folder::new();
     let text = folder.run(&["info", "--kernels"]);
     assert_eq!((text.code, text.stderr.as_str()), (Some(0), ""), "{text:?}");
-    assert!(text.stdout.starts_with("sm_90; compiled by ptxas "), "{text:?}");
+    let reason =
+        "no GPU: TORRANCE_LIBCUDA is set to nothing, which hides the NVIDIA driver; this is on record:";
+    assert!(text.stdout.starts_with(&format!("{reason}\n\nsm_90; compiled by ptxas ")), "{text:?}");
+    let usual = json(&folder.run(&["info", "--kernels", "--json"]));
+    assert!(usual["reason"].as_str().is_some_and(|r| r.contains("hides the NVIDIA driver")), "{usual}");
     let info = json(&folder.run(&["info", "--kernels=sm_75", "--json"]));
     let table = &info["tables"][0];
     assert_eq!((&table["device"], &table["threads_per_multiprocessor"]), (&"sm_75".into(), &1024.into()));
     let kernels = table["kernels"].as_array().unwrap();
     let megakernel = kernels.iter().find(|k| k["name"] == "megakernel").unwrap();
     assert_eq!(megakernel["limited_by"], serde_json::json!(["registers"]), "{megakernel}");
+    assert_eq!(info["reason"], Value::Null);
     refused(&folder, &["info", "--kernels=sm_7"], "unknown generation \"sm_7\"; did you mean \"sm_75\"?");
 }
 

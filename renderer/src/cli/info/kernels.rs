@@ -14,11 +14,38 @@ use super::super::failure::Failure;
 use super::super::progress::Display;
 use super::super::summary::{print, print_json};
 use super::super::terminal::count;
-use crate::backend::cuda::{Cuda, Demand, DeviceInfo, KernelInfo, Limit, Multiprocessor, driver};
+use crate::backend::cuda::{Cuda, Demand, DeviceInfo, KernelInfo, Limit, Multiprocessor, driver, unpacked};
 use crate::scene::{hint, quoted};
 
 /// What `cargo ptx --check --bless` recorded of the kernels.
 const RECORD: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/ptx-builder/budgets.toml"));
+/// The kernels of `renderer/examples`, as `cargo ptx` built them.
+const EXAMPLES_PTX: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../device/examples.ptx.gz"));
+/// As the examples launch them.
+const EXAMPLES: &[Launch] = &[
+    example("circles_bin", 256),
+    example("circles_draw", 64),
+    example("heat_naive", 256),
+    example("heat_shared", 256),
+    example("heat_steps", 256),
+    example("matmul_blocked", 256),
+    example("matmul_naive", 256),
+    example("matmul_tiled", 256),
+    example("saxpy", 256),
+    example("saxpy_wide", 256),
+    example("sum_add_on_load", 256),
+    example("sum_interleaved", 256),
+    example("sum_last_warp", 256),
+    example("sum_many", 256),
+    example("sum_sequential", 256),
+    example("sum_shuffle", 256),
+    example("sum_strided", 256),
+];
+
+const fn example(stage: &'static str, block: u32) -> Launch {
+    Launch { stage, block, blocks: 1, shared: 0 }
+}
+
 /// The generation that is shown where there is no GPU and the user names none.
 const USUAL: &str = "sm_90";
 
@@ -29,6 +56,8 @@ const MOST_MISSING: usize = 6;
 #[derive(Debug, Serialize)]
 struct Json {
     version: &'static str,
+    /// Why no GPU was asked, where one would have been.
+    reason: Option<String>,
     tables: Vec<Table>,
 }
 
@@ -68,15 +97,18 @@ struct Row {
 
 /// Shows the kernels on each GPU, or those on record for `generation`.
 pub(super) fn run(generation: &str, quiet: bool, json: bool) -> Result<ExitCode, Failure> {
-    let tables = match (generation, driver::load().and_then(|()| Cuda::devices())) {
-        ("", Ok(devices)) => devices.iter().map(|d| compiled(d, quiet)).collect::<Result<_, _>>()?,
-        ("", Err(_)) => vec![recorded(USUAL)?],
-        (generation, _) => vec![recorded(generation)?],
+    let (tables, reason) = match generation {
+        "" => match driver::load().and_then(|()| Cuda::devices()) {
+            Ok(devices) => (devices.iter().map(|d| compiled(d, quiet)).collect::<Result<_, _>>()?, None),
+            Err(reason) => (vec![recorded(USUAL)?], Some(reason)),
+        },
+        _ => (vec![recorded(generation)?], None),
     };
     if json {
-        print_json(&Json { version: env!("CARGO_PKG_VERSION"), tables })?;
+        print_json(&Json { version: env!("CARGO_PKG_VERSION"), reason, tables })?;
     } else {
-        let shown: Vec<_> = tables.iter().map(Table::to_string).collect();
+        let told = reason.map(|reason| format!("no GPU: {reason}; this is on record:\n"));
+        let shown: Vec<_> = told.into_iter().chain(tables.iter().map(Table::to_string)).collect();
         print(shown.join("\n"))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -84,7 +116,11 @@ pub(super) fn run(generation: &str, quiet: bool, json: bool) -> Result<ExitCode,
 
 /// All kernels, as they are launched.
 fn launches() -> impl Iterator<Item = &'static Launch> {
-    LAUNCHES.iter().chain(primitives::KERNELS)
+    LAUNCHES.iter().chain(primitives::KERNELS).chain(EXAMPLES)
+}
+
+fn is_one_of(launch: &Launch, launches: &[Launch]) -> bool {
+    launches.iter().any(|l| l.stage == launch.stage)
 }
 
 impl Table {
@@ -108,6 +144,8 @@ fn compiled(device: &DeviceInfo, quiet: bool) -> Result<Table, Failure> {
     let mut display = Display::new(quiet);
     display.phase(format!("starting {name}"));
     let mut cuda = Cuda::new(device.index).map_err(|e| failed(&e, &name))?;
+    let examples = Cuda::with_ptx_on_demand(device.index, &unpacked(EXAMPLES_PTX));
+    let mut examples = examples.map_err(|e| failed(&e, &name))?;
     let compiler = match driver::release() {
         Some(release) => format!("the driver {release}"),
         None => format!("the driver for CUDA {}", device.driver),
@@ -117,13 +155,14 @@ fn compiled(device: &DeviceInfo, quiet: bool) -> Result<Table, Failure> {
     let mut table = Table::new(title, compiler, &device.multiprocessor);
     display.begin_steps();
     // A stage takes seconds, a primitive less than a tenth of one.
-    let cost = |launch: &Launch| if LAUNCHES.iter().any(|l| l.stage == launch.stage) { 60.0 } else { 1.0 };
+    let cost = |launch: &Launch| if is_one_of(launch, LAUNCHES) { 60.0 } else { 1.0 };
     let (start, mut done) = (Instant::now(), 0.0);
     let all: f64 = launches().map(cost).sum();
     for launch in launches() {
         display.step(done / all, start.elapsed(), &format!("compiling {}", launch.stage));
         done += cost(launch);
-        let info = cuda.describe(launch).map_err(|e| failed(&e, &name))?;
+        let holder = if is_one_of(launch, EXAMPLES) { &mut examples } else { &mut cuda };
+        let info = holder.describe(launch).map_err(|e| failed(&e, &name))?;
         table.kernels.push(Row::of(launch.stage, &info));
     }
     display.end();
@@ -272,6 +311,27 @@ impl fmt::Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::cuda::{Ptx, primitives_ptx, ptx};
+
+    /// The names of a file's kernels, sorted.
+    fn entries(ptx: &str) -> Vec<String> {
+        let mut names: Vec<_> = Ptx::parse(ptx).unwrap().entries.into_iter().map(|e| e.name).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn names(launches: &[Launch]) -> Vec<&str> {
+        let mut names: Vec<_> = launches.iter().map(|l| l.stage).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn the_kernels_shown_are_those_that_there_are() {
+        assert_eq!(entries(&unpacked(EXAMPLES_PTX)), names(EXAMPLES));
+        assert_eq!(entries(primitives_ptx()), names(primitives::KERNELS));
+        assert_eq!(entries(ptx()), names(LAUNCHES));
+    }
 
     #[test]
     fn kernels_on_record_are_shown_for_every_generation() {
