@@ -15,7 +15,7 @@ use renderer::backend::{Backend, Buffer, Error};
 #[path = "common/mod.rs"]
 mod common;
 #[path = "../../device/kernels/src/examples/matmul.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 use kernel::{MatmulArgs, SQUARE, THREADS, TILE};
 
@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     println!("{m} × {k} times {k} × {n}");
     println!("{:15} {:9.3} ms, {:8.1} GFLOP/s", "CPU", common::ms(took), common::giga(work, took));
     let mut right = common::verdict("CPU, against whole numbers", is_product(options, [&a, &b, &expected]));
-    let Some(mut gpu) = common::gpu() else { return Ok(right) };
+    let Some(mut gpu) = common::gpu()? else { return Ok(right) };
 
     println!("{}", gpu.name());
     let (a, b) = (gpu.upload("A", &a)?, gpu.upload("B", &b)?);

@@ -16,7 +16,7 @@ mod bandwidth;
 #[path = "common/mod.rs"]
 mod common;
 #[path = "../../device/kernels/src/examples/reduction_ladder.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 use kernel::{BLOCK, SumArgs};
 
@@ -114,7 +114,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     println!("{n} numbers");
     println!("CPU, one thread: {:9.3} ms, {:6.1} GB/s", common::ms(took), common::giga(bytes, took));
     let mut right = common::verdict("CPU, against the closed form", expected == closed_form(n));
-    let Some(mut gpu) = common::gpu() else { return Ok(right) };
+    let Some(mut gpu) = common::gpu()? else { return Ok(right) };
 
     let copy = bandwidth::of_copy(&mut gpu, 4 * n as usize)?;
     println!("{}; a copy: {copy:.1} GB/s\n", gpu.name());

@@ -32,7 +32,7 @@ pub(crate) struct Options {
 }
 
 /// Threads of a block.
-const BLOCK: u32 = 256;
+pub(crate) const BLOCK: u32 = 256;
 
 fn main() -> ExitCode {
     common::end(run(&Options::parse()))
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     println!("{n} numbers");
     println!("CPU, one thread: {:9.3} ms, {:6.1} GB/s", common::ms(took), common::giga(bytes, took));
     let right = common::verdict("CPU, against whole numbers", mistake(a, &expected).is_none());
-    let Some(mut gpu) = common::gpu() else { return Ok(right) };
+    let Some(mut gpu) = common::gpu()? else { return Ok(right) };
 
     let copy = bandwidth::of_copy(&mut gpu, 4 * n as usize)?;
     println!("{}; a copy: {copy:.1} GB/s", gpu.name());

@@ -16,7 +16,7 @@ mod bandwidth;
 #[path = "common/mod.rs"]
 mod common;
 #[path = "../../device/kernels/src/examples/stencil.rs"]
-mod kernel;
+pub(crate) mod kernel;
 
 use kernel::{BLOCK, CELLS, HeatArgs, REGION, STEPS, TILE};
 
@@ -101,7 +101,7 @@ pub(crate) fn run(options: &Options) -> Result<bool, Error> {
     );
     let error = error(&expected, &plate(options, steps));
     let mut right = common::verdict(&format!("CPU, off by {error:.1e}"), error <= tolerance(steps));
-    let Some(mut gpu) = common::gpu() else { return Ok(right) };
+    let Some(mut gpu) = common::gpu()? else { return Ok(right) };
 
     let copy = bandwidth::of_copy(&mut gpu, start.len() * 4)?;
     println!("{}; a copy as large: {:.1} Gcells/s", gpu.name(), copy / 8.0);

@@ -20,6 +20,25 @@ examples!(
     stencil = "../examples/stencil.rs"
 );
 
+/// `torrance info` shows kernels as they are launched here.
+#[test]
+fn threads_of_blocks_are_those_that_the_program_shows() {
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_torrance"));
+    let outcome = program.args(["info", "--kernels=sm_90", "--json"]).output().unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&outcome.stdout).unwrap();
+    let kernels = shown["tables"][0]["kernels"].as_array().unwrap();
+    let threads = |prefix: &str| -> Vec<_> {
+        let named = |k: &&serde_json::Value| k["name"].as_str().unwrap().starts_with(prefix);
+        kernels.iter().filter(named).map(|k| k["block"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(threads("circles_bin"), [u64::from(circles::kernel::BIN_BLOCK)]);
+    assert_eq!(threads("circles_draw"), [u64::from(circles::kernel::DRAW_BLOCK)]);
+    assert_eq!(threads("heat_"), [u64::from(stencil::kernel::BLOCK); 3]);
+    assert_eq!(threads("matmul_"), [u64::from(matmul::kernel::THREADS); 3]);
+    assert_eq!(threads("saxpy"), [u64::from(saxpy::BLOCK); 2]);
+    assert_eq!(threads("sum_"), [u64::from(reduction_ladder::kernel::BLOCK); 7]);
+}
+
 /// The value of options, as on the command line.
 fn options<O: Parser>(words: &str) -> O {
     O::try_parse_from(["example"].into_iter().chain(words.split_whitespace())).unwrap()
@@ -49,6 +68,30 @@ fn command_lines_are_consistent_and_have_help() {
 fn exit_codes_tell_what_was_found() {
     let code = |found: Result<bool, &str>| saxpy::common::code(found);
     assert_eq!([Ok(true), Ok(false), Err("no memory")].map(code), [0, 1, 2]);
+}
+
+/// Runs another test of this program, in a process of its own with such a driver. What it says if it fails.
+fn fails_with_driver(test: &str, library: &str) -> Option<String> {
+    let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+    let outcome = again.args(["--exact", test]).env("TORRANCE_LIBCUDA", library).output().unwrap();
+    let said = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    assert!(said.contains("running 1 test"), "{said}");
+    (!outcome.status.success()).then_some(said)
+}
+
+#[test]
+fn a_gpu_that_fails_is_told_from_none() {
+    for test in [
+        "saxpy_is_right_for_any_length",
+        "matmul_is_right_for_any_size",
+        "heat_spreads_as_its_closed_form_says",
+        "sums_are_right_for_any_length",
+        "images::every_scene_is_right_at_any_size",
+    ] {
+        assert_eq!(fails_with_driver(test, ""), None);
+        let failure = fails_with_driver(test, "/nonexistent.so").unwrap();
+        assert!(failure.contains("names /nonexistent.so, which was not found"), "{failure}");
+    }
 }
 
 #[test]
@@ -143,7 +186,7 @@ mod images {
     use super::circles::scenes::{Name, Scene};
     use super::circles::*;
     use super::options;
-    use clap::ValueEnum;
+    use clap::{Parser, ValueEnum};
     use device::primitives::Ptr;
 
     #[test]
@@ -152,6 +195,38 @@ mod images {
         for (width, height) in [(1, 1), (16, 16), (17, 129), (128, 128), (300, 5)] {
             let words = format!("rand10k --width {width} --height {height}");
             assert_eq!(run(&options(&words)), Ok(true), "{words}");
+        }
+    }
+
+    #[test]
+    fn images_are_written_where_that_is_possible() {
+        let folder = tempfile::tempdir().unwrap();
+        let parsed = |file: &str| {
+            let path = folder.path().join(file);
+            Options::try_parse_from([
+                "circles",
+                "--width",
+                "9",
+                "--height",
+                "5",
+                "-o",
+                path.to_str().unwrap(),
+            ])
+        };
+        for (file, reason) in [
+            ("a.bmp", "expected a file .png"),
+            ("a", "expected a file .png"),
+            ("nowhere/a.png", "does not exist; create it first"),
+        ] {
+            let refused = parsed(file).unwrap_err().to_string();
+            assert!(refused.contains(reason), "{refused}");
+        }
+        assert_eq!(run(&parsed("a.PNG").unwrap()), Ok(true));
+        let (image, _) = Scene::new(Name::Rgb, 9, 5).on_cpu(&options("--width 9 --height 5"));
+        let read = image::open(folder.path().join("a.PNG")).unwrap().into_rgb8();
+        assert_eq!(read.dimensions(), (9, 5));
+        for (found, [r, g, b, _]) in read.pixels().zip(image) {
+            assert_eq!(found.0, [r, g, b].map(|c| (c * 255.0).round() as u8));
         }
     }
 

@@ -5,16 +5,19 @@
 //! cargo run --release --example circles -- --all
 //! ```
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 use clap::{Parser, ValueEnum};
 use device::primitives::Ptr;
+use image::codecs::png::PngEncoder;
+use image::{ExtendedColorType, ImageEncoder};
 use rayon::prelude::*;
 use renderer::backend::cuda::Cuda;
 use renderer::backend::{Backend, Buffer, Error};
+use renderer::film::write::Destination;
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -41,9 +44,9 @@ pub(crate) struct Options {
     /// Pixels down
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     pub(crate) height: u32,
-    /// Write the image to a PNG file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    /// Write the image to this file, .png
+    #[arg(short, long, value_name = "FILE", value_parser = png)]
+    pub(crate) output: Option<Destination>,
 }
 
 /// Rows that a core draws at a time.
@@ -143,17 +146,30 @@ pub(crate) fn identical(a: &Image, b: &Image) -> bool {
     bytemuck::cast_slice::<_, u32>(a) == bytemuck::cast_slice::<_, u32>(b)
 }
 
-fn write(path: &PathBuf, options: &Options, image: &Image) -> Result<(), String> {
-    let bytes = image.iter().flat_map(|[r, g, b, _]| [r, g, b].map(|c| (c * 255.0 + 0.5) as u8)).collect();
-    image::RgbImage::from_raw(options.width, options.height, bytes)
-        .ok_or("the image has no such size".to_owned())
-        .and_then(|image| image.save(path).map_err(|error| error.to_string()))
-        .map_err(|error| format!("writing {}: {error}", path.display()))
+/// A PNG file that can be written.
+fn png(path: &str) -> Result<Destination, String> {
+    match Path::new(path).extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("png") => {
+            Destination::check(Path::new(path)).map_err(|error| error.to_string())
+        }
+        _ => Err("expected a file .png".to_owned()),
+    }
+}
+
+fn write(to: &Destination, &Options { width, height, .. }: &Options, image: &Image) -> Result<(), String> {
+    let bytes: Vec<_> =
+        image.iter().flat_map(|[r, g, b, _]| [r, g, b].map(|c| (c * 255.0 + 0.5) as u8)).collect();
+    let mut file = Vec::new();
+    PngEncoder::new(&mut file)
+        .write_image(&bytes, width, height, ExtendedColorType::Rgb8)
+        .map_err(|error| error.to_string())
+        .and_then(|()| to.replace(&file).map_err(|error| error.to_string()))
+        .map_err(|error| format!("writing {}: {error}", to.path.display()))
 }
 
 /// Whether every image was right.
 pub(crate) fn run(options: &Options) -> Result<bool, String> {
-    let mut gpu = common::gpu();
+    let mut gpu = common::gpu().map_err(|error| error.to_string())?;
     if let Some(gpu) = &gpu {
         println!("{}", gpu.name());
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use renderer::backend::Error;
-use renderer::backend::cuda::{Cuda, unpacked};
+use renderer::backend::cuda::{Cuda, driver, unpacked};
 
 /// Explains the exit codes below every `--help`.
 pub(crate) const EXIT_CODES: &str = "\
@@ -17,16 +17,17 @@ Exit codes:
 /// Calls of what is timed; the best one counts.
 const CALLS: u32 = 10;
 
-/// The first GPU, with the kernels of the examples. Tells why there is none.
-pub(crate) fn gpu() -> Option<Cuda> {
-    let ptx = unpacked(include_bytes!("../../../device/examples.ptx.gz"));
-    match Cuda::with_ptx_on_demand(0, &ptx) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            println!("no GPU: {error}");
-            None
-        }
+/// The first GPU, with the kernels of the examples. Says why there is none.
+///
+/// # Errors
+/// There is one, or should be, and it cannot be used.
+pub(crate) fn gpu() -> Result<Option<Cuda>, Error> {
+    if let Some(reason) = driver::absence() {
+        println!("no GPU: {reason}");
+        return Ok(None);
     }
+    let ptx = unpacked(include_bytes!("../../../device/examples.ptx.gz"));
+    Cuda::with_ptx_on_demand(0, &ptx).map(Some)
 }
 
 /// Ends the program.

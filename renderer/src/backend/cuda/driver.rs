@@ -221,13 +221,37 @@ impl fmt::Display for Version {
 /// The oldest CUDA that the program works with: the one whose functions `cust` declares.
 pub const OLDEST: Version = Version::new(sys::CUDA_VERSION);
 
+/// Why there is no CUDA here.
+#[derive(Debug)]
+struct Missing {
+    reason: String,
+    /// Whether something that is there does not work.
+    is_failure: bool,
+}
+
+impl Missing {
+    fn absence(reason: String) -> Self {
+        Self { reason, is_failure: false }
+    }
+
+    fn failure(reason: String) -> Self {
+        Self { reason, is_failure: true }
+    }
+}
+
 /// Finds the driver and starts it, the first time; after that, repeats what it found. From any thread.
 ///
 /// # Errors
 /// Why there is no CUDA here, in words for the user: no driver, one that cannot be loaded or started, one that
 /// is too old, or no device.
 pub fn load() -> Result<(), String> {
-    state().as_ref().map(|_| ()).map_err(Clone::clone)
+    version().map(drop)
+}
+
+/// Why there is no GPU here, if nothing failed: no driver is installed or it is hidden, or it finds no device. Loads the
+/// driver, too.
+pub fn absence() -> Option<&'static str> {
+    state().as_ref().err().filter(|missing| !missing.is_failure).map(|missing| &missing.reason[..])
 }
 
 /// The newest CUDA that the loaded driver supports.
@@ -235,7 +259,7 @@ pub fn load() -> Result<(), String> {
 /// # Errors
 /// As [`load`].
 pub fn version() -> Result<Version, String> {
-    state().clone()
+    state().as_ref().copied().map_err(|missing| missing.reason.clone())
 }
 
 /// The release of the NVIDIA kernel module, e.g. `580.95.05`, where the system tells.
@@ -244,22 +268,23 @@ pub fn release() -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-fn state() -> &'static Result<Version, String> {
-    static STATE: OnceLock<Result<Version, String>> = OnceLock::new();
+fn state() -> &'static Result<Version, Missing> {
+    static STATE: OnceLock<Result<Version, Missing>> = OnceLock::new();
     STATE.get_or_init(|| {
         let library = open(std::env::var_os(LIBRARY_VARIABLE))?;
-        bind(&library)?;
+        bind(&library).map_err(Missing::failure)?;
         // The slots point into the library from here on, so it must never be unloaded.
         std::mem::forget(library);
         start()
     })
 }
 
-fn open(replacement: Option<OsString>) -> Result<Library, String> {
+fn open(replacement: Option<OsString>) -> Result<Library, Missing> {
     let replaced = replacement.is_some();
     let name = replacement.unwrap_or_else(|| LIBRARY.into());
     if name.is_empty() {
-        return Err(format!("{LIBRARY_VARIABLE} is set to nothing, which hides the NVIDIA driver"));
+        let reason = format!("{LIBRARY_VARIABLE} is set to nothing, which hides the NVIDIA driver");
+        return Err(Missing::absence(reason));
     }
     let shown = name.to_string_lossy();
     // SAFETY: the constructors of the library run. It is the NVIDIA driver's, which every CUDA program loads
@@ -271,9 +296,15 @@ fn open(replacement: Option<OsString>) -> Result<Library, String> {
             && text.contains("No such file")
             && !text.contains("needed by");
         match (absent, replaced) {
-            (true, true) => format!("{LIBRARY_VARIABLE} names {shown}, which was not found"),
-            (true, false) => format!("no NVIDIA driver is installed ({shown} was not found)"),
-            (false, _) => format!("the NVIDIA driver's library {shown} cannot be loaded: {text}"),
+            (true, true) => {
+                Missing::failure(format!("{LIBRARY_VARIABLE} names {shown}, which was not found"))
+            }
+            (true, false) => {
+                Missing::absence(format!("no NVIDIA driver is installed ({shown} was not found)"))
+            }
+            (false, _) => {
+                Missing::failure(format!("the NVIDIA driver's library {shown} cannot be loaded: {text}"))
+            }
         }
     })
 }
@@ -300,30 +331,35 @@ fn bind(library: &Library) -> Result<(), String> {
     }
 }
 
-fn start() -> Result<Version, String> {
+fn start() -> Result<Version, Missing> {
     let mut packed: c_int = 0;
     // SAFETY: the pointer is valid; this is the one function that may be called before `cuInit`.
     let code = unsafe { call::cuDriverGetVersion(&raw mut packed) };
     if code != words::SUCCESS {
-        return Err(format!("the NVIDIA driver does not tell its version: {}", words::of(code)));
+        let reason = format!("the NVIDIA driver does not tell its version: {}", words::of(code));
+        return Err(Missing::failure(reason));
     }
     let version = Version::new(u32::try_from(packed).unwrap_or(0));
     if version < OLDEST {
-        return Err(format!(
+        return Err(Missing::failure(format!(
             "the NVIDIA driver is too old: it supports CUDA {version}, torrance needs {OLDEST} or newer"
-        ));
+        )));
     }
     // SAFETY: 0 is the only value that the flags may have.
     let code = unsafe { call::cuInit(0) };
     if code != words::SUCCESS {
-        return Err(words::of_start(code));
+        return Err(not_started(code));
     }
     let mut count: c_int = 0;
     // SAFETY: the pointer is valid and the driver has been started.
     let code = unsafe { call::cuDeviceGetCount(&raw mut count) };
     match (code, count) {
         (words::SUCCESS, 1..) => Ok(version),
-        (words::SUCCESS, _) => Err(words::of_start(words::NO_DEVICE)),
-        _ => Err(words::of_start(code)),
+        (words::SUCCESS, _) => Err(not_started(words::NO_DEVICE)),
+        _ => Err(not_started(code)),
     }
+}
+
+fn not_started(code: Code) -> Missing {
+    Missing { reason: words::of_start(code), is_failure: code != words::NO_DEVICE }
 }
