@@ -20,6 +20,8 @@ pub enum Family {
     Sorts,
     /// What works on images.
     Images,
+    /// Sums of all rectangles of an image.
+    Tables,
 }
 
 impl Family {
@@ -31,6 +33,7 @@ impl Family {
             Self::Selections => "selections",
             Self::Sorts => "sorts",
             Self::Images => "images",
+            Self::Tables => "summed-area tables",
         }
     }
 }

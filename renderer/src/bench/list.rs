@@ -32,7 +32,7 @@ type Made<B> = Result<Box<dyn Prepared<B>>, Unmeasured>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
-    use Family::{Images, Memory, Reductions, Scans, Selections, Sorts};
+    use Family::{Images, Memory, Reductions, Scans, Selections, Sorts, Tables};
     fn new<B: Machine>(
         family: Family,
         (name, does): (&'static str, &'static str),
@@ -110,18 +110,18 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         ),
         new(Sorts, ("merge_sort_pairs", "sort by comparisons, with a value each"), 16.0, merge_sort_pairs),
         new(Images, ("transpose", "swap rows and columns"), 8.0, transpose),
-        new(Images, ("summed_area", "summed-area table of f32"), 8.0, |b, n| {
-            summed_area::<B, Narrow>(b, n, exact)
-        }),
-        new(Images, ("summed_area_f64", "the same, with f64 entries"), 12.0, |b, n| {
-            summed_area::<B, Wide>(b, n, exact)
-        }),
-        new(Images, ("summed_area_u64", "the same, of u64"), 16.0, |b, n| {
-            summed_area::<B, Whole<u64>>(b, n, |n| filled(n, u64::from))
-        }),
-        new(Images, ("box_blur", "means over 17 × 17 pixels, from a table"), 12.0, box_blur),
         new(Images, ("convolution", "weights for 7 × 7 pixels, along x and y"), 8.0, convolution),
         new(Images, ("luminance", "brightness of pixels of 4 f32"), 20.0, luminance),
+        new(Tables, ("summed_area", "summed-area table of f32"), 8.0, |b, n| {
+            summed_area::<B, Narrow>(b, n, exact)
+        }),
+        new(Tables, ("summed_area_f64", "the same, with f64 entries"), 12.0, |b, n| {
+            summed_area::<B, Wide>(b, n, exact)
+        }),
+        new(Tables, ("summed_area_u64", "the same, of u64"), 16.0, |b, n| {
+            summed_area::<B, Whole<u64>>(b, n, |n| filled(n, u64::from))
+        }),
+        new(Tables, ("box_blur", "means over 17 × 17 pixels, from a table"), 12.0, box_blur),
     ]
 }
 
@@ -338,6 +338,7 @@ fn hash(x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::plot::ThemeName;
 
     #[test]
     fn more_pixels_than_luminance_takes_are_too_many() {
@@ -345,6 +346,17 @@ mod tests {
         let refused = luminance(&mut cpu, MOST / 4 + 1).err().unwrap();
         let Unmeasured::TooLarge(reason) = refused else { panic!("{refused:?}") };
         assert_eq!(reason, "they are pixels of 4 numbers, of which it takes 2147483647 at most");
+    }
+
+    #[test]
+    fn curves_of_a_panel_differ_in_colour() {
+        let theme = ThemeName::Light.theme();
+        let all = benchmarks::<Cpu>();
+        for family in all.iter().map(|b| b.family) {
+            let colors: Vec<_> =
+                (0..all.iter().filter(|b| b.family == family).count()).map(|i| theme.series(i)).collect();
+            assert!((1..colors.len()).all(|i| !colors[..i].contains(&colors[i])), "{family:?}");
+        }
     }
 
     #[test]
