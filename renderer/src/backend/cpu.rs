@@ -80,6 +80,10 @@ impl<T> Buffer<T> for CpuBuf<T> {
             Self::Shared(elements) => elements.len(),
         }
     }
+
+    fn is_writable(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
 }
 
 /// Invocations a task: as many as give every thread some tasks to balance the load with, in tiles of 32; but enough
@@ -134,6 +138,11 @@ impl Backend for Cpu {
             CpuBuf::Shared(elements) => data.extend_from_slice(elements),
         }
         Ok(data)
+    }
+
+    /// There is one memory, and nothing is queued: a launch ends before it returns.
+    fn owns<T: Pod + Send + Sync>(&self, _: &CpuBuf<T>) -> bool {
+        true
     }
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {

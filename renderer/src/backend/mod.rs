@@ -22,6 +22,10 @@ pub trait Buffer<T> {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Whether stages may write it. They may not where others hold the memory and read it.
+    fn is_writable(&self) -> bool {
+        true
+    }
 }
 
 /// A machine that runs stages.
@@ -67,6 +71,9 @@ pub trait Backend {
 
     /// Copies a buffer back, after everything launched so far has finished.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
+
+    /// Whether a buffer is in the memory of this back end, which is that of the work that it queues.
+    fn owns<T: Pod + Send + Sync>(&self, buf: &Self::Buf<T>) -> bool;
 
     /// Queues `S::count(&args)` invocations of a stage; may return before they have run.
     ///

@@ -6,7 +6,8 @@ use device::primitives::histogram::{self, Binning, Countable, Digits, Even, Hist
 use device::primitives::radix_sort::Digit;
 use device::primitives::{Kernel, Ptr};
 
-use super::{Length, Primitives, Work, kernels, room};
+use super::call::Call;
+use super::{Length, Primitives, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -63,11 +64,11 @@ impl<B: Countable> Histogram<B> {
         counts: &mut M::Buf<u32>,
         length: Length<'_, M>,
     ) -> Result<(), Error> {
-        const DOING: &str = "counting";
+        let call = Call::new(backend, "counting");
         let work = HistogramWork {
-            input: room::<M, _>(DOING, "input", input, length.most())?,
-            counts: room::<M, _>(DOING, "bins", counts, self.bins)?,
-            length: length.lower(DOING)?,
+            input: call.input("input", input, length.most())?,
+            counts: call.output("bins", counts, self.bins)?,
+            length: call.length(length)?,
             histogram: *self,
         };
         // SAFETY: the buffers have the room; freeing them waits for the work.

@@ -6,22 +6,13 @@ use device::primitives::luminance::{self, LuminanceArgs};
 use device::primitives::transpose::{self, TransposeArgs};
 use device::primitives::{Entry, Quad};
 
+use super::call::Call;
 use super::moves::words;
-use super::{Length, MOST, Primitives, Work, kernels, room};
+use super::{Length, Primitives, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
 pub use device::primitives::convolution::Border;
-
-/// How many numbers an image has.
-pub(super) fn numbers(doing: &str, sizes: [u32; 3]) -> Result<u32, Error> {
-    let product = sizes.into_iter().try_fold(1, u32::checked_mul).filter(|n| *n <= MOST);
-    product.ok_or_else(|| {
-        let [width, height, channels] = sizes;
-        let reason = format!("{width} × {height} pixels of {channels} numbers are more than {MOST} numbers");
-        Error { doing: doing.to_owned(), reason }
-    })
-}
 
 /// Transposes a matrix of elements of 4, 8 or 16 bytes.
 #[derive(Debug, Clone, Copy)]
@@ -36,19 +27,19 @@ impl Transpose {
     /// Queues it: both matrices lie row by row.
     ///
     /// # Errors
-    /// A buffer is too small, there are more than [`MOST`] elements, or what the machine says.
+    /// A buffer is too small, there are more than [`MOST`](super::MOST) elements, or what the machine says.
     pub fn run<B: Primitives, T: Pod + Send + Sync>(
         &self,
         backend: &mut B,
         from: &B::Buf<T>,
         to: &mut B::Buf<T>,
     ) -> Result<(), Error> {
-        const DOING: &str = "transposing";
+        let call = Call::new(backend, "transposing");
         let &Self { width, height } = self;
-        let n = numbers(DOING, [width, height, 1])?;
+        let n = call.numbers([width, height, 1])?;
         let work = TransposeWork(TransposeArgs {
-            from: room::<B, _>(DOING, "input", from, n)?,
-            to: room::<B, _>(DOING, "output", to, n)?,
+            from: call.input("input", from, n)?,
+            to: call.output("output", to, n)?,
             width,
             height,
         });
@@ -103,7 +94,7 @@ where
     /// Queues it, for so many pixels.
     ///
     /// # Errors
-    /// A buffer is too small, there are more than [`MOST`] numbers, or what the machine says.
+    /// A buffer is too small, there are more than [`MOST`](super::MOST) numbers, or what the machine says.
     pub fn run<B: Primitives>(
         &self,
         backend: &mut B,
@@ -111,13 +102,13 @@ where
         luminances: &mut B::Buf<f32>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "computing luminances";
+        let call = Call::new(backend, "computing luminances");
         let most = length.most();
-        let n = numbers(DOING, [most, 1, CHANNELS as u32])?;
+        let n = call.numbers([most, 1, CHANNELS as u32])?;
         let work = LuminanceWork::<CHANNELS>(LuminanceArgs {
-            pixels: room::<B, _>(DOING, "input", pixels, n)?,
-            luminances: room::<B, _>(DOING, "output", luminances, most)?,
-            length: length.lower(DOING)?,
+            pixels: call.input("input", pixels, n)?,
+            luminances: call.output("output", luminances, most)?,
+            length: call.length(length)?,
         });
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
@@ -179,17 +170,16 @@ impl Convolution {
         weights: &B::Buf<f32>,
         convolved: &mut B::Buf<f32>,
     ) -> Result<(), Error> {
-        const DOING: &str = "convolving";
+        let call = Call::new(backend, "convolving");
         let &Self { width, height, channels, radii, border } = self;
         if radii.iter().any(|radius| *radius > MOST_RADIUS) {
-            let reason = format!("a radius of {radii:?} is more than {MOST_RADIUS}");
-            return Err(Error { doing: DOING.to_owned(), reason });
+            return Err(call.error(format!("a radius of {radii:?} is more than {MOST_RADIUS}")));
         }
-        let n = numbers(DOING, [width, height, channels])?;
+        let n = call.numbers([width, height, channels])?;
         let work = ConvolutionWork(ConvolveArgs {
-            image: room::<B, _>(DOING, "input", image, n)?,
-            convolved: room::<B, _>(DOING, "output", convolved, n)?,
-            weights: room::<B, _>(DOING, "list of weights", weights, self.weights())?,
+            image: call.input("input", image, n)?,
+            convolved: call.output("output", convolved, n)?,
+            weights: call.input("list of weights", weights, self.weights())?,
             size: [width, height],
             channels,
             radii,

@@ -8,8 +8,9 @@ use device::primitives::merge_sort::{
 };
 use device::primitives::{Kernel, Ptr};
 
+use super::call::Call;
 use super::temp::Pieces;
-use super::{Length, Primitives, Temp, Work, kernels, room};
+use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -49,8 +50,9 @@ impl<O: MergeSortable<V>, V: Payload> MergeSort<O, V> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        let temp = temp.lower(DOING, self.temp_bytes(length.most()))?;
-        let work = SortWork::<O, V> { from, to, length: length.lower(DOING)?, temp };
+        let call = Call::new(backend, DOING);
+        let temp = call.temp(temp, self.temp_bytes(length.most()))?;
+        let work = SortWork::<O, V> { from, to, length: call.length(length)?, temp };
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
     }
@@ -69,10 +71,11 @@ impl<O: MergeSortable<()>> MergeSort<O> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let values = Ptr::new(NonNull::dangling().as_ptr());
-        let from = Pairs { keys: room::<B, _>(DOING, "input", keys, most)?, values };
-        let to = Pairs { keys: room::<B, _>(DOING, "output", sorted, most)?, values };
+        let from = Pairs { keys: call.input("input", keys, most)?, values };
+        let to = Pairs { keys: call.output("output", sorted, most)?, values };
         self.queue(backend, from, to, length, temp)
     }
 }
@@ -90,14 +93,15 @@ impl<O: MergeSortable<u32>> MergeSort<O, u32> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let from = Pairs {
-            keys: room::<B, _>(DOING, "input of keys", keys, most)?,
-            values: room::<B, _>(DOING, "input of values", values, most)?,
+            keys: call.input("input of keys", keys, most)?,
+            values: call.input("input of values", values, most)?,
         };
         let to = Pairs {
-            keys: room::<B, _>(DOING, "output of keys", sorted_keys, most)?,
-            values: room::<B, _>(DOING, "output of values", sorted_values, most)?,
+            keys: call.output("output of keys", sorted_keys, most)?,
+            values: call.output("output of values", sorted_values, most)?,
         };
         self.queue(backend, from, to, length, temp)
     }

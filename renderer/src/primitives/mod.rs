@@ -21,8 +21,7 @@
 //! # }
 //! ```
 
-use bytemuck::Pod;
-
+mod call;
 mod histogram;
 mod images;
 mod merge_sort;
@@ -58,9 +57,8 @@ pub use temp::Temp;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::Cuda;
-use crate::backend::{Backend, Buffer, Error};
+use crate::backend::{Backend, Error};
 use device::primitives as kernels;
-use device::primitives::Ptr;
 
 /// How many elements there are.
 #[derive(Debug)]
@@ -89,22 +87,6 @@ impl<B: Backend> Length<'_, B> {
     pub fn most(&self) -> u32 {
         match *self {
             Self::Host(most) | Self::Device { most, .. } => most,
-        }
-    }
-
-    /// As the kernels take it.
-    fn lower(&self, doing: &str) -> Result<kernels::Length, Error> {
-        let most = self.most();
-        if most > MOST {
-            let reason = format!("{most} elements are more than {MOST}");
-            return Err(Error { doing: doing.to_owned(), reason });
-        }
-        match self {
-            Self::Host(n) => Ok(kernels::Length::host(*n)),
-            Self::Device { count, .. } => {
-                room::<B, u32>(doing, "number of elements", count, 1)?;
-                Ok(kernels::Length::device(Ptr::new(count.ptr()), most))
-            }
         }
     }
 }
@@ -152,18 +134,4 @@ impl Primitives for Cuda {
         // SAFETY: as the caller promised.
         unsafe { work.on_gpu(self) }
     }
-}
-
-/// The address of a buffer that must have room for `n` elements.
-fn room<B: Backend, T: Pod + Send + Sync>(
-    doing: &str,
-    what: &str,
-    buffer: &B::Buf<T>,
-    n: u32,
-) -> Result<Ptr<T>, Error> {
-    if buffer.len() < n as usize {
-        let reason = format!("the {what} has room for {} of {n} elements", buffer.len());
-        return Err(Error { doing: doing.to_owned(), reason });
-    }
-    Ok(Ptr::new(buffer.ptr()))
 }

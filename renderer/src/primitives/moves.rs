@@ -5,7 +5,8 @@ use device::primitives::gather::{self, IndexedArgs, TILE};
 use device::primitives::moves::{CopyArgs, Copying, FillArgs, Filling, widest};
 use device::primitives::{Entry, Kernel, Ptr, Quad};
 
-use super::{Length, Primitives, Work, kernels, room};
+use super::call::Call;
+use super::{Length, Primitives, Work, kernels};
 use crate::backend::cuda::Cuda;
 use crate::backend::{Buffer, Error};
 
@@ -13,21 +14,6 @@ use crate::backend::{Buffer, Error};
 pub(super) const fn words<T>() -> u32 {
     assert!(matches!(size_of::<T>(), 4 | 8 | 16), "elements have 4, 8 or 16 bytes");
     size_of::<T>() as u32 / 4
-}
-
-/// The address of element `start` of a buffer that must have room for `n` more.
-fn room_from<B: Primitives, T: Pod + Send + Sync>(
-    doing: &str,
-    what: &str,
-    buffer: &B::Buf<T>,
-    start: u32,
-    n: u32,
-) -> Result<Ptr<T>, Error> {
-    if start as usize + n as usize > buffer.len() {
-        let reason = format!("the {what} has {} elements, not {n} from number {start} on", buffer.len());
-        return Err(Error { doing: doing.to_owned(), reason });
-    }
-    Ok(Ptr::new(buffer.ptr()).skip(start))
 }
 
 /// Copies elements of 4, 8 or 16 bytes from one buffer to another.
@@ -51,12 +37,12 @@ impl CopyElements {
         to: &mut B::Buf<T>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "copying elements";
+        let call = Call::new(backend, "copying elements");
         let most = length.most();
         let work = CopyWork::<T> {
-            from: room_from::<B, _>(DOING, "input", from, self.from, most)?,
-            to: room_from::<B, _>(DOING, "output", to, self.to, most)?,
-            length: length.lower(DOING)?,
+            from: call.input_from("input", from, self.from, most)?,
+            to: call.output_from("output", to, self.to, most)?,
+            length: call.length(length)?,
         };
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
@@ -131,9 +117,9 @@ impl<T: Pod + Send + Sync> Fill<T> {
         to: &mut B::Buf<T>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "filling";
-        let to = room_from::<B, _>(DOING, "output", to, self.to, length.most())?;
-        let work = FillWork { to, value: self.value, length: length.lower(DOING)? };
+        let call = Call::new(backend, "filling");
+        let to = call.output_from("output", to, self.to, length.most())?;
+        let work = FillWork { to, value: self.value, length: call.length(length)? };
         // SAFETY: the buffer has the room; freeing it waits for the work.
         unsafe { backend.queue(&work) }
     }
@@ -187,15 +173,9 @@ impl Gather {
         to: &mut B::Buf<T>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "gathering";
-        let most = length.most();
-        let work = GatherWork(IndexedArgs {
-            from: Ptr::new(from.ptr()),
-            to: room::<B, _>(DOING, "output", to, most)?,
-            indices: room::<B, _>(DOING, "list of indices", indices, most)?,
-            bound: bound(DOING, from.len())?,
-            length: length.lower(DOING)?,
-        });
+        let call = Call::new(backend, "gathering");
+        let bound = bound(&call, from.len())?;
+        let work = GatherWork(indexed(&call, (from, bound), indices, (to, length.most()), length, bound)?);
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
     }
@@ -214,25 +194,36 @@ impl Scatter {
         to: &mut B::Buf<T>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "scattering";
-        let most = length.most();
-        let work = ScatterWork(IndexedArgs {
-            from: room::<B, _>(DOING, "input", from, most)?,
-            to: Ptr::new(to.ptr()),
-            indices: room::<B, _>(DOING, "list of indices", indices, most)?,
-            bound: bound(DOING, to.len())?,
-            length: length.lower(DOING)?,
-        });
+        let call = Call::new(backend, "scattering");
+        let bound = bound(&call, to.len())?;
+        let work = ScatterWork(indexed(&call, (from, length.most()), indices, (to, bound), length, bound)?);
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
     }
 }
 
 /// The length of a buffer that indices point into.
-fn bound(doing: &str, len: usize) -> Result<u32, Error> {
-    u32::try_from(len).map_err(|_| Error {
-        doing: doing.to_owned(),
-        reason: format!("indices of 32 bits do not reach all of {len} elements"),
+fn bound<B: Primitives>(call: &Call<'_, B>, len: usize) -> Result<u32, Error> {
+    let reason = |_| call.error(format!("indices of 32 bits do not reach all of {len} elements"));
+    u32::try_from(len).map_err(reason)
+}
+
+/// Arguments of both, for buffers with so many elements: one with those that indices are below, the other with one for
+/// each index.
+fn indexed<B: Primitives, T: Pod + Send + Sync>(
+    call: &Call<'_, B>,
+    (from, n_from): (&B::Buf<T>, u32),
+    indices: &B::Buf<u32>,
+    (to, n_to): (&mut B::Buf<T>, u32),
+    length: Length<'_, B>,
+    bound: u32,
+) -> Result<IndexedArgs<T>, Error> {
+    Ok(IndexedArgs {
+        from: call.input("input", from, n_from)?,
+        to: call.output("output", to, n_to)?,
+        indices: call.input("list of indices", indices, length.most())?,
+        bound,
+        length: call.length(length)?,
     })
 }
 

@@ -9,8 +9,9 @@ use device::primitives::radix_sort::{
 };
 use device::primitives::{Entry, Kernel, Ptr};
 
+use super::call::Call;
 use super::temp::Pieces;
-use super::{Length, Primitives, Temp, Work, kernels, room};
+use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -74,16 +75,17 @@ impl<K: RadixSortable> RadixSort<K> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let bytes = self.temp_bytes(most);
         let work = SortWork::<K, (), K::Keys> {
-            keys: room::<B, _>(DOING, "input", input, most)?,
-            keys_out: room::<B, _>(DOING, "output", output, most)?,
+            keys: call.input("input", input, most)?,
+            keys_out: call.output("output", output, most)?,
             values: Ptr::new(std::ptr::dangling_mut()),
             values_out: Ptr::new(std::ptr::dangling_mut()),
             starts: Ptr::NULL,
-            length: length.lower(DOING)?,
-            temp: temp.lower(DOING, bytes)?,
+            length: call.length(length)?,
+            temp: call.temp(temp, bytes)?,
             bits: self.bits,
             order: self.order,
             pass: PhantomData,
@@ -122,16 +124,17 @@ impl<K: RadixSortable> RadixSort<K> {
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
         const { assert!(matches!(size_of::<V>(), 4 | 8), "values have 4 or 8 bytes") };
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let bytes = self.pairs_temp_bytes::<V>(most);
         let work = SortWork::<K, V, ()> {
-            keys: room::<B, _>(DOING, "input of keys", input.0, most)?,
-            keys_out: room::<B, _>(DOING, "output of keys", output.0, most)?,
-            values: room::<B, _>(DOING, "input of values", input.1, most)?,
-            values_out: room::<B, _>(DOING, "output of values", output.1, most)?,
+            keys: call.input("input of keys", input.0, most)?,
+            keys_out: call.output("output of keys", output.0, most)?,
+            values: call.input("input of values", input.1, most)?,
+            values_out: call.output("output of values", output.1, most)?,
             starts,
-            length: length.lower(DOING)?,
-            temp: temp.lower(DOING, bytes)?,
+            length: call.length(length)?,
+            temp: call.temp(temp, bytes)?,
             bits: self.bits,
             order: self.order,
             pass: PhantomData,
@@ -178,7 +181,8 @@ impl PartitionByKey {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        let starts = room::<B, _>(DOING, "starts", starts, BINS)?;
+        let call = Call::new(backend, DOING);
+        let starts = call.output("starts", starts, BINS)?;
         // SAFETY: there is room; freeing the buffer waits for the work.
         unsafe { Self::sort().queue_pairs(backend, input, output, starts, length, temp) }
     }

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use device::primitives::Ptr;
 use device::primitives::reduce::{self, ReduceArgs, Reducible, Reduction, twin};
 
+use super::call::Call;
 use super::temp::Pieces;
-use super::{Length, Primitives, Temp, Work, kernels, room};
+use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -46,13 +47,13 @@ impl<R: Reducible> Reduce<R> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "reducing";
+        let call = Call::new(backend, "reducing");
         let most = length.most();
         let work = ReduceWork::<R> {
-            input: room::<B, _>(DOING, "input", input, most)?,
-            output: room::<B, _>(DOING, "output", output, 1)?,
-            length: length.lower(DOING)?,
-            temp: temp.lower(DOING, self.temp_bytes(most))?,
+            input: call.input("input", input, most)?,
+            output: call.output("output", output, 1)?,
+            length: call.length(length)?,
+            temp: call.temp(temp, self.temp_bytes(most))?,
         };
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }

@@ -4,8 +4,9 @@ use bytemuck::Pod;
 use device::primitives::Ptr;
 use device::primitives::run_length::{RunLengthArgs, RunLengthable, tile, twin};
 
+use super::call::Call;
 use super::temp::LookBackTemp;
-use super::{Length, Primitives, Temp, Work, room};
+use super::{Length, Primitives, Temp, Work};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -47,15 +48,16 @@ impl RunLength {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
-        let temp = run_length_temp(temp.lower(DOING, self.temp_bytes(most))?, most);
+        let temp = run_length_temp(call.temp(temp, self.temp_bytes(most))?, most);
         let args = RunLengthArgs {
-            input: room::<B, _>(DOING, "input", input, most)?,
-            values: room::<B, _>(DOING, "values", runs.values, most)?,
-            starts: room::<B, _>(DOING, "starts", runs.starts, most)?,
-            lengths: room::<B, _>(DOING, "lengths", runs.lengths, most)?,
-            count: room::<B, _>(DOING, "count", runs.count, 1)?,
-            length: length.lower(DOING)?,
+            input: call.input("input", input, most)?,
+            values: call.output("values", runs.values, most)?,
+            starts: call.output("starts", runs.starts, most)?,
+            lengths: call.output("lengths", runs.lengths, most)?,
+            count: call.output("count", runs.count, 1)?,
+            length: call.length(length)?,
             tiles: temp.tiles,
             ticket: temp.ticket,
         };

@@ -8,9 +8,9 @@ use device::primitives::sat::{
 };
 use device::primitives::{Entry, Kernel, Ptr, WARP};
 
-use super::images::numbers;
+use super::call::Call;
 use super::temp::Pieces;
-use super::{Primitives, Temp, Work, room};
+use super::{Primitives, Temp, Work};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -69,16 +69,15 @@ impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
         table: &mut B::Buf<T::Entry>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "computing a summed-area table";
-        let n = numbers(DOING, [self.width, self.height, CHANNELS])?;
-        let image = room::<B, _>(DOING, "image", image, n)?;
-        let table = room::<B, _>(DOING, "table", table, self.first.saturating_add(n))?;
-        let table = Ptr::new(table.at(self.first));
+        let call = Call::new(backend, "computing a summed-area table");
+        let n = call.numbers([self.width, self.height, CHANNELS])?;
+        let image = call.input("image", image, n)?;
+        let table = call.output_from("table", table, self.first, n)?;
         if n == 0 {
             return Ok(());
         }
         let size = self.size();
-        let SatTemp { rows, columns, .. } = SatTemp::new(temp.lower(DOING, self.temp_bytes())?, size);
+        let SatTemp { rows, columns, .. } = SatTemp::new(call.temp(temp, self.temp_bytes())?, size);
         let work = SatWork::<T, CHANNELS>(IntegrateArgs { image, table, size, rows, columns });
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
@@ -159,12 +158,12 @@ where
         table: &B::Buf<f64>,
         blurred: &mut B::Buf<f32>,
     ) -> Result<(), Error> {
-        const DOING: &str = "blurring";
+        let call = Call::new(backend, "blurring");
         let &Self { width, height, radii } = self;
-        let n = numbers(DOING, [width, height, CHANNELS])?;
+        let n = call.numbers([width, height, CHANNELS])?;
         let work = BlurWork(BoxBlurArgs {
-            table: room::<B, _>(DOING, "table", table, n)?,
-            blurred: room::<B, _>(DOING, "output", blurred, n)?,
+            table: call.input("table", table, n)?,
+            blurred: call.output("output", blurred, n)?,
             size: Size::<CHANNELS> { width: width * CHANNELS, height },
             // Beyond the image there is nothing, however far.
             radii: [radii[0].min(width), radii[1].min(height)],

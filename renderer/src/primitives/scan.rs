@@ -8,8 +8,9 @@ use device::primitives::scan::{
 };
 use device::primitives::{Kernel, Ptr};
 
+use super::call::Call;
 use super::temp::{LookBackTemp, Pieces};
-use super::{Length, Primitives, Temp, Work, kernels, room};
+use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -93,13 +94,13 @@ impl<O: Scannable> Scan<O> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        const DOING: &str = "scanning";
+        let call = Call::new(backend, "scanning");
         let most = length.most();
         let work = ScanWork::<O> {
-            input: room::<B, _>(DOING, "input", input, most)?,
-            output: room::<B, _>(DOING, "output", output, most)?,
-            length: length.lower(DOING)?,
-            temp: temp.lower(DOING, self.temp_bytes(most))?,
+            input: call.input("input", input, most)?,
+            output: call.output("output", output, most)?,
+            length: call.length(length)?,
+            temp: call.temp(temp, self.temp_bytes(most))?,
             scan: *self,
         };
         // SAFETY: the buffers have the room; freeing them waits for the work.

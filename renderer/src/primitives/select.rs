@@ -6,8 +6,9 @@ use bytemuck::Pod;
 use device::primitives::select::{Flagged, If, Indices, Predicate, SelectArgs, Selectable, tile, twin};
 use device::primitives::{Ptr, Quad};
 
+use super::call::Call;
 use super::temp::LookBackTemp;
-use super::{Length, Primitives, Temp, Work, kernels, room};
+use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -51,11 +52,12 @@ impl Select {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
-        let flags = room::<B, _>(DOING, "flags", flags, most)?;
-        let input = room::<B, _>(DOING, "input", input, most)?;
-        let output = room::<B, _>(DOING, "output", output, most)?;
-        let end = self.end(count, length, temp)?;
+        let flags = call.input("flags", flags, most)?;
+        let input = call.input("input", input, most)?;
+        let output = call.output("output", output, most)?;
+        let end = self.end(&call, count, length, temp)?;
         match size_of::<T>() {
             4 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u32>(flags))),
             8 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u64>(flags))),
@@ -80,10 +82,11 @@ impl Select {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
-        let flags = room::<B, _>(DOING, "flags", flags, most)?;
-        let output = room::<B, _>(DOING, "output", output, most)?;
-        let end = self.end(count, length, temp)?;
+        let flags = call.input("flags", flags, most)?;
+        let output = call.output("output", output, most)?;
+        let end = self.end(&call, count, length, temp)?;
         self.queue(backend, end.with(Ptr::NULL, output, Indices { flags }))
     }
 
@@ -106,25 +109,27 @@ impl Select {
         P::Item: Pod,
         If<P>: Selectable<Item = P::Item>,
     {
+        let call = Call::new(backend, DOING);
         let most = length.most();
-        let input = room::<B, _>(DOING, "input", input, most)?;
-        let output = room::<B, _>(DOING, "output", output, most)?;
-        let end = self.end(count, length, temp)?;
+        let input = call.input("input", input, most)?;
+        let output = call.output("output", output, most)?;
+        let end = self.end(&call, count, length, temp)?;
         self.queue(backend, end.with(input, output, If(predicate)))
     }
 
     /// Where the count goes, and what else does not depend on the elements.
     fn end<B: Primitives>(
         &self,
+        call: &Call<'_, B>,
         count: &mut B::Buf<u32>,
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<End, Error> {
         let most = length.most();
         Ok(End {
-            count: room::<B, _>(DOING, "count", count, 1)?,
-            length: length.lower(DOING)?,
-            temp: select_temp(temp.lower(DOING, self.temp_bytes(most))?, most),
+            count: call.output("count", count, 1)?,
+            length: call.length(length)?,
+            temp: select_temp(call.temp(temp, self.temp_bytes(most))?, most),
         })
     }
 

@@ -4,7 +4,8 @@ use bytemuck::Pod;
 use device::primitives::split_sort::{NetworkArgs, SplitsArgs, Splittable, TILE, steps, twin};
 use device::primitives::{Kernel, Ptr};
 
-use super::{Length, Primitives, Work, room};
+use super::call::Call;
+use super::{Length, Primitives, Work};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
@@ -28,14 +29,15 @@ impl SplitSort {
         output: &mut B::Buf<u32>,
         length: Length<'_, B>,
     ) -> Result<(), Error> {
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let nothing = Ptr::new(std::ptr::dangling_mut());
         let work = SplitSortWork::<()>(SplitsArgs {
-            keys: room::<B, _>(DOING, "input", input, most)?,
-            keys_out: room::<B, _>(DOING, "output", output, most)?,
+            keys: call.input("input", input, most)?,
+            keys_out: call.output("output", output, most)?,
             values: nothing,
             values_out: nothing,
-            length: length.lower(DOING)?,
+            length: call.length(length)?,
         });
         // SAFETY: the buffers have the room; freeing them waits for the work.
         unsafe { backend.queue(&work) }
@@ -53,13 +55,14 @@ impl SplitSort {
         length: Length<'_, B>,
     ) -> Result<(), Error> {
         const { assert!(size_of::<V>() == 4, "values have 4 bytes") };
+        let call = Call::new(backend, DOING);
         let most = length.most();
         let work = SplitSortWork::<u32>(SplitsArgs {
-            keys: room::<B, _>(DOING, "input of keys", input.0, most)?,
-            keys_out: room::<B, _>(DOING, "output of keys", output.0, most)?,
-            values: room::<B, _>(DOING, "input of values", input.1, most)?.cast(),
-            values_out: room::<B, _>(DOING, "output of values", output.1, most)?.cast(),
-            length: length.lower(DOING)?,
+            keys: call.input("input of keys", input.0, most)?,
+            keys_out: call.output("output of keys", output.0, most)?,
+            values: call.input("input of values", input.1, most)?.cast(),
+            values_out: call.output("output of values", output.1, most)?.cast(),
+            length: call.length(length)?,
         });
         // SAFETY: the buffers have the room; freeing them waits for the work. Kernels only move values.
         unsafe { backend.queue(&work) }

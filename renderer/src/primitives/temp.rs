@@ -38,13 +38,9 @@ impl<B: Backend> Temp<B> {
         Ok(())
     }
 
-    /// Its address, if there are `bytes` bytes.
-    pub(super) fn lower(&mut self, doing: &str, bytes: usize) -> Result<Ptr<u8>, Error> {
-        if self.bytes() < bytes {
-            let reason = format!("there are {} of {bytes} bytes of temporary memory", self.bytes());
-            return Err(Error { doing: doing.to_owned(), reason });
-        }
-        Ok(Ptr::new(self.words.ptr().cast()))
+    /// The buffer that it is.
+    pub(super) fn words(&mut self) -> &mut B::Buf<u64> {
+        &mut self.words
     }
 }
 

@@ -342,7 +342,7 @@ impl Cuda {
     ) -> Result<(), Error> {
         let doing = || format!("copying {} to {}", from.shown(), to.shown());
         self.enter_then(doing)?;
-        if from.bytes() != to.bytes() || !from.is_on(&self.gpu) || !to.is_on(&self.gpu) {
+        if from.bytes() != to.bytes() || !self.owns(from) || !self.owns(to) {
             return Err(Error {
                 doing: doing(),
                 reason: "they differ in size or in where they are".to_owned(),
@@ -479,7 +479,7 @@ impl Backend for Cuda {
     fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {
         let doing = || format!("downloading {}", buffer.shown());
         self.enter_then(doing)?;
-        if !buffer.is_on(&self.gpu) {
+        if !self.owns(buffer) {
             return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
         }
         self.finish()?;
@@ -502,6 +502,11 @@ impl Backend for Cuda {
             finished?;
         }
         Ok(data)
+    }
+
+    /// Two back ends of one GPU share its memory, but neither waits for what the other has queued.
+    fn owns<T: Pod + Send + Sync>(&self, buf: &CudaBuffer<T>) -> bool {
+        buf.is_on(&self.gpu)
     }
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
