@@ -47,11 +47,13 @@ pub struct Even {
 
 impl Even {
     /// So many bins from `low` up to, but without, `high`. There are none unless both are finite, `low` is less than
-    /// `high`, they are no further apart than the largest number, and bins are at least 2⁻¹⁰⁰ wide.
+    /// `high`, they are no further apart than the largest number, and bins are from 2⁻¹⁰⁰ to 2¹²⁶ wide.
     pub fn new(low: f32, high: f32, bins: u32) -> Option<Self> {
         let [low, high] = [low, high].map(flushed);
         let scale = bins as f32 / (high - low);
-        let is_valid = bins > 0 && low < high && scale > 0.0 && scale <= f32::from_bits((127 + 100) << 23);
+        // Subnormal scales are zero to a GPU.
+        let has_bins = scale >= f32::MIN_POSITIVE && scale <= f32::from_bits((127 + 100) << 23);
+        let is_valid = bins > 0 && low < high && has_bins;
         is_valid.then(|| Self { low, high, scale, last: bins - 1 })
     }
 }
@@ -216,5 +218,49 @@ mod gpu {
                 begin += thread::grid_dim_x() * Histogram::<B>::TILE;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 to the power of `exponent`.
+    fn power(exponent: i32) -> f32 {
+        f32::from_bits((127 + exponent).cast_unsigned() << 23)
+    }
+
+    #[test]
+    fn bins_are_as_wide_as_both_machines_can_count() {
+        for (low, high, bins, is_valid) in [
+            (0.0, 1.0, 10, true),
+            (-1.0, 1.0, 1, true),
+            (0.0, 1.0, 0, false),
+            (1.0, 1.0, 1, false),
+            (1.0, 0.0, 1, false),
+            (f32::NAN, 1.0, 1, false),
+            (0.0, f32::INFINITY, 1, false),
+            (-f32::MAX, f32::MAX, 4, false),
+            // 2⁻¹⁰⁰ wide and narrower; 2¹²⁶ wide and wider, of which a GPU would put everything into the first bin.
+            (0.0, power(-100), 1, true),
+            (0.0, power(-100), 2, false),
+            (0.0, power(126), 1, true),
+            (0.0, power(127), 2, true),
+            (0.0, power(127), 1, false),
+            (0.0, f32::MAX, 4, true),
+            (0.0, f32::MAX, 3, false),
+            (0.0, f32::from_bits(1), 1, false),
+        ] {
+            assert_eq!(Even::new(low, high, bins).is_some(), is_valid, "{bins} from {low:e} to {high:e}");
+        }
+    }
+
+    #[test]
+    fn wide_bins_are_told_apart() {
+        let even = Even::new(0.0, f32::MAX, 4).unwrap();
+        for (share, bin) in [(0.0, 0), (0.1, 0), (0.3, 1), (0.6, 2), (0.9, 3)] {
+            assert_eq!(even.bin(share * f32::MAX), bin, "{share}");
+        }
+        assert_eq!(even.bin(f32::MAX), u32::MAX, "the end is not in the range");
     }
 }

@@ -40,7 +40,8 @@ impl Histogram<Even> {
     /// So many bins of equal width. What is outside `range`, and its end, are not counted, nor are NaNs.
     ///
     /// # Panics
-    /// There are no bins, the range is empty or not finite, or bins are narrower than 2⁻¹⁰⁰.
+    /// There are no bins, the range is empty or not finite, or bins are narrower than 2⁻¹⁰⁰ or wider than
+    /// 2¹²⁶.
     pub fn even(range: Range<f32>, bins: u32) -> Self {
         let binning = Even::new(range.start, range.end, bins);
         Self { binning: binning.unwrap_or_else(|| panic!("no {bins} bins are even in {range:?}")), bins }
