@@ -18,18 +18,20 @@ pub enum Border {
 }
 
 impl Border {
-    /// Which of `n` pixels in a row is at `i`. There is one pixel at least.
+    /// Which of `n` pixels in a row is at `i − radius`. There are from one to 2³¹ − 1 of them.
     #[inline(always)]
-    pub fn pixel(self, i: i32, n: u32) -> Option<u32> {
-        let end = n.cast_signed();
+    pub fn pixel(self, i: u32, radius: u32, n: u32) -> Option<u32> {
         match self {
-            Self::Clamp => Some(i.min(end - 1).max(0).cast_unsigned()),
-            Self::Zero => (0 <= i && i < end).then_some(i.cast_unsigned()),
+            Self::Clamp => Some(i.saturating_sub(radius).min(n - 1)),
+            // What is before the image wraps, to beyond it.
+            Self::Zero => Some(i.wrapping_sub(radius)).filter(|i| *i < n),
             Self::Mirror => {
                 // The image forwards and backwards, again and again.
-                let period = n.saturating_mul(2).max(1);
-                let i =
-                    if i < 0 { period - 1 - !i.cast_unsigned() % period } else { i.cast_unsigned() % period };
+                let period = (2 * n).max(1);
+                let i = match i.checked_sub(radius) {
+                    Some(i) => i % period,
+                    None => period - 1 - (radius - i - 1) % period,
+                };
                 Some(if i < n { i } else { period - 1 - i })
             }
         }
@@ -99,15 +101,14 @@ impl Kernel for Convolve {
 pub fn twin(args: &ConvolveArgs, image: &[f32], weights: &[f32], convolved: &mut [f32]) {
     let ([width, height], channels) = (args.size, args.channels);
     let (along_x, along_y) = weights.split_at(2 * args.radii[0] as usize + 1);
-    let around = |at: u32, radius: u32, tap: usize| (at + tap as u32).cast_signed() - radius.cast_signed();
     for i in 0..width * height * channels {
         let [x, y, channel] = [i / channels % width, i / channels / width, i % channels];
         let mut sum = 0.0;
         for (v, weight_y) in along_y.iter().enumerate() {
-            let Some(row) = args.border.pixel(around(y, args.radii[1], v), height) else { continue };
+            let Some(row) = args.border.pixel(y + v as u32, args.radii[1], height) else { continue };
             let mut of_row = 0.0;
             for (u, weight_x) in along_x.iter().enumerate() {
-                if let Some(column) = args.border.pixel(around(x, args.radii[0], u), width) {
+                if let Some(column) = args.border.pixel(x + u as u32, args.radii[0], width) {
                     of_row += weight_x * image[((row * width + column) * channels + channel) as usize];
                 }
             }
@@ -152,10 +153,10 @@ mod gpu {
             }
             let mut v = warp_id();
             while v < rows {
-                let y = args.border.pixel((top + v).cast_signed() - radius_y.cast_signed(), height);
+                let y = args.border.pixel(top + v, radius_y, height);
                 let mut u = warp::lane_id();
                 while u < columns {
-                    let x = args.border.pixel((left + u).cast_signed() - radius_x.cast_signed(), width);
+                    let x = args.border.pixel(left + u, radius_x, width);
                     let value = match (x, y) {
                         (Some(x), Some(y)) => args.image.load_constant((y * width + x) * channels + channel),
                         _ => 0.0,
@@ -210,5 +211,38 @@ mod gpu {
             tap += 1;
         }
         sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Straight from the definition.
+    fn right(border: Border, i: i64, n: i64) -> Option<i64> {
+        match border {
+            Border::Clamp => Some(i.clamp(0, n - 1)),
+            Border::Zero => (0..n).contains(&i).then_some(i),
+            Border::Mirror => {
+                let i = i.rem_euclid(2 * n);
+                Some(if i < n { i } else { 2 * n - 1 - i })
+            }
+        }
+    }
+
+    #[test]
+    fn borders_of_the_smallest_and_the_largest_images() {
+        for border in [Border::Clamp, Border::Zero, Border::Mirror] {
+            for n in [1, 2, 3, 15, 16, 17, 100, i32::MAX as u32 - 1, i32::MAX as u32] {
+                for radius in 0..=MOST_RADIUS {
+                    // A tile may end beyond the image, and reads a radius further.
+                    for i in (0..40).chain(n.saturating_sub(40)..n + ACROSS + 2 * MOST_RADIUS) {
+                        let at = i64::from(i) - i64::from(radius);
+                        let pixel = border.pixel(i, radius, n).map(i64::from);
+                        assert_eq!(pixel, right(border, at, i64::from(n)), "{border:?}, {at} of {n}");
+                    }
+                }
+            }
+        }
     }
 }

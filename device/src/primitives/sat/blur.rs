@@ -17,7 +17,7 @@ pub struct BoxBlurArgs<const CHANNELS: u32> {
     pub blurred: Ptr<f32>,
     /// Of both.
     pub size: Size<CHANNELS>,
-    /// Pixels that count on either side, along x and y, beside that in the middle: at most 2³⁰.
+    /// Pixels that count on either side, along x and y, beside that in the middle: less than 2³¹.
     pub radii: [u32; 2],
 }
 
