@@ -1,11 +1,13 @@
 //! Sums, means and extremes of everything.
 //!
-//! The order in which elements are combined depends on their number alone, not on the machine nor on chance: a sum of
-//! `f32` is the same bits on every GPU, and in the twin. Most of it is a tree: a number is in fewer than 40 + n / 2²⁰
-//! additions, where in a row it would be in n.
+//! The order in which elements are combined depends on their number alone, not on the machine nor on chance: a sum or a
+//! mean of `f32` is the same bits on every GPU, and in the twin, as long as nothing in it is subnormal, which GPUs take for
+//! zero, and no NaN, of which bits differ. Most of it is a tree: a number is in fewer than 40 + n / 2²⁰ additions, where in
+//! a row it would be in n.
 
 use core::marker::PhantomData;
 
+use super::radix_sort::Key;
 use super::{Element, Entry, Kernel, Length, Max, Min, Operator, Ptr, Sum, WARP};
 
 /// What many elements become. It commutes: `combine(a, b)` is `combine(b, a)`.
@@ -75,24 +77,36 @@ impl Reduction for Mean {
 
     #[inline(always)]
     fn finish(sum: f32, n: u32) -> f32 {
-        if n == 0 { f32::NAN } else { sum / n as f32 }
+        if n == 0 { f32::NAN } else { quotient(sum, n as f32) }
     }
+}
+
+/// a / b, correctly rounded: on a GPU, the operator is not.
+#[inline(always)]
+fn quotient(a: f32, b: f32) -> f32 {
+    #[cfg(target_arch = "nvptx64")]
+    let quotient = cuda_std::float::div_rn(a, b);
+    #[cfg(not(target_arch = "nvptx64"))]
+    let quotient = a / b;
+    quotient
 }
 
 /// The index of the largest element, of several equal ones the first; `u32::MAX` of nothing. −0 is less than +0, and a
 /// NaN less than everything.
 pub struct ArgMax<T>(PhantomData<T>);
 
-impl<T: Element + Ranked> Reduction for ArgMax<T> {
+impl<T: Key<Rank = u32>> Reduction for ArgMax<T> {
     type Item = T;
     type Value = u64;
     type Output = u32;
     const IDENTITY: u64 = 0;
 
-    /// The rank of the item, and below it what is larger the sooner the item comes.
+    /// The rank of the item, or the least one for a NaN, and below it what is larger the sooner the item comes.
     #[inline(always)]
     fn of(item: T, i: u32) -> u64 {
-        u64::from(item.rank()) << 32 | u64::from(!i)
+        let is_nan = item.partial_cmp(&item).is_none();
+        let rank = if is_nan { 0 } else { item.to_rank() };
+        u64::from(rank) << 32 | u64::from(!i)
     }
 
     #[inline(always)]
@@ -103,38 +117,6 @@ impl<T: Element + Ranked> Reduction for ArgMax<T> {
     #[inline(always)]
     fn finish(value: u64, _: u32) -> u32 {
         !(value as u32)
-    }
-}
-
-/// Numbers of 32 bits that have an order as whole numbers.
-pub trait Ranked {
-    /// More for what is more.
-    fn rank(self) -> u32;
-}
-
-impl Ranked for u32 {
-    #[inline(always)]
-    fn rank(self) -> u32 {
-        self
-    }
-}
-
-impl Ranked for i32 {
-    #[inline(always)]
-    fn rank(self) -> u32 {
-        self.cast_unsigned() ^ 1 << 31
-    }
-}
-
-impl Ranked for f32 {
-    #[inline(always)]
-    fn rank(self) -> u32 {
-        let bits = self.to_bits();
-        match (self.is_nan(), bits >> 31 == 0) {
-            (true, _) => 0,
-            (_, true) => bits | 1 << 31,
-            (_, false) => !bits,
-        }
     }
 }
 

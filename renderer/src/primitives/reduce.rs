@@ -11,7 +11,8 @@ use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
-/// Reduces everything to one value. The same elements give the same bits, on every machine.
+/// Reduces everything to one value. The same elements give the same bits, on every machine; but GPUs take subnormal numbers
+/// for zero, and the bits of a NaN differ.
 #[derive(Debug)]
 pub struct Reduce<R>(PhantomData<R>);
 

@@ -11,7 +11,7 @@ mod order;
 mod runs;
 mod tiles;
 
-pub use order::{Ascending, Descending, LowHalf, Order, Ordered, Payload};
+pub use order::{Ascending, Descending, LowHalf, Order, Payload};
 pub use runs::{INTERVAL, MergeArgs, MergeRuns, SplitArgs, SplitRuns};
 pub use tiles::{SortTiles, SortTilesArgs};
 

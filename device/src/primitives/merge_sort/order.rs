@@ -6,6 +6,7 @@ use bytemuck::Pod;
 
 #[cfg(target_arch = "nvptx64")]
 use crate::primitives::Ptr;
+use crate::primitives::radix_sort::Key;
 
 /// An order of keys: strict and weak, i.e. `less` is transitive, nothing is less than itself, and keys of which neither is
 /// less than the other are equal to the same keys.
@@ -23,70 +24,23 @@ pub trait Order: Sized + 'static {
     fn less(a: Self::Rank, b: Self::Rank) -> bool;
 }
 
-/// A number with a total order.
-pub trait Ordered: Pod + Send + Sync {
-    /// A whole number with the same order.
-    type Rank: Pod + Ord;
-
-    /// As such.
-    fn rank(self) -> Self::Rank;
-    /// The number again.
-    fn of(rank: Self::Rank) -> Self;
-}
-
-macro_rules! whole {
-    ($($T:ty),*) => { $(
-        impl Ordered for $T {
-            type Rank = $T;
-
-            #[inline(always)]
-            fn rank(self) -> $T {
-                self
-            }
-
-            #[inline(always)]
-            fn of(rank: $T) -> $T {
-                rank
-            }
-        }
-    )* };
-}
-whole!(u32, i32, u64);
-
-/// IEEE 754's total order: −NaN, −∞ … −0, +0 … +∞, +NaN.
-impl Ordered for f32 {
-    type Rank = i32;
-
-    /// The bits: a sign and a magnitude, which falls as the magnitude of a negative number grows.
-    #[inline(always)]
-    fn rank(self) -> i32 {
-        let bits = self.to_bits().cast_signed();
-        bits ^ (bits >> 31 & i32::MAX)
-    }
-
-    #[inline(always)]
-    fn of(rank: i32) -> f32 {
-        f32::from_bits((rank ^ (rank >> 31 & i32::MAX)).cast_unsigned())
-    }
-}
-
 macro_rules! orders {
     ($($(#[$doc:meta])* $name:ident = |$a:ident, $b:ident| $less:expr;)*) => { $(
         $(#[$doc])*
         pub struct $name<T>(PhantomData<T>);
 
-        impl<T: Ordered> Order for $name<T> {
+        impl<T: Key> Order for $name<T> {
             type Key = T;
             type Rank = T::Rank;
 
             #[inline(always)]
             fn rank(key: T) -> T::Rank {
-                key.rank()
+                key.to_rank()
             }
 
             #[inline(always)]
             fn key(rank: T::Rank) -> T {
-                T::of(rank)
+                T::from_rank(rank)
             }
 
             #[inline(always)]

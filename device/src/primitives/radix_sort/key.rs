@@ -115,11 +115,17 @@ impl Key for f32 {
     #[inline(always)]
     fn to_rank(self) -> u32 {
         let bits = self.to_bits();
-        if bits & SIGN == 0 { bits ^ SIGN } else { !bits }
+        bits ^ (spread(bits) | SIGN)
     }
 
     #[inline(always)]
     fn from_rank(rank: u32) -> f32 {
-        f32::from_bits(if rank & SIGN != 0 { rank ^ SIGN } else { !rank })
+        f32::from_bits(rank ^ (spread(!rank) | SIGN))
     }
+}
+
+/// The sign in all bits.
+#[inline(always)]
+fn spread(bits: u32) -> u32 {
+    (bits.cast_signed() >> 31).cast_unsigned()
 }
