@@ -7,10 +7,11 @@
 //! order: a table is the same bits on every GPU.
 //!
 //! # Errors
-//! What tiles add up to is summed in `f64`. Within tiles, tables of `f64` are summed in `f64`, too: an entry is off by at
-//! most (w/128 + h/64 + 100)·2⁻⁵³ times the sum of the magnitudes. Tables of `f32` are summed in `f32` there: an entry is
-//! off by at most 32·2⁻²⁴ times the sum of the magnitudes however large the image is, and most by a rounding or two. The
-//! sum over a rectangle is a difference of entries that may be much larger, and is off by as much as these, however small
+//! What tiles add up to is summed in `f64`. Within tiles, tables of `f64` are summed in `f64`, too: of rows of w numbers and
+//! columns of h, an entry is off by at most (w/128 + h/64 + 100)·2⁻⁵³ times the sum of the magnitudes; in the twin, which
+//! sums in a row, by (w + h)·2⁻⁵³ times. Tables of `f32` are summed in `f32` there: an entry is off by at most 32·2⁻²⁴ times
+//! the sum of the magnitudes however large the image is, and most by a rounding or two, in the twin by one. The sum over a
+//! rectangle is a difference of entries that may be much larger, and is off by as much as these, however small
 //! it is itself: whoever wants small rectangles of large images takes `f64`. Sums of whole numbers wrap, and so do their
 //! differences: a rectangle's is exact as long as it is below 2³² or 2⁶⁴.
 
