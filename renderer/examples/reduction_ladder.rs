@@ -51,7 +51,7 @@ impl Rung {
     /// Blocks that make a sum each of `n` numbers.
     fn blocks(&self, n: u32, gpu: &Cuda) -> u32 {
         let info = gpu.info();
-        let held = info.multiprocessors * (info.threads_per_multiprocessor / BLOCK);
+        let held = info.multiprocessors * (info.multiprocessor.threads / BLOCK);
         match self.per_block {
             Some(numbers) => n.div_ceil(numbers).max(1),
             // The last sum is one block's.

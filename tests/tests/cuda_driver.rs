@@ -155,7 +155,7 @@ fn work() -> Result<String, Error> {
     let mut cuda = Cuda::with_ptx(0, KERNELS)?;
     let info = cuda.info().clone();
     assert!(cuda.name().starts_with("cuda:0 ") && cuda.name().ends_with(&info.name), "{}", cuda.name());
-    let best = (info.multiprocessors * info.threads_per_multiprocessor) as usize;
+    let best = (info.multiprocessors * info.multiprocessor.threads) as usize;
     assert_eq!(cuda.parallelism(), best);
     cuda.fit_kernel("fill", 128)?;
     assert!((1..=best).contains(&cuda.parallelism()), "{}", cuda.parallelism());

@@ -201,7 +201,7 @@ impl Gpu {
             memory_bytes: info.memory,
             free_bytes: None,
             multiprocessors: info.multiprocessors,
-            threads_per_multiprocessor: info.threads_per_multiprocessor,
+            threads_per_multiprocessor: info.multiprocessor.threads,
             l2_bytes: info.l2_cache,
             clock_mhz: info.clock_mhz,
             pci: info.pci,

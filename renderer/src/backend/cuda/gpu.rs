@@ -25,8 +25,6 @@ pub struct DeviceInfo {
     pub memory: u64,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// Threads that one multiprocessor can hold.
-    pub threads_per_multiprocessor: u32,
     /// What one multiprocessor has.
     pub multiprocessor: Multiprocessor,
     /// Bytes of second-level cache.
@@ -84,7 +82,6 @@ impl DeviceInfo {
             capability: (major, minor),
             memory: device.total_memory()? as u64,
             multiprocessors: get(DeviceAttribute::MultiprocessorCount)?,
-            threads_per_multiprocessor: multiprocessor.threads,
             multiprocessor,
             l2_cache: u64::from(get(DeviceAttribute::L2CacheSize)?),
             clock_mhz: get(DeviceAttribute::ClockRate)? / 1000,

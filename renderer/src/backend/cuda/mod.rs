@@ -96,7 +96,7 @@ impl Cuda {
         let module = Module::load(ptx, &gpu.info, compile)
             .map_err(|reason| Error { doing: format!("compiling the kernels for cuda:{index}"), reason })?;
         let queue = Queue::new().map_err(opening)?;
-        let parallelism = (gpu.info.multiprocessors * gpu.info.threads_per_multiprocessor) as usize;
+        let parallelism = (gpu.info.multiprocessors * gpu.info.multiprocessor.threads) as usize;
         Ok(Self { queue, module, primitives: None, gpu, parallelism, lost: None })
     }
 
