@@ -1,5 +1,7 @@
 //! The primitives, on the host and on a GPU if there is one, against the standard library.
 
+#[path = "primitives/calls.rs"]
+mod calls;
 #[path = "primitives/histogram.rs"]
 mod histogram;
 #[path = "primitives/images.rs"]
@@ -14,6 +16,8 @@ mod radix_sort;
 mod reduce;
 #[path = "primitives/run_length.rs"]
 mod run_length;
+#[path = "primitives/sat_error.rs"]
+mod sat_error;
 #[path = "primitives/scan.rs"]
 mod scan;
 #[path = "primitives/select.rs"]

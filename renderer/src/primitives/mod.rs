@@ -2,8 +2,9 @@
 //!
 //! A primitive is a small value that says what is to be done, e.g. `Scan::<Sum<u32>>::exclusive()`. It tells how much
 //! temporary memory it needs for so many elements, and does its work on buffers of any back end: on a GPU by kernels, on a
-//! CPU by their sequential twins. Work is queued: nothing is allocated and nobody waits. Lengths may be numbers in the
-//! machine's memory ([`Length::Device`]), which earlier work left there.
+//! CPU by their sequential twins. Work is queued: nothing is allocated and nobody waits, but that the first call compiles
+//! kernels unless they were prepared ([`Primitives::prepare_primitives`]). Lengths may be numbers in the machine's memory
+//! ([`Length::Device`]), which earlier work left there.
 //!
 //! ```
 //! use renderer::backend::{Backend, cpu::Cpu};
@@ -35,12 +36,14 @@ mod select;
 mod split_sort;
 mod temp;
 
+pub use device::primitives::histogram::{Binning, Countable, Digits, Even};
 pub use device::primitives::merge_sort::{Ascending, Descending, LowHalf, MergeSortable, Order, Payload};
 pub use device::primitives::radix_sort::{Direction, Key, RadixSortable};
 pub use device::primitives::reduce::{ArgMax, Mean, Reducible, Reduction};
 pub use device::primitives::sat::{Narrow, Tabulated, Whole, Wide};
 pub use device::primitives::scan::{Bounds, Scannable};
-pub use device::primitives::select::{Below, Predicate};
+pub use device::primitives::select::{Below, If, Predicate, Selectable};
+pub use device::primitives::split_sort::Splittable;
 pub use device::primitives::{Affine, Element, MOST, Max, Min, Operator, Sum};
 pub use histogram::Histogram;
 pub use images::{Border, Convolution, Luminance, Transpose};
@@ -93,6 +96,14 @@ impl<B: Backend> Length<'_, B> {
 
 /// A back end that runs primitives.
 pub trait Primitives: Backend {
+    /// Makes ready what `calls` call: a GPU's driver compiles the kernels, or finds them in its cache, which otherwise is
+    /// part of the first call of each primitive. Nothing is queued meanwhile, and buffers stay as they are.
+    ///
+    /// # Errors
+    /// Those of `calls`, or what the machine says.
+    fn prepare_primitives(&mut self, calls: impl FnOnce(&mut Self) -> Result<(), Error>)
+    -> Result<(), Error>;
+
     /// Queues the work.
     ///
     /// # Errors
@@ -122,6 +133,11 @@ pub trait Work {
 }
 
 impl Primitives for Cpu {
+    /// There is nothing to do.
+    fn prepare_primitives(&mut self, _: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Error> {
+        Ok(())
+    }
+
     unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error> {
         // SAFETY: as the caller promised; stages have ended when a launch returns.
         unsafe { work.on_cpu() };
@@ -130,6 +146,13 @@ impl Primitives for Cpu {
 }
 
 impl Primitives for Cuda {
+    fn prepare_primitives(
+        &mut self,
+        calls: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.compiling_only(calls)
+    }
+
     unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error> {
         // SAFETY: as the caller promised.
         unsafe { work.on_gpu(self) }

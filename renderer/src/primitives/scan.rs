@@ -77,7 +77,7 @@ impl<O: Scannable> Scan<O> {
         match self.form {
             Form::LookBack => look_back_temp::<O>(start, most).bytes,
             Form::ThreePhase => tiles::<O>(most) as usize * size_of::<O::Value>(),
-            Form::Blelloch => levels::<O>(start, most).1,
+            Form::Blelloch => levels::<O>(Ptr::NULL, start, most).last().map_or(0, |last| last.bytes),
             Form::HillisSteele => most as usize * size_of::<O::Value>(),
         }
     }
@@ -118,23 +118,33 @@ fn look_back_temp<O: Scannable>(start: Ptr<u8>, most: u32) -> LookBackTemp {
 
 /// A level of Blelloch's scan.
 struct Level<T> {
-    /// How many elements it has.
+    /// Which one: 0 is that of the elements.
+    level: u32,
+    /// How many numbers it has.
     n: u32,
-    /// Where the sums of its tiles go.
+    /// Where their scan goes.
+    output: Ptr<T>,
+    /// Where the sums of its tiles go. They are what the next level scans, in their place.
     sums: Ptr<T>,
+    /// Bytes of temporary memory up to the end of these.
+    bytes: usize,
 }
 
-/// The levels of Blelloch's scan, and the bytes of all sums.
-fn levels<O: Scannable>(start: Ptr<u8>, most: u32) -> (Vec<Level<O::Value>>, usize) {
+/// The levels of Blelloch's scan, of which temporary memory is from `start` on.
+fn levels<O: Scannable>(
+    output: Ptr<O::Value>,
+    start: Ptr<u8>,
+    most: u32,
+) -> impl Iterator<Item = Level<O::Value>> {
     let mut pieces = Pieces::new(start);
-    let mut levels = Vec::new();
-    let mut n = most;
-    while n > 0 {
+    let (mut level, mut n, mut output) = (0, most, output);
+    std::iter::from_fn(move || {
         let tiles = n.div_ceil(Blelloch::<O>::TILE);
-        levels.push(Level { n, sums: pieces.take(tiles as usize) });
-        n = if tiles > 1 { tiles } else { 0 };
-    }
-    (levels, pieces.bytes())
+        let sums = pieces.take(tiles as usize);
+        let this = (n > 0).then_some(Level { level, n, output, sums, bytes: pieces.bytes() });
+        (level, n, output) = (level + 1, if tiles > 1 { tiles } else { 0 }, sums);
+        this
+    })
 }
 
 struct ScanWork<O: Scannable> {
@@ -194,20 +204,18 @@ impl<O: Scannable> ScanWork<O> {
 
     unsafe fn blelloch(&self, gpu: &mut Cuda) -> Result<(), Error> {
         let length = self.length;
-        let (levels, _) = levels::<O>(self.temp, length.most());
-        // The sums of a level's tiles are what the next level scans, in their place.
-        let mut level_of = (self.input, self.output, self.scan.bounds);
-        let mut outputs = Vec::with_capacity(levels.len());
-        for (level, &Level { n, sums }) in (0..).zip(&levels) {
-            let (input, output, bounds) = level_of;
+        let levels = || levels::<O>(self.output, self.temp, length.most());
+        for Level { level, n, output, sums, .. } in levels() {
+            let (input, bounds) =
+                if level == 0 { (self.input, self.scan.bounds) } else { (output, Bounds::Exclusive) };
             let args = BlellochArgs { input, output, length, level, sums, bounds };
             // SAFETY: as above.
             unsafe { gpu.launch_primitive::<O::Blelloch>(n.div_ceil(Blelloch::<O>::TILE), args)? };
-            outputs.push(output);
-            level_of = (sums, sums, Bounds::Exclusive);
         }
-        for (level, (&Level { n, sums }, output)) in levels.iter().zip(outputs).enumerate().rev().skip(1) {
-            let args = AddArgs { output, length, level: level as u32, sums };
+        // The last level has one tile, and nothing is before it.
+        let others = levels().count().saturating_sub(1);
+        for Level { level, n, output, sums, .. } in (0..others).rev().filter_map(|k| levels().nth(k)) {
+            let args = AddArgs { output, length, level, sums };
             // SAFETY: as above.
             unsafe { gpu.launch_primitive::<O::Add>(n.div_ceil(<O::Add as Kernel>::BLOCK), args)? };
         }
@@ -216,16 +224,17 @@ impl<O: Scannable> ScanWork<O> {
 
     unsafe fn hillis_steele(&self, gpu: &mut Cuda) -> Result<(), Error> {
         let length = self.length;
-        let shift = (self.scan.bounds == Bounds::Exclusive).then_some(0);
-        // At least one step, which moves everything to the output.
-        let steps = length.most().next_power_of_two().trailing_zeros().max(1);
-        let distances: Vec<_> = shift.into_iter().chain((0..steps).map(|k| 1 << k)).collect();
+        // An exclusive scan moves everything by one place first.
+        let first = u32::from(self.scan.bounds == Bounds::Exclusive);
+        // At least one step more, which moves everything to the output.
+        let steps = first + length.most().next_power_of_two().trailing_zeros().max(1);
         let blocks = length.most().div_ceil(<O::HillisSteele as Kernel>::BLOCK);
         let mut from = self.input;
-        for (step, distance) in (1..).zip(&distances) {
+        for step in 0..steps {
             // To and fro, so that the last step writes the output.
-            let to = if (distances.len() - step) % 2 == 0 { self.output } else { self.temp.cast() };
-            let args = HillisSteeleArgs { from, to, length, distance: *distance };
+            let to = if (steps - step) % 2 == 1 { self.output } else { self.temp.cast() };
+            let distance = if step < first { 0 } else { 1 << (step - first) };
+            let args = HillisSteeleArgs { from, to, length, distance };
             // SAFETY: as above.
             unsafe { gpu.launch_primitive::<O::HillisSteele>(blocks, args)? };
             from = to;

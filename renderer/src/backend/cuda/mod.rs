@@ -50,6 +50,8 @@ pub struct Cuda {
     primitives: Option<Module>,
     gpu: Arc<Held>,
     parallelism: usize,
+    /// Whether kernels are only compiled where they would be launched.
+    is_compiling_only: bool,
     /// The error after which everything in the context fails.
     lost: Option<String>,
 }
@@ -97,7 +99,7 @@ impl Cuda {
             .map_err(|reason| Error { doing: format!("compiling the kernels for cuda:{index}"), reason })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.multiprocessor.threads) as usize;
-        Ok(Self { queue, module, primitives: None, gpu, parallelism, lost: None })
+        Ok(Self { queue, module, primitives: None, gpu, parallelism, is_compiling_only: false, lost: None })
     }
 
     /// Asks the kernels for the layout of their structures, which must be the program's.
@@ -124,7 +126,15 @@ impl Cuda {
     /// How long the driver took to compile the kernels. It caches what it compiled, so the first time on a
     /// machine takes longer than the next.
     pub fn jit_time(&self) -> Duration {
-        self.module.jit_time
+        self.module.jit_time + self.primitives.as_ref().map_or(Duration::ZERO, |module| module.jit_time)
+    }
+
+    /// Runs `work`, of which kernels are compiled, but neither launched nor memory cleared for them.
+    pub(crate) fn compiling_only<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.is_compiling_only, true);
+        let result = work(self);
+        self.is_compiling_only = before;
+        result
     }
 
     /// Bytes of the GPU's memory that are free now, whoever uses the rest.
@@ -303,7 +313,7 @@ impl Cuda {
             );
             return Err(Error { doing: doing(), reason });
         }
-        if grid.0 == 0 {
+        if grid.0 == 0 || self.is_compiling_only {
             return Ok(());
         }
         // SAFETY: by this function's contract.
@@ -320,7 +330,7 @@ impl Cuda {
     /// They are memory of this back end that nothing else uses meanwhile.
     pub unsafe fn clear<T>(&mut self, at: Ptr<T>, bytes: usize) -> Result<(), Error> {
         self.enter("clearing memory")?;
-        if bytes == 0 {
+        if bytes == 0 || self.is_compiling_only {
             return Ok(());
         }
         let address = at.at(0).addr() as u64;
