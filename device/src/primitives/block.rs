@@ -187,35 +187,32 @@ pub(super) unsafe fn scan_warps<O: Operator>(
     }
 }
 
-/// How many bits are set in a tile before each of this thread's quads, and in all, given a bit for each element of them.
-/// The block must synchronise before `totals` is used again.
+/// How many bits are set in a tile before each of this thread's quads, and in all. A thread has a bit for each element, four
+/// for each row, the first ones lowest. The block must synchronise before `totals` is used again.
 ///
 /// # Safety
 /// All threads of the block call this together; `totals` is shared memory for a word a warp, `warps` of them, ≤ 32.
 #[inline(always)]
-pub(super) unsafe fn ranks<const ROWS: usize>(
-    bits: &[u32; ROWS],
-    totals: *mut u32,
-    warps: u32,
-) -> ([u32; ROWS], u32) {
-    const { assert!(ROWS <= 8, "a word has eight bytes") };
-    // A byte a row: of 128 elements in a row of a warp, no count is more than that.
-    let mut counts = 0;
-    for k in 0..ROWS {
-        counts |= u64::from(bits[k].count_ones()) << (8 * k);
-    }
+pub(super) unsafe fn ranks<const ROWS: usize>(bits: u32, totals: *mut u32, warps: u32) -> ([u32; ROWS], u32) {
+    const { assert!(ROWS <= 8 && ROWS % 2 == 0, "a word has eight groups of four bits") };
+    // Bits of each quad, counted where they are: pairs of bits, and then pairs of these.
+    let pairs = bits - (bits >> 1 & 0x5555_5555);
+    let counts = (pairs & 0x3333_3333) + (pairs >> 2 & 0x3333_3333);
+    // A byte a row, first those of even rows: of 128 elements in a row of a warp, no count is more than that.
+    let [even, odd] = [counts & 0x0f0f_0f0f, counts >> 4 & 0x0f0f_0f0f];
+    let byte = |counts: u64, k: usize| (counts >> (8 * (k / 2 + k % 2 * (ROWS / 2)))) as u32 % 256;
     // SAFETY: as the caller promised.
     unsafe {
         let (before, all) = if ROWS <= 4 {
-            let (before, all) = scan_warp::<Sum<u32>>(counts as u32);
+            let (before, all) = scan_warp::<Sum<u32>>(even | odd << (4 * ROWS));
             (u64::from(before), u64::from(all))
         } else {
-            scan_warp::<Sum<u64>>(counts)
+            scan_warp::<Sum<u64>>(u64::from(even) | u64::from(odd) << 32)
         };
         let mut of_warp = 0;
         let in_warp: [u32; ROWS] = array::from_fn(|k| {
-            let before = of_warp + (before >> (8 * k)) as u32 % 256;
-            of_warp += (all >> (8 * k)) as u32 % 256;
+            let before = of_warp + byte(before, k);
+            of_warp += byte(all, k);
             before
         });
         let (before_warp, of_tile) = scan_warps::<Sum<u32>>(of_warp, totals, warps);

@@ -11,7 +11,7 @@
 use cuda_std::{atomic, shared_array, thread, warp};
 
 use super::block::warp_id;
-use super::{Operator, Ptr, WARP};
+use super::{Length, Operator, Ptr, WARP};
 
 /// States of a tile.
 const AGGREGATE: u32 = 1;
@@ -152,6 +152,30 @@ unsafe fn fold_back<O: Operator>(value: O::Value) -> O::Value {
         distance *= 2;
     }
     value
+}
+
+/// The tile of so many elements that this block takes, if there are any left: its number, where it begins, and how many
+/// elements there are in all. If there are none at all, the first block writes to `count` that none were found.
+///
+/// # Safety
+/// As [`take_tile`]; `count` is in global memory.
+#[inline(always)]
+pub(super) unsafe fn take_tile_of(
+    size: u32,
+    length: Length,
+    ticket: Ptr<u32>,
+    count: Ptr<u32>,
+) -> Option<(u32, u32, u32)> {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let n = length.get();
+        let index = take_tile(ticket, shared_array![u32; 1]);
+        let begin = index * size;
+        if n == 0 && index == 0 && thread::thread_idx_x() == 0 {
+            count.store(0, 0);
+        }
+        (begin < n).then_some((index, begin, n))
+    }
 }
 
 /// The number of the tile that this block takes: tiles are taken in their order, so that each tile only waits for tiles

@@ -2,20 +2,12 @@
 
 use core::marker::PhantomData;
 
+use super::select::BLOCK;
+#[cfg(target_arch = "nvptx64")]
+use super::select::rows;
 use super::{Entry, Kernel, Length, Operator, Ptr};
 
-/// Threads of a block.
-const BLOCK: u32 = 256;
-
-/// Rows of a tile: as many as make 128 bytes a thread.
-const fn rows<T>() -> u32 {
-    if size_of::<T>() == 4 { 8 } else { 4 }
-}
-
-/// Elements of a tile.
-pub const fn tile<T>() -> u32 {
-    BLOCK * 4 * rows::<T>()
-}
+pub use super::select::tile;
 
 /// What compares as runs do: by its bits.
 pub trait Bits: Copy + PartialEq + Send + Sync + 'static {}
@@ -111,12 +103,12 @@ mod gpu {
 
     use super::*;
     use crate::primitives::block::{first_of, ranks};
-    use crate::primitives::look_back::{Tiles, take_tile};
+    use crate::primitives::look_back::{Tiles, take_tile_of};
     use crate::primitives::{Quad, WARP};
 
-    /// A bit for each of this thread's elements that starts a run.
+    /// A bit for each of this thread's elements that starts a run, four for each row.
     #[inline(always)]
-    unsafe fn heads<T: Bits, const ROWS: usize>(input: Ptr<T>, begin: u32, n: u32) -> [u32; ROWS] {
+    unsafe fn heads<T: Bits, const ROWS: usize>(input: Ptr<T>, begin: u32, n: u32) -> u32 {
         let first = begin + first_of::<ROWS>();
         // SAFETY: memory is as the caller promised; what is beyond `n` is not touched.
         unsafe {
@@ -130,7 +122,8 @@ mod gpu {
                     })
                 })
             };
-            core::array::from_fn(|k| {
+            let mut heads = 0;
+            for k in 0..ROWS {
                 let i = first + 128 * k as u32;
                 // The element before, which has just been read, or will be by the warp before.
                 let mut before = input.load_constant(if i == 0 {
@@ -140,14 +133,13 @@ mod gpu {
                 } else {
                     n - 1
                 });
-                let mut heads = 0;
                 for j in 0..4 {
                     let starts = i + j as u32 == 0 || quads[k][j] != before;
-                    heads |= u32::from(starts && i + (j as u32) < n) << j;
+                    heads |= u32::from(starts && i + (j as u32) < n) << (4 * k + j);
                     before = quads[k][j];
                 }
-                heads
-            })
+            }
+            heads
         }
     }
 
@@ -157,18 +149,13 @@ mod gpu {
         let starts = shared::dynamic_shared_mem::<u32>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
-            let n = args.length.get();
-            let index = take_tile(args.ticket, shared_array![u32; 1]);
-            let begin = index * tile::<T>();
-            let thread = thread::thread_idx_x();
-            if begin >= n {
-                if n == 0 && index == 0 && thread == 0 {
-                    args.count.store(0, 0);
-                }
+            let &RunLengthArgs { length, ticket, count, .. } = args;
+            let Some((index, begin, n)) = take_tile_of(tile::<T>(), length, ticket, count) else {
                 return;
-            }
+            };
+            let thread = thread::thread_idx_x();
             let heads = heads::<T, ROWS>(args.input, begin, n);
-            let count = compact(&heads, begin, starts, totals);
+            let count = compact::<ROWS>(heads, begin, starts, totals);
             thread::sync_threads();
             let last = if count == 0 { 0 } else { starts.add(count as usize - 1).read() };
             let of_tile = u64::from(count) | u64::from(last) << 32;
@@ -197,20 +184,15 @@ mod gpu {
 
     /// Writes the indices of heads one after the other. Returns how many the tile has.
     #[inline(always)]
-    unsafe fn compact<const ROWS: usize>(
-        heads: &[u32; ROWS],
-        begin: u32,
-        starts: *mut u32,
-        totals: *mut u32,
-    ) -> u32 {
+    unsafe fn compact<const ROWS: usize>(heads: u32, begin: u32, starts: *mut u32, totals: *mut u32) -> u32 {
         // SAFETY: the whole block comes here, and ranks are in the tile.
         unsafe {
-            let (before, of_tile) = ranks(heads, totals, BLOCK / WARP);
+            let (before, of_tile) = ranks::<ROWS>(heads, totals, BLOCK / WARP);
             for k in 0..ROWS {
                 let first = begin + first_of::<ROWS>() + 128 * k as u32;
                 let mut rank = before[k];
                 for j in 0..4 {
-                    if heads[k] >> j & 1 != 0 {
+                    if heads >> (4 * k as u32 + j) & 1 != 0 {
                         starts.add(rank as usize).write(first + j);
                         rank += 1;
                     }

@@ -133,10 +133,10 @@ impl<P: Predicate> Selection for If<P> {
 }
 
 /// Threads of a block.
-const BLOCK: u32 = 256;
+pub(super) const BLOCK: u32 = 256;
 
 /// Rows of a tile: as many as make 128 bytes a thread.
-const fn rows<T>() -> u32 {
+pub(super) const fn rows<T>() -> u32 {
     match size_of::<T>() {
         4 => 8,
         8 => 4,
@@ -177,7 +177,7 @@ pub struct SelectArgs<S: Selection> {
 impl<S: Selection, const REST: bool> Kernel for Select<S, REST> {
     type Args = SelectArgs<S>;
     const BLOCK: u32 = BLOCK;
-    const BLOCKS: u32 = 3;
+    const BLOCKS: u32 = 4;
     const SHARED: u32 = tile::<S::Item>() * size_of::<S::Item>() as u32;
 
     #[cfg(target_arch = "nvptx64")]
@@ -272,18 +272,21 @@ pub unsafe fn twin<S: Selection>(
 
 #[cfg(target_arch = "nvptx64")]
 mod gpu {
+    use core::mem::MaybeUninit;
+
     use cuda_std::{atomic, mem, shared, shared_array, thread, warp};
 
     use super::*;
     use crate::primitives::block::{first_of, ranks};
-    use crate::primitives::look_back::{Tiles, take_tile};
+    use crate::primitives::look_back::{Tiles, take_tile_of};
     use crate::primitives::{Quad, Sum, WARP};
 
     /// A thread's part of a tile.
     struct Part<T, const ROWS: usize> {
-        items: [[T; 4]; ROWS],
-        /// A bit for each element that is wanted.
-        wanted: [u32; ROWS],
+        /// Those that are there.
+        items: [[MaybeUninit<T>; 4]; ROWS],
+        /// A bit for each element that is wanted, four for each row.
+        wanted: u32,
     }
 
     /// Reads a tile that begins at `begin`, of `n` elements.
@@ -294,23 +297,25 @@ mod gpu {
         n: u32,
     ) -> Part<S::Item, ROWS> {
         let first = begin + first_of::<ROWS>();
+        let mut wanted = 0;
         // SAFETY: memory is as the caller promised; what is beyond `n` is not touched.
         unsafe {
             if n - begin >= tile::<S::Item>() {
-                let items = core::array::from_fn(|k| quad::<S>(args.input, first + 128 * k as u32));
-                let wanted =
-                    core::array::from_fn(|k| args.selection.wants_quad(first + 128 * k as u32, &items[k]));
-                return Part { items, wanted };
+                let items: [_; ROWS] =
+                    core::array::from_fn(|k| quad::<S>(args.input, first + 128 * k as u32));
+                for k in 0..ROWS {
+                    wanted |= args.selection.wants_quad(first + 128 * k as u32, &items[k]) << (4 * k);
+                }
+                return Part { items: items.map(|quad| quad.map(MaybeUninit::new)), wanted };
             }
-            let mut wanted = [0; ROWS];
             let items = core::array::from_fn(|k| {
                 let i = first + 128 * k as u32;
                 core::array::from_fn(|j| {
-                    // An element twice where there is none, not wanted the second time.
-                    let at = (i + j as u32).min(n - 1);
-                    let item = one::<S>(args.input, at);
-                    if at == i + j as u32 && args.selection.wants(at, item) {
-                        wanted[k] |= 1 << j;
+                    let i = i + j as u32;
+                    let mut item = MaybeUninit::uninit();
+                    if i < n {
+                        item.write(one::<S>(args.input, i));
+                        wanted |= u32::from(args.selection.wants(i, item.assume_init())) << (4 * k + j);
                     }
                     item
                 })
@@ -338,21 +343,16 @@ mod gpu {
     #[inline(always)]
     pub(super) unsafe fn select<S: Selection, const REST: bool, const ROWS: usize>(args: &SelectArgs<S>) {
         let totals = shared_array![u32; 32];
-        let compacted = shared::dynamic_shared_mem::<S::Item>();
+        let compacted = shared::dynamic_shared_mem::<MaybeUninit<S::Item>>();
         // SAFETY: the whole block comes here; memory is as the caller promised.
         unsafe {
-            let n = args.length.get();
-            let index = take_tile(args.ticket, shared_array![u32; 1]);
-            let begin = index * tile::<S::Item>();
-            let thread = thread::thread_idx_x();
-            if begin >= n {
-                if n == 0 && index == 0 && thread == 0 {
-                    args.count.store(0, 0);
-                }
+            let &SelectArgs { length, ticket, count, .. } = args;
+            let Some((index, begin, n)) = take_tile_of(tile::<S::Item>(), length, ticket, count) else {
                 return;
-            }
+            };
+            let thread = thread::thread_idx_x();
             let part = load::<S, ROWS>(args, begin, n);
-            let (rank, wanted) = ranks(&part.wanted, totals, BLOCK / WARP);
+            let (rank, wanted) = ranks::<ROWS>(part.wanted, totals, BLOCK / WARP);
             let of_tile = if n - begin < tile::<S::Item>() { n - begin } else { tile::<S::Item>() };
 
             for k in 0..ROWS {
@@ -360,7 +360,7 @@ mod gpu {
                 let local = first_of::<ROWS>() + 128 * k as u32;
                 for j in 0..4 {
                     let i = local + j as u32;
-                    if part.wanted[k] >> j & 1 != 0 {
+                    if part.wanted >> (4 * k + j) & 1 != 0 {
                         compacted.add(rank as usize).write(part.items[k][j]);
                         rank += 1;
                     } else if REST && i < of_tile {
@@ -375,13 +375,13 @@ mod gpu {
             }
             let mut i = thread;
             while i < wanted {
-                args.output.store(before + i, compacted.add(i as usize).read());
+                args.output.store(before + i, compacted.add(i as usize).read().assume_init());
                 i += BLOCK;
             }
             if REST {
                 let rest = args.count.load(0) + begin - before;
                 while i < of_tile {
-                    args.output.store(rest + i - wanted, compacted.add(i as usize).read());
+                    args.output.store(rest + i - wanted, compacted.add(i as usize).read().assume_init());
                     i += BLOCK;
                 }
             }
@@ -398,8 +398,7 @@ mod gpu {
                 return;
             }
             let part = load::<S, ROWS>(args, begin, n);
-            let wanted = part.wanted.iter().map(|bits| bits.count_ones()).sum();
-            let of_warp = warp::reduce(wanted, |a: u32, b| a + b);
+            let of_warp = warp::reduce(part.wanted.count_ones(), |a: u32, b| a + b);
             let total = shared_array![u32; 1];
             if thread::thread_idx_x() == 0 {
                 total.write(0);
