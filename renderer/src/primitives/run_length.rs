@@ -66,10 +66,7 @@ impl RunLength {
             match size_of::<T>() {
                 4 => backend.queue(&RunLengthWork(of_bits::<T, u32>(args))),
                 8 => backend.queue(&RunLengthWork(of_bits::<T, u64>(args))),
-                bytes => {
-                    let reason = format!("elements have {bytes} bytes, not 4 or 8");
-                    Err(Error { doing: DOING.to_owned(), reason })
-                }
+                bytes => Err(call.error(format!("elements have {bytes} bytes, not 4 or 8"))),
             }
         }
     }

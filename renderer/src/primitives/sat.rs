@@ -15,13 +15,14 @@ use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
 /// The summed-area table of an image: entry (x, y) is the sum over the columns up to x and the rows up to y. Pixels have
-/// `CHANNELS` numbers side by side, 1 or 4, and so has the table. `T` says of what numbers: [`Narrow`](super::Narrow),
-/// [`Wide`](super::Wide) or [`Whole`](super::Whole).
+/// `CHANNELS` numbers side by side, 1 or, of floats, 4, and so has the table. `T` says of what numbers:
+/// [`Narrow`](super::Narrow), [`Wide`](super::Wide) or [`Whole`](super::Whole).
 ///
 /// Of numbers below zero, too, an entry is off by at most a part of the sum of their magnitudes. With [`Narrow`] entries,
 /// `f32`, that is 32·2⁻²⁴. With [`Wide`] ones, `f64`, and w numbers in each of h rows, it is (w/128 + h/64 + 100)·2⁻⁵³ on a
 /// GPU, and (w + h)·2⁻⁵³ on a CPU, which sums in a row. A sum over a rectangle, being a difference of entries, is off by as
-/// much as they are, however small it is: small rectangles of large images want [`Wide`]. [`Whole`] entries, `u32` or `u64`, wrap: sums over rectangles are exact if they are below 2³² or 2⁶⁴.
+/// much as they are, however small it is: small rectangles of large images want [`Wide`]. [`Whole`] entries, `u32` or
+/// `u64`, wrap: sums over rectangles are exact if they are below 2³² or 2⁶⁴.
 ///
 /// [`Narrow`]: super::Narrow
 /// [`Wide`]: super::Wide

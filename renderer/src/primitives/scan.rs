@@ -14,7 +14,7 @@ use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
 
-/// Combines each element with all before it.
+/// For each element, combines those before it, or those up to and with it.
 #[derive(Debug)]
 pub struct Scan<O> {
     bounds: Bounds,

@@ -62,10 +62,7 @@ impl Select {
             4 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u32>(flags))),
             8 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<u64>(flags))),
             16 => self.queue(backend, end.with(input.cast(), output.cast(), flagged::<Quad<u32>>(flags))),
-            bytes => {
-                let reason = format!("elements have {bytes} bytes, not 4, 8 or 16");
-                Err(Error { doing: DOING.to_owned(), reason })
-            }
+            bytes => Err(call.error(format!("elements have {bytes} bytes, not 4, 8 or 16"))),
         }
     }
 

@@ -24,7 +24,7 @@ pub struct SplitArgs<K> {
     pub splits: Ptr<u32>,
     /// How many keys.
     pub length: Length,
-    /// Two runs have 2^`level` intervals, and one has fewer keys than there are.
+    /// Two runs have 2^`level` intervals, and one has fewer keys than there are at most.
     pub level: u32,
 }
 
@@ -56,7 +56,7 @@ pub struct MergeArgs<K, V> {
     pub splits: Ptr<u32>,
     /// How many elements.
     pub length: Length,
-    /// Two runs have 2^`level` intervals, and one has fewer elements than there are.
+    /// Two runs have 2^`level` intervals, and one has fewer elements than there are at most.
     pub level: u32,
 }
 
