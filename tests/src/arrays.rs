@@ -1,4 +1,26 @@
-//! What tests of primitives share: the lengths and the data that they try, and the machines.
+//! What tests of primitives share: the lengths and the data that they try, dirty memory, and the machines.
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+use renderer::primitives::{Fill, Length, Primitives, Temp};
+
+/// Names the most elements that tests may try, and has them repeat things only a few times: for tools that make kernels a
+/// hundred times slower, as `compute-sanitizer` does.
+const MOST: &str = "TORRANCE_TEST_MOST";
+
+fn most() -> u32 {
+    std::env::var(MOST).map_or(u32::MAX, |most| most.parse().expect("TORRANCE_TEST_MOST is a number"))
+}
+
+/// So many elements, or fewer if tests are to be small.
+pub fn at_most(n: u32) -> u32 {
+    n.min(most())
+}
+
+/// How often tests repeat what has to be the same every time.
+pub fn times() -> u32 {
+    if most() == u32::MAX { 100 } else { 3 }
+}
 
 /// Lengths at which blocks, warps and tiles end or do not. On a GPU also those that fill it.
 pub fn lengths(is_gpu: bool) -> Vec<u32> {
@@ -6,41 +28,95 @@ pub fn lengths(is_gpu: bool) -> Vec<u32> {
     if is_gpu {
         lengths.extend([(1 << 24) + 7, 1 << 27]);
     }
+    lengths.retain(|n| *n <= most());
     lengths
 }
 
-/// As [`lengths`], without the longest: for what takes the host long to check.
+/// As [`lengths`], up to about 2²⁰: for what is tried in many ways.
 pub fn short_lengths(is_gpu: bool) -> Vec<u32> {
     let mut lengths = lengths(is_gpu);
     lengths.retain(|n| *n < 1 << 24);
     lengths
 }
 
+/// As [`short_lengths`], but on the host one of some tiles instead of the longest: for what takes a twin long.
+pub fn quick_lengths(is_gpu: bool) -> Vec<u32> {
+    let mut lengths = short_lengths(is_gpu);
+    if !is_gpu {
+        lengths.retain(|n| *n < 1 << 16);
+        lengths.push(at_most(30_011));
+    }
+    lengths
+}
+
+/// Widths and heights of images: numbers of pixels and sides as [`lengths`] has them, edges of tiles, some far from square.
+pub fn shapes(is_gpu: bool) -> Vec<(u32, u32)> {
+    let mut shapes: Vec<_> = short_lengths(is_gpu).into_iter().flat_map(|n| [(n, 1), (1, n)]).collect();
+    for n in [0, 31, 32, 33, 255, 256, 257] {
+        shapes.extend([(n, 5), (5, n), (n, n + 1)]);
+    }
+    shapes.extend([(63, 65), (64, 64), (65, 63), (127, 48), (128, 49), (129, 95), (640, 360), (3, 20_000)]);
+    shapes.extend([(1023, 3), (3, 1023), (1024, 1024), (1025, 1023)]);
+    if is_gpu {
+        shapes.extend([((1 << 24) + 7, 1), (1, (1 << 24) + 7), (4099, 2051), (1 << 14, 1 << 13)]);
+    }
+    shapes.retain(|(width, height)| width * height <= most());
+    shapes
+}
+
 /// Numbers without an order: a bijection of 64 bits (Steele et al. 2014, SplitMix64), of a counter.
 pub fn random(seed: u64, n: u32) -> Vec<u64> {
-    (0..u64::from(n))
-        .map(|i| {
-            let mut z = seed.wrapping_add((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        })
-        .collect()
+    random_as(seed, n, |x| x)
+}
+
+/// What becomes of such numbers.
+pub fn random_as<T: Send>(seed: u64, n: u32, of: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let number = |i: u32| {
+        let mut z = seed.wrapping_add((u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        of(z ^ (z >> 31))
+    };
+    (0..n).into_par_iter().map(number).collect()
+}
+
+/// Such numbers as fractions between 0 and 1.
+pub fn fractions(seed: u64, n: u32) -> Vec<f32> {
+    random_as(seed, n, |x| (x >> 40) as f32 / (1 << 24) as f32)
 }
 
 /// Numbers that primitives may find difficult, each with its name: random ones, all equal, in order, in the wrong order,
-/// all but one zero, few different ones.
-pub fn difficult(n: u32) -> Vec<(&'static str, Vec<u64>)> {
+/// all but one zero, few different ones. Of very many numbers only random ones.
+pub fn difficult(n: u32) -> impl Iterator<Item = (&'static str, Vec<u64>)> {
     let last = u64::from(n.saturating_sub(1));
-    let of = |f: &dyn Fn(u64) -> u64| (0..u64::from(n)).map(f).collect();
-    vec![
-        ("random", random(1, n)),
-        ("all equal", of(&|_| 0x0123_4567_89ab_cdef)),
-        ("in order", of(&|i| i)),
-        ("reversed", of(&|i| last - i)),
-        ("one flag", of(&|i| u64::from(i == last / 2))),
-        ("few", random(2, n).into_iter().map(|x| x % 3).collect()),
-    ]
+    let kinds: [(_, fn(u64, u64) -> u64); 4] = [
+        ("all equal", |_, _| 0x0123_4567_89ab_cdef),
+        ("in order", |i, _| i),
+        ("reversed", |i, last| last - i),
+        ("one flag", |i, last| u64::from(i == last / 2)),
+    ];
+    let of =
+        move |kind: fn(u64, u64) -> u64| (0..n).into_par_iter().map(|i| kind(u64::from(i), last)).collect();
+    let kinds = kinds.into_iter().map(move |(name, kind)| (name, of(kind)));
+    let few = std::iter::once_with(move || ("few", random_as(2, n, |x| x % 3)));
+    let all = std::iter::once_with(move || ("random", random(1, n))).chain(few).chain(kinds);
+    all.take(if n > 1 << 26 { 1 } else { 6 })
+}
+
+/// Whether they are the same, bit by bit.
+pub fn is_same<T: Pod>(a: &[T], b: &[T]) -> bool {
+    bytemuck::cast_slice::<_, u8>(a) == bytemuck::cast_slice::<_, u8>(b)
+}
+
+/// Temporary memory in which all bits are set: what earlier work has left there must not matter.
+///
+/// # Panics
+/// If there is not enough memory.
+pub fn dirty_temp<B: Primitives>(backend: &mut B, bytes: usize) -> Temp<B> {
+    let n = bytes.div_ceil(8);
+    let mut words = backend.zeroed("temporary memory", n).expect("there is memory");
+    Fill::new(u64::MAX).run(backend, &mut words, Length::Host(n as u32)).expect("filling works");
+    Temp::from_buffer(words)
 }
 
 /// Runs a block for the host, and for the first GPU if there is one: `for_each_backend!(|backend, is_gpu| { … })`.

@@ -16,6 +16,8 @@ mod radix_sort;
 mod reduce;
 #[path = "primitives/run_length.rs"]
 mod run_length;
+#[path = "primitives/sat.rs"]
+mod sat;
 #[path = "primitives/sat_error.rs"]
 mod sat_error;
 #[path = "primitives/scan.rs"]

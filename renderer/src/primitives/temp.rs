@@ -22,6 +22,11 @@ impl<B: Backend> Temp<B> {
         Ok(Self { words: backend.zeroed("temporary memory of primitives", bytes.div_ceil(8))? })
     }
 
+    /// Memory that is there already. What is in it does not matter.
+    pub fn from_buffer(words: B::Buf<u64>) -> Self {
+        Self { words }
+    }
+
     /// How much there is.
     pub fn bytes(&self) -> usize {
         self.words.len() * 8

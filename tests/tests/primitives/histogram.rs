@@ -1,9 +1,10 @@
 //! Histograms, against sorted bins.
 
 use device::primitives::histogram::Countable;
+use rayon::prelude::*;
 use renderer::backend::Backend;
 use renderer::primitives::{Histogram, Length, Primitives};
-use torrance_tests::arrays::{difficult, lengths, random, short_lengths};
+use torrance_tests::arrays::{at_most, difficult, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
 fn counted<B: Primitives, C: Countable>(
@@ -18,24 +19,35 @@ fn counted<B: Primitives, C: Countable>(
     backend.download(&counts).unwrap()
 }
 
-fn expected<T: Copy>(bins: u32, input: &[T], bin: impl Fn(T) -> Option<u32>) -> Vec<u32> {
-    let mut found: Vec<_> = input.iter().filter_map(|x| bin(*x)).collect();
-    found.sort_unstable();
-    let below = |bin| found.partition_point(|x| *x < bin) as u32;
-    (0..bins).map(|bin| below(bin + 1) - below(bin)).collect()
+/// Counts of bins, of parts of the input side by side.
+fn expected<T: Copy + Sync>(bins: u32, input: &[T], bin: impl Fn(T) -> Option<u32> + Sync) -> Vec<u32> {
+    let part = |numbers: &[T]| {
+        let mut counts = vec![0; bins as usize];
+        for bin in numbers.iter().filter_map(|x| bin(*x)) {
+            if let Some(count) = counts.get_mut(bin as usize) {
+                *count += 1;
+            }
+        }
+        counts
+    };
+    let sum = |a: Vec<u32>, b: Vec<u32>| a.into_iter().zip(b).map(|(a, b)| a + b).collect();
+    input.par_chunks(1 << 20).map(part).reduce(|| vec![0; bins as usize], sum)
 }
 
 #[test]
 fn of_every_length() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
-            let input: Vec<_> = random(3, n).into_iter().map(|x| x as u32).collect();
-            let found = counted(&mut backend, Histogram::digits(24..32), &input);
-            let mut expected = [0; 256];
-            for x in input {
-                expected[x.to_be_bytes()[0] as usize] += 1;
+            for (what, input) in difficult(n) {
+                let input: Vec<_> = input.into_par_iter().map(|x| x as u32).collect();
+                let found = counted(&mut backend, Histogram::digits(24..32), &input);
+                assert!(found == expected(256, &input, |x| Some(x >> 24)), "digits, {what}, {n}");
+                let found = counted(&mut backend, Histogram::values(1000), &input);
+                assert!(found == expected(1000, &input, Some), "values, {what}, {n}");
+                let floats: Vec<_> = input.into_par_iter().map(|x| (x >> 8) as f32).collect();
+                let found = counted(&mut backend, Histogram::even(0.0..16_777_216.0, 512), &floats);
+                assert!(found == expected(512, &floats, |x| Some(x as u32 >> 15)), "even, {what}, {n}");
             }
-            assert!(found == expected, "{n}");
         }
     });
 }
@@ -43,12 +55,10 @@ fn of_every_length() {
 #[test]
 fn of_any_number_of_bins() {
     for_each_backend!(|backend, is_gpu| {
-        let large = if is_gpu { (1 << 20) + 1 } else { 30_011 };
-        for n in short_lengths(is_gpu).into_iter().filter(|n| *n < 1 << 20).chain([large]) {
+        for n in quick_lengths(is_gpu) {
             for bins in [0, 1, 2, 256, 1000, 1024, 1025, 4096, 8192, 8193, 100_000] {
                 // Some are outside.
-                let input: Vec<_> =
-                    random(4, n).into_iter().map(|x| (x % (u64::from(bins) + 3)) as u32).collect();
+                let input = random_as(4, n, |x| (x % (u64::from(bins) + 3)) as u32);
                 let found = counted(&mut backend, Histogram::values(bins), &input);
                 assert!(found == expected(bins, &input, Some), "{n} {bins}");
             }
@@ -59,7 +69,7 @@ fn of_any_number_of_bins() {
 #[test]
 fn of_difficult_numbers() {
     for_each_backend!(|backend, _is_gpu| {
-        for (what, input) in difficult(100_003) {
+        for (what, input) in difficult(at_most(100_003)) {
             let input: Vec<_> = input.into_iter().map(|x| x as u32).collect();
             for bits in [0..8, 3..4, 11..27] {
                 let (begin, bins) = (bits.start, 1 << bits.len());
@@ -73,8 +83,8 @@ fn of_difficult_numbers() {
 #[test]
 fn of_floats() {
     for_each_backend!(|backend, _is_gpu| {
-        let mut input: Vec<_> = random(5, 70_001).into_iter().map(|x| f32::from_bits(x as u32)).collect();
-        input.extend(random(6, 70_001).into_iter().map(|x| (x as i32) as f32 / 1e9));
+        let mut input = random_as(5, at_most(70_001), |x| f32::from_bits(x as u32));
+        input.extend(random_as(6, at_most(70_001), |x| (x as i32) as f32 / 1e9));
         input.extend([-0.0, 0.0, f32::NAN, 1e-40, -1e-40, -1.0, 2.0, 2.0_f32.next_down(), f32::INFINITY]);
         for (low, high, bins) in [(-1.0, 2.0, 3), (0.0, 2.0, 1 << 12), (-1.5, 1e30, 10_000), (-2.0, -1.0, 1)]
         {
@@ -100,18 +110,18 @@ fn floats_are_where_they_belong() {
 }
 
 #[test]
-fn the_same_every_time() {
-    for_each_backend!(|backend, _is_gpu| {
-        let input: Vec<_> = random(7, 100_000).into_iter().map(|x| (x % 300) as u32).collect();
+fn again_and_again() {
+    for_each_backend!(|backend, is_gpu| {
+        let input = random_as(7, at_most(if is_gpu { 1_000_003 } else { 100_000 }), |x| (x % 300) as u32);
         let expected = expected(300, &input, Some);
-        for time in 0..100 {
+        for time in 0..times() {
             assert!(counted(&mut backend, Histogram::values(300), &input) == expected, "{time}");
         }
     });
 }
 
 #[test]
-fn of_as_many_as_the_machine_says() {
+fn of_a_length_on_the_machine() {
     for_each_backend!(|backend, _is_gpu| {
         let numbers = backend.upload("numbers", &vec![1_u32; 10_000]).unwrap();
         for n in [0_u32, 5, 9_999, 20_000] {
@@ -128,4 +138,17 @@ fn of_as_many_as_the_machine_says() {
 #[should_panic(expected = "no 5 bins are even in 1.0..1.0")]
 fn of_no_empty_range() {
     let _ = Histogram::even(1.0..1.0, 5);
+}
+
+/// A number that is not counted, counted twice or in another bin, and one outside would be found.
+#[test]
+fn the_comparison_rejects() {
+    let right = expected(4, &[0, 1, 1, 3, 9], Some);
+    assert_eq!(right, [1, 2, 0, 1]);
+    for wrong in [&[0, 1, 1, 9][..], &[0, 1, 1, 3, 3], &[0, 1, 2, 3, 9], &[0, 1, 1, 3, 2]] {
+        assert_ne!(right, expected(4, wrong, Some), "{wrong:?}");
+    }
+    let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
+    assert_eq!(counted(&mut backend, Histogram::values(4), &[0, 1, 1, 3, 9]), right);
+    assert_ne!(counted(&mut backend, Histogram::values(4), &[0, 1, 1, 3, 3]), right);
 }

@@ -1,49 +1,43 @@
 //! Copies, filling, gathering and scattering, against slices.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use bytemuck::Pod;
+use rayon::prelude::*;
 use renderer::backend::Backend;
 use renderer::primitives::{CopyElements, Fill, Gather, Length, Primitives, Scatter};
-use torrance_tests::arrays::{lengths, random, short_lengths};
+use torrance_tests::arrays::{at_most, is_same, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
-/// Elements of any size, each another one.
-fn elements<T: Pod>(n: u32) -> Vec<T> {
-    let words = random(31, n * (size_of::<T>() as u32).div_ceil(8));
-    (0..n as usize)
-        .map(|i| {
-            bytemuck::pod_read_unaligned(
-                &bytemuck::cast_slice(&words)[i * size_of::<T>()..][..size_of::<T>()],
-            )
-        })
-        .collect()
-}
-
-/// Whether they are the same, bit by bit.
-fn is_same<T: Pod>(a: &[T], b: &[T]) -> bool {
-    bytemuck::cast_slice::<_, u8>(a) == bytemuck::cast_slice::<_, u8>(b)
+/// Elements of 4, 8 or 16 bytes, each another one; none is all zeros.
+fn elements<T: Pod + Send>(n: u32) -> Vec<T> {
+    random_as(31, n, |x| bytemuck::pod_read_unaligned(&bytemuck::bytes_of(&[x | 1, !x])[..size_of::<T>()]))
 }
 
 fn copied<T: Pod + Send + Sync, B: Primitives>(backend: &mut B, n: u32, copy: CopyElements) {
     let input: Vec<T> = elements(copy.from + n + 3);
-    let mut right = vec![T::zeroed(); (copy.to + n + 5) as usize];
     let from = backend.upload("from", &input).unwrap();
-    let mut to = backend.upload("to", &right).unwrap();
+    let mut to = backend.zeroed("to", (copy.to + n + 5) as usize).unwrap();
     copy.run(backend, &from, &mut to, Length::Host(n)).unwrap();
-    right[copy.to as usize..][..n as usize].copy_from_slice(&input[copy.from as usize..][..n as usize]);
-    assert!(is_same(&backend.download(&to).unwrap(), &right), "{n} × {} bytes, {copy:?}", size_of::<T>());
+    let found = backend.download(&to).unwrap();
+    let is_right = is_copied(&input[copy.from as usize..][..n as usize], copy.to as usize, &found);
+    assert!(is_right, "{n} × {} bytes, {copy:?}", size_of::<T>());
+}
+
+/// Whether the elements are there from `start` on, and zeros elsewhere.
+fn is_copied<T: Pod + Sync>(elements: &[T], start: usize, found: &[T]) -> bool {
+    let (before, rest) = found.split_at(start);
+    let (here, behind) = rest.split_at(elements.len());
+    is_same(here, elements) && before.iter().chain(behind).all(|x| is_same(&[*x], &[T::zeroed()]))
 }
 
 fn filled<T: Pod + Send + Sync, B: Primitives>(backend: &mut B, n: u32, to: u32) {
     let value = elements::<T>(1)[0];
-    let mut right = vec![T::zeroed(); (to + n + 5) as usize];
-    let mut there = backend.upload("to", &right).unwrap();
+    let mut there = backend.zeroed("to", (to + n + 5) as usize).unwrap();
     Fill { value, to }.run(backend, &mut there, Length::Host(n)).unwrap();
-    right[to as usize..][..n as usize].fill(value);
-    assert!(
-        is_same(&backend.download(&there).unwrap(), &right),
-        "{n} × {} bytes, from {to} on",
-        size_of::<T>()
-    );
+    let found = backend.download(&there).unwrap();
+    let is_right = is_copied(&vec![value; n as usize], to as usize, &found);
+    assert!(is_right, "{n} × {} bytes, from {to} on", size_of::<T>());
 }
 
 #[test]
@@ -51,11 +45,9 @@ fn copies_and_fills_of_every_length() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
             copied::<u32, _>(&mut backend, n, CopyElements::default());
-            filled::<u32, _>(&mut backend, n, 0);
-        }
-        for n in short_lengths(is_gpu) {
             copied::<f64, _>(&mut backend, n, CopyElements::default());
             copied::<[f32; 4], _>(&mut backend, n, CopyElements::default());
+            filled::<u32, _>(&mut backend, n, 0);
             filled::<u64, _>(&mut backend, n, 0);
             filled::<[u32; 4], _>(&mut backend, n, 0);
         }
@@ -81,57 +73,89 @@ fn copies_and_fills_from_anywhere() {
     });
 }
 
-/// Indices of which some are out of range, each of the others once at most.
+/// Indices of which some are out of range, each of the others once at most: multiples of a prime, modulo the bound.
 fn indices(n: u32, bound: u32) -> Vec<u32> {
-    let mut order: Vec<_> = random(32, bound).into_iter().zip(0..bound).collect();
-    order.sort_unstable();
+    const PRIME: u64 = 2_654_435_761;
     let beyond = [bound, bound + 1, u32::MAX, 1 << 31];
-    (0..n as usize)
-        .map(|i| match order.get(i) {
-            Some((_, index)) if i % 11 != 5 => *index,
-            _ => beyond[i % 4],
-        })
-        .collect()
+    let index = |i: u32| {
+        if i % 11 != 5 && i < bound {
+            (u64::from(i) * PRIME % u64::from(bound)) as u32
+        } else {
+            beyond[i as usize % 4]
+        }
+    };
+    (0..n).into_par_iter().map(index).collect()
+}
+
+/// Whether there is what each index says, and zeros for those out of range.
+fn is_gathered<T: Pod + Send + Sync>(from: &[T], indices: &[u32], to: &[T]) -> bool {
+    let is_right =
+        |(to, i): (&T, &u32)| is_same(&[*to], &[from.get(*i as usize).copied().unwrap_or(T::zeroed())]);
+    to.len() == indices.len() && to.par_iter().zip(indices).all(is_right)
+}
+
+/// Whether each element is where its index says, and zeros are where no index points.
+fn is_scattered<T: Pod + Send + Sync>(from: &[T], indices: &[u32], to: &[T]) -> bool {
+    let hits: Vec<_> = to.par_iter().map(|_| AtomicBool::new(false)).collect();
+    let is_there = |(x, i): (&T, &u32)| {
+        let hit = hits.get(*i as usize).map(|hit| hit.store(true, Ordering::Relaxed));
+        hit.is_none() || is_same(&[*x], &[to[*i as usize]])
+    };
+    let is_right =
+        |(x, hit): (&T, &AtomicBool)| hit.load(Ordering::Relaxed) || is_same(&[*x], &[T::zeroed()]);
+    from.par_iter().zip(indices).all(is_there) && to.par_iter().zip(&hits).all(is_right)
 }
 
 fn gathered_and_scattered<T: Pod + Send + Sync, B: Primitives>(backend: &mut B, n: u32, bound: u32) {
+    let what = format!("{n}, {bound} × {} bytes", size_of::<T>());
     let indices = indices(n, bound);
     let list = backend.upload("indices", &indices).unwrap();
-    let marks = |n: u32| vec![T::zeroed(); n as usize];
 
     let input: Vec<T> = elements(bound);
     let from = backend.upload("from", &input).unwrap();
-    let mut to = backend.upload("to", &marks(n)).unwrap();
+    let mut to = backend.zeroed("to", n as usize).unwrap();
     Gather.run(backend, &from, &list, &mut to, Length::Host(n)).unwrap();
-    let right: Vec<T> =
-        indices.iter().map(|i| input.get(*i as usize).copied().unwrap_or(T::zeroed())).collect();
-    assert!(is_same(&backend.download(&to).unwrap(), &right), "{n} of {bound} × {} bytes", size_of::<T>());
+    assert!(is_gathered(&input, &indices, &backend.download(&to).unwrap()), "gather, {what}");
 
     let input: Vec<T> = elements(n);
     let from = backend.upload("from", &input).unwrap();
-    let mut to = backend.upload("to", &marks(bound)).unwrap();
+    let mut to = backend.zeroed("to", bound as usize).unwrap();
     Scatter.run(backend, &from, &list, &mut to, Length::Host(n)).unwrap();
-    let mut right = marks(bound);
-    for (x, i) in input.iter().zip(&indices) {
-        if *i < bound {
-            right[*i as usize] = *x;
-        }
-    }
-    assert!(is_same(&backend.download(&to).unwrap(), &right), "{n} to {bound} × {} bytes", size_of::<T>());
+    assert!(is_scattered(&input, &indices, &backend.download(&to).unwrap()), "scatter, {what}");
 }
 
 #[test]
-fn gathers_and_scatters() {
+fn gathers_and_scatters_of_every_length() {
     for_each_backend!(|backend, is_gpu| {
-        for n in short_lengths(is_gpu) {
-            for bound in [n, n / 2, 2 * n + 7] {
+        for n in lengths(is_gpu) {
+            gathered_and_scattered::<f32, _>(&mut backend, n, n);
+            gathered_and_scattered::<u64, _>(&mut backend, n, n);
+            gathered_and_scattered::<[u32; 4], _>(&mut backend, n, n);
+        }
+    });
+}
+
+#[test]
+fn gathers_from_and_scatters_to_more_and_less() {
+    for_each_backend!(|backend, is_gpu| {
+        for n in quick_lengths(is_gpu) {
+            for bound in [0, n / 2, 2 * n + 7] {
                 gathered_and_scattered::<f32, _>(&mut backend, n, bound);
                 gathered_and_scattered::<u64, _>(&mut backend, n, bound);
                 gathered_and_scattered::<[u32; 4], _>(&mut backend, n, bound);
             }
         }
-        if is_gpu {
-            gathered_and_scattered::<u32, _>(&mut backend, (1 << 24) + 7, 1 << 24);
+    });
+}
+
+#[test]
+fn again_and_again() {
+    for_each_backend!(|backend, is_gpu| {
+        let n = at_most(if is_gpu { 1_000_003 } else { 10_007 });
+        for _ in 0..times() {
+            copied::<u32, _>(&mut backend, n, CopyElements { from: 1, to: 2 });
+            filled::<u32, _>(&mut backend, n, 3);
+            gathered_and_scattered::<u32, _>(&mut backend, n, n);
         }
     });
 }
@@ -193,4 +217,22 @@ fn too_small_buffers_are_refused() {
         let list = backend.upload("indices", &[0; 2]).unwrap();
         assert!(Gather.run(&mut backend, &from, &list, &mut to, Length::Host(3)).is_err());
     });
+}
+
+/// An element that is wrong, at another place, or one too many would be found.
+#[test]
+fn the_comparisons_reject() {
+    assert!(is_copied(&[5, 6], 1, &[0, 5, 6, 0]));
+    for wrong in [[0, 5, 7, 0], [0, 6, 5, 0], [5, 6, 0, 0], [0, 5, 6, 6], [4, 5, 6, 0]] {
+        assert!(!is_copied(&[5, 6], 1, &wrong), "{wrong:?}");
+    }
+    let list = [2, 0, 9];
+    assert!(is_gathered(&[5, 6, 7], &list, &[7, 5, 0]));
+    for wrong in [&[7, 5, 9][..], &[5, 7, 0], &[7, 6, 0], &[7, 5]] {
+        assert!(!is_gathered(&[5, 6, 7], &list, wrong), "{wrong:?}");
+    }
+    assert!(is_scattered(&[5, 6, 7], &list, &[6, 0, 5]));
+    for wrong in [[6, 7, 5], [5, 0, 6], [6, 0, 0], [0, 0, 5]] {
+        assert!(!is_scattered(&[5, 6, 7], &list, &wrong), "{wrong:?}");
+    }
 }

@@ -3,9 +3,12 @@
 use std::cmp::Reverse;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 use renderer::backend::Backend;
-use renderer::primitives::{Length, PartitionByKey, Primitives, RadixSort, Temp};
-use torrance_tests::arrays::{difficult, lengths, random, short_lengths};
+use renderer::primitives::{Length, PartitionByKey, Primitives, RadixSort};
+use torrance_tests::arrays::{
+    at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random, random_as, times,
+};
 use torrance_tests::for_each_backend;
 
 fn upload<B: Backend, T: Pod + Send + Sync>(backend: &mut B, data: &[T]) -> B::Buf<T> {
@@ -19,7 +22,7 @@ macro_rules! pairs {
         let n = keys.len() as u32;
         let input = (upload(backend, keys), upload(backend, &$values[..]));
         let mut output = (upload(backend, keys), upload(backend, &$values[..]));
-        let mut temp = Temp::new(backend, sort.pairs_temp_bytes::<$V>(n)).unwrap();
+        let mut temp = dirty_temp(backend, sort.pairs_temp_bytes::<$V>(n));
         let to = (&mut output.0, &mut output.1);
         sort.run_pairs(backend, (&input.0, &input.1), to, Length::Host(n), &mut temp).unwrap();
         (backend.download(&output.0).unwrap(), backend.download(&output.1).unwrap())
@@ -32,12 +35,9 @@ macro_rules! keys {
         let (backend, sort, keys) = (&mut $backend, $sort, &$keys[..]);
         let n = keys.len() as u32;
         let (input, mut output) = (upload(backend, keys), upload(backend, keys));
-        let mut temp = Temp::new(backend, sort.temp_bytes(n)).unwrap();
+        let mut temp = dirty_temp(backend, sort.temp_bytes(n));
         sort.run(backend, &input, &mut output, Length::Host(n), &mut temp).unwrap();
-        assert!(
-            bytemuck::cast_slice::<_, u8>(&backend.download(&input).unwrap())
-                == bytemuck::cast_slice::<_, u8>(keys)
-        );
+        assert!(is_same(&backend.download(&input).unwrap(), keys));
         backend.download(&output).unwrap()
     }};
 }
@@ -50,37 +50,39 @@ fn expected<K: Copy, O: Ord>(keys: &[K], by: impl Fn(&K) -> O) -> (Vec<K>, Vec<u
 }
 
 /// Whether sorted keys and values are what a stable sort makes of `keys` and their indices. That values with equal keys
-/// rise says that no index comes twice.
-fn is_stable_sort(keys: &[u32], sorted: &[u32], indices: &[u32]) -> bool {
+/// rise says that no index comes twice. Only bits of keys that `mask` has count.
+fn is_stable_sort(keys: &[u32], mask: u32, sorted: &[u32], indices: &[u32]) -> bool {
+    let is_from = |(i, key): (&u32, &u32)| keys.get(*i as usize) == Some(key);
+    let is_next = |i: usize| (sorted[i - 1] & mask, indices[i - 1]) < (sorted[i] & mask, indices[i]);
     keys.len() == sorted.len()
         && keys.len() == indices.len()
-        && indices.iter().zip(sorted).all(|(i, key)| keys.get(*i as usize) == Some(key))
-        && sorted
-            .windows(2)
-            .zip(indices.windows(2))
-            .all(|(k, i)| k[0] < k[1] || (k[0] == k[1] && i[0] < i[1]))
+        && indices.par_iter().zip(sorted).all(is_from)
+        && (1..keys.len()).into_par_iter().all(is_next)
 }
 
 #[test]
-fn pairs_of_every_length() {
+fn of_every_length() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
-            let keys: Vec<_> = random(5, n).into_iter().map(|x| x as u32).collect();
+            let keys = random_as(5, n, |x| x as u32);
             let indices: Vec<u32> = (0..n).collect();
             let (sorted, values) = pairs!(backend, RadixSort::<u32>::ascending(), keys, indices: u32);
-            assert!(is_stable_sort(&keys, &sorted, &values), "{n}");
+            assert!(is_stable_sort(&keys, u32::MAX, &sorted, &values), "{n}");
+            let mut expected = keys.clone();
+            expected.par_sort_unstable();
+            assert!(keys!(backend, RadixSort::<u32>::ascending(), keys) == expected, "{n}");
         }
     });
 }
 
 #[test]
 fn a_wrong_order_is_seen() {
-    let keys = [3, 1, 3, 2];
-    assert!(is_stable_sort(&keys, &[1, 2, 3, 3], &[1, 3, 0, 2]));
-    assert!(!is_stable_sort(&keys, &[1, 2, 3, 3], &[1, 3, 2, 0]));
-    assert!(!is_stable_sort(&keys, &[1, 2, 3, 3], &[1, 3, 0, 0]));
-    assert!(!is_stable_sort(&keys, &[1, 3, 2, 3], &[1, 0, 3, 2]));
-    assert!(!is_stable_sort(&keys, &[1, 2, 3], &[1, 3, 0]));
+    let is_right = |sorted: &[u32], indices: &[u32]| is_stable_sort(&[3, 1, 3, 2], u32::MAX, sorted, indices);
+    assert!(is_right(&[1, 2, 3, 3], &[1, 3, 0, 2]));
+    assert!(!is_right(&[1, 2, 3, 3], &[1, 3, 2, 0]));
+    assert!(!is_right(&[1, 2, 3, 3], &[1, 3, 0, 0]));
+    assert!(!is_right(&[1, 3, 2, 3], &[1, 0, 3, 2]));
+    assert!(!is_right(&[1, 2, 3], &[1, 3, 0]));
 }
 
 /// Tests of one type of keys: how they are made of random bits, and the number that orders them.
@@ -89,23 +91,22 @@ macro_rules! of_type {
         #[test]
         fn $name() {
             for_each_backend!(|backend, is_gpu| {
-                let large = if is_gpu { (1 << 20) + 1 } else { 30_011 };
-                for n in short_lengths(is_gpu).into_iter().filter(|n| *n < 1 << 20).chain([large]) {
+                for n in quick_lengths(is_gpu) {
                     let (from, order): (fn(u64) -> $K, _) = ($from, $order);
                     for (what, bits) in difficult(n) {
                         let keys: Vec<$K> = bits.into_iter().map(from).collect();
-                        let same = |a: &[$K], b: &[$K]| bytemuck::cast_slice::<_, u8>(a) == bytemuck::cast_slice::<_, u8>(b);
                         let (up, indices) = expected(&keys, order);
-                        assert!(same(&keys!(backend, RadixSort::<$K>::ascending(), keys), &up), "{n} {what}");
+                        let alone = keys!(backend, RadixSort::<$K>::ascending(), keys);
+                        assert!(is_same(&alone, &up), "{n} {what}");
                         let input: Vec<u32> = (0..n).collect();
                         let (sorted, values) = pairs!(backend, RadixSort::<$K>::ascending(), keys, input: u32);
-                        assert!(same(&sorted, &up) && values == indices, "{n} {what}");
+                        assert!(is_same(&sorted, &up) && values == indices, "{n} {what}");
 
                         let (down, indices) = expected(&keys, |key| Reverse(order(key)));
                         let input: Vec<u64> = (0..u64::from(n)).map(|i| i << 32 | i).collect();
                         let (sorted, values) = pairs!(backend, RadixSort::<$K>::descending(), keys, input: u64);
                         let indices: Vec<_> = indices.into_iter().map(|i| input[i as usize]).collect();
-                        assert!(same(&sorted, &down) && values == indices, "{n} {what}");
+                        assert!(is_same(&sorted, &down) && values == indices, "{n} {what}");
                     }
                 }
             });
@@ -131,18 +132,17 @@ of_type!(
 #[test]
 fn floats_are_in_their_total_order() {
     for_each_backend!(|backend, _is_gpu| {
-        let keys: Vec<_> = random(9, 5000).into_iter().map(|x| f32::from_bits(x as u32)).collect();
+        let keys = random_as(9, at_most(5000), |x| f32::from_bits(x as u32));
         let mut expected = keys.clone();
         expected.sort_by(f32::total_cmp);
-        let found = keys!(backend, RadixSort::<f32>::ascending(), keys);
-        assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()));
+        assert!(is_same(&keys!(backend, RadixSort::<f32>::ascending(), keys), &expected));
     });
 }
 
 #[test]
 fn of_any_bits() {
     for_each_backend!(|backend, _is_gpu| {
-        for n in [1, 257, 20_000] {
+        for n in [1, 257, at_most(20_000)] {
             let keys: Vec<_> = random(6, n);
             let input: Vec<u32> = (0..n).collect();
             for begin in (0..=64).step_by(7) {
@@ -171,22 +171,27 @@ fn of_no_bits_that_are_not_there() {
 }
 
 #[test]
-fn of_as_many_as_the_machine_says() {
+fn of_a_length_on_the_machine() {
     for_each_backend!(|backend, _is_gpu| {
-        let keys: Vec<_> = random(7, 30_000).into_iter().map(|x| x as u32).collect();
+        let most = 30_000;
+        let keys = random_as(7, most, |x| x as u32 % 5000);
+        let places: Vec<_> = (0..most).collect();
         let sort = RadixSort::<u32>::ascending();
-        for n in [0_u32, 1, 9_999, 30_000, 70_000] {
-            let input = upload(&mut backend, &keys);
-            let mut output = backend.zeroed("output", keys.len()).unwrap();
-            let count = upload(&mut backend, &[n]);
-            let length = Length::Device { count: &count, most: 30_000 };
-            let mut temp = Temp::new(&mut backend, sort.temp_bytes(30_000)).unwrap();
-            sort.run(&mut backend, &input, &mut output, length, &mut temp).unwrap();
-            let mut expected = keys.clone();
-            let n = keys.len().min(n as usize);
-            expected[..n].sort_unstable();
-            expected[n..].fill(0);
-            assert!(backend.download(&output).unwrap() == expected, "{n}");
+        for count in [0, 1, 9_999, 30_000, 70_000] {
+            let (from, values) = (upload(&mut backend, &keys), upload(&mut backend, &places));
+            let marks = vec![7_777; most as usize];
+            let [mut alone, mut to, mut values_to] = [0; 3].map(|_| upload(&mut backend, &marks));
+            let count_there = upload(&mut backend, &[count]);
+            let length = Length::Device { count: &count_there, most };
+            let mut temp = dirty_temp(&mut backend, sort.pairs_temp_bytes::<u32>(most));
+            let pairs = (&mut to, &mut values_to);
+            sort.run_pairs(&mut backend, (&from, &values), pairs, length, &mut temp).unwrap();
+            sort.run(&mut backend, &from, &mut alone, length, &mut temp).unwrap();
+            let [to, values_to, alone] =
+                [&to, &values_to, &alone].map(|buffer| backend.download(buffer).unwrap());
+            let end = count.min(most) as usize;
+            assert!(is_stable_sort(&keys[..end], u32::MAX, &to[..end], &values_to[..end]), "{count}");
+            assert!(alone == to && to[end..] == marks[end..] && values_to[end..] == marks[end..], "{count}");
         }
     });
 }
@@ -204,7 +209,7 @@ fn partitioned<B: Primitives, V: Pod + Send + Sync>(
         (backend.zeroed("keys", keys.len()).unwrap(), backend.zeroed("values", keys.len()).unwrap());
     let mut starts = upload(backend, &[7; 256]);
     let count = upload(backend, &[n]);
-    let mut temp = Temp::new(backend, PartitionByKey.temp_bytes::<V>(most)).unwrap();
+    let mut temp = dirty_temp(backend, PartitionByKey.temp_bytes::<V>(most));
     let to = (&mut output.0, &mut output.1);
     let length = Length::Device { count: &count, most };
     PartitionByKey.run(backend, (&input.0, &input.1), to, &mut starts, length, &mut temp).unwrap();
@@ -212,61 +217,77 @@ fn partitioned<B: Primitives, V: Pod + Send + Sync>(
     (keys, backend.download(&output.1).unwrap(), starts)
 }
 
+/// Whether keys are partitioned by their lowest 8 bits, in their order, and begin there.
+fn is_partition(keys: &[u32], (sorted, indices, starts): &(Vec<u32>, Vec<u32>, Vec<u32>)) -> bool {
+    let begins = |key: u32| sorted.partition_point(|k| k % 256 < key) as u32;
+    is_stable_sort(keys, 255, sorted, indices) && (0..256).map(begins).eq(starts.iter().copied())
+}
+
 #[test]
 fn partitions_by_key() {
     for_each_backend!(|backend, is_gpu| {
-        for n in short_lengths(is_gpu) {
-            for (name, data) in difficult(n) {
+        for n in lengths(is_gpu) {
+            let indices: Vec<_> = (0..n).collect();
+            for (name, data) in difficult(n).take(if n < 1 << 24 { 6 } else { 1 }) {
                 // Few keys; and beyond 255 only the lowest bits count.
-                for keys in [7_u64, 256, u64::from(u32::MAX)] {
-                    let keys: Vec<_> = data.iter().map(|x| (x % keys) as u32).collect();
-                    let indices: Vec<_> = (0..u64::from(n)).collect();
-                    let mut order = indices.clone();
-                    order.sort_by_key(|i| keys[*i as usize] % 256);
-                    let sorted: Vec<_> = order.iter().map(|i| keys[*i as usize]).collect();
-                    let less = |key| keys.iter().filter(|k| *k % 256 < key).count() as u32;
+                for some in [7_u64, 256, u64::from(u32::MAX)] {
+                    let keys: Vec<_> = data.par_iter().map(|x| (x % some) as u32).collect();
                     let found = partitioned(&mut backend, &keys, &indices, n);
-                    assert!(found.0 == sorted && found.1 == order, "{n} {name}");
-                    for key in [0, 1, 6, 7, 100, 255] {
-                        assert_eq!(found.2[key as usize], less(key), "{n} {name} {key}");
-                    }
+                    assert!(is_partition(&keys, &found), "{n} {name} {some}");
                 }
             }
         }
     });
 }
 
+/// Also of values of 8 bytes.
 #[test]
-fn partitions_as_many_as_the_machine_says() {
+fn partitions_by_key_of_a_length_on_the_machine() {
     for_each_backend!(|backend, _is_gpu| {
-        let keys: Vec<_> = (0..20_000).map(|i| i % 3).collect();
+        let keys: Vec<u32> = (0..20_000).map(|i| i % 3).collect();
+        let values: Vec<_> = (0..20_000_u64).map(|i| i << 32 | i).collect();
         for n in [0, 1, 9_999, 70_000] {
-            let of = &keys[..keys.len().min(n as usize)];
-            let found = partitioned(&mut backend, &keys, &keys, n);
-            let less = |key| of.iter().filter(|k| **k < key).count();
-            assert!(
-                found.0[..of.len()].is_sorted() && found.0[of.len()..].iter().all(|key| *key == 0),
-                "{n}"
-            );
-            assert_eq!(
-                [1, 2, 3, 255].map(|key| found.2[key as usize] as usize),
-                [1, 2, 3, 255].map(less),
-                "{n}"
-            );
+            let end = keys.len().min(n as usize);
+            let (sorted, values, starts) = partitioned(&mut backend, &keys, &values, n);
+            let behind = sorted[end..].iter().all(|key| *key == 0) && values[end..].iter().all(|x| *x == 0);
+            let places: Vec<_> = values[..end].iter().map(|x| *x as u32).collect();
+            assert!(behind && values[..end].iter().all(|x| x >> 32 == x & 0xffff_ffff), "{n}");
+            assert!(is_partition(&keys[..end], &(sorted[..end].to_vec(), places, starts)), "{n}");
         }
     });
 }
 
+/// Starts that are one off would be found, and keys of which more bits count.
 #[test]
-fn the_same_every_time() {
+fn a_wrong_partition_is_seen() {
+    let (keys, mut starts) = ([256, 1, 0, 1], vec![4; 256]);
+    starts[..2].copy_from_slice(&[0, 2]);
+    let is_right = |sorted: [u32; 4], indices: [u32; 4], starts: &[u32]| {
+        is_partition(&keys, &(sorted.to_vec(), indices.to_vec(), starts.to_vec()))
+    };
+    assert!(is_right([256, 0, 1, 1], [0, 2, 1, 3], &starts));
+    assert!(!is_right([0, 1, 1, 256], [2, 1, 3, 0], &starts));
+    for i in [0, 1, 2, 255] {
+        let mut wrong = starts.clone();
+        wrong[i] += 1;
+        assert!(!is_right([256, 0, 1, 1], [0, 2, 1, 3], &wrong), "{i}");
+    }
+}
+
+#[test]
+fn again_and_again() {
     for_each_backend!(|backend, is_gpu| {
-        let n = if is_gpu { 1_000_003 } else { 10_007 };
-        let keys: Vec<_> = random(8, n).into_iter().map(|x| (x % 1000) as u32).collect();
+        let n = at_most(if is_gpu { 1_000_003 } else { 10_007 });
+        let keys = random_as(8, n, |x| (x % 1000) as u32);
         let (sorted, indices) = expected(&keys, |key| *key);
         let input: Vec<u32> = (0..n).collect();
-        for time in 0..100 {
+        let first = partitioned(&mut backend, &keys, &input, n);
+        assert!(is_partition(&keys, &first));
+        for time in 0..times() {
             let found = pairs!(backend, RadixSort::<u32>::ascending(), keys, input: u32);
             assert!(found.0 == sorted && found.1 == indices, "{time}");
+            assert!(keys!(backend, RadixSort::<u32>::ascending(), keys) == sorted, "{time}");
+            assert!(partitioned(&mut backend, &keys, &input, n) == first, "{time}");
         }
     });
 }
@@ -276,10 +297,10 @@ fn what_is_too_small_is_refused() {
     for_each_backend!(|backend, _is_gpu| {
         let sort = RadixSort::<u32>::ascending();
         let (input, mut output) = (upload(&mut backend, &[0_u32; 1000]), upload(&mut backend, &[0_u32; 999]));
-        let mut temp = Temp::new(&mut backend, sort.temp_bytes(1000)).unwrap();
+        let mut temp = dirty_temp(&mut backend, sort.temp_bytes(1000));
         let error = sort.run(&mut backend, &input, &mut output, Length::Host(1000), &mut temp).unwrap_err();
         assert!(error.to_string().contains("the output has room for 999 of 1000 elements"), "{error}");
-        let mut temp = Temp::new(&mut backend, sort.temp_bytes(999) - 8).unwrap();
+        let mut temp = dirty_temp(&mut backend, sort.temp_bytes(999) - 8);
         let error = sort.run(&mut backend, &input, &mut output, Length::Host(999), &mut temp).unwrap_err();
         assert!(error.to_string().contains("bytes of temporary memory"), "{error}");
     });

@@ -1,8 +1,11 @@
 //! Reductions, against folds.
 
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
 use renderer::backend::Backend;
-use renderer::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduce, Reducible, Sum, Temp};
-use torrance_tests::arrays::{difficult, lengths, random, short_lengths};
+use renderer::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduce, Reducible, Sum};
+use torrance_tests::arrays::{at_most, difficult, dirty_temp, lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
 /// What a back end makes of numbers.
@@ -11,77 +14,75 @@ fn reduced<R: Reducible, B: Primitives>(backend: &mut B, input: &[R::Item]) -> R
     let reduce = Reduce::<R>::default();
     let numbers = backend.upload("numbers", input).unwrap();
     let mut result = backend.zeroed("result", 1).unwrap();
-    let mut temp = Temp::new(backend, reduce.temp_bytes(n)).unwrap();
+    let mut temp = dirty_temp(backend, reduce.temp_bytes(n));
     reduce.run(backend, &numbers, &mut result, Length::Host(n), &mut temp).unwrap();
     backend.download(&result).unwrap()[0]
 }
 
+/// Every reduction of every length.
 #[test]
 fn of_every_length() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
-            let input: Vec<_> = random(6, n).into_iter().map(|x| x as u32).collect();
-            let right = input.iter().fold(0, |sum: u32, x| sum.wrapping_add(*x));
-            assert_eq!(reduced::<Sum<u32>, _>(&mut backend, &input), right, "{n}");
-        }
-    });
-}
-
-#[test]
-fn of_every_kind() {
-    for_each_backend!(|backend, is_gpu| {
-        for n in short_lengths(is_gpu) {
             for (name, input) in difficult(n) {
-                let small: Vec<_> = input.iter().map(|x| *x as u32).collect();
-                let signed: Vec<_> = small.iter().map(|x| x.cast_signed()).collect();
+                let small: Vec<_> = input.par_iter().map(|x| *x as u32).collect();
+                let signed: Vec<_> = small.par_iter().map(|x| x.cast_signed()).collect();
+                let floats: Vec<_> = signed.par_iter().map(|x| *x as f32).collect();
                 macro_rules! check {
                     ($R:ty, $input:expr, $right:expr) => {
                         let found = reduced::<$R, _>(&mut backend, $input);
                         assert_eq!(found, $right, "{}, {name}, {n}", stringify!($R));
                     };
+                    ($R:ident, $T:ty, $input:expr, $nothing:expr, $of_two:expr) => {
+                        let right = $input.par_iter().copied().reduce(|| $nothing, $of_two);
+                        check!($R<$T>, $input, right);
+                    };
                 }
-                check!(Sum<i32>, &signed, signed.iter().fold(0, |sum: i32, x| sum.wrapping_add(*x)));
-                check!(Sum<u64>, &input, input.iter().fold(0, |sum: u64, x| sum.wrapping_add(*x)));
-                check!(Min<u32>, &small, small.iter().copied().min().unwrap_or(u32::MAX));
-                check!(Max<u32>, &small, small.iter().copied().max().unwrap_or(0));
-                check!(Min<i32>, &signed, signed.iter().copied().min().unwrap_or(i32::MAX));
-                check!(Max<i32>, &signed, signed.iter().copied().max().unwrap_or(i32::MIN));
-                check!(Min<u64>, &input, input.iter().copied().min().unwrap_or(u64::MAX));
-                check!(Max<u64>, &input, input.iter().copied().max().unwrap_or(0));
+                check!(Sum, u32, &small, 0, u32::wrapping_add);
+                check!(Sum, i32, &signed, 0, i32::wrapping_add);
+                check!(Sum, u64, &input, 0, u64::wrapping_add);
+                check!(Min, u32, &small, u32::MAX, u32::min);
+                check!(Max, u32, &small, 0, u32::max);
+                check!(Min, i32, &signed, i32::MAX, i32::min);
+                check!(Max, i32, &signed, i32::MIN, i32::max);
+                check!(Min, u64, &input, u64::MAX, u64::min);
+                check!(Max, u64, &input, 0, u64::max);
+                check!(Min, f32, &floats, f32::INFINITY, f32::min);
+                check!(Max, f32, &floats, f32::NEG_INFINITY, f32::max);
                 check!(ArgMax<u32>, &small, first_largest(&small, Ord::cmp));
                 check!(ArgMax<i32>, &signed, first_largest(&signed, Ord::cmp));
-                let floats: Vec<_> = signed.iter().map(|x| *x as f32).collect();
                 check!(ArgMax<f32>, &floats, first_largest(&floats, f32::total_cmp));
-                check!(Min<f32>, &floats, floats.iter().copied().fold(f32::INFINITY, f32::min));
-                check!(Max<f32>, &floats, floats.iter().copied().fold(f32::NEG_INFINITY, f32::max));
             }
         }
     });
 }
 
-fn first_largest<T>(input: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> u32 {
-    let largest = (0..input.len()).rev().max_by(|i, j| order(&input[*i], &input[*j]));
-    largest.map_or(u32::MAX, |i| i as u32)
+fn first_largest<T: Sync>(input: &[T], order: impl Fn(&T, &T) -> Ordering + Sync) -> u32 {
+    let indices = (0..input.len() as u32).into_par_iter();
+    let largest = indices.max_by(|i, j| order(&input[*i as usize], &input[*j as usize]).then(j.cmp(i)));
+    largest.unwrap_or(u32::MAX)
 }
 
-/// A tree of additions: its error grows with the logarithm of the length, that of a sum in a row would with the length.
+/// Whether a sum is as near as a tree of additions comes to it: the error grows with the logarithm of the length, that of a
+/// sum in a row would with the length.
+fn is_near(sum: f64, exact: f64, n: u32) -> bool {
+    let additions = 40.0 + f64::from(n) / f64::from(1 << 20);
+    (sum - exact).abs() <= additions * f64::from(f32::EPSILON) / 2.0 * exact
+}
+
 #[test]
 fn of_floats() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
-            let input: Vec<_> = random(7, n).into_iter().map(|x| (x >> 40) as f32 / 1.7e7).collect();
-            let exact: f64 = input.iter().map(|x| f64::from(*x)).sum();
-            let additions = 40.0 + f64::from(n) / f64::from(1 << 20);
-            let most = additions * f64::from(f32::EPSILON) / 2.0 * exact;
+            let input = random_as(7, n, |x| (x >> 40) as f32 / 1.7e7);
+            let exact: f64 = input.par_iter().map(|x| f64::from(*x)).sum();
             let sum = f64::from(reduced::<Sum<f32>, _>(&mut backend, &input));
-            assert!((sum - exact).abs() <= most, "{n}: {sum}, {exact}");
+            assert!(is_near(sum, exact, n), "{n}: {sum}, {exact}");
             let mean = f64::from(reduced::<Mean, _>(&mut backend, &input));
-            if n == 0 {
-                assert!(mean.is_nan());
-            } else {
-                let error = (mean * f64::from(n) - exact).abs();
-                assert!(error <= 2.0 * most, "{n}: {mean}, {}", exact / f64::from(n));
-            }
+            // Divided once more than it was added.
+            let is_right =
+                if n == 0 { mean.is_nan() } else { is_near(mean * f64::from(n), exact, n + (1 << 20)) };
+            assert!(is_right, "{n}: {mean}, {}", exact / f64::from(n));
         }
     });
 }
@@ -89,17 +90,32 @@ fn of_floats() {
 /// The same bits again, and on every machine.
 #[test]
 fn of_floats_bit_by_bit() {
-    for n in [1, 1000, 100_003] {
-        let input: Vec<_> = random(8, n).into_iter().map(|x| (x >> 40) as f32 / 1.7e7 - 0.5).collect();
+    for n in [1, 1000, 100_003].map(at_most) {
+        let input = random_as(8, n, |x| (x >> 40) as f32 / 1.7e7 - 0.5);
         let mut found = Vec::new();
         for_each_backend!(|backend, _is_gpu| {
-            for _ in 0..100 {
-                found.push(reduced::<Sum<f32>, _>(&mut backend, &input).to_bits());
+            for _ in 0..times() {
+                let sum = reduced::<Sum<f32>, _>(&mut backend, &input);
+                found.push([sum, reduced::<Mean, _>(&mut backend, &input)].map(f32::to_bits));
             }
         });
         found.dedup();
         assert_eq!(found.len(), 1, "{n}: {found:?}");
     }
+}
+
+#[test]
+fn again_and_again() {
+    for_each_backend!(|backend, is_gpu| {
+        let n = at_most(if is_gpu { 5_000_000 } else { 50_000 });
+        let input = random_as(10, n, |x| x as u32);
+        let sum = input.iter().fold(0, |sum: u32, x| sum.wrapping_add(*x));
+        let largest = first_largest(&input, Ord::cmp);
+        for time in 0..times() {
+            assert_eq!(reduced::<Sum<u32>, _>(&mut backend, &input), sum, "{time}");
+            assert_eq!(reduced::<ArgMax<u32>, _>(&mut backend, &input), largest, "{time}");
+        }
+    });
 }
 
 /// A NaN is passed over by extremes and stays in sums; −0 is less than +0.
@@ -127,12 +143,12 @@ fn of_floats_that_are_not_numbers() {
 fn of_a_length_on_the_machine() {
     for_each_backend!(|backend, _is_gpu| {
         for (n, count) in [(0_u32, 5_u32), (70_000, 0), (70_000, 1), (70_000, 8193), (70_000, 90_000)] {
-            let input: Vec<_> = random(9, n).into_iter().map(|x| x as u32).collect();
+            let input = random_as(9, n, |x| x as u32);
             let numbers = backend.upload("numbers", &input).unwrap();
             let mut result = backend.upload("result", &[7]).unwrap();
             let count_there = backend.upload("count", &[count]).unwrap();
             let reduce = Reduce::<Sum<u32>>::default();
-            let mut temp = Temp::new(&mut backend, reduce.temp_bytes(n)).unwrap();
+            let mut temp = dirty_temp(&mut backend, reduce.temp_bytes(n));
             let length = Length::Device { count: &count_there, most: n };
             reduce.run(&mut backend, &numbers, &mut result, length, &mut temp).unwrap();
             let right = input[..count.min(n) as usize].iter().fold(0, |sum: u32, x| sum.wrapping_add(*x));
@@ -141,12 +157,16 @@ fn of_a_length_on_the_machine() {
     });
 }
 
-/// One element more, less or other would be found.
+/// One element more or less, the last of several largest ones, and a sum in a row would be found.
 #[test]
 fn the_comparison_rejects() {
     let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
-    let input: Vec<_> = random(6, 1000).into_iter().map(|x| x as u32).collect();
+    let input = random_as(6, 1000, |x| x as u32);
     let sum = reduced::<Sum<u32>, _>(&mut backend, &input);
     assert_ne!(reduced::<Sum<u32>, _>(&mut backend, &input[1..]), sum);
+    assert_eq!(first_largest(&[3, 4, 4], Ord::cmp), 1);
     assert_ne!(reduced::<ArgMax<u32>, _>(&mut backend, &[3, 3]), first_largest(&[3, 4], Ord::cmp));
+    let parts = random_as(7, 1 << 20, |x| (x >> 40) as f32 / 1.7e7);
+    let exact = parts.iter().map(|x| f64::from(*x)).sum();
+    assert!(!is_near(f64::from(parts.iter().sum::<f32>()), exact, 1 << 20));
 }

@@ -1,10 +1,12 @@
 //! The sort by splits, against the standard library's.
 
+use rayon::prelude::*;
 use renderer::backend::Backend;
 use renderer::primitives::{Length, Primitives, SplitSort};
-use torrance_tests::arrays::{difficult, random, short_lengths};
+use torrance_tests::arrays::{at_most, difficult, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
+/// Sorted keys alone.
 fn keys<B: Primitives>(backend: &mut B, keys: &[u32]) -> Vec<u32> {
     let input = backend.upload("keys", keys).unwrap();
     let mut output = backend.zeroed("sorted", keys.len()).unwrap();
@@ -16,10 +18,8 @@ fn keys<B: Primitives>(backend: &mut B, keys: &[u32]) -> Vec<u32> {
 /// Sorted keys, and the indices at which they were.
 fn pairs<B: Primitives>(backend: &mut B, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let n = keys.len() as u32;
-    let input = (
-        backend.upload("keys", keys).unwrap(),
-        backend.upload("indices", &(0..n).collect::<Vec<_>>()).unwrap(),
-    );
+    let places: Vec<_> = (0..n).collect();
+    let input = (backend.upload("keys", keys).unwrap(), backend.upload("places", &places).unwrap());
     let mut output =
         (backend.zeroed("sorted", keys.len()).unwrap(), backend.zeroed("values", keys.len()).unwrap());
     let to = (&mut output.0, &mut output.1);
@@ -27,81 +27,108 @@ fn pairs<B: Primitives>(backend: &mut B, keys: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (backend.download(&output.0).unwrap(), backend.download(&output.1).unwrap())
 }
 
-#[test]
-fn of_every_length() {
-    for_each_backend!(|backend, is_gpu| {
-        let mut lengths = short_lengths(is_gpu);
-        lengths.extend([2047, 2049, 3000, 4096, 5121]);
-        if is_gpu {
-            lengths.push((1 << 24) + 7);
+/// Whether keys are in order and are all there, each with its place. If `is_stable`, equal ones in the order of their
+/// places.
+fn is_sorted(input: &[u32], (sorted, places): &(Vec<u32>, Vec<u32>), is_stable: bool) -> bool {
+    let is_from = |(key, place): (&u32, &u32)| input.get(*place as usize) == Some(key);
+    let is_next = |i: usize| {
+        if is_stable {
+            (sorted[i - 1], places[i - 1]) < (sorted[i], places[i])
+        } else {
+            sorted[i - 1] <= sorted[i]
         }
-        for n in lengths {
-            let input: Vec<_> = random(5, n).into_iter().map(|x| x as u32).collect();
-            let mut expected = input.clone();
-            expected.sort_unstable();
-            assert!(keys(&mut backend, &input) == expected, "{n}");
-        }
-    });
+    };
+    let mut in_order = places.clone();
+    in_order.par_sort_unstable();
+    [sorted.len(), places.len()] == [input.len(); 2]
+        && sorted.par_iter().zip(places).all(is_from)
+        && (1..sorted.len()).into_par_iter().all(is_next)
+        && in_order.into_iter().eq(0..input.len() as u32)
 }
 
 #[test]
-fn values_stay_with_their_keys() {
+fn of_every_length() {
     for_each_backend!(|backend, is_gpu| {
-        for n in short_lengths(is_gpu).into_iter().filter(|n| *n < 1 << 20).chain([70_001]) {
-            for (what, input) in difficult(n) {
-                // Also the greatest key, which stands for what is beyond the end.
-                let input: Vec<_> =
-                    input.into_iter().map(|x| if x % 7 == 0 { u32::MAX } else { x as u32 }).collect();
-                let (sorted, mut indices) = pairs(&mut backend, &input);
-                let mut expected = input.clone();
-                expected.sort_unstable();
-                assert!(sorted == expected, "{n} {what}");
-                assert!(sorted.iter().zip(&indices).all(|(key, i)| input[*i as usize] == *key), "{n} {what}");
-                indices.sort_unstable();
-                assert!(indices.into_iter().eq(0..n), "{n} {what}");
+        for n in lengths(is_gpu).into_iter().chain([2047, 2049, 3000, 4096, 5121].map(at_most)) {
+            let input = random_as(5, n, |x| x as u32);
+            let found = pairs(&mut backend, &input);
+            assert!(is_sorted(&input, &found, n <= 1024), "{n}");
+            // The twin of keys alone is the same.
+            if is_gpu || n < 1 << 16 {
+                assert!(keys(&mut backend, &input) == found.0, "{n}");
             }
         }
     });
 }
 
 #[test]
-fn a_tile_is_sorted_stably() {
-    for_each_backend!(|backend, _is_gpu| {
-        for n in [1, 33, 1023, 1024] {
-            let input: Vec<_> = random(6, n).into_iter().map(|x| x as u32 % 10).collect();
-            let mut expected: Vec<_> = input.iter().copied().zip(0..).collect();
-            expected.sort_by_key(|(key, _)| *key);
-            assert!(pairs(&mut backend, &input) == expected.into_iter().unzip(), "{n}");
+fn of_difficult_keys() {
+    for_each_backend!(|backend, is_gpu| {
+        for n in quick_lengths(is_gpu) {
+            for (what, input) in difficult(n) {
+                // Also the greatest key, which stands for what is beyond the end.
+                let input: Vec<_> =
+                    input.into_iter().map(|x| if x % 7 == 0 { u32::MAX } else { x as u32 }).collect();
+                let found = pairs(&mut backend, &input);
+                assert!(is_sorted(&input, &found, n <= 1024), "{n} {what}");
+                assert!(keys(&mut backend, &input) == found.0, "{n} {what}");
+            }
         }
     });
 }
 
 #[test]
-fn of_as_many_as_the_machine_says() {
+fn of_a_length_on_the_machine() {
     for_each_backend!(|backend, _is_gpu| {
-        let input: Vec<_> = random(7, 30_000).into_iter().map(|x| x as u32).collect();
-        for n in [0_u32, 1, 9_999, 30_000, 70_000] {
-            let numbers = backend.upload("keys", &input).unwrap();
-            let mut output = backend.zeroed("sorted", input.len()).unwrap();
-            let count = backend.upload("count", &[n]).unwrap();
-            let length = Length::Device { count: &count, most: 30_000 };
-            SplitSort.run(&mut backend, &numbers, &mut output, length).unwrap();
-            let mut expected = input.clone();
-            let n = input.len().min(n as usize);
-            expected[..n].sort_unstable();
-            expected[n..].fill(0);
-            assert!(backend.download(&output).unwrap() == expected, "{n}");
+        let most = 30_000;
+        let input = random_as(7, most, |x| x as u32 % 5000);
+        let places: Vec<_> = (0..most).collect();
+        for count in [0, 1, 9_999, 30_000, 70_000] {
+            let from = backend.upload("keys", &input).unwrap();
+            let values = backend.upload("places", &places).unwrap();
+            let marks = vec![7_777; most as usize];
+            let [mut alone, mut to, mut values_to] =
+                [0; 3].map(|_| backend.upload("sorted", &marks).unwrap());
+            let count_there = backend.upload("count", &[count]).unwrap();
+            let length = Length::Device { count: &count_there, most };
+            SplitSort.run(&mut backend, &from, &mut alone, length).unwrap();
+            SplitSort.run_pairs(&mut backend, (&from, &values), (&mut to, &mut values_to), length).unwrap();
+            let [to, values_to, alone] =
+                [&to, &values_to, &alone].map(|buffer| backend.download(buffer).unwrap());
+            let end = count.min(most) as usize;
+            let found = (to[..end].to_vec(), values_to[..end].to_vec());
+            assert!(is_sorted(&input[..end], &found, end <= 1024), "{count}");
+            assert!(alone == to && to[end..] == marks[end..] && values_to[end..] == marks[end..], "{count}");
         }
     });
 }
 
 #[test]
-fn the_same_every_time() {
-    for_each_backend!(|backend, _is_gpu| {
-        let input: Vec<_> = random(8, 10_007).into_iter().map(|x| x as u32 % 100).collect();
+fn again_and_again() {
+    for_each_backend!(|backend, is_gpu| {
+        let n = at_most(if is_gpu { 1_000_003 } else { 3_001 });
+        let input = random_as(8, n, |x| x as u32 % 100);
         let first = pairs(&mut backend, &input);
-        for time in 1..100 {
+        assert!(is_sorted(&input, &first, n <= 1024));
+        for time in 1..times() {
             assert!(pairs(&mut backend, &input) == first, "{time}");
+            assert!(keys(&mut backend, &input) == first.0, "{time}");
         }
     });
+}
+
+/// Keys that are not in order, places that are not theirs, come twice or are not in order would be found.
+#[test]
+fn the_comparison_rejects() {
+    let is_right = |sorted: &[u32], places: &[u32], is_stable| {
+        is_sorted(&[3, 1, 3, 2], &(sorted.to_vec(), places.to_vec()), is_stable)
+    };
+    let sorted = [1, 2, 3, 3];
+    assert!(is_right(&sorted, &[1, 3, 0, 2], true) && is_right(&sorted, &[1, 3, 2, 0], false));
+    assert!(!is_right(&sorted, &[1, 3, 2, 0], true));
+    for places in [[1, 3, 0, 0], [3, 1, 0, 2], [1, 3, 0, 4]] {
+        assert!(!is_right(&sorted, &places, false), "{places:?}");
+    }
+    assert!(!is_right(&[1, 3, 2, 3], &[1, 0, 3, 2], false));
+    assert!(!is_right(&[1, 2, 3], &[1, 3, 0], false));
 }
