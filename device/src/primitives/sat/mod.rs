@@ -355,9 +355,10 @@ mod gpu {
     /// As there; nobody else uses these.
     #[inline(always)]
     pub(super) unsafe fn store<T: Copy>(table: Ptr<T>, row: u32, x: u32, width: u32, quad: [T; 4]) {
-        if width % 4 == 0 {
+        // The table may begin anywhere.
+        if width % 4 == 0 && table.at(0).addr() % align_of::<Quad<T>>() == 0 {
             if x < width {
-                // SAFETY: rows begin at multiples of four.
+                // SAFETY: rows begin at multiples of four, and so aligned.
                 unsafe { mem::st(table.at(row + x).cast(), Quad(quad)) };
             }
         } else {
