@@ -1,15 +1,45 @@
 //! What tests of primitives share: the lengths and the data that they try, dirty memory, and the machines.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+
 use bytemuck::Pod;
 use rayon::prelude::*;
+use renderer::backend::Backend;
+use renderer::backend::cuda::Cuda;
 use renderer::primitives::{Fill, Length, Primitives, Temp};
 
 /// Names the most elements that tests may try, and has them repeat things only a few times: for tools that make kernels a
 /// hundred times slower, as `compute-sanitizer` does.
-const MOST: &str = "TORRANCE_TEST_MOST";
+pub const MOST: &str = "TORRANCE_TEST_MOST";
+
+/// Names a file to which tests add the kernels that they have launched, a line each.
+pub const LAUNCHED: &str = "TORRANCE_TEST_LAUNCHED";
 
 fn most() -> u32 {
     std::env::var(MOST).map_or(u32::MAX, |most| most.parse().expect("TORRANCE_TEST_MOST is a number"))
+}
+
+/// The first GPU, which notes what it launches if somebody wants to know.
+///
+/// # Panics
+/// If it does not open.
+pub fn gpu() -> Cuda {
+    let mut gpu = Cuda::new(0).expect("the device opens");
+    gpu.set_profiling(std::env::var_os(LAUNCHED).is_some());
+    gpu
+}
+
+/// Tells what it has launched, if somebody wants to know.
+///
+/// # Panics
+/// If it cannot.
+pub fn tell_launched(gpu: &mut Cuda) {
+    let Some(path) = std::env::var_os(LAUNCHED) else { return };
+    gpu.synchronize().expect("kernels end");
+    let names: String = gpu.profile().keys().map(|name| format!("{name}\n")).collect();
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(names.as_bytes())).expect("the file can be written");
 }
 
 /// So many elements, or fewer if tests are to be small.
@@ -39,13 +69,11 @@ pub fn short_lengths(is_gpu: bool) -> Vec<u32> {
     lengths
 }
 
-/// As [`short_lengths`], but on the host one of some tiles instead of the longest: for what takes a twin long.
+/// As [`short_lengths`], and one of some tiles, but on the host without the longest: for what takes a twin long.
 pub fn quick_lengths(is_gpu: bool) -> Vec<u32> {
     let mut lengths = short_lengths(is_gpu);
-    if !is_gpu {
-        lengths.retain(|n| *n < 1 << 16);
-        lengths.push(at_most(30_011));
-    }
+    lengths.retain(|n| is_gpu || *n < 1 << 16);
+    lengths.push(at_most(30_011));
     lengths
 }
 
@@ -134,8 +162,9 @@ macro_rules! for_each_backend {
                 $crate::Machine::Cuda => {
                     let $is_gpu = true;
                     #[allow(unused_mut, reason = "not every body needs it so")]
-                    let mut $backend = ::renderer::backend::cuda::Cuda::new(0).expect("the device opens");
+                    let mut $backend = $crate::arrays::gpu();
                     $body
+                    $crate::arrays::tell_launched(&mut $backend);
                 }
             }
         }

@@ -1,5 +1,13 @@
 //! The primitives, on the host and on a GPU if there is one, against the standard library.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use device::primitives::KERNELS;
+use torrance_tests::arrays::{LAUNCHED, MOST};
+use torrance_tests::{Machine, machines};
+
 #[path = "primitives/calls.rs"]
 mod calls;
 #[path = "primitives/histogram.rs"]
@@ -26,3 +34,23 @@ mod scan;
 mod select;
 #[path = "primitives/split_sort.rs"]
 mod split_sort;
+
+/// Other tests, of few elements, launch every kernel of the list: none is without a test.
+#[test]
+fn every_kernel_is_launched() {
+    if !machines().contains(&Machine::Cuda) || std::env::var_os(MOST).is_some() {
+        return;
+    }
+    let path = std::env::temp_dir().join(format!("torrance-launched-{}", std::process::id()));
+    let tests = Command::new(std::env::current_exe().unwrap())
+        .env(MOST, "20000")
+        .env(LAUNCHED, &path)
+        .output()
+        .unwrap();
+    let launched = fs::read_to_string(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(tests.status.success(), "{}", String::from_utf8_lossy(&tests.stdout));
+    let launched: BTreeSet<_> = launched.lines().collect();
+    let never: Vec<_> = KERNELS.iter().map(|kernel| kernel.stage).filter(|k| !launched.contains(k)).collect();
+    assert!(never.is_empty(), "{never:?}");
+}
