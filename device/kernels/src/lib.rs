@@ -12,6 +12,16 @@ mod selftest;
 #[cfg(feature = "product")]
 mod stages;
 
+// Each feature is a PTX file, which has nothing of the others.
+const _: () = assert!(
+    cfg!(feature = "examples") as u8
+        + cfg!(feature = "primitives") as u8
+        + cfg!(feature = "product") as u8
+        + cfg!(feature = "selftest") as u8
+        == 1,
+    "exactly one feature says what is built"
+);
+
 /// A panic ends the kernel. Nothing that user data can cause may come here: see the host's validation.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
