@@ -117,18 +117,19 @@ pub fn fractions(seed: u64, n: u32) -> Vec<f32> {
 /// all but one zero, few different ones. Of very many numbers only random ones.
 pub fn difficult(n: u32) -> impl Iterator<Item = (&'static str, Vec<u64>)> {
     let last = u64::from(n.saturating_sub(1));
-    let kinds: [(_, fn(u64, u64) -> u64); 4] = [
-        ("all equal", |_, _| 0x0123_4567_89ab_cdef),
-        ("in order", |i, _| i),
-        ("reversed", |i, last| last - i),
-        ("one flag", |i, last| u64::from(i == last / 2)),
-    ];
-    let of =
-        move |kind: fn(u64, u64) -> u64| (0..n).into_par_iter().map(|i| kind(u64::from(i), last)).collect();
-    let kinds = kinds.into_iter().map(move |(name, kind)| (name, of(kind)));
-    let few = std::iter::once_with(move || ("few", random_as(2, n, |x| x % 3)));
-    let all = std::iter::once_with(move || ("random", random(1, n))).chain(few).chain(kinds);
-    all.take(if n > 1 << 26 { 1 } else { 6 })
+    let of = move |f: &(dyn Fn(u64) -> u64 + Sync)| (0..n).into_par_iter().map(|i| f(u64::from(i))).collect();
+    let names = ["random", "few", "all equal", "in order", "reversed", "one flag"];
+    names.into_iter().take(if n > 1 << 26 { 1 } else { 6 }).map(move |name| {
+        let numbers = match name {
+            "random" => random(1, n),
+            "few" => random_as(2, n, |x| x % 3),
+            "all equal" => of(&|_| 0x0123_4567_89ab_cdef),
+            "in order" => of(&|i| i),
+            "reversed" => of(&|i| last - i),
+            _ => of(&|i| u64::from(i == last / 2)),
+        };
+        (name, numbers)
+    })
 }
 
 /// Whether they are the same, bit by bit.

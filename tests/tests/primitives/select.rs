@@ -282,7 +282,7 @@ fn errors() {
 fn the_comparison_rejects() {
     let input = [5, 6, 7, 8, 9];
     let mark = u32::from_ne_bytes([MARK; 4]);
-    let even = |i: usize| i % 2 == 0;
+    let even = |i: usize| i.is_multiple_of(2);
     let [compact, partition] = BOTH;
     let is_compact = |output: [u32; 5], count| is_selection(compact, &input, even, &(output.to_vec(), count));
     assert!(is_compact([5, 7, 9, mark, mark], 3));
