@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use rayon::prelude::*;
 use renderer::backend::Backend;
-use renderer::primitives::{Affine, Bounds, Form, Length, Max, Min, Primitives, Scan, Scannable, Sum, Temp};
+use renderer::primitives::{Affine, Bounds, Form, Length, Max, Min, Primitives, Scan, Scannable, Sum};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, short_lengths, times,
 };
@@ -252,10 +252,10 @@ fn errors() {
         let scan = Scan::<Sum<u32>>::exclusive();
         let numbers = backend.upload("numbers", &[1, 2, 3]).unwrap();
         let mut sums = backend.upload("sums", &[7, 7]).unwrap();
-        let mut temp = Temp::new(&mut backend, scan.temp_bytes(3)).unwrap();
+        let mut temp = dirty_temp(&mut backend, scan.temp_bytes(3));
         let error = scan.run(&mut backend, &numbers, &mut sums, Length::Host(3), &mut temp).unwrap_err();
         assert_eq!(error.to_string(), "scanning: the output has room for 2 of 3 elements");
-        let mut none = Temp::new(&mut backend, 0).unwrap();
+        let mut none = dirty_temp(&mut backend, 0);
         let error = scan.run(&mut backend, &numbers, &mut sums, Length::Host(2), &mut none).unwrap_err();
         assert!(error.to_string().contains("there are 0 of "), "{error}");
         let error =
