@@ -40,8 +40,11 @@ impl<O: Operator> Kernel for HillisSteele<O> {
             let value = match distance {
                 0 if i == 0 => O::IDENTITY,
                 0 => from.load(i - 1),
-                _ if i < distance => from.load(i),
-                _ => O::combine(from.load(i - distance), from.load(i)),
+                _ => {
+                    let before = if i < distance { O::IDENTITY } else { from.load(i - distance) };
+                    // Extremes pass over NaNs: if there is nothing else, what is left is the identity.
+                    O::combine(O::combine(O::IDENTITY, before), from.load(i))
+                }
             };
             to.store(i, value);
         }
