@@ -71,7 +71,7 @@ fn by_every_order() {
                 }
                 let small: Vec<_> = input.par_iter().map(|x| *x as u32).collect();
                 check!(Ascending<u32>, &small, |a, b| a.cmp(&b));
-                if n > 1 << 16 && name != "random" && name != "few" {
+                if n > 1 << 16 && name != "random" {
                     continue;
                 }
                 let signed: Vec<_> = small.iter().map(|x| x.cast_signed()).collect();

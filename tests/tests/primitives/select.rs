@@ -234,7 +234,7 @@ fn of_a_length_on_the_machine() {
 #[test]
 fn again_and_again() {
     for_each_backend!(|backend, is_gpu| {
-        let n = at_most(if is_gpu { 3_000_000 } else { 30_000 });
+        let n = at_most(if is_gpu { 1_000_003 } else { 30_011 });
         let input = random_as(24, n, |x| x as u32);
         let flags = random_as(25, n, |x| x as u8 & 1);
         for select in BOTH {
