@@ -9,6 +9,7 @@ pub mod backend;
 pub mod bench;
 pub mod cli;
 pub mod compare;
+pub mod defocus;
 pub mod film;
 pub mod input;
 pub mod metrics;

@@ -250,6 +250,11 @@ macro_rules! for_each_primitive {
             luminance_rgb: luminance::Luminance<3>;
             luminance_rgba: luminance::Luminance<4>;
             convolve: convolution::Convolve;
+            defocus_circles: defocus::Circles;
+            defocus_slice: defocus::Slice;
+            defocus_cover: defocus::Cover;
+            defocus_behind: defocus::Behind;
+            defocus_develop: defocus::Develop;
         }
     };
 }

@@ -10,6 +10,7 @@
 #[cfg(target_arch = "nvptx64")]
 mod block;
 pub mod convolution;
+pub mod defocus;
 mod element;
 pub mod gather;
 pub mod histogram;

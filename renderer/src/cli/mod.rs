@@ -9,6 +9,7 @@ mod bench;
 mod bsdf;
 mod compare;
 mod convert;
+mod defocus;
 mod device;
 mod failure;
 mod info;
@@ -19,6 +20,7 @@ mod progress;
 mod regress;
 mod render;
 mod schema;
+mod sharp;
 mod signals;
 mod source;
 mod summary;
@@ -47,6 +49,8 @@ enum Command {
     Render(render::Args),
     /// Merge renders of one scene into one, with its standard errors
     Merge(merge::Args),
+    /// Blur an image as a lens would have, by its depths, or evenly
+    Defocus(defocus::Args),
     /// Chart how a material scatters light
     Bsdf(bsdf::Args),
     /// Compare two images, and say whether noise explains the difference
@@ -71,6 +75,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::try_parse() {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
         Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
+        Ok(Cli { command: Command::Defocus(args) }) => defocus::run(&args),
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
         Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
         Ok(Cli { command: Command::Regress(args) }) => regress::run(&args),

@@ -14,6 +14,7 @@ use super::terminal::count;
 use super::values::{self, DeviceChoice, RrDepth};
 use super::{EXIT_CODES, aov, signals};
 use crate::assemble::{Flattened, SceneData};
+use crate::film::aov::of_camera;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
@@ -118,7 +119,7 @@ struct SettingArgs {
 
 /// How images are written.
 #[derive(Debug, clap::Args)]
-struct ImageArgs {
+pub(super) struct ImageArgs {
     /// Exposure of PNG, stops: 1 doubles the brightness
     #[arg(long, value_name = "STOPS", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
     exposure: f32,
@@ -245,7 +246,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         scene_hash: done.fingerprint,
         spp: progress.spp,
         seed: settings.seed,
-        settings: told(&settings),
+        settings: [told(&settings), of_camera(&scene.camera, film.height)].concat(),
         seconds: progress.elapsed.as_secs_f64(),
     };
     let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
@@ -330,7 +331,7 @@ fn write(
 }
 
 /// Checks where images are to go, before anything else is done.
-fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
+pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for path in paths {
         let target = Target::check(path).map_err(Failure::input)?;
@@ -367,13 +368,13 @@ impl SettingArgs {
 }
 
 impl ImageArgs {
-    fn settings(&self) -> Settings {
+    pub(super) fn settings(&self) -> Settings {
         let develop = Develop { exposure: self.exposure, tonemap: self.tonemap };
         Settings { develop, png: self.bit_depth, exr: self.exr }
     }
 
     /// Warns of options that change nothing of what is written.
-    fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
+    pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
         if self.settings().develop != Develop::default()
             && !targets.iter().any(|t| t.format.is_display_referred())
         {

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::compare::Region;
+use crate::defocus::MOST_RADIUS;
 pub(super) use crate::input::duration as time;
 use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use crate::metrics::{Metric, Threshold};
@@ -190,6 +191,37 @@ pub(super) fn samples(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(x) if (2.0..=1e9).contains(&x) => Ok(x),
         _ => Err("expected a number from 2 to 1e9".into()),
+    }
+}
+
+/// A length in the scene.
+pub(super) fn metres(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (1e-9..=1e9).contains(&x) => Ok(x),
+        _ => Err("expected metres from 1e-9 to 1e9, as in 0.05".into()),
+    }
+}
+
+/// A field of view.
+pub(super) fn fov(text: &str) -> Result<f32, String> {
+    match text.trim_end_matches('°').parse::<f32>() {
+        Ok(x) if (0.001..=179.0).contains(&x) => Ok(x),
+        _ => Err("expected degrees from 0.001 to 179, as in 40".into()),
+    }
+}
+
+/// A pixel: `x,y`.
+pub(super) fn pixel(text: &str) -> Result<(u32, u32), String> {
+    let pixel =
+        text.split_once(',').and_then(|(x, y)| Some((x.trim().parse().ok()?, y.trim().parse().ok()?)));
+    pixel.ok_or_else(|| "expected a column and a row, as in 320,180".into())
+}
+
+/// Radius of a blur, pixels.
+pub(super) fn blur_radius(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (0.0..=MOST_RADIUS).contains(&x) => Ok(x),
+        _ => Err(format!("expected pixels from 0 to {MOST_RADIUS}")),
     }
 }
 

@@ -45,6 +45,18 @@ pub enum Aov {
 /// The depth of nothing: finite, for tools that filter; Blender writes the same.
 pub const FAR: f32 = 1e10;
 
+/// The attribute that says how the camera sees: `perspective`, `orthographic` or `equirectangular`.
+pub const PROJECTION: &str = "cameraProjection";
+
+/// The attribute of the vertical field of view, degrees.
+pub const FOV: &str = "cameraFov";
+
+/// The attribute of the radius of a lens, metres.
+pub const LENS_RADIUS: &str = "lensRadius";
+
+/// The attribute of the distance of what a lens has in focus, along the axis, metres.
+pub const FOCUS_DISTANCE: &str = "focusDistance";
+
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
@@ -183,6 +195,28 @@ fn depth(camera: &Camera, p: Vec3) -> f32 {
         return from.length() as f32;
     }
     from.dot(camera.axis.as_dvec3().normalize()) as f32
+}
+
+/// What EXR files tell of the camera.
+pub fn of_camera(camera: &Camera, height: u32) -> Vec<(&'static str, String)> {
+    let is = |projection: Projection| camera.projection == projection as u32;
+    let projection = if is(Projection::Parallel) {
+        "orthographic"
+    } else if is(Projection::Panorama) {
+        "equirectangular"
+    } else {
+        "perspective"
+    };
+    let mut told = vec![(PROJECTION, projection.to_owned())];
+    if projection == "perspective" {
+        let half = 0.5 * f64::from(height) * camera.dv.as_dvec3().length();
+        told.push((FOV, (2.0 * half.atan().to_degrees()).to_string()));
+    }
+    if is(Projection::Lens) {
+        told.push((LENS_RADIUS, camera.lens[0].length().to_string()));
+        told.push((FOCUS_DISTANCE, camera.focus.to_string()));
+    }
+    told
 }
 
 fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, names: &Names) {
