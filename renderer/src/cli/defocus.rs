@@ -151,12 +151,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if targets.iter().any(|t| t.is_file(&args.image)) {
         return Err(Failure::input(format_args!("\"{name}\": would be replaced; write to another file")));
     }
-    let even = args.radius.map(|radius| (radius, args.shape.map_or(Shape::Disc, Shape::from)));
+    let is_even = args.radius.is_some();
     let mut found = device::find(args.device)?;
     args.written.warn_of_ignored(&targets, &mut notes);
     limit_threads(args.threads);
     notes.display.phase(format!("reading {name}"));
-    let sharp = Sharp::read(&args.image, even.is_none().then_some(&args.lens), &mut notes)?;
+    let sharp = Sharp::read(&args.image, (!is_even).then_some(&args.lens), &mut notes)?;
     let (width, height) = (sharp.image.width, sharp.image.height);
     check_memory_of(width, height, BYTES_PER_PIXEL, available_memory())
         .map_err(|e| Failure::input(format_args!("\"{name}\": {e}")))?;
@@ -168,10 +168,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         notes.warn(format!("blurring on the CPU: {surprise}"));
     }
     let start = laps.lap();
-    let blur = match (&sharp.focus, even) {
-        (Some((lens, depths)), _) => Blur::Lens { lens: *lens, depths },
-        (None, Some((radius, shape))) => Blur::Even { radius, shape },
-        (None, None) => return Err(Failure::input("neither a lens nor a radius")),
+    let blur = match &sharp.focus {
+        Some((lens, depths)) => Blur::Lens { lens: *lens, depths },
+        None => Blur::Even {
+            radius: args.radius.unwrap_or_default(),
+            shape: args.shape.map_or(Shape::Disc, Shape::from),
+        },
     };
     let (blurred, device) = match machine {
         Machine::Cpu(mut cpu) => blur_on(&mut cpu, &sharp.image, blur, &mut notes)?,
@@ -179,7 +181,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     if blurred.missing > 0 {
         let pixels = count(blurred.missing as u64, "pixel");
-        let why = if even.is_some() { "NaN or infinite" } else { "NaN or infinite, or without a depth" };
+        let why = if is_even { "NaN or infinite" } else { "NaN or infinite, or without a depth" };
         notes.warn(format!("\"{name}\": {pixels} {why}, left out"));
     }
     let seconds = Seconds { read, start, blur: laps.lap(), write: 0.0, total: 0.0 };

@@ -77,8 +77,11 @@ struct Surface {
 /// The pixel itself among 3 × 3.
 const MIDDLE: u32 = 4;
 
-/// Radii that differ by so many pixels are of two surfaces.
+/// Radii that differ by so many pixels are of two surfaces, if they are not of one that is seen at a glancing angle.
 const EDGE: f32 = 2.0;
+
+/// On a plane radii are linear in the place: bent by more than this, in pixels, they are not of one.
+const BEND: f32 = 0.25;
 
 /// A pixel that is covered by less than this, or all but this, sees one surface.
 const SLIVER: f32 = 0.125;
@@ -101,6 +104,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         return Seen { near: f32::NAN, far: f32::NAN, cover: 1.0, colors: 0 };
     };
     let (mut near, mut far) = (own, own);
+    let [mut across, mut down] = [0.0; 2];
     for at in 0..9 {
         // One more than the column and the row.
         let (x, y) = (i % width + at % 3, i / width + at / 3);
@@ -110,11 +114,14 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         if let Some(other) = surface((y - 1) * width + x - 1, at) {
             near = if other.depth < near.depth { other } else { near };
             far = if other.depth > far.depth { other } else { far };
+            across += if at / 3 == 1 { other.radius - own.radius } else { 0.0 };
+            down += if at % 3 == 1 { other.radius - own.radius } else { 0.0 };
         }
     }
     let cover = (far.depth - own.depth) / (far.depth - near.depth);
     // Not if it is NaN, next to what is infinitely far.
-    let is_edge = far.radius - near.radius > EDGE && cover > SLIVER && cover < 1.0 - SLIVER;
+    let is_covered = cover > SLIVER && cover < 1.0 - SLIVER;
+    let is_edge = far.radius - near.radius > EDGE && across.abs().max(down.abs()) > BEND && is_covered;
     let (near, far, cover) = if is_edge { (near, far, cover) } else { (own, own, 1.0) };
     let circle = |surface: Surface| surface.radius * surface.radius.abs();
     Seen {
