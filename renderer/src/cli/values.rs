@@ -349,6 +349,22 @@ mod tests {
     }
 
     #[test]
+    fn lenses() {
+        assert_eq!(metres("0.05"), Ok(0.05));
+        assert_eq!(fov("40°"), Ok(40.0));
+        assert_eq!(pixel("320, 180"), Ok((320, 180)));
+        assert_eq!(blur_radius("0"), Ok(0.0));
+        for text in ["", "0", "-1", "nan", "inf", "1e10", "x"] {
+            assert!(metres(text).unwrap_err().starts_with("expected metres"), "{text}");
+            assert!(fov(text).unwrap_err().starts_with("expected degrees"), "{text}");
+        }
+        for text in ["", "1", "1,", "-1,2", "1,2,3", "1.5,2"] {
+            assert!(pixel(text).unwrap_err().starts_with("expected a column"), "{text}");
+        }
+        assert!(blur_radius("-1").is_err() && blur_radius("nan").is_err() && blur_radius("5000").is_err());
+    }
+
+    #[test]
     fn bounds_and_regions() {
         assert_eq!(region("1, 2,3,4"), Ok(Region { x: 1, y: 2, width: 3, height: 4 }));
         for text in ["", "1,2,3", "1,2,3,0", "1,2,0,4", "-1,2,3,4", "1,2,3,4,5", "1,2,3,99999999999"] {
