@@ -1,8 +1,11 @@
 //! Which layers an image has.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::primitives::defocus::{Ramp, Seen, Strip};
+
+use rayon::prelude::*;
 
 use super::aperture::{Aperture, Shape};
 
@@ -38,37 +41,33 @@ struct Level<'a> {
     circle: f32,
     aperture: &'a Aperture,
     /// Whether any pixel is in the layer.
-    used: bool,
+    used: AtomicBool,
+}
+
+impl Level<'_> {
+    fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
 }
 
 impl Stack {
     /// The layers of an image that sees this.
     pub(super) fn new(seen: &[Seen], shape: Shape) -> Self {
-        let circles = || seen.iter().flat_map(|s| [s.near, s.far]).filter(|c| !c.is_nan());
-        let missing = seen.iter().filter(|s| s.near.is_nan()).count();
-        let [least, most] = circles().fold([0.0, 0.0], |[a, b], c| [c.min(a), c.max(b)]);
+        const CHUNK: usize = 1 << 16;
+        let chunks = || seen.par_chunks(CHUNK);
+        let missing = chunks().map(|seen| seen.iter().filter(|s| s.near.is_nan()).count()).sum();
+        // Of NaN, the other number is the smaller and the larger one.
+        let extent = |[a, b]: [f32; 2], s: &Seen| [a.min(s.near), b.max(s.far)];
+        let [least, most] = chunks()
+            .map(|seen| seen.iter().fold([0.0; 2], extent))
+            .reduce(|| [0.0; 2], |[a, b], [c, d]| [a.min(c), b.max(d)]);
         let radii = [(-least).sqrt(), most.sqrt()];
         let family = shape.family(radii[0].max(radii[1]));
-        let mut levels = levels(&family, radii);
-        let mut last = (f32::NAN, 0);
-        for circle in circles() {
-            // Many a pixel sees what its neighbour sees.
-            if circle != last.0 {
-                last = (circle, levels.partition_point(|l| l.circle <= circle));
-            }
-            let above = last.1;
-            if let Some(level) = above.checked_sub(1).and_then(|below| levels.get_mut(below)) {
-                level.used = true;
-            }
-            if above.checked_sub(1).is_none_or(|below| levels[below].circle != circle)
-                && let Some(level) = levels.get_mut(above)
-            {
-                level.used = true;
-            }
-        }
+        let levels = levels(&family, radii);
+        chunks().for_each(|seen| mark(&levels, seen));
         let mut stack = Self { layers: Vec::new(), strips: Vec::new(), missing, radii };
         for i in 0..levels.len() {
-            if levels[i].used {
+            if levels[i].is_used() {
                 stack.push(&levels, i);
             }
         }
@@ -85,13 +84,32 @@ impl Stack {
         let first = self.strips.len();
         self.strips.extend(&levels[i].aperture.strips);
         // A surface between two levels is in both.
-        let others = levels.iter().skip(i + 2).any(|l| l.used);
+        let others = levels.iter().skip(i + 2).any(Level::is_used);
         self.layers.push(Layer {
             strips: first..self.strips.len(),
             from: ramp(i),
             to: ramp(i + 1),
             behind: (others && levels[i].circle < 0.0).then(|| ramp(i + 2)),
         });
+    }
+}
+
+/// Marks the layers that pixels are in.
+fn mark(levels: &[Level<'_>], seen: &[Seen]) {
+    let mut last = f32::NAN;
+    for circle in seen.iter().flat_map(|s| [s.near, s.far]) {
+        // Many a pixel sees what its neighbour sees.
+        if circle == last || circle.is_nan() {
+            continue;
+        }
+        last = circle;
+        let above = levels.partition_point(|l| l.circle < circle);
+        let is_between = levels.get(above).is_none_or(|l| l.circle > circle);
+        for level in [above.checked_sub(1).filter(|_| is_between), Some(above)].into_iter().flatten() {
+            if let Some(level) = levels.get(level) {
+                level.used.store(true, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -103,7 +121,7 @@ fn levels(family: &[Aperture], [near, far]: [f32; 2]) -> Vec<Level<'_>> {
         family.iter().take(count)
     };
     let circle = |aperture: &Aperture| aperture.radius * aperture.radius;
-    let level = |circle, aperture| Level { circle, aperture, used: false };
+    let level = |circle, aperture| Level { circle, aperture, used: AtomicBool::new(false) };
     let mut levels: Vec<_> = up_to(near).skip(1).map(|a| level(-circle(a), a)).collect();
     levels.reverse();
     levels.extend(up_to(far).map(|a| level(circle(a), a)));

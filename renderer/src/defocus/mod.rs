@@ -8,6 +8,8 @@ use device::primitives::defocus::{
     BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, Ramp, Seen, SliceArgs, Strip,
 };
 
+use rayon::prelude::*;
+
 use crate::backend::{Buffer, Error};
 use crate::film::Image;
 use crate::primitives::{Primitives, SummedArea, Temp, Wide};
@@ -109,7 +111,7 @@ pub fn defocus<B: Primitives>(
     drop(seen);
     buffers.blur(backend, &stack, observe)?;
     let pixels: Vec<f32> = backend.download(&buffers.pixels)?;
-    let pixels = pixels.chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
+    let pixels = pixels.par_chunks_exact(4).map(|p| [p[0], p[1], p[2]]).collect();
     Ok(Defocused {
         image: Image { width: image.width, height: image.height, pixels },
         missing: stack.missing,
@@ -135,11 +137,11 @@ struct Buffers<B: Primitives> {
 impl<B: Primitives> Buffers<B> {
     fn new(backend: &mut B, image: &Image, depths: &[f32]) -> Result<Self, Error> {
         let n = image.pixels.len();
-        let pixels: Vec<_> = image.pixels.iter().flat_map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+        let pixels: Vec<[f32; 4]> = image.pixels.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
         let sat = SummedArea::<Wide, 4>::new(image.width, image.height);
         Ok(Self {
             size: [image.width, image.height],
-            pixels: backend.upload("image", &pixels)?,
+            pixels: backend.upload("image", pixels.as_flattened())?,
             depths: backend.upload("depths", depths)?,
             seen: backend.zeroed("circles of confusion", n)?,
             slice: backend.zeroed("layer", 4 * n)?,
