@@ -58,7 +58,7 @@ pub(super) struct Args {
           conflicts_with_all = ["lens_radius", "focus_distance", "focus_at", "fov", "depth"])]
     radius: Option<f32>,
 
-    /// The shape for --radius
+    /// The shape for --radius [default: disc]
     #[arg(long, value_name = "NAME", requires = "radius")]
     shape: Option<ShapeName>,
 

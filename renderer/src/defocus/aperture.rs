@@ -85,7 +85,7 @@ fn coarse(rows: u32, half: impl Fn(u32) -> u32) -> Vec<Strip> {
     strips
 }
 
-/// Mean square of the distance from the middle along an axis, of a quarter of that of a circle's squared radius.
+/// Mean square of the distance from the middle along an axis; of a circle, a quarter of the squared radius.
 fn variance(strips: &[Strip]) -> f64 {
     let squares = |most: f64| most * (most + 1.0) * (2.0 * most + 1.0) / 3.0;
     let (mut area, mut sum) = (0.0, 0.0);

@@ -24,7 +24,7 @@ use layers::{Layer, Stack};
 /// Bytes of memory that a pixel takes.
 pub const BYTES_PER_PIXEL: u128 = 124;
 
-/// The largest radius of a blur, pixels.
+/// The largest radius of a blur, pixels: larger circles of confusion are drawn no larger.
 pub const MOST_RADIUS: f32 = 4096.0;
 
 /// A thin lens in the place of a pinhole.
