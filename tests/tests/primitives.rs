@@ -35,7 +35,8 @@ mod select;
 #[path = "primitives/split_sort.rs"]
 mod split_sort;
 
-/// Other tests, of few elements, launch every kernel of the list: none is without a test.
+/// Other tests, of few elements, launch every kernel of the list: none is without a test. The tests of those that blur are
+/// in `defocus.rs`.
 #[test]
 fn every_kernel_is_launched() {
     if !machines().contains(&Machine::Cuda) || std::env::var_os(MOST).is_some() {
@@ -50,7 +51,8 @@ fn every_kernel_is_launched() {
     let launched = fs::read_to_string(&path).unwrap();
     fs::remove_file(&path).unwrap();
     let launched: BTreeSet<_> = launched.lines().collect();
-    let never: Vec<_> = KERNELS.iter().map(|kernel| kernel.stage).filter(|k| !launched.contains(k)).collect();
+    let kernels = KERNELS.iter().map(|kernel| kernel.stage).filter(|k| !k.starts_with("defocus_"));
+    let never: Vec<_> = kernels.filter(|k| !launched.contains(k)).collect();
     assert!(never.is_empty(), "{never:?}");
     assert!(tests.status.success(), "{}", String::from_utf8_lossy(&tests.stdout));
 }
