@@ -156,7 +156,7 @@ impl Convolution {
     /// How many weights it takes: those of the pixels from left to right, and then of those from top to bottom.
     pub fn weights(&self) -> u32 {
         let [x, y] = self.radii;
-        2 * (x + y + 1)
+        x.saturating_add(y).saturating_add(1).saturating_mul(2)
     }
 
     /// Queues it.

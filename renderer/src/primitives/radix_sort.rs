@@ -94,7 +94,8 @@ impl<K: RadixSortable> RadixSort<K> {
         unsafe { backend.queue(&work) }
     }
 
-    /// Queues the sorting of keys, and of a value with each, into `output`. Values are anything of 4 or 8 bytes.
+    /// Queues the sorting of keys, and of a value with each, into `output`. Values are anything of 4 or 8 bytes that is aligned to
+    /// them.
     ///
     /// # Errors
     /// A buffer is too small, or what the machine says.
@@ -123,7 +124,12 @@ impl<K: RadixSortable> RadixSort<K> {
         length: Length<'_, B>,
         temp: &mut Temp<B>,
     ) -> Result<(), Error> {
-        const { assert!(matches!(size_of::<V>(), 4 | 8), "values have 4 or 8 bytes") };
+        const {
+            assert!(
+                matches!(size_of::<V>(), 4 | 8) && align_of::<V>() == size_of::<V>(),
+                "values have 4 or 8 bytes, and are aligned to them"
+            );
+        }
         let call = Call::new(backend, DOING);
         let most = length.most();
         let bytes = self.pairs_temp_bytes::<V>(most);
@@ -167,7 +173,8 @@ impl PartitionByKey {
         Self::sort().pairs_temp_bytes::<V>(most)
     }
 
-    /// Queues the partition of `input` into `output`. Values are anything of 4 or 8 bytes. `starts` gets a number for each
+    /// Queues the partition of `input` into `output`. Values are anything of 4 or 8 bytes that is aligned to
+    /// them. `starts` gets a number for each
     /// of [`PartitionByKey::KEYS`] keys: how many keys are less.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use device::primitives::sat::{
     BoxBlur as BlurKernel, BoxBlurArgs, CornersArgs, IntegrateArgs, ScanDownArgs, Size, Tabulated,
     TileSumsArgs, blur, twin,
 };
-use device::primitives::{Entry, Kernel, Ptr, WARP};
+use device::primitives::{Entry, Kernel, MOST, Ptr, WARP};
 
 use super::call::Call;
 use super::temp::Pieces;
@@ -50,8 +50,12 @@ impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
         Self { first, ..self }
     }
 
-    /// Bytes of temporary memory.
+    /// Bytes of temporary memory; 0 for images that are empty, or too large for [`SummedArea::run`].
     pub fn temp_bytes(&self) -> usize {
+        let n = u128::from(self.width) * u128::from(self.height) * u128::from(CHANNELS);
+        if n == 0 || n > u128::from(MOST) {
+            return 0;
+        }
         SatTemp::<T::Sum>::new(Ptr::NULL, self.size()).bytes
     }
 
@@ -162,6 +166,9 @@ where
         let call = Call::new(backend, "blurring");
         let &Self { width, height, radii } = self;
         let n = call.numbers([width, height, CHANNELS])?;
+        if n == 0 {
+            return Ok(());
+        }
         let work = BlurWork(BoxBlurArgs {
             table: call.input("table", table, n)?,
             blurred: call.output("output", blurred, n)?,

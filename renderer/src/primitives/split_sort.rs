@@ -54,7 +54,7 @@ impl SplitSort {
         output: (&mut B::Buf<u32>, &mut B::Buf<V>),
         length: Length<'_, B>,
     ) -> Result<(), Error> {
-        const { assert!(size_of::<V>() == 4, "values have 4 bytes") };
+        const { assert!(size_of::<V>() == 4 && align_of::<V>() == 4, "values have 4 bytes, aligned to them") };
         let call = Call::new(backend, DOING);
         let most = length.most();
         let work = SplitSortWork::<u32>(SplitsArgs {

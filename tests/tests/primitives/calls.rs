@@ -4,7 +4,8 @@ use renderer::backend::cpu::Cpu;
 use renderer::backend::cuda::Cuda;
 use renderer::backend::{Backend, Buffer, Error, Shared};
 use renderer::primitives::{
-    Fill, Form, Gather, Length, Primitives, RadixSort, Scan, Scatter, Select, Sum, Temp,
+    BoxBlur, Fill, Form, Gather, Length, Primitives, RadixSort, Scan, Scatter, Select, Sum, SummedArea, Temp,
+    Wide,
 };
 use torrance_tests::arrays::random;
 use torrance_tests::{Machine, for_each_backend, machines};
@@ -138,4 +139,18 @@ fn kernels_are_compiled_before_they_are_needed() {
         check(&mut gpu, nanoseconds);
         assert!(nanoseconds(&gpu) > before, "kernels are compiled at some time");
     }
+}
+
+#[test]
+fn sizes_that_nothing_has_are_refused() {
+    let mut cpu = Cpu::new(None).unwrap();
+    for (width, height) in [(0, u32::MAX), (u32::MAX, 0), (1, u32::MAX), (1 << 30, 1)] {
+        assert_eq!(SummedArea::<Wide, 4>::new(width, height).temp_bytes(), 0, "{width} × {height}");
+    }
+    let table = cpu.zeroed::<f64>("table", 0).unwrap();
+    let mut blurred = cpu.zeroed::<f32>("output", 0).unwrap();
+    let empty = BoxBlur::<4> { width: u32::MAX, height: 0, radii: [1, 1] };
+    empty.run(&mut cpu, &table, &mut blurred).unwrap();
+    let large = BoxBlur::<4> { width: u32::MAX, height: 1, radii: [1, 1] };
+    assert!(large.run(&mut cpu, &table, &mut blurred).unwrap_err().reason.contains("are more than"));
 }

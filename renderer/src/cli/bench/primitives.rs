@@ -112,14 +112,16 @@ pub(in crate::cli) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let report = report.map_err(|e| device::failed(&e, &name))?;
     notes.end();
-    tell(args, plot, &report)?;
+    let has_failed = matches!(report.results.end, End::Failed(_));
+    // A chart that is there already is not replaced by a part of one.
+    let told = tell(args, plot.filter(|_| !has_failed), &report);
     match &report.results.end {
         End::Failed(e) => Err(device::failed(e, &name)),
-        End::Stopped => Ok(ExitCode::from(INTERRUPTED)),
+        End::Stopped => told.map(|()| ExitCode::from(INTERRUPTED)),
         End::Complete if report.results.measured.is_empty() => {
             Err(Failure::running(format_args!("{name}: nothing of this fits")))
         }
-        End::Complete => Ok(ExitCode::SUCCESS),
+        End::Complete => told.map(|()| ExitCode::SUCCESS),
     }
 }
 
