@@ -203,6 +203,18 @@ fn images_that_do_not_fit_are_refused() {
         let blur = Blur::Lens { lens: lens(1.0, 4), depths: &[1.0; 15] };
         let error = defocus(&mut backend, &image, blur, &mut |_| ()).unwrap_err();
         assert_eq!(error.reason, "15 depths of 16 pixels");
+        for (width, height, reason) in [
+            (4000, 4000, "16 pixels in an image of 4000 × 4000"),
+            (4, 3, "16 pixels in an image of 4 × 3"),
+            (1 << 15, 1 << 14, "32768 × 16384 pixels of 4 numbers are more than 2147483647 numbers"),
+            (1 << 16, 1 << 16, "65536 × 65536 pixels of 4 numbers are more than 2147483647 numbers"),
+        ] {
+            let image = Image { width, height, ..image.clone() };
+            for blur in [even(1.0, Shape::Disc), Blur::Lens { lens: lens(1.0, 4), depths: &[1.0; 16] }] {
+                let error = defocus(&mut backend, &image, blur, &mut |_| ()).unwrap_err();
+                assert_eq!(error.reason, reason);
+            }
+        }
     });
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::backend::{Buffer, Error};
 use crate::film::Image;
-use crate::primitives::{Primitives, SummedArea, Temp, Wide};
+use crate::primitives::{MOST, Primitives, SummedArea, Temp, Wide};
 
 mod aperture;
 mod layers;
@@ -86,13 +86,14 @@ pub struct Defocused {
 /// Blurs an image, and tells after each layer which part of them is done, or queued.
 ///
 /// # Errors
-/// The image is too large, there is not one depth a pixel, or what the machine says.
+/// The image is too large, has not as many pixels as its size says, there is not one depth a pixel, or what the machine says.
 pub fn defocus<B: Primitives>(
     backend: &mut B,
     image: &Image,
     blur: Blur<'_>,
     observe: &mut dyn FnMut(f64),
 ) -> Result<Defocused, Error> {
+    check_size(image)?;
     let even;
     let (depths, circles, shape) = match blur {
         Blur::Lens { lens, depths } => (depths, lens.circles(image.height), Shape::Disc),
@@ -102,8 +103,7 @@ pub fn defocus<B: Primitives>(
         }
     };
     if depths.len() != image.pixels.len() {
-        let reason = format!("{} depths of {} pixels", depths.len(), image.pixels.len());
-        return Err(Error { doing: "blurring".into(), reason });
+        return Err(refused(format!("{} depths of {} pixels", depths.len(), image.pixels.len())));
     }
     let mut buffers = Buffers::new(backend, image, depths)?;
     let seen = buffers.look(backend, circles)?;
@@ -118,6 +118,23 @@ pub fn defocus<B: Primitives>(
         layers: stack.layers.len(),
         radii: stack.radii,
     })
+}
+
+/// Whether there is a pixel for every place, and kernels can count four numbers of each.
+fn check_size(image: &Image) -> Result<(), Error> {
+    let Image { width, height, ref pixels } = *image;
+    let n = u64::from(width) * u64::from(height);
+    if n > u64::from(MOST / 4) {
+        return Err(refused(format!("{width} × {height} pixels of 4 numbers are more than {MOST} numbers")));
+    }
+    if n != pixels.len() as u64 {
+        return Err(refused(format!("{} pixels in an image of {width} × {height}", pixels.len())));
+    }
+    Ok(())
+}
+
+fn refused(reason: String) -> Error {
+    Error { doing: "blurring".into(), reason }
 }
 
 /// What a back end needs, allocated once.
