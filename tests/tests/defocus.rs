@@ -191,6 +191,7 @@ fn pixels_that_are_no_numbers_do_not_spread() {
         // Where nothing is blurred, they stay as they are.
         let sharp = defocus(&mut backend, &image, even(0.0, Shape::Disc), &mut |_| ()).unwrap();
         assert_eq!(sharp.missing, 2);
+        assert!(sharp.radii.iter().all(|r| *r == 0.0 && r.is_sign_positive()), "{:?}", sharp.radii);
         let is_same = |(a, b): (&[f32; 3], &[f32; 3])| a.map(f32::to_bits) == b.map(f32::to_bits);
         assert!(sharp.image.pixels.iter().zip(&image.pixels).all(is_same));
     });

@@ -61,7 +61,8 @@ impl Stack {
         let [least, most] = chunks()
             .map(|seen| seen.iter().fold([0.0; 2], extent))
             .reduce(|| [0.0; 2], |[a, b], [c, d]| [a.min(c), b.max(d)]);
-        let radii = [(-least).sqrt(), most.sqrt()];
+        // Zeros of either sign have the radius +0.
+        let radii = [least, most].map(|circle| circle.abs().sqrt());
         let family = shape.family(radii[0].max(radii[1]));
         let levels = levels(&family, radii);
         chunks().for_each(|seen| mark(&levels, seen));
