@@ -3,6 +3,7 @@
 mod program;
 
 use program::{Folder, Outcome};
+use renderer::film::aov::FOV;
 use renderer::film::layers::{Layers, Samples};
 use renderer::film::read_layers;
 
@@ -91,8 +92,12 @@ fn what_lacks_is_named() {
     for name in ["R", "G", "B", "Depth"] {
         bare.push(name, Samples::Float(vec![1.0; 24 * 16]));
     }
-    let bytes = renderer::film::encode::encode_layers(bare, Default::default()).unwrap().bytes;
-    std::fs::write(folder.at("bare.exr"), bytes).unwrap();
+    let mut narrow = layers(&folder, "sharp.exr");
+    narrow.attributes.insert(FOV.into(), "0".into());
+    for (name, layers) in [("bare.exr", bare), ("narrow.exr", narrow)] {
+        let bytes = renderer::film::encode::encode_layers(layers, Default::default()).unwrap().bytes;
+        std::fs::write(folder.at(name), bytes).unwrap();
+    }
     for (image, options, message) in [
         (
             "sharp.exr",
@@ -109,9 +114,11 @@ fn what_lacks_is_named() {
             &[&LENS[..], &["--depth", "Depth"]].concat(),
             "does not say its field of view; add --fov",
         ),
+        ("narrow.exr", &LENS, "does not say its field of view; add --fov"),
         ("sharp.exr", &["--lens-radius", "1", "--focus-at", "24,3"], "it has 24x16 pixels, and none at 24,3"),
         ("sharp.exr", &["--lens-radius", "0", "--focus-at", "2,3"], "expected metres from 1e-9 to 1e9"),
         ("sharp.exr", &["--radius", "3", "--lens-radius", "1"], "cannot be used with"),
+        ("sharp.exr", &[&LENS[..], &["--shape", "box"]].concat(), "cannot be used with"),
         ("sharp.exr", &["--radius", "-3"], "expected pixels from 0 to 4096"),
         ("none.exr", &["--radius", "3"], "error: \"none.exr\": No such file"),
         ("sharp.exr", &["--radius", "3", "-o", "sharp.exr"], "\"sharp.exr\": would be replaced"),

@@ -112,7 +112,8 @@ fn focus(args: &LensArgs, (radius, focus): (f32, Focus), file: &Layers) -> Resul
             z => return Err(format!("--focus-at: the depth at {x},{y} is {z}")),
         },
     };
-    let said = || file.attributes.get(FOV)?.parse().ok().filter(|fov| (0.0..180.0).contains(fov));
+    // As wide as a scene's may be, and not so narrow that circles have no size.
+    let said = || file.attributes.get(FOV)?.parse().ok().filter(|fov| (1e-4..180.0).contains(fov));
     let fov =
         args.fov.or_else(said).ok_or("it does not say its field of view; add --fov, vertical, in degrees")?;
     Ok((Lens { radius, focus_distance, fov }, depths))
