@@ -127,7 +127,7 @@ fn what_lacks_is_named() {
         assert_eq!(code, Some(2), "{image} {options:?}: {stderr}");
         assert!(stderr.contains(message), "{image} {options:?}: {stderr}");
     }
-    assert_eq!(folder.names(), ["bare.exr", "flat.exr", "flat.png", "sharp.exr"]);
+    assert_eq!(folder.names(), ["bare.exr", "flat.exr", "flat.png", "narrow.exr", "sharp.exr"]);
     let fine = defocus(&folder, "bare.exr", &[&LENS[..], &["--depth", "Depth", "--fov", "40"]].concat());
     assert_eq!(fine.code, Some(0), "{}", fine.stderr);
 }

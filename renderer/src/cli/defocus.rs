@@ -59,7 +59,8 @@ pub(super) struct Args {
     radius: Option<f32>,
 
     /// The shape for --radius [default: disc]
-    #[arg(long, value_name = "NAME", requires = "radius")]
+    #[arg(long, value_name = "NAME", requires = "radius",
+          conflicts_with_all = ["lens_radius", "focus_distance", "focus_at", "fov", "depth"])]
     shape: Option<ShapeName>,
 
     /// Where to blur: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
