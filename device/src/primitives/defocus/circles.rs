@@ -88,8 +88,9 @@ const SLIVER: f32 = 0.125;
 
 /// What pixel `i` sees, of an image of which `pixel` and `depth` tell.
 ///
-/// Depths are means over pixels. At an edge they say how much of a pixel is of the nearer surface; colours of both are
-/// taken from neighbours, which see one of them alone.
+/// Depths are means over what is hit in a pixel. Between two surfaces they say how much of a pixel is of the nearer one;
+/// colours of both are taken from neighbours, which see one of them alone. Before nothing, the depth is the surface's own,
+/// and all of the pixel is taken for its.
 #[inline(always)]
 pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(u32) -> f32, i: u32) -> Seen {
     let [width, height] = args.size;
