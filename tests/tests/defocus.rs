@@ -169,6 +169,51 @@ fn what_is_in_focus_keeps_every_bit() {
     });
 }
 
+/// A silhouette that is in focus stays nearly as it is, at any angle, though depths at it are means: of what is behind it a
+/// lens sees more or less, but no pixel of it is lost. With the focus on what is behind, they are.
+#[test]
+fn silhouettes_in_focus_stay_sharp() {
+    const SIZE: usize = 96;
+    for degrees in [0.0_f64, 2.0, 10.0, 30.0, 45.0, 90.0] {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        // How much of pixels is below a line, of 16 × 16 points each.
+        let cover = |i: usize| {
+            let is_below = |k: usize| {
+                let x = (i % SIZE) as f64 + (k % 16) as f64 / 16.0 - 48.05;
+                let y = (i / SIZE) as f64 + (k / 16) as f64 / 16.0 - 48.05;
+                y * cos > x * sin
+            };
+            (0..256).filter(|k| is_below(*k)).count() as f32 / 256.0
+        };
+        let covers: Vec<_> = (0..SIZE * SIZE).map(cover).collect();
+        let between = |near: f32, far: f32| covers.iter().map(move |c| c * near + (1.0 - c) * far);
+        let pixels = between(1.0, 0.1).map(|x| [x; 3]).collect();
+        let image = Image { width: SIZE as u32, height: SIZE as u32, pixels };
+        let depths: Vec<_> = between(2.0, 20.0).collect();
+        for_each_backend!(|backend, is_gpu| {
+            // The largest differences of pixels that are covered by no more than a sliver, by more, and but for a sliver.
+            let mut off = |focus_distance: f32| {
+                let lens = Lens { focus_distance, ..lens(10.0, SIZE as u32) };
+                let blur = Blur::Lens { lens, depths: &depths };
+                let blurred = defocus(&mut backend, &image, blur, &mut |_| ()).unwrap().image;
+                let mut most = [0.0_f32; 3];
+                for (i, cover) in covers.iter().enumerate() {
+                    let kind = if *cover <= 0.125 { 0 } else { 1 + usize::from(*cover >= 0.875) };
+                    most[kind] = most[kind].max((blurred.pixels[i][0] - image.pixels[i][0]).abs());
+                }
+                most
+            };
+            let (right, wrong) = (off(2.0), off(20.0));
+            println!("{degrees}°, GPU {is_gpu}: {right:?}, with a wrong focus {wrong:?}");
+            assert!(
+                right[0] < 0.12 && right[1] < 0.15 && right[2] < 1e-6,
+                "{degrees}°, GPU {is_gpu}: {right:?}"
+            );
+            assert!(wrong[2] > 0.3, "{degrees}°, GPU {is_gpu}: {wrong:?}");
+        });
+    }
+}
+
 /// They are left out: what is around them is what it would be if they were not there, and blurs over them.
 #[test]
 fn pixels_that_are_no_numbers_do_not_spread() {

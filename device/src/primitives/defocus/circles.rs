@@ -86,11 +86,15 @@ const BEND: f32 = 0.25;
 /// A pixel that is covered by less than this, or all but this, sees one surface.
 const SLIVER: f32 = 0.125;
 
+/// A pixel with so many neighbours of its own radius is of a surface between two others: along an edge there are two.
+const ALIKE: u32 = 3;
+
 /// What pixel `i` sees, of an image of which `pixel` and `depth` tell.
 ///
 /// Depths are means over what is hit in a pixel. Between two surfaces they say how much of a pixel is of the nearer one;
 /// colours of both are taken from neighbours, which see one of them alone. Before nothing, the depth is the surface's own,
-/// and all of the pixel is taken for its.
+/// and all of the pixel is taken for its. Nor is a sliver told from the rest, but the depth of the rest is a neighbour's: the
+/// mean is of no surface, and what is in focus would not stay so up to its edge.
 #[inline(always)]
 pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(u32) -> f32, i: u32) -> Seen {
     let [width, height] = args.size;
@@ -106,6 +110,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
     };
     let (mut near, mut far) = (own, own);
     let [mut across, mut down] = [0.0; 2];
+    let mut alike = 0;
     for at in 0..9 {
         // One more than the column and the row.
         let (x, y) = (i % width + at % 3, i / width + at / 3);
@@ -115,15 +120,25 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         if let Some(other) = surface((y - 1) * width + x - 1, at) {
             near = if other.depth < near.depth { other } else { near };
             far = if other.depth > far.depth { other } else { far };
+            let is_alike = at != MIDDLE && (other.radius - own.radius).abs() <= BEND;
+            alike += is_alike as u32;
             across += if at / 3 == 1 { other.radius - own.radius } else { 0.0 };
             down += if at % 3 == 1 { other.radius - own.radius } else { 0.0 };
         }
     }
     let cover = (far.depth - own.depth) / (far.depth - near.depth);
     // Not if it is NaN, next to what is infinitely far.
-    let is_covered = cover > SLIVER && cover < 1.0 - SLIVER;
-    let is_edge = far.radius - near.radius > EDGE && across.abs().max(down.abs()) > BEND && is_covered;
-    let (near, far, cover) = if is_edge { (near, far, cover) } else { (own, own, 1.0) };
+    let is_edge = far.radius - near.radius > EDGE && across.abs().max(down.abs()) > BEND;
+    let is_of_two = cover > SLIVER && cover < 1.0 - SLIVER;
+    let (near, far, cover) = if is_edge && is_of_two {
+        (near, far, cover)
+    } else {
+        // So much nearer than what is infinitely far, 1 means nothing.
+        let is_mean = is_edge && alike < ALIKE && cover > 0.0 && cover < 1.0;
+        let surface = if cover > 0.5 { near } else { far };
+        let one = if is_mean { Surface { at: MIDDLE, ..surface } } else { own };
+        (one, one, 1.0)
+    };
     let circle = |surface: Surface| surface.radius * surface.radius.abs();
     Seen {
         near: circle(near),
