@@ -98,7 +98,7 @@ fn focus(args: &LensArgs, (radius, focus): (f32, Focus), file: &Layers) -> Resul
         let hint = crate::scene::hint(name, "it has", names);
         format!("it has no channel {name:?} of depths{hint}; torrance render --aov Z writes one")
     })?;
-    let depths: Vec<f32> = (0..file.pixels()).map(|i| channel.samples.get(i)).collect();
+    let depths = channel.samples.floats();
     let focus_distance = match focus {
         Focus::Distance(distance) => distance,
         Focus::Pixel(x, y) if x >= file.width || y >= file.height => {

@@ -62,6 +62,11 @@ impl Samples {
         }
     }
 
+    /// All of them as floats.
+    pub fn floats(&self) -> Vec<f32> {
+        (0..self.len()).map(|i| self.get(i)).collect()
+    }
+
     /// Sample `i` exactly.
     ///
     /// # Panics

@@ -116,7 +116,7 @@ impl Measured {
 /// Samples per pixel: a channel, or one number for all.
 fn samples(layers: &Layers) -> Option<Vec<f32>> {
     if let Some(channel) = layers.channel(SAMPLES) {
-        return Some((0..channel.samples.len()).map(|i| channel.samples.get(i)).collect());
+        return Some(channel.samples.floats());
     }
     let all: f32 = layers.attributes.get("spp")?.parse().ok()?;
     Some(vec![all; layers.width as usize * layers.height as usize])
