@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::device::{self, Machine};
 use super::failure::Failure;
 use super::notes::Notes;
-use super::render::{ImageArgs, check_outputs, limit_threads};
+use super::render::{ImageArgs, check_outputs, limit_threads, write};
 use super::summary::{Laps, Output, print_json};
 use super::terminal::{clock, count, say};
 use super::values::{self, DeviceChoice};
 use super::{EXIT_CODES, sharp::Sharp};
 use crate::defocus::{self, BYTES_PER_PIXEL, Blur, Defocused, Shape};
-use crate::film::encode::{Provenance, SOFTWARE, encode, encode_layers};
+use crate::film::Image;
+use crate::film::encode::{Provenance, SOFTWARE};
 use crate::film::write::Target;
-use crate::film::{Format, Image};
 use crate::primitives::Primitives;
 use crate::scene::limits::{available_memory, check_memory_of};
 
@@ -38,6 +38,9 @@ EXR files keep their other layers as they are, of the sharp image, but for stder
 which would not be true of the blurred one. Pixels that are NaN or infinite, or have no depth, are left out.
 ";
 
+/// The options of [`LensArgs`], which blur by a lens.
+const OF_LENS: [&str; 5] = ["lens_radius", "focus_distance", "focus_at", "fov", "depth"];
+
 /// Blur an image as a lens would have, by its depths, or evenly
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
@@ -55,12 +58,12 @@ pub(super) struct Args {
 
     /// Blur everything evenly, by a shape that reaches so many pixels
     #[arg(long, value_name = "PIXELS", value_parser = values::blur_radius, allow_negative_numbers = true,
-          conflicts_with_all = ["lens_radius", "focus_distance", "focus_at", "fov", "depth"])]
+          conflicts_with_all = OF_LENS)]
     radius: Option<f32>,
 
     /// The shape for --radius [default: disc]
     #[arg(long, value_name = "NAME", requires = "radius",
-          conflicts_with_all = ["lens_radius", "focus_distance", "focus_at", "fov", "depth"])]
+          conflicts_with_all = OF_LENS)]
     shape: Option<ShapeName>,
 
     /// Where to blur: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
@@ -229,23 +232,12 @@ fn finish(
 ) -> Result<ExitCode, Failure> {
     notes.display.phase("writing");
     let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
-    let settings = args.written.settings();
-    let mut sharp = Some(sharp);
-    for target in targets {
-        let path = target.path.display().to_string();
-        let encoded = match (target.format, &mut sharp) {
-            (Format::Exr, Some(sharp)) => encode_layers(sharp.layers_of(image), settings.exr),
-            (format, _) => encode(image, format, &settings, &about),
-        };
-        let encoded = encoded.and_then(|e| target.replace(&e.bytes).map(|()| e).map_err(|e| e.to_string()));
-        let encoded = encoded
-            .map_err(|e| Failure::running(format_args!("output \"{path}\": cannot be written: {e}")))?;
-        if encoded.clamped > 0 {
-            let pixels = count(encoded.clamped as u64, "pixel");
-            notes.warn(format!("output \"{path}\": {pixels} outside what the format holds, clamped"));
-        }
-        summary.outputs.push(Output { path, bytes: encoded.bytes.len(), clamped_pixels: encoded.clamped });
+    let layers = || sharp.layers_of(image);
+    let (outputs, failures) = write(targets, image, &layers, &args.written.settings(), &about, &mut notes);
+    if !failures.is_empty() {
+        return Err(Failure::running(failures.join("\nerror: ")));
     }
+    summary.outputs = outputs;
     summary.seconds.write = laps.lap();
     summary.seconds.total = laps.total();
     summary.warnings = notes.end();

@@ -18,7 +18,7 @@ use crate::film::aov::of_camera;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
-use crate::film::{Film, Format, Image, Layers};
+use crate::film::{Format, Image, Layers};
 use crate::primitives::Primitives;
 use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
@@ -250,7 +250,9 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         seconds: progress.elapsed.as_secs_f64(),
     };
     let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
-    let (outputs, failures) = write(&targets, film, &layers, &args.image.settings(), &about, &mut notes);
+    let image = Image::from(film);
+    notes.warn_of_samples(film, &image);
+    let (outputs, failures) = write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
     seconds.write = laps.lap();
     seconds.total = laps.total();
     let summary = Summary {
@@ -297,23 +299,21 @@ fn told(settings: &RenderSettings) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Writes every image that can be written; the failures of the others are sentences.
-fn write(
+/// Writes every image that can be written, to EXR files with its layers; the failures of the others are sentences.
+pub(super) fn write(
     targets: &[Target],
-    film: &Film,
+    image: &Image,
     layers: &dyn Fn() -> Layers,
     settings: &Settings,
     about: &Provenance,
     notes: &mut Notes,
 ) -> (Vec<Output>, Vec<String>) {
-    let image = Image::from(film);
-    notes.warn_of_samples(film, &image);
     let (mut outputs, mut failures) = (Vec::new(), Vec::new());
     for target in targets {
         let path = target.path.display().to_string();
         let encoded = match target.format {
             Format::Exr => encode_layers(layers(), settings.exr),
-            format => encode(&image, format, settings, about),
+            format => encode(image, format, settings, about),
         };
         let written = encoded.and_then(|e| target.replace(&e.bytes).map(|()| e).map_err(|e| e.to_string()));
         match written {
