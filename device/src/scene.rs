@@ -1,5 +1,7 @@
 //! The scene as the stages see it.
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::bsdf::plastic::Coat;
 use crate::bvh::{Instance, Node};
 use crate::camera::Camera;
@@ -66,6 +68,8 @@ pub struct SceneView {
     pub instances_root: u32,
     /// Non-zero if any texture is looked up by how much of it a ray sees.
     pub has_mipmaps: u32,
+    /// Unused.
+    pub unused: u32,
     /// The pixel filter; null if it is the pixel itself.
     pub filter: *const FilterPart,
     /// What of the filter lies beyond the edge of the image, by the pixels between.
@@ -74,11 +78,24 @@ pub struct SceneView {
     pub filter_parts: u32,
     /// Number of distances at which anything does; 0 if samples may lie beyond the image.
     pub filter_edge_count: u32,
+    /// Where the same view lies in the memory of a GPU that sees it: see [`SceneView::shared`].
+    pub this: *const Self,
     /// The camera.
     pub camera: Camera,
 }
 
 impl SceneView {
+    /// The view for functions that are not inlined. Arguments of a kernel have no address: a function that takes one by
+    /// reference would make every thread copy them to its own memory first.
+    #[inline(always)]
+    pub const fn shared(&self) -> &Self {
+        #[cfg(target_arch = "nvptx64")]
+        // SAFETY: the host put it there, and nothing writes it while stages run.
+        return unsafe { &*self.this };
+        #[cfg(not(target_arch = "nvptx64"))]
+        self
+    }
+
     /// No material has holes.
     pub const NO_HOLES: u32 = 0;
     /// Paths and light pass holes as if nothing were there.
@@ -89,6 +106,18 @@ impl SceneView {
     /// at once.
     pub const MIN_PRIMS: usize = 8;
 }
+
+/// A view as a back end keeps it in its memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct KeptView(pub SceneView);
+
+const _: () = assert!(size_of::<SceneView>() == 21 * 8 + 10 * 4 + size_of::<Camera>());
+
+// SAFETY: pointers, numbers, and a camera, which is plain data; none is without a meaning for being zero.
+unsafe impl Zeroable for KeptView {}
+// SAFETY: as above. There is no padding, as the size tells, and a pointer that any bits may be is followed in `unsafe`.
+unsafe impl Pod for KeptView {}
 
 // SAFETY: stages only read through these pointers, and nothing writes what they point to.
 unsafe impl Send for SceneView {}

@@ -1,6 +1,7 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
 mod uploaded;
+mod wavefront;
 
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ use crate::film::{Film, FirstHits};
 use crate::primitives::Primitives;
 
 pub use uploaded::Uploaded;
+pub use wavefront::Paths;
+
+use wavefront::Wavefront;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,9 +70,21 @@ impl Progress {
     }
 }
 
-/// What to keep beside the image, of the same samples.
+/// How paths are traced. What they see is the same, to the last bit on a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Integrator {
+    /// All of a path in one kernel.
+    #[default]
+    Megakernel,
+    /// Many paths together in stages.
+    Wavefront(Paths),
+}
+
+/// How to render, and what to keep beside the image, of the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Extras<'a> {
+pub struct Options<'a> {
+    /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.
+    pub integrator: Integrator,
     /// [`Rendered::shorter`].
     pub shorter: bool,
     /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
@@ -111,7 +127,7 @@ pub fn render<B: Primitives>(
     budget: Budget,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    render_with(backend, scene, budget, Extras::default(), observe)
+    render_with(backend, scene, budget, Options::default(), observe)
 }
 
 /// As [`render`], and keeps more than the image. However the render ends, all of it is of the same samples.
@@ -119,11 +135,11 @@ pub fn render_with<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
-    extras: Extras<'_>,
+    options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let ready = Ready::new(backend, scene, extras)?;
-    render_ready(backend, scene, ready, budget, extras, observe)
+    let ready = Ready::new(backend, scene, options)?;
+    render_ready(backend, scene, ready, budget, options, observe)
 }
 
 /// As [`render_with`], of a scene that is not rendered again: its geometry is dropped as soon as the back end has it
@@ -132,12 +148,12 @@ pub fn render_last<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     budget: Budget,
-    extras: Extras<'_>,
+    options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let ready = Ready::new(backend, scene, extras)?;
+    let ready = Ready::new(backend, scene, options)?;
     scene.drop_geometry();
-    render_ready(backend, scene, ready, budget, extras, observe)
+    render_ready(backend, scene, ready, budget, options, observe)
 }
 
 /// A scene in the memory of a back end that is prepared to render it.
@@ -148,8 +164,8 @@ struct Ready<B: Backend> {
 }
 
 impl<B: Primitives> Ready<B> {
-    fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<Self, Error> {
-        prepare(backend, scene, extras)?;
+    fn new(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<Self, Error> {
+        prepare(backend, scene, options)?;
         let begin = Instant::now();
         let uploaded = Uploaded::new(backend, scene)?;
         backend.synchronize()?;
@@ -162,25 +178,28 @@ fn render_ready<B: Primitives>(
     scene: &SceneData,
     ready: Ready<B>,
     budget: Budget,
-    extras: Extras<'_>,
+    options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
     match Kernel::of(scene) {
         Kernel::Basic => {
-            render_by::<B, stages::megakernel_basic>(backend, scene, ready, budget, extras, observe)
+            render_by::<B, stages::megakernel_basic>(backend, scene, ready, budget, options, observe)
         }
         Kernel::Glass => {
-            render_by::<B, stages::megakernel_glass>(backend, scene, ready, budget, extras, observe)
+            render_by::<B, stages::megakernel_glass>(backend, scene, ready, budget, options, observe)
         }
-        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, ready, budget, extras, observe),
+        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, ready, budget, options, observe),
     }
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
-pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
+pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<(), Error> {
     backend.specialize(scene.features);
-    if extras.first_hits.is_some() {
+    if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
+    }
+    if let Integrator::Wavefront(_) = options.integrator {
+        wavefront::prepare(backend, Kernel::of(scene))?;
     }
     match Kernel::of(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
@@ -216,11 +235,12 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     scene: &SceneData,
     Ready { uploaded, took: upload }: Ready<B>,
     budget: Budget,
-    extras: Extras<'_>,
+    options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
     let layers = layers(backend.parallelism(), scene, budget.spp);
-    let films = Films::<B>::new(backend, scene, extras, layers)?;
+    let films = Films::<B>::new(backend, scene, options, layers)?;
+    let mut tracer = Tracer::new(backend, scene, options.integrator)?;
     let mut args = SampleArgs {
         scene: uploaded.view(scene),
         film: films.image.ptr(),
@@ -236,7 +256,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     progress.upload = upload;
-    let mut pace = Pace::new(backend.parallelism());
+    let mut pace = Pace::new(backend.parallelism(), tracer.most_paths());
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
     let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
@@ -247,7 +267,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
             let launched = Instant::now();
             // SAFETY: `uploaded` and `films` hold what the arguments point to, and outlive the wait below.
-            unsafe { films.launch::<S>(backend, args)? };
+            unsafe { films.launch::<S>(backend, &mut tracer, args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
             pace.learn(pass.paths(args.invocations), took);
@@ -269,6 +289,31 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     films.develop(backend, scene, progress, interrupted)
 }
 
+/// What traces the paths of the image.
+enum Tracer<B: Primitives> {
+    Megakernel,
+    Wavefront(Box<Wavefront<B>>),
+}
+
+impl<B: Primitives> Tracer<B> {
+    fn new(backend: &mut B, scene: &SceneData, integrator: Integrator) -> Result<Self, Error> {
+        Ok(match integrator {
+            Integrator::Megakernel => Self::Megakernel,
+            Integrator::Wavefront(paths) => {
+                Self::Wavefront(Box::new(Wavefront::new(backend, Kernel::of(scene), paths)?))
+            }
+        })
+    }
+
+    /// Most paths that a launch may trace.
+    fn most_paths(&self) -> f64 {
+        match self {
+            Self::Megakernel => f64::INFINITY,
+            Self::Wavefront(wavefront) => wavefront.most_paths().into(),
+        }
+    }
+}
+
 /// What a render fills, in the memory of a back end.
 struct Films<B: Backend> {
     image: B::Buf<FilmPixel>,
@@ -279,17 +324,17 @@ struct Films<B: Backend> {
 }
 
 impl<B: Primitives> Films<B> {
-    fn new(backend: &mut B, scene: &SceneData, extras: Extras<'_>, layers: u32) -> Result<Self, Error> {
+    fn new(backend: &mut B, scene: &SceneData, options: Options<'_>, layers: u32) -> Result<Self, Error> {
         let pixels = scene.width as usize * scene.height as usize * layers as usize;
         let image = backend.zeroed("film", pixels)?;
-        let shorter = match extras.shorter {
+        let shorter = match options.shorter {
             true => Some([
                 backend.zeroed("film of emission", pixels)?,
                 backend.zeroed("film of direct light", pixels)?,
             ]),
             false => None,
         };
-        let first_hits = match extras.first_hits {
+        let first_hits = match options.first_hits {
             Some(uvs) => Some((
                 backend.zeroed("film of first hits", pixels)?,
                 backend.upload("texture coordinates of all primitives", uvs)?,
@@ -306,11 +351,15 @@ impl<B: Primitives> Films<B> {
     unsafe fn launch<S: Stage<Args = MegakernelArgs>>(
         &self,
         backend: &mut B,
+        tracer: &mut Tracer<B>,
         args: MegakernelArgs,
     ) -> Result<(), Error> {
         // SAFETY: as the caller promised; all films are of one size.
         unsafe {
-            backend.launch::<S>(args)?;
+            match tracer {
+                Tracer::Megakernel => backend.launch::<S>(args)?,
+                Tracer::Wavefront(wavefront) => wavefront.run(backend, args)?,
+            }
             for (film, depth) in self.shorter.iter().flatten().zip(1..) {
                 let mut shorter = MegakernelArgs { film: film.ptr(), ..args };
                 shorter.settings.max_depth = depth.min(args.settings.max_depth);
@@ -357,20 +406,22 @@ fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
 struct Pace {
     /// Paths that a launch should trace.
     paths: f64,
+    /// Paths that it may trace at most.
+    most: f64,
 }
 
 impl Pace {
     const TARGET: Duration = Duration::from_millis(100);
 
     /// Begins with a few paths for every thread, since nothing is known of the scene yet.
-    fn new(parallelism: usize) -> Self {
-        Self { paths: parallelism as f64 * 8.0 }
+    fn new(parallelism: usize, most: f64) -> Self {
+        Self { paths: most.min(parallelism as f64 * 8.0), most }
     }
 
     fn learn(&mut self, paths: f64, took: Duration) {
         let ideal = paths * Self::TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
         // Parts of an image differ in cost: grow with care, shrink at once.
-        self.paths = ideal.min(self.paths * 4.0).max(32.0);
+        self.paths = ideal.min(self.paths * 4.0).min(self.most).max(32.0);
     }
 }
 

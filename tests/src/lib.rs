@@ -12,7 +12,7 @@ use renderer::assemble::{SceneData, assemble};
 use renderer::backend::cpu::Cpu;
 use renderer::backend::cuda::{self, Cuda};
 use renderer::film::Film;
-use renderer::render::{Budget, Control, Extras, Rendered, render_with};
+use renderer::render::{Budget, Control, Options, Rendered, render_with};
 use renderer::scene::{Description, Overrides, load};
 
 /// Something that renders.
@@ -41,22 +41,22 @@ impl Machine {
     /// # Panics
     /// If rendering fails: tests want to know.
     pub fn render(self, scene: &SceneData, spp: u32) -> Film {
-        self.render_with(scene, spp, Extras::default()).film
+        self.render_with(scene, spp, Options::default()).film
     }
 
     /// As [`Machine::render`], and keeps more than the image.
     ///
     /// # Panics
     /// If rendering fails: tests want to know.
-    pub fn render_with(self, scene: &SceneData, spp: u32, extras: Extras<'_>) -> Rendered {
+    pub fn render_with(self, scene: &SceneData, spp: u32, options: Options<'_>) -> Rendered {
         let budget = Budget { spp, time: None };
         let go_on = &mut |_: &_| Control::Continue;
         let rendered = match self {
             Self::Cpu => {
-                render_with(&mut Cpu::new(None).expect("threads start"), scene, budget, extras, go_on)
+                render_with(&mut Cpu::new(None).expect("threads start"), scene, budget, options, go_on)
             }
             Self::Cuda => {
-                render_with(&mut Cuda::new(0).expect("the device opens"), scene, budget, extras, go_on)
+                render_with(&mut Cuda::new(0).expect("the device opens"), scene, budget, options, go_on)
             }
         };
         rendered.expect("rendering succeeds")

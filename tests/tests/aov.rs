@@ -8,7 +8,7 @@ use renderer::assemble::texture_coordinates;
 use renderer::backend::cpu::Cpu;
 use renderer::film::aov::{Aov, FAR, Names, layers};
 use renderer::film::{Film, Layers};
-use renderer::render::{Budget, Control, Extras, render_with};
+use renderer::render::{Budget, Control, Options, render_with};
 use renderer::scene::{
     Bitmap, Channel, Color, Description, DielectricMaterial, DiffuseMaterial, Facets, Format, Geometry,
     Image, Material, MaterialKind, Sampler, Scalar, TexelFilter, Texture, Wrap,
@@ -20,10 +20,10 @@ use torrance_tests::{assembled, gallery_scene, machines};
 fn for_each_machine(scene: &Description, spp: u32, check: impl Fn(&Layers)) {
     let data = assembled(scene);
     let uvs = texture_coordinates(scene);
-    let extras = Extras { shorter: true, first_hits: Some(&uvs) };
+    let options = Options { shorter: true, first_hits: Some(&uvs), ..Options::default() };
     let all: BTreeSet<Aov> = Aov::ALL.into_iter().map(|(_, aov)| aov).collect();
     for machine in machines() {
-        let rendered = machine.render_with(&data, spp, extras);
+        let rendered = machine.render_with(&data, spp, options);
         println!("on {machine:?}");
         check(&layers(&rendered, &data, &Names::from(scene), &all));
     }
@@ -236,15 +236,15 @@ fn parts_are_of_the_samples_of_the_image() {
     scene.render.seed = 1;
     let reseeded = assembled(&scene);
     let (uvs, names) = (texture_coordinates(&scene), Names::from(&scene));
-    let extras = Extras { shorter: true, first_hits: Some(&uvs) };
+    let options = Options { shorter: true, first_hits: Some(&uvs), ..Options::default() };
     let parts = [Aov::Emission, Aov::Direct, Aov::Indirect].into();
     for machine in machines() {
-        let mut rendered = machine.render_with(&data, 8, extras);
+        let mut rendered = machine.render_with(&data, 8, options);
         assert_eq!(rendered.film, machine.render(&data, 8), "{machine:?}");
         let most = most_negative(&layers(&rendered, &data, &names, &parts));
         assert!(most < 1e-6, "{machine:?}: {most}");
 
-        let control = machine.render_with(&reseeded, 8, extras);
+        let control = machine.render_with(&reseeded, 8, options);
         assert_ne!(rendered.film, control.film);
         rendered.shorter = control.shorter;
         let most = most_negative(&layers(&rendered, &data, &names, &parts));
@@ -258,15 +258,17 @@ fn an_interrupted_render_is_consistent() {
     let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
     (scene.render.width, scene.render.height) = (64, 64);
     let data = assembled(&scene);
-    let (budget, extras) =
-        (Budget { spp: 1 << 20, time: None }, Extras { shorter: true, first_hits: Some(&[]) });
+    let (budget, options) = (
+        Budget { spp: 1 << 20, time: None },
+        Options { shorter: true, first_hits: Some(&[]), ..Options::default() },
+    );
     let mut launches = 0;
     let mut stop = |_: &_| {
         launches += 1;
         if launches == 3 { Control::Stop } else { Control::Continue }
     };
     let mut cpu = Cpu::new(Some(2)).expect("threads start");
-    let rendered = render_with(&mut cpu, &data, budget, extras, &mut stop).expect("it renders");
+    let rendered = render_with(&mut cpu, &data, budget, options, &mut stop).expect("it renders");
     assert!(rendered.interrupted);
     let counts = |film: &Film| film.pixels.iter().map(|p| p.count).collect::<Vec<_>>();
     let taken = counts(&rendered.film);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use renderer::defocus::{Blur, Defocused, Lens, Shape, defocus};
 use renderer::film::aov::{Aov, FAR, FOV, Names, layers, of_camera};
 use renderer::film::{Image, Layers};
-use renderer::render::Extras;
+use renderer::render::Options;
 use renderer::scene::{self, Description, Projection};
 use torrance_tests::{Machine, assembled, for_each_backend, reference_scene};
 
@@ -290,7 +290,11 @@ struct Rendered {
 
 fn rendered(description: &Description, spp: u32) -> Rendered {
     let scene = assembled(description);
-    let rendered = Machine::Cpu.render_with(&scene, spp, Extras { shorter: false, first_hits: Some(&[]) });
+    let rendered = Machine::Cpu.render_with(
+        &scene,
+        spp,
+        Options { shorter: false, first_hits: Some(&[]), ..Options::default() },
+    );
     let aovs = BTreeSet::from([Aov::Z, Aov::Stderr]);
     let layers: Layers = layers(&rendered, &scene, &Names::from(description), &aovs);
     let depths = layers.channel("Z").unwrap();

@@ -13,7 +13,7 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat3A, Quat, Vec2, Vec3, Vec3A};
 use renderer::assemble::{SceneData, texture_coordinates};
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::FirstHit;
-use renderer::render::{Extras, Uploaded};
+use renderer::render::{Options, Uploaded};
 use renderer::scene::{Description, Direct, Geometry, Group, Instance, Shape, TriangleMesh};
 use torrance_tests::closed::{camera, description, octahedron_sphere, shape};
 use torrance_tests::{Machine, assembled};
@@ -290,8 +290,8 @@ fn gallery(maps: &[Affine3A]) -> Description {
 
 fn first_hits(scene: &Description) -> Vec<FirstHit> {
     let uvs = texture_coordinates(scene);
-    let extras = Extras { first_hits: Some(&uvs), ..Extras::default() };
-    let rendered = Machine::Cpu.render_with(&assembled(scene), 1, extras);
+    let options = Options { first_hits: Some(&uvs), ..Options::default() };
+    let rendered = Machine::Cpu.render_with(&assembled(scene), 1, options);
     rendered.first_hits.expect("they were asked for").pixels
 }
 

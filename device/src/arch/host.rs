@@ -76,6 +76,26 @@ pub unsafe fn load<T: Copy>(p: *const T) -> T {
     unsafe { p.read() }
 }
 
+/// Reads `*p`, which stages write.
+///
+/// # Safety
+/// `p` is valid for reads of a `T`.
+#[inline(always)]
+pub unsafe fn read<T: Copy>(p: *const T) -> T {
+    // SAFETY: as the caller promised.
+    unsafe { p.read() }
+}
+
+/// Writes `*p`.
+///
+/// # Safety
+/// `p` is valid for writes of a `T`.
+#[inline(always)]
+pub unsafe fn write<T: Copy>(p: *mut T, value: T) {
+    // SAFETY: as the caller promised.
+    unsafe { p.write(value) };
+}
+
 /// Bits of the features that a scene may ask for: any.
 #[inline(always)]
 pub const fn features_of_the_scene() -> u32 {

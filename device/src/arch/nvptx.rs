@@ -94,6 +94,26 @@ pub unsafe fn load<T: Copy>(p: *const T) -> T {
     unsafe { mem::ldg(p) }
 }
 
+/// Reads `*p`, memory that stages write, in loads of 16 bytes; the type's alignment must allow it.
+///
+/// # Safety
+/// `p` is valid for reads of a `T`, in global memory.
+#[inline(always)]
+pub unsafe fn read<T: Copy>(p: *const T) -> T {
+    // SAFETY: as the caller promised.
+    unsafe { mem::ld(p) }
+}
+
+/// Writes `*p`, as [`read`] reads it.
+///
+/// # Safety
+/// `p` is valid for writes of a `T`, in global memory.
+#[inline(always)]
+pub unsafe fn write<T: Copy>(p: *mut T, value: T) {
+    // SAFETY: as the caller promised.
+    unsafe { mem::st(p, value) };
+}
+
 /// What [`biased_byte`] adds: the power of two whose float has room for a byte in its second byte.
 pub const BYTE_BIAS: f32 = 32768.0;
 

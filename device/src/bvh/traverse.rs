@@ -135,6 +135,7 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray
     unsafe {
         traverse_below::<A, C, Prims, ANY>(scene, &ray, 0, &mut hit);
         if has_instances::<C>(scene) && !(ANY && hit.is_hit()) {
+            let scene = scene.shared();
             hit = outlined(move || {
                 traverse_instances::<A, C, ANY>(scene, &ray, &mut hit);
                 hit

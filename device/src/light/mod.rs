@@ -171,6 +171,7 @@ impl Light {
         if !C::sees(Features::LIGHTS) {
             return self.sample_li(p, u);
         }
+        let scene = scene.shared();
         let sample = match self.kind() {
             Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT => self.sample_li(p, u)?,
             // SAFETY: as the caller promised.
@@ -215,6 +216,7 @@ impl Light {
         if !C::sees(Features::LIGHTS) {
             return self.le;
         }
+        let scene = scene.shared();
         match self.kind() {
             // SAFETY: an image is the environment of the scene.
             Self::IMAGE => outlined(move || unsafe { load(scene.environment).radiance(scene, d) }),
@@ -233,6 +235,7 @@ impl Light {
         if !C::sees(Features::LIGHTS) {
             return self.pmf * UNIFORM_SPHERE_PDF;
         }
+        let scene = scene.shared();
         self.pmf
             * match self.kind() {
                 Self::IMAGE => {

@@ -148,6 +148,18 @@ impl<P> SampleArgs<P> {
         Some(Place { pixel: [x, y], film, first_sample: self.first_sample + layer })
     }
 
+    /// Pixel and sample of path `number`, where invocations take their first samples first, then their second ones, and so
+    /// on. Beyond the edges of the image it is the pixel at the edge, so that there is a path for every number.
+    #[inline(always)]
+    pub(super) fn path(&self, number: u32) -> ([u32; 2], u32) {
+        let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
+        let invocations = self.invocations.max(1);
+        let i = number % invocations + self.first_invocation;
+        let (x, y) = self.pixel(i % per_layer);
+        let sample = self.first_sample + i / per_layer + number / invocations * self.layers;
+        ([x.min(self.width - 1), y.min(self.height - 1)], sample)
+    }
+
     /// Begins a path of a pixel.
     ///
     /// # Safety

@@ -5,6 +5,7 @@ mod first_hit;
 mod megakernel;
 pub mod stage;
 pub mod step;
+pub mod wavefront;
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -14,6 +15,7 @@ use crate::rng::{Sampler, SamplerKind};
 
 pub use first_hit::FirstHitArgs;
 pub use megakernel::{MegakernelArgs, SampleArgs, generate};
+pub use wavefront::WavefrontArgs;
 
 /// How direct light is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

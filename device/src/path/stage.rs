@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::{FirstHitArgs, MegakernelArgs, SampleArgs, first_hit};
+use super::{FirstHitArgs, MegakernelArgs, SampleArgs, WavefrontArgs, first_hit};
 use crate::arch::Arch;
 
 /// Calls `$with!` with every stage: its name, its arguments, and its [`Launch`] with as many blocks as were fastest
@@ -18,6 +18,15 @@ macro_rules! for_each_stage {
             megakernel_basic(MegakernelArgs) block 128 times 5;
             megakernel_glass(MegakernelArgs) block 128 times 4;
             first_hit(FirstHitArgs) block 128 times 2;
+            generate(WavefrontArgs) block 128 times 6;
+            extend(WavefrontArgs) block 128 times 6;
+            extend_basic(WavefrontArgs) block 128 times 8;
+            shade(WavefrontArgs) block 128 times 4;
+            shade_basic(WavefrontArgs) block 128 times 6;
+            shade_glass(WavefrontArgs) block 128 times 5;
+            connect(WavefrontArgs) block 128 times 6;
+            connect_basic(WavefrontArgs) block 128 times 8;
+            accumulate(WavefrontArgs) block 128 times 8;
             probe(ProbeArgs) block 32 times 1;
         }
     };
@@ -65,6 +74,13 @@ impl Count for FirstHitArgs {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.take.invocations
+    }
+}
+
+impl Count for WavefrontArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.invocations
     }
 }
 
@@ -160,6 +176,40 @@ macro_rules! megakernels {
     )* };
 }
 megakernels!(megakernel for Full, megakernel_basic for Basic, megakernel_glass for Glass);
+
+/// Makes the stages of the wavefront, each for a set of features if it depends on them.
+macro_rules! wavefronts {
+    ($($name:ident: $run:ident, $run_range:ident $(of $Compiled:ident)?;)*) => { $(
+        mod $name {
+            use super::{Arch, Range, WavefrontArgs};
+            $(use crate::bsdf::$Compiled;)?
+            use crate::path::wavefront::stages;
+
+            #[inline(always)]
+            pub(super) unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+                // SAFETY: as the caller promised.
+                unsafe { stages::$run::<A $(, $Compiled)?>(i, args) }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &WavefrontArgs) {
+                // SAFETY: as the caller promised.
+                unsafe { stages::$run_range::<A $(, $Compiled)?>(range, args) }
+            }
+        }
+    )* };
+}
+wavefronts! {
+    generate: generate, generate_range;
+    extend: extend, extend_range of Full;
+    extend_basic: extend, extend_range of Basic;
+    shade: shade, shade_range of Full;
+    shade_basic: shade, shade_range of Basic;
+    shade_glass: shade, shade_range of Glass;
+    connect: connect, connect_range of Full;
+    connect_basic: connect, connect_range of Basic;
+    accumulate: accumulate, accumulate_range;
+}
 
 mod probe {
     use super::{Arch, LAYOUT, ProbeArgs, Range};

@@ -66,7 +66,7 @@ pub unsafe fn step<A: Arch, C: Compiled>(
 }
 
 /// Most holes that a path or a shadow ray passes.
-pub(super) const MAX_HOLES: u32 = 256;
+pub(crate) const MAX_HOLES: u32 = 256;
 
 /// Whether there may be holes in the surfaces of the scene.
 #[inline(always)]
@@ -91,7 +91,7 @@ pub unsafe fn visibility<A: Arch, C: Compiled>(scene: &SceneView, shadow: &Shado
         if !sees_holes::<C>(scene) {
             return if occluded::<A, C>(scene, shadow.ray, shadow.t_max) { 0.0 } else { 1.0 };
         }
-        let ShadowRay { ray, t_max, holes, .. } = *shadow;
+        let (ShadowRay { ray, t_max, holes, .. }, scene) = (*shadow, scene.shared());
         outlined(move || visibility_through_holes::<A, C>(scene, (ray, t_max), holes))
     }
 }
@@ -380,7 +380,7 @@ pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: 
         let Some(instance) = hit.instance::<C>(scene) else {
             return surface_on::<C>(scene, ray, hit);
         };
-        let (ray, hit) = (*ray, *hit);
+        let (ray, hit, scene) = (*ray, *hit, scene.shared());
         outlined(move || {
             let (local, stretch) = instance.enter(&ray);
             let surface = surface_on::<C>(scene, &local, &Hit { t: hit.t * stretch, ..hit });

@@ -45,6 +45,11 @@ impl<T> Ptr<T> {
         Self(self.at(i))
     }
 
+    /// The address so many bytes on.
+    pub const fn bytes(self, n: usize) -> Self {
+        Self(self.0.wrapping_byte_add(n))
+    }
+
     /// Reads element `i`, which nothing writes while the kernel runs.
     ///
     /// # Safety

@@ -34,23 +34,6 @@ impl Cpu {
             .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
         Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
     }
-
-    /// Copies one buffer to another.
-    ///
-    /// # Errors
-    /// The buffers differ in size, or the second one is shared.
-    pub fn copy<T: Pod + Send + Sync>(&mut self, from: &CpuBuf<T>, to: &mut CpuBuf<T>) -> Result<(), Error> {
-        let CpuBuf::Own(cells) = to else {
-            return Err(Error { doing: "copying".into(), reason: "others read the memory".into() });
-        };
-        if cells.len() != from.len() {
-            return Err(Error { doing: "copying".into(), reason: "the buffers differ in size".into() });
-        }
-        // SAFETY: both have that many elements, and differ, since one is borrowed to be written; no stage runs:
-        // launches end before they return, and `self` is borrowed.
-        unsafe { from.ptr().copy_to_nonoverlapping(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) };
-        Ok(())
-    }
 }
 
 /// Memory that stages use through raw pointers.
@@ -138,6 +121,19 @@ impl Backend for Cpu {
             CpuBuf::Shared(elements) => data.extend_from_slice(elements),
         }
         Ok(data)
+    }
+
+    fn copy<T: Pod + Send + Sync>(&mut self, from: &CpuBuf<T>, to: &mut CpuBuf<T>) -> Result<(), Error> {
+        let CpuBuf::Own(cells) = to else {
+            return Err(Error { doing: "copying".into(), reason: "others read the memory".into() });
+        };
+        if cells.len() != from.len() {
+            return Err(Error { doing: "copying".into(), reason: "the buffers differ in size".into() });
+        }
+        // SAFETY: both have that many elements, and differ, since one is borrowed to be written; no stage runs:
+        // launches end before they return, and `self` is borrowed.
+        unsafe { from.ptr().copy_to_nonoverlapping(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) };
+        Ok(())
     }
 
     /// There is one memory, and nothing is queued: a launch ends before it returns.

@@ -72,6 +72,13 @@ pub trait Backend {
     /// Copies a buffer back, after everything launched so far has finished.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
 
+    /// Queues a copy of one buffer to another.
+    ///
+    /// # Errors
+    /// The buffers differ in size, stages may not write the second one, or what the machine says.
+    fn copy<T: Pod + Send + Sync>(&mut self, from: &Self::Buf<T>, to: &mut Self::Buf<T>)
+    -> Result<(), Error>;
+
     /// Whether a buffer is in the memory of this back end, which is that of the work that it queues.
     fn owns<T: Pod + Send + Sync>(&self, buf: &Self::Buf<T>) -> bool;
 

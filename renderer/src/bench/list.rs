@@ -132,7 +132,7 @@ pub fn names() -> Vec<&'static str> {
 
 fn memcpy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
-    prepared(b, n, buffers, |b, input, output, _, _| b.copied(input, output))
+    prepared(b, n, buffers, |b, input, output, _, _| b.copy(input, output))
 }
 
 fn reduce<B: Machine, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> Made<B>

@@ -20,12 +20,6 @@ pub trait Machine: Primitives + Sized + 'static {
     /// Those of `work`, or what the machine says.
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error>;
 
-    /// Queues a copy by the machine's own means. Both buffers have the same length.
-    ///
-    /// # Errors
-    /// What the machine says.
-    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error>;
-
     /// The CUDA stream that work is queued in.
     fn cuda_stream(&self) -> Option<*mut c_void>;
 
@@ -36,10 +30,6 @@ pub trait Machine: Primitives + Sized + 'static {
 impl Machine for Cuda {
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
         self.time(work)
-    }
-
-    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error> {
-        self.copy(from, to)
     }
 
     fn cuda_stream(&self) -> Option<*mut c_void> {
@@ -56,10 +46,6 @@ impl Machine for Cpu {
         let start = Instant::now();
         work(self)?;
         Ok(start.elapsed())
-    }
-
-    fn copied(&mut self, from: &Self::Buf<u32>, to: &mut Self::Buf<u32>) -> Result<(), Error> {
-        self.copy(from, to)
     }
 
     fn cuda_stream(&self) -> Option<*mut c_void> {

@@ -100,7 +100,7 @@ pub(super) fn measure<B: Machine>(
     let buffers = prepared.addresses();
 
     let mut ours = |b: &mut B| prepared.run(b);
-    let mut copy = |b: &mut B| b.copied(from, to);
+    let mut copy = |b: &mut B| b.copy(from, to);
     let mut theirs = theirs.as_ref().map(|theirs| {
         |_: &mut B| {
             // SAFETY: the buffers are the counterpart's, and outlive the batches; `timed` makes the context current.

@@ -9,7 +9,7 @@ use crate::assemble::{self, SceneData};
 use crate::film::aov::{self, Aov, Names};
 use crate::film::write::Target;
 use crate::film::{Format, Layers};
-use crate::render::{Extras, Rendered};
+use crate::render::{Options, Rendered};
 use crate::scene::limits::{
     BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_FIRST_HITS, BYTES_PER_PIXEL_OF_SHORTER, available_memory,
     check_memory_of,
@@ -93,7 +93,7 @@ impl Plan {
 
     /// Keeps what is needed of the scene. The error is a sentence about the memory that there is not.
     pub(super) fn describe(&mut self, description: &Description) -> Result<(), String> {
-        let Extras { shorter, first_hits } = self.extras();
+        let Options { shorter, first_hits, .. } = self.options();
         let bytes = BYTES_PER_PIXEL
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
             + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
@@ -106,11 +106,12 @@ impl Plan {
     }
 
     /// What to render beside the image.
-    pub(super) fn extras(&self) -> Extras<'_> {
+    pub(super) fn options(&self) -> Options<'_> {
         let of_first_hit = self.aovs.iter().any(|aov| aov.is_of_first_hit());
-        Extras {
+        Options {
             shorter: self.aovs.iter().any(|aov| aov.is_split_light()),
             first_hits: of_first_hit.then_some(self.uvs.as_slice()),
+            ..Options::default()
         }
     }
 

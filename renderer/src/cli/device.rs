@@ -6,7 +6,7 @@ use crate::assemble::SceneData;
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::{Cuda, driver};
-use crate::render::{self, Extras};
+use crate::render::{self, Options};
 
 /// A machine that renders.
 pub(super) enum Machine {
@@ -68,11 +68,16 @@ fn is_gpu_expected() -> bool {
 
 impl Machine {
     /// Compiles what renders the scene.
-    pub(super) fn prepare(&mut self, scene: &SceneData, extras: Extras<'_>) -> Result<(), Error> {
+    pub(super) fn prepare(&mut self, scene: &SceneData, options: Options<'_>) -> Result<(), Error> {
         match self {
-            Self::Cpu(cpu) => render::prepare(cpu, scene, extras),
-            Self::Cuda(cuda) => render::prepare(&mut **cuda, scene, extras),
+            Self::Cpu(cpu) => render::prepare(cpu, scene, options),
+            Self::Cuda(cuda) => render::prepare(&mut **cuda, scene, options),
         }
+    }
+
+    /// Whether it is a GPU.
+    pub(super) fn is_gpu(&self) -> bool {
+        matches!(self, Self::Cuda(_))
     }
 
     /// Seconds that it took to compile the kernels.

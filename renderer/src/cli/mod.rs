@@ -14,6 +14,7 @@ mod device;
 mod failure;
 mod info;
 mod inspect;
+mod integrator;
 mod merge;
 mod notes;
 mod progress;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::device::{self, Machine};
 use super::failure::{Failure, INTERRUPTED};
+use super::integrator::IntegratorArgs;
 use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
 use super::source::SceneArgs;
@@ -20,7 +21,7 @@ use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, en
 use crate::film::write::Target;
 use crate::film::{Format, Image, Layers};
 use crate::primitives::Primitives;
-use crate::render::{self, Budget, Control, Extras, Progress, Rendered};
+use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler};
 
@@ -64,6 +65,9 @@ pub(super) struct Args {
     /// commas; stderr and samples, what comparing images takes, are always there, but for none
     #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
     aov: Vec<aov::Choices>,
+
+    #[command(flatten)]
+    integrator: IntegratorArgs,
 
     #[command(flatten)]
     image: ImageArgs,
@@ -153,7 +157,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
-    machine.prepare(&scene, plan.extras()).map_err(|e| device::failed(&e, &name))?;
+    let options = Options { integrator: args.integrator.chosen(machine.is_gpu()), ..plan.options() };
+    machine.prepare(&scene, options).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
         notes.warn(format!("rendering on the CPU: {surprise}"));
     }
@@ -163,8 +168,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let budget = Budget { spp: settings.spp, time: args.settings.time };
     let fingerprint = scene.fingerprint();
     let traced = match machine {
-        Machine::Cpu(mut cpu) => trace(&mut cpu, &mut scene, budget, plan.extras(), &mut notes.display)?,
-        Machine::Cuda(mut cuda) => trace(&mut *cuda, &mut scene, budget, plan.extras(), &mut notes.display)?,
+        Machine::Cpu(mut cpu) => trace(&mut cpu, &mut scene, budget, options, &mut notes.display)?,
+        Machine::Cuda(mut cuda) => trace(&mut *cuda, &mut scene, budget, options, &mut notes.display)?,
     };
     seconds.render = laps.lap();
     seconds.upload = traced.0.progress.upload.as_secs_f64();
@@ -202,7 +207,7 @@ fn trace<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     budget: Budget,
-    extras: Extras<'_>,
+    options: Options<'_>,
     display: &mut Display,
 ) -> Result<(Rendered, String), Failure> {
     let name = backend.name();
@@ -212,7 +217,7 @@ fn trace<B: Primitives>(
         display.update(progress, &budget);
         if signals::is_stopping() { Control::Stop } else { Control::Continue }
     };
-    let rendered = render::render_last(backend, scene, budget, extras, &mut observe)
+    let rendered = render::render_last(backend, scene, budget, options, &mut observe)
         .map_err(|e| device::failed(&e, &name))?;
     Ok((rendered, name))
 }

@@ -8,6 +8,7 @@ pub(super) use crate::input::duration as time;
 use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use crate::metrics::{Metric, Threshold};
 use crate::primitives::MOST;
+use crate::render::Paths;
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
 use crate::scene::{hint, quoted};
 
@@ -108,6 +109,15 @@ fn count(text: &str) -> Option<u64> {
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     whole(text, 1, 1024).map(|n| n as usize)
+}
+
+/// Paths of a pool.
+pub(super) fn pool(text: &str) -> Result<u32, String> {
+    let slots = count(text).and_then(|n| u32::try_from(n).ok());
+    let most = Paths::MOST;
+    slots
+        .filter(|n| (1..=most).contains(n))
+        .ok_or_else(|| format!("expected a number of paths from 1 to {most}, as in 1000000, 512Ki or 2^20"))
 }
 
 /// Where Russian roulette sets in: `Some(None)` for never.

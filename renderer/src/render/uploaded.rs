@@ -10,7 +10,7 @@ use device::filter::{FilterEdge, FilterPart};
 use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use device::material::Material;
 use device::material::texture::Texture;
-use device::scene::SceneView;
+use device::scene::{KeptView, SceneView};
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
@@ -41,13 +41,15 @@ pub struct Uploaded<B: Backend> {
     sky: B::Buf<SkyTexel>,
     portals: B::Buf<Portal>,
     tables: B::Buf<u64>,
+    /// What stages see, where they can point to it.
+    view: B::Buf<KeptView>,
 }
 
 impl<B: Primitives> Uploaded<B> {
     /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of the environment.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
         let environment = scene.environment.as_ref();
-        Ok(Self {
+        let mut uploaded = Self {
             nodes: backend.share("BVH nodes", &scene.nodes)?,
             prims: padded(backend, &scene.prims)?,
             sources: backend.share("sources of primitives", &scene.sources)?,
@@ -68,7 +70,11 @@ impl<B: Primitives> Uploaded<B> {
             sky: backend.upload("sky", environment.map_or(&[], |e| &e.sky))?,
             portals: backend.upload("portals", environment.map_or(&[], |e| &e.portals))?,
             tables: summed(backend, environment)?,
-        })
+            view: backend.zeroed("view of the scene", 1)?,
+        };
+        let view = backend.upload("view of the scene", &[KeptView(uploaded.view(scene))])?;
+        backend.copy(&view, &mut uploaded.view)?;
+        Ok(uploaded)
     }
 
     /// What stages see of it, valid as long as `self` is. The scene may be without its geometry by now.
@@ -103,10 +109,12 @@ impl<B: Primitives> Uploaded<B> {
             hides_emitters: scene.hides_emitters.into(),
             instances_root: scene.instances_root,
             has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
+            unused: 0,
             filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
             filter_edges: self.filter_edges.ptr(),
             filter_parts: scene.filter.len() as u32,
             filter_edge_count: scene.filter_edges.len() as u32,
+            this: self.view.ptr().cast_const().cast(),
             camera: scene.camera,
         }
     }

@@ -22,6 +22,10 @@ const FLOATS: [&str; 4] = [
 /// must be unrolled, or the array is in memory.
 const UNROLL: &str = "--unroll-threshold=1200";
 
+/// Up to how many bytes `llc` copies structs by as wide loads and stores as their alignment allows. Beyond, 128 by default,
+/// it writes a loop that copies byte by byte.
+const COPIES: &str = "--mem-intrinsic-expand-size=1024";
+
 /// Arguments of `opt`, before the input. With `unroll`, loops may become large.
 pub fn opt_arguments(kernels: &[String], unroll: bool) -> Vec<String> {
     let mut kernels = kernels.to_vec();
@@ -40,6 +44,7 @@ pub fn llc_arguments() -> Vec<String> {
         "-asm-verbose=0".to_owned(),
         format!("-mcpu={TARGET_CPU}"),
         format!("-mattr=+{PTX_ISA}"),
+        COPIES.to_owned(),
     ];
     target.into_iter().chain(FLOATS.map(str::to_owned)).collect()
 }
@@ -58,7 +63,9 @@ mod tests {
     #[test]
     fn llc_is_told_target_and_arithmetic() {
         let arguments = llc_arguments().join(" ");
-        for expected in ["-mcpu=sm_75", "-mattr=+ptx70", "--fp-contract=fast", "--nvptx-prec-divf32=0"] {
+        for expected in
+            ["-mcpu=sm_75", "-mattr=+ptx70", "--fp-contract=fast", "--nvptx-prec-divf32=0", COPIES]
+        {
             assert!(arguments.contains(expected), "{expected} in {arguments}");
         }
     }

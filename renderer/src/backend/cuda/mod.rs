@@ -341,33 +341,6 @@ impl Cuda {
         }
     }
 
-    /// Queues a copy, by the driver: what the machine's memory can do at best.
-    ///
-    /// # Errors
-    /// The buffers differ in size, or what the driver says.
-    pub fn copy<T: Pod + Send + Sync>(
-        &mut self,
-        from: &CudaBuffer<T>,
-        to: &mut CudaBuffer<T>,
-    ) -> Result<(), Error> {
-        let doing = || format!("copying {} to {}", from.shown(), to.shown());
-        self.enter_then(doing)?;
-        if from.bytes() != to.bytes() || !self.owns(from) || !self.owns(to) {
-            return Err(Error {
-                doing: doing(),
-                reason: "they differ in size or in where they are".to_owned(),
-            });
-        }
-        if from.bytes() == 0 {
-            return Ok(());
-        }
-        // SAFETY: both have that many bytes, and free them only after the stream has used them.
-        let code = unsafe {
-            call::cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.bytes(), self.queue.raw())
-        };
-        if code == words::SUCCESS { Ok(()) } else { Err(self.failed(doing(), code)) }
-    }
-
     /// Runs `work`, and tells how long the GPU took for what it queued, to half a microsecond.
     ///
     /// # Errors
@@ -512,6 +485,30 @@ impl Backend for Cuda {
             finished?;
         }
         Ok(data)
+    }
+
+    /// By the driver: what the machine's memory can do at best.
+    fn copy<T: Pod + Send + Sync>(
+        &mut self,
+        from: &CudaBuffer<T>,
+        to: &mut CudaBuffer<T>,
+    ) -> Result<(), Error> {
+        let doing = || format!("copying {} to {}", from.shown(), to.shown());
+        self.enter_then(doing)?;
+        if from.bytes() != to.bytes() || !self.owns(from) || !self.owns(to) {
+            return Err(Error {
+                doing: doing(),
+                reason: "they differ in size or in where they are".to_owned(),
+            });
+        }
+        if from.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: both have that many bytes, and free them only after the stream has used them.
+        let code = unsafe {
+            call::cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.bytes(), self.queue.raw())
+        };
+        if code == words::SUCCESS { Ok(()) } else { Err(self.failed(doing(), code)) }
     }
 
     /// Two back ends of one GPU share its memory, but neither waits for what the other has queued.

@@ -1,0 +1,97 @@
+//! The wavefront: every bounce of many paths in stages, each of which does one thing to all of them. What each path computes
+//! is what [`super::megakernel`] computes, by the same functions ([`super::step`]).
+//!
+//! A pass takes some samples of some pixels, and numbers its paths. A *pool* has a slot for each path under way ([`Pool`]);
+//! a *round* takes all of them one segment further:
+//!
+//! 1. *cull*: a partition of the slots, those with a path first: the queue.
+//! 2. [`stages::generate`] puts the next paths of the pass into the slots that are free, which the queue has at its end.
+//! 3. [`stages::extend`] finds what the rays meet.
+//! 4. [`stages::shade`] gathers emitted light, draws a point on a light and the next ray, or ends the path.
+//! 5. a compaction of the slots from which a light may be seen: the queue of shadow rays.
+//! 6. [`stages::connect`] adds the light that nothing hides.
+//!
+//! What a path gathers is kept by its number, until [`stages::accumulate`] adds it to the film at the end of the pass, pixel
+//! by pixel in the order of the samples: so the film does not depend on which paths were under way together, to the last
+//! bit. How many paths there are is only known on the machine: [`Counters`].
+//!
+//! Laine, Karras & Aila 2013, "Megakernels Considered Harmful: Wavefront Path Tracing on GPUs".
+//!
+//! [`stages::generate`]: super::stage::stages::generate
+//! [`stages::extend`]: super::stage::stages::extend
+//! [`stages::shade`]: super::stage::stages::shade
+//! [`stages::connect`]: super::stage::stages::connect
+//! [`stages::accumulate`]: super::stage::stages::accumulate
+
+mod column;
+mod pool;
+pub(super) mod stages;
+
+use bytemuck::{Pod, Zeroable};
+
+use super::MegakernelArgs;
+use crate::primitives::{Ptr, Quad};
+
+pub use column::{ALIGNMENT, Column};
+pub use pool::{Pool, Slot};
+
+/// Arguments of all stages.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct WavefrontArgs {
+    /// The scene, the film, and which samples the pass takes.
+    pub take: MegakernelArgs,
+    /// Paths under way.
+    pub pool: Pool,
+    /// Number of invocations: the slots, since only the machine knows how many have a path; the pixels, to accumulate.
+    pub invocations: u32,
+    /// Number of slots.
+    pub capacity: u32,
+    /// Number of the round in the pass: 0 for the first.
+    pub round: u32,
+    /// Radiance gathered by each path of the pass, and the weight of the sample.
+    pub gathered: Ptr<Quad<f32>>,
+    /// For each slot, non-zero if it has a path.
+    pub alive: Ptr<u8>,
+    /// For each slot, non-zero if light waits to be tested for occlusion.
+    pub shadow: Ptr<u8>,
+    /// The slots: first those that had a path when the round began, of which there are `alive_count`.
+    pub queue: Ptr<u32>,
+    /// Number of slots that had a path when the round began.
+    pub alive_count: Ptr<u32>,
+    /// The slots from which a light may be seen, of which there are `shadow_count`.
+    pub shadow_queue: Ptr<u32>,
+    /// Number of shadow rays.
+    pub shadow_count: Ptr<u32>,
+    /// How far the pass is.
+    pub counters: Ptr<Counters>,
+    /// For each round that had paths, how many; null if nobody asks. There is room for [`WavefrontArgs::MOST_ROUNDS`].
+    pub curve: Ptr<u32>,
+}
+
+/// How far a pass is, in the memory of the machine that runs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Counters {
+    /// Paths under way in this round.
+    pub live: u32,
+    /// Rounds so far that had paths.
+    pub rounds: u32,
+    /// Number of the next path of the pass, in rounds of even and odd number: a round reads its own, and writes the other.
+    pub next: [u32; 2],
+    /// Segments traced in the pass.
+    pub segments: u64,
+}
+
+impl WavefrontArgs {
+    /// Rounds of which [`WavefrontArgs::curve`] tells.
+    pub const MOST_ROUNDS: u32 = 1 << 16;
+
+    /// Paths of the pass that `take` takes: the same number for every invocation, so that the last ones may be of samples
+    /// that are not wanted.
+    #[inline(always)]
+    pub const fn paths(take: &MegakernelArgs) -> u32 {
+        let layers = if take.layers == 0 { 1 } else { take.layers };
+        take.invocations * take.samples.div_ceil(layers)
+    }
+}

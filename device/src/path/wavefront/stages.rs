@@ -1,0 +1,283 @@
+//! The stages: thin. What they do to a path is in [`crate::path::step`].
+
+use core::ops::Range;
+
+use glam::Vec3;
+
+use super::WavefrontArgs;
+use crate::arch::{Arch, Real, read, write};
+use crate::bsdf::{Compiled, Full};
+use crate::bvh::closest_hit;
+use crate::bvh::packet::{self, HitColumns, RayColumns};
+use crate::path::megakernel::Place;
+use crate::path::step::{self, sees_holes, visibility};
+use crate::primitives::Quad;
+
+/// Rays that a thread of a CPU traces together.
+const WIDTH: usize = 512;
+
+impl WavefrontArgs {
+    /// Adds to what a path has gathered.
+    ///
+    /// # Safety
+    /// The path is of the pass, and this thread's.
+    #[inline(always)]
+    unsafe fn gather(&self, number: u32, light: impl FnOnce(Vec3) -> Vec3) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            let Quad([x, y, z, weight]) = read(self.gathered.at(number));
+            let l = light(Vec3::new(x, y, z));
+            write(self.gathered.at(number), Quad([l.x, l.y, l.z, weight]));
+        }
+    }
+}
+
+/// Stages of which a thread runs one invocation after the other.
+macro_rules! one_by_one {
+    ($($range:ident: $stage:ident $(of $C:ident)?;)*) => { $(
+        #[doc = concat!("As [`", stringify!($stage), "`], for each in `range`.")]
+        ///
+        /// # Safety
+        /// As there, for each.
+        #[inline(always)]
+        pub(crate) unsafe fn $range<A: Arch $(, $C: Compiled)?>(range: Range<u32>, args: &WavefrontArgs) {
+            for i in range {
+                // SAFETY: as the caller promised.
+                unsafe { $stage::<A $(, $C)?>(i, args) };
+            }
+        }
+    )* };
+}
+one_by_one! {
+    generate_range: generate;
+    shade_range: shade of C;
+    accumulate_range: accumulate;
+}
+
+/// Reads one of the counters, which the stage does not write.
+macro_rules! counter {
+    ($args:expr, $($field:tt)*) => {
+        read(&raw const (*$args.counters.at(0)).$($field)*)
+    };
+}
+
+/// Puts the next paths of the pass into free slots, and counts how many are under way.
+///
+/// # Safety
+/// The pointers in `args` are valid, and the queue is a partition of the slots.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+pub(crate) unsafe fn generate<A: Arch>(i: u32, args: &WavefrontArgs) {
+    let WavefrontArgs { take, pool, .. } = args;
+    // SAFETY: as the caller promised; free slots are nobody's, and only this invocation has this one.
+    unsafe {
+        let (alive, next) = begin(args);
+        let started = (args.capacity - alive).min(WavefrontArgs::paths(take) - next);
+        if i == 0 {
+            count(args, alive + started, next + started);
+        }
+        if i >= started {
+            return;
+        }
+        let (slot, number) = (read(args.queue.at(alive + i)), next + i);
+        let (pixel, sample) = take.path(number);
+        let state = take.begin(pixel, sample);
+        pool.put::<Full>(slot, &state, number);
+        args.alive.at(slot).write(1);
+        write(args.gathered.at(number), Quad([0.0, 0.0, 0.0, state.weight]));
+    }
+}
+
+/// How many slots have a path, and the number of the next path.
+///
+/// # Safety
+/// The counters are valid.
+#[inline(always)]
+unsafe fn begin(args: &WavefrontArgs) -> (u32, u32) {
+    // SAFETY: as the caller promised.
+    unsafe {
+        let alive = read(args.alive_count.at(0));
+        let next = if args.round == 0 { 0 } else { counter!(args, next[args.round as usize % 2]) };
+        (alive, next)
+    }
+}
+
+/// Writes the counters of a round with `live` paths, after which `next` comes next.
+///
+/// # Safety
+/// The counters are valid, and nobody else writes them.
+#[inline(always)]
+unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
+    // SAFETY: as the caller promised; there is room for that many rounds.
+    unsafe {
+        let counters = args.counters.at(0);
+        let (mut rounds, mut segments) = match args.round {
+            0 => (0, 0),
+            _ => (counter!(args, rounds), counter!(args, segments)),
+        };
+        if live > 0 {
+            if !args.curve.is_null() && rounds < WavefrontArgs::MOST_ROUNDS {
+                write(args.curve.at(rounds), live);
+            }
+            rounds += 1;
+            segments += u64::from(live);
+        }
+        write(&raw mut (*counters).live, live);
+        write(&raw mut (*counters).rounds, rounds);
+        write(&raw mut (*counters).segments, segments);
+        write(&raw mut (*counters).next[(args.round as usize + 1) % 2], next);
+    }
+}
+
+/// Finds what a ray meets.
+///
+/// # Safety
+/// The pointers in `args` are valid, the scene asks for no features but those of `C`, and the machine is an `A`.
+#[inline(always)]
+pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; every slot is once in the queue.
+    unsafe {
+        if i >= counter!(args, live) {
+            return;
+        }
+        let slot = read(args.queue.at(i));
+        let hit = closest_hit::<A, C>(&args.take.scene, args.pool.ray(slot), f32::INFINITY);
+        args.pool.put_hit::<C>(slot, &hit);
+    }
+}
+
+/// As [`extend`], for each in `range`: by packets, where the machine has them.
+///
+/// # Safety
+/// As [`extend`], for each.
+#[inline(always)]
+pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; every slot is once in the queue.
+    unsafe {
+        if A::Packet::LANES == 1 {
+            return range.for_each(|i| extend::<A, C>(i, args));
+        }
+        let end = range.end.min(counter!(args, live));
+        let (mut rays, mut hits) = (RayColumns::<WIDTH>::zeroed(), HitColumns::zeroed());
+        for first in (range.start..end).step_by(WIDTH) {
+            let len = (end - first).min(WIDTH as u32);
+            for k in 0..len {
+                rays.set(k as usize, args.pool.ray(read(args.queue.at(first + k))), f32::INFINITY);
+            }
+            packet::intersect::<A, C, false, WIDTH>(&args.take.scene, &mut rays, len as usize, &mut hits);
+            for k in 0..len {
+                args.pool.put_hit::<C>(read(args.queue.at(first + k)), &hits.get(k as usize));
+            }
+        }
+    }
+}
+
+/// Gathers what is emitted where a ray has led, prepares direct light, and draws the next ray or ends the path.
+///
+/// # Safety
+/// As [`extend`], which has run.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+pub(crate) unsafe fn shade<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
+    let WavefrontArgs { take, pool, .. } = args;
+    // SAFETY: as the caller promised; every slot is once in the queue.
+    unsafe {
+        if i >= counter!(args, live) {
+            return;
+        }
+        let slot = read(args.queue.at(i));
+        let (mut state, number) = pool.path::<C>(slot);
+        let Quad([x, y, z, weight]) = read(args.gathered.at(number));
+        let before = Vec3::new(x, y, z);
+        state.l = before;
+        let shaded = step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot));
+        if state.l != before {
+            write(args.gathered.at(number), Quad([state.l.x, state.l.y, state.l.z, weight]));
+        }
+        if let Some(shadow) = &shaded.shadow {
+            pool.put_shadow_ray(slot, shadow, number);
+        }
+        args.shadow.at(slot).write(u8::from(shaded.shadow.is_some()));
+        if shaded.alive {
+            pool.put::<C>(slot, &state, number);
+        } else {
+            args.alive.at(slot).write(0);
+        }
+    }
+}
+
+/// Adds direct light where nothing hides it.
+///
+/// # Safety
+/// As [`extend`], for the queue of shadow rays.
+#[inline(always)]
+pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
+    unsafe {
+        if i >= read(args.shadow_count.at(0)) {
+            return;
+        }
+        let slot = read(args.shadow_queue.at(i));
+        args.shadow.at(slot).write(0);
+        let (shadow, number) = args.pool.shadow_ray(slot);
+        let visible = visibility::<A, C>(&args.take.scene, &shadow);
+        if visible > 0.0 {
+            args.gather(number, |l| l + shadow.ld * visible);
+        }
+    }
+}
+
+/// As [`connect`], for each in `range`: by packets, where the machine has them.
+///
+/// # Safety
+/// As [`connect`], for each.
+#[inline(always)]
+pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
+    unsafe {
+        if A::Packet::LANES == 1 || sees_holes::<C>(&args.take.scene) {
+            return range.for_each(|i| connect::<A, C>(i, args));
+        }
+        let end = range.end.min(read(args.shadow_count.at(0)));
+        let (mut rays, mut hits) = (RayColumns::<WIDTH>::zeroed(), HitColumns::zeroed());
+        for first in (range.start..end).step_by(WIDTH) {
+            let len = (end - first).min(WIDTH as u32);
+            for k in 0..len {
+                let (shadow, _) = args.pool.shadow_ray(read(args.shadow_queue.at(first + k)));
+                rays.set(k as usize, shadow.ray, shadow.t_max);
+            }
+            packet::intersect::<A, C, true, WIDTH>(&args.take.scene, &mut rays, len as usize, &mut hits);
+            for k in 0..len {
+                let slot = read(args.shadow_queue.at(first + k));
+                args.shadow.at(slot).write(0);
+                if !hits.get(k as usize).is_hit() {
+                    let (shadow, number) = args.pool.shadow_ray(slot);
+                    args.gather(number, |l| l + shadow.ld);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the samples of one pixel in one layer to the film, in their order.
+///
+/// # Safety
+/// The pointers in `args` are valid, and all paths of the pass have ended.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+pub(crate) unsafe fn accumulate<A: Arch>(i: u32, args: &WavefrontArgs) {
+    let take = &args.take;
+    let Some(Place { film, first_sample: mut sample, .. }) = take.place(i) else {
+        return;
+    };
+    let mut number = i;
+    // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
+    unsafe {
+        while sample < take.first_sample + take.samples {
+            let Quad([x, y, z, weight]) = read(args.gathered.at(number));
+            (*film).add(weight * Vec3::new(x, y, z));
+            sample += take.layers;
+            number += take.invocations;
+        }
+    }
+}
