@@ -68,7 +68,10 @@ impl Machine {
 /// # Panics
 /// If it does not load.
 pub fn reference_scene(name: &str) -> Description {
-    let path = references().join(name).join("scene.toml");
+    let folder = references().join(name);
+    let path =
+        ["scene.toml", "scene.xml"].map(|file| folder.join(file)).into_iter().find(|path| path.exists());
+    let path = path.unwrap_or_else(|| panic!("{} has no scene", folder.display()));
     load(&path, &Overrides::default()).expect("the scene loads").description
 }
 
