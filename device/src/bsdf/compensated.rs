@@ -121,7 +121,8 @@ fn with(s: BsdfSample, multiple: Vec3, pdf: f32) -> Vec3 {
 }
 
 impl Lobe for CompensatedConductor {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -138,7 +139,8 @@ impl Lobe for CompensatedConductor {
         Some(BsdfSample { pdf, weight: with(s, multiple, pdf), ..s })
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -226,7 +228,8 @@ impl CompensatedDielectric {
 }
 
 impl Lobe for CompensatedDielectric {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -245,7 +248,8 @@ impl Lobe for CompensatedDielectric {
         Some(BsdfSample { pdf, weight: with(s, Vec3::splat(f * s.wi.z.abs()), pdf), ..s })
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);

@@ -30,12 +30,14 @@ impl Features {
     pub const TINTS: Self = Self(1 << 24);
     /// Lights that the camera does not see.
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
+    /// Microfacets with Beckmann's statistics, which take functions of their own.
+    pub const BECKMANN: Self = Self(1 << 22);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
     /// The lobe with a number.
     pub(super) const fn lobe(index: u32) -> Self {
-        assert!(index < 23);
+        assert!(index < 22);
         Self(1 << index)
     }
 

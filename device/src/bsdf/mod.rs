@@ -15,6 +15,7 @@ pub mod plastic;
 pub mod principled;
 pub mod random_walk;
 mod reflection;
+mod response;
 pub mod sheen;
 mod tint;
 mod underlay;
@@ -32,6 +33,7 @@ pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
 pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
+pub use response::{Answering, Lit, Named, Query, Response, Visitor};
 pub use sheen::{Sheen, sheen_albedo};
 pub use tint::{Tint, Tinted};
 
@@ -103,6 +105,12 @@ pub trait Lobe {
     }
 }
 
+/// A lobe that [`Bsdf`] may be.
+pub trait Listed: Lobe + Into<Bsdf> {
+    /// That a kernel knows it.
+    const FEATURE: Features;
+}
+
 /// Makes the sum type of all lobes, its dispatch, and a bit of [`Features`] for each.
 macro_rules! lobes {
     ($($(#[$meta:meta])* $name:ident),* $(,)?) => {
@@ -118,6 +126,17 @@ macro_rules! lobes {
             impl $name {
                 /// That a kernel knows this lobe, or that a material may become it.
                 pub const FEATURE: Features = Features::lobe(Index::$name as u32);
+            }
+
+            impl From<$name> for Bsdf {
+                #[inline(always)]
+                fn from(lobe: $name) -> Self {
+                    Self::$name(lobe)
+                }
+            }
+
+            impl Listed for $name {
+                const FEATURE: Features = $name::FEATURE;
             }
         )*
 

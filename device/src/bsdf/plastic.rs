@@ -52,7 +52,8 @@ pub struct SmoothPlastic {
 }
 
 impl Lobe for SmoothPlastic {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z <= 0.0 || wi.z <= 0.0 {
             return (Vec3::ZERO, 0.0);
@@ -63,7 +64,8 @@ impl Lobe for SmoothPlastic {
         (f, (1.0 - p) * wi.z * FRAC_1_PI)
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z <= 0.0 {
             return None;
@@ -210,7 +212,8 @@ impl Plastic {
 }
 
 impl Lobe for Plastic {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -224,7 +227,8 @@ impl Lobe for Plastic {
         (f, p * self.microfacet.pdf_reflected(wo, wm) + (1.0 - p) * wi.z * FRAC_1_PI)
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

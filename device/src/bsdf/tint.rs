@@ -19,7 +19,7 @@ impl Tint {
 
     /// The factor for a pair of directions.
     #[inline(always)]
-    fn of(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+    pub(super) fn of(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         if wo.z * wi.z > 0.0 { self.reflection } else { self.transmission }
     }
 }

@@ -1,10 +1,11 @@
 //! Two materials in one.
 
 use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
 
 use super::{At, Kind, Parameters, Scalar};
 use crate::arch::{max, min};
-use crate::bsdf::{Bsdf, Compiled, Features};
+use crate::bsdf::{Compiled, Diffuse, Features, Visitor};
 
 /// A mixture of two materials: each path meets one of them, chosen at random, which is what light does on a surface
 /// with grains of both.
@@ -41,7 +42,7 @@ impl Parameters for Blend {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, _at: &At<'_>) -> Bsdf {
-        Bsdf::BLACK
+    fn with_lobe<C: Compiled, V: Visitor>(&self, _at: &At<'_>, visitor: V) -> V::Output {
+        visitor.visit(Diffuse { reflectance: Vec3::ZERO })
     }
 }

@@ -5,7 +5,8 @@ use glam::Vec3;
 
 use super::{At, Color, Facets, Kind, Parameters, Scattering, Tints};
 use crate::bsdf::{
-    Bsdf, CompensatedConductor, Compiled, Conductor, Features, RandomWalkConductor, SmoothConductor, fresnel,
+    CompensatedConductor, Compiled, Conductor, Features, RandomWalkConductor, SmoothConductor, Visitor,
+    fresnel,
 };
 
 /// Parameters of a metal.
@@ -64,21 +65,21 @@ impl Parameters for ConductorMaterial {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let (eta, k) = self.index();
         if self.facets.is_smooth() {
-            return Bsdf::SmoothConductor(SmoothConductor { eta, k });
+            return visitor.visit(SmoothConductor { eta, k });
         }
         let microfacet = self.facets.at::<C>(at);
         match self.facets.scattering() {
             Scattering::Compensated if C::sees(CompensatedConductor::FEATURE) => {
                 let average = self.average.value;
-                Bsdf::CompensatedConductor(CompensatedConductor { microfacet, eta, k, average })
+                visitor.visit(CompensatedConductor { microfacet, eta, k, average })
             }
             Scattering::RandomWalk if C::sees(RandomWalkConductor::FEATURE) => {
-                Bsdf::RandomWalkConductor(RandomWalkConductor { microfacet, eta, k, seed: at.seed })
+                visitor.visit(RandomWalkConductor { microfacet, eta, k, seed: at.seed })
             }
-            _ => Bsdf::Conductor(Conductor { microfacet, eta, k }),
+            _ => visitor.visit(Conductor { microfacet, eta, k }),
         }
     }
 

@@ -4,8 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use super::{At, Facets, Kind, Parameters, Scattering, Tints};
 use crate::bsdf::{
-    Bsdf, CompensatedDielectric, Compiled, Dielectric, Features, RandomWalkDielectric, SmoothDielectric,
-    ThinDielectric,
+    CompensatedDielectric, Compiled, Dielectric, Features, RandomWalkDielectric, SmoothDielectric,
+    ThinDielectric, Visitor,
 };
 
 /// Parameters of a dielectric that fills what lies behind the surface.
@@ -61,24 +61,24 @@ impl Parameters for DielectricMaterial {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let eta = if at.front { self.ior } else { 1.0 / self.ior };
         if self.facets.is_smooth() {
-            return Bsdf::SmoothDielectric(SmoothDielectric { eta });
+            return visitor.visit(SmoothDielectric { eta });
         }
         let microfacet = self.facets.at::<C>(at);
         // By the material's own index, so that both sides decide alike.
         if Dielectric::is_smooth(microfacet.alpha, self.ior) {
-            return Bsdf::SmoothDielectric(SmoothDielectric { eta });
+            return visitor.visit(SmoothDielectric { eta });
         }
         match self.facets.scattering() {
             Scattering::Compensated if C::sees(CompensatedDielectric::FEATURE) => {
-                Bsdf::CompensatedDielectric(CompensatedDielectric { microfacet, eta })
+                visitor.visit(CompensatedDielectric { microfacet, eta })
             }
             Scattering::RandomWalk if C::sees(RandomWalkDielectric::FEATURE) => {
-                Bsdf::RandomWalkDielectric(RandomWalkDielectric { microfacet, eta, seed: at.seed })
+                visitor.visit(RandomWalkDielectric { microfacet, eta, seed: at.seed })
             }
-            _ => Bsdf::Dielectric(Dielectric { microfacet, eta }),
+            _ => visitor.visit(Dielectric { microfacet, eta }),
         }
     }
 
@@ -125,8 +125,8 @@ impl Parameters for ThinDielectricMaterial {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, _at: &At<'_>) -> Bsdf {
-        Bsdf::ThinDielectric(ThinDielectric { eta: self.ior })
+    fn with_lobe<C: Compiled, V: Visitor>(&self, _at: &At<'_>, visitor: V) -> V::Output {
+        visitor.visit(ThinDielectric { eta: self.ior })
     }
 
     #[inline(always)]

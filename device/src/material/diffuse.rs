@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
-use crate::bsdf::{Bsdf, Compiled, Diffuse, Features, OrenNayar};
+use crate::bsdf::{Compiled, Diffuse, Features, OrenNayar, Visitor};
 
 /// Parameters of a diffuse surface.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -34,11 +34,11 @@ impl Parameters for DiffuseMaterial {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let reflectance = self.reflectance.at::<C>(at);
         if !C::sees(OrenNayar::FEATURE) || self.roughness.is(0.0) {
-            return Bsdf::Diffuse(Diffuse { reflectance });
+            return visitor.visit(Diffuse { reflectance });
         }
-        Bsdf::OrenNayar(OrenNayar { reflectance, roughness: self.roughness.at::<C>(at) })
+        visitor.visit(OrenNayar { reflectance, roughness: self.roughness.at::<C>(at) })
     }
 }

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 use super::{At, Color, Kind, Parameters, Scalar};
 use crate::arch::max;
 use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use crate::bsdf::{Bsdf, ClearCoat, Compiled, Features, Film, Gltf, Sheen};
+use crate::bsdf::{ClearCoat, Compiled, Features, Film, Gltf, Sheen, Visitor};
 
 /// Parameters of glTF 2.0's metallic-roughness material and of its extensions, by their names there.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -113,14 +113,14 @@ impl Parameters for GltfMaterial {
         !self.anisotropy.is(0.0)
     }
 
-    #[inline(never)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    #[inline(always)]
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let specular = self.specular.at::<C>(at);
         let alpha = Gltf::alpha(self.roughness.at::<C>(at), self.anisotropy.at::<C>(at));
         let sheen_roughness = self.sheen_roughness.at::<C>(at);
         // Around the normal on the side of the viewer; seen from behind, it goes the other way.
         let turn = if at.front { self.rotation[1] } else { -self.rotation[1] };
-        Bsdf::Gltf(Gltf {
+        visitor.visit(Gltf {
             base_color: self.base_color.at::<C>(at),
             metallic: self.metallic.at::<C>(at),
             microfacet: self.microfacet(alpha),

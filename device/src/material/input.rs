@@ -32,8 +32,17 @@ pub struct At<'a> {
 
 impl<'a> At<'a> {
     /// At texture coordinates, from the front, and of no triangle.
+    #[inline(always)]
     pub const fn new(scene: &'a SceneView, uv: Vec2) -> Self {
-        Self { scene, uv, footprint: 0.0, triangle: Primitive::FLAT, b: [0.0; 2], front: true, seed: 0 }
+        Self {
+            scene: scene.shared(),
+            uv,
+            footprint: 0.0,
+            triangle: Primitive::FLAT,
+            b: [0.0; 2],
+            front: true,
+            seed: 0,
+        }
     }
 }
 
@@ -216,9 +225,10 @@ impl Facets {
         self.alpha[0].texture != NO_TEXTURE || self.alpha[1].texture != NO_TEXTURE
     }
 
-    /// [`Features::TEXTURES`] if there are any.
+    /// [`Features::TEXTURES`] if there are any, and [`Features::BECKMANN`].
     pub fn features(&self) -> Features {
-        self.alpha[0].features().and(self.alpha[1].features())
+        let is_beckmann = matches!(self.distribution(), Distribution::Beckmann);
+        self.alpha[0].features().and(self.alpha[1].features()).and(Features::BECKMANN.when(is_beckmann))
     }
 
     /// Whether it matters how the surface is turned.
@@ -231,7 +241,7 @@ impl Facets {
     pub fn at<C: Compiled>(&self, at: &At<'_>) -> Microfacet {
         Microfacet {
             alpha: Vec2::new(self.alpha_at::<C>(0, at), self.alpha_at::<C>(1, at)),
-            distribution: self.distribution(),
+            distribution: if C::sees(Features::BECKMANN) { self.distribution() } else { Distribution::Ggx },
             masking: Masking::from_u32(self.masking),
         }
     }

@@ -20,7 +20,7 @@ pub mod texture;
 use bytemuck::{Pod, Zeroable};
 
 use crate::arch::{load, max, min};
-use crate::bsdf::{Bsdf, Compiled, Features, Tint, Tinted};
+use crate::bsdf::{Answering, Bsdf, Compiled, Features, Named, Query, Response, Tint, Tinted, Visitor};
 
 pub use blend::Blend;
 pub use conductor::ConductorMaterial;
@@ -138,8 +138,14 @@ pub trait Parameters: Pod {
         false
     }
 
+    /// Shows the lobe that the material is at a point to a visitor.
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output;
+
     /// The lobe that the material is at a point.
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf;
+    #[inline(always)]
+    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+        self.with_lobe::<C, _>(at, Named)
+    }
 
     /// What its light is multiplied by.
     #[inline(always)]
@@ -147,11 +153,23 @@ pub trait Parameters: Pod {
         &Tints::NONE
     }
 
+    /// The tint of the lobe.
+    #[inline(always)]
+    fn tint<C: Compiled>(&self, at: &At<'_>) -> Tint {
+        if C::sees(Features::TINTS) { self.tints().at::<C>(at) } else { Tint::NONE }
+    }
+
     /// The lobe with its tint.
     #[inline(always)]
     fn tinted_bsdf<C: Compiled>(&self, at: &At<'_>) -> Tinted {
-        let tint = if C::sees(Features::TINTS) { self.tints().at::<C>(at) } else { Tint::NONE };
-        Tinted { lobe: self.bsdf::<C>(at), tint }
+        Tinted { lobe: self.bsdf::<C>(at), tint: self.tint::<C>(at) }
+    }
+
+    /// What the lobe answers, with its tint.
+    #[inline(always)]
+    fn response<C: Compiled>(&self, at: &At<'_>, query: &Query) -> Response {
+        let response = self.with_lobe::<C, _>(at, Answering::<C>::new(query));
+        if C::sees(Features::TINTS) { response.tinted(query, &self.tint::<C>(at)) } else { response }
     }
 }
 
@@ -181,6 +199,27 @@ macro_rules! materials {
                     }
                 )*
                 Bsdf::BLACK.into()
+            }
+
+            /// What the lobe answers that the material is at a point: nothing if it is a blend, which [`chosen`] resolves
+            /// first. The lobe never becomes one of many, which would have to be in memory.
+            ///
+            /// # Safety
+            /// As [`Material::bsdf`].
+            #[inline(always)]
+            pub unsafe fn response<C: Compiled>(
+                material: *const Self,
+                kind: u32,
+                at: &At<'_>,
+                query: &Query,
+            ) -> Response {
+                $(
+                    if C::sees(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
+                        // SAFETY: these are the parameters of this kind.
+                        return unsafe { Self::parameters::<$Parameters>(material) }.response::<C>(at, query);
+                    }
+                )*
+                Response::NONE
             }
         }
     };

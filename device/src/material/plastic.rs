@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::{At, Color, Facets, Kind, Parameters};
 use crate::arch::{load, max, min, sqrt};
 use crate::bsdf::plastic::{Coat, coated, smooth_internal};
-use crate::bsdf::{Bsdf, Compiled, Features, Plastic, SmoothPlastic};
+use crate::bsdf::{Compiled, Features, Plastic, SmoothPlastic, Visitor};
 
 /// Parameters of a plastic.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -82,18 +82,18 @@ impl Parameters for PlasticMaterial {
         lobe.and(self.reflectance.features()).and(self.specular.features()).and(self.facets.features())
     }
 
-    #[inline(never)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    #[inline(always)]
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let (eta, nonlinear) = (self.ior, self.nonlinear != 0);
         let (reflectance, specular) = (self.reflectance.at::<C>(at), self.specular.at::<C>(at));
         if self.facets.is_smooth() {
             let base = coated(reflectance, eta, self.internal(smooth_internal(eta)), nonlinear);
-            return Bsdf::SmoothPlastic(SmoothPlastic { eta, base, specular });
+            return visitor.visit(SmoothPlastic { eta, base, specular });
         }
         let microfacet = self.facets.at::<C>(at);
         // SAFETY: the scene is valid, its materials' coats included.
         let coat = unsafe { self.coat_at::<C>(at, microfacet.alpha.x) };
         let base = coated(reflectance, eta, self.internal(coat.internal), nonlinear);
-        Bsdf::Plastic(Plastic { microfacet, eta, coat, base, specular })
+        visitor.visit(Plastic { microfacet, eta, coat, base, specular })
     }
 }

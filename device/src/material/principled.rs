@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
 use crate::bsdf::microfacet::Masking;
-use crate::bsdf::{Bsdf, Compiled, Features, Principled, principled};
+use crate::bsdf::{Compiled, Features, Principled, Visitor, principled};
 
 /// Parameters of the principled model, as [`principled::Parameters`] describes them.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -75,8 +75,8 @@ impl Parameters for PrincipledMaterial {
         !self.anisotropic.is(0.0)
     }
 
-    #[inline(never)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    #[inline(always)]
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let parameters = principled::Parameters {
             base_color: self.base_color.at::<C>(at),
             roughness: self.roughness.at::<C>(at),
@@ -93,6 +93,6 @@ impl Parameters for PrincipledMaterial {
         };
         // From behind an opaque material looks as from the front.
         let front = at.front || !self.is_transmissive();
-        Bsdf::Principled(parameters.lobe(Masking::from_u32(self.masking), front))
+        visitor.visit(parameters.lobe(Masking::from_u32(self.masking), front))
     }
 }

@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
-use crate::bsdf::{Bsdf, Compiled, Features, Sheen};
+use crate::bsdf::{Compiled, Features, Sheen, Visitor};
 
 /// Parameters of the sheen of cloth, over black.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -26,8 +26,8 @@ impl Parameters for SheenMaterial {
     }
 
     #[inline(always)]
-    fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
+    fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output {
         let roughness = self.roughness.at::<C>(at);
-        Bsdf::Sheen(Sheen { color: self.color.at::<C>(at), alpha: roughness * roughness })
+        visitor.visit(Sheen { color: self.color.at::<C>(at), alpha: roughness * roughness })
     }
 }

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::At;
 use super::program::{Height, run};
-use crate::arch::{half, load, max, min};
+use crate::arch::{half, load, max, min, outlined};
 use crate::math::ln;
 use crate::scene::SceneView;
 
@@ -382,27 +382,33 @@ impl Cell {
 ///
 /// # Safety
 /// The scene of `at` is valid and has the texture.
-#[inline(never)]
+#[inline(always)]
 pub unsafe fn lookup(at: &At<'_>, texture: u32) -> Vec3 {
+    // A copy, so that only this one is in memory.
+    let at = *at;
     // SAFETY: as the caller promised.
-    unsafe {
+    outlined(move || unsafe {
         let texture = load(at.scene.textures.add(texture as usize));
-        if texture.is(Op::Image) { texture.color(at) } else { run::<Vec3>(at, &texture) }
-    }
+        if texture.is(Op::Image) { texture.color(&at) } else { run::<Vec3>(&at, &texture) }
+    })
 }
 
 /// (∂h/∂u, ∂h/∂v) of the first channel h, of images interpolated whatever their filter.
 ///
 /// # Safety
 /// As [`lookup`].
-#[inline(never)]
+#[inline(always)]
 pub(super) unsafe fn gradient(at: &At<'_>, texture: u32) -> Vec2 {
-    // SAFETY: as the caller promised.
-    let Height(h) = unsafe {
-        let texture = load(at.scene.textures.add(texture as usize));
-        run::<Height>(at, &texture)
-    };
-    Vec2::new(h.y, h.z)
+    // A copy, so that only this one is in memory.
+    let at = *at;
+    outlined(move || {
+        // SAFETY: as the caller promised.
+        let Height(h) = unsafe {
+            let texture = load(at.scene.textures.add(texture as usize));
+            run::<Height>(&at, &texture)
+        };
+        Vec2::new(h.y, h.z)
+    })
 }
 
 /// Linear value of an sRGB byte (IEC 61966-2-1).

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 
 use super::megakernel::Place;
 use super::step::{
@@ -16,6 +16,7 @@ use crate::bsdf::Full;
 use crate::bvh::{Hit, closest_hit};
 use crate::film::FirstHitPixel;
 use crate::ray::Cone;
+use crate::rng::Dim;
 use crate::scene::SceneView;
 use crate::shape::triangle::TriangleUvs;
 
@@ -177,7 +178,11 @@ unsafe fn add(
     // The weight of the direction that the path of the image takes: its expectation is the albedo. Refraction squeezes
     // radiance but loses no light.
     let survive = PathSettings { rr_depth: u32::MAX, ..*settings };
-    if scatter::<Full>(&survive, &mut state, &scatterer) && state.beta.is_finite() {
+    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+    // SAFETY: the scatterer is of this scene.
+    let response = unsafe { scatterer.response::<Full>(Vec3::ZERO, uc, Vec2::new(u0, u1)) };
+    let Some(sample) = response.sample else { return };
+    if scatter::<Full>(&survive, &mut state, &scatterer, &sample, u_rr) && state.beta.is_finite() {
         film.albedo.add(state.beta * state.eta_scale);
     }
 }

@@ -4,10 +4,10 @@ use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
 use crate::arch::{Arch, load, max, min, outlined, sqrt};
-use crate::bsdf::{Compiled, Features, Tinted};
+use crate::bsdf::{BsdfSample, Compiled, Features, Lit, Query, Response};
 use crate::bvh::{Hit, Instance, closest_hit, occluded};
 use crate::light::surface::{On, emission};
-use crate::light::{Light, LightPoint, select};
+use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
 use crate::material::{At, Chosen, Header, Material, chosen};
 use crate::mis::power_heuristic;
@@ -178,7 +178,7 @@ pub(super) struct Surface {
 }
 
 /// What scatters at a surface, seen from where the path comes from.
-pub(super) struct Scatterer {
+pub(super) struct Scatterer<'a> {
     /// The geometric normal on that side.
     side: Vec3,
     /// Whether the shading normal alone decides what is reflected and what is transmitted.
@@ -195,7 +195,11 @@ pub(super) struct Scatterer {
     wo: Vec3,
     /// What softens the edges of shadows of a normal map.
     terminator: Terminator,
-    bsdf: Tinted,
+    /// Its material, which is no blend, and the kind of that.
+    material: *const Material,
+    kind: u32,
+    /// Where the material is looked up.
+    at: At<'a>,
     /// The light that is the surface itself, if that is a sphere seen from outside.
     around: u32,
 }
@@ -244,8 +248,17 @@ pub unsafe fn shade<C: Compiled>(
         return Shaded::END;
     };
     // SAFETY: as the caller promised.
-    let shadow = unsafe { direct_light::<C>(scene, settings, state, &scatterer) };
-    Shaded { shadow, alive: scatter::<C>(settings, state, &scatterer) }
+    let light = unsafe { light_at::<C>(scene, settings, state, &scatterer) };
+    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+    // SAFETY: the scatterer is of this scene.
+    let response = unsafe { scatterer.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
+    let shadow = direct_light::<C>(scene, settings, state, &scatterer, &light, response.lit);
+    // No closure: one that is not inlined wants what it captures in memory.
+    let alive = match &response.sample {
+        Some(sample) => scatter::<C>(settings, state, &scatterer, sample, u_rr),
+        None => false,
+    };
+    Shaded { shadow, alive }
 }
 
 /// Whether the path has met a hole.
@@ -377,15 +390,19 @@ unsafe fn gather_emission<C: Compiled>(
 pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: as the caller promised.
     unsafe {
-        let Some(instance) = hit.instance::<C>(scene) else {
-            return surface_on::<C>(scene, ray, hit);
+        // Looked up twice: it is too large to be kept.
+        let (local, t) = match hit.instance::<C>(scene) {
+            Some(instance) => {
+                let (local, stretch) = instance.enter(ray);
+                (local, hit.t * stretch)
+            }
+            None => (*ray, hit.t),
         };
-        let (ray, hit, scene) = (*ray, *hit, scene.shared());
-        outlined(move || {
-            let (local, stretch) = instance.enter(&ray);
-            let surface = surface_on::<C>(scene, &local, &Hit { t: hit.t * stretch, ..hit });
-            surface.placed(&instance, ray.at(hit.t))
-        })
+        let surface = surface_on::<C>(scene, &local, &Hit { t, ..*hit });
+        match hit.instance::<C>(scene) {
+            Some(instance) => surface.placed(&instance, ray.at(hit.t)),
+            None => surface,
+        }
     }
 }
 
@@ -549,12 +566,12 @@ impl Surface {
 /// # Safety
 /// `scene` is valid and has the surface.
 #[inline(always)]
-pub(super) unsafe fn scatterer<C: Compiled>(
-    scene: &SceneView,
+pub(super) unsafe fn scatterer<'a, C: Compiled>(
+    scene: &'a SceneView,
     settings: &PathSettings,
     state: &PathState,
     surface: &Surface,
-) -> Option<Scatterer> {
+) -> Option<Scatterer<'a>> {
     let d = state.ray.d;
     let keeps = scene.keeps_hidden_normals != 0;
     let outside = surface.ng.dot(d) < 0.0;
@@ -587,10 +604,9 @@ pub(super) unsafe fn scatterer<C: Compiled>(
         return None; // The normal is kept though it faces away: black.
     }
     let offset = ray_offset(surface.p, side, surface.extent);
-    // SAFETY: the material is of this scene, and its kind is the header's.
-    let bsdf = unsafe { Material::bsdf::<C>(material, header.kind, &at) };
+    let (p, kind) = (surface.p, header.kind);
     let around = if outside && surface.prim.is_sphere() { surface.prim.light } else { Primitive::NO_LIGHT };
-    Some(Scatterer { side, keeps, below, p: surface.p, offset, frame, wo, terminator, bsdf, around })
+    Some(Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around })
 }
 
 /// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
@@ -623,7 +639,18 @@ fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
 
-impl Scatterer {
+impl Scatterer<'_> {
+    /// How it scatters light from the direction `light`, local frame, or zero, and the next direction.
+    ///
+    /// # Safety
+    /// The scene of which it is is valid.
+    #[inline(always)]
+    pub(super) unsafe fn response<C: Compiled>(&self, light: Vec3, uc: f32, u: Vec2) -> Response {
+        let query = Query { wo: self.wo, light, uc, u };
+        // SAFETY: as the caller promised; the kind is the material's.
+        unsafe { Material::response::<C>(self.material, self.kind, &self.at, &query) }
+    }
+
     /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
     /// disagree on whether it is reflected or transmitted. Where shading normals decide alone, it is that before a map which
     /// the shading normal may not disagree with, as in Mitsuba.
@@ -638,16 +665,37 @@ impl Scatterer {
     }
 }
 
-/// Draws a point on a light and evaluates what it would contribute.
+/// Light that may reach a scatterer.
+struct VisibleLight {
+    sample: LightSample,
+    /// Direction to it, local frame.
+    wi: Vec3,
+    /// Where a ray to it starts.
+    o: Vec3,
+}
+
+impl VisibleLight {
+    /// No light, from no direction. Not an option: whoever asks twice whether it is there has two versions compiled of all
+    /// that is done in between.
+    const NONE: Self = {
+        let sample = LightSample { wi: Vec3::ZERO, target: None, li: Vec3::ZERO, pdf: 1.0, is_delta: false };
+        Self { sample, wi: Vec3::ZERO, o: Vec3::ZERO }
+    };
+}
+
+/// Draws a point on a light.
+///
+/// # Safety
+/// As [`shade`].
 #[inline(always)]
-unsafe fn direct_light<C: Compiled>(
+unsafe fn light_at<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &PathState,
-    at: &Scatterer,
-) -> Option<ShadowRay> {
-    if scene.light_count == 0 || settings.direct() == Direct::Bsdf || at.bsdf.is_delta::<C>() {
-        return None;
+    at: &Scatterer<'_>,
+) -> VisibleLight {
+    if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
+        return VisibleLight::NONE;
     }
     let [u0, u1, which, part] =
         settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
@@ -659,10 +707,26 @@ unsafe fn direct_light<C: Compiled>(
     // surface is not. A sphere's own light is met by what is transmitted, and starts within.
     let start = if index == at.around { at.p - at.offset } else { at.p + at.offset };
     // SAFETY: as the caller promised.
-    let sample = unsafe { light.sample::<C>(scene, index, start, [u0, u1, part]) }?;
+    let Some(sample) = (unsafe { light.sample::<C>(scene, index, start, [u0, u1, part]) }) else {
+        return VisibleLight::NONE;
+    };
     let wi = at.frame.to_local(sample.wi);
-    let o = at.origin::<C>(sample.wi, wi)?;
-    let (f, p_bsdf) = at.bsdf.eval_pdf_as::<C>(at.wo, wi);
+    match at.origin::<C>(sample.wi, wi) {
+        Some(o) => VisibleLight { sample, wi, o },
+        None => VisibleLight::NONE,
+    }
+}
+
+/// What light contributes, if nothing is in the way.
+#[inline(always)]
+fn direct_light<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &PathState,
+    at: &Scatterer<'_>,
+    VisibleLight { sample, wi, o }: &VisibleLight,
+    Lit { f, pdf: p_bsdf }: Lit,
+) -> Option<ShadowRay> {
     let weight = match settings.direct() {
         Direct::Mis if !sample.is_delta => power_heuristic(sample.pdf, p_bsdf),
         _ => 1.0,
@@ -672,7 +736,7 @@ unsafe fn direct_light<C: Compiled>(
     if ld == Vec3::ZERO {
         return None;
     }
-    let (ray, t_max) = shadow_ray(o, sample.wi, sample.target);
+    let (ray, t_max) = shadow_ray(*o, sample.wi, sample.target);
     let holes = most_holes(scene, settings, state, sample.is_delta);
     Some(ShadowRay { ray, t_max, ld, holes })
 }
@@ -699,13 +763,15 @@ fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
     (Ray { o, d: segment * (1.0 / distance) }, distance)
 }
 
-/// Draws the next direction; returns whether the path goes on.
+/// Takes the next direction; returns whether the path goes on.
 #[inline(always)]
-pub(super) fn scatter<C: Compiled>(settings: &PathSettings, state: &mut PathState, at: &Scatterer) -> bool {
-    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
-    let Some(sample) = at.bsdf.sample_as::<C>(at.wo, uc, Vec2::new(u0, u1)) else {
-        return false;
-    };
+pub(super) fn scatter<C: Compiled>(
+    settings: &PathSettings,
+    state: &mut PathState,
+    at: &Scatterer<'_>,
+    sample: &BsdfSample,
+    u_rr: f32,
+) -> bool {
     // A unit vector to a few ulps, which do not add up: every bounce draws anew.
     let wi = at.frame.to_world(sample.wi);
     let Some(o) = at.origin::<C>(wi, sample.wi) else {

@@ -66,6 +66,9 @@ fn flags(linker: &Path) -> Vec<String> {
         format!("-Clinker={}", linker.display()),
         "-Cno-prepopulate-passes".into(),
         "-Zlocation-detail=none".into(),
+        // Where a path is known to take the same side of two branches, it copies what is between them: calls of large
+        // functions too, which are inlined later.
+        "-Zmir-enable-passes=-JumpThreading".into(),
     ]
 }
 

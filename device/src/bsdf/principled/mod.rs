@@ -133,7 +133,8 @@ impl Principled {
 }
 
 impl Lobe for Principled {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let opaque = self.transmission == Vec3::ZERO;
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS || (wi.z < 0.0 && opaque) {
@@ -156,7 +157,8 @@ impl Lobe for Principled {
         )
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

@@ -125,7 +125,8 @@ impl Proposal {
     }
 
     /// `uc` in [0, 1) decides on the side: of φ and π − φ, which make up 2 together, it takes each by its part.
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Vec3 {
         let z = 1.0 - pow(1.0 - u.x, 1.0 / self.b);
         let sin = sqrt(max(1.0 - z * z, 0.0));
@@ -139,7 +140,8 @@ impl Proposal {
 }
 
 impl Lobe for Sheen {
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -152,7 +154,8 @@ impl Lobe for Sheen {
         (self.color * f, Proposal::new(wo.z, alpha).pdf(wo, wi))
     }
 
-    #[inline(never)]
+    #[cfg_attr(target_arch = "nvptx64", inline(always))]
+    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         let wi = if uc < UNIFORM_PART {
             sample_uniform_cone(1.0, u)

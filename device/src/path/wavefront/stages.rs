@@ -273,11 +273,13 @@ pub(crate) unsafe fn accumulate<A: Arch>(i: u32, args: &WavefrontArgs) {
     let mut number = i;
     // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
     unsafe {
+        let mut pixel = *film;
         while sample < take.first_sample + take.samples {
             let Quad([x, y, z, weight]) = read(args.gathered.at(number));
-            (*film).add(weight * Vec3::new(x, y, z));
+            pixel.add(weight * Vec3::new(x, y, z));
             sample += take.layers;
             number += take.invocations;
         }
+        *film = pixel;
     }
 }

@@ -1,0 +1,107 @@
+//! What a lobe answers to all that a path asks at once: so that the lobe is made once, and used where it is.
+
+use core::marker::PhantomData;
+
+use glam::{Vec2, Vec3};
+
+use super::{Bsdf, BsdfSample, Compiled, Listed, Tint};
+
+/// Something that is done with a lobe, whichever it is.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<L: Listed>(self, lobe: L) -> Self::Output;
+}
+
+/// Makes a [`Bsdf`] of a lobe.
+#[derive(Clone, Copy, Debug)]
+pub struct Named;
+
+impl Visitor for Named {
+    type Output = Bsdf;
+
+    #[inline(always)]
+    fn visit<L: Listed>(self, lobe: L) -> Bsdf {
+        lobe.into()
+    }
+}
+
+/// What a path asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Direction that it comes from, local frame.
+    pub wo: Vec3,
+    /// Direction to a light, local frame; zero, which no lobe connects, if it has found none.
+    pub light: Vec3,
+    /// What chooses its next direction: [`super::Lobe::sample`].
+    pub uc: f32,
+    /// What places it.
+    pub u: Vec2,
+}
+
+/// How a lobe scatters light from the direction to a light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lit {
+    /// f(wo, wi).
+    pub f: Vec3,
+    /// Solid-angle density with which the lobe draws that direction.
+    pub pdf: f32,
+}
+
+/// What a lobe answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Response {
+    /// How it scatters the light; black without one.
+    pub lit: Lit,
+    /// The next direction, if there is one.
+    pub sample: Option<BsdfSample>,
+}
+
+impl Response {
+    /// Of what absorbs everything.
+    pub const NONE: Self = Self { lit: Lit { f: Vec3::ZERO, pdf: 0.0 }, sample: None };
+
+    /// Of a lobe.
+    #[inline(always)]
+    pub fn of<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
+        let Query { wo, light, uc, u } = *query;
+        let (f, pdf) = if L::DELTA { (Vec3::ZERO, 0.0) } else { lobe.eval_pdf(wo, light) };
+        Self { lit: Lit { f, pdf }, sample: lobe.sample(wo, uc, u) }
+    }
+
+    /// As [`super::Tinted`] answers.
+    #[inline(always)]
+    pub fn tinted(mut self, query: &Query, tint: &Tint) -> Self {
+        self.lit.f *= tint.of(query.wo, query.light);
+        if let Some(sample) = &mut self.sample {
+            sample.weight *= tint.of(query.wo, sample.wi);
+        }
+        self
+    }
+}
+
+/// Asks a lobe, if it is among what is compiled; all others absorb.
+#[derive(Clone, Copy, Debug)]
+pub struct Answering<'a, C> {
+    query: &'a Query,
+    compiled: PhantomData<C>,
+}
+
+impl<'a, C: Compiled> Answering<'a, C> {
+    /// Asks this.
+    #[inline(always)]
+    pub const fn new(query: &'a Query) -> Self {
+        Self { query, compiled: PhantomData }
+    }
+}
+
+impl<C: Compiled> Visitor for Answering<'_, C> {
+    type Output = Response;
+
+    #[inline(always)]
+    fn visit<L: Listed>(self, lobe: L) -> Response {
+        if C::sees(L::FEATURE) { Response::of(&lobe, self.query) } else { Response::NONE }
+    }
+}
