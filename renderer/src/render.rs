@@ -198,8 +198,8 @@ pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, options: Optio
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
     }
-    if let Integrator::Wavefront(_) = options.integrator {
-        wavefront::prepare(backend, Kernel::of(scene))?;
+    if let Integrator::Wavefront(paths) = options.integrator {
+        wavefront::prepare(backend, scene, paths)?;
     }
     match Kernel::of(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
@@ -299,9 +299,7 @@ impl<B: Primitives> Tracer<B> {
     fn new(backend: &mut B, scene: &SceneData, integrator: Integrator) -> Result<Self, Error> {
         Ok(match integrator {
             Integrator::Megakernel => Self::Megakernel,
-            Integrator::Wavefront(paths) => {
-                Self::Wavefront(Box::new(Wavefront::new(backend, Kernel::of(scene), paths)?))
-            }
+            Integrator::Wavefront(paths) => Self::Wavefront(Box::new(Wavefront::new(backend, scene, paths)?)),
         })
     }
 

@@ -33,7 +33,7 @@ fn scenes() -> Vec<(&'static str, SceneData)> {
 }
 
 fn wavefront(pool: u32) -> Options<'static> {
-    Options { integrator: Integrator::Wavefront(Paths { pool }), ..Options::default() }
+    Options { integrator: Integrator::Wavefront(Paths::new(pool)), ..Options::default() }
 }
 
 fn on_cpu(scene: &SceneData, options: Options<'_>, threads: usize, isa: InstructionSet) -> Film {

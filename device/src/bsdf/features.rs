@@ -32,6 +32,9 @@ impl Features {
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
     /// Microfacets with Beckmann's statistics, which take functions of their own.
     pub const BECKMANN: Self = Self(1 << 22);
+    /// What shading a material may ask for that other materials do not: lobes, and what is done to them.
+    pub const OF_MATERIAL: Self =
+        Self((1 << 22) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
@@ -44,6 +47,16 @@ impl Features {
     /// The union.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// What is in both.
+    pub const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is not in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// `self` where a condition holds, nothing elsewhere.

@@ -11,5 +11,6 @@ mod traverse;
 
 pub use instance::Instance;
 pub use node::{Node, NodeHits, TraversalRay};
+pub(crate) use traverse::has_instances;
 pub(crate) use traverse::intersect_prims;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};

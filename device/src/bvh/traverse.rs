@@ -147,7 +147,7 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray
 
 /// Whether there are instances in the scene.
 #[inline(always)]
-pub(super) fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
+pub(crate) fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::INSTANCES) && scene.instances_root != 0
 }
 

@@ -95,6 +95,51 @@ pub(super) fn features(description: &Description, records: &[DeviceMaterial]) ->
     features_of(description, records, &reached(description, of_shapes))
 }
 
+/// Materials by what shading them asks of a kernel: those that ask for the same are a family, whose paths can be shaded
+/// together by a kernel that knows nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Families {
+    /// The family of each material.
+    pub of_material: Vec<u32>,
+    /// What each family asks for, of [`Features::OF_MATERIAL`]. There is at least one.
+    pub features: Vec<Features>,
+}
+
+impl Families {
+    /// Most families: beyond, materials share the last one.
+    pub const MOST: usize = 16;
+
+    /// Those of the materials of shapes. Materials of no shape are in the first.
+    pub(super) fn new(description: &Description, records: &[DeviceMaterial]) -> Self {
+        let mut families = Self { of_material: vec![0; records.len()], features: Vec::new() };
+        let mut of_shapes: Vec<_> = description.all_shapes().map(|shape| shape.material).collect();
+        of_shapes.sort_unstable();
+        of_shapes.dedup();
+        for material in of_shapes {
+            let wanted = features_of(description, records, &reached(description, vec![material]));
+            families.of_material[material] = families.with(wanted.common(Features::OF_MATERIAL)) as u32;
+        }
+        if families.features.is_empty() {
+            families.features.push(Features::NONE);
+        }
+        families
+    }
+
+    /// The index of the family that asks for these.
+    fn with(&mut self, wanted: Features) -> usize {
+        if let Some(i) = self.features.iter().position(|f| *f == wanted) {
+            return i;
+        }
+        if self.features.len() < Self::MOST {
+            self.features.push(wanted);
+        } else {
+            let last = &mut self.features[Self::MOST - 1];
+            *last = last.and(wanted);
+        }
+        self.features.len() - 1
+    }
+}
+
 /// What some of the materials ask of a kernel.
 fn features_of(description: &Description, records: &[DeviceMaterial], materials: &[usize]) -> Features {
     let of = |i: &usize| description.materials[*i].kind.features().and(records[*i].features());

@@ -30,6 +30,7 @@ use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use glam::Vec2;
 
 pub use environment::ImageEnvironment;
+pub use materials::Families;
 pub(crate) use materials::Swatches;
 pub use shapes::ShapeOf;
 
@@ -70,6 +71,8 @@ pub struct SceneData {
     pub texels: Shared<u32>,
     /// What the scene asks of a kernel.
     pub features: Features,
+    /// Materials that ask for the same.
+    pub families: Families,
     /// What shades where shading normals face away from the viewer.
     pub hidden_normals: HiddenNormals,
     /// What passing a hole in a surface is.
@@ -219,6 +222,7 @@ pub struct Flattened {
     textures: Vec<DeviceTexture>,
     texels: Vec<u32>,
     features: Features,
+    families: Families,
     camera: DeviceCamera,
     render: RenderSettings,
     hash_of_prims: u64,
@@ -242,6 +246,7 @@ impl Flattened {
         Ok(Self {
             hash_of_prims: fingerprint::of_prims(&placement.flat.prims),
             features: materials::features(description, &materials).and(lights.features),
+            families: Families::new(description, &materials),
             placement,
             lights,
             materials,
@@ -284,6 +289,7 @@ impl Flattened {
                 .and(Features::INSTANCES.when(stats.instances > 0))
                 .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters)),
+            families: self.families,
             hidden_normals: render.hidden_normals,
             holes: render.holes,
             hides_emitters: render.hide_emitters,

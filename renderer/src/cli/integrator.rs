@@ -40,7 +40,7 @@ impl IntegratorArgs {
         let pool = self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL });
         match self.integrator {
             Choice::Auto | Choice::Megakernel => Integrator::Megakernel,
-            Choice::Wavefront => Integrator::Wavefront(Paths { pool }),
+            Choice::Wavefront => Integrator::Wavefront(Paths::new(pool)),
         }
     }
 }

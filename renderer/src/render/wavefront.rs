@@ -1,28 +1,41 @@
 //! The wavefront on the side of the host: rounds of stages over a pool of paths, as [`device::path::wavefront`] describes
 //! them. A pass is queued as a whole; how far it is, the host looks up when it should be over.
 
+use device::bsdf::Features;
 use device::path::stage::stages;
 use device::path::wavefront::{ALIGNMENT, Counters, Pool};
 use device::path::{MegakernelArgs, WavefrontArgs};
 use device::primitives::{Ptr, Quad};
 
 use super::Kernel;
+use crate::assemble::SceneData;
 use crate::backend::{Buffer, Error};
-use crate::primitives::{Length, Primitives, Select, Temp};
+use crate::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
 
 /// Paths under way together, and what a pass needs beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paths {
     /// Number of slots.
     pub pool: u32,
+    /// Whether paths are ordered by the family of the material that they have met before they are shaded, where a scene has
+    /// several.
+    pub sort: bool,
 }
 
 impl Paths {
+    /// Paths ordered by family.
+    pub const fn new(pool: u32) -> Self {
+        Self { pool, sort: true }
+    }
+
     /// The most slots that a pool may have.
     pub const MOST: u32 = 1 << 26;
 
     /// Bytes of memory for each slot of the pool.
     pub const BYTES_PER_SLOT: usize = Pool::ROW_BYTES + 2 * size_of::<u8>() + 2 * size_of::<u32>();
+
+    /// The same where they are ordered.
+    pub const BYTES_PER_ORDERED_SLOT: usize = Self::BYTES_PER_SLOT + 3 * size_of::<u32>();
 
     /// Bytes of memory for each path of a pass, whether or not it is under way.
     pub const BYTES_PER_PATH: usize = size_of::<Quad<f32>>();
@@ -31,16 +44,71 @@ impl Paths {
 /// Most paths of a pass: what they gather takes up to 256 MiB.
 const MOST_PATHS: u32 = 1 << 24;
 
+/// The stages in the kinds that a scene takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Kinds {
+    /// Whether rays meet nothing but triangles and spheres in the world.
+    basic_rays: bool,
+    /// Whether light to be tested for occlusion does, and nothing has holes.
+    basic_light: bool,
+    shade: Kernel,
+}
+
+impl Kinds {
+    const fn of(scene: &SceneData) -> Self {
+        let basic_rays = !scene.features.intersects(Features::INSTANCES.and(Features::SHAPES));
+        let basic_light = basic_rays && !scene.features.intersects(Features::CUTOUTS);
+        Self { basic_rays, basic_light, shade: Kernel::of(scene) }
+    }
+}
+
+/// The order in which paths are shaded: by the families of the materials that they have met.
+struct Order<B: Primitives> {
+    families: B::Buf<u32>,
+    keys: B::Buf<u32>,
+    sorted_keys: B::Buf<u32>,
+    queue: B::Buf<u32>,
+    starts: B::Buf<u32>,
+}
+
+impl<B: Primitives> Order<B> {
+    fn new(backend: &mut B, scene: &SceneData, slots: usize) -> Result<Self, Error> {
+        Ok(Self {
+            families: backend.upload("families of materials", &scene.families.of_material)?,
+            keys: backend.zeroed("families of hits", slots)?,
+            sorted_keys: backend.zeroed("families of hits, in order", slots)?,
+            queue: backend.zeroed("queue of paths by family", slots)?,
+            starts: backend.zeroed("starts of families", PartitionByKey::KEYS as usize)?,
+        })
+    }
+}
+
+/// What scenes ask of the kernel that shades each family; of one, if they are not told apart.
+fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
+    if paths.sort && Kernel::of(scene) == Kernel::Full && scene.families.features.len() > 1 {
+        let others = scene.features.without(Features::OF_MATERIAL);
+        scene.families.features.iter().map(|family| others.and(*family)).collect()
+    } else {
+        vec![scene.features]
+    }
+}
+
 /// The pool, and all that rounds need, in the memory of a back end.
 pub(super) struct Wavefront<B: Primitives> {
     paths: Paths,
-    kernel: Kernel,
+    kinds: Kinds,
+    /// What the scene asks of kernels, and what each family does.
+    features: Features,
+    families: Vec<Features>,
+    /// Where there are several.
+    order: Option<Order<B>>,
     pool: B::Buf<u64>,
     gathered: B::Buf<u64>,
     alive: B::Buf<u8>,
     shadow: B::Buf<u8>,
     queue: B::Buf<u32>,
     alive_count: B::Buf<u32>,
+    live_count: B::Buf<u32>,
     shadow_queue: B::Buf<u32>,
     shadow_count: B::Buf<u32>,
     counters: B::Buf<Counters>,
@@ -61,23 +129,34 @@ fn aligned<T>(buffer: &impl Buffer<u64>) -> Ptr<T> {
 }
 
 impl<B: Primitives> Wavefront<B> {
-    /// Takes the memory for paths of scenes that `kernel` knows.
-    pub(super) fn new(backend: &mut B, kernel: Kernel, paths: Paths) -> Result<Self, Error> {
+    /// Takes the memory for paths of a scene.
+    pub(super) fn new(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<Self, Error> {
         let slots = paths.pool as usize;
+        let families = families(scene, paths);
+        let order = if families.len() > 1 { Some(Order::new(backend, scene, slots)?) } else { None };
+        let temp_bytes = Select::partition().temp_bytes(paths.pool);
+        let temp_bytes = match &order {
+            Some(_) => temp_bytes.max(PartitionByKey.temp_bytes::<u32>(paths.pool)),
+            None => temp_bytes,
+        };
         let bytes = Pool::offsets(slots)[Pool::COLUMNS.len()];
         Ok(Self {
             paths,
-            kernel,
+            kinds: Kinds::of(scene),
+            features: scene.features,
+            families,
+            order,
             pool: backend.zeroed("paths under way", aligned_words(bytes))?,
             gathered: backend.zeroed("what paths gather", 0)?,
             alive: backend.zeroed("which paths are alive", slots)?,
             shadow: backend.zeroed("which paths wait for light", slots)?,
             queue: backend.zeroed("queue of paths", slots)?,
             alive_count: backend.zeroed("number of paths", 1)?,
+            live_count: backend.zeroed("number of live paths", 1)?,
             shadow_queue: backend.zeroed("queue of shadow rays", slots)?,
             shadow_count: backend.zeroed("number of shadow rays", 1)?,
             counters: backend.zeroed("counters of paths", 1)?,
-            temp: Temp::new(backend, Select::partition().temp_bytes(paths.pool))?,
+            temp: Temp::new(backend, temp_bytes)?,
             rounds: 8.0,
         })
     }
@@ -119,6 +198,11 @@ impl<B: Primitives> Wavefront<B> {
     }
 
     fn args(&self, take: MegakernelArgs) -> WavefrontArgs {
+        let of_order = |which: fn(&Order<B>) -> &B::Buf<u32>| match &self.order {
+            Some(order) => Ptr::new(which(order).ptr()),
+            None => Ptr::NULL,
+        };
+        let queue = Ptr::new(self.queue.ptr());
         WavefrontArgs {
             take,
             pool: Pool::new(aligned(&self.pool), self.paths.pool as usize),
@@ -128,7 +212,13 @@ impl<B: Primitives> Wavefront<B> {
             gathered: aligned(&self.gathered),
             alive: Ptr::new(self.alive.ptr()),
             shadow: Ptr::new(self.shadow.ptr()),
-            queue: Ptr::new(self.queue.ptr()),
+            queue,
+            live_count: Ptr::new(self.live_count.ptr()),
+            families: of_order(|order| &order.families),
+            keys: of_order(|order| &order.keys),
+            shade_queue: if self.order.is_some() { of_order(|order| &order.queue) } else { queue },
+            starts: of_order(|order| &order.starts),
+            family: 0,
             alive_count: Ptr::new(self.alive_count.ptr()),
             shadow_queue: Ptr::new(self.shadow_queue.ptr()),
             shadow_count: Ptr::new(self.shadow_count.ptr()),
@@ -148,41 +238,75 @@ impl<B: Primitives> Wavefront<B> {
         // SAFETY: as the caller promised; the buffers are those of `self`, which outlives the pass.
         unsafe {
             backend.launch::<stages::generate>(args)?;
-            match self.kernel {
-                Kernel::Basic | Kernel::Glass => backend.launch::<stages::extend_basic>(args)?,
-                Kernel::Full => backend.launch::<stages::extend>(args)?,
+            match self.kinds.basic_rays {
+                true => backend.launch::<stages::extend_basic>(args)?,
+                false => backend.launch::<stages::extend>(args)?,
             }
-            match self.kernel {
+        }
+        if let Some(Order { keys, sorted_keys, queue: shade_queue, starts, .. }) = &mut self.order {
+            let live = Length::Device { count: &self.live_count, most: self.paths.pool };
+            PartitionByKey.run(backend, (keys, queue), (sorted_keys, shade_queue), starts, live, temp)?;
+        }
+        // SAFETY: as above.
+        unsafe {
+            match self.kinds.shade {
                 Kernel::Basic => backend.launch::<stages::shade_basic>(args)?,
                 Kernel::Glass => backend.launch::<stages::shade_glass>(args)?,
-                Kernel::Full => backend.launch::<stages::shade>(args)?,
+                Kernel::Full => shade_families(backend, &self.families, self.features, args)?,
             }
-            Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)?;
-            match self.kernel {
-                Kernel::Basic | Kernel::Glass => backend.launch::<stages::connect_basic>(args),
-                Kernel::Full => backend.launch::<stages::connect>(args),
+        }
+        Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)?;
+        // SAFETY: as above.
+        unsafe {
+            match self.kinds.basic_light {
+                true => backend.launch::<stages::connect_basic>(args),
+                false => backend.launch::<stages::connect>(args),
             }
         }
     }
 }
 
+/// Shades each family by stages that know no other.
+///
+/// # Safety
+/// As [`Wavefront::run`].
+unsafe fn shade_families<B: Primitives>(
+    backend: &mut B,
+    families: &[Features],
+    of_scene: Features,
+    args: WavefrontArgs,
+) -> Result<(), Error> {
+    for (features, family) in families.iter().zip(0..) {
+        backend.specialize(*features);
+        // SAFETY: as the caller promised.
+        unsafe { backend.launch::<stages::shade>(WavefrontArgs { family, ..args })? };
+    }
+    backend.specialize(of_scene);
+    Ok(())
+}
+
 /// Makes the stages ready.
-pub(super) fn prepare<B: Primitives>(backend: &mut B, kernel: Kernel) -> Result<(), Error> {
+pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<(), Error> {
+    let kinds = Kinds::of(scene);
     backend.prepare::<stages::generate>()?;
-    match kernel {
+    match kinds.basic_rays {
+        true => backend.prepare::<stages::extend_basic>()?,
+        false => backend.prepare::<stages::extend>()?,
+    }
+    match kinds.shade {
         Kernel::Basic => backend.prepare::<stages::shade_basic>()?,
         Kernel::Glass => backend.prepare::<stages::shade_glass>()?,
-        Kernel::Full => backend.prepare::<stages::shade>()?,
-    }
-    match kernel {
-        Kernel::Basic | Kernel::Glass => {
-            backend.prepare::<stages::connect_basic>()?;
-            backend.prepare::<stages::extend_basic>()?;
-        }
         Kernel::Full => {
-            backend.prepare::<stages::connect>()?;
-            backend.prepare::<stages::extend>()?;
+            for features in families(scene, paths) {
+                backend.specialize(features);
+                backend.prepare::<stages::shade>()?;
+            }
+            backend.specialize(scene.features);
         }
+    }
+    match kinds.basic_light {
+        true => backend.prepare::<stages::connect_basic>()?,
+        false => backend.prepare::<stages::connect>()?,
     }
     backend.prepare::<stages::accumulate>()
 }

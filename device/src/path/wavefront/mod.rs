@@ -7,6 +7,7 @@
 //! 1. *cull*: a partition of the slots, those with a path first: the queue.
 //! 2. [`stages::generate`] puts the next paths of the pass into the slots that are free, which the queue has at its end.
 //! 3. [`stages::extend`] finds what the rays meet.
+//!    Where materials differ much, the queue is then partitioned by the family of the material that was met.
 //! 4. [`stages::shade`] gathers emitted light, draws a point on a light and the next ray, or ends the path.
 //! 5. a compaction of the slots from which a light may be seen: the queue of shadow rays.
 //! 6. [`stages::connect`] adds the light that nothing hides.
@@ -30,6 +31,7 @@ pub(super) mod stages;
 use bytemuck::{Pod, Zeroable};
 
 use super::MegakernelArgs;
+use crate::arch::read;
 use crate::primitives::{Ptr, Quad};
 
 pub use column::{ALIGNMENT, Column};
@@ -59,6 +61,18 @@ pub struct WavefrontArgs {
     pub queue: Ptr<u32>,
     /// Number of slots that had a path when the round began.
     pub alive_count: Ptr<u32>,
+    /// Number of paths under way in this round: where the queue ends.
+    pub live_count: Ptr<u32>,
+    /// The family of each material, by which paths are ordered before they are shaded; null if there is but one.
+    pub families: Ptr<u32>,
+    /// For each place in the queue, the family of what the path has met.
+    pub keys: Ptr<u32>,
+    /// The queue in the order in which paths are shaded.
+    pub shade_queue: Ptr<u32>,
+    /// For each family, where its paths begin in that queue, and one more.
+    pub starts: Ptr<u32>,
+    /// The family to be shaded.
+    pub family: u32,
     /// The slots from which a light may be seen, of which there are `shadow_count`.
     pub shadow_queue: Ptr<u32>,
     /// Number of shadow rays.
@@ -84,6 +98,21 @@ pub struct Counters {
 }
 
 impl WavefrontArgs {
+    /// Where in the queue the paths are that are to be shaded: from the first to before the second.
+    ///
+    /// # Safety
+    /// The pointers are valid, and the queue is in order.
+    #[inline(always)]
+    unsafe fn to_shade(&self) -> [u32; 2] {
+        // SAFETY: as the caller promised; there is room for a family more.
+        unsafe {
+            if self.families.is_null() {
+                return [0, read(self.live_count.at(0))];
+            }
+            [read(self.starts.at(self.family)), read(self.starts.at(self.family + 1))]
+        }
+    }
+
     /// Rounds of which [`WavefrontArgs::curve`] tells.
     pub const MOST_ROUNDS: u32 = 1 << 16;
 

@@ -5,11 +5,12 @@ use glam::Vec3;
 use super::column::{ALIGNMENT, Column, columns};
 use crate::arch::{read, write};
 use crate::bsdf::{Compiled, Features};
-use crate::bvh::Hit;
+use crate::bvh::{Hit, has_instances};
 use crate::path::PathState;
 use crate::path::step::ShadowRay;
 use crate::primitives::{Ptr, Quad};
 use crate::ray::{Cone, Ray};
+use crate::scene::SceneView;
 
 columns! {
     /// The pool: a row for every path under way. Slots are reused as soon as a path has ended.
@@ -129,30 +130,30 @@ impl Pool {
         }
     }
 
-    /// What the ray in slot `i` meets.
+    /// What the ray in slot `i` meets in the scene.
     ///
     /// # Safety
     /// As [`Pool::ray`].
     #[inline(always)]
-    pub(super) unsafe fn hit<C: Compiled>(&self, i: u32) -> Hit {
+    pub(super) unsafe fn hit<C: Compiled>(&self, i: u32, scene: &SceneView) -> Hit {
         // SAFETY: as the caller promised.
         unsafe {
             let Quad([t, prim, b0, b1]) = read(self.hit.at(i));
-            let instance = if C::sees(Features::INSTANCES) { read(self.instance.at(i)) } else { Hit::WORLD };
+            let instance = if has_instances::<C>(scene) { read(self.instance.at(i)) } else { Hit::WORLD };
             Hit { t, prim: prim.to_bits(), b: [b0, b1], instance }
         }
     }
 
-    /// Says what the ray in slot `i` meets.
+    /// Says what the ray in slot `i` meets in the scene.
     ///
     /// # Safety
     /// As [`Pool::put`].
     #[inline(always)]
-    pub(super) unsafe fn put_hit<C: Compiled>(&self, i: u32, hit: &Hit) {
+    pub(super) unsafe fn put_hit<C: Compiled>(&self, i: u32, scene: &SceneView, hit: &Hit) {
         // SAFETY: as the caller promised.
         unsafe {
             write(self.hit.at(i), Quad([hit.t, f32::from_bits(hit.prim), hit.b[0], hit.b[1]]));
-            if C::sees(Features::INSTANCES) {
+            if has_instances::<C>(scene) {
                 write(self.instance.at(i), hit.instance);
             }
         }

@@ -5,18 +5,41 @@ use core::ops::Range;
 use glam::Vec3;
 
 use super::WavefrontArgs;
-use crate::arch::{Arch, Real, read, write};
+use crate::arch::{Arch, Real, load, read, write};
 use crate::bsdf::{Compiled, Full};
-use crate::bvh::closest_hit;
 use crate::bvh::packet::{self, HitColumns, RayColumns};
+use crate::bvh::{Hit, closest_hit};
 use crate::path::megakernel::Place;
 use crate::path::step::{self, sees_holes, visibility};
 use crate::primitives::Quad;
+use crate::shape::Primitive;
 
 /// Rays that a thread of a CPU traces together.
 const WIDTH: usize = 512;
 
 impl WavefrontArgs {
+    /// Says what the ray of the path in `slot`, at `place` in the queue, has met.
+    ///
+    /// # Safety
+    /// The hit is on the scene, and slot and place are this thread's.
+    #[inline(always)]
+    unsafe fn met<C: Compiled>(&self, place: u32, slot: u32, hit: &Hit) {
+        // SAFETY: as the caller promised; the primitive's material is in range.
+        unsafe {
+            self.pool.put_hit::<C>(slot, &self.take.scene, hit);
+            if !self.families.is_null() {
+                let family = if hit.is_hit() {
+                    let prim = self.take.scene.prims.add(hit.prim as usize);
+                    let material = load(&raw const (*prim).material_flags) & !Primitive::FLAGS;
+                    load(self.families.at(material))
+                } else {
+                    0
+                };
+                write(self.keys.at(place), family);
+            }
+        }
+    }
+
     /// Adds to what a path has gathered.
     ///
     /// # Safety
@@ -123,6 +146,7 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
             segments += u64::from(live);
         }
         write(&raw mut (*counters).live, live);
+        write(args.live_count.at(0), live);
         write(&raw mut (*counters).rounds, rounds);
         write(&raw mut (*counters).segments, segments);
         write(&raw mut (*counters).next[(args.round as usize + 1) % 2], next);
@@ -137,12 +161,12 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
 pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
     // SAFETY: as the caller promised; every slot is once in the queue.
     unsafe {
-        if i >= counter!(args, live) {
+        if i >= read(args.live_count.at(0)) {
             return;
         }
         let slot = read(args.queue.at(i));
         let hit = closest_hit::<A, C>(&args.take.scene, args.pool.ray(slot), f32::INFINITY);
-        args.pool.put_hit::<C>(slot, &hit);
+        args.met::<C>(i, slot, &hit);
     }
 }
 
@@ -157,7 +181,7 @@ pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, args:
         if A::Packet::LANES == 1 {
             return range.for_each(|i| extend::<A, C>(i, args));
         }
-        let end = range.end.min(counter!(args, live));
+        let end = range.end.min(read(args.live_count.at(0)));
         let (mut rays, mut hits) = (RayColumns::<WIDTH>::zeroed(), HitColumns::zeroed());
         for first in (range.start..end).step_by(WIDTH) {
             let len = (end - first).min(WIDTH as u32);
@@ -166,7 +190,7 @@ pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, args:
             }
             packet::intersect::<A, C, false, WIDTH>(&args.take.scene, &mut rays, len as usize, &mut hits);
             for k in 0..len {
-                args.pool.put_hit::<C>(read(args.queue.at(first + k)), &hits.get(k as usize));
+                args.met::<C>(first + k, read(args.queue.at(first + k)), &hits.get(k as usize));
             }
         }
     }
@@ -182,15 +206,17 @@ pub(crate) unsafe fn shade<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
     let WavefrontArgs { take, pool, .. } = args;
     // SAFETY: as the caller promised; every slot is once in the queue.
     unsafe {
-        if i >= counter!(args, live) {
+        let [begin, end] = args.to_shade();
+        if i >= end - begin {
             return;
         }
-        let slot = read(args.queue.at(i));
+        let slot = read(args.shade_queue.at(begin + i));
         let (mut state, number) = pool.path::<C>(slot);
         let Quad([x, y, z, weight]) = read(args.gathered.at(number));
         let before = Vec3::new(x, y, z);
         state.l = before;
-        let shaded = step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot));
+        let shaded =
+            step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot, &take.scene));
         if state.l != before {
             write(args.gathered.at(number), Quad([state.l.x, state.l.y, state.l.z, weight]));
         }
