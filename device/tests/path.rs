@@ -34,7 +34,11 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
         ((args + 8).next_multiple_of(16), args),
         "the arguments, then texture coordinates"
     );
-    assert_eq!(&LAYOUT[29..], &[48, 16, 48], "TriangleColors, FilterPart, Combination");
+    assert_eq!(&LAYOUT[29..32], &[48, 16, 48], "TriangleColors, FilterPart, Combination");
+    let with = |before: u32, fields: u32| (before + fields).next_multiple_of(16);
+    let (camera_rays, next_rays) = (with(args, 3 * 8), with(args, 7 * 8 + 2 * 4));
+    let (closest, occlusion) = (with(scene, 4 * 8 + 4), with(scene, 3 * 8 + 4));
+    assert_eq!(&LAYOUT[32..], &[camera_rays, next_rays, closest, occlusion], "of traversal alone");
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);

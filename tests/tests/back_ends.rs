@@ -5,6 +5,8 @@ use std::sync::Arc;
 use glam::{Affine2, Vec2};
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
+use renderer::backend::cuda::Cuda;
+use renderer::bench::{self, Observer, RayKind, trace};
 use renderer::film::Film;
 use renderer::render::{Budget, Control, render};
 use renderer::scene::{
@@ -152,6 +154,40 @@ fn control_roughness_off_by_3_in_1000_takes_other_paths() {
             let difference = compare(&wrong, &Reference::film(&right), false);
             println!("control of {name} on {machine:?}: {difference:?}");
             assert!(!takes_the_same_paths(&difference), "{name} on {machine:?}: {difference:?} passes");
+        }
+    }
+}
+
+struct Patient;
+
+impl Observer for Patient {
+    fn begin(&mut self, _: RayKind, _: f64) {}
+
+    fn is_stopping(&self) -> bool {
+        false
+    }
+}
+
+/// Rays of each kind, and hits, that are measured.
+fn counts<B: bench::Machine>(backend: &mut B, scene: &SceneData) -> Vec<[u64; 2]> {
+    let (traced, complete) = trace(backend, scene, 4, &mut Patient).expect("measuring succeeds");
+    assert!(complete);
+    traced.iter().map(|t| [t.rays, t.hits]).collect()
+}
+
+/// What is measured of traversal is the same everywhere, but for rays that rounding makes hit or miss.
+#[test]
+fn gpu_and_cpu_trace_the_same_rays() {
+    if !machines().contains(&Machine::Cuda) {
+        return;
+    }
+    for scene in [reference_scene("cornell-diffuse"), reference_scene("instanced"), materials()] {
+        let scene = assembled(&scene);
+        let cpu = counts(&mut Cpu::new(None).expect("threads start"), &scene);
+        let gpu = counts(&mut Cuda::new(0).expect("it starts"), &scene);
+        println!("{cpu:?} on the CPU, {gpu:?} on the GPU");
+        for (cpu, gpu) in cpu.as_flattened().iter().zip(gpu.as_flattened()) {
+            assert!(cpu.abs_diff(*gpu) <= cpu / 1000 + 2, "{cpu} and {gpu}");
         }
     }
 }

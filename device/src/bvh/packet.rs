@@ -97,6 +97,30 @@ impl<const N: usize> HitColumns<N> {
     }
 }
 
+/// Orders the first `len` places of `order` by the octants that their rays look into, given by their directions: rays of a
+/// packet then visit nodes in one order, and more of the same ones. A counting sort.
+#[inline(always)]
+pub fn sort_by_octant<const N: usize>(order: &mut [u16; N], len: usize, direction: impl Fn(u16) -> Vec3) {
+    let unsorted = *order;
+    let mut octants = [0_u8; N];
+    let mut counts = [0_u16; 8];
+    for (octant, i) in octants.iter_mut().zip(&unsorted[..len]) {
+        let [x, y, z] = direction(*i).to_array().map(|x| (x.to_bits() >> 31) as u8);
+        *octant = x | (y << 1) | (z << 2);
+        counts[usize::from(*octant & 7)] += 1;
+    }
+    let mut end = 0;
+    let mut next = counts.map(|n| {
+        end += n;
+        end - n
+    });
+    for (octant, i) in octants.iter().zip(&unsorted[..len]) {
+        let next = &mut next[usize::from(*octant & 7)];
+        order[usize::from(*next)] = *i;
+        *next += 1;
+    }
+}
+
 /// End of a ray that cannot meet anything.
 const NOTHING: f32 = -1.0;
 

@@ -12,7 +12,7 @@ use super::step::{ShadowRay, sees_holes, shade, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
 use crate::arch::Arch;
 use crate::bsdf::Compiled;
-use crate::bvh::packet::{self, HitColumns, RayColumns};
+use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
 use crate::film::FilmPixel;
 use crate::scene::SceneView;
 
@@ -149,41 +149,15 @@ impl Bundle {
     unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize) {
         // SAFETY: as the caller promised; the paths alive are among those begun.
         unsafe {
-            self.sort_by_octant(alive);
+            let states = &self.states;
+            sort_by_octant(&mut self.alive, alive, |i| {
+                states.get_unchecked(usize::from(i)).assume_init_ref().ray.d
+            });
             for k in 0..alive {
                 let ray = self.state(self.alive[k]).ray;
                 self.rays.set(k, ray, f32::INFINITY);
             }
             packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits);
-        }
-    }
-
-    /// Orders the paths alive by the octants that their rays look into: rays of a packet then visit nodes in one order,
-    /// and more of the same ones. A counting sort.
-    ///
-    /// # Safety
-    /// The first `alive` of `self.alive` are indices of paths.
-    #[inline(always)]
-    unsafe fn sort_by_octant(&mut self, alive: usize) {
-        let mut octants = [0_u8; WIDTH];
-        let mut counts = [0_u16; 8];
-        for k in 0..alive {
-            // SAFETY: the paths alive are among those begun.
-            let d = unsafe { self.state(self.alive[k]).ray.d };
-            let [x, y, z] = [d.x, d.y, d.z].map(|x| (x.to_bits() >> 31) as u8);
-            octants[k] = x | (y << 1) | (z << 2);
-            counts[usize::from(octants[k] & 7)] += 1;
-        }
-        let mut end = 0;
-        let mut next = counts.map(|n| {
-            end += n;
-            end - n
-        });
-        let unsorted = self.alive;
-        for k in 0..alive {
-            let next = &mut next[usize::from(octants[k] & 7)];
-            self.alive[usize::from(*next)] = unsorted[k];
-            *next += 1;
         }
     }
 

@@ -5,6 +5,7 @@ mod first_hit;
 mod megakernel;
 pub mod stage;
 pub mod step;
+pub mod trace;
 pub mod wavefront;
 
 use bytemuck::{Pod, Zeroable};

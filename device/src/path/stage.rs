@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 
+use super::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs, TraceArgs};
 use super::{FirstHitArgs, MegakernelArgs, SampleArgs, WavefrontArgs, first_hit};
 use crate::arch::Arch;
 
@@ -27,6 +28,13 @@ macro_rules! for_each_stage {
             connect(WavefrontArgs) block 128 times 6;
             connect_basic(WavefrontArgs) block 128 times 8;
             accumulate(WavefrontArgs) block 128 times 8;
+            camera_rays(CameraRaysArgs) block 128 times 4;
+            bounce_rays(NextRaysArgs) block 128 times 4;
+            shadow_rays(NextRaysArgs) block 128 times 4;
+            trace_closest(ClosestArgs) block 128 times 8;
+            trace_closest_basic(ClosestArgs) block 128 times 8;
+            trace_shadow(OcclusionArgs) block 128 times 8;
+            trace_shadow_basic(OcclusionArgs) block 128 times 8;
             probe(ProbeArgs) block 32 times 1;
         }
     };
@@ -84,6 +92,27 @@ impl Count for WavefrontArgs {
     }
 }
 
+impl Count for CameraRaysArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.take.invocations
+    }
+}
+
+impl Count for NextRaysArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.count
+    }
+}
+
+impl<T> Count for TraceArgs<T> {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.count
+    }
+}
+
 /// Arguments of the probe.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -105,7 +134,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 32] = [
+pub const LAYOUT: [u32; 36] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -138,6 +167,10 @@ pub const LAYOUT: [u32; 32] = [
     size_of::<crate::shape::triangle::TriangleColors>() as u32,
     size_of::<crate::filter::FilterPart>() as u32,
     size_of::<crate::material::program::Combination>() as u32,
+    size_of::<CameraRaysArgs>() as u32,
+    size_of::<NextRaysArgs>() as u32,
+    size_of::<ClosestArgs>() as u32,
+    size_of::<OcclusionArgs>() as u32,
 ];
 
 /// How a GPU launches a stage.
@@ -153,29 +186,67 @@ pub struct Launch {
     pub shared: u32,
 }
 
-/// Makes the stage that is the megakernel compiled for a set of features.
-macro_rules! megakernels {
-    ($($name:ident for $Compiled:ident),* $(,)?) => { $(
+/// Makes stages of the functions `run` and `run_range` of a module, compiled for a set of features.
+macro_rules! compiled {
+    ($($name:ident($Args:ident) is $module:path, for $Compiled:ident;)*) => { $(
         mod $name {
-            use super::{Arch, MegakernelArgs, Range};
+            use $module as module;
+
+            use super::{$Args, Arch, Range};
             use crate::bsdf::$Compiled;
-            use crate::path::megakernel;
 
             #[inline(always)]
-            pub(super) unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
+            pub(super) unsafe fn run<A: Arch>(i: u32, args: &$Args) {
                 // SAFETY: as the caller promised.
-                unsafe { megakernel::run::<A, $Compiled>(i, args) }
+                unsafe { module::run::<A, $Compiled>(i, args) }
             }
 
             #[inline(always)]
-            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
+            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &$Args) {
                 // SAFETY: as the caller promised.
-                unsafe { megakernel::run_range::<A, $Compiled>(range, args) }
+                unsafe { module::run_range::<A, $Compiled>(range, args) }
             }
         }
     )* };
 }
-megakernels!(megakernel for Full, megakernel_basic for Basic, megakernel_glass for Glass);
+compiled! {
+    megakernel(MegakernelArgs) is crate::path::megakernel, for Full;
+    megakernel_basic(MegakernelArgs) is crate::path::megakernel, for Basic;
+    megakernel_glass(MegakernelArgs) is crate::path::megakernel, for Glass;
+    trace_closest(ClosestArgs) is crate::path::trace::closest, for Full;
+    trace_closest_basic(ClosestArgs) is crate::path::trace::closest, for Basic;
+    trace_shadow(OcclusionArgs) is crate::path::trace::occlusion, for Full;
+    trace_shadow_basic(OcclusionArgs) is crate::path::trace::occlusion, for Basic;
+}
+
+/// Makes stages of functions that every machine runs alike, one invocation after the other.
+macro_rules! alike {
+    ($($name:ident($Args:ident) is $function:path;)*) => { $(
+        mod $name {
+            use super::{$Args, Arch, Range};
+
+            #[inline(always)]
+            #[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+            pub(super) unsafe fn run<A: Arch>(i: u32, args: &$Args) {
+                // SAFETY: as the caller promised.
+                unsafe { $function(i, args) }
+            }
+
+            #[inline(always)]
+            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &$Args) {
+                for i in range {
+                    // SAFETY: as the caller promised.
+                    unsafe { run::<A>(i, args) }
+                }
+            }
+        }
+    )* };
+}
+alike! {
+    camera_rays(CameraRaysArgs) is crate::path::trace::rays::camera;
+    bounce_rays(NextRaysArgs) is crate::path::trace::rays::bounce;
+    shadow_rays(NextRaysArgs) is crate::path::trace::rays::shadow;
+}
 
 /// Makes the stages of the wavefront, each for a set of features if it depends on them.
 macro_rules! wavefronts {

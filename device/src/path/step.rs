@@ -170,7 +170,7 @@ pub(super) struct Surface {
     /// Barycentric coordinates of vertices 1 and 2 of a triangle.
     b: [f32; 2],
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
-    extent: f32,
+    pub(super) extent: f32,
     /// In the space of its group, if it is in one.
     pub(super) prim: Primitive,
     /// What was hit.
@@ -754,7 +754,7 @@ fn most_holes(scene: &SceneView, settings: &PathSettings, state: &PathState, is_
 
 /// The segment from `o` to a point just in front of the target, so that the light does not hide itself.
 #[inline(always)]
-fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
+pub(super) fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
     let Some(LightPoint { p, n, extent }) = target else {
         return (Ray { o, d: wi }, f32::INFINITY);
     };

@@ -155,7 +155,8 @@ fn calls(one: Duration) -> u32 {
 }
 
 impl Times {
-    fn of(mut seconds: Vec<f64>) -> Self {
+    /// Of all times that were taken.
+    pub(super) fn of(mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         let at = |i: usize| seconds.get(i).copied().unwrap_or(f64::NAN);
         let middle = seconds.len().saturating_sub(1);

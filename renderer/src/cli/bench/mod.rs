@@ -8,6 +8,7 @@ use super::failure::Failure;
 
 mod primitives;
 mod table;
+mod traversal;
 
 /// Measure what the program is made of, on this machine
 #[derive(Debug, clap::Args)]
@@ -21,11 +22,14 @@ pub(super) struct Args {
 enum What {
     /// Measure the parallel primitives: reduce, scan, compact, sort and the others
     Primitives(primitives::Args),
+    /// Measure how fast the rays of a scene are traced
+    Traversal(traversal::Args),
 }
 
 /// Measures.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.what {
         What::Primitives(args) => primitives::run(args),
+        What::Traversal(args) => traversal::run(args),
     }
 }

@@ -1,0 +1,240 @@
+//! Traversal alone, to be measured: stages that make rays as paths do, and stages that only trace them.
+
+pub(super) mod closest;
+pub(super) mod occlusion;
+pub(super) mod rays;
+
+use core::ops::Range;
+
+use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
+
+use super::SampleArgs;
+use crate::arch::{Arch, load};
+use crate::bsdf::Compiled;
+use crate::bvh::Hit;
+use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
+use crate::ray::Ray;
+use crate::scene::SceneView;
+
+/// One half of a ray, 16 bytes: a column of [`Rays`].
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Origin {
+    /// Where it starts.
+    pub o: Vec3,
+    /// Distance at which it ends; may be infinite.
+    pub t_max: f32,
+}
+
+/// The other half of a ray, 16 bytes: a column of [`Rays`].
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Direction {
+    /// Unit vector.
+    pub d: Vec3,
+    /// Of the camera ray that it comes from: its pixel and its sample, as [`SampleArgs`] numbers invocations.
+    pub index: u32,
+}
+
+/// What a ray meets, 16 bytes: [`Hit`] without the instance.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Met {
+    /// As [`Hit::t`].
+    pub t: f32,
+    /// As [`Hit::prim`].
+    pub prim: u32,
+    /// As [`Hit::b`].
+    pub b: [f32; 2],
+}
+
+/// Rays, by columns.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Rays {
+    /// Where they start and end.
+    pub origins: *mut Origin,
+    /// Where they lead.
+    pub directions: *mut Direction,
+}
+
+impl Rays {
+    /// Ray `i`, and where it ends.
+    ///
+    /// # Safety
+    /// There is this ray, and nobody writes it meanwhile.
+    #[inline(always)]
+    unsafe fn get(&self, i: u32) -> (Ray, f32) {
+        // SAFETY: as the caller promised.
+        let Origin { o, t_max } = unsafe { load(self.origins.add(i as usize)) };
+        // SAFETY: as the caller promised.
+        (Ray { o, d: unsafe { self.direction(i) }.d }, t_max)
+    }
+
+    /// Where ray `i` leads, and what it belongs to.
+    ///
+    /// # Safety
+    /// As [`Rays::get`].
+    #[inline(always)]
+    unsafe fn direction(&self, i: u32) -> Direction {
+        // SAFETY: as the caller promised.
+        unsafe { load(self.directions.add(i as usize)) }
+    }
+
+    /// Writes ray `i`.
+    ///
+    /// # Safety
+    /// There is room for it, and nobody else uses it meanwhile.
+    #[inline(always)]
+    unsafe fn set(&self, i: u32, ray: Ray, t_max: f32, index: u32) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            self.origins.add(i as usize).write(Origin { o: ray.o, t_max });
+            self.directions.add(i as usize).write(Direction { d: ray.d, index });
+        }
+    }
+}
+
+/// What rays meet, by columns.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Hits {
+    /// Where, and which primitive.
+    pub met: *mut Met,
+    /// [`Hit::instance`] of each.
+    pub instances: *mut u32,
+}
+
+impl Hits {
+    /// What ray `i` meets.
+    ///
+    /// # Safety
+    /// It is there, and nobody writes it meanwhile.
+    #[inline(always)]
+    unsafe fn get(&self, i: u32) -> Hit {
+        // SAFETY: as the caller promised.
+        let (Met { t, prim, b }, instance) =
+            unsafe { (load(self.met.add(i as usize)), load(self.instances.add(i as usize))) };
+        Hit { t, prim, b, instance }
+    }
+
+    /// Writes what ray `i` meets.
+    ///
+    /// # Safety
+    /// There is room for it, and nobody else uses it meanwhile.
+    #[inline(always)]
+    unsafe fn set(&self, i: u32, Hit { t, prim, b, instance }: Hit) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            self.met.add(i as usize).write(Met { t, prim, b });
+            self.instances.add(i as usize).write(instance);
+        }
+    }
+}
+
+/// Arguments of the stages that trace.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct TraceArgs<T> {
+    /// The scene.
+    pub scene: SceneView,
+    /// Rays, at least `count`.
+    pub rays: Rays,
+    /// Where the results go, one for each ray.
+    pub results: T,
+    /// Number of rays.
+    pub count: u32,
+}
+
+/// Arguments of the stage that looks for the nearest intersections.
+pub type ClosestArgs = TraceArgs<Hits>;
+
+/// Arguments of the stage that looks for any intersection: 1 where there is one, and else 0.
+pub type OcclusionArgs = TraceArgs<*mut u32>;
+
+// SAFETY: every invocation writes only its own result.
+unsafe impl<T> Send for TraceArgs<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for TraceArgs<T> {}
+
+/// Arguments of the stage that makes camera rays: those of its invocations, each of one sample of a pixel. With as many
+/// layers as samples, these are in tiles, one sample after the other.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CameraRaysArgs {
+    /// Which samples; there is no film.
+    pub take: SampleArgs<()>,
+    /// Where the rays go, one for each invocation.
+    pub rays: Rays,
+    /// 1 for each that is a ray, and 0 for those outside the image.
+    pub live: *mut u8,
+}
+
+// SAFETY: every invocation writes only its own ray.
+unsafe impl Send for CameraRaysArgs {}
+// SAFETY: as above.
+unsafe impl Sync for CameraRaysArgs {}
+
+/// Arguments of the stages that make rays which start where others have ended.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct NextRaysArgs {
+    /// Which samples the camera rays were of, from the first invocation on.
+    pub take: SampleArgs<()>,
+    /// Rays that have been traced, `count`.
+    pub from: Rays,
+    /// What they have met.
+    pub hits: Hits,
+    /// Where the new rays go, one for each.
+    pub to: Rays,
+    /// 1 for each that is a ray, and 0 where there is none.
+    pub live: *mut u8,
+    /// Number of rays.
+    pub count: u32,
+    /// How often a path would have scattered before: random numbers differ by it.
+    pub depth: u32,
+}
+
+// SAFETY: every invocation writes only its own ray.
+unsafe impl Send for NextRaysArgs {}
+// SAFETY: as above.
+unsafe impl Sync for NextRaysArgs {}
+
+/// Rays that are traced side by side, as in the megakernel.
+const WIDTH: usize = 512;
+
+/// Traces the rays in `range` by packets, and tells what each has met; with `ANY`, only whether there is something.
+///
+/// # Safety
+/// `scene` and the rays are valid, `scene` asks for no features but those of `C`, and the machine is an `A`.
+#[inline(always)]
+unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
+    mut range: Range<u32>,
+    scene: &SceneView,
+    rays: &Rays,
+    tell: impl Fn(u32, Hit),
+) {
+    let mut columns = RayColumns::<WIDTH>::zeroed();
+    let mut hits = HitColumns::<WIDTH>::zeroed();
+    let mut order = [0_u16; WIDTH];
+    while !range.is_empty() {
+        let (first, len) = (range.start, range.len().min(WIDTH));
+        range.start += len as u32;
+        // SAFETY: as the caller promised, of rays in the range.
+        unsafe {
+            for (k, place) in order[..len].iter_mut().enumerate() {
+                *place = k as u16;
+            }
+            sort_by_octant(&mut order, len, |k| rays.direction(first + u32::from(k)).d);
+            for (k, place) in order[..len].iter().enumerate() {
+                let (ray, t_max) = rays.get(first + u32::from(*place));
+                columns.set(k, ray, t_max);
+            }
+            packet::intersect::<A, C, ANY, WIDTH>(scene, &mut columns, len, &mut hits);
+        }
+        for (k, place) in order[..len].iter().enumerate() {
+            tell(first + u32::from(*place), hits.get(k));
+        }
+    }
+}
