@@ -256,7 +256,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     progress.upload = upload;
-    let mut pace = Pace::new(backend.parallelism(), tracer.most_paths());
+    let mut pace = Pace::new(backend.parallelism(), &tracer);
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
     let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
@@ -301,6 +301,14 @@ impl<B: Primitives> Tracer<B> {
             Integrator::Megakernel => Self::Megakernel,
             Integrator::Wavefront(paths) => Self::Wavefront(Box::new(Wavefront::new(backend, scene, paths)?)),
         })
+    }
+
+    /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way.
+    fn target(&self) -> Duration {
+        match self {
+            Self::Megakernel => Duration::from_millis(100),
+            Self::Wavefront(_) => Duration::from_millis(200),
+        }
     }
 
     /// Most paths that a launch may trace.
@@ -406,18 +414,19 @@ struct Pace {
     paths: f64,
     /// Paths that it may trace at most.
     most: f64,
+    /// Time that it should take.
+    target: Duration,
 }
 
 impl Pace {
-    const TARGET: Duration = Duration::from_millis(100);
-
     /// Begins with a few paths for every thread, since nothing is known of the scene yet.
-    fn new(parallelism: usize, most: f64) -> Self {
-        Self { paths: most.min(parallelism as f64 * 8.0), most }
+    fn new<B: Primitives>(parallelism: usize, tracer: &Tracer<B>) -> Self {
+        let most = tracer.most_paths();
+        Self { paths: most.min(parallelism as f64 * 8.0), most, target: tracer.target() }
     }
 
     fn learn(&mut self, paths: f64, took: Duration) {
-        let ideal = paths * Self::TARGET.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        let ideal = paths * self.target.as_secs_f64() / took.as_secs_f64().max(1e-6);
         // Parts of an image differ in cost: grow with care, shrink at once.
         self.paths = ideal.min(self.paths * 4.0).min(self.most).max(32.0);
     }

@@ -41,8 +41,8 @@ impl Paths {
     pub const BYTES_PER_PATH: usize = size_of::<Quad<f32>>();
 }
 
-/// Most paths of a pass: what they gather takes up to 256 MiB.
-const MOST_PATHS: u32 = 1 << 24;
+/// Most paths of a pass: what they gather takes up to 512 MiB.
+const MOST_PATHS: u32 = 1 << 25;
 
 /// The stages in the kinds that a scene takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +178,8 @@ impl<B: Primitives> Wavefront<B> {
         }
         let fillings = f64::from(paths) / f64::from(self.paths.pool);
         let mut args = self.args(take);
-        let mut more = (fillings * self.rounds * 1.02) as u32 + take.settings.max_depth.min(16) + 1;
+        // The last round has no path: that tells that the pass is over.
+        let mut more = (fillings * self.rounds).ceil() as u32 + 1;
         loop {
             for _ in 0..more {
                 // SAFETY: as the caller promised.
@@ -187,10 +188,10 @@ impl<B: Primitives> Wavefront<B> {
             }
             let counters = backend.download(&self.counters)?[0];
             if counters.live == 0 {
-                self.rounds = f64::from(counters.rounds) / fillings.max(1.0);
+                self.rounds = f64::from(counters.rounds) / fillings;
                 break;
             }
-            more = (more / 16).max(4);
+            more = 4;
         }
         args.invocations = take.invocations;
         // SAFETY: as the caller promised.
