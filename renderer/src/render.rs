@@ -1,5 +1,6 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod tracer;
 mod uploaded;
 mod wavefront;
 
@@ -16,10 +17,11 @@ use crate::backend::{Backend, Buffer, Error};
 use crate::film::{Film, FirstHits};
 use crate::primitives::Primitives;
 
+pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
 pub use wavefront::Paths;
 
-use wavefront::Wavefront;
+use tracer::Tracer;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,16 +72,6 @@ impl Progress {
     }
 }
 
-/// How paths are traced. What they see is the same, to the last bit on a CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Integrator {
-    /// All of a path in one kernel.
-    #[default]
-    Megakernel,
-    /// Many paths together in stages.
-    Wavefront(Paths),
-}
-
 /// How to render, and what to keep beside the image, of the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options<'a> {
@@ -115,11 +107,13 @@ pub struct Rendered {
     pub progress: Progress,
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
+    /// What traced its paths.
+    pub traced: Traced,
 }
 
 /// Renders until the budget is spent or `observe`, called after every launch, says to stop.
 ///
-/// The work of a pass (some samples of every pixel) is cut into launches of about a tenth of a second, so that
+/// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, so that
 /// cancellation is prompt and no watchdog of a display ever sees a long one.
 pub fn render<B: Primitives>(
     backend: &mut B,
@@ -198,7 +192,7 @@ pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, options: Optio
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
     }
-    if let Integrator::Wavefront(paths) = options.integrator {
+    if let Integrator::Wavefront(paths) | Integrator::Fastest(paths) = options.integrator {
         wavefront::prepare(backend, scene, paths)?;
     }
     match Kernel::of(scene) {
@@ -270,7 +264,11 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             unsafe { films.launch::<S>(backend, &mut tracer, args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
-            pace.learn(pass.paths(args.invocations), took);
+            if tracer.learn(pass.paths(args.invocations), took) {
+                pace = Pace::new(backend.parallelism(), &tracer);
+            } else {
+                pace.learn(pass.paths(args.invocations), took);
+            }
             args.first_invocation += args.invocations;
             progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
             progress.elapsed = start.elapsed();
@@ -286,38 +284,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     }
     // Developing takes memory again.
     drop(uploaded);
-    films.develop(backend, scene, progress, interrupted)
-}
-
-/// What traces the paths of the image.
-enum Tracer<B: Primitives> {
-    Megakernel,
-    Wavefront(Box<Wavefront<B>>),
-}
-
-impl<B: Primitives> Tracer<B> {
-    fn new(backend: &mut B, scene: &SceneData, integrator: Integrator) -> Result<Self, Error> {
-        Ok(match integrator {
-            Integrator::Megakernel => Self::Megakernel,
-            Integrator::Wavefront(paths) => Self::Wavefront(Box::new(Wavefront::new(backend, scene, paths)?)),
-        })
-    }
-
-    /// How long a launch should take. At the end of each, the wavefront has ever fewer paths under way.
-    fn target(&self) -> Duration {
-        match self {
-            Self::Megakernel => Duration::from_millis(100),
-            Self::Wavefront(_) => Duration::from_millis(200),
-        }
-    }
-
-    /// Most paths that a launch may trace.
-    fn most_paths(&self) -> f64 {
-        match self {
-            Self::Megakernel => f64::INFINITY,
-            Self::Wavefront(wavefront) => wavefront.most_paths().into(),
-        }
-    }
+    films.develop(backend, scene, progress, (interrupted, tracer.traced()))
 }
 
 /// What a render fills, in the memory of a back end.
@@ -362,10 +329,7 @@ impl<B: Primitives> Films<B> {
     ) -> Result<(), Error> {
         // SAFETY: as the caller promised; all films are of one size.
         unsafe {
-            match tracer {
-                Tracer::Megakernel => backend.launch::<S>(args)?,
-                Tracer::Wavefront(wavefront) => wavefront.run(backend, args)?,
-            }
+            tracer.trace::<S>(backend, args)?;
             for (film, depth) in self.shorter.iter().flatten().zip(1..) {
                 let mut shorter = MegakernelArgs { film: film.ptr(), ..args };
                 shorter.settings.max_depth = depth.min(args.settings.max_depth);
@@ -385,7 +349,7 @@ impl<B: Primitives> Films<B> {
         backend: &mut B,
         scene: &SceneData,
         progress: Progress,
-        interrupted: bool,
+        (interrupted, traced): (bool, Traced),
     ) -> Result<Rendered, Error> {
         let (width, height) = (scene.width, scene.height);
         let mut film = |buffer| Ok(Film::from_layers(width, height, &backend.download(buffer)?));
@@ -398,7 +362,7 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
             None => None,
         };
-        Ok(Rendered { film: image, shorter, first_hits, progress, interrupted })
+        Ok(Rendered { film: image, shorter, first_hits, progress, interrupted, traced })
     }
 }
 

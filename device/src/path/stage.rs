@@ -22,9 +22,9 @@ macro_rules! for_each_stage {
             generate(WavefrontArgs) block 128 times 6;
             extend(WavefrontArgs) block 128 times 6;
             extend_basic(WavefrontArgs) block 128 times 8;
-            shade(WavefrontArgs) block 128 times 4;
-            shade_basic(WavefrontArgs) block 128 times 6;
-            shade_glass(WavefrontArgs) block 128 times 5;
+            shade(WavefrontArgs) block 128 times 3;
+            shade_basic(WavefrontArgs) block 128 times 4;
+            shade_glass(WavefrontArgs) block 128 times 4;
             connect(WavefrontArgs) block 128 times 6;
             connect_basic(WavefrontArgs) block 128 times 8;
             accumulate(WavefrontArgs) block 128 times 8;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::device::{self, Machine};
 use super::failure::{Failure, INTERRUPTED};
-use super::integrator::IntegratorArgs;
+use super::integrator::{Chosen, IntegratorArgs};
 use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
 use super::source::SceneArgs;
@@ -157,7 +157,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
-    let options = Options { integrator: args.integrator.chosen(machine.is_gpu()), ..plan.options() };
+    let budget = Budget { spp: settings.spp, time: args.settings.time };
+    let (integrator, why) = args.integrator.chosen(machine.is_gpu(), &scene, &budget);
+    let options = Options { integrator, ..plan.options() };
     machine.prepare(&scene, options).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
         notes.warn(format!("rendering on the CPU: {surprise}"));
@@ -165,7 +167,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     seconds.start = finding + laps.lap();
 
     seconds.jit = machine.jit_seconds();
-    let budget = Budget { spp: settings.spp, time: args.settings.time };
     let fingerprint = scene.fingerprint();
     let traced = match machine {
         Machine::Cpu(mut cpu) => trace(&mut cpu, &mut scene, budget, options, &mut notes.display)?,
@@ -174,7 +175,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     seconds.render = laps.lap();
     seconds.upload = traced.0.progress.upload.as_secs_f64();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(Done { args, targets, plan, settings, scene, fingerprint, traced, seconds, laps, notes })
+    finish(Done { args, targets, plan, settings, scene, fingerprint, traced, why, seconds, laps, notes })
 }
 
 /// Reads the scene and builds what machines take.
@@ -233,6 +234,8 @@ struct Done<'a> {
     fingerprint: u64,
     /// The film, and the machine that filled it.
     traced: (Rendered, String),
+    /// Why the integrator was chosen, if that is known beforehand.
+    why: Option<&'static str>,
     seconds: Seconds,
     laps: Laps,
     notes: Notes,
@@ -269,6 +272,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         spp: progress.spp,
         seed: settings.seed,
         max_depth: settings.max_depth,
+        integrator: Chosen::new(rendered.traced, done.why),
         seconds,
         paths: progress.paths,
         mpaths_per_s: mpaths_per_s(progress),

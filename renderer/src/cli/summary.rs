@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::integrator::Chosen;
 use super::progress::spp_of;
 use super::terminal::{clock, say};
 use crate::assemble::Stats;
@@ -24,6 +25,7 @@ pub(super) struct Summary {
     pub(super) spp: u32,
     pub(super) seed: u32,
     pub(super) max_depth: u32,
+    pub(super) integrator: Chosen,
     pub(super) seconds: Seconds,
     pub(super) paths: u64,
     pub(super) mpaths_per_s: f64,
@@ -144,9 +146,10 @@ impl Summary {
             say(format_args!("interrupted at {} spp, {wrote}", spp_of(progress)));
         }
         say(format_args!(
-            "{width}x{height}, {spp} spp in {} on {device}: {:.1} Mpaths/s",
+            "{width}x{height}, {spp} spp in {} on {device}: {:.1} Mpaths/s, {}",
             clock(self.seconds.render),
-            self.mpaths_per_s
+            self.mpaths_per_s,
+            self.integrator
         ));
         let Seconds { load, build, bvh, upload, .. } = self.seconds;
         // Worth a line where it is felt.

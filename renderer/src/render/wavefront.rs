@@ -83,9 +83,12 @@ impl<B: Primitives> Order<B> {
     }
 }
 
+/// Families from which on it is faster to shade each by a kernel of its own than all by one that knows all of them.
+const WORTH_SORTING: usize = 4;
+
 /// What scenes ask of the kernel that shades each family; of one, if they are not told apart.
 fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
-    if paths.sort && Kernel::of(scene) == Kernel::Full && scene.families.features.len() > 1 {
+    if paths.sort && Kernel::of(scene) == Kernel::Full && scene.families.features.len() >= WORTH_SORTING {
         let others = scene.features.without(Features::OF_MATERIAL);
         scene.families.features.iter().map(|family| others.and(*family)).collect()
     } else {
