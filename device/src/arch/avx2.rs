@@ -71,7 +71,7 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     let [a, b, c] = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];
     let o = splat(ray.ray.o);
     let vertices = [minus(a, o), minus(b, o), minus(c, o)];
-    let across = [splat(ray.across[0]), splat(ray.across[1])];
+    let across = ray.across().map(splat);
     let edges = triangle::edges(triangle::project(vertices, across));
     let [u, v, w] = edges;
     let zero = F32x8::splat(0.0);

@@ -102,11 +102,8 @@ pub const fn features_of_the_scene() -> u32 {
     u32::MAX
 }
 
-/// What [`biased_byte`] adds.
-pub const BYTE_BIAS: f32 = 0.0;
-
-/// Byte `i` of `word`, plus [`BYTE_BIAS`].
+/// Index of the highest bit that is set of `x`, which is not 0.
 #[inline(always)]
-pub fn biased_byte(word: u32, i: u32) -> f32 {
-    ((word >> (8 * i)) & 0xff) as f32
+pub const fn highest_bit(x: u32) -> u32 {
+    31 - x.leading_zeros()
 }

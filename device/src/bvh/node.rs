@@ -3,7 +3,9 @@
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use crate::arch::{BYTE_BIAS, Real, biased_byte, max, min};
+use crate::arch::Real;
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::arch::{max, min};
 use crate::ray::Ray;
 use crate::sampling::tangents;
 
@@ -44,6 +46,14 @@ pub struct NodeHits {
 }
 
 impl Node {
+    /// Index of the child node that bit `bit` of `hits` stands for, as [`NodeHits::hits`] has it, with the node's
+    /// [`NodeHits::imask`] in the low byte of `hits` and its [`NodeHits::child_base`].
+    #[inline(always)]
+    pub(crate) fn child(child_base: u32, hits: u32, bit: u32, ray: &TraversalRay) -> u32 {
+        let slot = (bit ^ ray.oct_inv4) & 7;
+        child_base + (hits & 0xff & !(u32::MAX << slot)).count_ones()
+    }
+
     /// Biased exponents of the grid's steps in x, y and z, and which children are nodes.
     #[inline(always)]
     pub fn e_imask(&self) -> ([u32; 3], u32) {
@@ -67,9 +77,13 @@ pub struct TraversalRay {
     /// Componentwise 1/d, finite.
     pub inv_d: Vec3,
     /// Two directions that complete `d` to an orthonormal basis.
-    pub across: [Vec3; 2],
+    #[cfg(not(target_arch = "nvptx64"))]
+    across: [Vec3; 2],
     /// Octant that the ray looks into, inverted, in every byte: 4 for +x, 2 for +y, 1 for +z.
     pub oct_inv4: u32,
+    /// As a constant that stays in a register.
+    #[cfg(target_arch = "nvptx64")]
+    pub(crate) byte_bias: u32,
 }
 
 impl TraversalRay {
@@ -78,16 +92,35 @@ impl TraversalRay {
     pub fn new(ray: Ray) -> Self {
         let d = ray.d.to_array();
         let inv_d = Vec3::new(safe_inverse(d[0]), safe_inverse(d[1]), safe_inverse(d[2]));
-        let [x, y] = tangents(d);
-        Self::from_parts(ray, inv_d, [Vec3::from_array(x), Vec3::from_array(y)])
+        Self::from_parts(ray, inv_d, tangents(d).map(Vec3::from_array))
+    }
+
+    /// Two directions that complete `d` to an orthonormal basis, always the same. A GPU computes them where they are
+    /// wanted: it has time for that, but not the registers to keep them.
+    #[inline(always)]
+    pub fn across(&self) -> [Vec3; 2] {
+        #[cfg(target_arch = "nvptx64")]
+        return tangents(self.ray.d.to_array()).map(Vec3::from_array);
+        #[cfg(not(target_arch = "nvptx64"))]
+        self.across
     }
 
     #[inline(always)]
     pub(crate) fn from_parts(ray: Ray, inv_d: Vec3, across: [Vec3; 2]) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        let _ = across;
         // By the inverse throughout: it has a sign where the direction may be −0.
         let oct_inv =
             (u32::from(inv_d.x > 0.0) << 2) | (u32::from(inv_d.y > 0.0) << 1) | u32::from(inv_d.z > 0.0);
-        Self { ray, inv_d, across, oct_inv4: oct_inv * 0x0101_0101 }
+        Self {
+            ray,
+            inv_d,
+            #[cfg(not(target_arch = "nvptx64"))]
+            across,
+            oct_inv4: oct_inv * 0x0101_0101,
+            #[cfg(target_arch = "nvptx64")]
+            byte_bias: crate::arch::byte_bias(),
+        }
     }
 }
 
@@ -98,8 +131,8 @@ pub(crate) fn safe_inverse<F: Real>(x: F) -> F {
     (F::splat(1.0) / x).min(F::splat(LARGEST)).max(F::splat(-LARGEST))
 }
 
-/// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + BYTE_BIAS) + enter[a]`,
-/// which is early by more than the rounding error, or, for planes that the ray leaves by, with `leave[a]`, late.
+/// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + bias) + enter[a]`, which is
+/// early by more than the rounding error, or, for planes that the ray leaves by, with `leave[a]`, late.
 #[derive(Clone, Copy)]
 pub(crate) struct Slabs {
     pub(crate) step: Vec3,
@@ -116,20 +149,21 @@ pub(crate) const PAD_OF_STEP: f32 = 1.0 / 128.0;
 
 impl Slabs {
     #[inline(always)]
-    pub(crate) fn new(node: &Node, ray: &TraversalRay) -> Self {
+    pub(crate) fn new(node: &Node, ray: &TraversalRay, bias: f32) -> Self {
         let [x, y, z] = node.e_imask().0.map(|e| f32::from_bits(e << 23));
         let step = Vec3::new(x, y, z) * ray.inv_d;
         let origin = (Vec3::from_array(node.p) - ray.ray.o) * ray.inv_d;
         let pad = origin.abs() * PAD_OF_DISTANCE + step.abs() * PAD_OF_STEP;
-        let origin = origin - BYTE_BIAS * step;
+        let origin = origin - bias * step;
         Self { step, enter: origin - pad, leave: origin + pad }
     }
 }
 
 /// Tests the children one after another; see [`crate::arch::Arch::intersect_children`].
+#[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 pub fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
-    let slabs = Slabs::new(node, ray);
+    let slabs = Slabs::new(node, ray, 0.0);
     let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = node.planes;
     // Written out for both words: an index would put the node into memory.
     let first = [lo_x[0], hi_x[0], lo_y[0], hi_y[0], lo_z[0], hi_z[0]];
@@ -140,6 +174,7 @@ pub fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHi
 }
 
 /// Tests four children, given by a byte of each word.
+#[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 fn intersect_four(planes: [u32; 6], meta: u32, slabs: &Slabs, ray: &TraversalRay, t_max: f32) -> u32 {
     let [lo_x, hi_x, lo_y, hi_y, lo_z, hi_z] = planes;
@@ -149,7 +184,7 @@ fn intersect_four(planes: [u32; 6], meta: u32, slabs: &Slabs, ray: &TraversalRay
     let (bits, index) = child_bits(meta, ray.oct_inv4);
     let Slabs { step, enter, leave } = slabs;
     let test = |i: u32| {
-        let plane = |word: u32, step: f32, at: f32| biased_byte(word, i) * step + at;
+        let plane = |word: u32, step: f32, at: f32| byte(word, i) as f32 * step + at;
         let t_near = max(
             max(plane(near_x, step.x, enter.x), plane(near_y, step.y, enter.y)),
             max(plane(near_z, step.z, enter.z), 0.0),
@@ -163,6 +198,7 @@ fn intersect_four(planes: [u32; 6], meta: u32, slabs: &Slabs, ray: &TraversalRay
     test(0) | test(1) | test(2) | test(3)
 }
 
+#[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 fn byte(word: u32, i: u32) -> u32 {
     (word >> (8 * i)) & 0xff
@@ -171,7 +207,7 @@ fn byte(word: u32, i: u32) -> u32 {
 /// The bits that four children contribute where they are hit, and the places where they go: the slot, seen from
 /// the ray's octant, for a node; the offset for primitives. A byte for each.
 #[inline(always)]
-fn child_bits(meta: u32, oct_inv4: u32) -> (u32, u32) {
+pub(crate) fn child_bits(meta: u32, oct_inv4: u32) -> (u32, u32) {
     let is_inner = (meta & (meta << 1)) & 0x1010_1010;
     let inner_mask = (is_inner >> 4) * 0xff;
     ((meta >> 5) & 0x0707_0707, (meta ^ (oct_inv4 & inner_mask)) & 0x1f1f_1f1f)

@@ -2,13 +2,13 @@
 
 use core::mem::MaybeUninit;
 
-use crate::arch::{Arch, load, outlined};
+use crate::arch::{Arch, highest_bit, load, outlined};
 use crate::bsdf::{Compiled, Features};
 use crate::ray::Ray;
 use crate::scene::SceneView;
 use crate::shape;
 
-use super::{Instance, TraversalRay};
+use super::{Instance, Node, TraversalRay};
 
 /// Where a ray meets a primitive.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Hit {
 
     /// A ray that has met nothing closer than `t_max`.
     #[inline(always)]
-    const fn miss(t_max: f32) -> Self {
+    pub(super) const fn miss(t_max: f32) -> Self {
         Self { t: t_max, prim: Self::MISS, b: [0.0; 2], instance: Self::WORLD }
     }
 
@@ -74,21 +74,21 @@ impl Hit {
 pub const STACK_SIZE: usize = 32;
 
 /// A set of siblings still to be visited: the base index, and a bit for each.
-type Group = (u32, u32);
+pub(super) type Group = (u32, u32);
 
 /// The groups still to be visited. The entries stand alone, apart from their number, so that no initialisation of
 /// the whole can spill over to them.
 struct Stack<'a> {
     entries: &'a mut MaybeUninit<[Group; STACK_SIZE]>,
-    len: usize,
+    len: u32,
 }
 
 impl Stack<'_> {
     #[inline(always)]
     fn push(&mut self, group: Group) {
-        debug_assert!(self.len < STACK_SIZE);
+        debug_assert!((self.len as usize) < STACK_SIZE);
         // SAFETY: the tree is at most STACK_SIZE deep.
-        unsafe { self.entries.as_mut_ptr().cast::<Group>().add(self.len).write(group) };
+        unsafe { self.entries.as_mut_ptr().cast::<Group>().add(self.len as usize).write(group) };
         self.len += 1;
     }
 
@@ -99,7 +99,7 @@ impl Stack<'_> {
         }
         self.len -= 1;
         // SAFETY: entries below `len` have been written.
-        Some(unsafe { self.entries.as_ptr().cast::<Group>().add(self.len).read() })
+        Some(unsafe { self.entries.as_ptr().cast::<Group>().add(self.len as usize).read() })
     }
 }
 
@@ -127,8 +127,15 @@ pub unsafe fn occluded<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_max:
 pub(super) const NODES: u32 = 0xff00_0000;
 
 /// The nearest hit closer than `t_max`, or with `ANY` the first that is found.
+///
+/// # Safety
+/// As [`closest_hit`].
 #[inline(always)]
-unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
+pub(crate) unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
+    scene: &SceneView,
+    ray: Ray,
+    t_max: f32,
+) -> Hit {
     let mut hit = Hit::miss(t_max);
     let ray = TraversalRay::new(ray);
     // SAFETY: as the caller promised.
@@ -211,7 +218,7 @@ impl Leaf for Instances {
         hit: &mut Hit,
     ) {
         while bits != 0 {
-            let bit = 31 - bits.leading_zeros();
+            let bit = highest_bit(bits);
             bits &= !(1 << bit);
             // SAFETY: the bit stands for an instance of the scene, and its root is a node.
             let (inner, stretch) = unsafe {
@@ -256,17 +263,16 @@ pub(super) unsafe fn traverse_below<A: Arch, C: Compiled, L: Leaf, const ANY: bo
                 None => return,
             }
         }
-        let bit = 31 - nodes.1.leading_zeros();
-        let (base, imask) = (nodes.0, nodes.1 & 0xff);
+        let (base, bits) = nodes;
+        let bit = highest_bit(bits);
         nodes.1 &= !(1 << bit);
         if nodes.1 & NODES != 0 {
             stack.push(nodes);
         }
-        let slot = (bit - 24) ^ (ray.oct_inv4 & 0xff);
-        let before = (imask & !(u32::MAX << slot)).count_ones();
+        let node = Node::child(base, bits, bit, ray);
         // SAFETY: a hit inner child names a node of the tree, and a hit leaf primitives.
         unsafe {
-            let node = A::intersect_children(scene.nodes.add((base + before) as usize), ray, hit.t);
+            let node = A::intersect_children(scene.nodes.add(node as usize), ray, hit.t);
             nodes = (node.child_base, (node.hits & NODES) | node.imask);
             L::intersect::<A, C, ANY>(scene, node.prim_base, node.hits & !NODES, ray, hit);
         }
@@ -289,7 +295,7 @@ pub(crate) unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
     hit: &mut Hit,
 ) {
     while bits != 0 {
-        let bit = 31 - bits.leading_zeros();
+        let bit = highest_bit(bits);
         bits &= !(1 << bit);
         let index = base + bit;
         // SAFETY: the bit stands for a primitive of the tree.

@@ -81,7 +81,7 @@ impl TriangleColors {
 pub fn intersect([v0, v1, v2]: [Vec3; 3], ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
     let o = splat(ray.ray.o);
     let vertices = [minus(splat(v0), o), minus(splat(v1), o), minus(splat(v2), o)];
-    let projected = project(vertices, [splat(ray.across[0]), splat(ray.across[1])]);
+    let projected = project(vertices, ray.across().map(splat));
     let mut e = edges(projected);
     if e[0] == 0.0 || e[1] == 0.0 || e[2] == 0.0 {
         e = edges_f64(projected);
