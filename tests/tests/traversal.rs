@@ -1,9 +1,11 @@
 //! Traversal against brute force, and watertightness.
 
 use device::arch::{Arch, Portable};
-use device::bsdf::Full;
+use device::bsdf::{Basic, Compiled, Full};
 use device::bvh::packet::{self, HitColumns, RayColumns};
 use device::bvh::{Hit, TraversalRay, closest_hit, occluded};
+use device::path::stage::{Stage, stages};
+use device::path::trace::{self, ClosestArgs, Direction, Hits, Met, OcclusionArgs, Origin};
 use device::ray::Ray;
 use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
@@ -11,11 +13,14 @@ use device::scene::SceneView;
 use device::shape::{self, Primitive};
 use glam::{Affine3A, Mat3A, Vec2, Vec3};
 use renderer::assemble::SceneData;
+use renderer::backend::Buffer;
 use renderer::backend::cpu::{Cpu, InstructionSet};
+use renderer::backend::cuda::Cuda;
+use renderer::primitives::Primitives;
 use renderer::render::Uploaded;
 use renderer::scene::{Geometry, Shape, TriangleMesh};
-use torrance_tests::assembled;
 use torrance_tests::closed::{camera, description, shape};
+use torrance_tests::{Machine, assembled, machines};
 
 fn random(i: u32, j: u32) -> [f32; 4] {
     pcg4d([i, j, 17, 4]).map(uniform)
@@ -360,6 +365,155 @@ fn edges_and_vertices_do_not_leak() {
         assert_eq!(leaks(&mesh, &scene, nearest), 0, "{}", tracer.name);
         assert_eq!(leaks(&mesh, &scene, tracer.occluded), 0, "{}", tracer.name);
     }
+}
+
+/// What lies beyond the results of a stage.
+const GUARD: Met = Met { t: -7.0, prim: 7, b: [7.0; 2] };
+
+/// Traces rays by the stages that only trace: what each meets, whether it meets anything, and whether nothing was written
+/// beyond that.
+fn by_stages<B: Primitives, C, S>(backend: &mut B, scene: &SceneData, rays: &Rays) -> (Vec<Hit>, Vec<bool>)
+where
+    C: Stage<Args = ClosestArgs>,
+    S: Stage<Args = OcclusionArgs>,
+{
+    const GUARDS: usize = 40;
+    backend.specialize(scene.features);
+    let columns = |rays: &Rays| -> (Vec<_>, Vec<_>) {
+        rays.iter()
+            .map(|&(ray, t_max)| (Origin { o: ray.o, t_max }, Direction { d: ray.d, index: 0 }))
+            .unzip()
+    };
+    let (origins, directions) = columns(rays);
+    let origins = backend.upload("origins", &origins).unwrap();
+    let directions = backend.upload("directions", &directions).unwrap();
+    let met = backend.upload("hits", &vec![GUARD; rays.len() + GUARDS]).unwrap();
+    let instances = backend.upload("instances", &vec![7_u32; rays.len() + GUARDS]).unwrap();
+    let occluded = backend.upload("occlusion", &vec![7_u32; rays.len() + GUARDS]).unwrap();
+    let uploaded = Uploaded::new(backend, scene).unwrap();
+    let (view, count) = (uploaded.view(scene), rays.len() as u32);
+    let rays = trace::Rays { origins: origins.ptr(), directions: directions.ptr() };
+    let hits = Hits { met: met.ptr(), instances: instances.ptr() };
+    // SAFETY: the buffers have room for the results, and live until these have been read.
+    unsafe {
+        backend.launch::<C>(ClosestArgs { scene: view, rays, results: hits, count }).unwrap();
+        backend.launch::<S>(OcclusionArgs { scene: view, rays, results: occluded.ptr(), count }).unwrap();
+    }
+    let (met, instances) = (backend.download(&met).unwrap(), backend.download(&instances).unwrap());
+    let occluded = backend.download(&occluded).unwrap();
+    let n = count as usize;
+    assert!(met[n..].iter().all(|met| *met == GUARD), "hits are written past the rays");
+    assert!(instances[n..].iter().chain(&occluded[n..]).all(|word| *word == 7), "written past the rays");
+    assert!(occluded[..n].iter().all(|word| *word <= 1));
+    let hit = |(&Met { t, prim, b }, &instance): (&Met, &u32)| Hit { t, prim, b, instance };
+    (
+        met[..n].iter().zip(&instances).map(hit).collect(),
+        occluded[..n].iter().map(|word| *word == 1).collect(),
+    )
+}
+
+/// Whether hits are those that single rays have on a CPU, but for distances that a GPU rounds otherwise, and for at most
+/// one ray in 2000 that rounding sends past another edge.
+fn are_the_hits(
+    scene: &SceneData,
+    rays: &Rays,
+    (hits, occluded): &(Vec<Hit>, Vec<bool>),
+    is_gpu: bool,
+) -> bool {
+    let mut expected = Vec::new();
+    with_view(scene, |view| expected = (tracers()[0].nearest)(view, rays));
+    let source = |hit: &Hit| hit.is_hit().then(|| (scene.sources[hit.prim as usize], hit.instance));
+    let near = |a: f32, b: f32| a == b || (a - b).abs() <= 1e-4 * b.abs();
+    let is_same = |(a, b): (&Hit, &Hit)| match is_gpu {
+        false => source(a) == source(b) && a.t == b.t && a.b == b.b,
+        true => source(a) == source(b) && near(a.t, b.t),
+    };
+    let others = expected.iter().zip(hits).filter(|pair| !is_same(*pair)).count();
+    let unlike = expected.iter().zip(occluded).filter(|(hit, occluded)| hit.is_hit() != **occluded).count();
+    let most = if is_gpu { rays.len() / 2000 } else { 0 };
+    if others + unlike > 0 {
+        println!("{others} other hits and {unlike} other occlusions of {} rays", rays.len());
+    }
+    others <= most && unlike <= most
+}
+
+/// Runs `test` with what each machine's stages trace of a scene, the ones that know all scenes and if possible those that
+/// know only simple ones.
+fn by_all_stages(scene: &SceneData, rays: &Rays, mut test: impl FnMut((Vec<Hit>, Vec<bool>), bool)) {
+    let is_basic = Basic::FEATURES.contains(scene.features);
+    let mut of = |full, basic: Option<_>, is_gpu| {
+        test(full, is_gpu);
+        if let Some(basic) = basic {
+            test(basic, is_gpu);
+        }
+    };
+    for isa in [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512] {
+        let mut cpu = Cpu::with_instruction_set(Some(2), isa).unwrap();
+        let full = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut cpu, scene, rays);
+        let basic = is_basic.then(|| {
+            by_stages::<_, stages::trace_closest_basic, stages::trace_shadow_basic>(&mut cpu, scene, rays)
+        });
+        of(full, basic, false);
+    }
+    if machines().contains(&Machine::Cuda) {
+        let mut gpu = Cuda::new(0).unwrap();
+        let full = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut gpu, scene, rays);
+        let basic = is_basic.then(|| {
+            by_stages::<_, stages::trace_closest_basic, stages::trace_shadow_basic>(&mut gpu, scene, rays)
+        });
+        of(full, basic, true);
+    }
+}
+
+fn with_ends(rays: impl Iterator<Item = Ray>) -> Vec<(Ray, f32)> {
+    rays.enumerate().map(|(i, ray)| (ray, if i % 3 == 0 { 0.7 } else { f32::INFINITY })).collect()
+}
+
+#[test]
+fn stages_meet_what_single_rays_meet() {
+    let ends = with_ends(rays());
+    for scene in [soup(2000, 50), soup_of_all(100), scene(Vec::new())] {
+        by_all_stages(&scene, &ends, |found, is_gpu| {
+            assert!(are_the_hits(&scene, &ends, &found, is_gpu), "GPU: {is_gpu}");
+        });
+    }
+}
+
+/// All numbers of rays up to some warps, and around what a warp of a GPU takes at once.
+#[test]
+fn stages_trace_every_ray_of_any_number() {
+    let scene = soup(300, 5);
+    let all = with_ends(rays());
+    for n in (1..70).chain([255, 256, 257, 511, 513, 1023, 4097]) {
+        let rays = &all[..n];
+        by_all_stages(&scene, rays, |found, is_gpu| {
+            assert!(are_the_hits(&scene, rays, &found, is_gpu), "{n} rays, GPU: {is_gpu}");
+        });
+    }
+}
+
+/// Of triangles in the same place the last is met, whatever the order in which a machine tests them.
+#[test]
+fn stages_meet_the_last_of_those_in_one_place() {
+    let mesh = soup_mesh(5000);
+    let rays = with_ends(rays());
+    let scene = scene((0..3).map(|_| Geometry::Mesh(mesh.clone().into())).collect());
+    by_all_stages(&scene, &rays, |found, is_gpu| {
+        let of_the_last = |hit: &Hit| !hit.is_hit() || scene.sources[hit.prim as usize] >= 10_000;
+        assert!(found.0.iter().all(of_the_last), "GPU: {is_gpu}");
+        assert!(are_the_hits(&scene, &rays, &found, is_gpu), "GPU: {is_gpu}");
+    });
+}
+
+#[test]
+fn control_one_hit_of_another_primitive_is_found() {
+    let (scene, rays) = (soup(300, 5), with_ends(rays().take(1000)));
+    let mut cpu = Cpu::new(Some(1)).unwrap();
+    let mut found = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut cpu, &scene, &rays);
+    assert!(are_the_hits(&scene, &rays, &found, true));
+    let hit = found.0.iter_mut().find(|hit| hit.is_hit()).unwrap();
+    hit.prim = (hit.prim + 1) % scene.prims.len() as u32;
+    assert!(!are_the_hits(&scene, &rays, &found, true));
 }
 
 /// Möller & Trumbore 1997, which is not watertight.

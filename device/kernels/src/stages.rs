@@ -11,7 +11,7 @@ macro_rules! entry_points {
         #[kernel]
         pub unsafe fn $name(args: $Args) {
             let i = cuda_std::thread::index_1d();
-            if i < <stages::$name as Stage>::count(&args) {
+            if i < <stages::$name as Stage>::threads(&args) {
                 // SAFETY: the host passes valid arguments, and each index is one thread's.
                 unsafe { <stages::$name as Stage>::run::<Gpu>(i, &args) }
             }

@@ -2,7 +2,7 @@
 //! the tests of the BVH in the form each machine runs fastest.
 
 use crate::bsdf::Compiled;
-use crate::bvh::{self, Hit, Node, NodeHits, TraversalRay};
+use crate::bvh::{self, Hit, Node, NodeHits, Rays, TraversalRay};
 use crate::scene::SceneView;
 
 #[cfg(target_arch = "x86_64")]
@@ -71,5 +71,25 @@ pub trait Arch: 'static {
     ) {
         // SAFETY: as the caller promised.
         unsafe { bvh::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
+    }
+
+    /// Traces ray `i` of `count`, and tells what it meets first; with `ANY`, anything that it meets. On a GPU, the warp that
+    /// thread `i` is in traces [`bvh::RAYS_PER_WARP`] of them.
+    ///
+    /// # Safety
+    /// `scene` is valid and asks for no features but those of `C`, there are so many rays, and nobody else tells of this one;
+    /// the machine has this instruction set. On a GPU, all threads of a warp call this together, one after the other
+    /// numbered.
+    #[inline(always)]
+    unsafe fn trace<C: Compiled, const ANY: bool>(scene: &SceneView, rays: &impl Rays, i: u32, count: u32)
+    where
+        Self: Sized,
+    {
+        debug_assert!(i < count);
+        // SAFETY: as the caller promised.
+        unsafe {
+            let (ray, t_max) = rays.ray(i);
+            rays.tell(i, &bvh::traverse::<Self, C, ANY>(scene, ray, t_max));
+        }
     }
 }

@@ -5,8 +5,10 @@ use core::arch::asm;
 use cuda_std::{GpuFloat, float, mem};
 
 use super::Arch;
+use crate::bsdf::Compiled;
 use crate::bvh::node::{Slabs, child_bits};
-use crate::bvh::{Node, NodeHits, TraversalRay};
+use crate::bvh::{Node, NodeHits, RAYS_PER_WARP, Rays, TraversalRay, warp};
+use crate::scene::SceneView;
 
 /// NVIDIA GPUs of compute capability 7.5 or later.
 pub struct Gpu;
@@ -29,6 +31,14 @@ impl Arch for Gpu {
         let hits = intersect_four(first, node.meta[0], &slabs, ray, t_max)
             | intersect_four(second, node.meta[1], &slabs, ray, t_max);
         NodeHits::new(&node, hits)
+    }
+
+    #[inline(always)]
+    unsafe fn trace<C: Compiled, const ANY: bool>(scene: &SceneView, rays: &impl Rays, i: u32, count: u32) {
+        let first = i / 32 * RAYS_PER_WARP;
+        let end = if count - first < RAYS_PER_WARP { count } else { first + RAYS_PER_WARP };
+        // SAFETY: as the caller promised.
+        unsafe { warp::trace::<C, ANY>(scene, rays, first, end) };
     }
 }
 

@@ -8,9 +8,31 @@ mod instance;
 pub mod node;
 pub mod packet;
 mod traverse;
+#[cfg(target_arch = "nvptx64")]
+pub(crate) mod warp;
+
+use crate::ray::Ray;
 
 pub use instance::Instance;
 pub use node::{Node, NodeHits, TraversalRay};
-pub(crate) use traverse::has_instances;
-pub(crate) use traverse::intersect_prims;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};
+pub(crate) use traverse::{has_instances, intersect_prims, traverse};
+
+/// Rays by their numbers, and where to tell what they meet.
+pub trait Rays {
+    /// Ray `i`, and where it ends.
+    ///
+    /// # Safety
+    /// There is such a ray.
+    unsafe fn ray(&self, i: u32) -> (Ray, f32);
+
+    /// Ray `i` has met `hit`, or nothing.
+    ///
+    /// # Safety
+    /// There is such a ray, and nobody else tells of it.
+    unsafe fn tell(&self, i: u32, hit: &Hit);
+}
+
+/// Rays that a warp of a GPU traces: enough to fill the places of those that end early, and few enough for warps to end
+/// together.
+pub const RAYS_PER_WARP: u32 = 256;

@@ -8,6 +8,7 @@ use core::ops::Range;
 use super::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs, TraceArgs};
 use super::{FirstHitArgs, MegakernelArgs, SampleArgs, WavefrontArgs, first_hit};
 use crate::arch::Arch;
+use crate::bvh::RAYS_PER_WARP;
 
 /// Calls `$with!` with every stage: its name, its arguments, and its [`Launch`] with as many blocks as were fastest
 /// when tried.
@@ -52,11 +53,14 @@ pub trait Stage: 'static {
     /// Number of invocations.
     fn count(args: &Self::Args) -> u32;
 
-    /// One invocation.
+    /// Number of threads that run them on a GPU: as many, unless a thread takes several.
+    fn threads(args: &Self::Args) -> u32;
+
+    /// One invocation; on a GPU, those of thread `i`.
     ///
     /// # Safety
-    /// The pointers in `args` are valid for what the stage documents, `i` < [`Stage::count`], no other thread
-    /// runs the same `i`, and the machine is an `A`.
+    /// The pointers in `args` are valid for what the stage documents, `i` < [`Stage::count`], or on a GPU
+    /// [`Stage::threads`], no other thread runs the same `i`, and the machine is an `A`.
     unsafe fn run<A: Arch>(i: u32, args: &Self::Args);
 
     /// The invocations in `range`, by one thread, together where that is faster.
@@ -69,6 +73,12 @@ pub trait Stage: 'static {
 /// Arguments that know how many invocations they are for.
 trait Count {
     fn count(&self) -> u32;
+
+    /// As [`Stage::threads`].
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        self.count()
+    }
 }
 
 impl<P> Count for SampleArgs<P> {
@@ -110,6 +120,12 @@ impl<T> Count for TraceArgs<T> {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.count
+    }
+
+    /// Whole warps, which each trace [`RAYS_PER_WARP`].
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        self.count.div_ceil(RAYS_PER_WARP) * 32
     }
 }
 
@@ -320,6 +336,11 @@ macro_rules! stages {
                     #[inline(always)]
                     fn count(args: &Self::Args) -> u32 {
                         super::Count::count(args)
+                    }
+
+                    #[inline(always)]
+                    fn threads(args: &Self::Args) -> u32 {
+                        super::Count::threads(args)
                     }
 
                     #[inline(always)]

@@ -5,19 +5,32 @@ use core::ops::Range;
 use super::{ClosestArgs, in_packets};
 use crate::arch::{Arch, Real};
 use crate::bsdf::Compiled;
-use crate::bvh::closest_hit;
+use crate::bvh::{Hit, Rays};
+use crate::ray::Ray;
 
-/// Finds what ray `i` meets.
+impl Rays for ClosestArgs {
+    #[inline(always)]
+    unsafe fn ray(&self, i: u32) -> (Ray, f32) {
+        // SAFETY: as the caller promised.
+        unsafe { self.rays.get(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn tell(&self, i: u32, hit: &Hit) {
+        // SAFETY: as the caller promised.
+        unsafe { self.results.set(i, *hit) };
+    }
+}
+
+/// Finds what ray `i` meets; on a GPU, with the other threads of its warp, what the rays of the warp meet.
 ///
 /// # Safety
-/// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
+/// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`. On a GPU
+/// whole warps call this together.
 #[inline(always)]
 pub(in crate::path) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &ClosestArgs) {
     // SAFETY: as the caller promised; no other invocation has this ray.
-    unsafe {
-        let (ray, t_max) = args.rays.get(i);
-        args.results.set(i, closest_hit::<A, C>(&args.scene, ray, t_max));
-    }
+    unsafe { A::trace::<C, false>(&args.scene, args, i, args.count) };
 }
 
 /// Finds what the rays in `range` meet: by packets, where the machine has them.
@@ -26,11 +39,10 @@ pub(in crate::path) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &ClosestAr
 /// As [`run`], for each.
 #[inline(always)]
 pub(in crate::path) unsafe fn run_range<A: Arch, C: Compiled>(range: Range<u32>, args: &ClosestArgs) {
-    // SAFETY: as the caller promised; every ray is told of once.
+    // SAFETY: as the caller promised.
     unsafe {
         if A::Packet::LANES > 1 {
-            let tell = |i, hit| args.results.set(i, hit);
-            return in_packets::<A, C, false>(range, &args.scene, &args.rays, tell);
+            return in_packets::<A, C, false>(range, &args.scene, args);
         }
         for i in range {
             run::<A, C>(i, args);

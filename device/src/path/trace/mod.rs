@@ -12,8 +12,8 @@ use glam::Vec3;
 use super::SampleArgs;
 use crate::arch::{Arch, load};
 use crate::bsdf::Compiled;
-use crate::bvh::Hit;
 use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
+use crate::bvh::{self, Hit};
 use crate::ray::Ray;
 use crate::scene::SceneView;
 
@@ -207,13 +207,13 @@ const WIDTH: usize = 512;
 /// Traces the rays in `range` by packets, and tells what each has met; with `ANY`, only whether there is something.
 ///
 /// # Safety
-/// `scene` and the rays are valid, `scene` asks for no features but those of `C`, and the machine is an `A`.
+/// `scene` is valid and asks for no features but those of `C`, there are these rays, nobody else tells of them, and the
+/// machine is an `A`.
 #[inline(always)]
 unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
     mut range: Range<u32>,
     scene: &SceneView,
-    rays: &Rays,
-    tell: impl Fn(u32, Hit),
+    rays: &impl bvh::Rays,
 ) {
     let mut columns = RayColumns::<WIDTH>::zeroed();
     let mut hits = HitColumns::<WIDTH>::zeroed();
@@ -221,20 +221,20 @@ unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
     while !range.is_empty() {
         let (first, len) = (range.start, range.len().min(WIDTH));
         range.start += len as u32;
+        for (k, place) in order[..len].iter_mut().enumerate() {
+            *place = k as u16;
+        }
         // SAFETY: as the caller promised, of rays in the range.
         unsafe {
-            for (k, place) in order[..len].iter_mut().enumerate() {
-                *place = k as u16;
-            }
-            sort_by_octant(&mut order, len, |k| rays.direction(first + u32::from(k)).d);
+            sort_by_octant(&mut order, len, |k| rays.ray(first + u32::from(k)).0.d);
             for (k, place) in order[..len].iter().enumerate() {
-                let (ray, t_max) = rays.get(first + u32::from(*place));
+                let (ray, t_max) = rays.ray(first + u32::from(*place));
                 columns.set(k, ray, t_max);
             }
             packet::intersect::<A, C, ANY, WIDTH>(scene, &mut columns, len, &mut hits);
-        }
-        for (k, place) in order[..len].iter().enumerate() {
-            tell(first + u32::from(*place), hits.get(k));
+            for (k, place) in order[..len].iter().enumerate() {
+                rays.tell(first + u32::from(*place), &hits.get(k));
+            }
         }
     }
 }

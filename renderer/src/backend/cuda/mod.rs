@@ -518,7 +518,7 @@ impl Backend for Cuda {
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
         // SAFETY: the kernel called `S::NAME` is made from `S` and takes `S::Args`; the rest is the caller's.
-        unsafe { self.launch_kernel(S::NAME, S::BLOCK, S::count(&args), args) }
+        unsafe { self.launch_kernel(S::NAME, S::BLOCK, S::threads(&args), args) }
     }
 
     fn synchronize(&mut self) -> Result<(), Error> {
