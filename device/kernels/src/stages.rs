@@ -3,7 +3,7 @@
 use cuda_std::kernel;
 use device::arch::Gpu;
 use device::path::stage::{ProbeArgs, Stage, stages};
-use device::path::{FirstHitArgs, MegakernelArgs, WavefrontArgs};
+use device::path::{FirstHitArgs, MegakernelArgs, TracingArgs, WavefrontArgs};
 use device::path::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs};
 
 macro_rules! entry_points {

@@ -73,8 +73,9 @@ pub trait Arch: 'static {
         unsafe { bvh::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
     }
 
-    /// Traces ray `i` of `count`, and tells what it meets first; with `ANY`, anything that it meets. On a GPU, the warp that
-    /// thread `i` is in traces [`bvh::RAYS_PER_WARP`] of them.
+    /// Traces ray `i` of `count`, if there is one, and tells what it meets first; with `ANY`, anything that it meets. On a
+    /// GPU, the warp that thread `i` is in traces its share of all rays: there should be a warp for every
+    /// [`bvh::RAYS_PER_WARP`].
     ///
     /// # Safety
     /// `scene` is valid and asks for no features but those of `C`, there are so many rays, and nobody else tells of this one;
@@ -85,11 +86,20 @@ pub trait Arch: 'static {
     where
         Self: Sized,
     {
-        debug_assert!(i < count);
-        // SAFETY: as the caller promised.
-        unsafe {
-            let (ray, t_max) = rays.ray(i);
-            rays.tell(i, &bvh::traverse::<Self, C, ANY>(scene, ray, t_max));
+        if i < count {
+            // SAFETY: as the caller promised.
+            unsafe {
+                let (ray, t_max) = rays.ray(i);
+                rays.tell(i, &bvh::traverse::<Self, C, ANY>(scene, ray, t_max));
+            }
+        }
+    }
+
+    /// Calls `f` with ray `i` of `count`, if there is one; on a GPU, with those that thread `i` has of its warp's share.
+    #[inline(always)]
+    fn each_ray(i: u32, count: u32, mut f: impl FnMut(u32)) {
+        if i < count {
+            f(i);
         }
     }
 }

@@ -2,12 +2,14 @@
 
 use core::arch::asm;
 
-use cuda_std::{GpuFloat, float, mem};
+use core::ops::Range;
+
+use cuda_std::{GpuFloat, float, mem, thread};
 
 use super::Arch;
 use crate::bsdf::Compiled;
 use crate::bvh::node::{Slabs, child_bits};
-use crate::bvh::{Node, NodeHits, RAYS_PER_WARP, Rays, TraversalRay, warp};
+use crate::bvh::{Node, NodeHits, Rays, TraversalRay, warp};
 use crate::scene::SceneView;
 
 /// NVIDIA GPUs of compute capability 7.5 or later.
@@ -35,11 +37,36 @@ impl Arch for Gpu {
 
     #[inline(always)]
     unsafe fn trace<C: Compiled, const ANY: bool>(scene: &SceneView, rays: &impl Rays, i: u32, count: u32) {
-        let first = i / 32 * RAYS_PER_WARP;
-        let end = if count - first < RAYS_PER_WARP { count } else { first + RAYS_PER_WARP };
-        // SAFETY: as the caller promised.
-        unsafe { warp::trace::<C, ANY>(scene, rays, first, end) };
+        let Range { start, end } = rays_of_warp(i, count);
+        if start < end {
+            // SAFETY: as the caller promised.
+            unsafe { warp::trace::<C, ANY>(scene, rays, start, end) };
+        }
     }
+
+    #[inline(always)]
+    fn each_ray(i: u32, count: u32, mut f: impl FnMut(u32)) {
+        let Range { start, end } = rays_of_warp(i, count);
+        let mut ray = start + i % 32;
+        while ray < end {
+            f(ray);
+            ray += 32;
+        }
+    }
+}
+
+/// The rays of the warp that thread `i` is in: as many for each warp of the grid, in whole warps.
+#[inline(always)]
+fn rays_of_warp(i: u32, count: u32) -> Range<u32> {
+    let warps = thread::grid_dim_x() * (thread::block_dim_x() / 32);
+    let each = count.div_ceil(warps).next_multiple_of(32);
+    let start = min_u32(i / 32 * each, count);
+    start..min_u32(start + each, count)
+}
+
+#[inline(always)]
+const fn min_u32(a: u32, b: u32) -> u32 {
+    if a < b { a } else { b }
 }
 
 /// Tests four children, given by a byte of each word.

@@ -16,7 +16,7 @@ use crate::rng::{Sampler, SamplerKind};
 
 pub use first_hit::FirstHitArgs;
 pub use megakernel::{MegakernelArgs, SampleArgs, generate};
-pub use wavefront::WavefrontArgs;
+pub use wavefront::{TracingArgs, WavefrontArgs};
 
 /// How direct light is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

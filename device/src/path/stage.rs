@@ -6,7 +6,7 @@
 use core::ops::Range;
 
 use super::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs, TraceArgs};
-use super::{FirstHitArgs, MegakernelArgs, SampleArgs, WavefrontArgs, first_hit};
+use super::{FirstHitArgs, MegakernelArgs, SampleArgs, TracingArgs, WavefrontArgs, first_hit};
 use crate::arch::Arch;
 use crate::bvh::RAYS_PER_WARP;
 
@@ -21,13 +21,13 @@ macro_rules! for_each_stage {
             megakernel_glass(MegakernelArgs) block 128 times 4;
             first_hit(FirstHitArgs) block 128 times 2;
             generate(WavefrontArgs) block 128 times 6;
-            extend(WavefrontArgs) block 128 times 6;
-            extend_basic(WavefrontArgs) block 128 times 8;
+            extend(TracingArgs) block 128 times 6;
+            extend_basic(TracingArgs) block 128 times 8;
             shade(WavefrontArgs) block 128 times 3;
             shade_basic(WavefrontArgs) block 128 times 4;
             shade_glass(WavefrontArgs) block 128 times 4;
-            connect(WavefrontArgs) block 128 times 6;
-            connect_basic(WavefrontArgs) block 128 times 8;
+            connect(TracingArgs) block 128 times 6;
+            connect_basic(TracingArgs) block 128 times 8;
             accumulate(WavefrontArgs) block 128 times 8;
             camera_rays(CameraRaysArgs) block 128 times 4;
             bounce_rays(NextRaysArgs) block 128 times 4;
@@ -92,6 +92,19 @@ impl Count for FirstHitArgs {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.take.invocations
+    }
+}
+
+impl Count for TracingArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.0.invocations
+    }
+
+    /// Whole warps, which each trace [`RAYS_PER_WARP`] if all slots have a ray.
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        self.0.invocations.div_ceil(RAYS_PER_WARP) * 32
     }
 }
 
@@ -266,20 +279,20 @@ alike! {
 
 /// Makes the stages of the wavefront, each for a set of features if it depends on them.
 macro_rules! wavefronts {
-    ($($name:ident: $run:ident, $run_range:ident $(of $Compiled:ident)?;)*) => { $(
+    ($($name:ident($Args:ident): $run:ident, $run_range:ident $(of $Compiled:ident)?;)*) => { $(
         mod $name {
-            use super::{Arch, Range, WavefrontArgs};
+            use super::{$Args, Arch, Range};
             $(use crate::bsdf::$Compiled;)?
             use crate::path::wavefront::stages;
 
             #[inline(always)]
-            pub(super) unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+            pub(super) unsafe fn run<A: Arch>(i: u32, args: &$Args) {
                 // SAFETY: as the caller promised.
                 unsafe { stages::$run::<A $(, $Compiled)?>(i, args) }
             }
 
             #[inline(always)]
-            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &WavefrontArgs) {
+            pub(super) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &$Args) {
                 // SAFETY: as the caller promised.
                 unsafe { stages::$run_range::<A $(, $Compiled)?>(range, args) }
             }
@@ -287,15 +300,15 @@ macro_rules! wavefronts {
     )* };
 }
 wavefronts! {
-    generate: generate, generate_range;
-    extend: extend, extend_range of Full;
-    extend_basic: extend, extend_range of Basic;
-    shade: shade, shade_range of Full;
-    shade_basic: shade, shade_range of Basic;
-    shade_glass: shade, shade_range of Glass;
-    connect: connect, connect_range of Full;
-    connect_basic: connect, connect_range of Basic;
-    accumulate: accumulate, accumulate_range;
+    generate(WavefrontArgs): generate, generate_range;
+    extend(TracingArgs): extend, extend_range of Full;
+    extend_basic(TracingArgs): extend, extend_range of Basic;
+    shade(WavefrontArgs): shade, shade_range of Full;
+    shade_basic(WavefrontArgs): shade, shade_range of Basic;
+    shade_glass(WavefrontArgs): shade, shade_range of Glass;
+    connect(TracingArgs): connect, connect_range of Full;
+    connect_basic(TracingArgs): connect, connect_range of Basic;
+    accumulate(WavefrontArgs): accumulate, accumulate_range;
 }
 
 mod probe {

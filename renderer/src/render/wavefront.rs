@@ -4,7 +4,7 @@
 use device::bsdf::Features;
 use device::path::stage::stages;
 use device::path::wavefront::{ALIGNMENT, Counters, Pool};
-use device::path::{MegakernelArgs, WavefrontArgs};
+use device::path::{MegakernelArgs, TracingArgs, WavefrontArgs};
 use device::primitives::{Ptr, Quad};
 
 use super::Kernel;
@@ -243,8 +243,8 @@ impl<B: Primitives> Wavefront<B> {
         unsafe {
             backend.launch::<stages::generate>(args)?;
             match self.kinds.basic_rays {
-                true => backend.launch::<stages::extend_basic>(args)?,
-                false => backend.launch::<stages::extend>(args)?,
+                true => backend.launch::<stages::extend_basic>(TracingArgs(args))?,
+                false => backend.launch::<stages::extend>(TracingArgs(args))?,
             }
         }
         if let Some(Order { keys, sorted_keys, queue: shade_queue, starts, .. }) = &mut self.order {
@@ -263,8 +263,8 @@ impl<B: Primitives> Wavefront<B> {
         // SAFETY: as above.
         unsafe {
             match self.kinds.basic_light {
-                true => backend.launch::<stages::connect_basic>(args),
-                false => backend.launch::<stages::connect>(args),
+                true => backend.launch::<stages::connect_basic>(TracingArgs(args)),
+                false => backend.launch::<stages::connect>(TracingArgs(args)),
             }
         }
     }

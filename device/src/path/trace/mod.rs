@@ -210,7 +210,7 @@ const WIDTH: usize = 512;
 /// `scene` is valid and asks for no features but those of `C`, there are these rays, nobody else tells of them, and the
 /// machine is an `A`.
 #[inline(always)]
-unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
+pub(super) unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
     mut range: Range<u32>,
     scene: &SceneView,
     rays: &impl bvh::Rays,

@@ -83,6 +83,11 @@ pub struct WavefrontArgs {
     pub curve: Ptr<u32>,
 }
 
+/// Arguments of the stages that trace rays, of which a warp of a GPU takes many.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct TracingArgs(pub WavefrontArgs);
+
 /// How far a pass is, in the memory of the machine that runs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -1,21 +1,20 @@
 //! The stages: thin. What they do to a path is in [`crate::path::step`].
 
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use glam::Vec3;
 
-use super::WavefrontArgs;
+use super::{TracingArgs, WavefrontArgs};
 use crate::arch::{Arch, Real, load, read, write};
 use crate::bsdf::{Compiled, Full};
-use crate::bvh::packet::{self, HitColumns, RayColumns};
-use crate::bvh::{Hit, closest_hit};
+use crate::bvh::{Hit, Rays};
 use crate::path::megakernel::Place;
-use crate::path::step::{self, sees_holes, visibility};
+use crate::path::step::{self, ShadowRay, sees_holes, visibility};
+use crate::path::trace::in_packets;
 use crate::primitives::Quad;
+use crate::ray::Ray;
 use crate::shape::Primitive;
-
-/// Rays that a thread of a CPU traces together.
-const WIDTH: usize = 512;
 
 impl WavefrontArgs {
     /// Says what the ray of the path in `slot`, at `place` in the queue, has met.
@@ -37,20 +36,6 @@ impl WavefrontArgs {
                 };
                 write(self.keys.at(place), family);
             }
-        }
-    }
-
-    /// Adds to what a path has gathered.
-    ///
-    /// # Safety
-    /// The path is of the pass, and this thread's.
-    #[inline(always)]
-    unsafe fn gather(&self, number: u32, light: impl FnOnce(Vec3) -> Vec3) {
-        // SAFETY: as the caller promised.
-        unsafe {
-            let Quad([x, y, z, weight]) = read(self.gathered.at(number));
-            let l = light(Vec3::new(x, y, z));
-            write(self.gathered.at(number), Quad([l.x, l.y, l.z, weight]));
         }
     }
 }
@@ -153,20 +138,34 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
     }
 }
 
-/// Finds what a ray meets.
+/// The rays of the paths under way.
+struct PathRays<'a, C>(&'a WavefrontArgs, PhantomData<C>);
+
+impl<C: Compiled> Rays for PathRays<'_, C> {
+    #[inline(always)]
+    unsafe fn ray(&self, i: u32) -> (Ray, f32) {
+        // SAFETY: as the caller promised.
+        unsafe { (self.0.pool.ray(read(self.0.queue.at(i))), f32::INFINITY) }
+    }
+
+    #[inline(always)]
+    unsafe fn tell(&self, i: u32, hit: &Hit) {
+        // SAFETY: as the caller promised; every slot is once in the queue.
+        unsafe { self.0.met::<C>(i, read(self.0.queue.at(i)), hit) };
+    }
+}
+
+/// Finds what rays meet.
 ///
 /// # Safety
-/// The pointers in `args` are valid, the scene asks for no features but those of `C`, and the machine is an `A`.
+/// The pointers in `args` are valid, the scene asks for no features but those of `C`, and the machine is an `A`. On a GPU
+/// whole warps call this together.
 #[inline(always)]
-pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; every slot is once in the queue.
+pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &TracingArgs) {
+    // SAFETY: as the caller promised.
     unsafe {
-        if i >= read(args.live_count.at(0)) {
-            return;
-        }
-        let slot = read(args.queue.at(i));
-        let hit = closest_hit::<A, C>(&args.take.scene, args.pool.ray(slot), f32::INFINITY);
-        args.met::<C>(i, slot, &hit);
+        let rays = PathRays::<C>(args, PhantomData);
+        A::trace::<C, false>(&args.take.scene, &rays, i, read(args.live_count.at(0)));
     }
 }
 
@@ -175,24 +174,15 @@ pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) 
 /// # Safety
 /// As [`extend`], for each.
 #[inline(always)]
-pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; every slot is once in the queue.
+pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, all: &TracingArgs) {
+    let TracingArgs(args) = all;
+    // SAFETY: as the caller promised.
     unsafe {
         if A::Packet::LANES == 1 {
-            return range.for_each(|i| extend::<A, C>(i, args));
+            return range.for_each(|i| extend::<A, C>(i, all));
         }
-        let end = range.end.min(read(args.live_count.at(0)));
-        let (mut rays, mut hits) = (RayColumns::<WIDTH>::zeroed(), HitColumns::zeroed());
-        for first in (range.start..end).step_by(WIDTH) {
-            let len = (end - first).min(WIDTH as u32);
-            for k in 0..len {
-                rays.set(k as usize, args.pool.ray(read(args.queue.at(first + k))), f32::INFINITY);
-            }
-            packet::intersect::<A, C, false, WIDTH>(&args.take.scene, &mut rays, len as usize, &mut hits);
-            for k in 0..len {
-                args.met::<C>(first + k, read(args.queue.at(first + k)), &hits.get(k as usize));
-            }
-        }
+        let range = range.start..range.end.min(read(args.live_count.at(0)));
+        in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
     }
 }
 
@@ -232,23 +222,61 @@ pub(crate) unsafe fn shade<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
     }
 }
 
+/// The rays to lights.
+struct LightRays<'a>(&'a WavefrontArgs);
+
+impl Rays for LightRays<'_> {
+    #[inline(always)]
+    unsafe fn ray(&self, i: u32) -> (Ray, f32) {
+        // SAFETY: as the caller promised.
+        let (shadow, _) = unsafe { self.0.pool.shadow_ray(read(self.0.shadow_queue.at(i))) };
+        (shadow.ray, shadow.t_max)
+    }
+
+    #[inline(always)]
+    unsafe fn tell(&self, i: u32, hit: &Hit) {
+        // SAFETY: as the caller promised.
+        unsafe { self.lit(i, |_| if hit.is_hit() { 0.0 } else { 1.0 }) };
+    }
+}
+
+impl LightRays<'_> {
+    /// Adds what shadow ray `i` brings, as far as `visible` says that it is.
+    ///
+    /// # Safety
+    /// There is such a ray, and nobody else tells of it.
+    #[inline(always)]
+    unsafe fn lit(&self, i: u32, visible: impl FnOnce(&ShadowRay) -> f32) {
+        let Self(args) = self;
+        // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
+        unsafe {
+            let slot = read(args.shadow_queue.at(i));
+            args.shadow.at(slot).write(0);
+            let (shadow, number) = args.pool.shadow_ray(slot);
+            let visible = visible(&shadow);
+            if visible > 0.0 {
+                let Quad([x, y, z, weight]) = read(args.gathered.at(number));
+                let l = Vec3::new(x, y, z) + shadow.ld * visible;
+                write(args.gathered.at(number), Quad([l.x, l.y, l.z, weight]));
+            }
+        }
+    }
+}
+
 /// Adds direct light where nothing hides it.
 ///
 /// # Safety
 /// As [`extend`], for the queue of shadow rays.
 #[inline(always)]
-pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
+pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &TracingArgs) {
+    let (scene, rays) = (&args.take.scene, LightRays(args));
+    // SAFETY: as the caller promised.
     unsafe {
-        if i >= read(args.shadow_count.at(0)) {
-            return;
-        }
-        let slot = read(args.shadow_queue.at(i));
-        args.shadow.at(slot).write(0);
-        let (shadow, number) = args.pool.shadow_ray(slot);
-        let visible = visibility::<A, C>(&args.take.scene, &shadow);
-        if visible > 0.0 {
-            args.gather(number, |l| l + shadow.ld * visible);
+        let count = read(args.shadow_count.at(0));
+        if sees_holes::<C>(scene) {
+            A::each_ray(i, count, |i| rays.lit(i, |shadow| visibility::<A, C>(scene, shadow)));
+        } else {
+            A::trace::<C, true>(scene, &rays, i, count);
         }
     }
 }
@@ -258,30 +286,15 @@ pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs)
 /// # Safety
 /// As [`connect`], for each.
 #[inline(always)]
-pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
+pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, all: &TracingArgs) {
+    let TracingArgs(args) = all;
+    // SAFETY: as the caller promised.
     unsafe {
         if A::Packet::LANES == 1 || sees_holes::<C>(&args.take.scene) {
-            return range.for_each(|i| connect::<A, C>(i, args));
+            return range.for_each(|i| connect::<A, C>(i, all));
         }
-        let end = range.end.min(read(args.shadow_count.at(0)));
-        let (mut rays, mut hits) = (RayColumns::<WIDTH>::zeroed(), HitColumns::zeroed());
-        for first in (range.start..end).step_by(WIDTH) {
-            let len = (end - first).min(WIDTH as u32);
-            for k in 0..len {
-                let (shadow, _) = args.pool.shadow_ray(read(args.shadow_queue.at(first + k)));
-                rays.set(k as usize, shadow.ray, shadow.t_max);
-            }
-            packet::intersect::<A, C, true, WIDTH>(&args.take.scene, &mut rays, len as usize, &mut hits);
-            for k in 0..len {
-                let slot = read(args.shadow_queue.at(first + k));
-                args.shadow.at(slot).write(0);
-                if !hits.get(k as usize).is_hit() {
-                    let (shadow, number) = args.pool.shadow_ray(slot);
-                    args.gather(number, |l| l + shadow.ld);
-                }
-            }
-        }
+        let range = range.start..range.end.min(read(args.shadow_count.at(0)));
+        in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
     }
 }
 
