@@ -58,7 +58,8 @@ impl Arch for Gpu {
 /// The rays of the warp that thread `i` is in: as many for each warp of the grid, in whole warps.
 #[inline(always)]
 fn rays_of_warp(i: u32, count: u32) -> Range<u32> {
-    let warps = thread::grid_dim_x() * (thread::block_dim_x() / 32);
+    // At least one, as the compiler does not know.
+    let warps = (thread::grid_dim_x() * (thread::block_dim_x() / 32)).max(1);
     let each = count.div_ceil(warps).next_multiple_of(32);
     let start = min_u32(i / 32 * each, count);
     start..min_u32(start + each, count)

@@ -136,7 +136,7 @@ impl<'a> Lane<'a> {
     #[inline(always)]
     unsafe fn finish<C: Compiled, const ANY: bool>(&mut self, scene: &SceneView) {
         if has_instances::<C>(scene) && !(ANY && self.hit.is_hit()) {
-            let (ray, mut hit) = (self.ray, self.hit);
+            let (ray, mut hit, scene) = (self.ray, self.hit, scene.shared());
             self.hit = outlined(move || {
                 // SAFETY: as the caller promised; there are instances.
                 unsafe { traverse_instances::<Gpu, C, ANY>(scene, &ray, &mut hit) };
