@@ -1,5 +1,6 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod stage_times;
 mod tracer;
 mod uploaded;
 mod wavefront;
@@ -17,6 +18,7 @@ use crate::backend::{Backend, Buffer, Error};
 use crate::film::{Film, FirstHits};
 use crate::primitives::Primitives;
 
+pub use stage_times::{Items, Part, PartTime, StageTimes};
 pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
 pub use wavefront::Paths;
@@ -77,6 +79,8 @@ impl Progress {
 pub struct Options<'a> {
     /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.
     pub integrator: Integrator,
+    /// [`Rendered::stage_times`].
+    pub stage_times: bool,
     /// [`Rendered::shorter`].
     pub shorter: bool,
     /// [`Rendered::first_hits`], with the texture coordinates of these, one element for every primitive of the scene
@@ -103,6 +107,8 @@ pub struct Rendered {
     pub shorter: Option<[Film; 2]>,
     /// What the camera rays meet, if that was asked for.
     pub first_hits: Option<FirstHits>,
+    /// Where the time went, if that was asked for and the integrator has stages.
+    pub stage_times: Option<StageTimes>,
     /// How far it came.
     pub progress: Progress,
     /// Whether the observer stopped it before the budget was spent.
@@ -234,7 +240,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
 ) -> Result<Rendered, Error> {
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, options, layers)?;
-    let mut tracer = Tracer::new(backend, scene, options.integrator)?;
+    let mut tracer = Tracer::new(backend, scene, options)?;
     let mut args = SampleArgs {
         scene: uploaded.view(scene),
         film: films.image.ptr(),
@@ -284,7 +290,9 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     }
     // Developing takes memory again.
     drop(uploaded);
-    films.develop(backend, scene, progress, (interrupted, tracer.traced()))
+    let traced = tracer.traced();
+    let stage_times = tracer.times();
+    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
 }
 
 /// What a render fills, in the memory of a back end.
@@ -362,7 +370,7 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
             None => None,
         };
-        Ok(Rendered { film: image, shorter, first_hits, progress, interrupted, traced })
+        Ok(Rendered { film: image, shorter, first_hits, stage_times: None, progress, interrupted, traced })
     }
 }
 

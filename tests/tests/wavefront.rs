@@ -3,7 +3,7 @@
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
-use renderer::render::{Budget, Control, Integrator, Options, Paths, render_with};
+use renderer::render::{Budget, Control, Integrator, Options, Part, Paths, StageTimes, render_with};
 use renderer::scene::Description;
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
@@ -33,7 +33,11 @@ fn scenes() -> Vec<(&'static str, SceneData)> {
 }
 
 fn wavefront(pool: u32) -> Options<'static> {
-    Options { integrator: Integrator::Wavefront(Paths::new(pool)), ..Options::default() }
+    of_paths(Paths::new(pool))
+}
+
+fn of_paths(paths: Paths) -> Options<'static> {
+    Options { integrator: Integrator::Wavefront(paths), ..Options::default() }
 }
 
 fn on_cpu(scene: &SceneData, options: Options<'_>, threads: usize, isa: InstructionSet) -> Film {
@@ -59,6 +63,79 @@ fn pools_threads_and_instruction_sets_change_no_bit() {
                 assert_eq!(film, on_cpu(&scene, wavefront(pool), threads, isa), "{name}: a pool of {pool}");
             }
         }
+    }
+}
+
+/// What is there to compare times with takes the same paths.
+#[test]
+fn queues_orders_and_full_pools_change_no_bit() {
+    let all = Paths::new(1000);
+    for (name, scene) in scenes() {
+        let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
+        for (paths, isa) in [
+            (Paths { sort: false, ..all }, InstructionSet::Avx512),
+            (Paths { compact: false, ..all }, InstructionSet::Avx512),
+            (Paths { compact: false, ..all }, InstructionSet::Portable),
+            (Paths { regenerate: false, ..all }, InstructionSet::Avx2),
+            (Paths { compact: false, regenerate: false, ..all }, InstructionSet::Avx2),
+        ] {
+            assert_eq!(film, on_cpu(&scene, of_paths(paths), 2, isa), "{name}: {paths:?}");
+        }
+    }
+}
+
+/// The times are of the work that was done, whatever its order.
+#[test]
+fn work_is_counted() {
+    let mut scene = reference_scene("principled-sweep");
+    (scene.render.width, scene.render.height) = (64, 36);
+    let scene = assembled(&scene);
+    let spp = 4;
+    let all = Paths::new(700);
+    let measured = |paths| {
+        let mut cpu = Cpu::new(Some(2)).expect("threads start");
+        let options = Options { stage_times: true, ..of_paths(paths) };
+        let go_on = &mut |_: &_| Control::Continue;
+        let rendered = render_with(&mut cpu, &scene, Budget { spp, time: None }, options, go_on);
+        rendered.expect("rendering succeeds").stage_times.expect("it has stages")
+    };
+    let items = |times: &StageTimes, part| {
+        let time = times.parts.iter().find(|time| time.part == part).expect("the part is there");
+        assert!(time.runs > 0 && !time.time.is_zero() && time.occupancy.is_none(), "{time:?}");
+        time.items
+    };
+    let times = measured(all);
+    let paths = u64::from(scene.width * scene.height * spp);
+    assert_eq!(items(&times, Part::Generate), Some(paths));
+    assert_eq!(items(&times, Part::Accumulate), Some(paths));
+    let segments = items(&times, Part::Extend).expect("segments are counted");
+    assert!((paths..paths * 20).contains(&segments), "{segments} segments of {paths} paths");
+    let shadow_rays = items(&times, Part::Connect).expect("shadow rays are counted");
+    assert!((1..segments).contains(&shadow_rays), "{shadow_rays} shadow rays of {segments} segments");
+    let runs = |times: &StageTimes, part| {
+        times.parts.iter().find(|time| time.part == part).map_or(0, |time| time.runs)
+    };
+    assert_eq!(items(&times, Part::Cull), Some(700 * runs(&times, Part::Cull)));
+    assert!(times.rounds <= runs(&times, Part::Shade) && times.passes == runs(&times, Part::Accumulate));
+    let shares: f64 = times.parts.iter().map(|part| times.share(part)).sum();
+    assert!((shares - 1.0).abs() < 1e-9 && (0.0..1.0).contains(&times.bookkeeping()));
+
+    // As long as there are paths to begin, the pool is full.
+    let last = times.curve.len() - 1;
+    assert!(times.curve[..last / 2].iter().all(|live| *live == 700), "{:?}", times.curve);
+    assert!(times.curve[last] < 700);
+
+    for paths in [
+        Paths { sort: false, ..all },
+        Paths { compact: false, ..all },
+        Paths { regenerate: false, ..all },
+        Paths::new(33),
+    ] {
+        let times = measured(paths);
+        assert_eq!(items(&times, Part::Shade), Some(segments), "{paths:?}");
+        assert_eq!(items(&times, Part::Connect), paths.compact.then_some(shadow_rays), "{paths:?}");
+        let refilled = times.curve.windows(2).take(times.curve.len() / 2).all(|pair| pair[1] >= pair[0]);
+        assert_eq!(refilled, paths.regenerate, "{paths:?}: {:?}", times.curve);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 pub use cpu::InstructionSet;
@@ -79,6 +80,7 @@ fn chunk(invocations: u32, threads: usize) -> u32 {
 
 impl Backend for Cpu {
     type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
+    type Moment = Instant;
 
     fn name(&self) -> String {
         let threads = self.pool.current_num_threads();
@@ -158,6 +160,18 @@ impl Backend for Cpu {
 
     fn synchronize(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn moment(&mut self) -> Result<Instant, Error> {
+        Ok(Instant::now())
+    }
+
+    fn between(&mut self, from: &Instant, to: &Instant) -> Result<Duration, Error> {
+        Ok(to.duration_since(*from))
+    }
+
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error> {
+        Ok(None)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where stages run. A back end allocates, copies and launches; it knows nothing of light transport.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytemuck::Pod;
 use device::bsdf::Features;
@@ -32,6 +33,8 @@ pub trait Buffer<T> {
 pub trait Backend {
     /// A typed allocation.
     type Buf<T: Pod + Send + Sync>: Buffer<T>;
+    /// A moment between launches.
+    type Moment: fmt::Debug;
 
     /// What a person would call the machine, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
     fn name(&self) -> String;
@@ -91,6 +94,25 @@ pub trait Backend {
 
     /// Waits until everything launched has finished, and reports what went wrong in it.
     fn synchronize(&mut self) -> Result<(), Error>;
+
+    /// The moment when all that was launched so far has finished, and the rest has not begun.
+    ///
+    /// # Errors
+    /// What the machine says.
+    fn moment(&mut self) -> Result<Self::Moment, Error>;
+
+    /// The time from a moment to a later one, to be asked when both have been waited for ([`Backend::synchronize`]).
+    ///
+    /// # Errors
+    /// What the machine says.
+    fn between(&mut self, from: &Self::Moment, to: &Self::Moment) -> Result<Duration, Error>;
+
+    /// How much of the threads that the machine could hold it holds while it runs a stage, 0 to 1; `None` if it is always all
+    /// of them.
+    ///
+    /// # Errors
+    /// What the machine says.
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error>;
 }
 
 /// What went wrong in a back end, and while doing what.

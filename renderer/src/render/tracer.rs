@@ -6,6 +6,7 @@ use device::path::MegakernelArgs;
 use device::path::stage::Stage;
 
 use super::wavefront::{Paths, Wavefront};
+use super::{Options, StageTimes};
 use crate::assemble::SceneData;
 use crate::backend::Error;
 use crate::primitives::Primitives;
@@ -51,8 +52,9 @@ pub(super) struct Tracer<B: Primitives> {
 }
 
 impl<B: Primitives> Tracer<B> {
-    pub(super) fn new(backend: &mut B, scene: &SceneData, integrator: Integrator) -> Result<Self, Error> {
-        let wavefront = match integrator {
+    pub(super) fn new(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<Self, Error> {
+        let integrator = options.integrator;
+        let mut wavefront = match integrator {
             Integrator::Megakernel => None,
             Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths)?),
             // Where there is no memory for it, the megakernel needs none.
@@ -62,6 +64,9 @@ impl<B: Primitives> Tracer<B> {
             Integrator::Wavefront(_) => Contestant::Wavefront,
             _ => Contestant::Megakernel,
         };
+        if let (true, Some(wavefront)) = (options.stage_times, &mut wavefront) {
+            wavefront.take_times(backend)?;
+        }
         let is_open = matches!(integrator, Integrator::Fastest(_)) && wavefront.is_some();
         Ok(Self { wavefront: wavefront.map(Box::new), turn, rates: [None; 2], is_open })
     }
@@ -120,6 +125,11 @@ impl<B: Primitives> Tracer<B> {
             _ => self.turn = Contestant::Wavefront,
         }
         self.turn != before
+    }
+
+    /// Where the time of the wavefront went, if it was to be taken.
+    pub(super) fn times(self) -> Option<StageTimes> {
+        self.wavefront.and_then(|wavefront| wavefront.times())
     }
 
     pub(super) const fn traced(&self) -> Traced {

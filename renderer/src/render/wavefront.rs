@@ -8,6 +8,7 @@ use device::path::{MegakernelArgs, TracingArgs, WavefrontArgs};
 use device::primitives::{Ptr, Quad};
 
 use super::Kernel;
+use super::stage_times::{Clock, Part, PartTime, StageTimes};
 use crate::assemble::SceneData;
 use crate::backend::{Buffer, Error};
 use crate::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
@@ -18,14 +19,19 @@ pub struct Paths {
     /// Number of slots.
     pub pool: u32,
     /// Whether paths are ordered by the family of the material that they have met before they are shaded, where a scene has
-    /// several.
+    /// several. They are not if their queue is not read.
     pub sort: bool,
+    /// Whether stages read the queues of paths and of shadow rays. If not, they go over all slots in their order, and skip
+    /// those without; which slots are free is still found by culling.
+    pub compact: bool,
+    /// Whether paths begin as soon as there are free slots, so that the pool stays full. If not, when all paths have ended.
+    pub regenerate: bool,
 }
 
 impl Paths {
-    /// Paths ordered by family.
+    /// Paths with all that makes them fast.
     pub const fn new(pool: u32) -> Self {
-        Self { pool, sort: true }
+        Self { pool, sort: true, compact: true, regenerate: true }
     }
 
     /// The most slots that a pool may have.
@@ -88,7 +94,8 @@ const WORTH_SORTING: usize = 4;
 
 /// What scenes ask of the kernel that shades each family; of one, if they are not told apart.
 fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
-    if paths.sort && Kernel::of(scene) == Kernel::Full && scene.families.features.len() >= WORTH_SORTING {
+    let is_worth_it = scene.families.features.len() >= WORTH_SORTING;
+    if paths.sort && paths.compact && is_worth_it && Kernel::of(scene) == Kernel::Full {
         let others = scene.features.without(Features::OF_MATERIAL);
         scene.families.features.iter().map(|family| others.and(*family)).collect()
     } else {
@@ -118,6 +125,8 @@ pub(super) struct Wavefront<B: Primitives> {
     temp: Temp<B>,
     /// Rounds that the last pass had for each time that the pool could be filled with its paths.
     rounds: f64,
+    /// If times are taken.
+    clock: Option<Clock<B>>,
 }
 
 /// Words of a buffer that has room for so many bytes from where it is aligned.
@@ -161,6 +170,7 @@ impl<B: Primitives> Wavefront<B> {
             counters: backend.zeroed("counters of paths", 1)?,
             temp: Temp::new(backend, temp_bytes)?,
             rounds: 8.0,
+            clock: None,
         })
     }
 
@@ -183,22 +193,29 @@ impl<B: Primitives> Wavefront<B> {
         let mut args = self.args(take);
         // The last round has no path: that tells that the pass is over.
         let mut more = (fillings * self.rounds).ceil() as u32 + 1;
-        loop {
+        let counters = loop {
             for _ in 0..more {
                 // SAFETY: as the caller promised.
                 unsafe { self.round(backend, args)? };
                 args.round += 1;
             }
+            if let Some(clock) = &mut self.clock {
+                clock.mark(backend, None)?;
+            }
             let counters = backend.download(&self.counters)?[0];
             if counters.live == 0 {
                 self.rounds = f64::from(counters.rounds) / fillings;
-                break;
+                break counters;
             }
             more = 4;
-        }
+        };
         args.invocations = take.invocations;
         // SAFETY: as the caller promised.
-        unsafe { backend.launch::<stages::accumulate>(args) }
+        unsafe { self.timed_part(backend, Part::Accumulate, args)? };
+        match &mut self.clock {
+            Some(clock) => clock.pass(backend, &counters, paths),
+            None => Ok(()),
+        }
     }
 
     fn args(&self, take: MegakernelArgs) -> WavefrontArgs {
@@ -226,8 +243,10 @@ impl<B: Primitives> Wavefront<B> {
             alive_count: Ptr::new(self.alive_count.ptr()),
             shadow_queue: Ptr::new(self.shadow_queue.ptr()),
             shadow_count: Ptr::new(self.shadow_count.ptr()),
+            compact: self.paths.compact.into(),
+            regenerate: self.paths.regenerate.into(),
             counters: Ptr::new(self.counters.ptr()),
-            curve: Ptr::NULL,
+            curve: self.clock.as_ref().map_or(Ptr::NULL, Clock::curve),
         }
     }
 
@@ -236,37 +255,120 @@ impl<B: Primitives> Wavefront<B> {
     /// # Safety
     /// As [`Wavefront::run`].
     unsafe fn round(&mut self, backend: &mut B, args: WavefrontArgs) -> Result<(), Error> {
+        for part in Part::ROUND {
+            // SAFETY: as the caller promised.
+            unsafe { self.timed_part(backend, *part, args)? };
+        }
+        Ok(())
+    }
+
+    /// Queues a part of a round, or the end of a pass, and takes its time if that is wanted.
+    ///
+    /// # Safety
+    /// As [`Wavefront::run`].
+    unsafe fn timed_part(&mut self, backend: &mut B, part: Part, args: WavefrontArgs) -> Result<(), Error> {
+        if !self.does(part) {
+            return Ok(());
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.mark(backend, Some(part))?;
+        }
+        // SAFETY: as the caller promised.
+        unsafe { self.part(backend, part, args) }
+    }
+
+    /// Whether rounds have a part.
+    fn does(&self, part: Part) -> bool {
+        match part {
+            Part::Sort => self.order.is_some(),
+            Part::Compact => self.paths.compact,
+            _ => true,
+        }
+    }
+
+    /// Queues a part of a round, or the end of a pass.
+    ///
+    /// # Safety
+    /// As [`Wavefront::run`].
+    unsafe fn part(&mut self, backend: &mut B, part: Part, args: WavefrontArgs) -> Result<(), Error> {
         let slots = Length::Host(self.paths.pool);
+        let Kinds { basic_rays, basic_light, shade } = self.kinds;
         let Self { alive, shadow, queue, alive_count, shadow_queue, shadow_count, temp, .. } = self;
-        Select::partition().indices(backend, alive, queue, alive_count, slots, temp)?;
         // SAFETY: as the caller promised; the buffers are those of `self`, which outlives the pass.
         unsafe {
-            backend.launch::<stages::generate>(args)?;
-            match self.kinds.basic_rays {
-                true => backend.launch::<stages::extend_basic>(TracingArgs(args))?,
-                false => backend.launch::<stages::extend>(TracingArgs(args))?,
+            match part {
+                Part::Cull => Select::partition().indices(backend, alive, queue, alive_count, slots, temp),
+                Part::Generate => backend.launch::<stages::generate>(args),
+                Part::Extend if basic_rays => backend.launch::<stages::extend_basic>(TracingArgs(args)),
+                Part::Extend => backend.launch::<stages::extend>(TracingArgs(args)),
+                Part::Sort => {
+                    let Some(order) = &mut self.order else { return Ok(()) };
+                    let live = Length::Device { count: &self.live_count, most: self.paths.pool };
+                    let sorted = (&mut order.sorted_keys, &mut order.queue);
+                    PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
+                }
+                Part::Shade => match shade {
+                    Kernel::Basic => backend.launch::<stages::shade_basic>(args),
+                    Kernel::Glass => backend.launch::<stages::shade_glass>(args),
+                    Kernel::Full => shade_families(backend, &self.families, self.features, args),
+                },
+                Part::Compact => {
+                    Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)
+                }
+                Part::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
+                Part::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
+                Part::Accumulate => backend.launch::<stages::accumulate>(args),
             }
         }
-        if let Some(Order { keys, sorted_keys, queue: shade_queue, starts, .. }) = &mut self.order {
-            let live = Length::Device { count: &self.live_count, most: self.paths.pool };
-            PartitionByKey.run(backend, (keys, queue), (sorted_keys, shade_queue), starts, live, temp)?;
+    }
+
+    /// Takes times from here on.
+    pub(super) fn take_times(&mut self, backend: &mut B) -> Result<(), Error> {
+        let mut parts = Vec::new();
+        for part in Part::ALL.into_iter().filter(|part| self.does(*part)) {
+            // What is not queued is not counted.
+            let counted = self.paths.compact || part != Part::Connect;
+            parts.push(PartTime::new(part, counted, self.occupancy(backend, part)?));
         }
-        // SAFETY: as above.
-        unsafe {
-            match self.kinds.shade {
-                Kernel::Basic => backend.launch::<stages::shade_basic>(args)?,
-                Kernel::Glass => backend.launch::<stages::shade_glass>(args)?,
-                Kernel::Full => shade_families(backend, &self.families, self.features, args)?,
+        self.clock = Some(Clock::new(backend, self.paths.pool, parts)?);
+        Ok(())
+    }
+
+    /// The times that were taken.
+    pub(super) fn times(self) -> Option<StageTimes> {
+        self.clock.map(Clock::times)
+    }
+
+    /// The least and the most of the machine that the kernels of a part fill.
+    fn occupancy(&self, backend: &mut B, part: Part) -> Result<Option<[f32; 2]>, Error> {
+        let Kinds { basic_rays, basic_light, shade } = self.kinds;
+        let of_one = match part {
+            Part::Cull | Part::Sort | Part::Compact => None,
+            Part::Generate => backend.occupancy::<stages::generate>()?,
+            Part::Extend if basic_rays => backend.occupancy::<stages::extend_basic>()?,
+            Part::Extend => backend.occupancy::<stages::extend>()?,
+            Part::Shade => match shade {
+                Kernel::Basic => backend.occupancy::<stages::shade_basic>()?,
+                Kernel::Glass => backend.occupancy::<stages::shade_glass>()?,
+                Kernel::Full => return self.occupancy_of_families(backend),
+            },
+            Part::Connect if basic_light => backend.occupancy::<stages::connect_basic>()?,
+            Part::Connect => backend.occupancy::<stages::connect>()?,
+            Part::Accumulate => backend.occupancy::<stages::accumulate>()?,
+        };
+        Ok(of_one.map(|x| [x; 2]))
+    }
+
+    fn occupancy_of_families(&self, backend: &mut B) -> Result<Option<[f32; 2]>, Error> {
+        let mut range: Option<[f32; 2]> = None;
+        for features in &self.families {
+            backend.specialize(*features);
+            if let Some(x) = backend.occupancy::<stages::shade>()? {
+                range = Some(range.map_or([x; 2], |[least, most]| [least.min(x), most.max(x)]));
             }
         }
-        Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)?;
-        // SAFETY: as above.
-        unsafe {
-            match self.kinds.basic_light {
-                true => backend.launch::<stages::connect_basic>(TracingArgs(args)),
-                false => backend.launch::<stages::connect>(TracingArgs(args)),
-            }
-        }
+        backend.specialize(self.features);
+        Ok(range)
     }
 }
 

@@ -77,6 +77,10 @@ pub struct WavefrontArgs {
     pub shadow_queue: Ptr<u32>,
     /// Number of shadow rays.
     pub shadow_count: Ptr<u32>,
+    /// Whether stages read the queues, as 1; as 0, they go over all slots in order and skip those that they are not for.
+    pub compact: u32,
+    /// Whether paths begin as soon as slots are free, as 1; as 0, when all are.
+    pub regenerate: u32,
     /// How far the pass is.
     pub counters: Ptr<Counters>,
     /// For each round that had paths, how many; null if nobody asks. There is room for [`WavefrontArgs::MOST_ROUNDS`].
@@ -100,6 +104,8 @@ pub struct Counters {
     pub next: [u32; 2],
     /// Segments traced in the pass.
     pub segments: u64,
+    /// Shadow rays traced in the pass; unknown where nobody queues them ([`WavefrontArgs::compact`]).
+    pub shadow_rays: u64,
 }
 
 impl WavefrontArgs {

@@ -16,6 +16,13 @@ use crate::primitives::Quad;
 use crate::ray::Ray;
 use crate::shape::Primitive;
 
+/// Reads one of the counters, which the stage does not write.
+macro_rules! counter {
+    ($args:expr, $($field:tt)*) => {
+        read(&raw const (*$args.counters.at(0)).$($field)*)
+    };
+}
+
 impl WavefrontArgs {
     /// Says what the ray of the path in `slot`, at `place` in the queue, has met.
     ///
@@ -35,6 +42,90 @@ impl WavefrontArgs {
                     0
                 };
                 write(self.keys.at(place), family);
+            }
+        }
+    }
+}
+
+impl WavefrontArgs {
+    /// Number of places at which there may be paths.
+    ///
+    /// # Safety
+    /// As [`extend`].
+    #[inline(always)]
+    unsafe fn places(&self) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { if self.compact == 0 { self.capacity } else { read(self.live_count.at(0)) } }
+    }
+
+    /// The slot at place `i`, if it has a path.
+    ///
+    /// # Safety
+    /// As [`extend`], and there is such a place.
+    #[inline(always)]
+    unsafe fn slot(&self, i: u32) -> Option<u32> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self.compact {
+                0 => (self.alive.at(i).read() != 0).then_some(i),
+                _ => Some(read(self.queue.at(i))),
+            }
+        }
+    }
+
+    /// The slot of the path that invocation `i` shades, if there is one.
+    ///
+    /// # Safety
+    /// As [`shade`].
+    #[inline(always)]
+    unsafe fn slot_to_shade(&self, i: u32) -> Option<u32> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if self.compact == 0 {
+                return self.slot(i);
+            }
+            let [begin, end] = self.to_shade();
+            (i < end - begin).then(|| read(self.shade_queue.at(begin + i)))
+        }
+    }
+
+    /// Number of places at which there may be shadow rays.
+    ///
+    /// # Safety
+    /// As [`connect`].
+    #[inline(always)]
+    unsafe fn shadow_places(&self) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { if self.compact == 0 { self.capacity } else { read(self.shadow_count.at(0)) } }
+    }
+
+    /// The slot at place `i` among shadow rays, if it has one.
+    ///
+    /// # Safety
+    /// As [`connect`], and there is such a place.
+    #[inline(always)]
+    unsafe fn shadow_slot(&self, i: u32) -> Option<u32> {
+        // SAFETY: as the caller promised.
+        unsafe {
+            match self.compact {
+                0 => (self.shadow.at(i).read() != 0).then_some(i),
+                _ => Some(read(self.shadow_queue.at(i))),
+            }
+        }
+    }
+
+    /// Adds the shadow rays of this round to those of the pass.
+    ///
+    /// # Safety
+    /// The counters are valid, and nobody else writes or reads this one.
+    #[inline(always)]
+    unsafe fn count_shadow_rays(&self) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if self.compact != 0 {
+                let before = if self.round == 0 { 0 } else { counter!(self, shadow_rays) };
+                let rays = u64::from(read(self.shadow_count.at(0)));
+                write(&raw mut (*self.counters.at(0)).shadow_rays, before + rays);
             }
         }
     }
@@ -62,13 +153,6 @@ one_by_one! {
     accumulate_range: accumulate;
 }
 
-/// Reads one of the counters, which the stage does not write.
-macro_rules! counter {
-    ($args:expr, $($field:tt)*) => {
-        read(&raw const (*$args.counters.at(0)).$($field)*)
-    };
-}
-
 /// Puts the next paths of the pass into free slots, and counts how many are under way.
 ///
 /// # Safety
@@ -80,7 +164,8 @@ pub(crate) unsafe fn generate<A: Arch>(i: u32, args: &WavefrontArgs) {
     // SAFETY: as the caller promised; free slots are nobody's, and only this invocation has this one.
     unsafe {
         let (alive, next) = begin(args);
-        let started = (args.capacity - alive).min(WavefrontArgs::paths(take) - next);
+        let free = if args.regenerate != 0 || alive == 0 { args.capacity - alive } else { 0 };
+        let started = free.min(WavefrontArgs::paths(take) - next);
         if i == 0 {
             count(args, alive + started, next + started);
         }
@@ -138,6 +223,9 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
     }
 }
 
+/// A ray that meets nothing, where there is none.
+const NO_RAY: (Ray, f32) = (Ray { o: Vec3::ZERO, d: Vec3::Z }, -1.0);
+
 /// The rays of the paths under way.
 struct PathRays<'a, C>(&'a WavefrontArgs, PhantomData<C>);
 
@@ -145,13 +233,21 @@ impl<C: Compiled> Rays for PathRays<'_, C> {
     #[inline(always)]
     unsafe fn ray(&self, i: u32) -> (Ray, f32) {
         // SAFETY: as the caller promised.
-        unsafe { (self.0.pool.ray(read(self.0.queue.at(i))), f32::INFINITY) }
+        match unsafe { self.0.slot(i) } {
+            // SAFETY: as above.
+            Some(slot) => (unsafe { self.0.pool.ray(slot) }, f32::INFINITY),
+            None => NO_RAY,
+        }
     }
 
     #[inline(always)]
     unsafe fn tell(&self, i: u32, hit: &Hit) {
         // SAFETY: as the caller promised; every slot is once in the queue.
-        unsafe { self.0.met::<C>(i, read(self.0.queue.at(i)), hit) };
+        unsafe {
+            if let Some(slot) = self.0.slot(i) {
+                self.0.met::<C>(i, slot, hit);
+            }
+        }
     }
 }
 
@@ -165,7 +261,7 @@ pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &Tr
     // SAFETY: as the caller promised.
     unsafe {
         let rays = PathRays::<C>(args, PhantomData);
-        A::trace::<C, false>(&args.take.scene, &rays, i, read(args.live_count.at(0)));
+        A::trace::<C, false>(&args.take.scene, &rays, i, args.places());
     }
 }
 
@@ -181,7 +277,7 @@ pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, all: 
         if A::Packet::LANES == 1 {
             return range.for_each(|i| extend::<A, C>(i, all));
         }
-        let range = range.start..range.end.min(read(args.live_count.at(0)));
+        let range = range.start..range.end.min(args.places());
         in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
     }
 }
@@ -196,11 +292,9 @@ pub(crate) unsafe fn shade<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
     let WavefrontArgs { take, pool, .. } = args;
     // SAFETY: as the caller promised; every slot is once in the queue.
     unsafe {
-        let [begin, end] = args.to_shade();
-        if i >= end - begin {
+        let Some(slot) = args.slot_to_shade(i) else {
             return;
-        }
-        let slot = read(args.shade_queue.at(begin + i));
+        };
         let (mut state, number) = pool.path::<C>(slot);
         let Quad([x, y, z, weight]) = read(args.gathered.at(number));
         let before = Vec3::new(x, y, z);
@@ -229,8 +323,11 @@ impl Rays for LightRays<'_> {
     #[inline(always)]
     unsafe fn ray(&self, i: u32) -> (Ray, f32) {
         // SAFETY: as the caller promised.
-        let (shadow, _) = unsafe { self.0.pool.shadow_ray(read(self.0.shadow_queue.at(i))) };
-        (shadow.ray, shadow.t_max)
+        unsafe {
+            let Some(slot) = self.0.shadow_slot(i) else { return NO_RAY };
+            let (shadow, _) = self.0.pool.shadow_ray(slot);
+            (shadow.ray, shadow.t_max)
+        }
     }
 
     #[inline(always)]
@@ -250,7 +347,7 @@ impl LightRays<'_> {
         let Self(args) = self;
         // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
         unsafe {
-            let slot = read(args.shadow_queue.at(i));
+            let Some(slot) = args.shadow_slot(i) else { return };
             args.shadow.at(slot).write(0);
             let (shadow, number) = args.pool.shadow_ray(slot);
             let visible = visible(&shadow);
@@ -272,7 +369,10 @@ pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &T
     let (scene, rays) = (&args.take.scene, LightRays(args));
     // SAFETY: as the caller promised.
     unsafe {
-        let count = read(args.shadow_count.at(0));
+        if i == 0 {
+            args.count_shadow_rays();
+        }
+        let count = args.shadow_places();
         if sees_holes::<C>(scene) {
             A::each_ray(i, count, |i| rays.lit(i, |shadow| visibility::<A, C>(scene, shadow)));
         } else {
@@ -293,7 +393,10 @@ pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, all:
         if A::Packet::LANES == 1 || sees_holes::<C>(&args.take.scene) {
             return range.for_each(|i| connect::<A, C>(i, all));
         }
-        let range = range.start..range.end.min(read(args.shadow_count.at(0)));
+        if range.start == 0 {
+            args.count_shadow_rays();
+        }
+        let range = range.start..range.end.min(args.shadow_places());
         in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
     }
 }

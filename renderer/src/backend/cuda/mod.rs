@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use cust::event::Event;
 use device::bsdf::Features;
 use device::path::stage::{LAYOUT, Launch, ProbeArgs, Stage, stages};
 use device::primitives::{self, Ptr};
@@ -37,6 +38,9 @@ use module::{Compile, Kernel, Module};
 
 /// Threads of a block where neither the caller nor the kernel says.
 const DEFAULT_BLOCK: u32 = 128;
+
+/// What is being done while times are taken.
+const TIMING: &str = "timing the GPU";
 
 /// Bytes that the parameters of a kernel may have on every GPU and driver.
 const MOST_ARG_BYTES: usize = 4096;
@@ -206,15 +210,19 @@ impl Cuda {
     /// # Errors
     /// As [`Cuda::fit`].
     pub fn fit_kernel(&mut self, name: &str, block: u32) -> Result<(), Error> {
-        let doing = format!("measuring the occupancy of {name}");
-        self.enter(&doing)?;
-        let blocks = self
-            .module
-            .kernel(name)
-            .and_then(|kernel| info::blocks_per_multiprocessor(kernel, block, 0).map_err(words::of))
-            .map_err(|reason| Error { doing, reason })?;
+        let blocks = self.blocks_per_multiprocessor(name, block)?;
         self.parallelism = (self.gpu.info.multiprocessors * blocks.max(1) * block) as usize;
         Ok(())
+    }
+
+    /// How many blocks of a kernel a multiprocessor holds.
+    fn blocks_per_multiprocessor(&mut self, name: &str, block: u32) -> Result<u32, Error> {
+        let doing = format!("measuring the occupancy of {name}");
+        self.enter(&doing)?;
+        self.module
+            .kernel(name)
+            .and_then(|kernel| info::blocks_per_multiprocessor(kernel, block, 0).map_err(words::of))
+            .map_err(|reason| Error { doing, reason })
     }
 
     /// Whether launches are timed on the GPU: two events each, a few microseconds.
@@ -346,13 +354,11 @@ impl Cuda {
     /// # Errors
     /// Those of `work`, or what the driver says.
     pub fn time(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
-        const DOING: &str = "timing the GPU";
-        self.enter(DOING)?;
-        let start = self.queue.mark().map_err(|code| self.failed(DOING.to_owned(), code))?;
+        let start = self.moment()?;
         work(self)?;
-        let end = self.queue.mark().map_err(|code| self.failed(DOING.to_owned(), code))?;
+        let end = self.moment()?;
         self.finish()?;
-        end.elapsed(&start).map_err(|e| self.failed(DOING.to_owned(), words::code_of(e)))
+        self.between(&start, &end)
     }
 
     /// The address of the stream, for libraries that queue work of their own.
@@ -397,6 +403,7 @@ impl Cuda {
 
 impl Backend for Cuda {
     type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
+    type Moment = Event;
 
     fn name(&self) -> String {
         format!("cuda:{} {}", self.gpu.info.index, self.gpu.info.name)
@@ -524,6 +531,22 @@ impl Backend for Cuda {
     fn synchronize(&mut self) -> Result<(), Error> {
         self.enter("waiting for the GPU")?;
         self.finish()
+    }
+
+    fn moment(&mut self) -> Result<Event, Error> {
+        self.enter(TIMING)?;
+        self.queue.mark().map_err(|code| self.failed(TIMING.to_owned(), code))
+    }
+
+    /// To half a microsecond.
+    fn between(&mut self, from: &Event, to: &Event) -> Result<Duration, Error> {
+        self.enter(TIMING)?;
+        to.elapsed(from).map_err(|e| self.failed(TIMING.to_owned(), words::code_of(e)))
+    }
+
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error> {
+        let held = self.blocks_per_multiprocessor(S::NAME, S::BLOCK)? * S::BLOCK;
+        Ok(Some(held as f32 / self.gpu.info.multiprocessor.threads.max(1) as f32))
     }
 }
 

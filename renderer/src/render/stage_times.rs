@@ -1,0 +1,232 @@
+//! Where the time of a wavefront goes: for each part of its rounds how long it took, and for how much work.
+
+use std::time::Duration;
+
+use device::path::WavefrontArgs;
+use device::path::wavefront::Counters;
+use device::primitives::Ptr;
+
+use crate::backend::{Backend, Buffer, Error};
+
+/// A part of a round, in the order of rounds; or the end of a pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Finds which slots have a path, and which are free.
+    Cull,
+    /// Begins paths.
+    Generate,
+    /// Finds what rays meet.
+    Extend,
+    /// Orders paths by the family of the material that they have met.
+    Sort,
+    /// Scatters, at what was met.
+    Shade,
+    /// Finds which slots wait for light.
+    Compact,
+    /// Finds whether something is in the way of light.
+    Connect,
+    /// Adds what paths have gathered to the film: at the end of a pass.
+    Accumulate,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Cull,
+        Self::Generate,
+        Self::Extend,
+        Self::Sort,
+        Self::Shade,
+        Self::Compact,
+        Self::Connect,
+        Self::Accumulate,
+    ];
+
+    /// Those of a round.
+    pub const ROUND: &[Self] = Self::ALL.split_at(Self::ALL.len() - 1).0;
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cull => "cull",
+            Self::Generate => "generate",
+            Self::Extend => "extend",
+            Self::Sort => "sort",
+            Self::Shade => "shade",
+            Self::Compact => "compact",
+            Self::Connect => "connect",
+            Self::Accumulate => "accumulate",
+        }
+    }
+
+    /// Whether it does not trace paths, but only keeps them together.
+    pub const fn is_bookkeeping(self) -> bool {
+        matches!(self, Self::Cull | Self::Sort | Self::Compact)
+    }
+
+    /// What it works on.
+    pub const fn items(self) -> Items {
+        match self {
+            Self::Cull | Self::Compact => Items::Slots,
+            Self::Generate | Self::Accumulate => Items::Paths,
+            Self::Extend | Self::Sort | Self::Shade => Items::Segments,
+            Self::Connect => Items::ShadowRays,
+        }
+    }
+}
+
+/// What parts work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Items {
+    /// Slots of the pool, with and without a path.
+    Slots,
+    /// Paths.
+    Paths,
+    /// Segments of paths.
+    Segments,
+    /// Shadow rays.
+    ShadowRays,
+}
+
+impl Items {
+    /// What they are called.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slots => "slots",
+            Self::Paths => "paths",
+            Self::Segments => "segments",
+            Self::ShadowRays => "shadow rays",
+        }
+    }
+}
+
+/// What a part of all rounds of a render took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartTime {
+    /// Which part.
+    pub part: Part,
+    /// How often it ran. In the last rounds of a pass, which the host queues before it knows that all paths have ended, there
+    /// may be nothing to do.
+    pub runs: u64,
+    /// How long in all.
+    pub time: Duration,
+    /// How much it worked on, of [`Part::items`]; shadow rays are not counted if they are not queued.
+    pub items: Option<u64>,
+    /// The least and the most of the threads that the machine could hold which it holds meanwhile, 0 to 1, of the kernels
+    /// that do this part; `None` on a CPU, and for what is not a stage.
+    pub occupancy: Option<[f32; 2]>,
+}
+
+impl PartTime {
+    /// Nothing yet. `counted`: whether its items are.
+    pub(super) fn new(part: Part, counted: bool, occupancy: Option<[f32; 2]>) -> Self {
+        Self { part, runs: 0, time: Duration::ZERO, items: counted.then_some(0), occupancy }
+    }
+
+    /// Items a second, if they were counted.
+    pub fn throughput(&self) -> Option<f64> {
+        let seconds = self.time.as_secs_f64();
+        self.items.filter(|_| seconds > 0.0).map(|items| items as f64 / seconds)
+    }
+}
+
+/// Where the time of a render went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StageTimes {
+    /// Its parts, in the order of a round.
+    pub parts: Vec<PartTime>,
+    /// Slots of the pool.
+    pub pool: u32,
+    /// Passes, each of which traced its paths to their end.
+    pub passes: u64,
+    /// Rounds of all passes that had paths.
+    pub rounds: u64,
+    /// The pass with the most paths, the last of several: its paths.
+    pub paths: u32,
+    /// How many paths were under way in each of its rounds, the first [`WavefrontArgs::MOST_ROUNDS`] of them.
+    pub curve: Vec<u32>,
+}
+
+impl StageTimes {
+    /// Of all parts.
+    pub fn total(&self) -> Duration {
+        self.parts.iter().map(|part| part.time).sum()
+    }
+
+    /// What part of the time a part took, 0 to 1.
+    pub fn share(&self, part: &PartTime) -> f64 {
+        part.time.as_secs_f64() / self.total().as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// What part of the time was spent on keeping paths together, 0 to 1.
+    pub fn bookkeeping(&self) -> f64 {
+        self.parts.iter().filter(|p| p.part.is_bookkeeping()).map(|p| self.share(p)).sum()
+    }
+}
+
+/// Takes the times of a wavefront.
+pub(super) struct Clock<B: Backend> {
+    /// When parts of the pass began, and what was between them ended.
+    moments: Vec<(Option<Part>, B::Moment)>,
+    curve: B::Buf<u32>,
+    times: StageTimes,
+}
+
+impl<B: Backend> Clock<B> {
+    /// For parts that have taken no time yet.
+    pub(super) fn new(backend: &mut B, pool: u32, parts: Vec<PartTime>) -> Result<Self, Error> {
+        Ok(Self {
+            moments: Vec::new(),
+            curve: backend.zeroed("paths by round", WavefrontArgs::MOST_ROUNDS as usize)?,
+            times: StageTimes { parts, pool, passes: 0, rounds: 0, paths: 0, curve: Vec::new() },
+        })
+    }
+
+    /// Where rounds tell how many paths they have.
+    pub(super) fn curve(&self) -> Ptr<u32> {
+        Ptr::new(self.curve.ptr())
+    }
+
+    /// From here on, the time is that of `part`, or of nothing.
+    pub(super) fn mark(&mut self, backend: &mut B, part: Option<Part>) -> Result<(), Error> {
+        self.moments.push((part, backend.moment()?));
+        Ok(())
+    }
+
+    /// A pass of so many paths has been queued, and counted its work. Waits for it.
+    pub(super) fn pass(&mut self, backend: &mut B, counters: &Counters, paths: u32) -> Result<(), Error> {
+        self.mark(backend, None)?;
+        backend.synchronize()?;
+        let Self { moments, times, .. } = self;
+        for pair in moments.windows(2) {
+            let took = backend.between(&pair[0].1, &pair[1].1)?;
+            if let Some(time) = times.parts.iter_mut().find(|time| Some(time.part) == pair[0].0) {
+                time.runs += 1;
+                time.time += took;
+            }
+        }
+        moments.clear();
+        for time in &mut times.parts {
+            let Some(items) = &mut time.items else { continue };
+            match time.part.items() {
+                Items::Slots => *items = time.runs * u64::from(times.pool),
+                Items::Paths => *items += u64::from(paths),
+                Items::Segments => *items += counters.segments,
+                Items::ShadowRays => *items += counters.shadow_rays,
+            }
+        }
+        times.passes += 1;
+        times.rounds += u64::from(counters.rounds);
+        if paths >= times.paths {
+            times.paths = paths;
+            times.curve = backend.download(&self.curve)?;
+            times.curve.truncate(counters.rounds as usize);
+        }
+        Ok(())
+    }
+
+    /// What was measured.
+    pub(super) fn times(self) -> StageTimes {
+        self.times
+    }
+}
