@@ -207,6 +207,58 @@ fn the_summary_for_programs_is_complete() {
 }
 
 #[test]
+fn the_wavefront_tells_where_its_time_went() {
+    let folder = Folder::new();
+    let render = ["render", "scene.toml", "-o", "a.pfm", "--integrator", "wavefront", "--pool", "100"];
+    let outcome = folder.run(&[&render[..], &["--stage-times", "--stage-plot", "stages.png"]].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("wrote a.pfm, stages.png\n"), "{outcome:?}");
+    for line in
+        ["stage ", "generate ", "extend ", "shade ", "connect ", "accumulate ", "bookkeeping ", "live paths "]
+    {
+        assert!(outcome.stderr.lines().any(|l| l.starts_with(line)), "{line}: {outcome:?}");
+    }
+    assert_eq!(&fs::read(folder.at("stages.png")).unwrap()[1..4], b"PNG");
+    assert_eq!(folder.names(), ["a.pfm", "stages.png"]);
+
+    let plain = image(&folder, "a.pfm");
+    for options in ["--no-compact", "--no-sort", "--no-regenerate"] {
+        let options = [options, "--stage-plot", "stages.svg", "--json", "--quiet"];
+        let outcome = folder.run(&[&render[..], &options].concat());
+        assert_eq!(outcome.stderr, "", "{options:?}");
+        let summary = json(&outcome);
+        let stages = summary["stage_times"].as_array().expect("an array");
+        let stage = |name| stages.iter().find(|stage| stage["stage"] == name).expect(name);
+        assert_eq!(stage("generate")["items"], 24 * 16 * 8, "{summary}");
+        assert!(stage("extend")["seconds"].as_f64().is_some_and(|s| s > 0.0), "{summary}");
+        assert_eq!(summary["live_paths"][0], 100, "{summary}");
+        assert!(fs::read_to_string(folder.at("stages.svg")).unwrap().starts_with("<svg"));
+        assert_eq!(image(&folder, "a.pfm"), plain, "{options:?}");
+    }
+    assert!(json(&folder.run(&[&render[..], &["--json"]].concat())).get("stage_times").is_none());
+
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--stage-times"]);
+    assert!(outcome.stderr.contains(", wavefront (the one that has stages)\n"), "{outcome:?}");
+    assert_eq!(image(&folder, "a.pfm"), plain);
+}
+
+#[test]
+fn what_has_no_stages_has_no_times() {
+    let folder = Folder::new();
+    let render = ["render", "scene.toml", "-o", "a.pfm"];
+    let with = |options: &[&'static str]| [&render[..], options].concat();
+    let message = "--stage-times, --no-sort: the megakernel has no stages; --integrator wavefront has";
+    refused(&folder, &with(&["--integrator", "megakernel", "--stage-times", "--no-sort"]), message);
+    let message = "--stage-plot \"a.gif\": expected a file .png or .svg";
+    refused(&folder, &with(&["--integrator", "wavefront", "--stage-plot", "a.gif"]), message);
+    let message = "output \"./a.png\": given twice";
+    let options = ["-o", "a.png", "--integrator", "wavefront", "--stage-plot", "./a.png"];
+    refused(&folder, &with(&options), message);
+    let message = "output \"none/a.png\": directory \"none\" does not exist";
+    refused(&folder, &with(&["--stage-plot", "none/a.png"]), message);
+}
+
+#[test]
 fn a_time_budget_ends_a_render() {
     let folder = Folder::new();
     let arguments = ["render", "scene.toml", "-o", "a.png", "--time", "300ms", "--json"];

@@ -1,12 +1,16 @@
 //! How paths are traced.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::chart::ChartFile;
+use super::failure::Failure;
 use super::values;
 use crate::assemble::SceneData;
+use crate::film::write::Target;
 use crate::render::{Budget, Contestant, Integrator, Paths, Traced};
 
 /// Slots of the pool on a GPU: see `docs/wavefront.md` for what others cost.
@@ -25,6 +29,26 @@ pub(super) struct IntegratorArgs {
     /// Paths under way together in the wavefront
     #[arg(long, value_name = "N", value_parser = values::pool, allow_negative_numbers = true)]
     pool: Option<u32>,
+
+    /// Tell where the time of the wavefront went, stage by stage, and how many paths were under way
+    #[arg(long)]
+    pub(super) stage_times: bool,
+
+    /// Draw that: .png or .svg
+    #[arg(long, value_name = "FILE")]
+    stage_plot: Option<PathBuf>,
+
+    /// For comparison: stages of the wavefront go over the whole pool, instead of over queues; they have no order then
+    #[arg(long)]
+    no_compact: bool,
+
+    /// For comparison: paths of the wavefront are not ordered by material
+    #[arg(long)]
+    no_sort: bool,
+
+    /// For comparison: paths of the wavefront only begin when all others have ended
+    #[arg(long)]
+    no_regenerate: bool,
 }
 
 /// Names of integrators.
@@ -42,6 +66,43 @@ enum Choice {
 const WORTH_A_RACE: u64 = 1 << 28;
 
 impl IntegratorArgs {
+    /// The options that are about stages, as they were given.
+    fn of_stages(&self) -> String {
+        let options = [
+            (self.stage_times, "--stage-times"),
+            (self.stage_plot.is_some(), "--stage-plot"),
+            (self.no_compact, "--no-compact"),
+            (self.no_sort, "--no-sort"),
+            (self.no_regenerate, "--no-regenerate"),
+        ];
+        options
+            .into_iter()
+            .filter_map(|(is_given, name)| is_given.then_some(name))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Checks the options against each other, and that the chart can be written, which is to be none of `outputs`.
+    pub(super) fn check(&self, outputs: &[Target]) -> Result<Option<ChartFile>, Failure> {
+        let options = self.of_stages();
+        if self.integrator == Choice::Megakernel && !options.is_empty() {
+            return Err(Failure::input(format_args!(
+                "{options}: the megakernel has no stages; --integrator wavefront has"
+            )));
+        }
+        let Some(path) = &self.stage_plot else { return Ok(None) };
+        let chart = ChartFile::check("--stage-plot", path)?;
+        if outputs.iter().any(|output| output.is_at(&chart.destination)) {
+            return Err(Failure::input(format_args!("output \"{}\": given twice", path.display())));
+        }
+        Ok(Some(chart))
+    }
+
+    /// Whether the times of stages are to be taken.
+    pub(super) fn takes_times(&self) -> bool {
+        self.stage_times || self.stage_plot.is_some()
+    }
+
     /// The integrator for a scene, on a GPU or a CPU, and why it was chosen, if it was.
     pub(super) fn chosen(
         &self,
@@ -49,11 +110,19 @@ impl IntegratorArgs {
         scene: &SceneData,
         budget: &Budget,
     ) -> (Integrator, Option<&'static str>) {
-        let paths = Paths::new(self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }));
+        let paths = Paths {
+            pool: self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }),
+            sort: !self.no_sort,
+            compact: !self.no_compact,
+            regenerate: !self.no_regenerate,
+        };
         let most = u64::from(scene.width) * u64::from(scene.height) * u64::from(budget.spp);
         match self.integrator {
             Choice::Megakernel => (Integrator::Megakernel, None),
             Choice::Wavefront => (Integrator::Wavefront(paths), None),
+            Choice::Auto if !self.of_stages().is_empty() => {
+                (Integrator::Wavefront(paths), Some("the one that has stages"))
+            }
             Choice::Auto if !is_gpu => (Integrator::Megakernel, Some("the faster one on CPUs")),
             Choice::Auto if most >= WORTH_A_RACE => (Integrator::Fastest(paths), None),
             Choice::Auto => (Integrator::Megakernel, Some("a short render")),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::chart::ChartFile;
 use super::device::{self, Machine};
 use super::failure::{Failure, INTERRUPTED};
 use super::integrator::{Chosen, IntegratorArgs};
@@ -11,17 +12,19 @@ use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
 use super::source::SceneArgs;
 use super::summary::{Laps, Output, Seconds, Summary, print_json};
-use super::terminal::count;
+use super::terminal::{count, say_text};
 use super::values::{self, DeviceChoice, RrDepth};
-use super::{EXIT_CODES, aov, signals};
+use super::{EXIT_CODES, aov, signals, stage_times};
 use crate::assemble::{Flattened, SceneData};
 use crate::film::aov::of_camera;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
-use crate::film::{Format, Image, Layers};
+use crate::film::{Film, Format, Image, Layers};
 use crate::primitives::Primitives;
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
+use crate::report::plot::ThemeName;
+use crate::report::stages;
 use crate::scene::limits::MAX_SPP;
 use crate::scene::{self, Direct, Masking, Overrides, RenderSettings, Sampler};
 
@@ -145,6 +148,7 @@ pub(super) struct ImageArgs {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let targets = check_outputs(&args.output)?;
+    let plot = args.integrator.check(&targets)?;
     let mut plan = aov::Plan::new(&args.aov, &targets)?;
     let mut found = device::find(args.device)?;
     let finding = laps.lap();
@@ -153,13 +157,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
-    let (settings, mut scene, mut seconds) = prepare(args, &targets, &mut plan, &mut laps, &mut notes)?;
+    let (settings, mut scene, mut seconds) =
+        prepare(args, (&targets, plot.as_ref()), &mut plan, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
     let mut machine = found.start(args.threads)?;
     let budget = Budget { spp: settings.spp, time: args.settings.time };
     let (integrator, why) = args.integrator.chosen(machine.is_gpu(), &scene, &budget);
-    let options = Options { integrator, ..plan.options() };
+    let stage_times = args.integrator.takes_times();
+    let options = Options { integrator, stage_times, ..plan.options() };
     machine.prepare(&scene, options).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
         notes.warn(format!("rendering on the CPU: {surprise}"));
@@ -175,13 +181,26 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     seconds.render = laps.lap();
     seconds.upload = traced.0.progress.upload.as_secs_f64();
     seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(Done { args, targets, plan, settings, scene, fingerprint, traced, why, seconds, laps, notes })
+    finish(Done {
+        args,
+        targets,
+        plot,
+        plan,
+        settings,
+        scene,
+        fingerprint,
+        traced,
+        why,
+        seconds,
+        laps,
+        notes,
+    })
 }
 
 /// Reads the scene and builds what machines take.
 fn prepare(
     args: &Args,
-    targets: &[Target],
+    (targets, plot): (&[Target], Option<&ChartFile>),
     plan: &mut aov::Plan,
     laps: &mut Laps,
     notes: &mut Notes,
@@ -189,6 +208,9 @@ fn prepare(
     let shown = args.scene.path.display();
     notes.display.phase(format!("reading {shown}"));
     let loaded = args.scene.load(args.settings.overrides(), notes)?;
+    if let Some(plot) = plot {
+        plot.destination.spare(&loaded.files, "the scene").map_err(Failure::input)?;
+    }
     targets.iter().try_for_each(|t| t.spare(&loaded.files, "the scene")).map_err(Failure::input)?;
     let load = laps.lap();
     notes.display.phase("building the scene");
@@ -227,6 +249,8 @@ fn trace<B: Primitives>(
 struct Done<'a> {
     args: &'a Args,
     targets: Vec<Target>,
+    /// Where the times of stages go.
+    plot: Option<ChartFile>,
     plan: aov::Plan,
     settings: RenderSettings,
     /// Without its geometry.
@@ -260,7 +284,17 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
     let image = Image::from(film);
     notes.warn_of_samples(film, &image);
-    let (outputs, failures) = write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+    let (mut outputs, mut failures) =
+        write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+    if let (Some(plot), Some(times)) = (&done.plot, &rendered.stage_times) {
+        let Film { width, height, .. } = film;
+        let scene = args.scene.path.display();
+        let title = format!("{scene}, {width}×{height}, {} spp on {}", about.spp, about.device);
+        match plot.draw(&stages::chart(times, &title, ThemeName::Light.theme())) {
+            Ok(bytes) => outputs.push(Output { path: plot.path(), bytes, clamped_pixels: 0 }),
+            Err(reason) => failures.push(reason),
+        }
+    }
     seconds.write = laps.lap();
     seconds.total = laps.total();
     let summary = Summary {
@@ -281,9 +315,13 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
         outputs,
         warnings: notes.end(),
         contents: scene.stats.into(),
+        stages: rendered.stage_times.as_ref().map(stage_times::Json::from),
     };
     if !args.quiet {
         summary.tell(progress);
+        if let (true, Some(times)) = (args.integrator.stage_times, &rendered.stage_times) {
+            say_text(&stage_times::Table(times).to_string());
+        }
     }
     if !failures.is_empty() {
         return Err(Failure::running(failures.join("\nerror: ")));

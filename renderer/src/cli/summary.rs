@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::integrator::Chosen;
 use super::progress::spp_of;
+use super::stage_times;
 use super::terminal::{clock, say};
 use crate::assemble::Stats;
 use crate::render::Progress;
@@ -35,6 +36,9 @@ pub(super) struct Summary {
     pub(super) outputs: Vec<Output>,
     pub(super) warnings: Vec<String>,
     pub(super) contents: Contents,
+    /// If they were asked for.
+    #[serde(flatten)]
+    pub(super) stages: Option<stage_times::Json>,
 }
 
 /// What the scene is made of.

@@ -66,6 +66,11 @@ impl Target {
         self.destination.is_file(path)
     }
 
+    /// Whether `destination`, of something that is no image, is that file.
+    pub fn is_at(&self, destination: &Destination) -> bool {
+        self.destination.is_same_file(destination)
+    }
+
     /// [`Destination::spare`].
     pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
         self.destination.spare(files, reader)

@@ -3,3 +3,4 @@
 pub mod bsdf;
 pub mod html;
 pub mod plot;
+pub mod stages;

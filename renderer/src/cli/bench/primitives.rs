@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::super::chart::ChartFile;
 use super::super::device::{self, Machine as Started};
 use super::super::failure::{Failure, INTERRUPTED};
 use super::super::notes::Notes;
@@ -18,7 +19,6 @@ use crate::backend::{Backend, Error};
 use crate::bench::{
     Baseline, Benchmark, End, Machine, Skipped, Watch, benchmarks, chart, check, measure_all, names,
 };
-use crate::film::write::Destination;
 use crate::report::plot::ThemeName;
 use crate::scene::{nearest, quoted};
 
@@ -88,7 +88,7 @@ const LONGEST_ON_CPU: u32 = 1 << 20;
 
 /// Measures what `args` say.
 pub(in crate::cli) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let plot = args.plot.as_deref().map(Plot::check).transpose()?;
+    let plot = args.plot.as_deref().map(|path| ChartFile::check("--plot", path)).transpose()?;
     let chosen = chosen(&args.only).map_err(Failure::input)?;
     let baseline = args.baseline.as_deref().map(load).transpose()?;
     let mut found = device::find(args.device)?;
@@ -135,7 +135,7 @@ fn without_gpu(choice: DeviceChoice, driver: Result<(), String>) -> String {
 }
 
 /// Prints what was measured, and draws it.
-fn tell(args: &Args, plot: Option<Plot>, report: &Report) -> Result<(), Failure> {
+fn tell(args: &Args, plot: Option<ChartFile>, report: &Report) -> Result<(), Failure> {
     if args.json {
         print_json(&report.json())?;
     } else if args.csv {
@@ -144,7 +144,12 @@ fn tell(args: &Args, plot: Option<Plot>, report: &Report) -> Result<(), Failure>
         print(report)?;
     }
     match plot {
-        Some(plot) if !report.results.measured.is_empty() => plot.draw(report),
+        Some(plot) if !report.results.measured.is_empty() => {
+            let Report { machine, baseline, results, .. } = report;
+            let theme = ThemeName::Light.theme();
+            let drawing = chart(&results.measured, machine, baseline.as_deref(), theme);
+            plot.draw(&drawing).map(drop).map_err(Failure::running)
+        }
         _ => Ok(()),
     }
 }
@@ -264,43 +269,6 @@ impl Watch for Progress<'_> {
 /// How long measuring an array takes, against others: some of it is the same for all.
 fn cost(n: u32) -> f64 {
     1e7 + f64::from(n)
-}
-
-/// A file to draw to.
-struct Plot {
-    destination: Destination,
-    is_svg: bool,
-}
-
-impl Plot {
-    fn check(path: &Path) -> Result<Self, Failure> {
-        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let is_svg = extension == "svg";
-        if !is_svg && extension != "png" {
-            let shown = quoted(&path.to_string_lossy());
-            return Err(Failure::input(format_args!("--plot {shown}: expected a file .png or .svg")));
-        }
-        Ok(Self { destination: Destination::check(path).map_err(Failure::input)?, is_svg })
-    }
-
-    fn draw(&self, report: &Report) -> Result<(), Failure> {
-        const PIXELS_PER_UNIT: f64 = 1.6;
-        let drawing = chart(
-            &report.results.measured,
-            &report.machine,
-            report.baseline.as_deref(),
-            ThemeName::Light.theme(),
-        );
-        let [width, height] =
-            [drawing.width, drawing.height].map(|side| (side * PIXELS_PER_UNIT).round() as u32);
-        let bytes = match self.is_svg {
-            true => drawing.svg(width, height).map(String::into_bytes),
-            false => drawing.png(width, height),
-        };
-        let shown = self.destination.path.display();
-        let failed = |e: String| Failure::running(format_args!("output \"{shown}\": cannot be written: {e}"));
-        self.destination.replace(&bytes.map_err(failed)?).map_err(|e| failed(e.to_string()))
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub use axis::{Axis, power_of_ten};
 pub use contour::contours;
 pub use draw::text_width;
 pub use panel::{Entry, Panel, Sign};
+pub(crate) use panel::{MEDIUM, SMALL};
 pub use theme::{Color, ColorMap, Theme, ThemeName};
 
 /// A rectangle, logical units.
