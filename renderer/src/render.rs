@@ -1,5 +1,6 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod replay;
 mod stage_times;
 mod tracer;
 mod uploaded;
@@ -18,6 +19,7 @@ use crate::backend::{Backend, Buffer, Error};
 use crate::film::{Film, FirstHits};
 use crate::primitives::Primitives;
 
+pub use replay::{Dump, DumpedColumn, Replay};
 pub use stage_times::{Items, Part, PartTime, StageTimes};
 pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;

@@ -4,6 +4,7 @@ pub mod arrays;
 pub mod closed;
 pub mod compare;
 pub mod oracle;
+pub mod replay;
 pub mod tampered;
 
 use std::path::{Path, PathBuf};

@@ -112,8 +112,8 @@ pub(super) struct Wavefront<B: Primitives> {
     families: Vec<Features>,
     /// Where there are several.
     order: Option<Order<B>>,
-    pool: B::Buf<u64>,
-    gathered: B::Buf<u64>,
+    pub(super) pool: B::Buf<u64>,
+    pub(super) gathered: B::Buf<u64>,
     alive: B::Buf<u8>,
     shadow: B::Buf<u8>,
     queue: B::Buf<u32>,
@@ -121,7 +121,7 @@ pub(super) struct Wavefront<B: Primitives> {
     live_count: B::Buf<u32>,
     shadow_queue: B::Buf<u32>,
     shadow_count: B::Buf<u32>,
-    counters: B::Buf<Counters>,
+    pub(super) counters: B::Buf<Counters>,
     temp: Temp<B>,
     /// Rounds that the last pass had for each time that the pool could be filled with its paths.
     rounds: f64,
@@ -184,11 +184,8 @@ impl<B: Primitives> Wavefront<B> {
     /// # Safety
     /// As [`crate::backend::Backend::launch`] of the megakernel.
     pub(super) unsafe fn run(&mut self, backend: &mut B, take: MegakernelArgs) -> Result<(), Error> {
+        self.hold(backend, &take)?;
         let paths = WavefrontArgs::paths(&take);
-        let words = aligned_words(paths as usize * Paths::BYTES_PER_PATH);
-        if self.gathered.len() < words {
-            self.gathered = backend.zeroed("what paths gather", words)?;
-        }
         let fillings = f64::from(paths) / f64::from(self.paths.pool);
         let mut args = self.args(take);
         // The last round has no path: that tells that the pass is over.
@@ -218,7 +215,45 @@ impl<B: Primitives> Wavefront<B> {
         }
     }
 
-    fn args(&self, take: MegakernelArgs) -> WavefrontArgs {
+    /// Takes the memory for what the paths of a pass gather.
+    pub(super) fn hold(&mut self, backend: &mut B, take: &MegakernelArgs) -> Result<(), Error> {
+        let words = aligned_words(WavefrontArgs::paths(take) as usize * Paths::BYTES_PER_PATH);
+        if self.gathered.len() < words {
+            self.gathered = backend.zeroed("what paths gather", words)?;
+        }
+        Ok(())
+    }
+
+    /// Number of slots.
+    pub(super) const fn slots(&self) -> usize {
+        self.paths.pool as usize
+    }
+
+    /// The flags of slots, with their names.
+    pub(super) fn flags(&mut self) -> [(&'static str, &mut B::Buf<u8>); 2] {
+        [("alive", &mut self.alive), ("shadow", &mut self.shadow)]
+    }
+
+    /// Queues, and how long they are, with their names.
+    pub(super) fn numbers(&mut self) -> Vec<(&'static str, &mut B::Buf<u32>)> {
+        let mut numbers = vec![
+            ("queue", &mut self.queue),
+            ("alive_count", &mut self.alive_count),
+            ("live_count", &mut self.live_count),
+            ("shadow_queue", &mut self.shadow_queue),
+            ("shadow_count", &mut self.shadow_count),
+        ];
+        if let Some(Order { keys, sorted_keys, queue, starts, .. }) = &mut self.order {
+            numbers.push(("keys", keys));
+            numbers.push(("sorted_keys", sorted_keys));
+            numbers.push(("shade_queue", queue));
+            numbers.push(("starts", starts));
+        }
+        numbers
+    }
+
+    /// The arguments of all stages of a pass.
+    pub(super) fn args(&self, take: MegakernelArgs) -> WavefrontArgs {
         let of_order = |which: fn(&Order<B>) -> &B::Buf<u32>| match &self.order {
             Some(order) => Ptr::new(which(order).ptr()),
             None => Ptr::NULL,
@@ -278,7 +313,7 @@ impl<B: Primitives> Wavefront<B> {
     }
 
     /// Whether rounds have a part.
-    fn does(&self, part: Part) -> bool {
+    pub(super) fn does(&self, part: Part) -> bool {
         match part {
             Part::Sort => self.order.is_some(),
             Part::Compact => self.paths.compact,
@@ -290,7 +325,12 @@ impl<B: Primitives> Wavefront<B> {
     ///
     /// # Safety
     /// As [`Wavefront::run`].
-    unsafe fn part(&mut self, backend: &mut B, part: Part, args: WavefrontArgs) -> Result<(), Error> {
+    pub(super) unsafe fn part(
+        &mut self,
+        backend: &mut B,
+        part: Part,
+        args: WavefrontArgs,
+    ) -> Result<(), Error> {
         let slots = Length::Host(self.paths.pool);
         let Kinds { basic_rays, basic_light, shade } = self.kinds;
         let Self { alive, shadow, queue, alive_count, shadow_queue, shadow_count, temp, .. } = self;
