@@ -63,7 +63,7 @@ enum Choice {
 }
 
 /// Renders of fewer paths are over before it is known what is faster.
-const WORTH_A_RACE: u64 = 1 << 28;
+const WORTH_A_RACE: u64 = 1 << 26;
 
 impl IntegratorArgs {
     /// The options that are about stages, as they were given.
@@ -125,7 +125,9 @@ impl IntegratorArgs {
             }
             Choice::Auto if !is_gpu => (Integrator::Megakernel, Some("the faster one on CPUs")),
             Choice::Auto if most >= WORTH_A_RACE => (Integrator::Fastest(paths), None),
-            Choice::Auto => (Integrator::Megakernel, Some("a short render")),
+            Choice::Auto => {
+                (Integrator::probably_faster(scene, paths), Some("probably; too short a render to try both"))
+            }
         }
     }
 }

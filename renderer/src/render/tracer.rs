@@ -5,6 +5,7 @@ use std::time::Duration;
 use device::path::MegakernelArgs;
 use device::path::stage::Stage;
 
+use super::Kernel;
 use super::wavefront::{Paths, Wavefront};
 use super::{Options, StageTimes};
 use crate::assemble::SceneData;
@@ -21,6 +22,18 @@ pub enum Integrator {
     Wavefront(Paths),
     /// Both at first, then the one that was faster on this scene and machine.
     Fastest(Paths),
+}
+
+impl Integrator {
+    /// What is probably faster on a GPU, where there is no time to try: stages, unless both materials and geometry are so
+    /// simple that moving paths between stages costs more than it gains.
+    pub fn probably_faster(scene: &SceneData, paths: Paths) -> Self {
+        const LARGE: usize = 10_000;
+        match Kernel::of(scene) {
+            Kernel::Basic | Kernel::Glass if scene.stats.nodes < LARGE => Self::Megakernel,
+            _ => Self::Wavefront(paths),
+        }
+    }
 }
 
 /// One of the integrators.
