@@ -5,7 +5,7 @@ use device::bsdf::{Basic, Compiled, Full};
 use device::bvh::packet::{self, HitColumns, RayColumns};
 use device::bvh::{Hit, TraversalRay, closest_hit, occluded};
 use device::path::stage::{Stage, stages};
-use device::path::trace::{self, ClosestArgs, Direction, Hits, Met, OcclusionArgs, Origin};
+use device::path::trace::{self, ClosestArgs, CoherentArgs, Direction, Hits, Met, OcclusionArgs, Origin};
 use device::ray::Ray;
 use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
@@ -370,10 +370,11 @@ fn edges_and_vertices_do_not_leak() {
 /// What lies beyond the results of a stage.
 const GUARD: Met = Met { t: -7.0, prim: 7, b: [7.0; 2] };
 
-/// Traces rays by the stages that only trace: what each meets, whether it meets anything, and whether nothing was written
-/// beyond that.
-fn by_stages<B: Primitives, C, S>(backend: &mut B, scene: &SceneData, rays: &Rays) -> (Vec<Hit>, Vec<bool>)
+/// Traces rays by the stages that only trace, with nothing written beyond the results: what each meets, if `P` traces it,
+/// what, if `C` does, and whether it meets anything.
+fn by_stages<B: Primitives, P, C, S>(backend: &mut B, scene: &SceneData, rays: &Rays) -> [Found; 2]
 where
+    P: Stage<Args = CoherentArgs>,
     C: Stage<Args = ClosestArgs>,
     S: Stage<Args = OcclusionArgs>,
 {
@@ -387,30 +388,46 @@ where
     let (origins, directions) = columns(rays);
     let origins = backend.upload("origins", &origins).unwrap();
     let directions = backend.upload("directions", &directions).unwrap();
-    let met = backend.upload("hits", &vec![GUARD; rays.len() + GUARDS]).unwrap();
-    let instances = backend.upload("instances", &vec![7_u32; rays.len() + GUARDS]).unwrap();
     let occluded = backend.upload("occlusion", &vec![7_u32; rays.len() + GUARDS]).unwrap();
     let uploaded = Uploaded::new(backend, scene).unwrap();
     let (view, count) = (uploaded.view(scene), rays.len() as u32);
     let rays = trace::Rays { origins: origins.ptr(), directions: directions.ptr() };
-    let hits = Hits { met: met.ptr(), instances: instances.ptr() };
-    // SAFETY: the buffers have room for the results, and live until these have been read.
+    let n = count as usize;
+    // SAFETY: the buffer has room for the results, and lives until these have been read.
     unsafe {
-        backend.launch::<C>(ClosestArgs { scene: view, rays, results: hits, count }).unwrap();
         backend.launch::<S>(OcclusionArgs { scene: view, rays, results: occluded.ptr(), count }).unwrap();
     }
-    let (met, instances) = (backend.download(&met).unwrap(), backend.download(&instances).unwrap());
     let occluded = backend.download(&occluded).unwrap();
-    let n = count as usize;
-    assert!(met[n..].iter().all(|met| *met == GUARD), "hits are written past the rays");
-    assert!(instances[n..].iter().chain(&occluded[n..]).all(|word| *word == 7), "written past the rays");
+    assert!(occluded[n..].iter().all(|word| *word == 7), "written past the rays");
     assert!(occluded[..n].iter().all(|word| *word <= 1));
-    let hit = |(&Met { t, prim, b }, &instance): (&Met, &u32)| Hit { t, prim, b, instance };
-    (
-        met[..n].iter().zip(&instances).map(hit).collect(),
-        occluded[..n].iter().map(|word| *word == 1).collect(),
-    )
+    let occluded: Vec<_> = occluded[..n].iter().map(|word| *word == 1).collect();
+    [true, false].map(|coherent| {
+        let met = backend.upload("hits", &vec![GUARD; n + GUARDS]).unwrap();
+        let instances = backend.upload("instances", &vec![7_u32; n + GUARDS]).unwrap();
+        let results = Hits { met: met.ptr(), instances: instances.ptr() };
+        let args = ClosestArgs { scene: view, rays, results, count };
+        // SAFETY: as above.
+        unsafe {
+            match coherent {
+                true => backend.launch::<P>(CoherentArgs(args)).unwrap(),
+                false => backend.launch::<C>(args).unwrap(),
+            }
+        }
+        let (met, instances) = (backend.download(&met).unwrap(), backend.download(&instances).unwrap());
+        assert!(met[n..].iter().all(|met| *met == GUARD), "hits are written past the rays");
+        assert!(instances[n..].iter().all(|word| *word == 7), "written past the rays");
+        let hit = |(&Met { t, prim, b }, &instance): (&Met, &u32)| Hit { t, prim, b, instance };
+        (met[..n].iter().zip(&instances).map(hit).collect(), occluded.clone())
+    })
 }
+
+/// [`by_stages`], by those that know all scenes.
+fn by_full_stages<B: Primitives>(backend: &mut B, scene: &SceneData, rays: &Rays) -> [Found; 2] {
+    by_stages::<_, stages::trace_coherent, stages::trace_closest, stages::trace_shadow>(backend, scene, rays)
+}
+
+/// What rays meet by a stage, and whether they meet anything.
+type Found = (Vec<Hit>, Vec<bool>);
 
 /// Whether hits are those that single rays have on a CPU, but for distances that a GPU rounds otherwise, and for at most
 /// one ray in 2000 that rounding sends past another edge.
@@ -437,31 +454,27 @@ fn are_the_hits(
     others <= most && unlike <= most
 }
 
-/// Runs `test` with what each machine's stages trace of a scene, the ones that know all scenes and if possible those that
+/// Runs `test` with what each machine's stages trace of a scene, those that know all scenes and if possible those that
 /// know only simple ones.
-fn by_all_stages(scene: &SceneData, rays: &Rays, mut test: impl FnMut((Vec<Hit>, Vec<bool>), bool)) {
-    let is_basic = Basic::FEATURES.contains(scene.features);
-    let mut of = |full, basic: Option<_>, is_gpu| {
-        test(full, is_gpu);
-        if let Some(basic) = basic {
-            test(basic, is_gpu);
-        }
-    };
+fn by_all_stages(scene: &SceneData, rays: &Rays, test: impl Fn(Found, bool)) {
     for isa in [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512] {
-        let mut cpu = Cpu::with_instruction_set(Some(2), isa).unwrap();
-        let full = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut cpu, scene, rays);
-        let basic = is_basic.then(|| {
-            by_stages::<_, stages::trace_closest_basic, stages::trace_shadow_basic>(&mut cpu, scene, rays)
+        by_stages_of(&mut Cpu::with_instruction_set(Some(2), isa).unwrap(), scene, rays, |found| {
+            test(found, false)
         });
-        of(full, basic, false);
     }
     if machines().contains(&Machine::Cuda) {
-        let mut gpu = Cuda::new(0).unwrap();
-        let full = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut gpu, scene, rays);
-        let basic = is_basic.then(|| {
-            by_stages::<_, stages::trace_closest_basic, stages::trace_shadow_basic>(&mut gpu, scene, rays)
-        });
-        of(full, basic, true);
+        by_stages_of(&mut Cuda::new(0).unwrap(), scene, rays, |found| test(found, true));
+    }
+}
+
+fn by_stages_of<B: Primitives>(backend: &mut B, scene: &SceneData, rays: &Rays, test: impl Fn(Found)) {
+    by_full_stages(backend, scene, rays).into_iter().for_each(&test);
+    if Basic::FEATURES.contains(scene.features) {
+        by_stages::<_, stages::trace_coherent_basic, stages::trace_closest_basic, stages::trace_shadow_basic>(
+            backend, scene, rays,
+        )
+        .into_iter()
+        .for_each(&test);
     }
 }
 
@@ -509,7 +522,7 @@ fn stages_meet_the_last_of_those_in_one_place() {
 fn control_one_hit_of_another_primitive_is_found() {
     let (scene, rays) = (soup(300, 5), with_ends(rays().take(1000)));
     let mut cpu = Cpu::new(Some(1)).unwrap();
-    let mut found = by_stages::<_, stages::trace_closest, stages::trace_shadow>(&mut cpu, &scene, &rays);
+    let [_, mut found] = by_full_stages(&mut cpu, &scene, &rays);
     assert!(are_the_hits(&scene, &rays, &found, true));
     let hit = found.0.iter_mut().find(|hit| hit.is_hit()).unwrap();
     hit.prim = (hit.prim + 1) % scene.prims.len() as u32;

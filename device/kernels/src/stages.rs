@@ -3,8 +3,8 @@
 use cuda_std::kernel;
 use device::arch::Gpu;
 use device::path::stage::{ProbeArgs, Stage, stages};
+use device::path::trace::{CameraRaysArgs, ClosestArgs, CoherentArgs, NextRaysArgs, OcclusionArgs};
 use device::path::{FirstHitArgs, MegakernelArgs, TracingArgs, WavefrontArgs};
-use device::path::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs};
 
 macro_rules! entry_points {
     ($($name:ident($Args:ident) block $block:literal times $blocks:literal;)*) => { $(

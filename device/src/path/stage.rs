@@ -5,7 +5,7 @@
 
 use core::ops::Range;
 
-use super::trace::{CameraRaysArgs, ClosestArgs, NextRaysArgs, OcclusionArgs, TraceArgs};
+use super::trace::{CameraRaysArgs, ClosestArgs, CoherentArgs, NextRaysArgs, OcclusionArgs, TraceArgs};
 use super::{FirstHitArgs, MegakernelArgs, SampleArgs, TracingArgs, WavefrontArgs, first_hit};
 use crate::arch::Arch;
 use crate::bvh::RAYS_PER_WARP;
@@ -32,6 +32,8 @@ macro_rules! for_each_stage {
             camera_rays(CameraRaysArgs) block 128 times 4;
             bounce_rays(NextRaysArgs) block 128 times 4;
             shadow_rays(NextRaysArgs) block 128 times 4;
+            trace_coherent(CoherentArgs) block 128 times 8;
+            trace_coherent_basic(CoherentArgs) block 128 times 8;
             trace_closest(ClosestArgs) block 128 times 8;
             trace_closest_basic(ClosestArgs) block 128 times 8;
             trace_shadow(OcclusionArgs) block 128 times 8;
@@ -126,6 +128,13 @@ impl Count for NextRaysArgs {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.count
+    }
+}
+
+impl Count for CoherentArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.0.count
     }
 }
 
@@ -242,6 +251,8 @@ compiled! {
     megakernel(MegakernelArgs) is crate::path::megakernel, for Full;
     megakernel_basic(MegakernelArgs) is crate::path::megakernel, for Basic;
     megakernel_glass(MegakernelArgs) is crate::path::megakernel, for Glass;
+    trace_coherent(CoherentArgs) is crate::path::trace::coherent, for Full;
+    trace_coherent_basic(CoherentArgs) is crate::path::trace::coherent, for Basic;
     trace_closest(ClosestArgs) is crate::path::trace::closest, for Full;
     trace_closest_basic(ClosestArgs) is crate::path::trace::closest, for Basic;
     trace_shadow(OcclusionArgs) is crate::path::trace::occlusion, for Full;

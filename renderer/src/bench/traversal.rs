@@ -10,7 +10,8 @@ use device::bsdf::{Basic, Compiled};
 use device::path::SampleArgs;
 use device::path::stage::{Stage, stages};
 use device::path::trace::{
-    CameraRaysArgs, ClosestArgs, Direction, Hits, Met, NextRaysArgs, OcclusionArgs, Origin, Rays,
+    CameraRaysArgs, ClosestArgs, CoherentArgs, Direction, Hits, Met, NextRaysArgs, OcclusionArgs, Origin,
+    Rays,
 };
 
 use super::measure::Times;
@@ -122,16 +123,42 @@ pub fn trace<B: Machine>(
     observer: &mut dyn Observer,
 ) -> Result<(Vec<Traced>, bool), Unmeasured> {
     if Basic::FEATURES.contains(scene.features) {
-        trace_by::<B, stages::trace_closest_basic, stages::trace_shadow_basic>(
-            backend, scene, samples, observer,
-        )
+        trace_by::<B, Simple>(backend, scene, samples, observer)
     } else {
-        trace_by::<B, stages::trace_closest, stages::trace_shadow>(backend, scene, samples, observer)
+        trace_by::<B, Any>(backend, scene, samples, observer)
     }
 }
 
+/// Stages that trace.
+trait Tracers {
+    /// Rays that lead the same way.
+    type Coherent: Stage<Args = CoherentArgs>;
+    /// Others.
+    type Closest: Stage<Args = ClosestArgs>;
+    /// Rays to lights.
+    type Shadow: Stage<Args = OcclusionArgs>;
+}
+
+/// In scenes of few features.
+struct Simple;
+
+impl Tracers for Simple {
+    type Coherent = stages::trace_coherent_basic;
+    type Closest = stages::trace_closest_basic;
+    type Shadow = stages::trace_shadow_basic;
+}
+
+/// In all scenes.
+struct Any;
+
+impl Tracers for Any {
+    type Coherent = stages::trace_coherent;
+    type Closest = stages::trace_closest;
+    type Shadow = stages::trace_shadow;
+}
+
 /// [`trace`], by stages that know the features of the scene.
-fn trace_by<B: Machine, C: Stage<Args = ClosestArgs>, S: Stage<Args = OcclusionArgs>>(
+fn trace_by<B: Machine, T: Tracers>(
     backend: &mut B,
     scene: &SceneData,
     samples: u32,
@@ -160,7 +187,7 @@ fn trace_by<B: Machine, C: Stage<Args = ClosestArgs>, S: Stage<Args = OcclusionA
         let part = |i: u32| (u64::from(invocations) * u64::from(i) / u64::from(batches)) as u32;
         let mut watch =
             Watch { observer, done: f64::from(batch) / f64::from(batches), of_all: f64::from(batches) };
-        match bench.batch::<C, S>(backend, part(batch)..part(batch + 1), &mut watch) {
+        match bench.batch::<T>(backend, part(batch)..part(batch + 1), &mut watch) {
             Ok(traced) => all.iter_mut().zip(&traced).for_each(|(all, part)| all.add(part)),
             Err(Unmeasured::Stopped) => return Ok((all.into(), false)),
             Err(failure) => return Err(failure),
@@ -262,7 +289,7 @@ impl<B: Machine> Bench<B> {
     }
 
     /// Traces rays of each kind, from the camera rays in `range` on.
-    fn batch<C: Stage<Args = ClosestArgs>, S: Stage<Args = OcclusionArgs>>(
+    fn batch<T: Tracers>(
         &mut self,
         backend: &mut B,
         range: Range<u32>,
@@ -277,17 +304,17 @@ impl<B: Machine> Bench<B> {
             hits: hits.into(),
             times,
         };
-        let primary_times = self.time_closest::<C>(backend, primary, watch)?;
+        let primary_times = self.time_coherent::<T::Coherent>(backend, primary, watch)?;
         watch.begin(RayKind::Shadow)?;
         let shadow = self.shadow_rays(backend, primary)?;
-        let shadow_times = self.time_occlusion::<S>(backend, shadow, watch)?;
+        let shadow_times = self.time_occlusion::<T::Shadow>(backend, shadow, watch)?;
         let occluded = self.occluded(backend, shadow)?;
         watch.begin(RayKind::FirstBounce)?;
         let first = self.bounce_rays(backend, primary, 0)?;
-        let first_times = self.time_closest::<C>(backend, first, watch)?;
+        let first_times = self.time_closest::<T::Closest>(backend, first, watch)?;
         watch.begin(RayKind::SecondBounce)?;
         let second = self.bounce_rays(backend, first, 1)?;
-        let second_times = self.time_closest::<C>(backend, second, watch)?;
+        let second_times = self.time_closest::<T::Closest>(backend, second, watch)?;
         // Of every hit comes a ray.
         let third = self.bounce_rays(backend, second, 2)?;
         Ok([
@@ -352,17 +379,32 @@ impl<B: Machine> Bench<B> {
         Ok(rays)
     }
 
-    /// Finds what the rays meet.
-    fn time_closest<C: Stage<Args = ClosestArgs>>(
+    /// Finds what camera rays meet.
+    fn time_coherent<S: Stage<Args = CoherentArgs>>(
         &mut self,
         backend: &mut B,
         count: u32,
         watch: &Watch<'_>,
     ) -> Result<Times, Unmeasured> {
-        let args =
-            ClosestArgs { scene: self.take.scene, rays: self.path.view(), results: self.hits(), count };
+        let args = CoherentArgs(self.closest(count));
         // SAFETY: the buffers are alive until the times are known, and have room for so many rays.
-        timed(backend, watch, |b| unsafe { b.launch::<C>(args) })
+        timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
+    }
+
+    /// Finds what rays meet that have bounced.
+    fn time_closest<S: Stage<Args = ClosestArgs>>(
+        &mut self,
+        backend: &mut B,
+        count: u32,
+        watch: &Watch<'_>,
+    ) -> Result<Times, Unmeasured> {
+        let args = self.closest(count);
+        // SAFETY: as in `time_coherent`.
+        timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
+    }
+
+    fn closest(&self, count: u32) -> ClosestArgs {
+        ClosestArgs { scene: self.take.scene, rays: self.path.view(), results: self.hits(), count }
     }
 
     /// Finds out which shadow rays meet anything.
@@ -374,7 +416,7 @@ impl<B: Machine> Bench<B> {
     ) -> Result<Times, Unmeasured> {
         let (scene, rays, results) = (self.take.scene, self.shadow.view(), self.words.ptr());
         let args = OcclusionArgs { scene, rays, results, count };
-        // SAFETY: as in `time_closest`.
+        // SAFETY: as in `time_coherent`.
         timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
     }
 

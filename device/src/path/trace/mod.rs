@@ -1,6 +1,7 @@
 //! Traversal alone, to be measured: stages that make rays as paths do, and stages that only trace them.
 
 pub(super) mod closest;
+pub(super) mod coherent;
 pub(super) mod occlusion;
 pub(super) mod rays;
 
@@ -149,6 +150,11 @@ pub struct TraceArgs<T> {
 
 /// Arguments of the stage that looks for the nearest intersections.
 pub type ClosestArgs = TraceArgs<Hits>;
+
+/// Arguments of the stage that does so for rays which lead the same way.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct CoherentArgs(pub ClosestArgs);
 
 /// Arguments of the stage that looks for any intersection: 1 where there is one, and else 0.
 pub type OcclusionArgs = TraceArgs<*mut u32>;
