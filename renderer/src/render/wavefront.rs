@@ -47,6 +47,9 @@ impl Paths {
     pub const BYTES_PER_PATH: usize = size_of::<Quad<f32>>();
 }
 
+// As docs/wavefront.md and the README say.
+const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDERED_SLOT == 162);
+
 /// Most paths of a pass: what they gather takes up to 512 MiB.
 const MOST_PATHS: u32 = 1 << 25;
 
