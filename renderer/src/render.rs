@@ -203,6 +203,9 @@ pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, options: Optio
     if let Integrator::Wavefront(paths) | Integrator::Fastest(paths) = options.integrator {
         wavefront::prepare(backend, scene, paths)?;
     }
+    if matches!(options.integrator, Integrator::Wavefront(_)) && !options.shorter {
+        return Ok(()); // The megakernel has nothing to do.
+    }
     match Kernel::of(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
         Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
@@ -242,7 +245,6 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
 ) -> Result<Rendered, Error> {
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, options, layers)?;
-    let mut tracer = Tracer::new(backend, scene, options)?;
     let mut args = SampleArgs {
         scene: uploaded.view(scene),
         film: films.image.ptr(),
@@ -258,6 +260,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     progress.upload = upload;
+    let mut tracer = Tracer::new(backend, scene, options, u64::from(budget.spp) * progress.pixels)?;
     let mut pace = Pace::new(backend.parallelism(), &tracer);
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
@@ -396,7 +399,8 @@ impl Pace {
     /// Begins with a few paths for every thread, since nothing is known of the scene yet.
     fn new<B: Primitives>(parallelism: usize, tracer: &Tracer<B>) -> Self {
         let most = tracer.most_paths();
-        Self { paths: most.min(parallelism as f64 * 8.0), most, target: tracer.target() }
+        let first = parallelism as f64 * 8.0;
+        Self { paths: first.min(most).min(tracer.first_paths()), most, target: tracer.target() }
     }
 
     fn learn(&mut self, paths: f64, took: Duration) {

@@ -106,7 +106,7 @@ impl Count for TracingArgs {
     /// Whole warps, which each trace [`RAYS_PER_WARP`] if all slots have a ray.
     #[inline(always)]
     fn threads(&self) -> u32 {
-        self.0.invocations.div_ceil(RAYS_PER_WARP) * 32
+        threads_of_rays(self.0.invocations)
     }
 }
 
@@ -147,8 +147,14 @@ impl<T> Count for TraceArgs<T> {
     /// Whole warps, which each trace [`RAYS_PER_WARP`].
     #[inline(always)]
     fn threads(&self) -> u32 {
-        self.count.div_ceil(RAYS_PER_WARP) * 32
+        threads_of_rays(self.count)
     }
+}
+
+/// Threads that trace so many rays on a GPU: in whole blocks, since rays are shared out among all warps of the grid.
+const fn threads_of_rays(rays: u32) -> u32 {
+    const WARPS_OF_BLOCK: u32 = 4;
+    rays.div_ceil(RAYS_PER_WARP).next_multiple_of(WARPS_OF_BLOCK) * 32
 }
 
 /// Arguments of the probe.

@@ -9,11 +9,10 @@ use serde::Serialize;
 use super::chart::ChartFile;
 use super::failure::Failure;
 use super::values;
-use crate::assemble::SceneData;
 use crate::film::write::Target;
-use crate::render::{Budget, Contestant, Integrator, Paths, Traced};
+use crate::render::{Contestant, Integrator, Paths, Traced};
 
-/// Slots of the pool on a GPU: see `docs/wavefront.md` for what others cost.
+/// Slots of the pool on a GPU: `docs/wavefront.md` has the rates with others.
 const GPU_POOL: u32 = 1 << 22;
 
 /// Slots of the pool on a CPU: few, so that paths stay in the caches.
@@ -26,7 +25,7 @@ pub(super) struct IntegratorArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     integrator: Choice,
 
-    /// Paths under way together in the wavefront
+    /// Paths under way together in the wavefront [default: 4Mi on a GPU, 32Ki on a CPU]
     #[arg(long, value_name = "N", value_parser = values::pool, allow_negative_numbers = true)]
     pool: Option<u32>,
 
@@ -61,9 +60,6 @@ enum Choice {
     /// Many paths together, in stages
     Wavefront,
 }
-
-/// Renders of fewer paths are over before it is known what is faster.
-const WORTH_A_RACE: u64 = 1 << 26;
 
 impl IntegratorArgs {
     /// The options that are about stages, as they were given.
@@ -103,20 +99,14 @@ impl IntegratorArgs {
         self.stage_times || self.stage_plot.is_some()
     }
 
-    /// The integrator for a scene, on a GPU or a CPU, and why it was chosen, if it was.
-    pub(super) fn chosen(
-        &self,
-        is_gpu: bool,
-        scene: &SceneData,
-        budget: &Budget,
-    ) -> (Integrator, Option<&'static str>) {
+    /// The integrator on a GPU or a CPU, and why it was chosen, if it was.
+    pub(super) fn chosen(&self, is_gpu: bool) -> (Integrator, Option<&'static str>) {
         let paths = Paths {
             pool: self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }),
             sort: !self.no_sort,
             compact: !self.no_compact,
             regenerate: !self.no_regenerate,
         };
-        let most = u64::from(scene.width) * u64::from(scene.height) * u64::from(budget.spp);
         match self.integrator {
             Choice::Megakernel => (Integrator::Megakernel, None),
             Choice::Wavefront => (Integrator::Wavefront(paths), None),
@@ -124,9 +114,8 @@ impl IntegratorArgs {
                 (Integrator::Wavefront(paths), Some("the one that has stages"))
             }
             Choice::Auto if !is_gpu => (Integrator::Megakernel, Some("the faster one on CPUs")),
-            Choice::Auto if most >= WORTH_A_RACE => (Integrator::Fastest(paths), None),
             Choice::Auto => {
-                (Integrator::probably_faster(scene, paths), Some("probably; too short a render to try both"))
+                (Integrator::Fastest(paths), Some("probably the faster one; too short a render to try both"))
             }
         }
     }

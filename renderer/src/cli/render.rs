@@ -163,7 +163,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let name = found.name();
     let mut machine = found.start(args.threads)?;
     let budget = Budget { spp: settings.spp, time: args.settings.time };
-    let (integrator, why) = args.integrator.chosen(machine.is_gpu(), &scene, &budget);
+    let (integrator, why) = args.integrator.chosen(machine.is_gpu());
     let stage_times = args.integrator.takes_times();
     let options = Options { integrator, stage_times, ..plan.options() };
     machine.prepare(&scene, options).map_err(|e| device::failed(&e, &name))?;

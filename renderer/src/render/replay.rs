@@ -84,7 +84,7 @@ impl<B: Primitives> Replay<B> {
             first_invocation: 0,
             invocations: MegakernelArgs::invocations_per_layer(width, height),
         };
-        let mut wavefront = Wavefront::new(backend, scene, paths)?;
+        let mut wavefront = Wavefront::new(backend, scene, paths, paths.pool.into())?;
         wavefront.hold(backend, &take)?;
         Ok(Self { wavefront, film, take, _scene: uploaded })
     }

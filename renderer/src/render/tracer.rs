@@ -24,16 +24,14 @@ pub enum Integrator {
     Fastest(Paths),
 }
 
-impl Integrator {
-    /// What is probably faster on a GPU, where there is no time to try: stages, unless both materials and geometry are so
-    /// simple that moving paths between stages costs more than it gains.
-    pub fn probably_faster(scene: &SceneData, paths: Paths) -> Self {
-        const LARGE: usize = 10_000;
-        match Kernel::of(scene) {
-            Kernel::Basic | Kernel::Glass if scene.stats.nodes < LARGE => Self::Megakernel,
-            _ => Self::Wavefront(paths),
-        }
-    }
+/// Renders of fewer paths are over before it is known what is faster.
+const WORTH_A_RACE: u64 = 1 << 26;
+
+/// Whether stages are probably faster on a GPU, where there is no time to try: unless both materials and geometry are so
+/// simple that moving paths between stages costs more than it gains.
+fn probably_stages(scene: &SceneData) -> bool {
+    const LARGE: usize = 10_000;
+    Kernel::of(scene) == Kernel::Full || scene.stats.nodes >= LARGE
 }
 
 /// One of the integrators.
@@ -45,7 +43,7 @@ pub enum Contestant {
     Wavefront,
 }
 
-/// What traced an image, at least its last samples.
+/// What traced the last samples of an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Traced {
     /// By what.
@@ -58,30 +56,44 @@ pub struct Traced {
 pub(super) struct Tracer<B: Primitives> {
     wavefront: Option<Box<Wavefront<B>>>,
     turn: Contestant,
+    /// What traced last.
+    last: Contestant,
     /// Paths per second, as far as they are known.
     rates: [Option<f64>; 2],
     /// Whether the other one is still to be tried.
     is_open: bool,
+    /// Whether the megakernel may stand in for a wavefront that there is no memory for.
+    may_fall_back: bool,
 }
 
 impl<B: Primitives> Tracer<B> {
-    pub(super) fn new(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<Self, Error> {
-        let integrator = options.integrator;
-        let mut wavefront = match integrator {
-            Integrator::Megakernel => None,
-            Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths)?),
+    /// For a render of `most` paths.
+    pub(super) fn new(
+        backend: &mut B,
+        scene: &SceneData,
+        options: Options<'_>,
+        most: u64,
+    ) -> Result<Self, Error> {
+        let (is_long, stages) = (most >= WORTH_A_RACE, probably_stages(scene));
+        let mut wavefront = match options.integrator {
+            Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths, most)?),
             // Where there is no memory for it, the megakernel needs none.
-            Integrator::Fastest(paths) => Wavefront::new(backend, scene, paths).ok(),
+            Integrator::Fastest(paths) if is_long || stages => {
+                Wavefront::new(backend, scene, paths, most).ok()
+            }
+            _ => None,
         };
-        let turn = match integrator {
-            Integrator::Wavefront(_) => Contestant::Wavefront,
+        let is_open = matches!(options.integrator, Integrator::Fastest(_)) && is_long && wavefront.is_some();
+        let turn = match wavefront {
+            Some(_) if !is_open => Contestant::Wavefront,
             _ => Contestant::Megakernel,
         };
+        let may_fall_back = matches!(options.integrator, Integrator::Fastest(_));
         if let (true, Some(wavefront)) = (options.stage_times, &mut wavefront) {
             wavefront.take_times(backend)?;
         }
-        let is_open = matches!(integrator, Integrator::Fastest(_)) && wavefront.is_some();
-        Ok(Self { wavefront: wavefront.map(Box::new), turn, rates: [None; 2], is_open })
+        let wavefront = wavefront.map(Box::new);
+        Ok(Self { wavefront, turn, last: turn, rates: [None; 2], is_open, may_fall_back })
     }
 
     /// Takes the samples of `args`; `S` is the megakernel.
@@ -93,6 +105,15 @@ impl<B: Primitives> Tracer<B> {
         backend: &mut B,
         args: MegakernelArgs,
     ) -> Result<(), Error> {
+        if let (Contestant::Wavefront, Some(wavefront)) = (self.turn, &mut self.wavefront) {
+            match wavefront.hold(backend, &args) {
+                Err(_) if self.may_fall_back => {
+                    (self.wavefront, self.turn, self.is_open) = (None, Contestant::Megakernel, false);
+                }
+                held => held?,
+            }
+        }
+        self.last = self.turn;
         // SAFETY: as the caller promised.
         unsafe {
             match (self.turn, &mut self.wavefront) {
@@ -114,6 +135,14 @@ impl<B: Primitives> Tracer<B> {
     pub(super) fn most_paths(&self) -> f64 {
         match (self.turn, &self.wavefront) {
             (Contestant::Wavefront, Some(wavefront)) => wavefront.most_paths().into(),
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Most paths of a first launch: a small pool takes many rounds for them.
+    pub(super) fn first_paths(&self) -> f64 {
+        match (self.turn, &self.wavefront) {
+            (Contestant::Wavefront, Some(wavefront)) => 8.0 * wavefront.slots() as f64,
             _ => f64::INFINITY,
         }
     }
@@ -150,7 +179,7 @@ impl<B: Primitives> Tracer<B> {
             [Some(megakernel), Some(wavefront)] => Some([megakernel, wavefront]),
             _ => None,
         };
-        Traced { by: self.turn, rates }
+        Traced { by: self.last, rates }
     }
 }
 
@@ -161,7 +190,7 @@ mod tests {
 
     fn tracer(megakernel_turn: bool, is_open: bool) -> Tracer<Cpu> {
         let turn = if megakernel_turn { Contestant::Megakernel } else { Contestant::Wavefront };
-        Tracer { wavefront: None, turn, rates: [None; 2], is_open }
+        Tracer { wavefront: None, turn, last: turn, rates: [None; 2], is_open, may_fall_back: true }
     }
 
     #[test]

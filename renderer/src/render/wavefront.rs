@@ -126,10 +126,30 @@ pub(super) struct Wavefront<B: Primitives> {
     shadow_count: B::Buf<u32>,
     pub(super) counters: B::Buf<Counters>,
     temp: Temp<B>,
-    /// Rounds that the last pass had for each time that the pool could be filled with its paths.
-    rounds: f64,
+    rounds: Rounds,
     /// If times are taken.
     clock: Option<Clock<B>>,
+}
+
+/// How many rounds passes take.
+#[derive(Debug, Clone, Copy)]
+struct Rounds {
+    /// Segments of a path on average: as many rounds for each time that the pool is filled.
+    length: f64,
+    /// Rounds more, for the pool to empty.
+    tail: f64,
+}
+
+impl Rounds {
+    fn learnt(counters: &Counters, paths: u32, pool: u32) -> Self {
+        let segments = counters.segments as f64;
+        let tail = f64::from(counters.rounds) - segments / f64::from(pool);
+        Self { length: segments / f64::from(paths.max(1)), tail: tail.max(0.0) }
+    }
+
+    fn of(self, paths: u32, pool: u32) -> u32 {
+        (f64::from(paths) / f64::from(pool) * self.length + self.tail).ceil() as u32
+    }
 }
 
 /// Words of a buffer that has room for so many bytes from where it is aligned.
@@ -144,9 +164,12 @@ fn aligned<T>(buffer: &impl Buffer<u64>) -> Ptr<T> {
 }
 
 impl<B: Primitives> Wavefront<B> {
-    /// Takes the memory for paths of a scene.
-    pub(super) fn new(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<Self, Error> {
-        let slots = paths.pool as usize;
+    /// Takes the memory for paths of a scene, of a render of `most` paths.
+    pub(super) fn new(backend: &mut B, scene: &SceneData, paths: Paths, most: u64) -> Result<Self, Error> {
+        // Slots beyond the paths that there are would only be gone through in vain.
+        let pool = paths.pool.min(most.max(1).next_multiple_of(1024).min(u64::from(Paths::MOST)) as u32);
+        let paths = Paths { pool, ..paths };
+        let slots = pool as usize;
         let families = families(scene, paths);
         let order = if families.len() > 1 { Some(Order::new(backend, scene, slots)?) } else { None };
         let temp_bytes = Select::partition().temp_bytes(paths.pool);
@@ -172,7 +195,7 @@ impl<B: Primitives> Wavefront<B> {
             shadow_count: backend.zeroed("number of shadow rays", 1)?,
             counters: backend.zeroed("counters of paths", 1)?,
             temp: Temp::new(backend, temp_bytes)?,
-            rounds: 8.0,
+            rounds: Rounds { length: 8.0, tail: 0.0 },
             clock: None,
         })
     }
@@ -189,10 +212,9 @@ impl<B: Primitives> Wavefront<B> {
     pub(super) unsafe fn run(&mut self, backend: &mut B, take: MegakernelArgs) -> Result<(), Error> {
         self.hold(backend, &take)?;
         let paths = WavefrontArgs::paths(&take);
-        let fillings = f64::from(paths) / f64::from(self.paths.pool);
         let mut args = self.args(take);
         // The last round has no path: that tells that the pass is over.
-        let mut more = (fillings * self.rounds).ceil() as u32 + 1;
+        let mut more = self.rounds.of(paths, self.paths.pool) + 1;
         let counters = loop {
             for _ in 0..more {
                 // SAFETY: as the caller promised.
@@ -204,7 +226,7 @@ impl<B: Primitives> Wavefront<B> {
             }
             let counters = backend.download(&self.counters)?[0];
             if counters.live == 0 {
-                self.rounds = f64::from(counters.rounds) / fillings;
+                self.rounds = Rounds::learnt(&counters, paths, self.paths.pool);
                 break counters;
             }
             more = 4;
@@ -222,6 +244,8 @@ impl<B: Primitives> Wavefront<B> {
     pub(super) fn hold(&mut self, backend: &mut B, take: &MegakernelArgs) -> Result<(), Error> {
         let words = aligned_words(WavefrontArgs::paths(take) as usize * Paths::BYTES_PER_PATH);
         if self.gathered.len() < words {
+            // There need not be room for both.
+            self.gathered = backend.zeroed("what paths gather", 0)?;
             self.gathered = backend.zeroed("what paths gather", words)?;
         }
         Ok(())
@@ -425,13 +449,14 @@ unsafe fn shade_families<B: Primitives>(
     of_scene: Features,
     args: WavefrontArgs,
 ) -> Result<(), Error> {
-    for (features, family) in families.iter().zip(0..) {
+    let mut shade = |(features, family): (&Features, u32)| {
         backend.specialize(*features);
         // SAFETY: as the caller promised.
-        unsafe { backend.launch::<stages::shade>(WavefrontArgs { family, ..args })? };
-    }
+        unsafe { backend.launch::<stages::shade>(WavefrontArgs { family, ..args }) }
+    };
+    let launched = families.iter().zip(0..).try_for_each(&mut shade);
     backend.specialize(of_scene);
-    Ok(())
+    launched
 }
 
 /// Makes the stages ready.
