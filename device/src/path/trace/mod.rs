@@ -103,7 +103,7 @@ impl Rays {
 pub struct Hits {
     /// Where, and which primitive.
     pub met: *mut Met,
-    /// [`Hit::instance`] of each.
+    /// The instance of each.
     pub instances: *mut u32,
 }
 

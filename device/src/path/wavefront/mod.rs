@@ -1,5 +1,5 @@
 //! The wavefront: every bounce of many paths in stages, each of which does one thing to all of them. What each path computes
-//! is what [`super::megakernel`] computes, by the same functions ([`super::step`]).
+//! is what the megakernel computes, by the same functions ([`super::step`]).
 //!
 //! A pass takes some samples of some pixels, and numbers its paths. A *pool* has a slot for each path under way ([`Pool`]);
 //! a *round* takes all of them one segment further:
@@ -114,7 +114,7 @@ impl WavefrontArgs {
     /// # Safety
     /// The pointers are valid, and the queue is in order.
     #[inline(always)]
-    unsafe fn to_shade(&self) -> [u32; 2] {
+    unsafe fn shaded_places(&self) -> [u32; 2] {
         // SAFETY: as the caller promised; there is room for a family more.
         unsafe {
             if self.families.is_null() {

@@ -23,7 +23,7 @@ columns! {
         direction: Quad<f32>,
         /// [`PathState::beta`]; [`PathState::eta_scale`].
         throughput: Quad<f32>,
-        /// Number of the path in the pass; pixel; sample; depth · [`HOLES`] + holes.
+        /// Number of the path in the pass; pixel; sample; depth · 512 + holes.
         identity: Quad<u32>,
         /// [`PathState::cone`]: width, spread.
         cone: Pair,

@@ -84,7 +84,7 @@ impl WavefrontArgs {
             if self.compact == 0 {
                 return self.slot(i);
             }
-            let [begin, end] = self.to_shade();
+            let [begin, end] = self.shaded_places();
             (i < end - begin).then(|| read(self.shade_queue.at(begin + i)))
         }
     }
