@@ -189,7 +189,7 @@ fn a_render_that_is_stopped_has_whole_samples() {
     };
     let rendered = render_with(&mut cpu, &scene, budget, wavefront(500), &mut stop).expect("it renders");
     assert!(rendered.interrupted);
-    let samples: u64 = rendered.film.pixels.iter().map(|p| p.count as u64).sum();
+    let samples: u64 = rendered.film.pixels.iter().map(|p| p.count).sum();
     assert_eq!(samples + rendered.film.rejected() as u64, rendered.progress.paths);
 }
 
