@@ -208,9 +208,8 @@ impl<B: Primitives> Wavefront<B> {
     /// Takes the samples of `take` into its film: a pass.
     ///
     /// # Safety
-    /// As [`crate::backend::Backend::launch`] of the megakernel.
+    /// As [`crate::backend::Backend::launch`] of the megakernel; and [`Wavefront::hold`] has taken the memory for the pass.
     pub(super) unsafe fn run(&mut self, backend: &mut B, take: MegakernelArgs) -> Result<(), Error> {
-        self.hold(backend, &take)?;
         let paths = WavefrontArgs::paths(&take);
         let mut args = self.args(take);
         // The last round has no path: that tells that the pass is over.
@@ -358,34 +357,41 @@ impl<B: Primitives> Wavefront<B> {
         part: Part,
         args: WavefrontArgs,
     ) -> Result<(), Error> {
-        let slots = Length::Host(self.paths.pool);
         let Kinds { basic_rays, basic_light, shade } = self.kinds;
-        let Self { alive, shadow, queue, alive_count, shadow_queue, shadow_count, temp, .. } = self;
         // SAFETY: as the caller promised; the buffers are those of `self`, which outlives the pass.
         unsafe {
             match part {
-                Part::Cull => Select::partition().indices(backend, alive, queue, alive_count, slots, temp),
+                Part::Cull | Part::Sort | Part::Compact => self.keep_together(backend, part),
                 Part::Generate => backend.launch::<stages::generate>(args),
                 Part::Extend if basic_rays => backend.launch::<stages::extend_basic>(TracingArgs(args)),
                 Part::Extend => backend.launch::<stages::extend>(TracingArgs(args)),
-                Part::Sort => {
-                    let Some(order) = &mut self.order else { return Ok(()) };
-                    let live = Length::Device { count: &self.live_count, most: self.paths.pool };
-                    let sorted = (&mut order.sorted_keys, &mut order.queue);
-                    PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
-                }
                 Part::Shade => match shade {
                     Kernel::Basic => backend.launch::<stages::shade_basic>(args),
                     Kernel::Glass => backend.launch::<stages::shade_glass>(args),
                     Kernel::Full => shade_families(backend, &self.families, self.features, args),
                 },
-                Part::Compact => {
-                    Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)
-                }
                 Part::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
                 Part::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
                 Part::Accumulate => backend.launch::<stages::accumulate>(args),
             }
+        }
+    }
+
+    /// Queues a part that traces no path, but keeps them together: by the primitives.
+    fn keep_together(&mut self, backend: &mut B, part: Part) -> Result<(), Error> {
+        let slots = Length::Host(self.paths.pool);
+        let Self { alive, shadow, queue, alive_count, shadow_queue, shadow_count, temp, .. } = self;
+        match (part, &mut self.order) {
+            (Part::Cull, _) => Select::partition().indices(backend, alive, queue, alive_count, slots, temp),
+            (Part::Compact, _) => {
+                Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)
+            }
+            (Part::Sort, Some(order)) => {
+                let live = Length::Device { count: &self.live_count, most: self.paths.pool };
+                let sorted = (&mut order.sorted_keys, &mut order.queue);
+                PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -482,5 +488,11 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
         true => backend.prepare::<stages::connect_basic>()?,
         false => backend.prepare::<stages::connect>()?,
     }
-    backend.prepare::<stages::accumulate>()
+    backend.prepare::<stages::accumulate>()?;
+    let mut smallest = Wavefront::new(backend, scene, Paths { pool: 1, ..paths }, 1)?;
+    backend.prepare_primitives(|backend| {
+        [Part::Cull, Part::Sort, Part::Compact]
+            .into_iter()
+            .try_for_each(|part| smallest.keep_together(backend, part))
+    })
 }
