@@ -1,4 +1,4 @@
-//! Stream compaction and partition: the elements that are wanted, in their order, and those that are not after them.
+//! Stream compaction and partition: the elements that are wanted, in their order, and those that are not from the end on.
 
 use core::marker::PhantomData;
 
@@ -151,7 +151,7 @@ pub const fn tile<T>() -> u32 {
 }
 
 /// Compacts, in a single pass with decoupled look-back: a block a tile, and at least one. With `REST`, those that are not
-/// wanted follow the others.
+/// wanted follow the others, the last one first: so their places, too, do not depend on how many are wanted in all.
 pub struct Select<S, const REST: bool>(PhantomData<S>);
 
 /// Arguments of [`Select`].
@@ -162,7 +162,7 @@ pub struct SelectArgs<S: Selection> {
     pub input: Ptr<S::Item>,
     /// Room for those that are wanted, or with `REST` for all: elsewhere.
     pub output: Ptr<S::Item>,
-    /// How many are wanted: written, or with `REST` what [`Count`] wrote.
+    /// How many are wanted: written.
     pub count: Ptr<u32>,
     /// How many there are.
     pub length: Length,
@@ -194,50 +194,24 @@ impl<S: Selection, const REST: bool> Kernel for Select<S, REST> {
     }
 }
 
-/// Counts those that are wanted: a block a tile. The count is zero at the start.
-pub struct Count<S>(PhantomData<S>);
-
-impl<S: Selection> Kernel for Count<S> {
-    type Args = SelectArgs<S>;
-    const BLOCK: u32 = BLOCK;
-    const BLOCKS: u32 = 4;
-
-    #[cfg(target_arch = "nvptx64")]
-    #[inline(always)]
-    unsafe fn run(args: &Self::Args) {
-        // SAFETY: as the caller promised; an element's size decides its rows.
-        unsafe {
-            match rows::<S::Item>() {
-                8 => gpu::count::<S, 8>(args),
-                4 => gpu::count::<S, 4>(args),
-                _ => gpu::count::<S, 2>(args),
-            }
-        }
-    }
-}
-
 /// A selection that there are kernels for.
 pub trait Selectable: Selection {
     /// Keeps those that are wanted.
     type Compact: Kernel<Args = SelectArgs<Self>> + Entry;
     /// Keeps all, those that are wanted first.
     type Partition: Kernel<Args = SelectArgs<Self>> + Entry;
-    /// Counts those that are wanted.
-    type Count: Kernel<Args = SelectArgs<Self>> + Entry;
 }
 
 impl<S: Selection> Selectable for S
 where
     Select<S, false>: Entry,
     Select<S, true>: Entry,
-    Count<S>: Entry,
 {
     type Compact = Select<S, false>;
     type Partition = Select<S, true>;
-    type Count = Count<S>;
 }
 
-/// Compaction in a row; with `rest`, partition. Returns how many are wanted.
+/// Compaction in a row; with `rest`, partition, of which the rest is in reverse. Returns how many are wanted.
 ///
 /// # Safety
 /// What the selection reads is there for `n` elements, and so are they, unless they are indices; `output` has room.
@@ -248,23 +222,17 @@ pub unsafe fn twin<S: Selection>(
     output: Ptr<S::Item>,
     rest: bool,
 ) -> u32 {
-    let mut count = 0;
-    for want in [true, false] {
-        if !want && !rest {
-            break;
-        }
-        let mut at = if want { 0 } else { count };
-        for i in 0..n {
-            // SAFETY: as the caller promised.
-            unsafe {
-                if selection.wants(i, item(i)) == want {
-                    output.at(at).write_unaligned(item(i));
-                    at += 1;
-                }
+    let (mut count, mut end) = (0, n);
+    for i in 0..n {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if selection.wants(i, item(i)) {
+                output.at(count).write_unaligned(item(i));
+                count += 1;
+            } else if rest {
+                end -= 1;
+                output.at(end).write_unaligned(item(i));
             }
-        }
-        if want {
-            count = at;
         }
     }
     count
@@ -274,7 +242,7 @@ pub unsafe fn twin<S: Selection>(
 mod gpu {
     use core::mem::MaybeUninit;
 
-    use cuda_std::{atomic, mem, shared, shared_array, thread, warp};
+    use cuda_std::{mem, shared, shared_array, thread};
 
     use super::*;
     use crate::primitives::block::{first_of, ranks};
@@ -370,7 +338,7 @@ mod gpu {
             }
             // Also waits until the tile is compacted.
             let before = Tiles::new(args.tiles).look_back::<Sum<u32>>(index, wanted);
-            if !REST && thread == 0 && n - begin <= tile::<S::Item>() {
+            if thread == 0 && n - begin <= tile::<S::Item>() {
                 args.count.store(0, before + wanted);
             }
             let mut i = thread;
@@ -379,37 +347,12 @@ mod gpu {
                 i += BLOCK;
             }
             if REST {
-                let rest = args.count.load(0) + begin - before;
+                let end = n - (begin - before);
                 while i < of_tile {
-                    args.output.store(rest + i - wanted, compacted.add(i as usize).read().assume_init());
+                    let place = end - 1 - (i - wanted);
+                    args.output.store(place, compacted.add(i as usize).read().assume_init());
                     i += BLOCK;
                 }
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn count<S: Selection, const ROWS: usize>(args: &SelectArgs<S>) {
-        let begin = thread::block_idx_x() * tile::<S::Item>();
-        // SAFETY: the whole block comes here; memory is as the caller promised.
-        unsafe {
-            let n = args.length.get();
-            if begin >= n {
-                return;
-            }
-            let part = load::<S, ROWS>(args, begin, n);
-            let of_warp = warp::reduce(part.wanted.count_ones(), |a: u32, b| a + b);
-            let total = shared_array![u32; 1];
-            if thread::thread_idx_x() == 0 {
-                total.write(0);
-            }
-            thread::sync_threads();
-            if warp::lane_id() == 0 {
-                atomic::block::add_u32(total, of_warp);
-            }
-            thread::sync_threads();
-            if thread::thread_idx_x() == 0 {
-                atomic::device::add_u32(args.count.at(0), total.read());
             }
         }
     }

@@ -21,8 +21,6 @@ pub struct Benchmark<B: Machine> {
     pub family: Family,
     /// Bytes that must at least be read and written, an element.
     pub bytes: f64,
-    /// Whether a baseline may leave the same results in another order.
-    pub(super) in_any_order: bool,
     /// Makes its buffers for so many elements.
     pub(super) prepare: Prepare<B>,
 }
@@ -39,7 +37,7 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         bytes: f64,
         prepare: Prepare<B>,
     ) -> Benchmark<B> {
-        Benchmark { name, does, family, bytes, in_any_order: false, prepare }
+        Benchmark { name, does, family, bytes, prepare }
     }
     vec![
         new(Memory, ("memcpy", "copy, by the machine's own means"), 8.0, memcpy),
@@ -73,16 +71,12 @@ pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
         new(Selections, ("compact_flagged", "keep what is flagged, half, in order"), 7.0, |b, n| {
             flagged(b, n, Select::compact())
         }),
-        // CUB leaves the rest reversed.
-        Benchmark {
-            in_any_order: true,
-            ..new(
-                Selections,
-                ("partition_flagged", "what is flagged first, then the rest, in order"),
-                9.0,
-                |b, n| flagged(b, n, Select::partition()),
-            )
-        },
+        new(
+            Selections,
+            ("partition_flagged", "what is flagged first, the rest from the end on"),
+            9.0,
+            |b, n| flagged(b, n, Select::partition()),
+        ),
         new(
             Selections,
             ("partition_by_key", "group pairs by one of 256 keys, in order"),

@@ -193,14 +193,7 @@ mod tests {
 
     fn three() -> [Benchmark<Cpu>; 3] {
         [("fits", fits as _), ("at_most_ten", at_most_ten as _), ("breaks_at_thirty", breaks_at_thirty as _)]
-            .map(|(name, prepare)| Benchmark {
-                name,
-                does: "",
-                family: Family::Memory,
-                bytes: 8.0,
-                in_any_order: false,
-                prepare,
-            })
+            .map(|(name, prepare)| Benchmark { name, does: "", family: Family::Memory, bytes: 8.0, prepare })
     }
 
     fn names(results: &Results) -> Vec<(&str, u32)> {

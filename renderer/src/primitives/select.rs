@@ -26,7 +26,7 @@ impl Select {
         Self { rest: false }
     }
 
-    /// Those that are wanted, and after them the others, also in their order. What tells which are wanted is read twice.
+    /// Those that are wanted, and after them the others, the last one first.
     pub const fn partition() -> Self {
         Self { rest: true }
     }
@@ -182,12 +182,9 @@ impl<S: Selectable> Work for SelectWork<S> {
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
             gpu.clear(args.ticket, temp.bytes)?;
-            if self.rest {
-                gpu.clear(args.count, size_of::<u32>())?;
-                gpu.launch_primitive::<S::Count>(tiles, args)?;
-                gpu.launch_primitive::<S::Partition>(tiles, args)
-            } else {
-                gpu.launch_primitive::<S::Compact>(tiles.max(1), args)
+            match self.rest {
+                true => gpu.launch_primitive::<S::Partition>(tiles.max(1), args),
+                false => gpu.launch_primitive::<S::Compact>(tiles.max(1), args),
             }
         }
     }
