@@ -38,7 +38,9 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
     let with = |before: u32, fields: u32| (before + fields).next_multiple_of(16);
     let (camera_rays, next_rays) = (with(args, 3 * 8), with(args, 7 * 8 + 2 * 4));
     let (closest, occlusion) = (with(scene, 4 * 8 + 4), with(scene, 3 * 8 + 4));
-    assert_eq!(&LAYOUT[32..], &[camera_rays, next_rays, closest, occlusion], "of traversal alone");
+    assert_eq!(&LAYOUT[32..36], &[camera_rays, next_rays, closest, occlusion], "of traversal alone");
+    let [wavefront, _, curve, counters] = [36, 37, 38, 39].map(|i| LAYOUT[i]);
+    assert_eq!((wavefront, counters), (with(curve, 8), 4 * 4 + 2 * 8), "the curve comes last; Counters");
     let mut probed = [0; LAYOUT.len()];
     let args = ProbeArgs { out: probed.as_mut_ptr() };
     assert_eq!(stages::probe::count(&args), 1);

@@ -23,7 +23,7 @@ pub use replay::{Dump, DumpedColumn, Replay};
 pub use stage_times::{Items, Part, PartTime, StageTimes};
 pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
-pub use wavefront::Paths;
+pub use wavefront::{Paths, When};
 
 use tracer::Tracer;
 

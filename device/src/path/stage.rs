@@ -21,6 +21,8 @@ macro_rules! for_each_stage {
             megakernel_glass(MegakernelArgs) block 128 times 4;
             first_hit(FirstHitArgs) block 128 times 2;
             generate(WavefrontArgs) block 128 times 6;
+            ray_keys(WavefrontArgs) block 128 times 8;
+            light_keys(WavefrontArgs) block 128 times 8;
             extend(TracingArgs) block 128 times 6;
             extend_basic(TracingArgs) block 128 times 8;
             shade(WavefrontArgs) block 128 times 3;
@@ -178,7 +180,7 @@ impl Count for ProbeArgs {
 }
 
 /// Sizes and offsets on which host and GPU must agree, computed by whoever compiles this.
-pub const LAYOUT: [u32; 36] = [
+pub const LAYOUT: [u32; 40] = [
     size_of::<crate::bvh::Node>() as u32,
     size_of::<crate::shape::Primitive>() as u32,
     size_of::<crate::material::Material>() as u32,
@@ -215,6 +217,10 @@ pub const LAYOUT: [u32; 36] = [
     size_of::<NextRaysArgs>() as u32,
     size_of::<ClosestArgs>() as u32,
     size_of::<OcclusionArgs>() as u32,
+    size_of::<WavefrontArgs>() as u32,
+    core::mem::offset_of!(WavefrontArgs, queue) as u32,
+    core::mem::offset_of!(WavefrontArgs, curve) as u32,
+    size_of::<super::wavefront::Counters>() as u32,
 ];
 
 /// How a GPU launches a stage.
@@ -318,6 +324,8 @@ macro_rules! wavefronts {
 }
 wavefronts! {
     generate(WavefrontArgs): generate, generate_range;
+    ray_keys(WavefrontArgs): ray_keys, ray_keys_range;
+    light_keys(WavefrontArgs): light_keys, light_keys_range;
     extend(TracingArgs): extend, extend_range of Full;
     extend_basic(TracingArgs): extend, extend_range of Basic;
     shade(WavefrontArgs): shade, shade_range of Full;

@@ -10,10 +10,10 @@ use super::chart::ChartFile;
 use super::failure::Failure;
 use super::values;
 use crate::film::write::Target;
-use crate::render::{Contestant, Integrator, Paths, Traced};
+use crate::render::{Contestant, Integrator, Paths, Traced, When};
 
 /// Slots of the pool on a GPU: `docs/wavefront.md` has the rates with others.
-const GPU_POOL: u32 = 1 << 22;
+const GPU_POOL: u32 = 1 << 23;
 
 /// Slots of the pool on a CPU: few, so that paths stay in the caches.
 const CPU_POOL: u32 = 1 << 15;
@@ -25,7 +25,7 @@ pub(super) struct IntegratorArgs {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     integrator: Choice,
 
-    /// Paths under way together in the wavefront [default: 4Mi on a GPU, 32Ki on a CPU]
+    /// Paths under way together in the wavefront [default: 8Mi on a GPU, 32Ki on a CPU]
     #[arg(long, value_name = "N", value_parser = values::pool, allow_negative_numbers = true)]
     pool: Option<u32>,
 
@@ -45,6 +45,10 @@ pub(super) struct IntegratorArgs {
     #[arg(long)]
     no_sort: bool,
 
+    /// Order rays of the wavefront by where they begin and which way they go [default: in scenes with instances]
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
+    order_rays: Ordering,
+
     /// For comparison: paths of the wavefront only begin when all others have ended
     #[arg(long)]
     no_regenerate: bool,
@@ -61,6 +65,27 @@ enum Choice {
     Wavefront,
 }
 
+/// When rays are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Ordering {
+    /// Where it pays
+    Auto,
+    /// In all scenes
+    Always,
+    /// In none
+    Never,
+}
+
+impl From<Ordering> for When {
+    fn from(ordering: Ordering) -> Self {
+        match ordering {
+            Ordering::Auto => Self::Auto,
+            Ordering::Always => Self::Always,
+            Ordering::Never => Self::Never,
+        }
+    }
+}
+
 impl IntegratorArgs {
     /// The options that are about stages, as they were given.
     fn of_stages(&self) -> String {
@@ -69,6 +94,7 @@ impl IntegratorArgs {
             (self.stage_plot.is_some(), "--stage-plot"),
             (self.no_compact, "--no-compact"),
             (self.no_sort, "--no-sort"),
+            (self.order_rays != Ordering::Auto, "--order-rays"),
             (self.no_regenerate, "--no-regenerate"),
         ];
         options
@@ -104,6 +130,7 @@ impl IntegratorArgs {
         let paths = Paths {
             pool: self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }),
             sort: !self.no_sort,
+            order_rays: self.order_rays.into(),
             compact: !self.no_compact,
             regenerate: !self.no_regenerate,
         };

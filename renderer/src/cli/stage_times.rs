@@ -17,7 +17,7 @@ pub(super) struct Table<'a>(pub(super) &'a StageTimes);
 #[derive(Debug, Serialize)]
 pub(super) struct Json {
     stage_times: Vec<Row>,
-    /// Of `cull`, `sort` and `compact`, of all stages: 0 to 1.
+    /// Of what keeps paths together and traces none, of all stages: 0 to 1.
     bookkeeping_share: f64,
     /// Slots of the pool.
     pool: u32,
@@ -86,7 +86,7 @@ impl fmt::Display for Table<'_> {
         }
         let total = format!("{:.2} ms", times.total().as_secs_f64() * 1e3);
         writeln!(f, "{:<20}{total:>13}", "all")?;
-        writeln!(f, "bookkeeping (cull, sort, compact): {} of that", percent(times.bookkeeping()))?;
+        writeln!(f, "bookkeeping (cull, order, sort, compact): {} of that", percent(times.bookkeeping()))?;
         let StageTimes { pool, passes, rounds, paths, curve, .. } = times;
         writeln!(f, "{passes} passes, {rounds} rounds, a pool of {pool} paths")?;
         writeln!(f, "live paths in the {} rounds of a pass of {paths}: {}", curve.len(), steps(curve, *pool))
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(words(3), "shade 20 380.00 ms 38.0 % 1.20 G segments 3.16 G 12.5–25 %");
         assert_eq!(words(4), "connect 20 10.00 ms 1.0 % – shadow rays – 50 %");
         assert_eq!(words(5), "all 1000.00 ms");
-        assert_eq!(lines[6], "bookkeeping (cull, sort, compact): 1.0 % of that");
+        assert_eq!(lines[6], "bookkeeping (cull, order, sort, compact): 1.0 % of that");
         assert_eq!(lines[7], "2 passes, 18 rounds, a pool of 100 paths");
         assert_eq!(lines[8], "live paths in the 4 rounds of a pass of 250: ██▄▁");
         let widths: Vec<_> = lines[..5].iter().map(|l| l.chars().count()).collect();

@@ -15,6 +15,8 @@ pub enum Part {
     Cull,
     /// Begins paths.
     Generate,
+    /// Orders rays, so that those that go the same way are traced together.
+    OrderRays,
     /// Finds what rays meet.
     Extend,
     /// Orders paths by the family of the material that they have met.
@@ -23,6 +25,8 @@ pub enum Part {
     Shade,
     /// Finds which slots wait for light.
     Compact,
+    /// Orders the rays to lights.
+    OrderLight,
     /// Finds whether something is in the way of light.
     Connect,
     /// Adds what paths have gathered to the film: at the end of a pass.
@@ -31,13 +35,15 @@ pub enum Part {
 
 impl Part {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Cull,
         Self::Generate,
+        Self::OrderRays,
         Self::Extend,
         Self::Sort,
         Self::Shade,
         Self::Compact,
+        Self::OrderLight,
         Self::Connect,
         Self::Accumulate,
     ];
@@ -50,10 +56,12 @@ impl Part {
         match self {
             Self::Cull => "cull",
             Self::Generate => "generate",
+            Self::OrderRays => "order rays",
             Self::Extend => "extend",
             Self::Sort => "sort",
             Self::Shade => "shade",
             Self::Compact => "compact",
+            Self::OrderLight => "order light",
             Self::Connect => "connect",
             Self::Accumulate => "accumulate",
         }
@@ -61,7 +69,7 @@ impl Part {
 
     /// Whether it does not trace paths, but only keeps them together.
     pub const fn is_bookkeeping(self) -> bool {
-        matches!(self, Self::Cull | Self::Sort | Self::Compact)
+        matches!(self, Self::Cull | Self::OrderRays | Self::Sort | Self::Compact | Self::OrderLight)
     }
 
     /// What it works on.
@@ -69,8 +77,8 @@ impl Part {
         match self {
             Self::Cull | Self::Compact => Items::Slots,
             Self::Generate | Self::Accumulate => Items::Paths,
-            Self::Extend | Self::Sort | Self::Shade => Items::Segments,
-            Self::Connect => Items::ShadowRays,
+            Self::OrderRays | Self::Extend | Self::Sort | Self::Shade => Items::Segments,
+            Self::OrderLight | Self::Connect => Items::ShadowRays,
         }
     }
 }

@@ -77,10 +77,11 @@ impl<B: Primitives> Tracer<B> {
         let (is_long, stages) = (most >= WORTH_A_RACE, probably_stages(scene));
         let mut wavefront = match options.integrator {
             Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths, most)?),
-            // Where there is no memory for it, the megakernel needs none.
-            Integrator::Fastest(paths) if is_long || stages => {
-                Wavefront::new(backend, scene, paths, most).ok()
-            }
+            // Where there is no memory for a large pool, a smaller one is nearly as fast; the megakernel needs none.
+            Integrator::Fastest(paths) if is_long || stages => (0..4).find_map(|halvings| {
+                let pool = (paths.pool >> halvings).max(1);
+                Wavefront::new(backend, scene, Paths { pool, ..paths }, most).ok()
+            }),
             _ => None,
         };
         let is_open = matches!(options.integrator, Integrator::Fastest(_)) && is_long && wavefront.is_some();

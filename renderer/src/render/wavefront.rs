@@ -3,7 +3,7 @@
 
 use device::bsdf::Features;
 use device::path::stage::stages;
-use device::path::wavefront::{ALIGNMENT, Counters, Pool};
+use device::path::wavefront::{ALIGNMENT, Counters, Pool, RAY_KEY_BITS};
 use device::path::{MegakernelArgs, TracingArgs, WavefrontArgs};
 use device::primitives::{Ptr, Quad};
 
@@ -11,7 +11,29 @@ use super::Kernel;
 use super::stage_times::{Clock, Part, PartTime, StageTimes};
 use crate::assemble::SceneData;
 use crate::backend::{Buffer, Error};
-use crate::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
+use crate::primitives::{Length, PartitionByKey, Primitives, RadixSort, Select, Temp};
+
+/// Whether to do what pays in some scenes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// Where it pays.
+    #[default]
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl When {
+    const fn or(self, pays: bool) -> bool {
+        match self {
+            Self::Auto => pays,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
 
 /// Paths under way together, and what a pass needs beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +43,9 @@ pub struct Paths {
     /// Whether paths are ordered by the family of the material that they have met before they are shaded, where a scene has
     /// several. They are not if their queue is not read.
     pub sort: bool,
+    /// When rays are ordered by where they begin and which way they go, before they are traced. They are not if queues are not
+    /// read.
+    pub order_rays: When,
     /// Whether stages read the queues of paths and of shadow rays. If not, they go over all slots in their order, and skip
     /// those without; which slots are free is still found by culling.
     pub compact: bool,
@@ -31,7 +56,7 @@ pub struct Paths {
 impl Paths {
     /// Paths with all that makes them fast.
     pub const fn new(pool: u32) -> Self {
-        Self { pool, sort: true, compact: true, regenerate: true }
+        Self { pool, sort: true, order_rays: When::Auto, compact: true, regenerate: true }
     }
 
     /// The most slots that a pool may have.
@@ -40,15 +65,15 @@ impl Paths {
     /// Bytes of memory for each slot of the pool.
     pub const BYTES_PER_SLOT: usize = Pool::ROW_BYTES + 2 * size_of::<u8>() + 2 * size_of::<u32>();
 
-    /// The same where they are ordered.
-    pub const BYTES_PER_ORDERED_SLOT: usize = Self::BYTES_PER_SLOT + 3 * size_of::<u32>();
+    /// Bytes more for each where paths are sorted, and again where rays are ordered: keys and a queue.
+    pub const BYTES_PER_ORDER: usize = 3 * size_of::<u32>();
 
     /// Bytes of memory for each path of a pass, whether or not it is under way.
     pub const BYTES_PER_PATH: usize = size_of::<Quad<f32>>();
 }
 
 // As docs/wavefront.md and the README say.
-const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDERED_SLOT == 162);
+const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDER == 12);
 
 /// Most paths of a pass: what they gather takes up to 512 MiB.
 const MOST_PATHS: u32 = 1 << 25;
@@ -92,6 +117,51 @@ impl<B: Primitives> Order<B> {
     }
 }
 
+/// The order in which rays are traced: by the first bits of their keys. Those to lights come when the others have been
+/// traced, so that both are ordered in the same memory.
+struct RayOrder<B: Primitives> {
+    keys: B::Buf<u32>,
+    sorted_keys: B::Buf<u32>,
+    queue: B::Buf<u32>,
+}
+
+/// Bits that rays are sorted by: two digits. A third costs more than it gains.
+const ORDERED_BITS: u32 = 16;
+
+/// Sorts rays by their keys.
+fn by_key() -> RadixSort<u32> {
+    RadixSort::ascending().by_bits(RAY_KEY_BITS - ORDERED_BITS..RAY_KEY_BITS)
+}
+
+impl<B: Primitives> RayOrder<B> {
+    /// Where it is wanted. It pays where rays meet instances: they go down many trees, which those that begin elsewhere do
+    /// not share.
+    fn new(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<Option<Self>, Error> {
+        let pays = scene.features.intersects(Features::INSTANCES);
+        if !(paths.compact && paths.order_rays.or(pays)) {
+            return Ok(None);
+        }
+        let slots = paths.pool as usize;
+        Ok(Some(Self {
+            keys: backend.zeroed("keys of rays", slots)?,
+            sorted_keys: backend.zeroed("keys of rays, in order", slots)?,
+            queue: backend.zeroed("queue of rays in order", slots)?,
+        }))
+    }
+
+    /// Orders a queue of so many rays.
+    fn run(
+        &mut self,
+        backend: &mut B,
+        queue: &B::Buf<u32>,
+        length: Length<'_, B>,
+        temp: &mut Temp<B>,
+    ) -> Result<(), Error> {
+        let ordered = (&mut self.sorted_keys, &mut self.queue);
+        by_key().run_pairs(backend, (&self.keys, queue), ordered, length, temp)
+    }
+}
+
 /// Families from which on it is faster to shade each by a kernel of its own than all by one that knows all of them.
 const WORTH_SORTING: usize = 4;
 
@@ -115,6 +185,7 @@ pub(super) struct Wavefront<B: Primitives> {
     families: Vec<Features>,
     /// Where there are several.
     order: Option<Order<B>>,
+    ray_order: Option<RayOrder<B>>,
     pub(super) pool: B::Buf<u64>,
     pub(super) gathered: B::Buf<u64>,
     alive: B::Buf<u8>,
@@ -172,11 +243,12 @@ impl<B: Primitives> Wavefront<B> {
         let slots = pool as usize;
         let families = families(scene, paths);
         let order = if families.len() > 1 { Some(Order::new(backend, scene, slots)?) } else { None };
-        let temp_bytes = Select::partition().temp_bytes(paths.pool);
-        let temp_bytes = match &order {
-            Some(_) => temp_bytes.max(PartitionByKey.temp_bytes::<u32>(paths.pool)),
-            None => temp_bytes,
-        };
+        let ray_order = RayOrder::new(backend, scene, paths)?;
+        let temp_bytes = [
+            Select::partition().temp_bytes(pool),
+            order.as_ref().map_or(0, |_| PartitionByKey.temp_bytes::<u32>(pool)),
+            ray_order.as_ref().map_or(0, |_| by_key().pairs_temp_bytes::<u32>(pool)),
+        ];
         let bytes = Pool::offsets(slots)[Pool::COLUMNS.len()];
         Ok(Self {
             paths,
@@ -184,6 +256,7 @@ impl<B: Primitives> Wavefront<B> {
             features: scene.features,
             families,
             order,
+            ray_order,
             pool: backend.zeroed("paths under way", aligned_words(bytes))?,
             gathered: backend.zeroed("what paths gather", 0)?,
             alive: backend.zeroed("which paths are alive", slots)?,
@@ -194,7 +267,7 @@ impl<B: Primitives> Wavefront<B> {
             shadow_queue: backend.zeroed("queue of shadow rays", slots)?,
             shadow_count: backend.zeroed("number of shadow rays", 1)?,
             counters: backend.zeroed("counters of paths", 1)?,
-            temp: Temp::new(backend, temp_bytes)?,
+            temp: Temp::new(backend, temp_bytes.into_iter().max().unwrap_or(0))?,
             rounds: Rounds { length: 8.0, tail: 0.0 },
             clock: None,
         })
@@ -269,6 +342,11 @@ impl<B: Primitives> Wavefront<B> {
             ("shadow_queue", &mut self.shadow_queue),
             ("shadow_count", &mut self.shadow_count),
         ];
+        if let Some(RayOrder { keys, sorted_keys, queue }) = &mut self.ray_order {
+            numbers.push(("ray_keys", keys));
+            numbers.push(("sorted_ray_keys", sorted_keys));
+            numbers.push(("ray_queue", queue));
+        }
         if let Some(Order { keys, sorted_keys, queue, starts, .. }) = &mut self.order {
             numbers.push(("keys", keys));
             numbers.push(("sorted_keys", sorted_keys));
@@ -284,7 +362,9 @@ impl<B: Primitives> Wavefront<B> {
             Some(order) => Ptr::new(which(order).ptr()),
             None => Ptr::NULL,
         };
-        let queue = Ptr::new(self.queue.ptr());
+        let [queue, shadow_queue] = [&self.queue, &self.shadow_queue].map(|queue| Ptr::new(queue.ptr()));
+        let ray_order = self.ray_order.as_ref();
+        let in_order = |queue| ray_order.map_or(queue, |order| Ptr::new(order.queue.ptr()));
         WavefrontArgs {
             take,
             pool: Pool::new(aligned(&self.pool), self.paths.pool as usize),
@@ -296,13 +376,16 @@ impl<B: Primitives> Wavefront<B> {
             shadow: Ptr::new(self.shadow.ptr()),
             queue,
             live_count: Ptr::new(self.live_count.ptr()),
+            ray_queue: in_order(queue),
+            ray_keys: ray_order.map_or(Ptr::NULL, |order| Ptr::new(order.keys.ptr())),
             families: of_order(|order| &order.families),
             keys: of_order(|order| &order.keys),
             shade_queue: if self.order.is_some() { of_order(|order| &order.queue) } else { queue },
             starts: of_order(|order| &order.starts),
             family: 0,
             alive_count: Ptr::new(self.alive_count.ptr()),
-            shadow_queue: Ptr::new(self.shadow_queue.ptr()),
+            shadow_queue,
+            light_queue: in_order(shadow_queue),
             shadow_count: Ptr::new(self.shadow_count.ptr()),
             compact: self.paths.compact.into(),
             regenerate: self.paths.regenerate.into(),
@@ -341,6 +424,7 @@ impl<B: Primitives> Wavefront<B> {
     /// Whether rounds have a part.
     pub(super) fn does(&self, part: Part) -> bool {
         match part {
+            Part::OrderRays | Part::OrderLight => self.ray_order.is_some(),
             Part::Sort => self.order.is_some(),
             Part::Compact => self.paths.compact,
             _ => true,
@@ -362,6 +446,14 @@ impl<B: Primitives> Wavefront<B> {
         unsafe {
             match part {
                 Part::Cull | Part::Sort | Part::Compact => self.keep_together(backend, part),
+                Part::OrderRays => {
+                    backend.launch::<stages::ray_keys>(args)?;
+                    self.keep_together(backend, part)
+                }
+                Part::OrderLight => {
+                    backend.launch::<stages::light_keys>(args)?;
+                    self.keep_together(backend, part)
+                }
                 Part::Generate => backend.launch::<stages::generate>(args),
                 Part::Extend if basic_rays => backend.launch::<stages::extend_basic>(TracingArgs(args)),
                 Part::Extend => backend.launch::<stages::extend>(TracingArgs(args)),
@@ -379,15 +471,23 @@ impl<B: Primitives> Wavefront<B> {
 
     /// Queues a part that traces no path, but keeps them together: by the primitives.
     fn keep_together(&mut self, backend: &mut B, part: Part) -> Result<(), Error> {
-        let slots = Length::Host(self.paths.pool);
-        let Self { alive, shadow, queue, alive_count, shadow_queue, shadow_count, temp, .. } = self;
-        match (part, &mut self.order) {
-            (Part::Cull, _) => Select::partition().indices(backend, alive, queue, alive_count, slots, temp),
-            (Part::Compact, _) => {
-                Select::compact().indices(backend, shadow, shadow_queue, shadow_count, slots, temp)
+        let Self { queue, alive_count, live_count, shadow_queue, shadow_count, temp, .. } = self;
+        let most = self.paths.pool;
+        let slots = Length::Host(most);
+        let live = Length::Device { count: live_count, most };
+        match (part, &mut self.ray_order, &mut self.order) {
+            (Part::Cull, ..) => {
+                Select::partition().indices(backend, &self.alive, queue, alive_count, slots, temp)
             }
-            (Part::Sort, Some(order)) => {
-                let live = Length::Device { count: &self.live_count, most: self.paths.pool };
+            (Part::Compact, ..) => {
+                Select::compact().indices(backend, &self.shadow, shadow_queue, shadow_count, slots, temp)
+            }
+            (Part::OrderRays, Some(order), _) => order.run(backend, queue, live, temp),
+            (Part::OrderLight, Some(order), _) => {
+                order.run(backend, shadow_queue, Length::Device { count: shadow_count, most }, temp)
+            }
+            (Part::Sort, ray_order, Some(order)) => {
+                let queue = ray_order.as_ref().map_or(&*queue, |rays| &rays.queue);
                 let sorted = (&mut order.sorted_keys, &mut order.queue);
                 PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
             }
@@ -416,7 +516,7 @@ impl<B: Primitives> Wavefront<B> {
     fn occupancy(&self, backend: &mut B, part: Part) -> Result<Option<[f32; 2]>, Error> {
         let Kinds { basic_rays, basic_light, shade } = self.kinds;
         let of_one = match part {
-            Part::Cull | Part::Sort | Part::Compact => None,
+            Part::Cull | Part::OrderRays | Part::Sort | Part::Compact | Part::OrderLight => None,
             Part::Generate => backend.occupancy::<stages::generate>()?,
             Part::Extend if basic_rays => backend.occupancy::<stages::extend_basic>()?,
             Part::Extend => backend.occupancy::<stages::extend>()?,
@@ -490,9 +590,11 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
     }
     backend.prepare::<stages::accumulate>()?;
     let mut smallest = Wavefront::new(backend, scene, Paths { pool: 1, ..paths }, 1)?;
+    if smallest.ray_order.is_some() {
+        backend.prepare::<stages::ray_keys>()?;
+        backend.prepare::<stages::light_keys>()?;
+    }
     backend.prepare_primitives(|backend| {
-        [Part::Cull, Part::Sort, Part::Compact]
-            .into_iter()
-            .try_for_each(|part| smallest.keep_together(backend, part))
+        Part::ROUND.iter().try_for_each(|part| smallest.keep_together(backend, *part))
     })
 }

@@ -60,7 +60,7 @@ fn subtitle(times: &StageTimes) -> String {
     let seconds = times.total().as_secs_f64();
     let took = if seconds < 1.0 { format!("{:.1} ms", seconds * 1e3) } else { format!("{seconds:.2} s") };
     let share = percent(times.bookkeeping());
-    format!("{took} in {} rounds, {share} of it for bookkeeping: cull, sort and compact", times.rounds)
+    format!("{took} in {} rounds, {share} of it for bookkeeping: cull, order, sort and compact", times.rounds)
 }
 
 /// The time of each stage, and right of it what it did.

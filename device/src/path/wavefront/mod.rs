@@ -6,11 +6,12 @@
 //!
 //! 1. *cull*: a partition of the slots, those with a path first: the queue.
 //! 2. [`stages::generate`] puts the next paths of the pass into the slots that are free, which the queue has at its end.
-//! 3. [`stages::extend`] finds what the rays meet.
+//! 3. [`stages::extend`] finds what the rays meet. Where that pays, those that go the same way come one after the other: the
+//!    queue is sorted by what [`stages::ray_keys`] says.
 //!    Where materials differ much, the queue is then partitioned by the family of the material that was met.
 //! 4. [`stages::shade`] gathers emitted light, draws a point on a light and the next ray, or ends the path.
 //! 5. a compaction of the slots from which a light may be seen: the queue of shadow rays.
-//! 6. [`stages::connect`] adds the light that nothing hides.
+//! 6. [`stages::connect`] adds the light that nothing hides, sorted likewise by [`stages::light_keys`].
 //!
 //! What a path gathers is kept by its number, until [`stages::accumulate`] adds it to the film at the end of the pass, pixel
 //! by pixel in the order of the samples: so the film does not depend on which paths were under way together, to the last
@@ -19,11 +20,14 @@
 //! Laine, Karras & Aila 2013, "Megakernels Considered Harmful: Wavefront Path Tracing on GPUs".
 //!
 //! [`stages::generate`]: super::stage::stages::generate
+//! [`stages::ray_keys`]: super::stage::stages::ray_keys
+//! [`stages::light_keys`]: super::stage::stages::light_keys
 //! [`stages::extend`]: super::stage::stages::extend
 //! [`stages::shade`]: super::stage::stages::shade
 //! [`stages::connect`]: super::stage::stages::connect
 //! [`stages::accumulate`]: super::stage::stages::accumulate
 
+mod coherence;
 mod column;
 mod pool;
 pub(super) mod stages;
@@ -34,6 +38,7 @@ use super::MegakernelArgs;
 use crate::arch::read;
 use crate::primitives::{Ptr, Quad};
 
+pub use coherence::RAY_KEY_BITS;
 pub use column::{ALIGNMENT, Column};
 pub use pool::{Pool, Slot};
 
@@ -63,9 +68,13 @@ pub struct WavefrontArgs {
     pub alive_count: Ptr<u32>,
     /// Number of paths under way in this round: where the queue ends.
     pub live_count: Ptr<u32>,
+    /// The queue in the order in which rays are traced.
+    pub ray_queue: Ptr<u32>,
+    /// For each place in the queue, or in that of shadow rays, by what it is sorted for that; null if it is not.
+    pub ray_keys: Ptr<u32>,
     /// The family of each material, by which paths are ordered before they are shaded; null if there is but one.
     pub families: Ptr<u32>,
-    /// For each place in the queue, the family of what the path has met.
+    /// For each place in the queue of rays, the family of what the path has met.
     pub keys: Ptr<u32>,
     /// The queue in the order in which paths are shaded.
     pub shade_queue: Ptr<u32>,
@@ -75,6 +84,8 @@ pub struct WavefrontArgs {
     pub family: u32,
     /// The slots from which a light may be seen, of which there are `shadow_count`.
     pub shadow_queue: Ptr<u32>,
+    /// These in the order in which they are traced.
+    pub light_queue: Ptr<u32>,
     /// Number of shadow rays.
     pub shadow_count: Ptr<u32>,
     /// Whether stages read the queues, as 1; as 0, they go over all slots in order and skip those that they are not for.

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use glam::Vec3;
 
+use super::coherence::ray_key;
 use super::{TracingArgs, WavefrontArgs};
 use crate::arch::{Arch, Real, load, read, write};
 use crate::bsdf::{Compiled, Full};
@@ -12,7 +13,7 @@ use crate::bvh::{Hit, Rays};
 use crate::path::megakernel::Place;
 use crate::path::step::{self, ShadowRay, sees_holes, visibility};
 use crate::path::trace::in_packets;
-use crate::primitives::Quad;
+use crate::primitives::{Ptr, Quad};
 use crate::ray::Ray;
 use crate::shape::Primitive;
 
@@ -45,30 +46,28 @@ impl WavefrontArgs {
             }
         }
     }
-}
 
-impl WavefrontArgs {
-    /// Number of places at which there may be paths.
+    /// Number of places at which there may be paths, or shadow rays: as many as are counted if they are queued.
     ///
     /// # Safety
-    /// As [`extend`].
+    /// As [`extend`]; the count is one of the arguments'.
     #[inline(always)]
-    unsafe fn places(&self) -> u32 {
+    unsafe fn places(&self, count: Ptr<u32>) -> u32 {
         // SAFETY: as the caller promised.
-        unsafe { if self.compact == 0 { self.capacity } else { read(self.live_count.at(0)) } }
+        unsafe { if self.compact == 0 { self.capacity } else { read(count.at(0)) } }
     }
 
-    /// The slot at place `i`, if it has a path.
+    /// The slot at place `i` of a queue; or slot `i` if there are no queues, and it is flagged.
     ///
     /// # Safety
-    /// As [`extend`], and there is such a place.
+    /// As [`extend`]; queue and flags are of the arguments, and there is such a place.
     #[inline(always)]
-    unsafe fn slot(&self, i: u32) -> Option<u32> {
+    unsafe fn slot(&self, i: u32, queue: Ptr<u32>, flags: Ptr<u8>) -> Option<u32> {
         // SAFETY: as the caller promised.
         unsafe {
             match self.compact {
-                0 => (self.alive.at(i).read() != 0).then_some(i),
-                _ => Some(read(self.queue.at(i))),
+                0 => (flags.at(i).read() != 0).then_some(i),
+                _ => Some(read(queue.at(i))),
             }
         }
     }
@@ -82,35 +81,10 @@ impl WavefrontArgs {
         // SAFETY: as the caller promised.
         unsafe {
             if self.compact == 0 {
-                return self.slot(i);
+                return self.slot(i, self.queue, self.alive);
             }
             let [begin, end] = self.shaded_places();
             (i < end - begin).then(|| read(self.shade_queue.at(begin + i)))
-        }
-    }
-
-    /// Number of places at which there may be shadow rays.
-    ///
-    /// # Safety
-    /// As [`connect`].
-    #[inline(always)]
-    unsafe fn shadow_places(&self) -> u32 {
-        // SAFETY: as the caller promised.
-        unsafe { if self.compact == 0 { self.capacity } else { read(self.shadow_count.at(0)) } }
-    }
-
-    /// The slot at place `i` among shadow rays, if it has one.
-    ///
-    /// # Safety
-    /// As [`connect`], and there is such a place.
-    #[inline(always)]
-    unsafe fn shadow_slot(&self, i: u32) -> Option<u32> {
-        // SAFETY: as the caller promised.
-        unsafe {
-            match self.compact {
-                0 => (self.shadow.at(i).read() != 0).then_some(i),
-                _ => Some(read(self.shadow_queue.at(i))),
-            }
         }
     }
 
@@ -149,6 +123,8 @@ macro_rules! one_by_one {
 }
 one_by_one! {
     generate_range: generate;
+    ray_keys_range: ray_keys;
+    light_keys_range: light_keys;
     shade_range: shade of C;
     accumulate_range: accumulate;
 }
@@ -223,17 +199,69 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
     }
 }
 
+/// Says where each ray belongs in the order in which they are traced.
+///
+/// # Safety
+/// The pointers in `args` are valid, and rays are sorted.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+pub(crate) unsafe fn ray_keys<A: Arch>(i: u32, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; the queue has so many slots, each with a path.
+    unsafe {
+        if i < read(args.live_count.at(0)) {
+            put_key(i, &args.pool.ray(read(args.queue.at(i))), args);
+        }
+    }
+}
+
+/// The same for shadow rays.
+///
+/// # Safety
+/// As [`ray_keys`].
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
+pub(crate) unsafe fn light_keys<A: Arch>(i: u32, args: &WavefrontArgs) {
+    // SAFETY: as the caller promised; the queue has so many slots, each with a shadow ray.
+    unsafe {
+        if i < read(args.shadow_count.at(0)) {
+            put_key(i, &args.pool.shadow_ray(read(args.shadow_queue.at(i))).0.ray, args);
+        }
+    }
+}
+
+/// # Safety
+/// The scene is valid, and place `i` is this thread's.
+#[inline(always)]
+unsafe fn put_key(i: u32, ray: &Ray, args: &WavefrontArgs) {
+    let scene = &args.take.scene;
+    // SAFETY: as the caller promised. Where there are instances, most that rays meet is in the tree of them.
+    unsafe { write(args.ray_keys.at(i), ray_key(&*scene.nodes.add(scene.instances_root as usize), ray)) };
+}
+
 /// A ray that meets nothing, where there is none.
 const NO_RAY: (Ray, f32) = (Ray { o: Vec3::ZERO, d: Vec3::Z }, -1.0);
 
 /// The rays of the paths under way.
 struct PathRays<'a, C>(&'a WavefrontArgs, PhantomData<C>);
 
+impl<C> PathRays<'_, C> {
+    /// The slot of ray `i`, if it has one.
+    ///
+    /// # Safety
+    /// As [`extend`], and there is such a place.
+    #[inline(always)]
+    unsafe fn slot(&self, i: u32) -> Option<u32> {
+        let Self(args, _) = self;
+        // SAFETY: as the caller promised.
+        unsafe { args.slot(i, args.ray_queue, args.alive) }
+    }
+}
+
 impl<C: Compiled> Rays for PathRays<'_, C> {
     #[inline(always)]
     unsafe fn ray(&self, i: u32) -> (Ray, f32) {
         // SAFETY: as the caller promised.
-        match unsafe { self.0.slot(i) } {
+        match unsafe { self.slot(i) } {
             // SAFETY: as above.
             Some(slot) => (unsafe { self.0.pool.ray(slot) }, f32::INFINITY),
             None => NO_RAY,
@@ -244,7 +272,7 @@ impl<C: Compiled> Rays for PathRays<'_, C> {
     unsafe fn tell(&self, i: u32, hit: &Hit) {
         // SAFETY: as the caller promised; every slot is once in the queue.
         unsafe {
-            if let Some(slot) = self.0.slot(i) {
+            if let Some(slot) = self.slot(i) {
                 self.0.met::<C>(i, slot, hit);
             }
         }
@@ -261,7 +289,7 @@ pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &Tr
     // SAFETY: as the caller promised.
     unsafe {
         let rays = PathRays::<C>(args, PhantomData);
-        A::trace::<C, false>(&args.take.scene, &rays, i, args.places());
+        A::trace::<C, false>(&args.take.scene, &rays, i, args.places(args.live_count));
     }
 }
 
@@ -277,7 +305,7 @@ pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, all: 
         if A::Packet::LANES == 1 {
             return range.for_each(|i| extend::<A, C>(i, all));
         }
-        let range = range.start..range.end.min(args.places());
+        let range = range.start..range.end.min(args.places(args.live_count));
         in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
     }
 }
@@ -324,7 +352,7 @@ impl Rays for LightRays<'_> {
     unsafe fn ray(&self, i: u32) -> (Ray, f32) {
         // SAFETY: as the caller promised.
         unsafe {
-            let Some(slot) = self.0.shadow_slot(i) else { return NO_RAY };
+            let Some(slot) = self.slot(i) else { return NO_RAY };
             let (shadow, _) = self.0.pool.shadow_ray(slot);
             (shadow.ray, shadow.t_max)
         }
@@ -338,6 +366,17 @@ impl Rays for LightRays<'_> {
 }
 
 impl LightRays<'_> {
+    /// The slot of ray `i`, if it has one.
+    ///
+    /// # Safety
+    /// As [`connect`], and there is such a place.
+    #[inline(always)]
+    unsafe fn slot(&self, i: u32) -> Option<u32> {
+        let Self(args) = self;
+        // SAFETY: as the caller promised.
+        unsafe { args.slot(i, args.light_queue, args.shadow) }
+    }
+
     /// Adds what shadow ray `i` brings, as far as `visible` says that it is.
     ///
     /// # Safety
@@ -347,7 +386,7 @@ impl LightRays<'_> {
         let Self(args) = self;
         // SAFETY: as the caller promised; every slot is once in the queue, and every path in one slot.
         unsafe {
-            let Some(slot) = args.shadow_slot(i) else { return };
+            let Some(slot) = self.slot(i) else { return };
             args.shadow.at(slot).write(0);
             let (shadow, number) = args.pool.shadow_ray(slot);
             let visible = visible(&shadow);
@@ -372,7 +411,7 @@ pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &T
         if i == 0 {
             args.count_shadow_rays();
         }
-        let count = args.shadow_places();
+        let count = args.places(args.shadow_count);
         if sees_holes::<C>(scene) {
             A::each_ray(i, count, |i| rays.lit(i, |shadow| visibility::<A, C>(scene, shadow)));
         } else {
@@ -396,7 +435,7 @@ pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, all:
         if range.start == 0 {
             args.count_shadow_rays();
         }
-        let range = range.start..range.end.min(args.shadow_places());
+        let range = range.start..range.end.min(args.places(args.shadow_count));
         in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
     }
 }
