@@ -3,7 +3,7 @@
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
-use renderer::render::{Budget, Control, Integrator, Options, Part, Paths, StageTimes, render_with};
+use renderer::render::{Budget, Control, Integrator, Options, Part, Paths, StageTimes, When, render_with};
 use renderer::scene::Description;
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
@@ -74,6 +74,8 @@ fn queues_orders_and_full_pools_change_no_bit() {
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
         for (paths, isa) in [
             (Paths { sort: false, ..all }, InstructionSet::Avx512),
+            (Paths { order_rays: When::Always, ..all }, InstructionSet::Avx512),
+            (Paths { order_rays: When::Never, ..all }, InstructionSet::Portable),
             (Paths { compact: false, ..all }, InstructionSet::Avx512),
             (Paths { compact: false, ..all }, InstructionSet::Portable),
             (Paths { regenerate: false, ..all }, InstructionSet::Avx2),
@@ -127,6 +129,7 @@ fn work_is_counted() {
 
     for paths in [
         Paths { sort: false, ..all },
+        Paths { order_rays: When::Always, ..all },
         Paths { compact: false, ..all },
         Paths { regenerate: false, ..all },
         Paths::new(33),
