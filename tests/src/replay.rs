@@ -47,6 +47,16 @@ impl Tolerance {
         pairs.zip(self.words.chars()).map(far).fold(0.0, f32::max)
     }
 
+    /// The words of a row, or its flag.
+    fn values(&self, row: &[u8]) -> Vec<f64> {
+        let value = |(word, kind): (&[u8], char)| match word.try_into().map(u32::from_ne_bytes) {
+            Ok(bits) if kind == 'f' => f32::from_bits(bits).into(),
+            Ok(bits) => bits.into(),
+            Err(_) => word[0].into(),
+        };
+        row.chunks(4).zip(self.words.chars()).map(value).collect()
+    }
+
     fn distance_of_floats(&self, a: f32, b: f32) -> f32 {
         let allowed = self.absolute + self.relative * a.abs().max(b.abs());
         // 0 and −0 differ by no more than others.
@@ -58,7 +68,7 @@ impl Tolerance {
 }
 
 /// What a part of all rounds made of a column.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// How far rows may be apart.
     pub tolerance: Tolerance,
@@ -68,8 +78,19 @@ pub struct Finding {
     pub off: u64,
     /// How far the others are apart at most, 1 at most.
     pub distance: f32,
-    /// Round and row of the first one that is too far apart.
-    pub first: Option<(u32, usize)>,
+    /// The first one that is too far apart.
+    pub first: Option<Outlier>,
+}
+
+/// A row that two back ends do not agree on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlier {
+    /// The round.
+    pub round: u32,
+    /// The row.
+    pub row: usize,
+    /// What was expected, and what was found.
+    pub values: [Vec<f64>; 2],
 }
 
 impl Finding {
@@ -93,7 +114,8 @@ impl Finding {
             let distance = self.tolerance.distance(expected, found);
             if distance > 1.0 {
                 self.off += 1;
-                self.first = self.first.or(Some((round, i)));
+                let values = || [expected, found].map(|row| self.tolerance.values(row));
+                self.first.get_or_insert_with(|| Outlier { round, row: i, values: values() });
             } else {
                 self.distance = self.distance.max(distance);
             }
@@ -129,8 +151,8 @@ impl fmt::Display for Report {
             let allowed = tolerance.outliers * *changed as f64;
             write!(f, "{:<11}{column:<17}{changed:>9}{off:>7}{allowed:>10.1}{distance:>11.4}", part.name())?;
             match first {
-                Some((round, row)) if finding.is_miss() => {
-                    writeln!(f, "  first in round {round}, row {row}")?
+                Some(Outlier { round, row, values: [expected, found] }) if finding.is_miss() => {
+                    writeln!(f, "  first in round {round}, row {row}: {expected:?}, {found:?}")?
                 }
                 _ => writeln!(f)?,
             }

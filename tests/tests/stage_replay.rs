@@ -150,7 +150,7 @@ fn control_a_bit_in_any_column_is_found() {
         });
         assert!(!is_left, "{part:?} writes {column}");
         assert_eq!(report.misses(), [(*part, *column)]);
-        let found = report.findings[&(*part, *column)];
+        let found = &report.findings[&(*part, *column)];
         assert_eq!((found.off, found.first.is_some()), (1, true));
     }
 }
