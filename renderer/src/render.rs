@@ -25,7 +25,7 @@ pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 
-use tracer::Tracer;
+use tracer::{Launched, Tracer};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,7 +260,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     progress.upload = upload;
-    let mut tracer = Tracer::new(backend, scene, options, u64::from(budget.spp) * progress.pixels)?;
+    let mut tracer = Tracer::new(backend, scene, options, budget.spp)?;
     let mut pace = Pace::new(backend.parallelism(), &tracer);
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
@@ -275,12 +275,15 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             unsafe { films.launch::<S>(backend, &mut tracer, args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
-            if tracer.learn(pass.paths(args.invocations), took) {
+            let paths = pass.paths(args.invocations);
+            let begins_pass = args.first_invocation == 0;
+            args.first_invocation += args.invocations;
+            let ends_pass = args.first_invocation == invocations;
+            if tracer.learn(Launched { paths, took, begins_pass, ends_pass }) {
                 pace = Pace::new(backend.parallelism(), &tracer);
             } else {
-                pace.learn(pass.paths(args.invocations), took);
+                pace.learn(paths, took);
             }
-            args.first_invocation += args.invocations;
             progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
             progress.elapsed = start.elapsed();
             progress.longest_launch = progress.longest_launch.max(took);

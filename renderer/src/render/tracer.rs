@@ -20,12 +20,16 @@ pub enum Integrator {
     Megakernel,
     /// Many paths together in stages.
     Wavefront(Paths),
-    /// Both at first, then the one that was faster on this scene and machine.
+    /// Both at first, each for passes over the image, then the one that was faster on this scene and machine. Short renders
+    /// do not try both, but take the one that probably is.
     Fastest(Paths),
 }
 
 /// Renders of fewer paths are over before it is known what is faster.
 const WORTH_A_RACE: u64 = 1 << 26;
+
+/// So are those of fewer samples per pixel: each takes a pass over the image, and more until its launches have their size.
+const SAMPLES_OF_A_RACE: u32 = 8;
 
 /// Whether stages are probably faster on a GPU, where there is no time to try: unless both materials and geometry are so
 /// simple that moving paths between stages costs more than it gains.
@@ -52,6 +56,26 @@ pub struct Traced {
     pub rates: Option<[f64; 2]>,
 }
 
+/// A launch that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Launched {
+    /// Paths that it traced.
+    pub(super) paths: f64,
+    /// How long it took.
+    pub(super) took: Duration,
+    /// Whether it was the first of a pass over the image.
+    pub(super) begins_pass: bool,
+    /// Whether it was the last.
+    pub(super) ends_pass: bool,
+}
+
+/// The launches of a pass so far. Parts of an image differ in cost, so only whole passes are compared.
+#[derive(Debug, Clone, Copy, Default)]
+struct Lap {
+    paths: f64,
+    took: Duration,
+}
+
 /// What traces, of one or two that can.
 pub(super) struct Tracer<B: Primitives> {
     wavefront: Option<Box<Wavefront<B>>>,
@@ -62,19 +86,23 @@ pub(super) struct Tracer<B: Primitives> {
     rates: [Option<f64>; 2],
     /// Whether the other one is still to be tried.
     is_open: bool,
+    /// The pass that is being timed, if it is.
+    lap: Option<Lap>,
     /// Whether the megakernel may stand in for a wavefront that there is no memory for.
     may_fall_back: bool,
 }
 
 impl<B: Primitives> Tracer<B> {
-    /// For a render of `most` paths.
+    /// For a render of so many samples per pixel at most.
     pub(super) fn new(
         backend: &mut B,
         scene: &SceneData,
         options: Options<'_>,
-        most: u64,
+        spp: u32,
     ) -> Result<Self, Error> {
-        let (is_long, stages) = (most >= WORTH_A_RACE, probably_stages(scene));
+        let most = u64::from(scene.width) * u64::from(scene.height) * u64::from(spp);
+        let is_long = most >= WORTH_A_RACE && spp >= SAMPLES_OF_A_RACE;
+        let stages = probably_stages(scene);
         let mut wavefront = match options.integrator {
             Integrator::Wavefront(paths) => Some(Wavefront::new(backend, scene, paths, most)?),
             // Where there is no memory for a large pool, a smaller one is nearly as fast; the megakernel needs none.
@@ -94,7 +122,7 @@ impl<B: Primitives> Tracer<B> {
             wavefront.take_times(backend)?;
         }
         let wavefront = wavefront.map(Box::new);
-        Ok(Self { wavefront, turn, last: turn, rates: [None; 2], is_open, may_fall_back })
+        Ok(Self { wavefront, turn, last: turn, rates: [None; 2], is_open, lap: None, may_fall_back })
     }
 
     /// Takes the samples of `args`; `S` is the megakernel.
@@ -148,14 +176,23 @@ impl<B: Primitives> Tracer<B> {
         }
     }
 
-    /// Learns how long a launch took. Says whether the next one is another's.
-    pub(super) fn learn(&mut self, paths: f64, took: Duration) -> bool {
-        let is_large = took * 4 >= self.target() || paths >= 0.9 * self.most_paths();
-        if !self.is_open || !is_large {
+    /// Learns how long a launch took. Says whether the next one is another's, which it never is within a pass.
+    pub(super) fn learn(&mut self, launch: Launched) -> bool {
+        if !self.is_open {
+            return false;
+        }
+        if launch.begins_pass {
+            self.lap = self.is_full_size(launch).then(Lap::default);
+        }
+        let Some(lap) = &mut self.lap else { return false };
+        lap.paths += launch.paths;
+        lap.took += launch.took;
+        if !launch.ends_pass {
             return false;
         }
         let before = self.turn;
-        self.rates[before as usize] = Some(paths / took.as_secs_f64().max(1e-9));
+        self.rates[before as usize] = Some(lap.paths / lap.took.as_secs_f64().max(1e-9));
+        self.lap = None;
         match self.rates {
             [Some(megakernel), Some(wavefront)] => {
                 self.is_open = false;
@@ -168,6 +205,12 @@ impl<B: Primitives> Tracer<B> {
             _ => self.turn = Contestant::Wavefront,
         }
         self.turn != before
+    }
+
+    /// Whether a launch is as large as launches become. A pass takes whole samples of all pixels where it can, so it may
+    /// be up to a half smaller than wanted.
+    fn is_full_size(&self, launch: Launched) -> bool {
+        launch.took * 2 >= self.target() || launch.paths * 2.0 >= self.most_paths()
     }
 
     /// Where the time of the wavefront went, if it was to be taken.
@@ -187,32 +230,104 @@ impl<B: Primitives> Tracer<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assemble::assemble;
     use crate::backend::cpu::Cpu;
+    use crate::scene::{Files, load_bytes};
 
-    fn tracer(megakernel_turn: bool, is_open: bool) -> Tracer<Cpu> {
-        let turn = if megakernel_turn { Contestant::Megakernel } else { Contestant::Wavefront };
-        Tracer { wavefront: None, turn, last: turn, rates: [None; 2], is_open, may_fall_back: true }
+    fn tracer(is_open: bool) -> Tracer<Cpu> {
+        let turn = Contestant::Megakernel;
+        let rates = [None; 2];
+        Tracer { wavefront: None, turn, last: turn, rates, is_open, lap: None, may_fall_back: true }
+    }
+
+    /// A pass of launches, of so many paths and milliseconds. Whether the next pass is another's.
+    fn pass(tracer: &mut Tracer<Cpu>, launches: &[(f64, u64)]) -> bool {
+        let last = launches.len() - 1;
+        let mut turns = launches.iter().enumerate().map(|(i, &(paths, ms))| {
+            let (begins_pass, ends_pass) = (i == 0, i == last);
+            tracer.learn(Launched { paths, took: Duration::from_millis(ms), begins_pass, ends_pass })
+        });
+        let within = turns.by_ref().take(last).any(|turns| turns);
+        assert!(!within, "a turn within a pass: {launches:?}");
+        turns.next().unwrap()
     }
 
     #[test]
     fn the_faster_one_goes_on() {
-        for (wavefront_ms, winner) in [(90, Contestant::Wavefront), (110, Contestant::Megakernel)] {
-            let mut tracer = tracer(true, true);
-            assert!(!tracer.learn(1e3, Duration::from_millis(1)), "too short to tell");
-            assert!(tracer.learn(1e6, Duration::from_millis(100)));
-            assert_eq!(tracer.turn, Contestant::Wavefront);
-            let turns = tracer.learn(1e6, Duration::from_millis(wavefront_ms));
+        for (wavefront_ms, winner) in [(190, Contestant::Wavefront), (210, Contestant::Megakernel)] {
+            let mut tracer = tracer(true);
+            assert!(!pass(&mut tracer, &[(1e3, 1)]), "too short to tell");
+            assert!(pass(&mut tracer, &[(1e6, 100)]));
+            assert_eq!((tracer.turn, tracer.traced().rates), (Contestant::Wavefront, None));
+            let turns = pass(&mut tracer, &[(2e6, wavefront_ms)]);
             assert_eq!((turns, tracer.turn), (winner == Contestant::Megakernel, winner));
-            assert!(!tracer.learn(1e6, Duration::from_millis(500)), "decided");
+            assert!(!pass(&mut tracer, &[(1e6, 500)]), "decided");
             let [megakernel, wavefront] = tracer.traced().rates.unwrap();
-            assert!((megakernel - 1e7).abs() < 1.0 && wavefront > 9e6, "{megakernel} {wavefront}");
+            assert!((megakernel - 1e7).abs() < 1.0, "{megakernel}");
+            assert!((wavefront - 2e9 / wavefront_ms as f64).abs() < 1.0, "{wavefront}");
         }
+    }
+
+    /// The upper half of the image costs a tenth of the lower one, and the wavefront is faster in both. By the first
+    /// launches of their passes, the megakernel would be.
+    #[test]
+    fn rates_are_of_the_same_pixels() {
+        let mut tracer = tracer(true);
+        // Until launches have their size, they are of any part.
+        assert!(!pass(&mut tracer, &[(1e5, 1), (4e5, 4), (5e5, 50), (1e6, 100)]));
+        assert!(pass(&mut tracer, &[(1e7, 100), (1e6, 100), (9e6, 900)]));
+        assert!(!pass(&mut tracer, &[(2e6, 16), (8e6, 64), (1e7, 800)]), "too small at first");
+        assert!(!pass(&mut tracer, &[(1.2e7, 240), (7e6, 560), (1e6, 80)]), "the winner goes on");
+        let [megakernel, wavefront] = tracer.traced().rates.unwrap();
+        assert_eq!(tracer.turn, Contestant::Wavefront);
+        assert!((megakernel - 2e7 / 1.1).abs() < 1.0 && (wavefront - 2e7 / 0.88).abs() < 1.0);
     }
 
     #[test]
     fn one_alone_is_never_left() {
-        let mut tracer = tracer(true, false);
-        assert!(!tracer.learn(1e6, Duration::from_millis(100)));
+        let mut tracer = tracer(false);
+        assert!(!pass(&mut tracer, &[(1e6, 100)]));
         assert_eq!(tracer.traced(), Traced { by: Contestant::Megakernel, rates: None });
+    }
+
+    #[test]
+    fn renders_that_are_over_soon_have_no_race() {
+        const SCENE: &str = r#"
+            [render]
+            size = [8, 8]
+            spp = 4
+            [camera]
+            position = [0, 0, 4]
+            target = [0, 0, 0]
+            fov = 40
+            [environment]
+            radiance = 1
+            [materials.grey]
+            type = "diffuse"
+            reflectance = 0.5
+            [[shapes]]
+            type = "box"
+            material = "grey"
+        "#;
+        let loaded = load_bytes("scene.toml", SCENE.as_bytes(), &Files::new("", false)).unwrap();
+        let mut scene = assemble(&loaded.description).unwrap();
+        let mut cpu = Cpu::new(Some(1)).unwrap();
+        for (side, spp, expected) in [
+            (8, 1 << 20, true),
+            (8, (1 << 20) - 1, false),
+            (1 << 13, 1, false),
+            (1 << 13, 7, false),
+            (1 << 13, 8, true),
+        ] {
+            (scene.width, scene.height) = (side, side);
+            for (integrator, is_race) in [
+                (Integrator::Fastest(Paths::new(16)), expected),
+                (Integrator::Wavefront(Paths::new(16)), false),
+            ] {
+                let options = Options { integrator, ..Options::default() };
+                let tracer = Tracer::new(&mut cpu, &scene, options, spp).unwrap();
+                assert_eq!(tracer.is_open, is_race, "{integrator:?} of {side} x {side} pixels, {spp} spp");
+            }
+        }
     }
 }
