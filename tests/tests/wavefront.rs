@@ -3,7 +3,10 @@
 use renderer::assemble::SceneData;
 use renderer::backend::cpu::{Cpu, InstructionSet};
 use renderer::film::Film;
-use renderer::render::{Budget, Control, Integrator, Options, Part, Paths, StageTimes, When, render_with};
+use renderer::render::{
+    Budget, Contestant, Control, Integrator, Options, Part, Paths, Progress, Rendered, StageTimes, When,
+    render_with,
+};
 use renderer::scene::Description;
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::{Machine, assembled, gallery_scene, machines, reference_scene};
@@ -42,9 +45,20 @@ fn of_paths(paths: Paths) -> Options<'static> {
 
 fn on_cpu(scene: &SceneData, options: Options<'_>, threads: usize, isa: InstructionSet) -> Film {
     let mut cpu = Cpu::with_instruction_set(Some(threads), isa).expect("threads start");
-    let budget = Budget { spp: 6, time: None };
-    let rendered = render_with(&mut cpu, scene, budget, options, &mut |_| Control::Continue);
-    rendered.expect("rendering succeeds").film
+    rendered(&mut cpu, scene, 6, options).film
+}
+
+fn rendered(cpu: &mut Cpu, scene: &SceneData, spp: u32, options: Options<'_>) -> Rendered {
+    let budget = Budget { spp, time: None };
+    let rendered = render_with(cpu, scene, budget, options, &mut |_| Control::Continue);
+    rendered.expect("rendering succeeds")
+}
+
+/// Renders in stages, and takes their times.
+fn timed(scene: &SceneData, spp: u32, paths: Paths) -> StageTimes {
+    let mut cpu = Cpu::new(Some(2)).expect("threads start");
+    let options = Options { stage_times: true, ..of_paths(paths) };
+    rendered(&mut cpu, scene, spp, options).stage_times.expect("it has stages")
 }
 
 #[test]
@@ -70,7 +84,11 @@ fn pools_threads_and_instruction_sets_change_no_bit() {
 #[test]
 fn queues_orders_and_full_pools_change_no_bit() {
     let all = Paths::new(1000);
+    let mut sorted = 0;
     for (name, scene) in scenes() {
+        let sorts = |paths| timed(&scene, 1, paths).parts.iter().any(|time| time.part == Part::Sort);
+        sorted += u32::from(sorts(all));
+        assert!(!sorts(Paths { sort: false, ..all }) && !sorts(Paths { compact: false, ..all }), "{name}");
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
         for (paths, isa) in [
             (Paths { sort: false, ..all }, InstructionSet::Avx512),
@@ -84,29 +102,32 @@ fn queues_orders_and_full_pools_change_no_bit() {
             assert_eq!(film, on_cpu(&scene, of_paths(paths), 2, isa), "{name}: {paths:?}");
         }
     }
+    assert!(sorted > 0, "no scene has families enough to be sorted");
 }
 
-/// The times are of the work that was done, whatever its order.
+/// A scene of glossy balls, small.
+fn sweep(width: u32, height: u32) -> SceneData {
+    let mut scene = reference_scene("principled-sweep");
+    (scene.render.width, scene.render.height) = (width, height);
+    assembled(&scene)
+}
+
+/// How often a part ran, and how much it worked on.
+fn work(times: &StageTimes, part: Part) -> (u64, Option<u64>) {
+    let time = times.parts.iter().find(|time| time.part == part).expect("the part is there");
+    assert!(time.runs > 0 && !time.time.is_zero() && time.occupancy.is_none(), "{time:?}");
+    (time.runs, time.items)
+}
+
+/// The times are of the work that was done, whatever its order, and in whatever passes: how many there are is a matter of
+/// the machine's speed.
 #[test]
 fn work_is_counted() {
-    let mut scene = reference_scene("principled-sweep");
-    (scene.render.width, scene.render.height) = (64, 36);
-    let scene = assembled(&scene);
-    let spp = 4;
+    let (scene, spp) = (sweep(64, 36), 4);
     let all = Paths::new(700);
-    let measured = |paths| {
-        let mut cpu = Cpu::new(Some(2)).expect("threads start");
-        let options = Options { stage_times: true, ..of_paths(paths) };
-        let go_on = &mut |_: &_| Control::Continue;
-        let rendered = render_with(&mut cpu, &scene, Budget { spp, time: None }, options, go_on);
-        rendered.expect("rendering succeeds").stage_times.expect("it has stages")
-    };
-    let items = |times: &StageTimes, part| {
-        let time = times.parts.iter().find(|time| time.part == part).expect("the part is there");
-        assert!(time.runs > 0 && !time.time.is_zero() && time.occupancy.is_none(), "{time:?}");
-        time.items
-    };
-    let times = measured(all);
+    let items = |times: &StageTimes, part| work(times, part).1;
+    let runs = |times: &StageTimes, part| work(times, part).0;
+    let times = timed(&scene, spp, all);
     let paths = u64::from(scene.width * scene.height * spp);
     assert_eq!(items(&times, Part::Generate), Some(paths));
     assert_eq!(items(&times, Part::Accumulate), Some(paths));
@@ -114,18 +135,10 @@ fn work_is_counted() {
     assert!((paths..paths * 20).contains(&segments), "{segments} segments of {paths} paths");
     let shadow_rays = items(&times, Part::Connect).expect("shadow rays are counted");
     assert!((1..segments).contains(&shadow_rays), "{shadow_rays} shadow rays of {segments} segments");
-    let runs = |times: &StageTimes, part| {
-        times.parts.iter().find(|time| time.part == part).map_or(0, |time| time.runs)
-    };
     assert_eq!(items(&times, Part::Cull), Some(700 * runs(&times, Part::Cull)));
     assert!(times.rounds <= runs(&times, Part::Shade) && times.passes == runs(&times, Part::Accumulate));
     let shares: f64 = times.parts.iter().map(|part| times.share(part)).sum();
     assert!((shares - 1.0).abs() < 1e-9 && (0.0..1.0).contains(&times.bookkeeping()));
-
-    // As long as there are paths to begin, the pool is full.
-    let last = times.curve.len() - 1;
-    assert!(times.curve[..last / 2].iter().all(|live| *live == 700), "{:?}", times.curve);
-    assert!(times.curve[last] < 700);
 
     for paths in [
         Paths { sort: false, ..all },
@@ -134,21 +147,81 @@ fn work_is_counted() {
         Paths { regenerate: false, ..all },
         Paths::new(33),
     ] {
-        let times = measured(paths);
+        let times = timed(&scene, spp, paths);
         assert_eq!(items(&times, Part::Shade), Some(segments), "{paths:?}");
         assert_eq!(items(&times, Part::Connect), paths.compact.then_some(shadow_rays), "{paths:?}");
-        let refilled = times.curve.windows(2).take(times.curve.len() / 2).all(|pair| pair[1] >= pair[0]);
-        assert_eq!(refilled, paths.regenerate, "{paths:?}: {:?}", times.curve);
+    }
+}
+
+/// As long as there are paths to begin, the pool is full. The image is so small that all of it is in the first launch, of
+/// which nothing depends on how fast the machine is.
+#[test]
+fn pools_stay_full() {
+    let scene = sweep(16, 8);
+    let all = Paths::new(20);
+    for paths in [
+        all,
+        Paths::new(7),
+        Paths { sort: false, ..all },
+        Paths { compact: false, ..all },
+        Paths { regenerate: false, ..all },
+    ] {
+        let times = timed(&scene, 1, paths);
+        let StageTimes { curve, rounds, .. } = &times;
+        assert_eq!((times.passes, times.paths, *rounds), (1, 16 * 8, curve.len() as u64), "{paths:?}");
+        assert_eq!(
+            curve.iter().map(|live| u64::from(*live)).sum::<u64>(),
+            work(&times, Part::Extend).1.unwrap()
+        );
+        let last = curve.len() - 1;
+        let is_full = curve[..last / 2].iter().all(|live| *live == paths.pool);
+        assert_eq!(is_full, paths.regenerate, "{paths:?}: {curve:?}");
+        assert!(curve[0] == paths.pool && curve[last] < paths.pool, "{paths:?}: {curve:?}");
     }
 }
 
 #[test]
 fn what_is_chosen_changes_no_bit() {
+    let mut chosen = Vec::new();
     for (name, scene) in scenes() {
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
-        let fastest = Integrator::Fastest(Paths::new(1000));
-        let options = Options { integrator: fastest, ..Options::default() };
-        assert_eq!(film, on_cpu(&scene, options, 2, InstructionSet::Avx512), "{name}");
+        let mut cpu = Cpu::new(Some(2)).expect("threads start");
+        let Rendered { film: other, traced, .. } = rendered(&mut cpu, &scene, 6, fastest(1000));
+        assert_eq!(film, other, "{name}");
+        assert_eq!(traced.rates, None, "{name} is over too soon to be raced for");
+        chosen.push(traced.by);
+    }
+    assert!(
+        chosen.contains(&Contestant::Megakernel) && chosen.contains(&Contestant::Wavefront),
+        "{chosen:?}"
+    );
+}
+
+fn fastest(pool: u32) -> Options<'static> {
+    Options { integrator: Integrator::Fastest(Paths::new(pool)), ..Options::default() }
+}
+
+/// Both take samples of the same film, in passes of one launch and of several, and the faster one goes on.
+#[test]
+fn a_race_changes_no_bit() {
+    let mut scene = reference_scene("cornell-ggx");
+    (scene.render.width, scene.render.height) = (96, 64);
+    for scene in [assembled(&scene), sweep(400, 300)] {
+        let mut cpu = Cpu::new(Some(2)).expect("threads start");
+        let mut passes = 0;
+        let mut stop = |progress: &Progress| {
+            passes += u32::from(progress.paths == u64::from(progress.spp) * progress.pixels);
+            // Passes become four times as long each until they have their size, of which each of the two runs one.
+            if passes < 12 { Control::Continue } else { Control::Stop }
+        };
+        let budget = Budget { spp: 1 << 16, time: None };
+        let raced = render_with(&mut cpu, &scene, budget, fastest(1000), &mut stop).expect("it renders");
+        let rates = raced.traced.rates.expect("both were tried");
+        assert!(rates.iter().all(|rate| rate.is_finite() && *rate > 0.0), "{rates:?}");
+        let winner = if rates[1] > rates[0] { Contestant::Wavefront } else { Contestant::Megakernel };
+        assert_eq!(raced.traced.by, winner, "{rates:?}");
+        let plain = rendered(&mut cpu, &scene, raced.progress.spp, Options::default());
+        assert_eq!(plain.film, raced.film, "{rates:?}, {} spp", raced.progress.spp);
     }
 }
 
