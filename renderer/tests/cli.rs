@@ -240,15 +240,28 @@ fn the_wavefront_tells_where_its_time_went() {
     let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--stage-times"]);
     assert!(outcome.stderr.contains(", wavefront (the one that has stages)\n"), "{outcome:?}");
     assert_eq!(image(&folder, "a.pfm"), plain);
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--pool", "1000"]);
+    assert!(outcome.stderr.contains(", wavefront (the one that has a pool)\n"), "{outcome:?}");
+    assert_eq!(image(&folder, "a.pfm"), plain);
 }
 
 #[test]
-fn what_has_no_stages_has_no_times() {
+fn what_has_no_stages_has_no_options_of_stages() {
     let folder = Folder::new();
     let render = ["render", "scene.toml", "-o", "a.pfm"];
     let with = |options: &[&'static str]| [&render[..], options].concat();
-    let message = "--stage-times, --no-sort: the megakernel has no stages; --integrator wavefront has";
-    refused(&folder, &with(&["--integrator", "megakernel", "--stage-times", "--no-sort"]), message);
+    for (options, named) in [
+        (&["--pool", "1000"][..], "--pool"),
+        (&["--no-compact"], "--no-compact"),
+        (&["--no-sort"], "--no-sort"),
+        (&["--no-regenerate"], "--no-regenerate"),
+        (&["--stage-plot", "a.svg"], "--stage-plot"),
+        (&["--no-sort", "--stage-times", "--pool", "4Ki"], "--pool, --stage-times, --no-sort"),
+    ] {
+        let message =
+            format!("{named}: the megakernel has neither stages nor a pool; --integrator wavefront has");
+        refused(&folder, &[&with(&["--integrator", "megakernel"]), options].concat(), &message);
+    }
     let message = "--stage-plot \"a.gif\": expected a file .png or .svg";
     refused(&folder, &with(&["--integrator", "wavefront", "--stage-plot", "a.gif"]), message);
     let message = "output \"./a.png\": given twice";
@@ -343,6 +356,13 @@ fn bad_values_are_refused_with_what_was_expected() {
     option("--time", "0", "a time budget must be longer than 0");
     option("--device", "gpu", "expected auto, cpu, cuda, or cuda:N as in cuda:1");
     option("--threads", "0", "expected a whole number from 1 to 1024");
+    for value in ["0", "-1", "4mi", "65Mi", "many"] {
+        option(
+            "--pool",
+            value,
+            "expected a number of paths from 1 to 67108864, as in 1000000, 512Ki or 2^20",
+        );
+    }
     option("--max-depth", "0", "expected a whole number from 1 to ");
     option("--rr-depth", "no", "expected a whole number from 0 to 1000, or off");
     option("--exposure", "nan", "expected stops from -100 to 100, as in 1.5 or -2");

@@ -87,8 +87,8 @@ impl From<Ordering> for When {
 }
 
 impl IntegratorArgs {
-    /// The options that are about stages, as they were given.
-    fn of_stages(&self) -> String {
+    /// The options that are about stages, of those that were given.
+    fn of_stages(&self) -> Vec<&'static str> {
         let options = [
             (self.stage_times, "--stage-times"),
             (self.stage_plot.is_some(), "--stage-plot"),
@@ -97,19 +97,17 @@ impl IntegratorArgs {
             (self.order_rays != Ordering::Auto, "--order-rays"),
             (self.no_regenerate, "--no-regenerate"),
         ];
-        options
-            .into_iter()
-            .filter_map(|(is_given, name)| is_given.then_some(name))
-            .collect::<Vec<_>>()
-            .join(", ")
+        options.into_iter().filter_map(|(is_given, name)| is_given.then_some(name)).collect()
     }
 
     /// Checks the options against each other, and that the chart can be written, which is to be none of `outputs`.
     pub(super) fn check(&self, outputs: &[Target]) -> Result<Option<ChartFile>, Failure> {
-        let options = self.of_stages();
-        if self.integrator == Choice::Megakernel && !options.is_empty() {
+        if self.integrator == Choice::Megakernel && (self.pool.is_some() || !self.of_stages().is_empty()) {
+            let pool = self.pool.map(|_| "--pool");
+            let options: Vec<_> = pool.into_iter().chain(self.of_stages()).collect();
             return Err(Failure::input(format_args!(
-                "{options}: the megakernel has no stages; --integrator wavefront has"
+                "{}: the megakernel has neither stages nor a pool; --integrator wavefront has",
+                options.join(", ")
             )));
         }
         let Some(path) = &self.stage_plot else { return Ok(None) };
@@ -139,6 +137,9 @@ impl IntegratorArgs {
             Choice::Wavefront => (Integrator::Wavefront(paths), None),
             Choice::Auto if !self.of_stages().is_empty() => {
                 (Integrator::Wavefront(paths), Some("the one that has stages"))
+            }
+            Choice::Auto if !is_gpu && self.pool.is_some() => {
+                (Integrator::Wavefront(paths), Some("the one that has a pool"))
             }
             Choice::Auto if !is_gpu => (Integrator::Megakernel, Some("the faster one on CPUs")),
             Choice::Auto => {

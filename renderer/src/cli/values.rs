@@ -359,6 +359,27 @@ mod tests {
     }
 
     #[test]
+    fn pools() {
+        for (text, expected) in [
+            ("1", 1),
+            ("1000000", 1_000_000),
+            ("512Ki", 1 << 19),
+            ("4Mi", 1 << 22),
+            ("2^26", 1 << 26),
+            (" 2k ", 2000),
+        ] {
+            assert_eq!(pool(text), Ok(expected), "{text}");
+        }
+        let message = "expected a number of paths from 1 to 67108864, as in 1000000, 512Ki or 2^20";
+        for text in [
+            "", "0", "-1", "1.5Mi", "67108865", "65Mi", "4Gi", "2^32", "2^99", "Mi", "4mi", "2^20-1", "1e6",
+            "x",
+        ] {
+            assert_eq!(pool(text), Err(message.into()), "{text}");
+        }
+    }
+
+    #[test]
     fn lenses() {
         assert_eq!(metres("0.05"), Ok(0.05));
         assert_eq!(fov("40°"), Ok(40.0));
