@@ -136,7 +136,6 @@ fn summed<B: Primitives>(
             backend.upload("weights of the environment", &environment.weights[first..first + count])?;
         let mut temp = Temp::new(backend, sums.temp_bytes())?;
         sums.run(backend, &weights, &mut entries, &mut temp)?;
-        backend.synchronize()?;
     }
     Ok(entries)
 }
