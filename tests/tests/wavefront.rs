@@ -153,7 +153,7 @@ fn work_is_counted() {
     }
 }
 
-/// As long as there are paths to begin, the pool is full. The image is so small that all of it is in the first launch, of
+/// As long as there are paths to begin, less than a quarter of the pool is free. The image is so small that all of it is in the first launch, of
 /// which nothing depends on how fast the machine is.
 #[test]
 fn pools_stay_full() {
@@ -174,7 +174,7 @@ fn pools_stay_full() {
             work(&times, Part::Extend).1.unwrap()
         );
         let last = curve.len() - 1;
-        let is_full = curve[..last / 2].iter().all(|live| *live == paths.pool);
+        let is_full = curve[..last / 2].iter().all(|live| *live > paths.pool - paths.pool.div_ceil(4));
         assert_eq!(is_full, paths.regenerate, "{paths:?}: {curve:?}");
         assert!(curve[0] == paths.pool && curve[last] < paths.pool, "{paths:?}: {curve:?}");
     }

@@ -75,6 +75,10 @@ impl Paths {
 // As docs/wavefront.md and the README say.
 const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDER == 12);
 
+/// Paths begin when one slot in so many is free. Those that begin together are of neighbouring pixels, and go on together:
+/// a few at a time, wherever one has ended, are slower.
+const ENOUGH: u32 = 4;
+
 /// Most paths of a pass: what they gather takes up to 512 MiB.
 const MOST_PATHS: u32 = 1 << 25;
 
@@ -223,6 +227,9 @@ impl Rounds {
     }
 }
 
+/// Rounds to queue where they were too few.
+const MORE: u32 = 4;
+
 /// Words of a buffer that has room for so many bytes from where it is aligned.
 const fn aligned_words(bytes: usize) -> usize {
     (bytes + ALIGNMENT).div_ceil(8)
@@ -301,7 +308,7 @@ impl<B: Primitives> Wavefront<B> {
                 self.rounds = Rounds::learnt(&counters, paths, self.paths.pool);
                 break counters;
             }
-            more = 4;
+            more = MORE;
         };
         args.invocations = take.invocations;
         // SAFETY: as the caller promised.
@@ -388,7 +395,7 @@ impl<B: Primitives> Wavefront<B> {
             light_queue: in_order(shadow_queue),
             shadow_count: Ptr::new(self.shadow_count.ptr()),
             compact: self.paths.compact.into(),
-            regenerate: self.paths.regenerate.into(),
+            enough: if self.paths.regenerate { self.paths.pool.div_ceil(ENOUGH) } else { self.paths.pool },
             counters: Ptr::new(self.counters.ptr()),
             curve: self.clock.as_ref().map_or(Ptr::NULL, Clock::curve),
         }

@@ -90,8 +90,8 @@ pub struct WavefrontArgs {
     pub shadow_count: Ptr<u32>,
     /// Whether stages read the queues, as 1; as 0, they go over all slots in order and skip those that they are not for.
     pub compact: u32,
-    /// Whether paths begin as soon as slots are free, as 1; as 0, when all are.
-    pub regenerate: u32,
+    /// As soon as so many slots are free, paths begin in them.
+    pub enough: u32,
     /// How far the pass is.
     pub counters: Ptr<Counters>,
     /// For each round that had paths, how many; null if nobody asks. There is room for [`WavefrontArgs::MOST_ROUNDS`].

@@ -140,7 +140,7 @@ pub(crate) unsafe fn generate<A: Arch>(i: u32, args: &WavefrontArgs) {
     // SAFETY: as the caller promised; free slots are nobody's, and only this invocation has this one.
     unsafe {
         let (alive, next) = begin(args);
-        let free = if args.regenerate != 0 || alive == 0 { args.capacity - alive } else { 0 };
+        let free = if args.capacity - alive >= args.enough { args.capacity - alive } else { 0 };
         let started = free.min(WavefrontArgs::paths(take) - next);
         if i == 0 {
             count(args, alive + started, next + started);
