@@ -222,13 +222,16 @@ fn the_wavefront_tells_where_its_time_went() {
     assert_eq!(folder.names(), ["a.pfm", "stages.png"]);
 
     let plain = image(&folder, "a.pfm");
-    for options in ["--no-compact", "--no-sort", "--no-regenerate"] {
-        let options = [options, "--stage-plot", "stages.svg", "--json", "--quiet"];
-        let outcome = folder.run(&[&render[..], &options].concat());
+    let others = [&["--no-compact"][..], &["--no-sort"], &["--no-regenerate"], &["--order-rays", "always"]];
+    for options in others {
+        let with = ["--stage-plot", "stages.svg", "--json", "--quiet"];
+        let outcome = folder.run(&[&render[..], options, &with].concat());
         assert_eq!(outcome.stderr, "", "{options:?}");
         let summary = json(&outcome);
         let stages = summary["stage_times"].as_array().expect("an array");
-        let stage = |name| stages.iter().find(|stage| stage["stage"] == name).expect(name);
+        let find = |name| stages.iter().find(|stage| stage["stage"] == name);
+        let stage = |name| find(name).expect(name);
+        assert_eq!(find("order-rays").is_some(), options.contains(&"always"), "{summary}");
         assert_eq!(stage("generate")["items"], 24 * 16 * 8, "{summary}");
         assert!(stage("extend")["seconds"].as_f64().is_some_and(|s| s > 0.0), "{summary}");
         assert_eq!(summary["live_paths"][0], 100, "{summary}");
@@ -255,6 +258,7 @@ fn what_has_no_stages_has_no_options_of_stages() {
         (&["--no-compact"], "--no-compact"),
         (&["--no-sort"], "--no-sort"),
         (&["--no-regenerate"], "--no-regenerate"),
+        (&["--order-rays", "never"], "--order-rays"),
         (&["--stage-plot", "a.svg"], "--stage-plot"),
         (&["--no-sort", "--stage-times", "--pool", "4Ki"], "--pool, --stage-times, --no-sort"),
     ] {

@@ -29,7 +29,8 @@ const TOLERANCES: &[Tolerance] = &[
     close("throughput", "ffff", [2e-3, 1e-6], 5e-3),
     close("identity", "uuuu", [0.0, 0.0], 5e-3),
     close("cone", "ff", [2e-3, 1e-6], 5e-3),
-    // Of triangles as small as those of the knot, barycentric coordinates are known less well than where they are.
+    // Barycentric coordinates of triangles as small as those of the knot are known less well than where they are; distances
+    // are mostly some units, of which the relative bound is as large.
     close("hit", "fuff", [1e-4, 5e-4], 5e-3),
     close("instance", "u", [0.0, 0.0], 5e-3),
     close("shadow_origin", "ffff", [1e-4, 1e-4], 5e-3),

@@ -86,9 +86,18 @@ fn queues_orders_and_full_pools_change_no_bit() {
     let all = Paths::new(1000);
     let mut sorted = 0;
     for (name, scene) in scenes() {
-        let sorts = |paths| timed(&scene, 1, paths).parts.iter().any(|time| time.part == Part::Sort);
-        sorted += u32::from(sorts(all));
-        assert!(!sorts(Paths { sort: false, ..all }) && !sorts(Paths { compact: false, ..all }), "{name}");
+        let has = |part, paths| timed(&scene, 1, paths).parts.iter().any(|time| time.part == part);
+        sorted += u32::from(has(Part::Sort, all));
+        assert!(!has(Part::Sort, Paths { sort: false, ..all }), "{name}");
+        let unordered = Paths { order_rays: When::Never, ..all };
+        let ordered = Paths { order_rays: When::Always, ..all };
+        for part in [Part::OrderRays, Part::OrderLight] {
+            assert!(has(part, ordered) && !has(part, unordered), "{name}: {part:?}");
+            assert_eq!(has(part, all), scene.stats.instances > 0, "{name}: {part:?}");
+        }
+        for part in [Part::Sort, Part::OrderRays, Part::OrderLight, Part::Compact] {
+            assert!(!has(part, Paths { compact: false, ..ordered }), "{name}: {part:?}");
+        }
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
         for (paths, isa) in [
             (Paths { sort: false, ..all }, InstructionSet::Avx512),
@@ -153,8 +162,8 @@ fn work_is_counted() {
     }
 }
 
-/// As long as there are paths to begin, less than a quarter of the pool is free. The image is so small that all of it is in the first launch, of
-/// which nothing depends on how fast the machine is.
+/// As long as there are paths to begin, less than a quarter of the pool is free. The image is so small that all of it is in
+/// the first launch, of which nothing depends on how fast the machine is.
 #[test]
 fn pools_stay_full() {
     let scene = sweep(16, 8);

@@ -56,12 +56,12 @@ impl Part {
         match self {
             Self::Cull => "cull",
             Self::Generate => "generate",
-            Self::OrderRays => "order rays",
+            Self::OrderRays => "order-rays",
             Self::Extend => "extend",
             Self::Sort => "sort",
             Self::Shade => "shade",
             Self::Compact => "compact",
-            Self::OrderLight => "order light",
+            Self::OrderLight => "order-light",
             Self::Connect => "connect",
             Self::Accumulate => "accumulate",
         }

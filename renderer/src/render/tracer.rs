@@ -86,6 +86,9 @@ pub(super) struct Tracer<B: Primitives> {
     rates: [Option<f64>; 2],
     /// Whether the other one is still to be tried.
     is_open: bool,
+    /// Whether launches have become as large as they get. Where parts of an image differ much in cost, the first of a pass
+    /// never is.
+    is_warm: bool,
     /// The pass that is being timed, if it is.
     lap: Option<Lap>,
     /// Whether the megakernel may stand in for a wavefront that there is no memory for.
@@ -122,7 +125,16 @@ impl<B: Primitives> Tracer<B> {
             wavefront.take_times(backend)?;
         }
         let wavefront = wavefront.map(Box::new);
-        Ok(Self { wavefront, turn, last: turn, rates: [None; 2], is_open, lap: None, may_fall_back })
+        Ok(Self {
+            wavefront,
+            turn,
+            last: turn,
+            rates: [None; 2],
+            is_open,
+            is_warm: false,
+            lap: None,
+            may_fall_back,
+        })
     }
 
     /// Takes the samples of `args`; `S` is the megakernel.
@@ -181,9 +193,11 @@ impl<B: Primitives> Tracer<B> {
         if !self.is_open {
             return false;
         }
+        let is_full_size = self.is_full_size(launch);
         if launch.begins_pass {
-            self.lap = self.is_full_size(launch).then(Lap::default);
+            self.lap = (is_full_size || self.is_warm).then(Lap::default);
         }
+        self.is_warm |= is_full_size;
         let Some(lap) = &mut self.lap else { return false };
         lap.paths += launch.paths;
         lap.took += launch.took;
@@ -192,7 +206,7 @@ impl<B: Primitives> Tracer<B> {
         }
         let before = self.turn;
         self.rates[before as usize] = Some(lap.paths / lap.took.as_secs_f64().max(1e-9));
-        self.lap = None;
+        (self.lap, self.is_warm) = (None, false);
         match self.rates {
             [Some(megakernel), Some(wavefront)] => {
                 self.is_open = false;
@@ -237,7 +251,16 @@ mod tests {
     fn tracer(is_open: bool) -> Tracer<Cpu> {
         let turn = Contestant::Megakernel;
         let rates = [None; 2];
-        Tracer { wavefront: None, turn, last: turn, rates, is_open, lap: None, may_fall_back: true }
+        Tracer {
+            wavefront: None,
+            turn,
+            last: turn,
+            rates,
+            is_open,
+            is_warm: false,
+            lap: None,
+            may_fall_back: true,
+        }
     }
 
     /// A pass of launches, of so many paths and milliseconds. Whether the next pass is another's.
@@ -281,6 +304,18 @@ mod tests {
         let [megakernel, wavefront] = tracer.traced().rates.unwrap();
         assert_eq!(tracer.turn, Contestant::Wavefront);
         assert!((megakernel - 2e7 / 1.1).abs() < 1.0 && (wavefront - 2e7 / 0.88).abs() < 1.0);
+    }
+
+    /// A pass that begins with what is cheap never begins with a launch of full size.
+    #[test]
+    fn uneven_images_are_raced_for() {
+        let mut tracer = tracer(true);
+        let uneven = [(1e6, 20), (4e6, 300), (5e5, 110)];
+        assert!(!pass(&mut tracer, &uneven), "too small at first");
+        assert!(pass(&mut tracer, &uneven));
+        assert!(!pass(&mut tracer, &uneven), "too small at first, as the other one");
+        assert!(!pass(&mut tracer, &uneven[..1]) && !tracer.is_open, "decided");
+        assert!(tracer.traced().rates.is_some());
     }
 
     #[test]

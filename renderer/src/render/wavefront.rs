@@ -49,7 +49,8 @@ pub struct Paths {
     /// Whether stages read the queues of paths and of shadow rays. If not, they go over all slots in their order, and skip
     /// those without; which slots are free is still found by culling.
     pub compact: bool,
-    /// Whether paths begin as soon as there are free slots, so that the pool stays full. If not, when all paths have ended.
+    /// Whether paths begin as soon as a quarter of the slots is free, so that the pool stays nearly full. If not, when all
+    /// paths have ended.
     pub regenerate: bool,
 }
 
@@ -209,21 +210,34 @@ pub(super) struct Wavefront<B: Primitives> {
 /// How many rounds passes take.
 #[derive(Debug, Clone, Copy)]
 struct Rounds {
-    /// Segments of a path on average: as many rounds for each time that the pool is filled.
+    /// Segments of a path on average.
     length: f64,
-    /// Rounds more, for the pool to empty.
-    tail: f64,
+    /// The pass before: its paths, and how many rounds it took.
+    paths: f64,
+    rounds: f64,
 }
 
 impl Rounds {
-    fn learnt(counters: &Counters, paths: u32, pool: u32) -> Self {
-        let segments = counters.segments as f64;
-        let tail = f64::from(counters.rounds) - segments / f64::from(pool);
-        Self { length: segments / f64::from(paths.max(1)), tail: tail.max(0.0) }
+    /// Before the first pass.
+    const UNKNOWN: Self = Self { length: 8.0, paths: 0.0, rounds: 0.0 };
+
+    fn learnt(counters: &Counters, paths: u32) -> Self {
+        let paths = f64::from(paths.max(1));
+        Self { length: counters.segments as f64 / paths, paths, rounds: counters.rounds.into() }
     }
 
+    /// Rounds that are hardly too few, since those that are too many take little: a longer pass takes at most as many more as
+    /// it has paths, and of a shorter one those are missing in which the pool was full.
     fn of(self, paths: u32, pool: u32) -> u32 {
-        (f64::from(paths) / f64::from(pool) * self.length + self.tail).ceil() as u32
+        let paths = f64::from(paths);
+        let rounds = if paths <= self.paths {
+            self.rounds - (self.paths - paths) * self.length / f64::from(pool)
+        } else if self.paths > 0.0 {
+            self.rounds * paths / self.paths
+        } else {
+            self.length * paths / f64::from(pool)
+        };
+        rounds.ceil().max(1.0) as u32
     }
 }
 
@@ -275,7 +289,7 @@ impl<B: Primitives> Wavefront<B> {
             shadow_count: backend.zeroed("number of shadow rays", 1)?,
             counters: backend.zeroed("counters of paths", 1)?,
             temp: Temp::new(backend, temp_bytes.into_iter().max().unwrap_or(0))?,
-            rounds: Rounds { length: 8.0, tail: 0.0 },
+            rounds: Rounds::UNKNOWN,
             clock: None,
         })
     }
@@ -305,7 +319,7 @@ impl<B: Primitives> Wavefront<B> {
             }
             let counters = backend.download(&self.counters)?[0];
             if counters.live == 0 {
-                self.rounds = Rounds::learnt(&counters, paths, self.paths.pool);
+                self.rounds = Rounds::learnt(&counters, paths);
                 break counters;
             }
             more = MORE;
@@ -498,6 +512,7 @@ impl<B: Primitives> Wavefront<B> {
                 let sorted = (&mut order.sorted_keys, &mut order.queue);
                 PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
             }
+            // Other parts are stages, and some wavefronts do not order anything.
             _ => Ok(()),
         }
     }
@@ -604,4 +619,30 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
     backend.prepare_primitives(|backend| {
         Part::ROUND.iter().try_for_each(|part| smallest.keep_together(backend, *part))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of everything that there is for a slot, in scenes with both orders.
+    #[test]
+    fn slots_are_small() {
+        let slots = 1 << 23;
+        let columns = Paths::BYTES_PER_SLOT + 2 * Paths::BYTES_PER_ORDER;
+        let temp = by_key().pairs_temp_bytes::<u32>(slots) as f64 / f64::from(slots);
+        assert!((8.0..9.0).contains(&temp), "docs/wavefront.md says otherwise: {temp}");
+        assert!(columns as f64 + temp <= 192.0, "{columns} + {temp}");
+    }
+
+    #[test]
+    fn rounds_are_foreseen() {
+        let counters = Counters { rounds: 58, segments: 5_000, ..Counters::default() };
+        let rounds = Rounds::learnt(&counters, 1_000);
+        assert_eq!(rounds.of(1_000, 100), 58, "the same again");
+        assert_eq!(rounds.of(2_000, 100), 116);
+        assert_eq!(rounds.of(500, 100), 33, "half of five times ten rounds fewer");
+        assert_eq!(rounds.of(1, 100), 9);
+        assert_eq!(Rounds::UNKNOWN.of(1_000, 100), 80);
+    }
 }
