@@ -1,6 +1,7 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
 mod replay;
+mod session;
 mod stage_times;
 mod tracer;
 mod uploaded;
@@ -12,6 +13,7 @@ use device::bsdf::{Basic, Compiled, Glass};
 use device::film::{FilmPixel, FirstHitPixel};
 use device::path::stage::{Stage, stages};
 use device::path::{FirstHitArgs, MegakernelArgs, SampleArgs};
+use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
 
 use crate::assemble::SceneData;
@@ -20,6 +22,7 @@ use crate::film::{Film, FirstHits};
 use crate::primitives::Primitives;
 
 pub use replay::{Dump, DumpedColumn, Replay};
+pub use session::Session;
 pub use stage_times::{Items, Part, PartTime, StageTimes};
 pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
@@ -178,20 +181,60 @@ impl<B: Primitives> Ready<B> {
 fn render_ready<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
-    ready: Ready<B>,
+    Ready { uploaded, took: upload }: Ready<B>,
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    match Kernel::of(scene) {
-        Kernel::Basic => {
-            render_by::<B, stages::megakernel_basic>(backend, scene, ready, budget, options, observe)
-        }
-        Kernel::Glass => {
-            render_by::<B, stages::megakernel_glass>(backend, scene, ready, budget, options, observe)
-        }
-        Kernel::Full => render_by::<B, stages::megakernel>(backend, scene, ready, budget, options, observe),
+    let mut run = Run::new(backend, scene, budget, options)?;
+    let view = uploaded.view(scene);
+    let Finished { films, progress, interrupted } =
+        render_run(backend, scene, view, &mut run, budget, options, observe)?;
+    // Developing takes memory again.
+    drop(uploaded);
+    let traced = run.tracer.traced();
+    let stage_times = run.tracer.times();
+    let progress = Progress { upload, ..progress };
+    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
+}
+
+/// What traces paths, and how large launches are, which the next render of a scene like this one can go on with.
+struct Run<B: Primitives> {
+    tracer: Tracer<B>,
+    pace: Pace,
+}
+
+impl<B: Primitives> Run<B> {
+    fn new(backend: &mut B, scene: &SceneData, budget: Budget, options: Options<'_>) -> Result<Self, Error> {
+        let tracer = Tracer::new(backend, scene, options, budget.spp)?;
+        let pace = Pace::new(backend.parallelism(), &tracer);
+        Ok(Self { tracer, pace })
     }
+}
+
+/// What a run leaves.
+struct Finished<B: Backend> {
+    films: Films<B>,
+    progress: Progress,
+    interrupted: bool,
+}
+
+/// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end.
+fn render_run<B: Primitives>(
+    backend: &mut B,
+    scene: &SceneData,
+    view: SceneView,
+    run: &mut Run<B>,
+    budget: Budget,
+    options: Options<'_>,
+    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<Finished<B>, Error> {
+    let render = match Kernel::of(scene) {
+        Kernel::Basic => render_by::<B, stages::megakernel_basic>,
+        Kernel::Glass => render_by::<B, stages::megakernel_glass>,
+        Kernel::Full => render_by::<B, stages::megakernel>,
+    };
+    render(backend, scene, view, run, budget, options, observe)
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
@@ -234,19 +277,20 @@ impl Kernel {
     }
 }
 
-/// [`render_with`], by a megakernel that knows the features of the scene.
+/// Renders by a megakernel that knows the features of the scene.
 fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     backend: &mut B,
     scene: &SceneData,
-    Ready { uploaded, took: upload }: Ready<B>,
+    view: SceneView,
+    Run { tracer, pace }: &mut Run<B>,
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Rendered, Error> {
+) -> Result<Finished<B>, Error> {
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, options, layers)?;
     let mut args = SampleArgs {
-        scene: uploaded.view(scene),
+        scene: view,
         film: films.image.ptr(),
         settings: scene.settings,
         width: scene.width,
@@ -259,9 +303,6 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     };
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
-    progress.upload = upload;
-    let mut tracer = Tracer::new(backend, scene, options, budget.spp)?;
-    let mut pace = Pace::new(backend.parallelism(), &tracer);
     let mut interrupted = false;
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
     let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
@@ -271,8 +312,8 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
         while args.first_invocation < invocations {
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
             let launched = Instant::now();
-            // SAFETY: `uploaded` and `films` hold what the arguments point to, and outlive the wait below.
-            unsafe { films.launch::<S>(backend, &mut tracer, args)? };
+            // SAFETY: the caller and `films` hold what the arguments point to, and outlive the wait below.
+            unsafe { films.launch::<S>(backend, tracer, args)? };
             backend.synchronize()?;
             let took = launched.elapsed();
             let paths = pass.paths(args.invocations);
@@ -280,7 +321,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             args.first_invocation += args.invocations;
             let ends_pass = args.first_invocation == invocations;
             if tracer.learn(Launched { paths, took, begins_pass, ends_pass }) {
-                pace = Pace::new(backend.parallelism(), &tracer);
+                *pace = Pace::new(backend.parallelism(), tracer);
             } else {
                 pace.learn(paths, took);
             }
@@ -296,11 +337,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             }
         }
     }
-    // Developing takes memory again.
-    drop(uploaded);
-    let traced = tracer.traced();
-    let stage_times = tracer.times();
-    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
+    Ok(Finished { films, progress, interrupted })
 }
 
 /// What a render fills, in the memory of a back end.

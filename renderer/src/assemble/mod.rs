@@ -12,8 +12,10 @@ mod placement;
 mod shapes;
 mod sky;
 mod textures;
+mod variant;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use device::bsdf::Features;
@@ -33,6 +35,7 @@ pub use environment::ImageEnvironment;
 pub use materials::Families;
 pub(crate) use materials::Swatches;
 pub use shapes::ShapeOf;
+pub use variant::Original;
 
 use lights::Lights;
 use placement::Placement;
@@ -92,7 +95,7 @@ pub struct SceneData {
     /// The surface of each light, if the emission of any varies.
     pub emissive: Vec<EmissiveSurface>,
     /// The environment, if it is an image.
-    pub environment: Option<ImageEnvironment>,
+    pub environment: Option<Arc<ImageEnvironment>>,
     /// The camera.
     pub camera: DeviceCamera,
     /// Settings of the transport.
@@ -284,11 +287,7 @@ impl Flattened {
             normals: flat.normals.into(),
             uvs: flat.uvs.into(),
             colors: flat.colors.into(),
-            features: self
-                .features
-                .and(Features::INSTANCES.when(stats.instances > 0))
-                .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
-                .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters)),
+            features: features_of_scene(self.features, &stats, &render),
             families: self.families,
             hidden_normals: render.hidden_normals,
             holes: render.holes,
@@ -299,7 +298,7 @@ impl Flattened {
             texels: self.texels.into(),
             first_infinite: lights.first_infinite,
             emissive: lights.emissive,
-            environment: lights.image,
+            environment: lights.image.map(Arc::new),
             lights: lights.lights,
             light_table: lights.table,
             filter_edges: if render.sample_border { Vec::new() } else { filter::edges(&filter) },
@@ -347,6 +346,14 @@ impl Flattened {
             bytes,
         }
     }
+}
+
+/// What a scene asks of a kernel, if its materials and lights ask for some of it.
+fn features_of_scene(of_parts: Features, stats: &Stats, render: &RenderSettings) -> Features {
+    of_parts
+        .and(Features::INSTANCES.when(stats.instances > 0))
+        .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
+        .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
 }
 
 /// Names the primitives of emissive surfaces, until then those of the scene, by one of their places in the leaves.

@@ -7,6 +7,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shared<T>(Arc<Vec<T>>);
 
+impl<T> Shared<T> {
+    /// Whether both are the same elements, and not only equal ones.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
 impl<T> From<Vec<T>> for Shared<T> {
     fn from(elements: Vec<T>) -> Self {
         Self(Arc::new(elements))

@@ -1,8 +1,9 @@
 //! Scenes in the memory of a back end.
 
 use std::slice::from_ref;
+use std::sync::Arc;
 
-use bytemuck::Zeroable;
+use bytemuck::{NoUninit, Zeroable, cast_slice};
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
@@ -48,7 +49,6 @@ pub struct Uploaded<B: Backend> {
 impl<B: Primitives> Uploaded<B> {
     /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of the environment.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
-        let environment = scene.environment.as_ref();
         let mut uploaded = Self {
             nodes: backend.share("BVH nodes", &scene.nodes)?,
             prims: padded(backend, &scene.prims)?,
@@ -66,15 +66,76 @@ impl<B: Primitives> Uploaded<B> {
             filter: backend.upload("pixel filter", &scene.filter)?,
             filter_edges: backend.upload("edges of the pixel filter", &scene.filter_edges)?,
             emissive: backend.upload("emissive surfaces", &scene.emissive)?,
-            environment: backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?,
-            sky: backend.upload("sky", environment.map_or(&[], |e| &e.sky))?,
-            portals: backend.upload("portals", environment.map_or(&[], |e| &e.portals))?,
-            tables: summed(backend, environment)?,
+            environment: backend.upload("environment", &[])?,
+            sky: backend.upload("sky", &[])?,
+            portals: backend.upload("portals", &[])?,
+            tables: backend.upload("tables of the environment", &[])?,
             view: backend.zeroed("view of the scene", 1)?,
         };
-        let view = backend.upload("view of the scene", &[KeptView(uploaded.view(scene))])?;
-        backend.copy(&view, &mut uploaded.view)?;
+        uploaded.upload_environment(backend, scene.environment.as_deref())?;
+        uploaded.put_view(backend, scene)?;
         Ok(uploaded)
+    }
+
+    /// Makes a scene that was uploaded into another: only what differs is copied. Buffers that views point to are replaced, so
+    /// the back end has to be done with them.
+    ///
+    /// # Errors
+    /// There is not enough memory, or what the machine says. What was uploaded is then neither scene.
+    pub(super) fn become_like(
+        &mut self,
+        backend: &mut B,
+        old: &SceneData,
+        new: &SceneData,
+    ) -> Result<(), Error> {
+        macro_rules! shared {
+            ($($field:ident: $label:literal),*) => { $(
+                if !old.$field.is(&new.$field) {
+                    self.$field = backend.share($label, &new.$field)?;
+                }
+            )* };
+        }
+        macro_rules! copied {
+            ($($field:ident: $label:literal),*) => { $(
+                if bytes_of(&old.$field) != bytes_of(&new.$field) {
+                    self.$field = backend.upload($label, &new.$field)?;
+                }
+            )* };
+        }
+        shared!(nodes: "BVH nodes", sources: "sources of primitives", normals: "normals", texels: "texels");
+        shared!(uvs: "texture coordinates", colors: "vertex colours");
+        copied!(instances: "instances", materials: "materials", coats: "coats", textures: "textures");
+        copied!(lights: "lights", light_table: "light table", emissive: "emissive surfaces");
+        copied!(filter: "pixel filter", filter_edges: "edges of the pixel filter");
+        if !old.prims.is(&new.prims) {
+            self.prims = padded(backend, &new.prims)?;
+        }
+        let is_same_sky = match (&old.environment, &new.environment) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new) || old == new,
+            (old, new) => old.is_none() && new.is_none(),
+        };
+        if !is_same_sky {
+            self.upload_environment(backend, new.environment.as_deref())?;
+        }
+        self.put_view(backend, new)
+    }
+
+    fn upload_environment(
+        &mut self,
+        backend: &mut B,
+        environment: Option<&ImageEnvironment>,
+    ) -> Result<(), Error> {
+        self.environment = backend.upload("environment", environment.map_or(&[], |e| from_ref(&e.record)))?;
+        self.sky = backend.upload("sky", environment.map_or(&[], |e| &e.sky))?;
+        self.portals = backend.upload("portals", environment.map_or(&[], |e| &e.portals))?;
+        self.tables = summed(backend, environment)?;
+        Ok(())
+    }
+
+    /// Puts the view where the scene in the back end's memory can point to it.
+    fn put_view(&mut self, backend: &mut B, scene: &SceneData) -> Result<(), Error> {
+        let view = backend.upload("view of the scene", &[KeptView(self.view(scene))])?;
+        backend.copy(&view, &mut self.view)
     }
 
     /// What stages see of it, valid as long as `self` is. The scene may be without its geometry by now.
@@ -118,6 +179,10 @@ impl<B: Primitives> Uploaded<B> {
             camera: scene.camera,
         }
     }
+}
+
+fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
+    cast_slice(elements)
 }
 
 /// The summed-area tables by which an environment is sampled. Whole numbers: every back end finds the same.
