@@ -19,10 +19,15 @@ fn succeeded(output: &Output) -> String {
 
 /// The bytes of a small image of a scene.
 fn image(folder: &Path, scene: &str, seed: &str) -> Vec<u8> {
+    image_with(folder, scene, &["--seed", seed])
+}
+
+/// The same, with other options.
+fn image_with(folder: &Path, scene: &str, options: &[&str]) -> Vec<u8> {
     let out = folder.join("image.pfm");
-    let fixed =
-        ["--size", "16x12", "--spp", "2", "--device", "cpu", "--quiet", "--allow-external", "--seed", seed];
-    succeeded(&torrance(folder, &[&["render", scene, "-o", out.to_str().unwrap()], &fixed[..]].concat()));
+    let fixed = ["--size", "16x12", "--spp", "2", "--device", "cpu", "--quiet", "--allow-external"];
+    let arguments = [&["render", scene, "-o", out.to_str().unwrap()], &fixed[..], options].concat();
+    succeeded(&torrance(folder, &arguments));
     std::fs::read(out).unwrap()
 }
 
@@ -83,9 +88,26 @@ fn check_conversion(scene: &Path) {
     }
     let paths = succeeded(&torrance(&elsewhere, &["inspect", "out.toml", "--paths"]));
     assert!(paths.lines().count() > 10 && paths.lines().all(|line| line.contains(" = ")), "{name}: {paths}");
+    check_setting(&elsewhere, name, &expected);
     // Images differ by their seed.
     assert!(image(&elsewhere, "out.toml", "2") != expected, "{name}");
     std::fs::rename(&elsewhere, folder.path()).unwrap();
+}
+
+/// Parameters set to what they are change nothing, and a scene that is written with others renders as with those set.
+fn check_setting(folder: &Path, name: &str, expected: &[u8]) {
+    let listed = succeeded(&torrance(folder, &["inspect", name, "--paths", "--allow-external"]));
+    let settings: Vec<_> = listed.lines().map(|line| line.replacen(" = ", "=", 1)).collect();
+    let some = settings.iter().step_by(1 + settings.len() / 60);
+    let options: Vec<_> = ["--seed", "1"].into_iter().chain(some.flat_map(|set| ["--set", set])).collect();
+    assert!(image_with(folder, name, &options) == expected, "{name}");
+
+    let moved = ["--set", "camera.position.1=1.25", "--set", "render.masking=separable"];
+    let convert = ["convert", name, "moved.toml", "--allow-external", "--quiet"];
+    succeeded(&torrance(folder, &[&convert[..], &moved].concat()));
+    let image = image_with(folder, name, &[&["--seed", "1"], &moved[..]].concat());
+    assert!(image == self::image(folder, "moved.toml", "1"), "{name}");
+    assert!(image != expected, "{name}");
 }
 
 #[test]
@@ -158,6 +180,12 @@ fn scenes_are_inspected() {
     );
     let listed: serde_json::Value = serde_json::from_str(&inspect(&["--paths", "--json"])).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), paths.lines().count());
+    let fov = listed.as_array().unwrap().iter().find(|parameter| parameter["path"] == "camera.fov").unwrap();
+    assert_eq!((&fov["value"], &fov["takes"]), (&"39.3077".into(), &"from 0.001 to 179.999".into()));
+    // What is set is listed.
+    let paths = inspect(&["--paths", "--set", "camera.fov=30", "--set", "shapes.\"tall box\".material=red"]);
+    assert!(paths.contains("\ncamera.fov = 30\n"), "{paths}");
+    assert!(paths.contains("\nshapes.\"tall box\".material = \"red\"\n"), "{paths}");
 }
 
 #[test]

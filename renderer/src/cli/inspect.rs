@@ -11,7 +11,7 @@ use super::notes::Notes;
 use super::source::SceneArgs;
 use super::summary::{print, print_json};
 use crate::scene::limits::human_bytes;
-use crate::scene::{self, Contents, Description, Extent, Overrides, SceneValues};
+use crate::scene::{Contents, Overrides, Parameter};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[command(flatten)]
     scene: SceneArgs,
 
-    /// List every parameter by its path, with its value
+    /// List every parameter by its path, with its value; --set takes the same paths, and --json tells what they take
     #[arg(long)]
     paths: bool,
 
@@ -45,24 +45,17 @@ struct Inspected {
     warnings: Vec<String>,
 }
 
-/// A parameter, as `--paths --json` prints it.
-#[derive(Debug, Serialize)]
-struct Parameter {
-    path: String,
-    /// In TOML.
-    value: String,
-}
-
 /// Tells what the scene has.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.json);
     notes.display.phase(format!("reading {}", args.scene.path.display()));
+    if args.paths {
+        let (values, _) = args.scene.open(Overrides::default(), &mut notes)?;
+        notes.end();
+        return tell_paths(args, values.list()).map(|()| ExitCode::SUCCESS);
+    }
     let description = args.scene.load(Overrides::default(), &mut notes)?.description;
     let warnings = notes.end();
-    if args.paths {
-        tell_paths(args, &description)?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let scene = args.scene.path.to_string_lossy().into_owned();
     let inspected = Inspected { scene, contents: Contents::of(&description), warnings };
     if args.json {
@@ -73,14 +66,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell_paths(args: &Args, description: &Description) -> Result<(), Failure> {
-    let parameters = SceneValues::from(scene::write(description, &args.scene.path, Extent::Full)).list();
+fn tell_paths(args: &Args, parameters: Vec<Parameter>) -> Result<(), Failure> {
     if args.json {
-        let parameters = parameters.into_iter().map(|(path, value)| Parameter { path, value });
-        return print_json(&parameters.collect::<Vec<_>>());
+        return print_json(&parameters);
     }
-    let lines: String = parameters.iter().map(|(path, value)| format!("{path} = {value}\n")).collect();
-    print(lines)
+    let line = |Parameter { path, value, .. }: &Parameter| format!("{path} = {value}\n");
+    print(parameters.iter().map(line).collect::<String>())
 }
 
 impl fmt::Display for Inspected {

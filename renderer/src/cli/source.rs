@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::failure::Failure;
 use super::notes::Notes;
 use super::terminal::color;
-use crate::scene::{self, Loaded, Options, Overrides, Severity};
+use crate::scene::{self, Error, Loaded, Options, Overrides, Problem, SceneValues, Severity};
 
 /// A scene file, and how it is read.
 #[derive(Debug, clap::Args)]
@@ -21,6 +21,10 @@ pub(super) struct SceneArgs {
     /// Set a parameter of a Mitsuba scene, which writes it as $NAME
     #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     define: Vec<(String, String)>,
+
+    /// Set a parameter of the scene, as `torrance inspect --paths` lists them
+    #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
 }
 
 fn define(text: &str) -> Result<(String, String), String> {
@@ -30,16 +34,66 @@ fn define(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A path and a value, between which is the first `=` outside quotes.
+fn setting(text: &str) -> Result<(String, String), String> {
+    let mut quoted = false;
+    let split = text.find(|c| {
+        quoted ^= c == '"';
+        c == '=' && !quoted
+    });
+    match split.map(|at| text.split_at(at)) {
+        Some((path, value)) if !path.trim().is_empty() => Ok((path.trim().to_owned(), value[1..].to_owned())),
+        _ => Err("expected PATH=VALUE, as in materials.ball.roughness=0.3".to_owned()),
+    }
+}
+
 impl SceneArgs {
     /// Reads the scene, and tells what is suspicious about it.
     pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<Loaded, Failure> {
-        let options =
-            Options { overrides, allow_external: self.allow_external, defines: self.define.clone() };
-        let loaded =
-            scene::load_with(&self.path, &options).map_err(|e| Failure::input_report(e.report(color())))?;
-        for problem in &loaded.warnings {
-            notes.warn_with(problem.to_string(), &problem.report(Severity::Warning, color()));
+        if !self.set.is_empty() {
+            return self.open(overrides, notes).map(|(_, loaded)| loaded);
         }
+        let loaded = scene::load_with(&self.path, &self.options(overrides)).map_err(wrong)?;
+        warn(&loaded.warnings, notes);
         Ok(loaded)
+    }
+
+    /// Reads the scene with its parameters, those set that are to be, and tells what is suspicious.
+    pub(super) fn open(
+        &self,
+        overrides: Overrides,
+        notes: &mut Notes,
+    ) -> Result<(SceneValues, Loaded), Failure> {
+        let mut values = SceneValues::open(&self.path, &self.options(overrides)).map_err(wrong)?;
+        warn(values.warnings(), notes);
+        for (path, value) in &self.set {
+            let failed = |message| Failure::input(format_args!("--set {path}={value}: {message}"));
+            values.set(path, value).map_err(failed)?;
+        }
+        let loaded = values.load().map_err(|error| match &self.set[..] {
+            [] => wrong(error),
+            set => {
+                let set: Vec<_> = set.iter().map(|(path, value)| format!("--set {path}={value}")).collect();
+                let problems: Vec<_> =
+                    error.problems.iter().map(|problem| problem.message.as_str()).collect();
+                Failure::input(format_args!("{}: {}", set.join(" "), problems.join("; ")))
+            }
+        })?;
+        warn(&loaded.warnings, notes);
+        Ok((values, loaded))
+    }
+
+    fn options(&self, overrides: Overrides) -> Options {
+        Options { overrides, allow_external: self.allow_external, defines: self.define.clone() }
+    }
+}
+
+fn wrong(error: Error) -> Failure {
+    Failure::input_report(error.report(color()))
+}
+
+fn warn(warnings: &[Problem], notes: &mut Notes) {
+    for problem in warnings {
+        notes.warn_with(problem.to_string(), &problem.report(Severity::Warning, color()));
     }
 }

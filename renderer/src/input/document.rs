@@ -405,7 +405,7 @@ fn between(low: f32, high: f32) -> String {
 }
 
 /// `#rrggbb`, sRGB, as linear light.
-fn parse_hex(text: &str) -> Option<Vec3> {
+pub(crate) fn parse_hex(text: &str) -> Option<Vec3> {
     let digits =
         text.strip_prefix('#').filter(|d| d.len() == 6 && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
     let channel = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).ok().map(linear_from_srgb);

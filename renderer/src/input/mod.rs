@@ -6,9 +6,9 @@ pub(crate) mod file;
 mod problem;
 mod suggest;
 
-pub(crate) use document::{Field, Section, Source, parse, sorted};
+pub(crate) use document::{Field, Section, Source, parse, parse_hex, sorted};
 pub(crate) use duration::duration;
 pub use problem::{Error, Problem, Severity};
 pub(crate) use problem::{Index, MOST_PROBLEMS, io_reason};
 pub use suggest::nearest;
-pub(crate) use suggest::{hint, quoted, quoted_path};
+pub(crate) use suggest::{hint, list, quoted, quoted_path};

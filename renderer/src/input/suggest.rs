@@ -45,7 +45,7 @@ pub(crate) fn hint<'a>(
 }
 
 /// `"x", "y" or "z"`, shortened if long; `None` if there is nothing to list.
-fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Option<String> {
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>, conjunction: &str) -> Option<String> {
     const MOST: usize = 14;
     let mut all = names.into_iter();
     let mut names: Vec<_> = all.by_ref().take(MOST).map(quoted).collect();

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::kept::{Elsewhere, Kept};
+use super::write::Asset;
+
 /// The files that a scene may read: those in its folder and below, or all. A scene from a stranger cannot look around.
 #[derive(Debug, Clone)]
 pub struct Files {
@@ -11,12 +14,27 @@ pub struct Files {
     external: bool,
     /// What was looked for, where it may be read.
     resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// What was read of them, if that is to be kept.
+    pub(super) kept: Option<Arc<Kept>>,
+    pub(super) elsewhere: Arc<Elsewhere>,
 }
 
 impl Files {
     /// Names in the scene start at `folder`; whether they may lead out of it, `external` says.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
-        Self { folder: folder.into(), external, resolved: Arc::default() }
+        let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
+        Self { folder: folder.into(), external, resolved, kept, elsewhere }
+    }
+
+    /// These files, what is read of which is kept.
+    pub(super) fn keeping(self) -> Self {
+        Self { kept: Some(Arc::default()), ..self }
+    }
+
+    /// These files, and those that come with a scene as it would be written.
+    pub(super) fn with(self, assets: Vec<Asset>) -> Self {
+        let elsewhere = Elsewhere::new(assets, self.kept.as_deref());
+        Self { elsewhere: Arc::new(elsewhere), ..self }
     }
 
     /// What is there of the files that the scene named so far, free of symbolic links.
@@ -40,7 +58,12 @@ impl Files {
     /// # Errors
     /// It may not be read, and why, to follow "cannot read …:".
     pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, String> {
-        self.allowed(self.folder.join(name))
+        let path = self.folder.join(name);
+        match self.elsewhere.find(&path) {
+            // The scene was allowed to read it before.
+            Some(path) => Ok(path.to_owned()),
+            None => self.allowed(path),
+        }
     }
 
     fn allowed(&self, path: PathBuf) -> Result<PathBuf, String> {

@@ -41,6 +41,7 @@ pub(super) enum Range {
 }
 
 /// An image, and what is suspicious about it.
+#[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) image: Image,
     pub(super) warning: Option<String>,

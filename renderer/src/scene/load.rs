@@ -85,6 +85,17 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
 /// # Errors
 /// Everything that is wrong.
 pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
+    let loaded = read_file(path, options, &files_of(path, options))?;
+    finish(path, loaded, &options.overrides)
+}
+
+/// The files that a scene file may read.
+pub(super) fn files_of(path: &Path, options: &Options) -> Files {
+    Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external)
+}
+
+/// Reads a scene file and what it refers to, before anything is overridden.
+pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<Loaded, Error> {
     let file = path.display().to_string();
     let format = SceneFormat::of(path).map_err(|message| Problem::of_file(file.as_str(), message))?;
     if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
@@ -95,10 +106,15 @@ pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
     let bytes = format
         .bytes(path)
         .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
-    let files = Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external);
-    let mut loaded = format.read(&file, &bytes, &files, options)?;
+    let mut loaded = format.read(&file, &bytes, files, options)?;
     loaded.files.extend(path.canonicalize());
-    options.overrides.apply(&mut loaded.description.render);
+    Ok(loaded)
+}
+
+/// Overrides what a scene says, and checks whether it can be rendered.
+pub(super) fn finish(path: &Path, mut loaded: Loaded, overrides: &Overrides) -> Result<Loaded, Error> {
+    let file = path.display().to_string();
+    overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
         .and_then(|()| check_memory(width, height, available_memory()))

@@ -78,7 +78,7 @@ pub(super) fn read(path: &Path, normals: Normals, flip_v: bool) -> Result<MeshFi
 }
 
 /// A mesh where its shape puts it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Placed {
     /// It reaches beyond [`MAX_COORDINATE`].
     TooFar,

@@ -3,85 +3,290 @@
 //! A path is that of a value in the scene file that says everything, `torrance convert` without leaving out defaults.
 //! What has a name is found by it, other members of arrays by their number.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::Serialize;
 use toml::{Table, Value};
 
-use super::read::{keys_instead, toml_key};
-use super::write::{inline, text_of};
-use super::{Error, Files, Loaded, Written, load_bytes};
-use crate::input::{hint, quoted};
+use super::load::{files_of, finish, read_file};
+use super::read::lookup::{self, Place, Takes, child, name_of, position};
+use super::read::otherwise::converted;
+use super::read::{self, Key, Type, toml_key};
+use super::write::{inline, number, text_of, write_kept};
+use super::{Error, Extent, Files, Loaded, Options, Overrides, Problem};
+use crate::input::{parse_hex, quoted};
 
-/// A scene file, whose values can be looked at and set.
-#[derive(Debug, Clone, PartialEq)]
+/// A scene of any format that is read, whose parameters can be looked at and set, and which is read again with them.
+///
+/// Meshes and images are read once: all scenes that come of it, and of its clones, share them. A clone copies what a scene
+/// file says, and no more.
+#[derive(Debug, Clone)]
 pub struct SceneValues {
     /// A table.
     document: Value,
+    base: Arc<Base>,
 }
 
-impl From<Written> for SceneValues {
-    fn from(written: Written) -> Self {
-        Self { document: written.document.into() }
-    }
+/// What the values are of.
+#[derive(Debug)]
+struct Base {
+    path: PathBuf,
+    files: Files,
+    overrides: Overrides,
+    /// What the scene file said.
+    warnings: Vec<Problem>,
+    /// What the values say when none is set.
+    usual: BTreeSet<String>,
+    /// What the scene was read from.
+    read: BTreeSet<PathBuf>,
+}
+
+/// A parameter of a scene.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// Where it is.
+    pub path: String,
+    /// What it is, in TOML. Arrays of numbers and words are one value.
+    pub value: String,
+    /// What it may be, in a few words.
+    pub takes: String,
 }
 
 impl SceneValues {
-    /// All paths with their values in TOML, in the order of the file. Arrays of numbers and words are one value.
-    pub fn list(&self) -> Vec<(String, String)> {
+    /// Reads a scene file and everything it refers to. What is overridden counts more than what will be set.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        let files = files_of(path, options).keeping();
+        let Loaded { description, warnings, files: read } = read_file(path, options, &files)?;
+        let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
+        let base = Base {
+            path: path.to_owned(),
+            files: files.with(written.assets),
+            overrides: options.overrides,
+            warnings,
+            usual: BTreeSet::new(),
+            read,
+        };
+        let document = written.document.into();
+        let usual = base.read(&document)?.warnings.into_iter().map(|warning| warning.message).collect();
+        Ok(Self { document, base: Arc::new(Base { usual, ..base }) })
+    }
+
+    /// What is suspicious in the scene file.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.base.warnings
+    }
+
+    /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
+    pub fn list(&self) -> Vec<Parameter> {
         let mut found = Vec::new();
         for (key, value) in self.document.as_table().into_iter().flatten() {
             leaves(&mut found, &toml_key(key), value);
         }
-        found
+        let parameter = |(path, value): (String, String)| {
+            let takes = self.place(&path).map_or_else(|_| String::new(), |(_, place)| place.takes.words());
+            Parameter { path, value, takes }
+        };
+        found.into_iter().map(parameter).collect()
     }
 
-    /// The value at a path, in TOML.
+    /// The value at a path, in TOML: what is there, or what another key says in other words, or the default.
     ///
     /// # Errors
     /// There is none, and what there is instead.
     pub fn get(&self, path: &str) -> Result<String, String> {
-        let keys = split(path)?;
-        let mut value = &self.document;
-        for key in &keys {
-            value = child(value, key).map_err(|names| unknown(key, &names))?;
-        }
-        Ok(inline(value))
+        let (keys, place) = self.place(path)?;
+        let value = self.value(&keys, &place);
+        value.map(|value| inline(&value)).ok_or_else(|| format!("\"{path}\" has no value"))
     }
 
-    /// Sets the value at a path; `value` is TOML. The last key of the path may be new, since what is not said is the
-    /// default; keys that say the same in another way go.
+    /// Sets the value at a path. `value` is TOML, where words, names, files and colours may go without quotes. A key that
+    /// is not there is added; those that say the same in other words go, and with `type`, those that it does not have.
     ///
     /// # Errors
-    /// The path leads nowhere, or the value is no TOML. Whether the scene is one with it, [`SceneValues::load`] tells.
+    /// The path leads nowhere, or nothing like the value may stand there. Whether the scene is one with it,
+    /// [`SceneValues::load`] tells.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), String> {
-        let parsed: Table = toml::from_str(&format!("value = {value}"))
-            .map_err(|_| format!("{} is no value; words need quotes", quoted(value)))?;
-        let value = parsed.into_iter().next().map_or(Value::Boolean(false), |(_, value)| value);
+        let (keys, place) = self.place(path)?;
+        let value = place.takes.parse(&name(&keys, &place), value, &self.document)?;
+        self.put(&keys, &place, value)
+    }
+
+    /// As [`SceneValues::set`], with a value that is no text.
+    ///
+    /// # Errors
+    /// As [`SceneValues::set`].
+    pub fn set_value(&mut self, path: &str, value: &Value) -> Result<(), String> {
+        let (keys, place) = self.place(path)?;
+        let value = place.takes.check(&name(&keys, &place), value, &self.document)?;
+        self.put(&keys, &place, value)
+    }
+
+    /// What may stand at a path, in a few words, as in `0, or from 0.01 to 1`.
+    ///
+    /// # Errors
+    /// It leads nowhere, and what there is instead.
+    pub fn takes(&self, path: &str) -> Result<String, String> {
+        self.place(path).map(|(_, place)| place.takes.words())
+    }
+
+    /// The scene with these values. Its warnings are those that it would not have if nothing were set. Reads no file that
+    /// was read before, and takes time for what the scene file says, not for meshes and images.
+    ///
+    /// # Errors
+    /// What the values make wrong: problems of the scene file have no place in it.
+    pub fn load(&self) -> Result<Loaded, Error> {
+        let mut loaded = self.base.read(&self.document)?;
+        loaded.warnings.retain(|warning| !self.base.usual.contains(&warning.message));
+        let known = &self.base.warnings;
+        let mut loaded = finish(&self.base.path, loaded, &self.base.overrides)?;
+        loaded.warnings.retain(|warning| known.iter().all(|known| known.message != warning.message));
+        loaded.files.extend(self.base.read.iter().cloned());
+        Ok(loaded)
+    }
+
+    /// Where a path leads.
+    fn place(&self, path: &str) -> Result<(Vec<String>, Place), String> {
         let keys = split(path)?;
-        let Some((last, way)) = keys.split_last().filter(|(_, way)| !way.is_empty()) else {
-            return Err(format!("{} is a section; the path goes on", quoted(path)));
+        let place = lookup::find(&self.document, &keys)?;
+        Ok((keys, place))
+    }
+
+    /// The value of a place.
+    fn value(&self, keys: &[String], place: &Place) -> Option<Value> {
+        let (way, rest) = keys.split_at(place.depth);
+        let table = way.iter().try_fold(&self.document, |value, key| child(value, key));
+        let (first, parts) = rest.split_first()?;
+        let whole = match (table.and_then(|table| child(table, first)), place.key) {
+            (Some(value), _) => Some(value.clone()),
+            (None, Some(key)) => said(key, table.and_then(Value::as_table)),
+            (None, None) => None,
         };
-        let mut place = &mut self.document;
+        parts.iter().try_fold(whole?, |value, part| child(&widened(value, place.parts), part).cloned())
+    }
+
+    fn put(&mut self, keys: &[String], place: &Place, value: Value) -> Result<(), String> {
+        let (way, rest) = keys.split_at(place.depth);
+        let Some((first, parts)) = rest.split_first() else { return Ok(()) };
+        let mut table = &mut self.document;
         for key in way {
-            place = child_mut(place, key).map_err(|names| unknown(key, &names))?;
+            table = entry(table, key).ok_or_else(|| format!("no {}", quoted(key)))?;
         }
-        match place {
-            Value::Table(table) => {
-                keys_instead(last).for_each(|other| {
-                    table.remove(other);
-                });
-                table.insert(last.clone(), value);
+        match (table, place.takes, place.key) {
+            (Value::Table(table), Takes::Type(section), _) => {
+                let kind = value.as_str().and_then(|name| section.type_named(name));
+                retype(table, place, kind);
+                table.insert("type".to_owned(), value);
             }
-            place => *child_mut(place, last).map_err(|names| unknown(last, &names))? = value,
+            (Value::Table(table), _, Some(key)) => {
+                let whole = match parts {
+                    [] => value,
+                    parts => {
+                        let nothing = format!("\"{}\" has no value that this could be a part of", key.name);
+                        with_part(said(key, Some(table)).ok_or(nothing)?, parts, place.parts, value)
+                    }
+                };
+                replace(table, place, key, whole)?;
+            }
+            (table, ..) => {
+                let slot = entry(table, first).ok_or_else(|| format!("no {}", quoted(first)))?;
+                // What has a name keeps it.
+                let name = name_of(slot).map(Value::from);
+                *slot = value;
+                if let (Some(name), Value::Table(table)) = (name, slot) {
+                    table.entry("name").or_insert(name);
+                }
+            }
         }
         Ok(())
     }
+}
 
-    /// The scene with these values. `file` is what messages call it, `files` are those that it may read.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn load(&self, file: &str, files: &Files) -> Result<Loaded, Error> {
-        let text = self.document.as_table().map_or_else(String::new, text_of);
-        load_bytes(file, text.as_bytes(), files)
+impl Base {
+    /// Reads what a document says.
+    fn read(&self, document: &Value) -> Result<Loaded, Error> {
+        let file = self.path.display().to_string();
+        let text = document.as_table().map_or_else(String::new, text_of);
+        // Nobody has seen that text.
+        let placeless = |mut problem: Problem| {
+            problem.help = None;
+            if problem.file == file { Problem::of_file(problem.file, problem.message) } else { problem }
+        };
+        match read::read(&file, &text, &self.files) {
+            Ok((description, warnings)) => {
+                let warnings = warnings.into_iter().map(placeless).collect();
+                Ok(Loaded { description, warnings, files: self.files.named() })
+            }
+            Err(error) => Err(Error { problems: error.problems.into_iter().map(placeless).collect() }),
+        }
+    }
+}
+
+/// What messages call a place: the key and what follows it.
+fn name(keys: &[String], place: &Place) -> String {
+    keys[place.depth.min(keys.len() - 1)..].join(".")
+}
+
+/// What a key of a table says: what is there, what another says in other words, or the default.
+fn said(key: &Key, table: Option<&Table>) -> Option<Value> {
+    let there = table.and_then(|table| table.get(key.name).cloned().or_else(|| converted(key, table)));
+    there.or_else(|| Value::from_str(key.default).ok())
+}
+
+/// Sets a key of a table. What says the same goes; what else that said stays said.
+fn replace(table: &mut Table, place: &Place, key: &Key, value: Value) -> Result<(), String> {
+    for other in key.instead.iter().filter(|other| table.contains_key(**other)).collect::<Vec<_>>() {
+        let rest = place.section.keys_of(place.kind).filter(|rest| {
+            rest.name != key.name && rest.instead.contains(other) && !key.instead.contains(&rest.name)
+        });
+        for rest in rest.collect::<Vec<_>>() {
+            let value = converted(rest, table).ok_or_else(|| {
+                format!("\"{other}\" says \"{}\" and \"{}\" here, inseparably; set that", key.name, rest.name)
+            })?;
+            table.insert(rest.name.to_owned(), value);
+        }
+        table.remove(*other);
+    }
+    table.insert(key.name.to_owned(), value);
+    Ok(())
+}
+
+/// Leaves what another type has, too. What it says by other keys is said by them.
+fn retype(table: &mut Table, place: &Place, kind: Option<&'static Type>) {
+    let knows = |name: &str| place.section.keys_of(kind).any(|key| key.name == name);
+    let is_lost = |key: &&Key| {
+        knows(key.name) && !table.contains_key(key.name) && !key.instead.iter().any(|other| knows(other))
+    };
+    let lost = place.section.keys_of(place.kind).filter(is_lost);
+    let lost: Vec<_> = lost.filter_map(|key| Some((key.name.to_owned(), converted(key, table)?))).collect();
+    table.retain(|name, _| knows(name));
+    table.extend(lost);
+}
+
+/// A value with another in the place of a part of it, one of `n`.
+fn with_part(whole: Value, parts: &[String], n: usize, value: Value) -> Value {
+    let Some((part, parts)) = parts.split_first() else { return value };
+    let mut whole = widened(whole, n);
+    if let Some(slot) = entry(&mut whole, part) {
+        *slot = with_part(slot.clone(), parts, n, value);
+    }
+    whole
+}
+
+/// A value as `n` parts, if it stands for all of them.
+fn widened(value: Value, n: usize) -> Value {
+    match value {
+        Value::Array(_) | Value::Table(_) => value,
+        Value::String(text) if parse_hex(&text).is_some() => {
+            let channels = parse_hex(&text).map_or([0.0; 3], |color| color.to_array());
+            Value::Array(channels.map(number).to_vec())
+        }
+        value => Value::Array(vec![value; n]),
     }
 }
 
@@ -101,10 +306,6 @@ fn leaves(found: &mut Vec<(String, String)>, path: &str, value: &Value) {
         _ if path.ends_with(".name") => {}
         value => found.push((path.to_owned(), inline(value))),
     }
-}
-
-fn name_of(item: &Value) -> Option<&str> {
-    item.as_table()?.get("name")?.as_str()
 }
 
 /// The keys of a path; those that are no plain words are in quotes.
@@ -149,44 +350,11 @@ fn end_of_string(text: &str) -> Option<usize> {
     })
 }
 
-/// The member of an array that a key means: by name, or by number.
-fn position(items: &[Value], key: &str) -> Option<usize> {
-    let named = items.iter().position(|item| name_of(item) == Some(key));
-    named.or_else(|| key.parse().ok().filter(|i| *i < items.len()))
-}
-
-/// The names of what a value has.
-fn names(value: &Value) -> Vec<String> {
+/// What a value has under a key; tables get what they lack.
+fn entry<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Value> {
     match value {
-        Value::Table(table) => table.keys().cloned().collect(),
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .map(|(i, item)| name_of(item).map_or(i.to_string(), str::to_owned))
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn child<'a>(value: &'a Value, key: &str) -> Result<&'a Value, Vec<String>> {
-    let found = match value {
-        Value::Table(table) => table.get(key),
-        Value::Array(items) => position(items, key).map(|i| &items[i]),
-        _ => None,
-    };
-    found.ok_or_else(|| names(value))
-}
-
-fn child_mut<'a>(value: &'a mut Value, key: &str) -> Result<&'a mut Value, Vec<String>> {
-    let names = names(value);
-    let found = match value {
-        Value::Table(table) => table.get_mut(key),
+        Value::Table(table) => Some(table.entry(key).or_insert_with(|| Table::new().into())),
         Value::Array(items) => position(items, key).map(|i| &mut items[i]),
         _ => None,
-    };
-    found.ok_or(names)
-}
-
-fn unknown(key: &str, names: &[String]) -> String {
-    format!("there is no {}{}", quoted(key), hint(key, "there are", names.iter().map(String::as_str)))
+    }
 }

@@ -90,7 +90,7 @@ impl<'a> Meshes<'a> {
         }
         let read = match plugin {
             "serialized" => read_serialized(given, &how),
-            _ => read_file(given, &how, plugin),
+            _ => read_file(self.files, given, &how, plugin),
         };
         self.read.insert(how, read.clone());
         read
@@ -114,7 +114,7 @@ fn read_serialized(given: &Given<'_>, how: &How) -> Option<Arc<TriangleMesh>> {
 }
 
 /// Reads an OBJ or PLY file, and reports what is wrong with it.
-fn read_file(given: &Given<'_>, how: &How, plugin: &str) -> Option<Arc<TriangleMesh>> {
+fn read_file(files: &Files, given: &Given<'_>, how: &How, plugin: &str) -> Option<Arc<TriangleMesh>> {
     let sources = given.view.sources;
     let shown = quoted_path(&how.path);
     let place = sources.words(&given.property.place);
@@ -123,10 +123,10 @@ fn read_file(given: &Given<'_>, how: &How, plugin: &str) -> Option<Arc<TriangleM
     if !is_of_plugin {
         return given.error(format!("mesh file {shown} is not a .{plugin} file"));
     }
-    match mesh::read(&how.path, how.normals, how.flip_v) {
+    match files.mesh(&how.path, how.normals, how.flip_v) {
         Ok(read) => {
-            read.warnings.into_iter().for_each(|w| sources.push_warning(used(w)));
-            Some(read.mesh)
+            read.warnings.iter().cloned().for_each(|w| sources.push_warning(used(w)));
+            Some(Arc::clone(&read.mesh))
         }
         Err(Unread::Wrong(problems)) => {
             problems.into_iter().for_each(|p| sources.push(used(p)));

@@ -9,7 +9,7 @@ use super::spectrum::{self, Role};
 use super::tree::{Class, Value};
 use super::view::{Given, View, color_in};
 use crate::input::{quoted, quoted_path};
-use crate::scene::image::{self, Found, Meaning, Range};
+use crate::scene::image::{Found, Meaning, Range};
 use crate::scene::limits::{MAX_IOR, MAX_RADIANCE};
 use crate::scene::{Bitmap, Channel, Color, Files, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 
@@ -293,7 +293,7 @@ impl<'a> Textures<'a> {
             return *known;
         }
         let shown = quoted_path(&key.0);
-        let index = match image::read(&key.0, meaning) {
+        let index = match self.files.image(&key.0, meaning) {
             Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {
                     file.view.sources.warn(&file.property.place, format!("image {shown} {warning}"));

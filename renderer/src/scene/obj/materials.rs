@@ -22,7 +22,7 @@ use glam::{Affine2, Mat2, Vec2, Vec3};
 
 use super::mtl::{Map, MapFile, MtlMaterial, Number, Tint};
 use crate::input::{Problem, quoted, quoted_path};
-use crate::scene::image::{self, Meaning, Range};
+use crate::scene::image::{Meaning, Range};
 use crate::scene::limits::MIN_ALPHA;
 use crate::scene::{
     Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, Files, GltfMaterial,
@@ -151,7 +151,7 @@ impl<'a> Textures<'a> {
         }
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
         let path = self.files.below(self.folder.clone()).resolve(&map.file);
-        let index = match path.and_then(|path| image::read(&path, meaning)) {
+        let index = match path.and_then(|path| self.files.image(&path, meaning)) {
             Ok(found) => {
                 let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted_path(&shown))));
                 self.warnings.extend(warning);

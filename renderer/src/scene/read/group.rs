@@ -9,7 +9,6 @@ use super::names::Names;
 use super::shape::{self, Parts, TOO_FAR};
 use super::transform::{similarity_scale, transform, unusable};
 use super::unused;
-use crate::input::file::read_regular;
 use crate::input::{Field, Section, hint, quoted, quoted_path};
 use crate::scene::limits::{MAX_COORDINATE, MAX_INSTANCES};
 use crate::scene::{Files, Geometry, Group, Instance, Shape};
@@ -211,7 +210,7 @@ fn read_many(field: &Field<'_>, files: &Files) -> Option<Vec<Affine3A>> {
     let name = field.string()?;
     let read = files.resolve(name).and_then(|path| {
         let is_text = Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-        let bytes = read_regular(&path, if is_text { MAX_TEXT } else { 48 * MAX_INSTANCES as u64 })?;
+        let bytes = files.bytes(&path, if is_text { MAX_TEXT } else { 48 * MAX_INSTANCES as u64 })?;
         if is_text { from_csv(&bytes) } else { from_floats(&bytes) }
     });
     match read {

@@ -1,7 +1,6 @@
 //! Shapes of type `mesh`.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use glam::Affine3A;
@@ -10,7 +9,7 @@ use super::shape::{TOO_FAR, complain};
 use crate::input::Problem;
 use crate::input::{Field, Section};
 use crate::input::{quoted, quoted_path};
-use crate::scene::mesh::{self, MeshFile, Placed, Unread};
+use crate::scene::mesh::{MeshFile, Placed, Unread};
 use crate::scene::{Files, Normals, TriangleMesh};
 
 /// Where the vertex normals of a mesh come from, by name.
@@ -24,7 +23,7 @@ type Key = (String, Normals, bool);
 pub(super) struct Meshes<'a> {
     files: &'a Files,
     /// `None` for those with errors, which are reported once.
-    read: HashMap<Key, Option<Rc<MeshFile>>>,
+    read: HashMap<Key, Option<Arc<MeshFile>>>,
 }
 
 impl<'a> Meshes<'a> {
@@ -43,7 +42,7 @@ impl<'a> Meshes<'a> {
         let files = self.files;
         let read = self.read.entry((name.to_owned(), normals, flip_v));
         let mesh = read.or_insert_with(|| read_file(&file, files, name, normals, flip_v)).as_ref()?;
-        place(section, &file, &Rc::clone(mesh), t?)
+        place(section, &file, &Arc::clone(mesh), files, t?)
     }
 }
 
@@ -54,17 +53,17 @@ fn read_file(
     name: &str,
     normals: Normals,
     flip_v: bool,
-) -> Option<Rc<MeshFile>> {
+) -> Option<Arc<MeshFile>> {
     let src = field.src;
     let shown = files.folder().join(name).display().to_string();
     let place = src.problem(field.span(), "").place.map_or(0, |(line, _)| line);
     let used =
         |problem: Problem| problem.with_help(format!("the mesh is used on line {place} of {}", src.file));
     let path = files.resolve(name).map_err(Unread::Unreadable);
-    match path.and_then(|path| mesh::read(&path, normals, flip_v)) {
+    match path.and_then(|path| files.mesh(&path, normals, flip_v)) {
         Ok(file) => {
             file.warnings.iter().cloned().for_each(|w| src.warn(used(w)));
-            return Some(Rc::new(file));
+            return Some(file);
         }
         Err(Unread::Wrong(problems)) => problems.into_iter().for_each(|p| src.push(used(p))),
         Err(Unread::Unreadable(reason)) => {
@@ -83,12 +82,13 @@ fn place(
     section: &Section<'_>,
     field: &Field<'_>,
     file: &MeshFile,
+    files: &Files,
     t: &Affine3A,
 ) -> Option<Arc<TriangleMesh>> {
     let all = file.mesh.triangles.len();
     let name = quoted(field.as_str().unwrap_or_default());
     let src = section.src;
-    match mesh::place(&file.mesh, t) {
+    match files.place(&file.mesh, t) {
         Placed::Whole(mesh) => return Some(mesh),
         Placed::TooFar => complain(section, TOO_FAR),
         Placed::Empty => {

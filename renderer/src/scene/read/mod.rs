@@ -22,7 +22,7 @@ use shape::Parts;
 use texture::Textures;
 
 pub(super) use camera::AXES;
-pub(super) use keys::instead as keys_instead;
+pub(super) use keys::{Key, Type, lookup, otherwise};
 pub(super) use light::FALLOFFS;
 pub(super) use material::BLACK;
 pub(super) use material::{GREEN, INVALID_NORMALS};

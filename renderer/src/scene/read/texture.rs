@@ -7,7 +7,7 @@ use glam::{Affine2, Mat2, Vec2, Vec3};
 
 use super::keys::{self, MAX_UV};
 use crate::input::{Field, Section, hint, quoted, quoted_path};
-use crate::scene::image::{self, Found, Meaning, Range};
+use crate::scene::image::{Found, Meaning, Range};
 use crate::scene::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
 use crate::scene::{Bitmap, Color, Files, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
 
@@ -349,7 +349,7 @@ impl<'a> Textures<'a> {
         }
         let path = self.files.resolve(name);
         let shown = quoted_path(self.files.folder().join(name));
-        let index = match path.and_then(|path| image::read(&path, meaning)) {
+        let index = match path.and_then(|path| self.files.image(&path, meaning)) {
             Ok(Found { image, warning }) => {
                 if let Some(warning) = warning {
                     file.src.warn(file.src.problem(file.span(), format!("image {shown} {warning}")));

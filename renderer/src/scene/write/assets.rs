@@ -10,6 +10,7 @@ use glam::Affine3A;
 use image::{ImageFormat, Rgb32FImage, Rgba32FImage, RgbaImage};
 
 use crate::scene::image::{self as image_file, Meaning, Range};
+use crate::scene::kept::Kept;
 use crate::scene::{Image, MeshSource, Normals, TriangleMesh, ply};
 
 /// A file that belongs to a scene file.
@@ -17,11 +18,12 @@ use crate::scene::{Image, MeshSource, Normals, TriangleMesh, ply};
 pub struct Asset {
     /// Where it goes.
     pub path: PathBuf,
-    contents: Contents,
+    pub(in crate::scene) contents: Contents,
 }
 
+/// What is in a file.
 #[derive(Debug, Clone)]
-enum Contents {
+pub(in crate::scene) enum Contents {
     /// A copy of this file.
     Copy(Arc<Path>),
     Mesh(Arc<TriangleMesh>),
@@ -35,15 +37,22 @@ impl Asset {
     /// # Errors
     /// The file cannot be copied.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
-        match &self.contents {
-            Contents::Copy(from) => std::fs::read(from),
-            Contents::Mesh(mesh) => {
+        self.contents.bytes()
+    }
+}
+
+impl Contents {
+    /// As they are in the file.
+    pub(in crate::scene) fn bytes(&self) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Copy(from) => std::fs::read(from),
+            Self::Mesh(mesh) => {
                 let mut bytes = Vec::new();
                 ply::write(mesh, &mut bytes)?;
                 Ok(bytes)
             }
-            Contents::Image(image) => encode(image).map_err(io::Error::other),
-            Contents::Transforms(transforms) => Ok(transforms.iter().flat_map(rows).collect()),
+            Self::Image(image) => encode(image).map_err(io::Error::other),
+            Self::Transforms(transforms) => Ok(transforms.iter().flat_map(rows).collect()),
         }
     }
 }
@@ -56,8 +65,10 @@ pub(super) struct ImageName {
 }
 
 /// The files that a scene file names, and those to be written.
-pub(super) struct Assets {
+pub(super) struct Assets<'a> {
     folder: PathBuf,
+    /// What was read to make the scene, if that was kept.
+    kept: Option<&'a Kept>,
     /// Name of the folder for files.
     beside: String,
     pub(super) files: Vec<Asset>,
@@ -67,12 +78,13 @@ pub(super) struct Assets {
     images: HashMap<usize, ImageName>,
 }
 
-impl Assets {
+impl<'a> Assets<'a> {
     /// For a scene file.
-    pub(super) fn new(file: &Path) -> Self {
+    pub(super) fn new(file: &Path, kept: Option<&'a Kept>) -> Self {
         let stem = file.file_stem().map_or_else(|| "scene".into(), |stem| stem.to_string_lossy());
         Self {
             folder: file.parent().unwrap_or(Path::new("")).to_path_buf(),
+            kept,
             beside: format!("{stem}-files"),
             files: Vec::new(),
             taken: HashSet::new(),
@@ -104,20 +116,24 @@ impl Assets {
         if let Some(known) = self.images.get(&index) {
             return known.clone();
         }
-        let found = match image.file.as_ref().and_then(|file| Some((file, meaning(file, image)?))) {
+        let found = match image.file.as_ref().and_then(|file| Some((file, self.meaning(file, image)?))) {
             Some((file, meaning)) => ImageName { name: self.existing(file), meaning },
             None => {
                 let extension = if is_bytes(image) { "png" } else { "exr" };
                 let stem = image.file.as_ref().and_then(|file| file.file_stem());
                 let stem = stem.map_or("image".into(), |stem| stem.to_string_lossy()).into_owned();
                 let name = self.add(&stem, extension, Contents::Image(image.clone()));
-                let meaning =
-                    Meaning { is_srgb: image.format == Format::Srgb8, is_alpha: false, range: range(image) };
-                ImageName { name, meaning }
+                ImageName { name, meaning: own_meaning(image) }
             }
         };
         self.images.insert(index, found.clone());
         found
+    }
+
+    /// How a file has to be read to give `image`, if there is a way.
+    fn meaning(&self, file: &Path, image: &Image) -> Option<Meaning> {
+        let kept = self.kept.and_then(|kept| kept.meaning(file, image, range(image)));
+        kept.or_else(|| meaning(file, image))
     }
 
     /// A file of transforms.
@@ -177,6 +193,11 @@ fn meaning(file: &Path, image: &Image) -> Option<Meaning> {
             (width, height, format) == (image.width, image.height, image.format) && texels == image.texels
         })
     })
+}
+
+/// How the file of an image is to be read that is written for it.
+pub(in crate::scene) fn own_meaning(image: &Image) -> Meaning {
+    Meaning { is_srgb: image.format == Format::Srgb8, is_alpha: false, range: range(image) }
 }
 
 /// The least that an image has to be allowed.

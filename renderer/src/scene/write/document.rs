@@ -58,17 +58,17 @@ impl Entries {
         self.put_unless(value == default, key, word);
     }
 
-    pub(super) fn vector(&mut self, key: &str, value: Vec3, default: Vec3) {
+    pub(in crate::scene) fn vector(&mut self, key: &str, value: Vec3, default: Vec3) {
         self.put_unless(value == default, key, vector(value));
     }
 }
 
-pub(super) fn vector(v: Vec3) -> Value {
+pub(in crate::scene) fn vector(v: Vec3) -> Value {
     Value::Array(v.to_array().map(number).to_vec())
 }
 
 /// A colour: one number if it is grey.
-pub(super) fn rgb(c: Vec3) -> Value {
+pub(in crate::scene) fn rgb(c: Vec3) -> Value {
     let [r, g, b] = c.to_array().map(f32::to_bits);
     if r == g && g == b { number(c.x) } else { vector(c) }
 }
@@ -102,7 +102,7 @@ impl Names {
 }
 
 /// The document that says `d`, which is canonical.
-pub(super) fn document(d: &Description, assets: &mut Assets, extent: Extent) -> Table {
+pub(super) fn document(d: &Description, assets: &mut Assets<'_>, extent: Extent) -> Table {
     let mut top = Entries { table: Table::new(), extent: Extent::Short };
     let mut add = |key: &str, value: Value| {
         let is_empty = match &value {
@@ -251,7 +251,7 @@ fn lens(lens: &Lens, extent: Extent) -> Table {
     t.table
 }
 
-fn environment(e: &Environment, images: &[Image], assets: &mut Assets, extent: Extent) -> Table {
+fn environment(e: &Environment, images: &[Image], assets: &mut Assets<'_>, extent: Extent) -> Table {
     let mut t = Entries::new(extent);
     let rotation = match e {
         Environment::Constant(radiance) => {
@@ -317,7 +317,7 @@ fn light(index: usize, light: &PunctualLight, extent: Extent) -> Table {
     t.table
 }
 
-fn texture(index: usize, d: &Description, names: &Names, assets: &mut Assets, extent: Extent) -> Table {
+fn texture(index: usize, d: &Description, names: &Names, assets: &mut Assets<'_>, extent: Extent) -> Table {
     let mut t = Entries::new(extent);
     let colors = |colors: &[Color; 2]| Value::Array(colors.iter().map(|c| names.color(c)).collect());
     let range = |t: &mut Entries| t.word("range", &names.ranges[index], &Range::Unit, RANGES);
@@ -348,7 +348,7 @@ fn texture(index: usize, d: &Description, names: &Names, assets: &mut Assets, ex
     t.table
 }
 
-fn bitmap(t: &mut Entries, bitmap: &Bitmap, image: &Image, assets: &mut Assets) {
+fn bitmap(t: &mut Entries, bitmap: &Bitmap, image: &Image, assets: &mut Assets<'_>) {
     let ImageName { name, meaning } = assets.image(bitmap.image, image);
     t.put("file", name);
     t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
@@ -379,14 +379,14 @@ fn map_of_uv(t: &mut Entries, m: &Affine2) {
     t.put_unless((moved.x, moved.y) == (0.0, 0.0), "offset", pair(moved.x, moved.y));
 }
 
-fn shapes(shapes: &[Shape], place: &str, names: &Names, assets: &mut Assets, extent: Extent) -> Value {
+fn shapes(shapes: &[Shape], place: &str, names: &Names, assets: &mut Assets<'_>, extent: Extent) -> Value {
     let shapes = shapes.iter().enumerate();
     let shape = |(i, s): (usize, &Shape)| shape(&format!("{place}[{i}]"), s, names, assets, extent).into();
     Value::Array(shapes.map(shape).collect())
 }
 
 /// A shape, which without a name would have `place` as one.
-fn shape(place: &str, shape: &Shape, names: &Names, assets: &mut Assets, extent: Extent) -> Table {
+fn shape(place: &str, shape: &Shape, names: &Names, assets: &mut Assets<'_>, extent: Extent) -> Table {
     let mut t = Entries { table: Table::new(), extent: Extent::Short };
     t.put_unless(shape.name == place, "name", shape.name.as_str());
     t.extent = extent;
@@ -448,7 +448,7 @@ fn transform(t: &Affine3A) -> Value {
 }
 
 /// The places of groups: many of one in a row are a file.
-fn instances(d: &Description, assets: &mut Assets) -> Value {
+fn instances(d: &Description, assets: &mut Assets<'_>) -> Value {
     let mut all = Vec::new();
     for run in d.instances.chunk_by(|a, b| a.group == b.group) {
         let name = d.groups[run[0].group as usize].name.as_str();

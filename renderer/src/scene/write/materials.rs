@@ -210,7 +210,7 @@ impl Writer<'_> {
 }
 
 /// The roughness that the reader makes exactly this alpha of, if one of few digits does.
-fn roughness(alpha: f32) -> Option<f32> {
+pub(in crate::scene) fn roughness(alpha: f32) -> Option<f32> {
     let exact = f64::from(alpha).sqrt();
     let rounded = (1..=6).map(|digits| {
         let ten = 10f64.powi(digits);

@@ -13,9 +13,13 @@ use std::path::Path;
 use toml::Table;
 
 use super::Description;
+use super::kept::Kept;
 pub use assets::Asset;
+pub(super) use assets::{Contents, own_meaning};
 pub use canonical::canonical;
-pub(super) use text::{document as text_of, inline};
+pub(super) use document::{rgb, vector};
+pub(super) use materials::roughness;
+pub(super) use text::{document as text_of, inline, number};
 
 /// A scene as text, and the files that belong to it.
 #[derive(Debug, Clone)]
@@ -46,8 +50,18 @@ pub enum Extent {
 ///
 /// Meshes and images that are files in its folder or below are named; others are put into a folder beside it.
 pub fn write(description: &Description, file: &Path, extent: Extent) -> Written {
+    write_kept(description, file, extent, None)
+}
+
+/// As [`write`], where some of the files that the description was made of may be known.
+pub(super) fn write_kept(
+    description: &Description,
+    file: &Path,
+    extent: Extent,
+    kept: Option<&Kept>,
+) -> Written {
     let description = canonical(description);
-    let mut assets = assets::Assets::new(file);
+    let mut assets = assets::Assets::new(file, kept);
     let document = document::document(&description, &mut assets, extent);
     Written { document, assets: assets.files }
 }

@@ -10,7 +10,7 @@ use crate::scene::read::toml_key;
 const WIDTH: usize = 100;
 
 /// A number, as short as it can be read back exactly.
-pub(super) fn number(x: f32) -> Value {
+pub(in crate::scene) fn number(x: f32) -> Value {
     // The shortest digits for `f32` mean this number after rounding to `f64` first, too, but for rare ties.
     let short = x.to_string().parse::<f64>().unwrap_or(f64::from(x));
     Value::Float(if short as f32 == x { short } else { f64::from(x) })

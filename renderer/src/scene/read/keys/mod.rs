@@ -3,7 +3,9 @@
 //! ([`schema`]), and the reference page is made of it ([`page`]).
 
 mod document;
+pub(in crate::scene) mod lookup;
 mod material;
+pub(in crate::scene) mod otherwise;
 mod page;
 mod schema;
 mod shape;
@@ -20,7 +22,7 @@ pub(super) use material::MATERIAL;
 pub use page::page;
 pub use schema::schema;
 pub(super) use shape::{GROUP, INSTANCE, LOOK_AT, ROTATE, SHAPE, STEPS};
-pub(crate) use table::{Section, Type};
+pub(crate) use table::{Key, Section, Type};
 pub(super) use texture::{BUMP_MAP, MAX_UV, NORMAL_MAP, PARAMETER, TEXTURE};
 
 use crate::input::nearest;
@@ -103,10 +105,4 @@ fn place_by_type(key: &str, known: &[&str], sections: &[(&Section, &str)]) -> Op
             false => format!("to {things} of type {:?}", kind.name()),
         })
     })
-}
-
-/// The keys that say the same as another one in another way, wherever that may be.
-pub(in crate::scene) fn instead(key: &str) -> impl Iterator<Item = &'static str> {
-    let sections = schema::SECTIONS.iter().filter_map(|section| section.key(key));
-    sections.flat_map(|key| key.instead).copied()
 }
