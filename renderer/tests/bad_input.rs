@@ -17,7 +17,7 @@ mod rows;
 
 use damaged::png_that_claims;
 use rows::Wrong::{self, Arguments, Mesh, Scene, WholeScene};
-use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SECTIONS, SHAPES, SYNTAX, TEXTURES, VALUES};
+use rows::{COMMAND_LINE, DAYS, KEYS, MESHES, Row, SECTIONS, SETTINGS, SHAPES, SYNTAX, TEXTURES, VALUES};
 
 /// A scene that is right. Line numbers in the table count in it.
 const SCENE: &str = r#"[render]
@@ -172,6 +172,15 @@ fn faults((name, wrong, expected): &Row<'_>) -> Option<String> {
 fn check(rows: &[Row<'_>]) {
     let faults: Vec<_> = rows.iter().filter_map(faults).collect();
     assert!(faults.is_empty(), "{} of {} rows:\n{}", faults.len(), rows.len(), faults.concat());
+}
+
+/// Nothing is rendered with parameters that cannot be set.
+#[test]
+fn settings() {
+    for (setting, expected) in SETTINGS {
+        let arguments = ["scene.toml", "-o", "out.png", "--device", "cpu", "--set", setting];
+        check(&[(*setting, Arguments(&arguments), &format!("--set {setting}: {expected}"))]);
+    }
 }
 
 /// Without this, the rows might fail for another reason than the one they are about.

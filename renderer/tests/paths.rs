@@ -231,8 +231,7 @@ fn values_in_other_words() {
 #[test]
 fn what_was_read_is_not_read_again() {
     let mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\nf 1/1 1/1 2/2\n";
-    let scene =
-        "\n[[shapes]]\nname = \"tile\"\ntype = \"mesh\"\nfile = \"tile.obj\"\nmaterial = \"wooden\"\n";
+    let scene = "[[shapes]]\ntype = \"disk\"\nemission = 1\n[[shapes]]\nname = \"tile\"\ntype = \"mesh\"\nfile = \"tile.obj\"\nmaterial = \"wooden\"\n";
     let wood = "[textures.wood]\nfile = \"wood.png\"\n[materials.wooden]\ntype = \"diffuse\"\nreflectance = \"wood\"\n";
     let text = format!("{HEAD}{wood}{scene}");
     let folder = tempfile::tempdir().unwrap();

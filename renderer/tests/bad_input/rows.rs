@@ -1449,6 +1449,29 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         Arguments(&["scene.toml", "-o", "out.png", "--time", "-2"]),
         "invalid value '-2' for '--time <TIME>': a time budget must be longer than 0",
     ),
+    (
+        "a parameter without a value",
+        Arguments(&["scene.toml", "-o", "out.png", "--set", "camera.fov"]),
+        "invalid value 'camera.fov' for '--set <PATH=VALUE>': expected PATH=VALUE, as in materials.ball.roughness=0.3",
+    ),
+    (
+        "a value without a parameter",
+        Arguments(&["scene.toml", "-o", "out.png", "--set", "=0.3"]),
+        "invalid value '=0.3' for '--set <PATH=VALUE>': expected PATH=VALUE, as in materials.ball.roughness=0.3",
+    ),
+    (
+        "parameters that are wrong together",
+        Arguments(&[
+            "scene.toml",
+            "-o",
+            "out.png",
+            "--set",
+            "materials.gold.eta=0",
+            "--set",
+            "materials.gold.k=0",
+        ]),
+        r#"--set materials.gold.eta=0 --set materials.gold.k=0: "eta" and "k" are both 0 in the same channel; no material is like that"#,
+    ),
     ("no output", Arguments(&["scene.toml"]), "the following required arguments were not provided:"),
     (
         "unknown option",
@@ -1459,5 +1482,108 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "unknown device",
         Arguments(&["scene.toml", "-o", "out.png", "--device", "tpu"]),
         "invalid value 'tpu' for '--device <DEVICE>': expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)",
+    ),
+];
+
+/// What `--set` is given, and what is said about it.
+pub(crate) const SETTINGS: &[(&str, &str)] = &[
+    ("materials.glod.roughness=0.3", r#"no "materials.glod"; did you mean "materials.gold"?"#),
+    (
+        "materials.gold.rougness=0.3",
+        r#"no "materials.gold.rougness"; did you mean "materials.gold.roughness"?"#,
+    ),
+    (
+        "materials.gold.color=0.3",
+        r#"no "materials.gold.color"; it is for type "sheen", and this is "conductor""#,
+    ),
+    (
+        "materials.gold.reflectance=0.3",
+        r#"no "materials.gold.reflectance"; it is for type "diffuse" or "plastic", and this is "conductor""#,
+    ),
+    (
+        "materials.gold.denoise=0.3",
+        r#"no "materials.gold.denoise"; "materials.gold" has "type", "two_sided", "back", "opacity", "holes_emit", "normal_map", "bump_map", "metal", "eta", "k", "roughness", "alpha", "distribution", "scattering" and 1 more"#,
+    ),
+    ("materials.gold.roughness=2", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),
+    ("materials.gold.roughness=0.001", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),
+    ("materials.gold.roughness=wood", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),
+    ("materials.gold.roughness=[0.1, 0.2, 0.3]", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),
+    (
+        "materials.gold.roughness.2=0.3",
+        r#"no "materials.gold.roughness.2"; "materials.gold.roughness" has parts 0 to 1"#,
+    ),
+    (
+        "materials.gold.scattering=compensatde",
+        r#"unknown scattering "compensatde"; did you mean "compensated"?"#,
+    ),
+    (
+        "materials.gold.metal=unobtainium",
+        r#"unknown metal "unobtainium"; it is "aluminium", "brass", "chromium", "cobalt", "copper", "gold", "iridium", "iron", "mercury", "molybdenum", "nickel", "palladium", "platinum", "rhodium" and 21 more"#,
+    ),
+    (
+        "materials.gold.type=metal",
+        r#"unknown type "metal"; it is "diffuse", "conductor", "dielectric", "thin_dielectric", "plastic", "sheen", "principled", "gltf" or "blend""#,
+    ),
+    ("materials.white.reflectance=2", r#""reflectance" is from 0 to 1, [r, g, b] or #rrggbb"#),
+    ("materials.white.reflectance=#12", r#""reflectance" is from 0 to 1, [r, g, b] or #rrggbb"#),
+    ("materials.white.reflectance=[1, 1]", r#""reflectance" is from 0 to 1, [r, g, b] or #rrggbb"#),
+    (
+        "materials.white.reflectance.g=0.5",
+        r#"no "materials.white.reflectance.g"; "materials.white.reflectance" has parts 0 to 2"#,
+    ),
+    ("materials.white.two_sided=maybe", r#""two_sided" is true or false"#),
+    ("matreials.gold.roughness=0.3", r#"no "matreials"; did you mean "materials"?"#),
+    ("material.gold.roughness=0.3", r#"no "material"; did you mean "materials"?"#),
+    (
+        "gold.roughness=0.3",
+        r#"no "gold"; a scene has "render", "camera", "environment", "lights", "portals", "textures", "materials", "shapes", "groups" and "instances""#,
+    ),
+    ("shapes.bal.radius=1", r#"no "shapes.bal"; did you mean "shapes.ball"?"#),
+    ("shapes.3.radius=1", r#"no "shapes.3"; "shapes" has "ball", "floor" and "tile""#),
+    ("shapes.ball.radius=0", r#""radius" goes from 1e-9 to 1e9"#),
+    ("shapes.ball.material=wihte", r#"unknown material "wihte"; did you mean "white"?"#),
+    (
+        "shapes.ball.material.roughness=0.3",
+        r#"no "shapes.ball.material.roughness"; "shapes.ball.material" is "gold", which "materials.gold" is for"#,
+    ),
+    (
+        "shapes.floor.radius=2",
+        r#"no "shapes.floor.radius"; it is for type "sphere" or "cylinder", and this is "quad""#,
+    ),
+    ("shapes.tile.file=3", r#"mesh file "3" is neither an .obj nor a .ply file"#),
+    ("shapes.floor.transform=2", r#""transform" is tables (Transforms), or a table (Transforms)"#),
+    ("camera.fov=wide", r#""fov" is a number from 0.001 to 179.999"#),
+    ("camera.fov=200", r#""fov" goes from 0.001 to 179.999"#),
+    ("camera.fov=", r#""" is no value"#),
+    ("camera.position=[0, 1", r#""[0, 1" is no value"#),
+    ("camera.position=[0, 1]", r#""position" is [x, y, z]"#),
+    ("camera.position.3=1", r#"no "camera.position.3"; "camera.position" has parts 0 to 2"#),
+    ("camera.fov.x=2", r#"no "camera.fov.x"; "camera.fov" has no parts"#),
+    ("camera..fov=2", r#""camera..fov" is no path, as camera.fov or shapes."tall box".emission is one"#),
+    ("camera.fov_axis=u", r#"unknown fov_axis "u"; it is "x", "y", "diagonal", "smaller" or "larger""#),
+    ("render.spp=1.5", r#""spp" is a whole number from 1 to 1073741824"#),
+    ("render.spp=-1", r#""spp" is a whole number from 1 to 1073741824"#),
+    ("render.samples=16", r#"no "render.samples"; it is called "spp" here"#),
+    ("render.size=[16]", r#""size" is […] of 2: a whole number from 1 to 4294967295"#),
+    ("render=fast", r#""render" is a table ([render])"#),
+    ("environment.file=sky.exr", r#"no "environment.file"; it is for type "image", and this is "constant""#),
+    (r#"environment.radiance="red"#, r#""\"red" is no value"#),
+    ("lights.0.intensity=3", r#"no "lights.0"; "lights" has nothing"#),
+    (
+        "materials.gold.type=plastic",
+        r#"material "gold" lacks "reflectance", for example: reflectance = [0.7, 0.1, 0.1]"#,
+    ),
+    (
+        "environment.radiance=0",
+        r#"the scene has no light, so the image would be black: give a shape an "emission", or [environment] a "radiance" above 0"#,
+    ),
+    ("shapes.tile.file=absent.obj", r#"cannot read mesh file "absent.obj": no such file"#),
+    (
+        "render.size=[4000000, 4000000]",
+        "an image of 4000000×4000000 pixels would need 2.5 PiB of memory (176 bytes a pixel); the limit is 64 GiB",
+    ),
+    (
+        "camera.target=[0, 1, 5]",
+        r#""target" is the same point as "position", so the camera has no direction"#,
     ),
 ];

@@ -76,13 +76,13 @@ impl Way<'_> {
                 }
                 let mut ways = choices.iter().map(|choice| self.walk(*choice, here, i, place));
                 let found = ways.find_map(Result::ok);
-                found.ok_or_else(|| self.no_parts(i))
+                found.ok_or_else(|| self.no_part(i, &value))
             }
             Value::Color(most) if is_one_of(3) => part(Value::Number(0.0, most), 3),
             Value::Vector(most) if is_one_of(3) => part(Value::Number(-most, most), 3),
             Value::Several(n, of) if is_one_of(n) => part(*of, n),
             Value::OneOrTwo(of) if is_one_of(2) => part(*of, 2),
-            _ => Err(self.no_parts(i)),
+            _ => Err(self.no_part(i, &value)),
         }
     }
 
@@ -95,13 +95,25 @@ impl Way<'_> {
             return Ok(place);
         }
         let Some(key) = section.keys_of(kind).find(|key| key.name == name) else {
-            let known = section.known(kind);
-            return Err(match meant(name, &known) {
-                Some(meaning) => format!("no {}; {meaning}", self.shown(i, None)),
-                None => self.nothing(i, known.iter().map(|name| (*name).to_owned()).collect()),
-            });
+            return Err(self.no_key(i, section, kind));
         };
         self.walk(key.value, table.and_then(|t| t.get(name)), i + 1, Place { key: Some(key), ..place })
+    }
+
+    /// A section has no key `i`.
+    fn no_key(&self, i: usize, section: &'static Section, kind: Option<&'static Type>) -> String {
+        let (name, known) = (self.path[i].as_str(), section.known(kind));
+        let others = section.types.iter().filter(|kind| kind.keys().any(|key| key.name == name));
+        let meaning = match (list(others.map(|kind| kind.name()), "or"), kind) {
+            (Some(others), Some(kind)) => {
+                Some(format!("it is for type {others}, and this is \"{}\"", kind.name()))
+            }
+            _ => meant(name, &known),
+        };
+        match meaning {
+            Some(meaning) => format!("no {}; {meaning}", self.shown(i, None)),
+            None => self.nothing(i, known.iter().map(|name| (*name).to_owned()).collect()),
+        }
     }
 
     /// The path up to key `i`, or with another in its place, in quotes.
@@ -119,20 +131,37 @@ impl Way<'_> {
             None => match (list(known(), "and"), i) {
                 (Some(list), 0) => format!("; a scene has {list}"),
                 (Some(list), _) => format!("; {} has {list}", self.shown(i - 1, None)),
-                (None, _) => String::new(),
+                (None, _) => format!("; {} has nothing", self.shown(i.saturating_sub(1), None)),
             },
         };
         format!("no {}{instead}", self.shown(i, None))
     }
 
-    fn no_parts(&self, i: usize) -> String {
-        format!("no {}; {} has no such part", self.shown(i, None), self.shown(i - 1, None))
+    /// A value has no part `i`.
+    fn no_part(&self, i: usize, value: &Value) -> String {
+        let parts = match parts(value) {
+            0 => "no parts".to_owned(),
+            n => format!("parts 0 to {}", n - 1),
+        };
+        format!("no {}; {} has {parts}", self.shown(i, None), self.shown(i - 1, None))
     }
 
     /// What is before key `i` is the name of something that is said elsewhere.
     fn elsewhere(&self, i: usize, of: &str, name: &str) -> String {
         let (path, place) = (self.shown(i, None), self.shown(i - 1, None));
         format!("no {path}; {place} is {}, which \"{of}.{}\" is for", quoted(name), toml_key(name))
+    }
+}
+
+/// How many parts a value has that are numbered.
+fn parts(value: &Value) -> usize {
+    match value {
+        Value::Color(_) | Value::Vector(_) => 3,
+        Value::Several(n, _) => *n,
+        Value::OneOrTwo(_) => 2,
+        Value::Textured(of) => parts(of),
+        Value::Either(choices) => choices.iter().map(parts).max().unwrap_or(0),
+        _ => 0,
     }
 }
 
@@ -371,9 +400,9 @@ fn words(value: &Value) -> String {
         Value::Text => "text".to_owned(),
         Value::Name(what) => format!("the name of a {what}"),
         Value::File(what) => format!("the name of a file: {what}"),
-        Value::Table(section) => format!("a table, see {}", section.title),
-        Value::Tables(section) => format!("tables, see {}", section.title),
-        Value::Named(section) => format!("tables by name, see {}", section.title),
+        Value::Table(section) => format!("a table ({})", section.title),
+        Value::Tables(section) => format!("tables ({})", section.title),
+        Value::Named(section) => format!("tables by name ({})", section.title),
         // What stands alone comes first.
         Value::Either([range @ Value::Number(..), alone @ Value::Number(low, high)]) if low == high => {
             format!("{}, or {}", words(alone), words(range))
