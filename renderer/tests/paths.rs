@@ -108,7 +108,7 @@ fn all_parameters_of_all_scenes_can_be_set_to_what_they_are() {
         let expected = canonical(&load_with(&path, &options).unwrap().description);
         assert!(before.description.is_same_scene(&expected), "{shown}");
         for Parameter { path, value, takes } in values.list() {
-            assert!(!takes.is_empty() && !takes.ends_with(' '), "{shown}: {path}");
+            assert_eq!(values.takes(&path), Ok(takes), "{shown}: {path}");
             assert_eq!(values.get(&path).as_deref(), Ok(value.as_str()), "{shown}");
             values.set(&path, &value).unwrap_or_else(|e| panic!("{shown}: {path} = {value}: {e}"));
         }
@@ -125,10 +125,13 @@ fn all_parameters_of_all_scenes_can_be_set_to_what_they_are() {
     }
 }
 
+/// What is set, and what is to be replaced in the file by what.
+type Edit = (&'static [(&'static str, &'static str)], &'static str, &'static str);
+
 /// What is set is what a hand would write into the file.
 #[test]
 fn setting_is_editing() {
-    let edits: [(&[(&str, &str)], &str, &str); 24] = [
+    let edits: [Edit; 24] = [
         (&[("materials.gold.alpha", "0.3")], "alpha = 0.2", "alpha = 0.3"),
         (&[("materials.gold.roughness", "0.3")], "alpha = 0.2", "roughness = 0.3"),
         (&[("materials.gold.roughness", "[0.3, 0.4]")], "alpha = 0.2", "roughness = [0.3, 0.4]"),

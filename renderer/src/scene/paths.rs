@@ -85,14 +85,8 @@ impl SceneValues {
     /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
     pub fn list(&self) -> Vec<Parameter> {
         let mut found = Vec::new();
-        for (key, value) in self.document.as_table().into_iter().flatten() {
-            leaves(&mut found, &toml_key(key), value);
-        }
-        let parameter = |(path, value): (String, String)| {
-            let takes = self.place(&path).map_or_else(|_| String::new(), |(_, place)| place.takes.words());
-            Parameter { path, value, takes }
-        };
-        found.into_iter().map(parameter).collect()
+        leaves(&mut found, "", &self.document, lookup::top());
+        found
     }
 
     /// The value at a path, in TOML: what is there, or what another key says in other words, or the default.
@@ -290,21 +284,23 @@ fn widened(value: Value, n: usize) -> Value {
     }
 }
 
-/// Adds what there is below a path.
-fn leaves(found: &mut Vec<(String, String)>, path: &str, value: &Value) {
+/// Adds what there is below a path, where there may be what `takes` says.
+fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
+    let below = |key: &str| if path.is_empty() { toml_key(key) } else { format!("{path}.{}", toml_key(key)) };
     match value {
         Value::Table(table) => {
-            table.iter().for_each(|(key, value)| leaves(found, &format!("{path}.{}", toml_key(key)), value));
+            // A name is in the path.
+            for (key, part) in table.iter().filter(|(key, part)| *key != "name" || !part.is_str()) {
+                leaves(found, &below(key), part, takes.of_key(value, key));
+            }
         }
         Value::Array(items) if items.iter().any(Value::is_table) => {
             for (i, item) in items.iter().enumerate() {
-                let key = name_of(item).map_or_else(|| i.to_string(), toml_key);
-                leaves(found, &format!("{path}.{key}"), item);
+                let key = name_of(item).map_or_else(|| i.to_string(), str::to_owned);
+                leaves(found, &below(&key), item, takes.of_items());
             }
         }
-        // It is in the path.
-        _ if path.ends_with(".name") => {}
-        value => found.push((path.to_owned(), inline(value))),
+        value => found.push(Parameter { path: path.to_owned(), value: inline(value), takes: takes.words() }),
     }
 }
 

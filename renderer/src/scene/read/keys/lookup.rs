@@ -40,6 +40,11 @@ pub(in crate::scene) fn find(document: &Toml, path: &[String]) -> Result<Place, 
     Way { path }.walk(Value::Table(&TOP), Some(document), 0, member(&TOP, 0))
 }
 
+/// What a document is.
+pub(in crate::scene) fn top() -> Takes {
+    Takes::Value(Value::Table(&TOP))
+}
+
 /// A path that is being followed.
 struct Way<'a> {
     path: &'a [String],
@@ -130,7 +135,7 @@ impl Way<'_> {
             Some(near) => format!("; did you mean {}?", self.shown(i, Some(near))),
             None => match (list(known(), "and"), i) {
                 (Some(list), 0) => format!("; a scene has {list}"),
-                (Some(list), _) => format!("; {} has {list}", self.shown(i - 1, None)),
+                (Some(list), _) => format!("; {} has {list}", self.shown(i.saturating_sub(1), None)),
                 (None, _) => format!("; {} has nothing", self.shown(i.saturating_sub(1), None)),
             },
         };
@@ -143,12 +148,12 @@ impl Way<'_> {
             0 => "no parts".to_owned(),
             n => format!("parts 0 to {}", n - 1),
         };
-        format!("no {}; {} has {parts}", self.shown(i, None), self.shown(i - 1, None))
+        format!("no {}; {} has {parts}", self.shown(i, None), self.shown(i.saturating_sub(1), None))
     }
 
     /// What is before key `i` is the name of something that is said elsewhere.
     fn elsewhere(&self, i: usize, of: &str, name: &str) -> String {
-        let (path, place) = (self.shown(i, None), self.shown(i - 1, None));
+        let (path, place) = (self.shown(i, None), self.shown(i.saturating_sub(1), None));
         format!("no {path}; {place} is {}, which \"{of}.{}\" is for", quoted(name), toml_key(name))
     }
 }
@@ -215,6 +220,30 @@ fn names(value: Option<&Toml>) -> Vec<String> {
 }
 
 impl Takes {
+    /// What may stand under a key of a table that stands there.
+    pub(in crate::scene) fn of_key(self, table: &Toml, key: &str) -> Self {
+        let Self::Value(value) = self else { return self };
+        let path = [key.to_owned()];
+        let place = Way { path: &path }.walk(value, Some(table), 0, member(&TOP, 0));
+        place.map_or(Self::Value(Value::Text), |place| place.takes)
+    }
+
+    /// What may stand in an array that stands there.
+    pub(in crate::scene) fn of_items(self) -> Self {
+        fn items(value: &Value) -> Option<Value> {
+            match value {
+                Value::Tables(section) => Some(Value::Table(section)),
+                Value::Several(_, of) | Value::OneOrTwo(of) => Some(**of),
+                Value::Either(choices) => choices.iter().find_map(items),
+                _ => None,
+            }
+        }
+        match self {
+            Self::Value(value) => items(&value).map_or(self, Self::Value),
+            Self::Type(_) => self,
+        }
+    }
+
     /// What may stand there, in a few words.
     pub(in crate::scene) fn words(&self) -> String {
         match self {
