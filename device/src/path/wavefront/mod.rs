@@ -5,7 +5,8 @@
 //! a *round* takes all of them one segment further:
 //!
 //! 1. *cull*: a partition of the slots, those with a path first: the queue.
-//! 2. [`stages::generate`] puts the next paths of the pass into the slots that are free, which the queue has at its end.
+//! 2. [`stages::generate`] puts the next paths of the pass into the slots that are free, which the queue has at its end, when
+//!    there are enough of them.
 //! 3. [`stages::extend`] finds what the rays meet. Where that pays, those that go the same way come one after the other: the
 //!    queue is sorted by what [`stages::ray_keys`] says.
 //!    Where materials differ much, the queue is then partitioned by the family of the material that was met.

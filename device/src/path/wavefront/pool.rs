@@ -13,7 +13,7 @@ use crate::ray::{Cone, Ray};
 use crate::scene::SceneView;
 
 columns! {
-    /// The pool: a row for every path under way. Slots are reused as soon as a path has ended.
+    /// The pool: a row for every path under way. A slot whose path has ended is another's when enough are free.
     Pool of
     /// A path, the ray that it follows and what that meets, and the light that it waits for.
     Slot {

@@ -129,7 +129,7 @@ one_by_one! {
     accumulate_range: accumulate;
 }
 
-/// Puts the next paths of the pass into free slots, and counts how many are under way.
+/// Puts the next paths of the pass into free slots, if there are enough of them, and counts how many are under way.
 ///
 /// # Safety
 /// The pointers in `args` are valid, and the queue is a partition of the slots.
