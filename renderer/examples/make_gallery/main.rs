@@ -12,6 +12,7 @@ mod lamps;
 mod mesh;
 mod noise;
 mod plants;
+mod preview;
 
 use std::path::Path;
 
@@ -47,6 +48,10 @@ pub(crate) fn assets() -> Vec<(&'static str, Vec<u8>)> {
         ("models/red-lamps.csv", red),
         ("models/vase.ply", mesh::Mesh::lathe(&mesh::smooth(VASE, 3), 48).ply()),
         ("models/bowl.ply", mesh::Mesh::lathe(&mesh::smooth(BOWL, 3), 48).ply()),
+        ("models/preview-shell.ply", preview::shell().ply()),
+        ("models/preview-base.ply", preview::base().ply()),
+        ("models/preview-ground.ply", preview::backdrop().ply()),
+        ("models/preview-scale.ply", preview::scale().ply()),
         ("textures/bricks.png", bricks.colors),
         ("textures/bricks-normals.png", bricks.normals),
         ("textures/bricks-roughness.png", bricks.roughness),

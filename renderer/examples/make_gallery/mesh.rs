@@ -4,7 +4,7 @@ use std::f32::consts::TAU;
 
 use glam::{Vec2, Vec3, vec2, vec3};
 
-/// Triangles; normals, texture coordinates and colours (sRGB) where there are as many as positions.
+/// Triangles and convex quadrilaterals; normals, texture coordinates and colours (sRGB) where there are as many as positions.
 #[derive(Default)]
 pub(crate) struct Mesh {
     pub(crate) positions: Vec<Vec3>,
@@ -12,6 +12,7 @@ pub(crate) struct Mesh {
     pub(crate) uvs: Vec<Vec2>,
     pub(crate) colors: Vec<[u8; 3]>,
     pub(crate) triangles: Vec<[u32; 3]>,
+    pub(crate) quads: Vec<[u32; 4]>,
 }
 
 impl Mesh {
@@ -79,7 +80,7 @@ impl Mesh {
         for (kind, names) in properties {
             names.split(' ').for_each(|name| header += &format!("property {kind} {name}\n"));
         }
-        header += &format!("element face {}\n", self.triangles.len());
+        header += &format!("element face {}\n", self.triangles.len() + self.quads.len());
         header += "property list uchar ushort vertex_indices\nend_header\n";
 
         let mut out = header.into_bytes();
@@ -89,9 +90,10 @@ impl Mesh {
             out.extend(uvs.then(|| floats(&self.uvs[i].to_array())).into_iter().flatten());
             out.extend(colors.then(|| self.colors[i]).into_iter().flatten());
         }
-        for triangle in &self.triangles {
-            out.push(3);
-            triangle.iter().for_each(|i| out.extend((*i as u16).to_le_bytes()));
+        let faces = self.triangles.iter().map(|t| &t[..]).chain(self.quads.iter().map(|q| &q[..]));
+        for face in faces {
+            out.push(face.len() as u8);
+            face.iter().for_each(|i| out.extend((*i as u16).to_le_bytes()));
         }
         out
     }

@@ -119,3 +119,31 @@ fn the_knot_has_its_triangles_and_faces_outwards() {
         }
     }
 }
+
+#[test]
+fn the_shell_of_the_preview_is_closed_and_faces_outwards() {
+    let loaded = load(&repository().join("scenes/preview.toml"), &Overrides::default()).unwrap();
+    let shape = loaded.description.shapes.iter().find(|shape| shape.name == "shell").unwrap();
+    let Geometry::Mesh(mesh) = &shape.geometry else { panic!("no mesh") };
+    assert_eq!([mesh.normals.len(), mesh.uvs.len()], [mesh.positions.len(); 2]);
+
+    // Of a closed surface, it does not depend on where it is measured from.
+    let volume_from = |origin: glam::DVec3| {
+        let p = |i: u32| mesh.positions[i as usize].as_dvec3() - origin;
+        mesh.triangles.iter().map(|t| p(t[0]).dot(p(t[1]).cross(p(t[2])))).sum::<f64>() / 6.0
+    };
+    let volume = volume_from(glam::DVec3::ZERO);
+    assert!((volume / volume_from(glam::DVec3::new(0.3, -0.2, 0.1)) - 1.0).abs() < 1e-5);
+    // What is cut out is an octant at most.
+    let whole = 4.0 / 3.0 * std::f64::consts::PI * (0.05_f64.powi(3) - 0.043_f64.powi(3));
+    assert!((0.875..0.95).contains(&(volume / whole)), "{}", volume / whole);
+
+    for t in &mesh.triangles {
+        let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+        let flat = (b - a).cross(c - a).normalize();
+        for i in t {
+            let smooth = mesh.normals[*i as usize];
+            assert!(smooth.is_normalized() && smooth.dot(flat) > 0.9, "{smooth} {flat}");
+        }
+    }
+}
