@@ -123,19 +123,39 @@ pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, Str
 }
 
 fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, String> {
-    use ::image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
+    use ::image::ExtendedColorType::{Rgb8, Rgb16};
     let developed = image.pixels.iter().flat_map(|p| settings.develop.apply(*p));
-    let (samples, color) = match settings.png {
-        PngDepth::Eight => (developed.map(|x| (x * 255.0).round() as u8).collect(), ExtendedColorType::Rgb8),
+    let (samples, color): (Vec<u8>, _) = match settings.png {
+        PngDepth::Eight => (developed.map(|x| (x * 255.0).round() as u8).collect(), Rgb8),
         PngDepth::Sixteen => {
             // The encoder takes samples in the machine's byte order.
             let samples = developed.flat_map(|x| ((x * 65535.0).round() as u16).to_ne_bytes());
-            (samples.collect::<Vec<u8>>(), ExtendedColorType::Rgb16)
+            (samples.collect(), Rgb16)
         }
     };
+    png_of([image.width, image.height], &samples, color)
+}
+
+/// A PNG file of pixels that are sRGB already, red, green and blue of 8 bits each, row by row.
+///
+/// # Errors
+/// What the encoder refused: nothing, if there are `width · height` pixels, and at least one.
+pub fn png_rgb8(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, String> {
+    let expected = u64::from(width) * u64::from(height) * 3;
+    if expected == 0 || pixels.len() as u64 != expected {
+        return Err(format!("{} bytes are no image of {width} × {height} pixels", pixels.len()));
+    }
+    png_of([width, height], pixels, ::image::ExtendedColorType::Rgb8)
+}
+
+fn png_of(
+    [width, height]: [u32; 2],
+    samples: &[u8],
+    color: ::image::ExtendedColorType,
+) -> Result<Vec<u8>, String> {
+    use ::image::{ImageEncoder, codecs::png::PngEncoder};
     let mut bytes = Vec::new();
-    let encoder = PngEncoder::new(&mut bytes);
-    encoder.write_image(&samples, image.width, image.height, color).map_err(|e| e.to_string())?;
+    PngEncoder::new(&mut bytes).write_image(samples, width, height, color).map_err(|e| e.to_string())?;
     Ok(tag_srgb(bytes))
 }
 
@@ -255,6 +275,17 @@ mod tests {
         let bytes = encode(&image, Format::Png, &Settings::default(), &Provenance::default()).unwrap().bytes;
         assert_eq!(&bytes[37..41], b"sRGB");
         assert_eq!(&bytes[50..54], b"gAMA");
+    }
+
+    #[test]
+    fn pixels_of_a_display_are_kept() {
+        let pixels: Vec<u8> = (0..7 * 5 * 3).map(|i| (i * 83 % 256) as u8).collect();
+        let bytes = png_rgb8(7, 5, &pixels).unwrap();
+        assert_eq!((&bytes[37..41], &bytes[50..54]), (&b"sRGB"[..], &b"gAMA"[..]));
+        let image = ::image::load_from_memory(&bytes).unwrap().into_rgb8();
+        assert_eq!((image.dimensions(), image.as_raw()), ((7, 5), &pixels));
+        assert_eq!(png_rgb8(7, 4, &pixels).unwrap_err(), "105 bytes are no image of 7 × 4 pixels");
+        assert!(png_rgb8(0, 5, &[]).is_err());
     }
 
     #[test]

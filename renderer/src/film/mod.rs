@@ -14,6 +14,7 @@ pub mod layers;
 pub mod measured;
 pub mod merge;
 mod openexr;
+pub mod statistics;
 pub mod write;
 
 pub use first_hit::{FirstHit, FirstHits};
@@ -21,6 +22,7 @@ pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
 pub use measured::Measured;
+pub use statistics::Statistics;
 
 /// Sums over the samples of every pixel, in f64, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
