@@ -1,5 +1,6 @@
 //! Charts of what was measured, for people to look at, and tables of the same numbers.
 
+pub mod animation;
 pub mod bsdf;
 pub mod html;
 pub mod plot;
