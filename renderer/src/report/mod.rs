@@ -4,4 +4,5 @@ pub mod animation;
 pub mod bsdf;
 pub mod html;
 pub mod plot;
+pub mod sheet;
 pub mod stages;
