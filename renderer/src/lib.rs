@@ -18,3 +18,4 @@ pub mod regress;
 pub mod render;
 pub mod report;
 pub mod scene;
+pub mod sweep;

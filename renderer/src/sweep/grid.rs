@@ -1,0 +1,255 @@
+//! The arrangement of variants: the values of the first parameter are columns, of the second rows, of all others pages.
+
+use std::ops::Range;
+
+use super::label::labels;
+use super::{Axis, MOST_VARIANTS};
+use crate::report::sheet::{Headings, Side};
+
+/// The variants of a sweep, by number: the first parameter changes fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    axes: Vec<Axis>,
+    /// Names of the values of each axis.
+    labels: Vec<Vec<String>>,
+    /// Columns that the values of a single axis are wrapped into.
+    wrapped: Option<usize>,
+}
+
+/// Where a variant is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// Its page.
+    pub page: usize,
+    /// Its row on the page.
+    pub row: usize,
+    /// Its column.
+    pub column: usize,
+}
+
+impl Grid {
+    /// The grid of some axes, as [`super::spec::parse`] reads them; without axes it is one variant. `columns` is how many
+    /// the values of a single axis are wrapped into.
+    ///
+    /// # Errors
+    /// `columns` is 0, or given for more than one axis.
+    ///
+    /// # Panics
+    /// An axis has no values, or there are more than [`MOST_VARIANTS`].
+    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, String> {
+        let variants = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
+        assert!((1..=MOST_VARIANTS).contains(&variants), "{variants} variants");
+        if columns == Some(0) {
+            return Err("--cols: a row has at least one cell".into());
+        }
+        if columns.is_some() && axes.len() > 1 {
+            let n = axes.len();
+            return Err(format!(
+                "--cols wraps the row of one parameter; with {n}, the values of the first are the columns"
+            ));
+        }
+        let wrapped = columns.filter(|n| *n < variants);
+        let labels = axes.iter().map(|axis| labels(&axis.values)).collect();
+        Ok(Self { axes, labels, wrapped })
+    }
+
+    /// The parameters and their values.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Names of the values of an axis, no two the same.
+    pub fn labels(&self, axis: usize) -> &[String] {
+        &self.labels[axis]
+    }
+
+    /// Number of values of an axis; 1 for those that there are not.
+    fn values(&self, axis: usize) -> usize {
+        self.axes.get(axis).map_or(1, |axis| axis.values.len())
+    }
+
+    /// Number of variants.
+    pub fn variants(&self) -> usize {
+        (0..self.axes.len()).map(|axis| self.values(axis)).product()
+    }
+
+    /// Number of pages.
+    pub fn pages(&self) -> usize {
+        (2..self.axes.len()).map(|axis| self.values(axis)).product()
+    }
+
+    /// Number of columns of a page.
+    pub fn columns(&self) -> usize {
+        self.wrapped.unwrap_or(self.values(0))
+    }
+
+    /// Number of rows of a page.
+    pub fn rows(&self) -> usize {
+        self.wrapped.map_or(self.values(1), |columns| self.values(0).div_ceil(columns))
+    }
+
+    /// The variants of a page, row by row. All pages have as many.
+    pub fn page(&self, page: usize) -> Range<usize> {
+        let n = self.values(0) * self.values(1);
+        page * n..(page + 1) * n
+    }
+
+    /// Where a variant is.
+    pub fn cell(&self, variant: usize) -> Cell {
+        let n = self.values(0) * self.values(1);
+        let (page, at) = (variant / n, variant % n);
+        Cell { page, row: at / self.columns(), column: at % self.columns() }
+    }
+
+    /// The variant in a cell; `None` beyond the last.
+    pub fn variant(&self, cell: Cell) -> Option<usize> {
+        let is_inside = cell.page < self.pages() && cell.row < self.rows() && cell.column < self.columns();
+        let variants = self.page(cell.page);
+        let variant = variants.start + cell.row * self.columns() + cell.column;
+        Some(variant).filter(|variant| is_inside && variants.contains(variant))
+    }
+
+    /// Which value each axis has in a variant.
+    pub fn indices(&self, mut variant: usize) -> Vec<usize> {
+        let index = |axis| {
+            let n = self.values(axis);
+            let index = variant % n;
+            variant /= n;
+            index
+        };
+        (0..self.axes.len()).map(index).collect()
+    }
+
+    /// What a variant sets: paths and values, in the order of the axes.
+    pub fn settings(&self, variant: usize) -> impl Iterator<Item = (&str, &str)> {
+        let indices = self.indices(variant).into_iter();
+        self.axes.iter().zip(indices).map(|(axis, i)| (axis.path.as_str(), axis.values[i].text.as_str()))
+    }
+
+    /// What a variant is called: `roughness = 0.5, metallic = 1`.
+    pub fn name(&self, variant: usize) -> String {
+        self.named(&self.indices(variant), 0)
+    }
+
+    /// The axes from `first` on, with their values.
+    fn named(&self, indices: &[usize], first: usize) -> String {
+        let name =
+            |(axis, i): (usize, &usize)| format!("{} = {}", self.axes[axis].label, self.labels[axis][*i]);
+        indices.iter().enumerate().skip(first).map(name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What the contact sheet of a page says beside its cells.
+    pub fn headings(&self, page: usize) -> Headings {
+        let side = |i: usize| {
+            let axis = self.axes.get(i)?;
+            Some(Side { name: axis.label.clone(), labels: self.labels[i].clone() })
+        };
+        let captions = if self.wrapped.is_some() { self.labels[0].clone() } else { Vec::new() };
+        let mut columns = side(0).unwrap_or_default();
+        if self.wrapped.is_some() {
+            columns.labels.clear();
+        }
+        Headings {
+            page: self.named(&self.indices(self.page(page).start), 2),
+            size: [self.columns(), self.rows()],
+            columns,
+            rows: side(1).unwrap_or_default(),
+            captions,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::SweptValue;
+
+    fn axis(label: &str, values: &[&str]) -> Axis {
+        let values = values.iter().map(|text| SweptValue { text: (*text).to_owned() }).collect();
+        Axis { path: format!("materials.ball.{label}"), label: label.to_owned(), values }
+    }
+
+    fn grid(sizes: &[usize], columns: Option<usize>) -> Grid {
+        let numbers: Vec<_> = (0..20).map(|i| i.to_string()).collect();
+        let numbers: Vec<_> = numbers.iter().map(String::as_str).collect();
+        let axes = sizes.iter().zip(["a", "b", "c", "d"]).map(|(n, label)| axis(label, &numbers[..*n]));
+        Grid::new(axes.collect(), columns).unwrap()
+    }
+
+    #[test]
+    fn every_variant_has_a_cell_of_its_own() {
+        for (sizes, columns, size) in [
+            (&[][..], None, [1, 1, 1]),
+            (&[9], None, [9, 1, 1]),
+            (&[9], Some(4), [4, 3, 1]),
+            (&[9], Some(9), [9, 1, 1]),
+            (&[9], Some(20), [9, 1, 1]),
+            (&[9], Some(1), [1, 9, 1]),
+            (&[5, 3], None, [5, 3, 1]),
+            (&[4, 3, 2], None, [4, 3, 2]),
+            (&[2, 3, 2, 5], None, [2, 3, 10]),
+        ] {
+            let grid = grid(sizes, columns);
+            assert_eq!([grid.columns(), grid.rows(), grid.pages()], size, "{sizes:?}");
+            assert_eq!(grid.variants(), sizes.iter().product::<usize>());
+            let mut found = Vec::new();
+            for page in 0..grid.pages() + 1 {
+                let cells =
+                    (0..=grid.rows()).flat_map(|row| (0..=grid.columns()).map(move |column| (row, column)));
+                for (row, column) in cells {
+                    let cell = Cell { page, row, column };
+                    if let Some(variant) = grid.variant(cell) {
+                        assert_eq!(grid.cell(variant), cell);
+                        assert!(grid.page(page).contains(&variant));
+                        found.push(variant);
+                    }
+                }
+            }
+            assert_eq!(found, (0..grid.variants()).collect::<Vec<_>>(), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_axis_changes_fastest() {
+        let grid = grid(&[4, 3, 2], None);
+        let indices: Vec<_> = (0..24).map(|variant| grid.indices(variant)).collect();
+        let expected: Vec<_> =
+            (0..2).flat_map(|c| (0..3).flat_map(move |b| (0..4).map(move |a| vec![a, b, c]))).collect();
+        assert_eq!(indices, expected);
+        assert_eq!(grid.cell(23), Cell { page: 1, row: 2, column: 3 });
+        assert_eq!(grid.name(23), "a = 3, b = 2, c = 1");
+        let settings: Vec<_> = grid.settings(17).collect();
+        assert_eq!(
+            settings,
+            [("materials.ball.a", "1"), ("materials.ball.b", "1"), ("materials.ball.c", "1")]
+        );
+    }
+
+    #[test]
+    fn headings_say_what_cells_have_in_common() {
+        let headings = grid(&[2, 3, 2, 2], None).headings(3);
+        assert_eq!((headings.page.as_str(), headings.size), ("c = 1, d = 1", [2, 3]));
+        assert_eq!(
+            (headings.columns.name.as_str(), &headings.columns.labels[..]),
+            ("a", &["0", "1"].map(str::to_owned)[..])
+        );
+        assert_eq!((headings.rows.name.as_str(), headings.rows.labels.len()), ("b", 3));
+        assert!(headings.captions.is_empty());
+
+        let headings = grid(&[5], Some(2)).headings(0);
+        assert_eq!((headings.size, headings.captions.len(), headings.columns.labels.len()), ([2, 3], 5, 0));
+        assert_eq!((headings.columns.name.as_str(), headings.page.as_str()), ("a", ""));
+        assert_eq!(grid(&[5], None).headings(0).rows, Side::default());
+    }
+
+    #[test]
+    fn only_one_axis_is_wrapped() {
+        let axes = || vec![axis("a", &["0", "1"]), axis("b", &["0"])];
+        let error = Grid::new(axes(), Some(2)).unwrap_err();
+        assert_eq!(
+            error,
+            "--cols wraps the row of one parameter; with 2, the values of the first are the columns"
+        );
+        assert_eq!(Grid::new(Vec::new(), Some(0)).unwrap_err(), "--cols: a row has at least one cell");
+    }
+}
