@@ -20,7 +20,7 @@ use renderer::primitives::Primitives;
 use renderer::render::Uploaded;
 use renderer::scene::{Geometry, Shape, TriangleMesh};
 use torrance_tests::closed::{camera, description, shape};
-use torrance_tests::{Machine, assembled, machines};
+use torrance_tests::{Machine, assembled, gallery_scene, machines};
 
 fn random(i: u32, j: u32) -> [f32; 4] {
     pcg4d([i, j, 17, 4]).map(uniform)
@@ -550,4 +550,19 @@ fn control_leaks_are_found() {
         rays.iter().map(|&(ray, _)| hit(ray)).collect()
     };
     assert!(leaks(&mesh, &scene, leaky) > 0, "the rays do not find the leaks of a test that has them");
+}
+
+/// Rays that begin at crossing needles, of which it is hardly known how far they are: alone they miss their boxes.
+#[test]
+fn company_changes_no_bit_beside_needles() {
+    let scene = assembled(&gallery_scene("preview"));
+    let from_ground = |i: u32| {
+        let [x, z, ..] = random(i, 50);
+        let above = [1e-7, 5.01e-5, 1.001e-4][i as usize % 3];
+        let d = direction(random(i, 51));
+        let o = Vec3::new(0.6 * x - 0.3, above, 0.6 * z - 0.3);
+        (Ray { o, d: Vec3::new(d.x, d.y.abs(), d.z) }, f32::INFINITY)
+    };
+    let rays: Vec<_> = (0..100_000).map(from_ground).collect();
+    assert!(same_bits(&scene, &rays) > 10_000);
 }

@@ -358,12 +358,20 @@ unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
     let node = unsafe { &*scene.nodes.add(node as usize) };
     let mut enter = [A::Packet::splat(0.0); 8];
     let (hits, imask) = (intersect_children(node, packet, hit.t, &mut enter), node.e_imask().1);
-    let mut prims = hits & !NODES;
-    while prims != 0 {
-        let i = 31 - prims.leading_zeros();
-        prims &= !(1 << i);
-        // SAFETY: the leaf's primitives are of the scene.
-        unsafe { intersect_prim::<A::Packet, C, ANY>(scene, node.prim_base + i, packet, hit) };
+    let prims = hits & !NODES;
+    let mut slot = 0;
+    while prims != 0 && slot < 8 {
+        let meta = u32::from(byte(&node.meta, slot));
+        // Of a node, no bit is a primitive's.
+        let mut of_slot = ((meta >> 5) << (meta & 0x1f)) & prims;
+        let enters = enter[slot].le(A::Packet::splat(f32::INFINITY));
+        while of_slot != 0 {
+            let i = of_slot.trailing_zeros();
+            of_slot &= of_slot - 1;
+            // SAFETY: the leaf's primitives are of the scene.
+            unsafe { intersect_prim::<A::Packet, C, ANY>(scene, node.prim_base + i, packet, enters, hit) };
+        }
+        slot += 1;
     }
     let mut nodes = hits >> 24;
     while nodes != 0 {
@@ -449,7 +457,8 @@ impl<F: Real> Slabs<F> {
     }
 }
 
-/// Tests all rays against one primitive: those that do not enter its box as well, which costs nothing.
+/// Tests rays against one primitive: those that enter its box. Others would miss it but for rounding, which alone they
+/// would be spared: how far a needle is, is known less well than where its box is.
 ///
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
@@ -458,6 +467,7 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     scene: &SceneView,
     index: u32,
     packet: &Packet<F>,
+    enters: F::Mask,
     hit: &mut PacketHit<F>,
 ) {
     // SAFETY: the primitive is of the scene.
@@ -467,7 +477,7 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
         let radius = F::splat(prim.b.x);
         let o = minus(packet.o, splat(prim.a));
         let chord = sphere::chord(o, packet.d, radius);
-        let meets = zero.le(chord.discriminant);
+        let meets = enters & zero.le(chord.discriminant);
         if meets.bits() == 0 {
             return;
         }
@@ -482,7 +492,7 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     }
     if prim.is_rare::<C>() {
         // SAFETY: as the caller promised.
-        return unsafe { intersect_rare::<F, C, ANY>(scene, index, &prim, packet, hit) };
+        return unsafe { intersect_rare::<F, C, ANY>(scene, index, &prim, packet, enters, hit) };
     }
     let [a, b, c] = [splat(prim.a), splat(prim.b), splat(prim.c)];
     let vertices = [minus(a, packet.o), minus(b, packet.o), minus(c, packet.o)];
@@ -491,11 +501,13 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     let undecided = u.eq(zero) | v.eq(zero) | w.eq(zero);
     let inside = !(u.signs_differ(v, w) | undecided);
     // Rays that are done need no decision.
-    let undecided = undecided & zero.le(hit.t);
+    let undecided = undecided & enters & zero.le(hit.t);
     // No branch if none is inside: it is as likely as not.
     let (t, b) = triangle::distance(vertices, edges, packet.d);
     // SAFETY: as the caller promised.
-    unsafe { accept::<F, C, ANY>(scene, index, packet, inside & zero.lt(t) & t.le(hit.t), t, b, hit) };
+    unsafe {
+        accept::<F, C, ANY>(scene, index, packet, enters & inside & zero.lt(t) & t.le(hit.t), t, b, hit)
+    };
     if undecided.bits() != 0 {
         // SAFETY: as the caller promised.
         unsafe { one_by_one::<F, C, ANY>(scene, index, packet, undecided.bits(), hit) };
@@ -512,6 +524,7 @@ unsafe fn intersect_rare<F: Real, C: Compiled, const ANY: bool>(
     index: u32,
     prim: &Primitive,
     packet: &Packet<F>,
+    enters: F::Mask,
     hit: &mut PacketHit<F>,
 ) {
     let zero = F::splat(0.0);
@@ -525,7 +538,7 @@ unsafe fn intersect_rare<F: Real, C: Compiled, const ANY: bool>(
         (t, [zero; 2], zero.lt(t))
     };
     // SAFETY: as the caller promised.
-    unsafe { accept::<F, C, ANY>(scene, index, packet, met & zero.lt(t) & t.le(hit.t), t, b, hit) };
+    unsafe { accept::<F, C, ANY>(scene, index, packet, enters & met & zero.lt(t) & t.le(hit.t), t, b, hit) };
 }
 
 /// Records hits that are no farther than what the rays have met so far.
