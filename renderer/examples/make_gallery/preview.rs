@@ -196,14 +196,15 @@ pub(crate) fn backdrop() -> Mesh {
 pub(crate) fn scale() -> Mesh {
     /// Centimetres to each side.
     const SIDE: i32 = 30;
-    // Half the width of lines, and their height above the ground.
-    let [fine, broad, above] = [0.00018, 0.00045, 0.00005];
+    // Half the width of lines, and their heights above the ground: of lines one way and the other, which are not to lie in each
+    // other where they cross.
+    let ([fine, broad], above) = ([0.00018, 0.00045], [0.00005, 0.0001]);
     let mut mesh = Mesh::default();
     for i in -SIDE..=SIDE {
         let half = if i % 5 == 0 { broad } else { fine };
         let (at, end) = (i as f32 * 0.01, SIDE as f32 * 0.01 + broad);
         for [x, z] in [[half, end], [end, half]] {
-            let middle = if x < z { vec3(at, above, 0.0) } else { vec3(0.0, above, at) };
+            let middle = if x < z { vec3(at, above[0], 0.0) } else { vec3(0.0, above[1], at) };
             let first = mesh.positions.len() as u32;
             let corners = [[-x, z], [x, z], [x, -z], [-x, -z]];
             mesh.positions.extend(corners.map(|[x, z]| middle + vec3(x, 0.0, z)));
