@@ -6,6 +6,7 @@ use bytemuck::{NoUninit, bytes_of, cast_slice};
 
 use device::bsdf::Features;
 use device::bvh::Instance;
+use device::path::PathSettings;
 use device::shape::Primitive;
 
 use super::SceneData;
@@ -48,6 +49,18 @@ impl SceneData {
         if self.hides_emitters {
             hash.add(&[u32::MAX]);
         }
+        hash.0
+    }
+}
+
+impl SceneData {
+    /// A hash of everything that determines the image: as [`SceneData::fingerprint`], and how samples are drawn, how many
+    /// of a pixel, and what else is said.
+    pub fn key_of_render(&self, spp: u32, else_said: &str) -> u64 {
+        let mut hash = Fnv1a(self.fingerprint());
+        let PathSettings { max_depth, rr_depth, direct, sampler, seed } = self.settings;
+        hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
+        hash.add(else_said.as_bytes());
         hash.0
     }
 }

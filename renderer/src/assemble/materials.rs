@@ -125,6 +125,21 @@ impl Families {
         families
     }
 
+    /// Those of scenes with the same materials in the same order, each of which asks for what it asks for in any of them.
+    /// `None` if they are not as many.
+    pub(super) fn joined<'a>(all: impl Iterator<Item = &'a Self> + Clone) -> Option<Self> {
+        let count = all.clone().next()?.of_material.len();
+        if all.clone().any(|families| families.of_material.len() != count) {
+            return None;
+        }
+        let mut joined = Self { of_material: vec![0; count], features: Vec::new() };
+        for material in 0..count {
+            let wanted = all.clone().map(|f| f.features[f.of_material[material] as usize]);
+            joined.of_material[material] = joined.with(wanted.fold(Features::NONE, Features::and)) as u32;
+        }
+        Some(joined)
+    }
+
     /// The index of the family that asks for these.
     fn with(&mut self, wanted: Features) -> usize {
         if let Some(i) = self.features.iter().position(|f| *f == wanted) {

@@ -35,7 +35,7 @@ pub use environment::ImageEnvironment;
 pub use materials::Families;
 pub(crate) use materials::Swatches;
 pub use shapes::ShapeOf;
-pub use variant::Original;
+pub use variant::{Original, share_kernels};
 
 use lights::Lights;
 use placement::Placement;

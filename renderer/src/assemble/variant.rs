@@ -91,6 +91,16 @@ impl Original {
     }
 }
 
+/// Makes scenes ask for the same kernels, so that a GPU compiles them once: each for what any of them asks for. Their images
+/// stay the same but for rounding. Scenes whose materials are not as many are left as they are.
+pub fn share_kernels(scenes: &mut [SceneData]) {
+    let Some(families) = Families::joined(scenes.iter().map(|scene| &scene.families)) else { return };
+    let features = scenes.iter().fold(Features::NONE, |all, scene| all.and(scene.features));
+    for scene in scenes {
+        (scene.features, scene.families) = (features, families.clone());
+    }
+}
+
 fn same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
 }

@@ -75,7 +75,7 @@ pub(super) struct Args {
     masking: Option<Masking>,
 
     /// Colours
-    #[arg(long, value_name = "NAME", default_value = "light", value_parser = values::named(THEMES))]
+    #[arg(long, value_name = "NAME", default_value = "light", value_parser = values::named(values::THEMES))]
     theme: ThemeName,
 
     /// Size of a chart, pixels [default: each its own]
@@ -102,8 +102,6 @@ enum Format {
 const FORMATS: &[(&str, Format)] = &[("png", Format::Png), ("svg", Format::Svg), ("csv", Format::Csv)];
 const CHANNELS: &[(&str, Channel)] =
     &[("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("luminance", Channel::Luminance)];
-const THEMES: &[(&str, ThemeName)] = &[("light", ThemeName::Light), ("dark", ThemeName::Dark)];
-
 /// What `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {

@@ -149,6 +149,14 @@ impl IntegratorArgs {
     }
 }
 
+/// The faster one, as `auto` chooses it.
+pub(super) fn automatic(is_gpu: bool) -> Integrator {
+    match is_gpu {
+        true => Integrator::Fastest(Paths::new(GPU_POOL)),
+        false => Integrator::Megakernel,
+    }
+}
+
 /// What traced the paths.
 #[derive(Debug, Serialize)]
 pub(super) struct Chosen {

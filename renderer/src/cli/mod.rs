@@ -27,6 +27,7 @@ mod signals;
 mod source;
 mod stage_times;
 mod summary;
+mod sweep;
 mod terminal;
 mod values;
 
@@ -50,6 +51,8 @@ struct Cli {
 enum Command {
     /// Render a scene to images
     Render(render::Args),
+    /// Render a scene again and again with other parameters, and show the images side by side
+    Sweep(sweep::Args),
     /// Merge renders of one scene into one, with its standard errors
     Merge(merge::Args),
     /// Blur an image as a lens would have, by its depths, or evenly
@@ -77,6 +80,7 @@ pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
     let result = match Cli::try_parse() {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
+        Ok(Cli { command: Command::Sweep(args) }) => sweep::run(&args),
         Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
         Ok(Cli { command: Command::Defocus(args) }) => defocus::run(&args),
         Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),

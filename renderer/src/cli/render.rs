@@ -86,14 +86,14 @@ pub(super) struct Args {
 
 /// How to render.
 #[derive(Debug, clap::Args)]
-struct SettingArgs {
+pub(super) struct SettingArgs {
     /// Samples per pixel, at most
     #[arg(long, value_name = "N", value_parser = values::spp, allow_negative_numbers = true)]
     spp: Option<u32>,
 
     /// Time to render, at most: 30s, 2m, 1.5h, or seconds; without --spp, as many samples as it allows
     #[arg(long, value_name = "TIME", value_parser = values::time, allow_negative_numbers = true)]
-    time: Option<Duration>,
+    pub(super) time: Option<Duration>,
 
     /// Image size, pixels
     #[arg(long, value_name = "WxH", value_parser = values::size)]
@@ -399,7 +399,24 @@ pub(super) fn limit_threads(threads: Option<usize>) {
 }
 
 impl SettingArgs {
-    fn overrides(&self) -> Overrides {
+    /// The option that counts more than the parameter at a path, if one was given.
+    pub(super) fn overriding(&self, path: &str) -> Option<&'static str> {
+        let of = |name: &str| match name {
+            "size" | "width" | "height" => self.size.map(|_| "--size"),
+            "spp" => self.spp.map(|_| "--spp").or(self.time.map(|_| "--time")),
+            "seed" => self.seed.map(|_| "--seed"),
+            "max_depth" => self.max_depth.map(|_| "--max-depth"),
+            "rr_depth" => self.rr_depth.map(|_| "--rr-depth"),
+            "sampler" => self.sampler.map(|_| "--sampler"),
+            "direct" => self.direct.map(|_| "--direct"),
+            "masking" => self.masking.map(|_| "--masking"),
+            _ => None,
+        };
+        path.strip_prefix("render.").and_then(|rest| of(rest.split('.').next().unwrap_or_default()))
+    }
+
+    /// What counts more than what the scene says.
+    pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             size: self.size,
             // A time alone leaves the samples open.

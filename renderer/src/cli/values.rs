@@ -9,6 +9,7 @@ use crate::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use crate::metrics::{Metric, Threshold};
 use crate::primitives::MOST;
 use crate::render::Paths;
+use crate::report::plot::ThemeName;
 use crate::scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
 use crate::scene::{hint, quoted};
 
@@ -110,6 +111,9 @@ fn count(text: &str) -> Option<u64> {
 pub(super) fn threads(text: &str) -> Result<usize, String> {
     whole(text, 1, 1024).map(|n| n as usize)
 }
+
+/// Colours of charts and sheets.
+pub(super) const THEMES: &[(&str, ThemeName)] = &[("light", ThemeName::Light), ("dark", ThemeName::Dark)];
 
 /// Paths of a pool.
 pub(super) fn pool(text: &str) -> Result<u32, String> {

@@ -61,6 +61,20 @@ impl From<&Film> for Measured {
     }
 }
 
+impl From<&Measured> for Layers {
+    /// The image, and what is known of its noise, as [`Measured::of_layer`] reads it.
+    fn from(measured: &Measured) -> Self {
+        let mut layers = Self::from(&measured.image);
+        if let Some(Noise { stderr, samples, .. }) = &measured.noise {
+            layers.push_floats(STDERR, ["R", "G", "B"], stderr);
+            if let Some(samples) = samples {
+                layers.push(SAMPLES, Samples::Uint(samples.iter().map(|n| *n as u32).collect()));
+            }
+        }
+        layers
+    }
+}
+
 impl Noise {
     /// Standard errors as a file has them: those that are not numbers say that nothing is known.
     ///

@@ -21,7 +21,7 @@ pub use first_hit::{FirstHit, FirstHits};
 pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
-pub use measured::Measured;
+pub use measured::{Measured, PIXEL_FILTER};
 pub use statistics::Statistics;
 
 /// Sums over the samples of every pixel, in f64, row by row from the top left.

@@ -47,8 +47,8 @@ pub use limits::check_size;
 pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
 pub use paths::{Parameter, SceneValues};
 pub use read::keys::{page as reference_page, schema as json_schema};
-pub(crate) use read::overrides;
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
+pub(crate) use read::{overrides, toml_key};
 pub use write::{Asset, Extent, Written, canonical, write};
 
 /// A scene as described, with every default filled in and every name resolved.

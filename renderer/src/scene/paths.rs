@@ -129,6 +129,15 @@ impl SceneValues {
         self.place(path).map(|(_, place)| place.takes.words())
     }
 
+    /// The words that may stand at a path; none if it is not words that may.
+    ///
+    /// # Errors
+    /// It leads nowhere, and what there is instead.
+    pub fn words(&self, path: &str) -> Result<Vec<String>, String> {
+        let (_, place) = self.place(path)?;
+        Ok(place.takes.all_words().into_iter().map(str::to_owned).collect())
+    }
+
     /// The scene with these values. Its warnings are those that it would not have if nothing were set. Reads no file that
     /// was read before, and takes time for what the scene file says, not for meshes and images.
     ///

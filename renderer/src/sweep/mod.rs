@@ -2,9 +2,14 @@
 
 pub mod grid;
 mod label;
+mod parts;
+pub mod preset;
 mod range;
+mod run;
 mod scan;
 pub mod spec;
 
 pub use grid::{Cell, Grid};
+pub use parts::{Part, Parts, Told};
+pub use run::render_all;
 pub use spec::{Axis, MOST_VARIANTS, SweptValue};

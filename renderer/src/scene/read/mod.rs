@@ -30,7 +30,7 @@ pub(super) use mesh::NORMALS;
 pub(crate) use settings::overrides;
 pub use settings::{DIRECT, MASKINGS, SAMPLERS};
 pub(super) use settings::{FILTERS, HIDDEN_NORMALS, HOLES};
-pub(super) use shape::toml_key;
+pub(crate) use shape::toml_key;
 pub(super) use texture::{CHANNELS, FILTERS as TEXEL_FILTERS, RANGES, WRAPS};
 
 /// Reads a scene from the text of a file. `file` is what messages call it, `files` are those that it may read.

@@ -185,7 +185,7 @@ fn material(section: &Section<'_>, parts: &mut Parts<'_>, emission: Option<Color
 }
 
 /// A key as TOML wants it written.
-pub(in crate::scene) fn toml_key(name: &str) -> String {
+pub(crate) fn toml_key(name: &str) -> String {
     let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     if bare { name.to_owned() } else { quoted(name) }
 }

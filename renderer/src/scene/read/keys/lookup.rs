@@ -220,6 +220,14 @@ fn names(value: Option<&Toml>) -> Vec<String> {
 }
 
 impl Takes {
+    /// The words that may stand there.
+    pub(in crate::scene) fn all_words(self) -> Vec<&'static str> {
+        match self {
+            Self::Value(value) => all_words(&value),
+            Self::Type(section) => section.types.iter().map(|kind| kind.name()).collect(),
+        }
+    }
+
     /// What may stand under a key of a table that stands there.
     pub(in crate::scene) fn of_key(self, table: &Toml, key: &str) -> Self {
         let Self::Value(value) = self else { return self };
@@ -314,6 +322,14 @@ impl Takes {
         let verb = if is_range && is_number(v) { "goes" } else { "is" };
         let number = if is_range && !is_number(v) { "a number " } else { "" };
         format!("{} {verb} {number}{}", quoted(name), words(value))
+    }
+}
+
+/// All words that a value may be, `true` and `false` included.
+fn all_words(value: &Value) -> Vec<&'static str> {
+    match value {
+        Value::Boolean => vec!["false", "true"],
+        value => words_in(value).into_iter().flatten().map(|(word, _)| *word).collect(),
     }
 }
 

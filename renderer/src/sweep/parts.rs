@@ -1,0 +1,152 @@
+//! The variants of a sweep that are rendered, kept until all are: one that is interrupted goes on where it was.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::film::encode::{ExrDepth, encode_layers};
+use crate::film::write::Destination;
+use crate::film::{Film, Format, Layers, Measured, PIXEL_FILTER, read_layers};
+
+/// What a render says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Told {
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Paths traced.
+    pub paths: u64,
+    /// Samples per pixel taken.
+    pub spp: u32,
+    /// Samples that were NaN or infinite, and left out.
+    pub rejected: u64,
+}
+
+/// A variant that is rendered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its image and the noise of that.
+    pub measured: Measured,
+    /// What its render said.
+    pub told: Told,
+}
+
+/// A folder of parts, each under the key of its render ([`crate::assemble::SceneData::key_of_render`]).
+#[derive(Debug)]
+pub struct Parts {
+    folder: PathBuf,
+    /// There is one temporary file at a time.
+    writing: Mutex<()>,
+}
+
+/// Attributes of the files.
+const KEY: &str = "sweepKey";
+const SECONDS: &str = "renderTime";
+const PATHS: &str = "paths";
+const SPP: &str = "spp";
+const REJECTED: &str = "rejectedSamples";
+
+impl Parts {
+    /// Those of the sweep that writes `output`: in a folder beside it.
+    pub fn of(output: &Path) -> Self {
+        let mut name = output.file_name().unwrap_or_default().to_owned();
+        name.push(".parts");
+        Self { folder: output.with_file_name(name), writing: Mutex::new(()) }
+    }
+
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path(&self, key: u64) -> PathBuf {
+        self.folder.join(format!("{key:016x}.exr"))
+    }
+
+    /// The part with a key, if there is one that can be read.
+    pub fn find(&self, key: u64) -> Option<Part> {
+        let layers = read_layers(&self.path(key)).ok()?;
+        let said = |name: &str| layers.attributes.get(name);
+        if *said(KEY)? != format!("{key:016x}") {
+            return None;
+        }
+        let told = Told {
+            seconds: said(SECONDS)?.parse().ok()?,
+            paths: said(PATHS)?.parse().ok()?,
+            spp: said(SPP)?.parse().ok()?,
+            rejected: said(REJECTED)?.parse().ok()?,
+        };
+        let measured = Measured::of_layer(&layers, "", Format::Exr).ok()?;
+        measured.noise.is_some().then_some(Part { measured, told })
+    }
+
+    /// Keeps a film as the part with a key: whole or not at all.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn keep(&self, key: u64, film: &Film, told: Told) -> io::Result<()> {
+        let attributes = [
+            (KEY, format!("{key:016x}")),
+            (SECONDS, told.seconds.to_string()),
+            (PATHS, told.paths.to_string()),
+            (SPP, told.spp.to_string()),
+            (REJECTED, told.rejected.to_string()),
+            (PIXEL_FILTER, "box".to_owned()),
+        ];
+        let layers = Layers::from(film).saying(attributes.map(|(name, value)| (name.to_owned(), value)));
+        let encoded = encode_layers(layers, ExrDepth::Float).map_err(io::Error::other)?;
+        self.write(&self.path(key), &encoded.bytes)
+    }
+
+    /// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let destination = Destination::check(path).map_err(|e| io::Error::other(e.to_string()))?;
+        destination.replace(bytes)
+    }
+
+    /// Removes these parts, and the folder if nothing else is in it. What cannot be removed stays.
+    pub fn remove(&self, keys: &[u64]) {
+        for key in keys {
+            let _ = std::fs::remove_file(self.path(*key));
+        }
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::film::Pixel;
+
+    #[test]
+    fn parts_come_back_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let parts = Parts::of(&folder.path().join("sheet.png"));
+        let pixel = |i: u32| Pixel {
+            sum: [f64::from(i) * 0.1, 0.7, 1e-3],
+            sum_sq: [f64::from(i), 1.0, 1e-5],
+            count: u64::from(i) + 1,
+            rejected: 0,
+        };
+        let film = Film { width: 3, height: 2, pixels: (0..6).map(pixel).collect() };
+        let told = Told { seconds: 0.1, paths: 1 << 40, spp: 7, rejected: 2 };
+        assert_eq!(parts.find(5), None);
+        parts.keep(5, &film, told).unwrap();
+        let part = parts.find(5).unwrap();
+        assert_eq!(part, Part { measured: Measured::from(&film), told });
+        assert_eq!(parts.find(6), None);
+        std::fs::copy(parts.path(5), parts.path(6)).unwrap();
+        assert_eq!(parts.find(6), None, "another's");
+        let bytes = std::fs::read(parts.path(5)).unwrap();
+        std::fs::write(parts.path(5), &bytes[..bytes.len() / 2]).unwrap();
+        assert_eq!(parts.find(5), None, "half of one");
+        parts.remove(&[5, 6]);
+        assert!(!parts.folder().exists());
+    }
+}

@@ -1,0 +1,143 @@
+//! Sweeps that have a name.
+
+use crate::input::quoted;
+use crate::scene::{SceneValues, toml_key};
+
+/// A sweep of a material's parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it shows.
+    pub about: &'static str,
+    /// What the material is where it has none of the parameters: in TOML.
+    stand_in: &'static str,
+    /// What is set in all variants: `{}` is the path of the material.
+    sets: &'static [(&'static str, &'static str)],
+    /// The parameters and their values.
+    params: &'static [&'static str],
+}
+
+/// All of them.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "roughness",
+        about: "from mirror to matte",
+        stand_in: "{ type = \"conductor\", metal = \"gold\" }",
+        sets: &[],
+        params: &["{}.roughness=0:1:9"],
+    },
+    Preset {
+        name: "metallic-roughness",
+        about: "roughness across, metallic down, of the principled model",
+        stand_in: "{ type = \"principled\", base_color = [0.9, 0.45, 0.15] }",
+        sets: &[],
+        params: &["{}.roughness=0:1:5", "{}.metallic=0:1:5"],
+    },
+    Preset {
+        name: "ior",
+        about: "refractive indices from water to diamond",
+        stand_in: "{ type = \"dielectric\" }",
+        sets: &[],
+        params: &["{}.ior=1.1,1.333,1.5,1.8,2.42"],
+    },
+    Preset {
+        name: "anisotropy",
+        about: "roughness along and across the surface's direction",
+        stand_in: "{ type = \"conductor\", metal = \"aluminium\" }",
+        sets: &[],
+        params: &["{}.roughness=[0.1,0.1],[0.1,0.2],[0.1,0.4],[0.1,0.8],[0.4,0.1]"],
+    },
+    Preset {
+        name: "multiscatter",
+        about: "what facets do with light that meets several of them, by roughness",
+        stand_in: "{ type = \"conductor\", metal = \"gold\" }",
+        sets: &[],
+        params: &["{}.roughness=0.2:1:5", "{}.scattering=none,compensated,random_walk"],
+    },
+    Preset {
+        name: "masking",
+        about: "separable and height-correlated masking, by roughness",
+        stand_in: "{ type = \"conductor\", metal = \"gold\" }",
+        sets: &[("{}.scattering", "none")],
+        params: &["{}.roughness=0.2:1:5", "render.masking=separable,correlated"],
+    },
+];
+
+/// What a preset comes to for a scene.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// What to sweep, as for `--param`.
+    pub params: Vec<String>,
+    /// What the material was made, if it has not the parameters.
+    pub replaced: Option<String>,
+}
+
+impl Preset {
+    /// Prepares a scene for the sweep of its material of this name; without a name, of `ball`, or of the only one.
+    ///
+    /// # Errors
+    /// There is no such material, or it is not clear which.
+    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<Applied, String> {
+        let path = material_path(scene, material)?;
+        let filled = |text: &str| text.replace("{}", &path);
+        let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
+        let is_there = |param: &String| param.split('=').next().is_some_and(|path| scene.takes(path).is_ok());
+        let replaced = if params.iter().all(is_there) {
+            None
+        } else {
+            scene.set(&path, self.stand_in)?;
+            Some(format!("{path} = {}", self.stand_in))
+        };
+        for (at, value) in self.sets {
+            scene.set(&filled(at), value)?;
+        }
+        Ok(Applied { params, replaced })
+    }
+}
+
+/// The path of the material of a name.
+fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, String> {
+    let mut names: Vec<String> = Vec::new();
+    for parameter in scene.list() {
+        if let Some(rest) = parameter.path.strip_prefix("materials.") {
+            let name = first_key(rest).to_owned();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    match name {
+        Some(name) => {
+            let key = toml_key(name);
+            if names.iter().any(|n| *n == key) {
+                return Ok(format!("materials.{key}"));
+            }
+            Err(format!("there is no material {}; there are {}", quoted(name), names.join(", ")))
+        }
+        None if names.iter().any(|n| n == "ball") => Ok("materials.ball".to_owned()),
+        None if names.len() == 1 => Ok(format!("materials.{}", names[0])),
+        None if names.is_empty() => Err("the scene has no material".to_owned()),
+        None => Err(format!("which material? --material with one of {}", names.join(", "))),
+    }
+}
+
+/// The first key of a path, with its quotes.
+fn first_key(path: &str) -> &str {
+    match path.strip_prefix('"').and_then(|rest| rest.find('"')) {
+        Some(end) => &path[..end + 2],
+        None => path.split('.').next().unwrap_or(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_paths() {
+        for (path, key) in [("ball.roughness", "ball"), ("\"my ball\".eta.0", "\"my ball\""), ("x", "x")] {
+            assert_eq!(first_key(path), key);
+        }
+    }
+}

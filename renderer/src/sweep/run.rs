@@ -1,0 +1,78 @@
+//! Renders the variants of a sweep, on several back ends at once.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use crate::assemble::SceneData;
+use crate::backend::Error;
+use crate::primitives::Primitives;
+use crate::render::{Budget, Control, Options, Progress, Rendered, Session};
+
+/// Finished renders that may wait for somebody to take them, so that memory is bounded.
+const WAITING: usize = 4;
+/// Threads that take them, while others render.
+const TAKERS: usize = 2;
+
+/// Renders all scenes. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
+/// another waits for its film. `observe` is called after every launch with the scene's index, `take` with every scene that is
+/// complete, on other threads and in any order; what is stopped is thrown away.
+///
+/// # Errors
+/// What the machine of a back end says; the others finish the scenes that they have begun.
+pub fn render_all<B: Primitives + Send>(
+    backends: Vec<B>,
+    scenes: &[&SceneData],
+    budget: Budget,
+    options: Options<'_>,
+    observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
+    take: &(dyn Fn(usize, Rendered) + Sync),
+) -> Result<(), Error> {
+    let next = AtomicUsize::new(0);
+    let (send, receive) = sync_channel(WAITING);
+    let receive = Mutex::new(receive);
+    let work = |mut backend: B, send: std::sync::mpsc::SyncSender<_>| {
+        let mut session = Session::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(scene) = scenes.get(i) else { return Ok(()) };
+            let mut observe = |progress: &Progress| observe(i, progress);
+            let rendered = session.render(&mut backend, scene, budget, options, &mut observe);
+            let is_last = !matches!(&rendered, Ok(rendered) if !rendered.interrupted);
+            if is_last {
+                // Nobody begins another one.
+                next.store(scenes.len(), Ordering::Relaxed);
+                return rendered.map(drop);
+            }
+            if let Ok(rendered) = rendered
+                && send.send((i, rendered)).is_err()
+            {
+                return Ok(());
+            }
+        }
+    };
+    thread::scope(|threads| {
+        let workers: Vec<_> = backends
+            .into_iter()
+            .map(|backend| {
+                let send = send.clone();
+                threads.spawn(|| work(backend, send))
+            })
+            .collect();
+        drop(send);
+        for _ in 0..TAKERS {
+            threads.spawn(|| {
+                loop {
+                    let taken = receive.lock().unwrap_or_else(|e| e.into_inner()).recv();
+                    let Ok((i, rendered)) = taken else { break };
+                    take(i, rendered);
+                }
+            });
+        }
+        let ended = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        ended.fold(Ok(()), Result::and)
+    })
+}
