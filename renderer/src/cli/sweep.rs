@@ -134,6 +134,8 @@ fn preset(name: &str) -> Result<&'static Preset, String> {
 /// A scene of the sweep.
 struct Variant {
     scene: SceneData,
+    /// Samples per pixel.
+    spp: u32,
     /// Of its render.
     key: u64,
 }
@@ -152,11 +154,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let grid = grid(args, &mut values, &mut notes)?;
     let size = [loaded.description.render.width, loaded.description.render.height];
     let sheet = |page| sheet(args, &grid, page, size);
-    (0..grid.pages()).try_for_each(|page| sheet(page).size().map(drop)).map_err(Failure::input)?;
+    let fits =
+        |page| sheet(page).size().map_err(|e| Failure::input(format_args!("{e}; --cols N wraps a row")));
+    (0..grid.pages()).try_for_each(|page| fits(page).map(drop))?;
     notes.display.phase(format!("building {}", count(grid.variants() as u64, "variant")));
     let device = found.name();
     let kind = if found.is_gpu() { "gpu" } else { "cpu" };
-    let spp = loaded.description.render.spp;
     let variants = variants(args, &grid, &values, kind)?;
     let mut name = device.clone();
     let parts = Parts::of(&args.output);
@@ -176,14 +179,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if let Some(surprise) = &found.surprise {
             notes.warn(format!("rendering on the CPU: {surprise}"));
         }
-        let budget = Budget { spp, time: args.settings.time };
         let mut scenes: Vec<SceneData> = missing.iter().map(|i| variants[*i].scene.clone()).collect();
         if machine.is_gpu() {
             share_kernels(&mut scenes);
         }
         let integrator = integrator::automatic(machine.is_gpu());
-        let work =
-            Work { sweep: &sweep, missing: &missing, scenes: scenes.iter().collect(), budget, integrator };
+        let work = Work { sweep: &sweep, missing: &missing, scenes: &scenes, integrator };
         let display = &mut notes.display;
         let rendered = match machine {
             Machine::Cpu(cpu) => {
@@ -316,7 +317,7 @@ fn variants(args: &Args, grid: &Grid, values: &SceneValues, kind: &str) -> Resul
                     scene.settings.seed = scene.settings.seed.wrapping_add(i as u32);
                 }
                 let said = format!("{kind} {} {:?}", env!("CARGO_PKG_VERSION"), args.settings.time);
-                Ok(Variant { key: scene.key_of_render(spp, &said), scene })
+                Ok(Variant { key: scene.key_of_render(spp, &said), spp, scene })
             });
         match built {
             Ok(variant) => variants.push(variant),
@@ -429,8 +430,7 @@ struct Work<'a> {
     sweep: &'a Sweep<'a>,
     /// Which variants.
     missing: &'a [usize],
-    scenes: Vec<&'a SceneData>,
-    budget: Budget,
+    scenes: &'a [SceneData],
     integrator: Integrator,
 }
 
@@ -442,7 +442,7 @@ struct Done {
 
 impl Work<'_> {
     fn render<B: Primitives + Send>(&self, machines: Vec<B>, name: &str, display: &mut Display) -> Done {
-        let Self { sweep, missing, scenes, budget, integrator } = self;
+        let Self { sweep, missing, scenes, integrator } = self;
         signals::begin_render();
         display.begin_steps();
         let begin = Instant::now();
@@ -450,7 +450,7 @@ impl Work<'_> {
         let observe = |i: usize, of_one: &Progress| {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             let (display, shares) = &mut *progress;
-            shares[i] = (of_one.mean_spp() / f64::from(budget.spp.max(1))).min(1.0);
+            shares[i] = (of_one.mean_spp() / f64::from(of_one.spp_target.max(1))).min(1.0);
             let done = shares.iter().sum::<f64>() / shares.len() as f64;
             display.step(done, begin.elapsed(), &sweep.grid.name(missing[i]));
             if signals::is_stopping() { Control::Stop } else { Control::Continue }
@@ -473,7 +473,10 @@ impl Work<'_> {
             shown.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(of_one);
         };
         let options = Options { integrator: *integrator, ..Options::default() };
-        let outcome = render_all(machines, scenes, *budget, options, &observe, &take);
+        let time = sweep.args.settings.time;
+        let budget = |i: &usize| Budget { spp: sweep.variants[*i].spp, time };
+        let scenes: Vec<_> = scenes.iter().zip(missing.iter().map(budget)).collect();
+        let outcome = render_all(machines, &scenes, options, &observe, &take);
         Done { shown: shown.into_inner().unwrap_or_else(PoisonError::into_inner), outcome }
     }
 }

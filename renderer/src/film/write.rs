@@ -44,6 +44,15 @@ impl fmt::Display for TargetError {
 
 impl std::error::Error for TargetError {}
 
+/// How the names of temporary files begin and end.
+const PREFIX: &str = ".torrance-";
+const SUFFIX: &str = ".tmp";
+
+/// Whether a file's name is that of a temporary one, which stays where the program is killed.
+pub fn is_temporary(name: &str) -> bool {
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
 /// The temporary file being written, which [`discard_unfinished`] removes.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -149,7 +158,7 @@ impl Destination {
     /// An empty file in the directory, removed when dropped, with the permissions that a new file has.
     fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".torrance-").suffix(".tmp");
+        builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

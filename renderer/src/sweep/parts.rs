@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::film::encode::{ExrDepth, encode_layers};
-use crate::film::write::Destination;
+use crate::film::write::{Destination, is_temporary};
 use crate::film::{Film, Format, Layers, Measured, PIXEL_FILTER, read_layers};
 
 /// What a render says of itself.
@@ -114,6 +114,12 @@ impl Parts {
     pub fn remove(&self, keys: &[u64]) {
         for key in keys {
             let _ = std::fs::remove_file(self.path(*key));
+        }
+        // What a sweep was writing when it was killed.
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if is_temporary(&entry.file_name().to_string_lossy()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
         }
         let _ = std::fs::remove_dir(&self.folder);
     }

@@ -1,5 +1,6 @@
 //! Sweeps that have a name.
 
+use super::{Axis, spec};
 use crate::input::quoted;
 use crate::scene::{SceneValues, toml_key};
 
@@ -82,8 +83,11 @@ impl Preset {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
-        let is_there = |param: &String| param.split('=').next().is_some_and(|path| scene.takes(path).is_ok());
-        let replaced = if params.iter().all(is_there) {
+        let axes = spec::parse(&params, &|_| Ok(Vec::new()))?;
+        let is_set = |path: &str, value: &str| scene.clone().set(path, value).is_ok();
+        let takes = |axis: &Axis| axis.values.iter().all(|value| is_set(&axis.path, &value.text));
+        let suits = axes.iter().all(takes) && self.sets.iter().all(|(at, value)| is_set(&filled(at), value));
+        let replaced = if suits {
             None
         } else {
             scene.set(&path, self.stand_in)?;
@@ -110,7 +114,7 @@ fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, Stri
     match name {
         Some(name) => {
             let key = toml_key(name);
-            if names.iter().any(|n| *n == key) {
+            if names.contains(&key) {
                 return Ok(format!("materials.{key}"));
             }
             Err(format!("there is no material {}; there are {}", quoted(name), names.join(", ")))

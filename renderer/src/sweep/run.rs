@@ -15,7 +15,7 @@ const WAITING: usize = 4;
 /// Threads that take them, while others render.
 const TAKERS: usize = 2;
 
-/// Renders all scenes. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
+/// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
 /// another waits for its film. `observe` is called after every launch with the scene's index, `take` with every scene that is
 /// complete, on other threads and in any order; what is stopped is thrown away.
 ///
@@ -23,8 +23,7 @@ const TAKERS: usize = 2;
 /// What the machine of a back end says; the others finish the scenes that they have begun.
 pub fn render_all<B: Primitives + Send>(
     backends: Vec<B>,
-    scenes: &[&SceneData],
-    budget: Budget,
+    scenes: &[(&SceneData, Budget)],
     options: Options<'_>,
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
     take: &(dyn Fn(usize, Rendered) + Sync),
@@ -36,9 +35,9 @@ pub fn render_all<B: Primitives + Send>(
         let mut session = Session::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(scene) = scenes.get(i) else { return Ok(()) };
+            let Some((scene, budget)) = scenes.get(i) else { return Ok(()) };
             let mut observe = |progress: &Progress| observe(i, progress);
-            let rendered = session.render(&mut backend, scene, budget, options, &mut observe);
+            let rendered = session.render(&mut backend, scene, *budget, options, &mut observe);
             let is_last = !matches!(&rendered, Ok(rendered) if !rendered.interrupted);
             if is_last {
                 // Nobody begins another one.

@@ -1,0 +1,212 @@
+//! Sweeps as their users meet them: images side by side, each of which is that of the scene alone.
+
+mod program;
+
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use program::{Folder, Outcome};
+use renderer::film::Measured;
+use serde_json::Value;
+
+/// Three roughnesses of a metal.
+const METAL: [&str; 4] = [
+    "--set",
+    "materials.grey={ type = \"conductor\", metal = \"gold\", roughness = 0.5 }",
+    "--param",
+    "materials.grey.roughness=0,0.3,1",
+];
+
+fn sweep(folder: &Folder, options: &[&str]) -> Outcome {
+    let outcome = folder.run(&[&["sweep", "scene.toml", "-o", "sheet.png"], options].concat());
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    outcome
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|e| panic!("{e}: {outcome:?}"))
+}
+
+#[test]
+fn a_variant_is_the_scene_alone() {
+    let folder = Folder::new();
+    let outcome =
+        sweep(&folder, &[&METAL[..], &["--variants", "all", "--csv", "table.csv", "--json"]].concat());
+    assert!(outcome.stderr.contains("3 variants in "), "{outcome:?}");
+    assert_eq!(folder.names(), ["all", "sheet.png", "table.csv"]);
+    let mut means = Vec::new();
+    for (i, roughness) in ["0", "0.3", "1"].into_iter().enumerate() {
+        let set = format!("materials.grey.roughness={roughness}");
+        let alone = ["render", "scene.toml", "-o", "alone.exr", "--quiet", METAL[0], METAL[1], "--set", &set];
+        assert_eq!(folder.run(&alone).code, Some(0));
+        let [alone, variant] =
+            [folder.at("alone.exr"), folder.at(&format!("all/{}_roughness={roughness}.exr", i + 1))]
+                .map(|path| Measured::read(&path).expect("an image"));
+        assert_eq!(alone, variant, "{roughness}");
+        means.push(alone.image.pixels.iter().map(|p| f64::from(p[1])).sum::<f64>());
+    }
+    assert!(means[0] != means[1] && means[1] != means[2], "roughness changes nothing");
+
+    let table = fs::read_to_string(folder.at("table.csv")).unwrap();
+    let lines: Vec<_> = table.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(lines[0].starts_with("materials.grey.roughness,mean,min,max,p1,"), "{}", lines[0]);
+    let summary = json(&outcome);
+    assert_eq!((&summary["rendered"], &summary["found"]), (&3.into(), &0.into()));
+    for (line, variant) in lines[1..].iter().zip(summary["variants"].as_array().unwrap()) {
+        let cells: Vec<_> = line.split(',').collect();
+        assert_eq!(variant["parameters"]["materials.grey.roughness"], cells[0]);
+        let mean: f64 = cells[1].parse().unwrap();
+        assert!((variant["statistics"]["mean"].as_f64().unwrap() / mean - 1.0).abs() < 1e-12);
+        assert_eq!((&variant["spp"], &variant["seed"]), (&8.into(), &0.into()));
+    }
+}
+
+/// Seeds, samples per pixel, and words vary as numbers do.
+#[test]
+fn what_varies_is_rendered() {
+    let folder = Folder::new();
+    let spp = ["--param", "render.spp=1,4", "--param", "render.sampler=*", "--independent", "--json"];
+    let summary = json(&sweep(&folder, &spp));
+    let variants = summary["variants"].as_array().unwrap();
+    assert!(variants.len() >= 4 && variants.len() % 2 == 0, "{summary}");
+    for (i, variant) in variants.iter().enumerate() {
+        assert_eq!((&variant["spp"], &variant["seed"]), (&[1, 4][i % 2].into(), &i.into()));
+    }
+}
+
+/// Killed when some variants are there, and begun again: these are not rendered again, and nothing tells from the sheet.
+#[test]
+fn a_killed_sweep_goes_on() {
+    let folder = Folder::new();
+    let params = ["--param", "materials.grey.reflectance=0.1:0.9:8", "--size", "96x64", "--spp", "1024"];
+    let arguments = [&["sweep", "scene.toml", "-o", "sheet.png", "--threads", "1"], &params[..]].concat();
+    let mut child = folder.program(&arguments).stderr(Stdio::null()).spawn().expect("the program starts");
+    let parts = || fs::read_dir(folder.at("sheet.png.parts")).map_or(0, Iterator::count);
+    let start = Instant::now();
+    while parts() < 3 && start.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!((3..8).contains(&parts()), "{} parts", parts());
+    assert!(!folder.at("sheet.png").exists());
+    let summary = json(&sweep(&folder, &[&params[..], &["--json"]].concat()));
+    let (rendered, found) = (summary["rendered"].as_u64().unwrap(), summary["found"].as_u64().unwrap());
+    assert!(rendered + found == 8 && found >= 2, "{rendered} rendered, {found} found");
+    assert_eq!(folder.names(), ["sheet.png"], "parts are removed at the end");
+    let resumed = fs::read(folder.at("sheet.png")).unwrap();
+    let summary = json(&sweep(&folder, &[&params[..], &["--json"]].concat()));
+    assert_eq!((&summary["rendered"], &summary["found"]), (&8.into(), &0.into()));
+    assert!(fs::read(folder.at("sheet.png")).unwrap() == resumed, "another sheet");
+}
+
+#[test]
+fn presets_find_their_material() {
+    let folder = Folder::new();
+    for (preset, variants) in [
+        ("roughness", 9),
+        ("metallic-roughness", 25),
+        ("ior", 5),
+        ("anisotropy", 5),
+        ("multiscatter", 15),
+        ("masking", 10),
+    ] {
+        let summary = json(&sweep(&folder, &["--preset", preset, "--spp", "1", "--json"]));
+        assert_eq!(summary["variants"].as_array().unwrap().len(), variants, "{preset}");
+    }
+}
+
+#[test]
+fn animations_and_pages_are_written() {
+    let folder = Folder::new();
+    let pages =
+        ["--param", "render.max_depth=1,2", "--param", "render.seed=0,1,2", "--param", "camera.fov=30,40"];
+    let outcome = sweep(&folder, &[&pages[..], &["--animate", "moving.png"]].concat());
+    assert!(outcome.stderr.contains("12 variants in "), "{outcome:?}");
+    assert_eq!(folder.names(), ["moving.png", "sheet-1.png", "sheet-2.png"]);
+    let bytes = fs::read(folder.at("moving.png")).unwrap();
+    assert!(bytes.windows(4).any(|chunk| chunk == b"acTL"), "it is not animated");
+}
+
+/// Nothing is rendered or written, and the message says what is wrong.
+#[test]
+fn bad_sweeps_are_refused() {
+    let folder = Folder::new();
+    let rough = "materials.grey.roughness=0,1";
+    let of = |param: &'static str| vec!["--param", param];
+    let with = |options: &[&'static str]| [&["--param", "materials.grey.roughness=0,1"], options].concat();
+    for (options, message) in [
+        (vec![], "nothing varies; --param PATH=VALUES or --preset NAME says what"),
+        (of("materials.gray.roughness=0:1:3"), "no \"materials.gray\"; did you mean \"materials.grey\"?"),
+        (of("materials.grey.roughnes=0:1:3"), "did you mean \"materials.grey.roughness\"?"),
+        (
+            of("materials.grey.roughness=0:2:3"),
+            "--param materials.grey.roughness: \"roughness\" goes from 0 to 1",
+        ),
+        (
+            of("materials.grey.roughness=0:1"),
+            "\"0:1\" is not a range: a:b:n has the first value, the last and how many",
+        ),
+        (
+            of("materials.grey.roughness=0:1:1"),
+            "\"1\" in \"0:1:1\" is not how many: a whole number from 2 to 10000",
+        ),
+        (of("materials.grey.roughness=0:1:20000"), "\"20000\" in \"0:1:20000\" is not how many"),
+        (of("materials.grey.roughness=a:b:3"), "\"a\" in \"a:b:3\" is not a number"),
+        (of("materials.grey.roughness"), "expected PATH=VALUES, as in materials.ball.roughness=0:1:9"),
+        (of("=1,2"), "there is no path before the ="),
+        (of("materials.grey.roughness="), "there are no values after the ="),
+        (
+            of("materials.grey.roughness=log(0:1:3)"),
+            "goes by equal factors, so both ends must be above 0, not 0",
+        ),
+        (of("materials.grey.roughness=0.5,0.5"), "the value 0.5 is there twice"),
+        (of("materials.grey.roughness=@none.txt"), "cannot read \"none.txt\": no such file"),
+        (of("materials.grey.roughness=*"), "takes from 0 to 1, not one of some words"),
+        (
+            of("materials.grey.type=metal,diffuse"),
+            "unknown type \"metal\"; it is \"diffuse\", \"conductor\",",
+        ),
+        (of("materials.grey.reflectance=[1,2"), "\"[1,2\" lacks the closing ]"),
+        (
+            of("materials.grey.reflectance=[0.1,0.2],[0.3,0.4]"),
+            "\"reflectance\" is from 0 to 1, [r, g, b] or #rrggbb",
+        ),
+        (of("render.max_depth=1.5,2"), "\"max_depth\" is a whole number from 1 to 1000"),
+        (of("render.size=[8,8],[16,16]"), "images of a sweep are of one size, not 8x8 and 16x16"),
+        (of("camera.fov=0,40"), "--param camera.fov: \"fov\" goes from 0.001 to 179.999"),
+        (of("camera.position.7=0,1"), "\"camera.position\" has parts 0 to 2"),
+        (of("shapes.ball.radius=1,2"), "no \"shapes.ball\""),
+        (vec!["--param", "render.spp=1,2", "--spp", "4"], "--param render.spp: --spp says what it is"),
+        (
+            with(&["--param", rough]),
+            "\"materials.grey.roughness\" has its values already, from another --param",
+        ),
+        (
+            vec!["--param", "materials.grey.roughness=0:1:5000"],
+            "pixels is too large: a side has at most 32767; --cols N wraps a row",
+        ),
+        (with(&["--cols", "0"]), "'--cols <N>'"),
+        (with(&["--animate", "a.gif"]), "--animate \"a.gif\": expected a file .png"),
+        (with(&["--csv", "sheet.png"]), "two outputs are one file"),
+        (with(&["--variants", "scene.toml"]), "--variants \"scene.toml\": it is a file, not a folder"),
+        (with(&["--csv", "scene.toml"]), "scene.toml"),
+        (
+            vec!["--preset", "rough"],
+            "there is no preset \"rough\"; there are \"roughness\", \"metallic-roughness\"",
+        ),
+        (
+            vec!["--preset", "roughness", "--material", "gray"],
+            "there is no material \"gray\"; there are grey",
+        ),
+    ] {
+        let outcome = folder.run(&[&["sweep", "scene.toml", "-o", "sheet.png"], &options[..]].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{options:?}: {outcome:?}");
+        let first = outcome.stderr.lines().next().unwrap_or_default();
+        assert!(first.starts_with("error: ") && first.contains(message), "{options:?}: {first}");
+        assert_eq!(folder.names(), Vec::<String>::new(), "{options:?}");
+    }
+}
