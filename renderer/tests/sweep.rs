@@ -71,7 +71,7 @@ fn what_varies_is_rendered() {
     let spp = ["--param", "render.spp=1,4", "--param", "render.sampler=*", "--independent", "--json"];
     let summary = json(&sweep(&folder, &spp));
     let variants = summary["variants"].as_array().unwrap();
-    assert!(variants.len() >= 4 && variants.len() % 2 == 0, "{summary}");
+    assert!(variants.len() >= 4 && variants.len().is_multiple_of(2), "{summary}");
     for (i, variant) in variants.iter().enumerate() {
         assert_eq!((&variant["spp"], &variant["seed"]), (&[1, 4][i % 2].into(), &i.into()));
     }

@@ -124,3 +124,110 @@ fn is_same_image(a: &Image, b: &Image) -> bool {
     (a.width, a.height, a.format) == (b.width, b.height, b.format)
         && (Arc::ptr_eq(&a.texels, &b.texels) || a.texels == b.texels)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::assemble;
+    use crate::scene::{Files, load_bytes};
+
+    const SCENE: &str = r#"
+[render]
+size = [8, 8]
+
+[camera]
+position = [0, 0, 4]
+target = [0, 0, 0]
+fov = 40
+
+[environment]
+radiance = [0.3, 0.2, 0.1]
+
+[materials.ball]
+type = "conductor"
+metal = "gold"
+roughness = 0.3
+
+[materials.lamp]
+type = "diffuse"
+reflectance = 0.5
+
+[[shapes]]
+type = "box"
+material = "ball"
+transform = [{ translate = [0, 0, 0] }]
+
+[[shapes]]
+type = "quad"
+material = "lamp"
+emission = 2
+transform = [{ translate = [0, 0, 9] }]
+"#;
+
+    fn described(text: &str) -> Description {
+        let files = Files::new(std::path::Path::new("."), false);
+        load_bytes("scene.toml", text.as_bytes(), &files)
+            .unwrap_or_else(|e| panic!("{text}: {e}"))
+            .description
+    }
+
+    /// Whatever changes: what is shared is what assembling would make of it.
+    #[test]
+    fn variants_are_what_is_assembled() {
+        let original = Original::new(described(SCENE)).unwrap();
+        for (from, to, is_shared) in [
+            ("roughness = 0.3", "roughness = 0.7", true),
+            ("roughness = 0.3", "roughness = 0", true),
+            ("metal = \"gold\"\nroughness = 0.3", "metal = \"gold\"\nroughness = [0.1, 0.3]", false),
+            (
+                "type = \"conductor\"\nmetal = \"gold\"\nroughness = 0.3",
+                "type = \"plastic\"\nreflectance = 0.4\nroughness = 0.3",
+                true,
+            ),
+            (
+                "type = \"conductor\"\nmetal = \"gold\"\nroughness = 0.3",
+                "type = \"diffuse\"\nreflectance = { type = \"checker\", colors = [0.2, 0.8] }",
+                false,
+            ),
+            ("fov = 40", "fov = 30", true),
+            ("size = [8, 8]", "size = [9, 8]\nmasking = \"separable\"\nmax_depth = 3", true),
+            ("translate = [0, 0, 0]", "translate = [0, 1, 0]", false),
+            ("emission = 2", "emission = 3", false),
+            (
+                "[materials.lamp]\ntype = \"diffuse\"",
+                "[materials.lamp]\ntype = \"diffuse\"\nopacity = 0.5",
+                false,
+            ),
+            ("radiance = [0.3, 0.2, 0.1]", "radiance = [0.3, 0.2, 0.2]", false),
+            ("material = \"ball\"", "material = \"lamp\"", false),
+        ] {
+            let text = SCENE.replacen(from, to, 1);
+            let description = described(&text);
+            let (variant, whole) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
+            assert_eq!(variant.fingerprint(), whole.fingerprint(), "{to}");
+            assert_eq!((variant.features, &variant.families), (whole.features, &whole.families), "{to}");
+            assert_eq!((&variant.nodes, &variant.prims), (&whole.nodes, &whole.prims), "{to}");
+            assert_eq!(variant.stats.bytes, whole.stats.bytes, "{to}");
+            assert_eq!(
+                (variant.width, variant.settings.max_depth),
+                (whole.width, whole.settings.max_depth),
+                "{to}"
+            );
+            assert_eq!(variant.nodes.is(&original.scene().nodes), is_shared, "{to}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_shared() {
+        let scene = |from: &str, to: &str| assemble(&described(&SCENE.replacen(from, to, 1))).unwrap();
+        let mut scenes = [scene("", ""), scene("roughness = 0.3", "roughness = 0")];
+        assert_ne!(scenes[0].features, scenes[1].features);
+        let all = scenes[0].features.and(scenes[1].features);
+        share_kernels(&mut scenes);
+        assert!(scenes.iter().all(|scene| scene.features == all));
+        assert_eq!(scenes[0].families, scenes[1].families);
+        let [of_ball, of_lamp] = [0, 1].map(|i| scenes[0].families.of_material[i] as usize);
+        assert_ne!(of_ball, of_lamp);
+        assert!(all.contains(scenes[0].families.features[of_ball]));
+    }
+}
