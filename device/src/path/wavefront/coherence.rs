@@ -4,7 +4,7 @@
 use crate::bvh::Node;
 use crate::ray::Ray;
 
-/// Bits of a [`ray_key`]: three of the octant, and a byte for each axis.
+/// Bits of the key by which rays are ordered: three of the octant, and a byte for each axis.
 pub const RAY_KEY_BITS: u32 = 3 + 3 * 8;
 
 /// The octant that a ray looks into, and below it the Morton code of its origin on the grid of `root`: rays whose keys have
