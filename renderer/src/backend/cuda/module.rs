@@ -1,7 +1,10 @@
 //! The kernels: PTX, what it says of itself, and what the driver makes of it.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ffi::{CString, c_char, c_uint, c_void};
 use std::io::Read;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -127,26 +130,48 @@ impl Entry {
     }
 }
 
-/// The module `text` with none of its kernels but `name`, and the functions that it calls. What it does not have to
-/// compile, the driver does not take time for.
-fn only(text: &str, name: &str) -> String {
-    let items = items(text);
-    let mut wanted = vec![name];
-    let mut next = 0;
-    while let Some(caller) = wanted.get(next).copied() {
-        next += 1;
-        for body in items.iter().filter(|i| i.name == Some(caller)) {
-            let words = body.text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
-            let called: Vec<_> =
-                words.filter(|w| items.iter().any(|i| i.is_function && i.name == Some(w))).collect();
-            for function in called {
-                if !wanted.contains(&function) {
-                    wanted.push(function);
+/// Where the kernels and functions of a module are in its text, which is long, and read once.
+#[derive(Debug)]
+struct Outline {
+    /// All of the text, in its order: where, and the name of a kernel or a function.
+    items: Vec<(Range<usize>, Option<String>)>,
+    functions: HashSet<String>,
+}
+
+impl Outline {
+    fn of(text: &str) -> Self {
+        let (mut items, mut functions, mut read) = (Vec::new(), HashSet::new(), 0);
+        for item in self::items(text) {
+            let name = item.name.map(str::to_owned);
+            if item.is_function {
+                functions.extend(name.clone());
+            }
+            items.push((read..read + item.text.len(), name));
+            read += item.text.len();
+        }
+        Self { items, functions }
+    }
+
+    /// The module `text` with none of its kernels but `name`, and the functions that it calls. What it does not have to
+    /// compile, the driver does not take time for.
+    fn only(&self, text: &str, name: &str) -> String {
+        let (mut wanted, mut next) = (vec![name], 0);
+        while let Some(caller) = wanted.get(next).copied() {
+            next += 1;
+            for (body, _) in self.items.iter().filter(|(_, name)| name.as_deref() == Some(caller)) {
+                let words =
+                    text[body.clone()].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+                for word in words {
+                    if self.functions.contains(word) && !wanted.contains(&word) {
+                        wanted.push(word);
+                    }
                 }
             }
         }
+        let is_wanted = |name: &Option<String>| name.as_deref().is_none_or(|name| wanted.contains(&name));
+        let kept = self.items.iter().filter(|(_, name)| is_wanted(name));
+        kept.map(|(at, _)| &text[at.clone()]).collect()
     }
-    items.iter().filter(|i| i.name.is_none_or(|n| wanted.contains(&n))).map(|i| i.text).collect()
 }
 
 /// `text` for scenes that ask for no other `features`: see `features_of_the_scene` in `device/src/arch/nvptx.rs`.
@@ -245,6 +270,8 @@ pub(super) enum Compile {
 #[derive(Debug)]
 pub(super) struct Module {
     text: String,
+    /// Of the text, once a kernel alone has been wanted.
+    outline: OnceCell<Outline>,
     pub(super) ptx: Ptx,
     driver: Version,
     compile: Compile,
@@ -298,6 +325,7 @@ impl Module {
         }
         let mut module = Self {
             text: text.to_owned(),
+            outline: OnceCell::new(),
             ptx,
             driver: gpu.driver,
             compile,
@@ -383,7 +411,8 @@ impl Module {
         let ((raw, log), features) = match (self.compile, self.pieces.first()) {
             (Compile::Whole, Some(whole)) => ((whole.0, String::new()), None),
             _ => {
-                let any = only(&self.text, name);
+                let outline = self.outline.get_or_init(|| Outline::of(&self.text));
+                let any = outline.only(&self.text, name);
                 let special = specialized(&any, features);
                 (self.compile(&special)?, (special != any).then_some(features))
             }
@@ -480,10 +509,10 @@ mod tests {
         let text = ".version 7.0\n.target sm_75\n// .globl a\n.func (.param .b32 r) used\n(\n.param .b32 p\n)\n;\n.func unused\n()\n{ ret; }\n\
                     .func (.param .b32 r) used\n(\n.param .b32 p\n)\n{ call inner, (x); }\n.func inner() { { ret; } }\n\
                     .visible .entry a() { call (r), used, (p); }\n.visible .entry b() { ret; }\n";
-        let a = only(text, "a");
+        let a = Outline::of(text).only(text, "a");
         assert_eq!(a.matches(" used\n").count(), 2, "declared and defined");
         assert!(a.contains(".func inner()") && !a.contains("unused") && !a.contains("entry b"));
-        let b = only(text, "b");
+        let b = Outline::of(text).only(text, "b");
         assert!(!b.contains(".func") && b.contains("entry b() { ret; }") && b.starts_with(".version"));
     }
 
@@ -491,20 +520,21 @@ mod tests {
     fn kernels_come_alone() {
         let whole = Ptx::parse(TEXT).unwrap();
         for entry in &whole.entries {
-            let alone = Ptx::parse(&only(TEXT, &entry.name)).unwrap();
+            let alone = Ptx::parse(&Outline::of(TEXT).only(TEXT, &entry.name)).unwrap();
             assert_eq!((alone.version, alone.target), (whole.version, whole.target));
             assert_eq!(alone.entries, std::slice::from_ref(entry));
         }
-        assert!(only(TEXT, "shade").contains(".minnctapersm 4\n{\n\tret;\n}"));
-        assert_eq!(Ptx::parse(&only(TEXT, "other")).unwrap().entries, []);
+        assert!(Outline::of(TEXT).only(TEXT, "shade").contains(".minnctapersm 4\n{\n\tret;\n}"));
+        assert_eq!(Ptx::parse(&Outline::of(TEXT).only(TEXT, "other")).unwrap().entries, []);
     }
 
     #[test]
     fn kernels_are_specialized_where_they_see_features() {
-        let of = |name, features| specialized(&only(ptx(), name), features);
+        let outline = Outline::of(ptx());
+        let of = |name, features| specialized(&outline.only(ptx(), name), features);
         for (name, sees) in [("megakernel", true), ("first_hit", true), ("megakernel_basic", false)] {
             let [all, some] = [Features::ALL, Features::TEXTURES].map(|features| of(name, features));
-            assert_eq!(all, only(ptx(), name));
+            assert_eq!(all, outline.only(ptx(), name));
             assert_eq!(some != all, sees, "{name}");
             assert_eq!(some.contains("0x80000000; // features"), sees, "{name}");
             assert!(!some.contains("0xffffffff; // features"));
