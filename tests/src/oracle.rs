@@ -37,7 +37,7 @@ pub enum G2 {
 /// Directional albedo of a GGX conductor that reflects everything (F = 1) at cosine `mu`, by quadrature of
 /// ∫ D·G2/(4 cos θo cos θi) cos θi dωi, rewritten over microfacet slopes: with dωi = 4 (wo·wm) dωm and
 /// D(wm) cos θm dωm = P22 dslope, it is the mean over slopes of G2·(wo·wm)/(cos θo cos θm). Slopes are integrated in
-/// polar coordinates, r by its distribution function.
+/// polar coordinates, r by the square root of the part that is steeper.
 pub fn ggx_albedo(mu: f64, alpha: f64, g2: G2) -> f64 {
     let wo = DVec3::new((1.0 - mu * mu).sqrt(), 0.0, mu);
     let lambda = |w: DVec3| {
@@ -47,9 +47,9 @@ pub fn ggx_albedo(mu: f64, alpha: f64, g2: G2) -> f64 {
     const N: usize = 1000;
     let mut sum = 0.0;
     for i in 0..N {
-        // P(slope < r) = r²/(r² + α²)
-        let u = (i as f64 + 0.5) / N as f64;
-        let r = alpha * (u / (1.0 - u)).sqrt();
+        // P(slope > r) = α²/(r² + α²) = q²: of what is nearly smooth, the few steep facets lose all that is lost.
+        let q = (i as f64 + 0.5) / N as f64;
+        let r = alpha * (1.0 - q * q).sqrt() / q;
         for j in 0..N {
             let phi = PI * (j as f64 + 0.5) / N as f64;
             let wm = DVec3::new(-r * phi.cos(), -r * phi.sin(), 1.0).normalize();
@@ -62,7 +62,7 @@ pub fn ggx_albedo(mu: f64, alpha: f64, g2: G2) -> f64 {
                 G2::Correlated => 1.0 / (1.0 + lambda(wo) + lambda(wi)),
                 G2::Separable => 1.0 / ((1.0 + lambda(wo)) * (1.0 + lambda(wi))),
             };
-            sum += g * cos_om / (wo.z * wm.z);
+            sum += 2.0 * q * g * cos_om / (wo.z * wm.z);
         }
     }
     sum / (N * N) as f64

@@ -6,3 +6,6 @@ pub mod html;
 pub mod plot;
 pub mod sheet;
 pub mod stages;
+pub mod sweep_page;
+pub mod sweep_plot;
+mod web;

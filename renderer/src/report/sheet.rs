@@ -350,7 +350,7 @@ fn wrap(text: &str, width: f64, most: usize, font: Font) -> Vec<String> {
 }
 
 /// As much of the text as fits, with an ellipsis if that is not all.
-fn elide(text: &str, width: f64, font: Font) -> String {
+pub(super) fn elide(text: &str, width: f64, font: Font) -> String {
     if text_width(text, font) <= width {
         return text.to_owned();
     }

@@ -1,47 +1,17 @@
 //! Rows of the page. Everything that is not ours goes through [`Escaped`].
 
-use std::fmt;
 use std::io::{self, Write};
 
-use super::pixels::Encoded;
+use super::encoded::Encoded;
 use super::{Entry, Page, Status};
-use crate::report::plot::ColorMap;
+use crate::report::web::{self, Escaped};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 5] = [
-    include_str!("pixels.js"),
-    include_str!("paint.js"),
-    include_str!("panel.js"),
-    include_str!("viewer.js"),
-    include_str!("page.js"),
-];
+const SCRIPTS: [&str; 2] = [include_str!("viewer.js"), include_str!("page.js")];
 
 /// Numbers that are columns of the table of cases; the others are shown when a row is opened.
 const COLUMNS: usize = 3;
-
-/// Text as HTML, in elements and in quoted attributes. Control characters, which HTML has no way to write, become
-/// U+FFFD, as do those that change the direction of what follows.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                '\n' | '\t' => write!(f, "{c}")?,
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => f.write_str("\u{fffd}")?,
-                c if c.is_control() => f.write_str("\u{fffd}")?,
-                c => write!(f, "{c}")?,
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Writes the page: its template, with what belongs there in the place of every `{{name}}`.
 pub(super) fn write(
@@ -51,36 +21,23 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = columns(entries);
-    for piece in PAGE.split("{{") {
-        let Some((name, rest)) = piece.split_once("}}") else {
-            out.write_all(piece.as_bytes())?;
-            continue;
-        };
-        match name {
-            "title" => write!(out, "{}", Escaped(&page.title))?,
-            "subtitle" => write!(out, "{}", Escaped(&page.subtitle))?,
-            "style" => out.write_all(STYLE.as_bytes())?,
-            "scripts" => SCRIPTS.iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
-            "colors" => colors(out)?,
-            "proportions" => proportions(entries, out)?,
-            "filters" => filters(entries, out)?,
-            "columns" => columns.iter().try_for_each(|c| writeln!(out, "<span>{}</span>", Escaped(c)))?,
-            "column-count" => write!(out, "{}", columns.len() + 1)?,
-            "cases" => {
-                for (i, (entry, encoded)) in entries.iter().zip(encoded).enumerate() {
-                    case(i, entry, &columns, encoded.as_ref(), out)?;
-                }
-            }
-            "pixels" => {
-                for (i, encoded) in encoded.iter().enumerate() {
-                    encoded.iter().try_for_each(|e| pixels(i, e, out))?;
-                }
-            }
-            _ => unreachable!("the template names {name}"),
+    web::write(PAGE, STYLE, &SCRIPTS, out, |name, out| match name {
+        "title" => write!(out, "{}", Escaped(&page.title)),
+        "subtitle" => write!(out, "{}", Escaped(&page.subtitle)),
+        "proportions" => proportions(entries, out),
+        "filters" => filters(entries, out),
+        "columns" => columns.iter().try_for_each(|c| writeln!(out, "<span>{}</span>", Escaped(c))),
+        "column-count" => write!(out, "{}", columns.len() + 1),
+        "cases" => {
+            let cases = entries.iter().zip(encoded).enumerate();
+            cases.into_iter().try_for_each(|(i, (entry, e))| case(i, entry, &columns, e.as_ref(), out))
         }
-        out.write_all(rest.as_bytes())?;
-    }
-    Ok(())
+        "pixels" => {
+            let encoded = encoded.iter().enumerate();
+            encoded.into_iter().try_for_each(|(i, e)| e.iter().try_for_each(|e| pixels(i, e, out)))
+        }
+        _ => unreachable!("the template names {name}"),
+    })
 }
 
 /// The names of the numbers that are columns.
@@ -232,25 +189,12 @@ fn describe(encoded: &Encoded) -> String {
     .to_string()
 }
 
-/// The pixels of a case, in elements that are neither shown nor run.
+/// The pixels of a case.
 fn pixels(i: usize, encoded: &Encoded, out: &mut impl Write) -> io::Result<()> {
-    for part in &encoded.parts {
-        let name = part.name;
-        write!(out, r#"<script type="application/octet-stream" id="pixels-{i}-{name}">"#)?;
-        out.write_all(part.base64.as_bytes())?;
-        writeln!(out, "</script>")?;
-    }
-    Ok(())
-}
-
-/// The colours of maps, in equal steps.
-fn colors(out: &mut impl Write) -> io::Result<()> {
-    const STEPS: u32 = 16;
-    let stops = |map: ColorMap| -> Vec<_> {
-        (0..=STEPS).map(|i| map.at(f64::from(i) / f64::from(STEPS)).0).collect()
-    };
-    let maps = serde_json::json!({ "signed": stops(ColorMap::BlueRed), "unsigned": stops(ColorMap::Magma) });
-    write!(out, "{maps}")
+    encoded
+        .parts
+        .iter()
+        .try_for_each(|part| web::write_pixels(&format!("pixels-{i}-{}", part.name), part, out))
 }
 
 /// A time, to read.
@@ -266,20 +210,6 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_escapes() {
-        let escaped = |text: &str| Escaped(text).to_string();
-        assert_eq!(
-            escaped("</a><a b='c' d=\"e\">&"),
-            "&lt;/a&gt;&lt;a b=&#39;c&#39; d=&quot;e&quot;&gt;&amp;"
-        );
-        assert_eq!(escaped("é\n\tαβ 🫧"), "é\n\tαβ 🫧");
-        assert_eq!(
-            escaped("\0\u{1b}[1m\r\u{202e}\u{2069}\u{85}"),
-            "\u{fffd}\u{fffd}[1m\u{fffd}\u{fffd}\u{fffd}\u{fffd}"
-        );
-    }
 
     #[test]
     fn times_are_short() {

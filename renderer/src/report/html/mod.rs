@@ -2,7 +2,7 @@
 //! case's images down to the pixel.
 //!
 //! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML (`markup.rs`); its
-//! pixels (`pixels.rs`) stand at the end of the file, so that the rows are there before they are read, and are
+//! pixels (`encoded.rs`) stand at the end of the file, so that the rows are there before they are read, and are
 //! decoded when the row is opened.
 
 use std::io;
@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use crate::compare::Region;
 use crate::film::Image;
 
+mod encoded;
 mod markup;
-mod pixels;
 
-use pixels::Encoded;
+use encoded::Encoded;
 
 /// What a page shows.
 #[derive(Debug, Clone, PartialEq, Default)]

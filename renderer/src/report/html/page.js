@@ -1,17 +1,8 @@
 
-// The page around the cases: its theme, its filters, and what happens when a case is opened.
+// The page around the cases: its filters, and what happens when a case is opened.
 
 const cases = [...document.querySelectorAll('.case')];
 const viewers = new Map();
-
-function isDark() {
-  const theme = document.documentElement.dataset.theme;
-  return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-}
-
-document.getElementById('theme').addEventListener('click', () => {
-  document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
-});
 
 function filter() {
   const wanted = document.getElementById('search').value.trim().toLowerCase();
@@ -34,12 +25,6 @@ for (const button of document.querySelectorAll('.filter')) {
     filter();
   });
 }
-
-// Pixels stand at the end of the page.
-const parsed = new Promise((resolve) => {
-  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', resolve);
-  else resolve();
-});
 
 async function open(row) {
   const root = row.querySelector('.viewer');

@@ -11,6 +11,7 @@ use plotters::style::{
     Color as _, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, TextStyle, register_font,
 };
 use plotters_backend::{BackendCoord, BackendStyle, DrawingBackend};
+use rayon::prelude::*;
 
 use super::{Anchor, Color, Drawing, Font, Mark};
 
@@ -228,18 +229,20 @@ impl<B: DrawingBackend> Format<B> for Bitmap {
 
 /// The means of `fine` × `fine` pixels each.
 fn averaged(buffer: &[u8], [width, height]: [usize; 2], fine: usize) -> Vec<u8> {
-    let mut out = Vec::with_capacity(width * height * 3);
-    let row = width * fine * 3;
-    let area = (fine * fine) as u32;
-    for y in 0..height {
-        for x in 0..width {
-            for c in 0..3 {
-                let at =
-                    |i: usize| u32::from(buffer[(y * fine + i / fine) * row + (x * fine + i % fine) * 3 + c]);
-                let sum: u32 = (0..fine * fine).map(at).sum();
-                out.push(((sum + area / 2) / area) as u8);
+    let mut out = vec![0; width * height * 3];
+    let (row, area) = (width * fine * 3, (fine * fine) as u32);
+    out.par_chunks_exact_mut((width * 3).max(1)).zip(buffer.par_chunks_exact((row * fine).max(1))).for_each(
+        |(out, rows)| {
+            let mut sums = vec![0_u32; width * 3];
+            for row in rows.chunks_exact(row.max(1)) {
+                for (sums, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * fine)) {
+                    for pixel in square.chunks_exact(3) {
+                        (0..3).for_each(|c| sums[c] += u32::from(pixel[c]));
+                    }
+                }
             }
-        }
-    }
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = ((sum + area / 2) / area) as u8);
+        },
+    );
     out
 }

@@ -43,15 +43,40 @@ function paint({ width, height }, color) {
   return canvas;
 }
 
-// Radiance as a display shows it: exposed by some stops, clipped, in sRGB.
-function paintRadiance(size, planes, stops) {
-  const gain = 65535 * 2 ** stops;
+// How exposed radiance is brought into [0, 1], in place; what is above is clipped afterwards. As in develop.rs.
+const TONEMAPS = { clip: null, reinhard, aces };
+
+// Reinhard, Stark, Shirley and Ferwerda 2002, eq. 4, on luminance, white at 4.
+function reinhard(rgb) {
+  const l = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
+  const scale = (1 + l / 16) / (1 + l);
+  for (let c = 0; c < 3; c++) rgb[c] *= scale;
+}
+
+// Hill's fit of the ACES reference rendering transform and the sRGB output transform.
+function aces(rgb) {
+  const curve = (x) => (x * (x + 0.0245786) - 0.000090537) / (x * (0.983729 * x + 0.4329510) + 0.238081);
+  const [r, g, b] = rgb;
+  const x = curve(0.59719 * r + 0.35458 * g + 0.04823 * b);
+  const y = curve(0.07600 * r + 0.90834 * g + 0.01566 * b);
+  const z = curve(0.02840 * r + 0.13383 * g + 0.83777 * b);
+  rgb[0] = 1.60475 * x - 0.53108 * y - 0.07367 * z;
+  rgb[1] = -0.10208 * x + 1.10813 * y - 0.00605 * z;
+  rgb[2] = -0.00327 * x - 0.07276 * y + 1.07602 * z;
+}
+
+// Radiance as a display shows it: exposed by some stops, tone mapped, clipped, in sRGB.
+function paintRadiance(size, [red, green, blue], stops, tonemap = 'clip') {
+  const gain = 2 ** stops;
+  const map = TONEMAPS[tonemap];
   return paint(size, (i, to) => {
-    for (let c = 0; c < 3; c++) {
-      const x = planes[c][i];
-      if (!Number.isFinite(x)) return NOT_FINITE;
-      to[c] = SRGB[Math.max(0, Math.min(65535, Math.round(x * gain)))];
-    }
+    const [r, g, b] = [red[i], green[i], blue[i]];
+    if (!Number.isFinite(r) || !Number.isFinite(g) || !Number.isFinite(b)) return NOT_FINITE;
+    to[0] = Math.max(0, r * gain);
+    to[1] = Math.max(0, g * gain);
+    to[2] = Math.max(0, b * gain);
+    if (map) map(to);
+    for (let c = 0; c < 3; c++) to[c] = SRGB[Math.round(65535 * Math.max(0, Math.min(1, to[c])))];
     return to;
   });
 }

@@ -1,14 +1,5 @@
 
-// One view of a case.
-
-const TITLES = {
-  wipe: 'Reference | Result',
-  reference: 'Reference',
-  result: 'Result',
-  difference: 'Result − reference',
-  z: 'z: difference in standard errors',
-  flip: 'ꟻLIP',
-};
+// One view of images.
 
 // The wheel scrolls the page until it rests; then it zooms.
 let lastScroll = -Infinity;
@@ -26,21 +17,28 @@ class Panel {
     this.viewer = viewer;
     this.kind = kind;
     this.pointers = new Map();
-    const label = `${TITLES[kind]}. Arrow keys move from pixel to pixel, plus and minus zoom.`;
-    this.canvas = element('canvas', { 'data-view': kind, tabindex: 0, role: 'application', 'aria-label': label });
+    this.canvas = element('canvas', { 'data-view': kind, tabindex: 0, role: 'application' });
     const { width, height } = viewer.images;
     this.canvas.style.aspectRatio = Math.max(0.5, Math.min(2.5, width / height));
     this.frame = element('div', { class: 'frame' }, this.canvas);
     this.legend = element('span', { class: 'legend' });
-    this.figure = element('figure', {}, this.frame, element('figcaption', {}, element('span', {}, TITLES[kind]), this.legend));
+    this.title = element('span');
+    this.figure = element('figure', {}, this.frame, element('figcaption', {}, this.title, this.legend));
     if (kind === 'wipe') this.addHandle();
+    this.setTitle(viewer.title(kind));
     this.addLegend();
     this.listen();
   }
 
+  setTitle(title) {
+    if (this.title.textContent === title) return;
+    this.title.textContent = title;
+    this.canvas.setAttribute('aria-label', `${title}. Arrow keys move from pixel to pixel, plus and minus zoom.`);
+  }
+
   addHandle() {
     this.handle = element('div', {
-      class: 'handle', role: 'slider', tabindex: 0, 'aria-label': 'Divider: reference to its left, result to its right',
+      class: 'handle', role: 'slider', tabindex: 0, 'aria-label': this.viewer.divider(),
       'aria-valuemin': 0, 'aria-valuemax': 100,
     });
     this.frame.append(this.handle);
@@ -208,7 +206,7 @@ class Panel {
   drawMarks(context, ratio) {
     const { viewer } = this;
     const scale = this.place(context, ratio);
-    const worst = viewer.worst();
+    const worst = viewer.worst?.();
     if (worst) this.drawBox(context, worst, 1.5 * ratio / scale, '#ffd400');
     if (viewer.view.zoom >= GRID_ZOOM) {
       this.drawBox(context, { ...viewer.pixel, width: 1, height: 1 }, ratio / scale, '#ffffff');

@@ -9,16 +9,31 @@ use std::io::Write;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use flate2::{Compression, write::DeflateEncoder};
 
-use super::Images;
-use crate::compare::Region;
 use crate::film::Image;
-use crate::film::develop::srgb_encode;
 
-/// Bits of the significand of radiance, without the leading one: those of half floats, which therefore stay exact.
-const RADIANCE_BITS: u32 = 10;
+/// How much of radiance is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Detail {
+    /// All digits of half floats, which therefore stay exact.
+    Exact,
+    /// Steps of 1.6 %, those of a display's 8 bits.
+    Display,
+}
 
-/// The same where images are reduced: steps of 1.6 %, those of a display's 8 bits.
-const REDUCED_BITS: u32 = 6;
+impl Detail {
+    /// Whether half floats stay what they are.
+    pub(in crate::report) fn is_exact(self) -> bool {
+        self == Self::Exact
+    }
+
+    /// Bits of the significand, without the leading one.
+    fn bits(self) -> u32 {
+        match self {
+            Self::Exact => 10,
+            Self::Display => 6,
+        }
+    }
+}
 
 /// Bits of the significand of z and of ꟻLIP: two digits.
 const MAP_BITS: u32 = 5;
@@ -26,83 +41,44 @@ const MAP_BITS: u32 = 5;
 /// Pixels an image of a page has at most: a browser holds some forty bytes of each.
 const MAX_PIXELS: u64 = 1 << 22;
 
-/// Side of the small image of a row, pixels.
-const THUMBNAIL: u32 = 64;
-
-/// The pixels of a case.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Encoded {
-    /// Size of the images as they came.
-    pub(super) size: [u32; 2],
-    /// Side of the squares of pixels that became one.
-    pub(super) reduction: u32,
-    /// Where they differ most, in pixels as they came.
-    pub(super) worst: Option<Region>,
-    /// What there is, by the name the page knows it by.
-    pub(super) parts: Vec<Part>,
-    /// The result, small: a PNG file in base64.
-    pub(super) thumbnail: String,
-}
-
 /// One image or map.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Part {
+pub(in crate::report) struct Part {
     /// What it is.
-    pub(super) name: &'static str,
+    pub(in crate::report) name: &'static str,
     /// Bits of the significands.
-    pub(super) bits: u32,
+    pub(in crate::report) bits: u32,
     /// Number of channels.
-    pub(super) channels: usize,
+    pub(in crate::report) channels: usize,
     /// The pixels.
-    pub(super) base64: String,
-}
-
-impl Encoded {
-    /// Encodes images, reduced by a factor or as much more as large ones need.
-    ///
-    /// # Panics
-    /// If they are not of one size.
-    pub(super) fn new(images: &Images, reduction: u32) -> Self {
-        let Images { reference, result, z, flip, worst } = images;
-        assert_eq!((reference.width, reference.height), (result.width, result.height), "images of two sizes");
-        let size = [reference.width, reference.height];
-        let bits = if reduction > 1 { REDUCED_BITS } else { RADIANCE_BITS };
-        let reduction = reduction.max(least_reduction(size));
-        let grid = Grid { size, reduction };
-        let mut parts = vec![grid.image("reference", reference, bits), grid.image("result", result, bits)];
-        let maps = [("z", z), ("flip", flip)];
-        parts.extend(maps.into_iter().filter_map(|(name, map)| Some(grid.map(name, map.as_ref()?))));
-        Self { size, reduction, worst: *worst, parts, thumbnail: thumbnail(result) }
-    }
-
-    /// Size of the images as they are stored.
-    pub(super) fn reduced_size(&self) -> [u32; 2] {
-        self.size.map(|x| x.div_ceil(self.reduction))
-    }
-
-    /// Bytes its pixels take in the page.
-    pub(super) fn bytes(&self) -> usize {
-        self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
-    }
+    pub(in crate::report) base64: String,
 }
 
 /// The reduction that an image of this size needs in any case.
-fn least_reduction(size: [u32; 2]) -> u32 {
+pub(in crate::report) fn least_reduction(size: [u32; 2]) -> u32 {
     let pixels = |reduction: u32| size.iter().map(|x| u64::from(x.div_ceil(reduction))).product::<u64>();
     (1..u32::MAX).find(|r| pixels(*r) <= MAX_PIXELS).unwrap_or(u32::MAX)
 }
 
 /// The pixels of an image, and the squares of them that become one.
 #[derive(Debug, Clone, Copy)]
-struct Grid {
-    size: [u32; 2],
-    reduction: u32,
+pub(in crate::report) struct Grid {
+    /// Size of the images as they come.
+    pub(in crate::report) size: [u32; 2],
+    /// Side of a square, pixels.
+    pub(in crate::report) reduction: u32,
 }
 
 impl Grid {
+    /// Size of the images as they are stored.
+    pub(in crate::report) fn reduced_size(self) -> [u32; 2] {
+        self.size.map(|x| x.div_ceil(self.reduction))
+    }
+
     /// Each channel by itself, the mean of a square: green, and red and blue relative to it, because light that is
     /// brighter or darker is so in all of them.
-    fn image(self, name: &'static str, image: &Image, bits: u32) -> Part {
+    pub(in crate::report) fn image(self, name: &'static str, image: &Image, detail: Detail) -> Part {
+        let bits = detail.bits();
         let mean = |values: &mut dyn Iterator<Item = f32>| {
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), x| (sum + f64::from(x), n + 1.0));
             (sum / n) as f32
@@ -116,7 +92,7 @@ impl Grid {
     }
 
     /// Of every square the value farthest from zero, or NaN if there is one. These are noise: nothing to predict.
-    fn map(self, name: &'static str, map: &[f32]) -> Part {
+    pub(in crate::report) fn map(self, name: &'static str, map: &[f32]) -> Part {
         let [width, height] = self.size;
         assert_eq!(map.len(), width as usize * height as usize, "{name} of another size than the images");
         let extreme = |values: &mut dyn Iterator<Item = f32>| {
@@ -186,37 +162,6 @@ fn pack(values: &[i32]) -> String {
 /// How hard `deflate` tries: more takes twice the time for little, since noise has no repetitions to find.
 const LEVEL: u32 = 3;
 
-/// A small image for a row: nearest pixels, exposed so that all but the brightest 5 % are below white.
-fn thumbnail(image: &Image) -> String {
-    let Image { width, height, pixels } = image;
-    let longer = (*width).max(*height).max(THUMBNAIL);
-    let side =
-        |x: u32| (u64::from(x) * u64::from(THUMBNAIL) / u64::from(longer)).clamp(1, THUMBNAIL.into()) as u32;
-    let (w, h) = (side(*width), side(*height));
-    let source = |x: u32, of: u32, to: u32| (u64::from(x) * u64::from(of) / u64::from(to)) as usize;
-    let samples: Vec<_> = (0..h)
-        .flat_map(|y| (0..w).map(move |x| (x, y)))
-        .map(|(x, y)| pixels[source(y, *height, h) * *width as usize + source(x, *width, w)])
-        .collect();
-    let white = bright(&samples);
-    let display = |x: f32| (srgb_encode(f64::from(x / white).clamp(0.0, 1.0)) * 255.0).round() as u8;
-    let bytes: Vec<u8> = samples.iter().flatten().map(|x| display(*x)).collect();
-    let mut png = Vec::new();
-    let encoder = ::image::codecs::png::PngEncoder::new(&mut png);
-    let written = ::image::ImageEncoder::write_image(encoder, &bytes, w, h, ::image::ExtendedColorType::Rgb8);
-    // Without it the row is as useful.
-    if written.is_ok() { BASE64_STANDARD.encode(png) } else { String::new() }
-}
-
-/// What 95 % of the pixels are below, or 1 if that is close.
-fn bright(pixels: &[[f32; 3]]) -> f32 {
-    let brightest = |p: &[f32; 3]| p.iter().copied().fold(0.0, f32::max);
-    let mut values: Vec<f32> = pixels.iter().map(brightest).filter(|x| x.is_finite() && *x > 0.0).collect();
-    values.sort_by(f32::total_cmp);
-    let Some(&value) = values.get(values.len() * 95 / 100) else { return 1.0 };
-    if (0.25..=2.0).contains(&value) { 1.0 } else { value }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,9 +173,10 @@ mod tests {
 
     #[test]
     fn half_floats_stay_exact() {
+        let bits = Detail::Exact.bits();
         let halves = (0..=u16::MAX).map(half::f16::from_bits).filter(|h| h.is_normal() || h.is_infinite());
         let values: Vec<f32> = halves.map(half::f16::to_f32).collect();
-        assert_eq!(decoded(&codes(&values, RADIANCE_BITS), RADIANCE_BITS), values);
+        assert_eq!(decoded(&codes(&values, bits), bits), values);
     }
 
     #[test]
@@ -266,12 +212,12 @@ mod tests {
             height: values.len() as u32 / width,
             pixels: values.iter().map(|x| [*x, 2.0 * x, 3.0 * x]).collect(),
         };
-        let reduced = grid.image("result", &image(3, &[1.0, 2.0, 8.0, 3.0, 4.0, 16.0]), RADIANCE_BITS);
+        let reduced = grid.image("result", &image(3, &[1.0, 2.0, 8.0, 3.0, 4.0, 16.0]), Detail::Exact);
         let same =
-            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.0]), RADIANCE_BITS);
+            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.0]), Detail::Exact);
         assert_eq!(reduced, same);
         let other =
-            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.5]), RADIANCE_BITS);
+            Grid { size: [2, 1], reduction: 1 }.image("result", &image(2, &[2.5, 12.5]), Detail::Exact);
         assert_ne!(reduced, other);
     }
 }

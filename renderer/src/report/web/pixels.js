@@ -2,17 +2,11 @@
 
 // Pixels out of the text they are stored as: the inverse of pixels.rs.
 
-// Everything there is of a case: `reference` and `result` as three planes of floats each, and what maps it has.
-async function decodeImages(index, info) {
-  const [width, height] = info.stored;
-  const names = Object.keys(info.parts);
-  const planes = await Promise.all(names.map((name) => {
-    const text = document.getElementById(`pixels-${index}-${name}`).textContent;
-    return decodePart(text, info.parts[name], width, height);
-  }));
-  const parts = Object.fromEntries(names.map((name, i) => [name, planes[i]]));
-  return { ...info, width, height, parts };
-}
+// Pixels stand at the end of the page.
+const parsed = new Promise((resolve) => {
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', resolve);
+  else resolve();
+});
 
 // The planes of one image or map.
 async function decodePart(text, { bits, channels }, width, height) {
@@ -21,7 +15,7 @@ async function decodePart(text, { bits, channels }, width, height) {
   if (channels === 1) return [toFloats(plane(0), bits)];
   const [green, red, blue] = [0, 1, 2].map((c) => addPrediction(plane(c), width));
   // Red and blue are relative to green.
-  green.forEach((g, i) => { red[i] += g; blue[i] += g; });
+  for (let i = 0; i < green.length; i++) { red[i] += green[i]; blue[i] += green[i]; }
   return [red, green, blue].map((codes) => toFloats(codes, bits));
 }
 
@@ -47,17 +41,19 @@ function joinBytes(bytes) {
 
 // A plane out of what could not be predicted of it: the mean of left and above could.
 function addPrediction(plane, width) {
-  for (let i = 0; i < plane.length; i++) {
-    const left = i % width ? plane[i - 1] : null;
-    const above = i >= width ? plane[i - width] : null;
-    const predicted = left === null ? above ?? 0 : above === null ? left : (left + above) >> 1;
-    plane[i] = predicted + ((plane[i] >>> 1) ^ -(plane[i] & 1));
+  const residual = (i) => (plane[i] >>> 1) ^ -(plane[i] & 1);
+  for (let i = 0; i < plane.length; i += width) {
+    plane[i] = residual(i) + (i ? plane[i - width] : 0);
+    for (let k = i + 1; k < i + width; k++) {
+      plane[k] = residual(k) + (i ? (plane[k - 1] + plane[k - width]) >> 1 : plane[k - 1]);
+    }
   }
   return plane;
 }
 
 // Floats out of their sign, exponent and upper `bits` of significand.
 function toFloats(codes, bits) {
-  const shifted = codes.map((code) => code << (23 - bits));
+  const shifted = new Int32Array(codes.length);
+  for (let i = 0; i < codes.length; i++) shifted[i] = codes[i] << (23 - bits);
   return new Float32Array(shifted.buffer);
 }
