@@ -1,5 +1,6 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+mod noise;
 mod replay;
 mod session;
 mod stage_times;
@@ -18,7 +19,7 @@ use device::shape::triangle::TriangleUvs;
 
 use crate::assemble::SceneData;
 use crate::backend::{Backend, Buffer, Error};
-use crate::film::{Film, FirstHits};
+use crate::film::{Film, FirstHits, Measured, Statistics};
 use crate::primitives::Primitives;
 
 pub use replay::{Dump, DumpedColumn, Replay};
@@ -28,6 +29,7 @@ pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 
+use noise::Looks;
 use tracer::{Launched, Tracer};
 
 /// When to stop.
@@ -37,6 +39,17 @@ pub struct Budget {
     pub spp: u32,
     /// Time at most, but for a first sample of every pixel.
     pub time: Option<Duration>,
+    /// Stop as soon as the relative standard error of the image ([`crate::film::Statistics`]) is no larger, > 0. It is
+    /// estimated from the samples that the image is made of, so that an image that stops early by chance is a little too
+    /// sure of itself: less than that error itself, where many pixels make up the estimate.
+    pub noise: Option<f64>,
+}
+
+impl Budget {
+    /// So many samples per pixel, however long they take.
+    pub const fn of_samples(spp: u32) -> Self {
+        Self { spp, time: None, noise: None }
+    }
 }
 
 /// How far a render is.
@@ -304,10 +317,14 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     let start = Instant::now();
     let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
     let mut interrupted = false;
+    let mut looks = budget.noise.map(Looks::new);
+    if let Some(looks) = looks {
+        progress.spp_target = looks.next.min(budget.spp);
+    }
     let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
     let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
     'passes: while progress.spp < budget.spp && in_time() {
-        let pass = Pass::new(pace.paths, invocations, layers, budget.spp - progress.spp);
+        let pass = Pass::new(pace.paths, invocations, layers, progress.spp_target - progress.spp);
         (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
         while args.first_invocation < invocations {
             args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
@@ -335,6 +352,15 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             if progress.spp > 0 && !in_time() {
                 break 'passes;
             }
+        }
+        // Looks are after so many samples, not after so much time: images are the same each time.
+        if let Some(looks) = &mut looks
+            && progress.spp == progress.spp_target
+        {
+            if looks.is_enough(progress.spp, films.noise(backend, scene)?) {
+                break;
+            }
+            progress.spp_target = looks.next.min(budget.spp);
         }
     }
     Ok(Finished { films, progress, interrupted })
@@ -395,6 +421,12 @@ impl<B: Primitives> Films<B> {
             }
         }
         Ok(())
+    }
+
+    /// The relative standard error of the image so far.
+    fn noise(&self, backend: &mut B, scene: &SceneData) -> Result<f64, Error> {
+        let film = Film::from_layers(scene.width, scene.height, &backend.download(&self.image)?);
+        Ok(Statistics::relative_stderr_of(&Measured::from(&film)))
     }
 
     fn develop(

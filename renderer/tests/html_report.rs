@@ -467,7 +467,7 @@ fn noisy(scene: &str) -> Images {
         let overrides = scene::Overrides { size: Some((512, 512)), seed: Some(spp), ..Default::default() };
         let description = scene::load(&path, &overrides).expect("the scene loads").description;
         let data = assemble::assemble(&description).expect("it is assembled");
-        let budget = render::Budget { spp, time: None };
+        let budget = render::Budget::of_samples(spp);
         let go_on = &mut |_: &_| render::Control::Continue;
         let rendered = render::render(&mut Cpu::new(None).expect("threads start"), &data, budget, go_on);
         Measured::from(&rendered.expect("it renders").film)

@@ -111,8 +111,8 @@ fn presets_find_their_material() {
         ("metallic-roughness", 25),
         ("ior", 5),
         ("anisotropy", 5),
-        ("multiscatter", 15),
-        ("masking", 10),
+        ("multiscatter", 27),
+        ("masking", 18),
     ] {
         let summary = json(&sweep(&folder, &["--preset", preset, "--spp", "1", "--json"]));
         assert_eq!(summary["variants"].as_array().unwrap().len(), variants, "{preset}");
@@ -129,6 +129,151 @@ fn animations_and_pages_are_written() {
     assert_eq!(folder.names(), ["moving.png", "sheet-1.png", "sheet-2.png"]);
     let bytes = fs::read(folder.at("moving.png")).unwrap();
     assert!(bytes.windows(4).any(|chunk| chunk == b"acTL"), "it is not animated");
+}
+
+/// What each variant says of itself.
+fn variants(folder: &Folder, options: &[&str]) -> Vec<Value> {
+    let summary = json(&sweep(folder, &[options, &["--json", "--quiet"]].concat()));
+    summary["variants"].as_array().expect("variants").clone()
+}
+
+/// Other random numbers make no difference, another reflectance does, and the baseline is compared with nothing.
+#[test]
+fn variants_are_compared_with_a_baseline() {
+    let folder = Folder::new();
+    let params =
+        ["--param", "materials.grey.reflectance=0.3,0.6", "--param", "render.seed=0,1", "--spp", "64"];
+    let verdicts = |baseline: &str| -> Vec<Value> {
+        let options = [&params[..], &["--baseline", baseline, "--csv", "t.csv"]].concat();
+        variants(&folder, &options).iter().map(|variant| variant["verdict"].clone()).collect()
+    };
+    let [none, same, different] = [Value::Null, "same".into(), "different".into()];
+    assert_eq!(verdicts("seed=0"), [none.clone(), none.clone(), same.clone(), same]);
+    assert_eq!(folder.names(), ["sheet-difference.png", "sheet.png", "t.csv"]);
+    let table = fs::read_to_string(folder.at("t.csv")).unwrap();
+    assert!(table.lines().next().unwrap().ends_with(",difference,p,is_different,flip"), "{table}");
+    let of_reflectance = verdicts("reflectance=0.30");
+    assert_eq!(of_reflectance, [none.clone(), different.clone(), none, different]);
+}
+
+/// A scene against itself, and against one that is a little darker.
+#[test]
+fn variants_are_compared_with_another_scene() {
+    let folder = Folder::new();
+    let scene = fs::read_to_string(folder.at("scene.toml")).unwrap();
+    fs::write(folder.at("other.toml"), &scene).unwrap();
+    let params = ["--param", "materials.grey.reflectance=0.3,0.6", "--spp", "64", "--against", "other.toml"];
+    let compared = |more: &[&str]| variants(&folder, &[&params[..], more].concat());
+    for variant in &compared(&[])[..2] {
+        let (p, difference) = (variant["p"].as_f64().unwrap(), variant["difference"].as_f64().unwrap());
+        assert!(variant["verdict"] == "same" && p > 0.99 && difference == 0.0, "{variant}");
+    }
+    assert_eq!(folder.names(), ["other.toml", "sheet-against.png", "sheet-difference.png", "sheet.png"]);
+    // What is set is set in the first scene alone.
+    let all = compared(&["--set", "environment.radiance=[0.27,0.18,0.09]", "--independent"]);
+    assert_eq!(all.len(), 4);
+    for (i, variant) in all.iter().enumerate() {
+        let is_against = variant["is_against"] == true;
+        assert_eq!((is_against, variant["verdict"] == "different"), (i >= 2, i < 2), "{variant}");
+        let difference = variant["difference"].as_f64();
+        assert!(is_against || (difference.unwrap() + 0.1).abs() < 0.01, "{variant}");
+    }
+}
+
+/// Dark variants take more samples for the same relative error than bright ones, and none many more than it takes.
+#[test]
+fn variants_stop_at_the_same_noise() {
+    let folder = Folder::new();
+    let variants = variants(&folder, &["--param", "render.max_depth=1,4", "--noise", "2%"]);
+    let spp = |variant: &Value| variant["spp"].as_u64().unwrap();
+    for variant in &variants {
+        let noise = variant["statistics"]["relative_stderr"].as_f64().unwrap();
+        assert!(noise <= 0.02 && (noise > 0.018 || spp(variant) == 16), "{variant}");
+    }
+    assert_ne!(spp(&variants[0]), spp(&variants[1]), "they differ in noise");
+    let capped = json(&sweep(
+        &folder,
+        &["--param", "render.max_depth=4,5", "--noise", "0.01%", "--spp", "40", "--json"],
+    ));
+    assert!(capped["variants"].as_array().unwrap().iter().all(|variant| spp(variant) == 40), "{capped}");
+}
+
+#[test]
+fn a_part_of_the_images_is_shown_and_measured() {
+    let folder = Folder::new();
+    let measured = |crop: &[&str]| {
+        let table = ["--param", "materials.grey.reflectance=0.3,0.6", "--variants", "all"];
+        let of_all = variants(&folder, &[&table[..], crop].concat());
+        let size = image::image_dimensions(folder.at("sheet.png")).unwrap();
+        (of_all[0]["statistics"]["max"].as_f64().unwrap(), size)
+    };
+    let (whole, size) = measured(&[]);
+    let image = Measured::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
+    let (width, height) = (image.width, image.height);
+    let (cropped, smaller) = measured(&["--crop", "10,6,4,5"]);
+    let of_pixels = |x: u32, y: u32| {
+        let [r, g, b] = image.pixels[(y * width + x) as usize].map(f64::from);
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    };
+    let pixels = |xs: std::ops::Range<u32>, ys: std::ops::Range<u32>| {
+        ys.flat_map(|y| xs.clone().map(move |x| (x, y))).map(|(x, y)| of_pixels(x, y)).fold(0.0, f64::max)
+    };
+    assert!((whole - pixels(0..width, 0..height)).abs() < 1e-6);
+    assert!((cropped - pixels(10..14, 6..11)).abs() < 1e-6 && cropped != whole);
+    assert!(smaller.1 < size.1, "{smaller:?} and {size:?}");
+    let again = Measured::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
+    assert_eq!(again, image, "images of variants are whole");
+}
+
+#[test]
+fn plots_and_pages_are_written() {
+    let folder = Folder::new();
+    let params = ["--param", "materials.grey.reflectance=0.1:0.9:3", "--param", "render.max_depth=2,4"];
+    sweep(
+        &folder,
+        &[&params[..], &["--plot", "mean.svg", "--plot", "p95=high.png", "--html", "page.html"]].concat(),
+    );
+    assert_eq!(folder.names(), ["high.png", "mean.svg", "page.html", "sheet.png"]);
+    let svg = fs::read_to_string(folder.at("mean.svg")).unwrap();
+    assert!(
+        ["mean", "reflectance", "max_depth", "scene.toml"].iter().all(|word| svg.contains(word)),
+        "{svg}"
+    );
+    assert!(image::image_dimensions(folder.at("high.png")).unwrap().0 > 300);
+    let page = fs::read_to_string(folder.at("page.html")).unwrap();
+    let names = ["reflectance = 0.1, max_depth = 2", "reflectance = 0.9, max_depth = 4", "relative_stderr"];
+    assert!(
+        names.iter().all(|name| page.contains(name)) && !page.contains("src=\"http"),
+        "{} bytes",
+        page.len()
+    );
+}
+
+/// What cannot be written is told, and images that are rendered are not lost.
+#[test]
+fn images_are_kept_where_others_cannot_be_written() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("all")).unwrap();
+    // A folder where a file is to be.
+    fs::create_dir_all(folder.at("all/1_reflectance=0.3.exr/x")).unwrap();
+    let options = [
+        "sweep",
+        "scene.toml",
+        "-o",
+        "sheet.png",
+        "--param",
+        "materials.grey.reflectance=0.3,0.6",
+        "--variants",
+        "all",
+    ];
+    let outcome = folder.run(&options);
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    assert!(outcome.stderr.contains("1_reflectance=0.3.exr\": cannot be written"), "{outcome:?}");
+    assert_eq!(folder.names(), ["all", "sheet.png", "sheet.png.parts"]);
+    fs::remove_dir_all(folder.at("all")).unwrap();
+    let summary = json(&folder.run(&[&options[..], &["--json"]].concat()));
+    assert_eq!((&summary["rendered"], &summary["found"]), (&0.into(), &2.into()));
+    assert_eq!(folder.names(), ["all", "sheet.png"]);
 }
 
 /// Nothing is rendered or written, and the message says what is wrong.
@@ -191,7 +336,30 @@ fn bad_sweeps_are_refused() {
         ),
         (with(&["--cols", "0"]), "'--cols <N>'"),
         (with(&["--animate", "a.gif"]), "--animate \"a.gif\": expected a file .png"),
-        (with(&["--csv", "sheet.png"]), "two outputs are one file"),
+        (with(&["--csv", "sheet.png"]), "output \"sheet.png\": given twice"),
+        (with(&["--plot", "a.png", "--html", "a.png"]), "output \"a.png\": given twice"),
+        (
+            with(&["--plot", "median=a.png"]),
+            "--plot median=a.png: there is no column \"median\"; did you mean \"mean\"?",
+        ),
+        (with(&["--plot", "mean=a.pdf"]), "--plot \"a.pdf\": expected a file .png or .svg"),
+        (with(&["--plot", "p=a.svg"]), "--plot p=a.svg: there is no column \"p\""),
+        (with(&["--crop", "0,0,400,1"]), "--crop: "),
+        (with(&["--baseline", "0.5"]), "--baseline 0.5: roughness is never \"0.5\"; it is \"0\" or \"1\""),
+        (with(&["--baseline", "roughnes=1"]), "\"roughnes\" does not vary; did you mean \"roughness\"?"),
+        (
+            with(&["--baseline", "0", "--baseline", "roughness=1"]),
+            "--baseline roughness=1: roughness has a baseline already",
+        ),
+        (
+            with(&["--param", "render.seed=0,1", "--baseline", "0"]),
+            "--baseline 0: of which parameter? PARAMETER=VALUE with one of roughness, seed",
+        ),
+        (with(&["--against", "none.toml"]), "none.toml"),
+        (with(&["--against", "scene.toml", "--baseline", "0"]), "'--against <SCENE>' cannot be used with"),
+        (with(&["--map", "z"]), "the following required arguments were not provided"),
+        (with(&["--noise", "0"]), "expected a relative error"),
+        (vec!["--param", "render.spp=4,8", "--noise", "1%"], "--param render.spp: --noise says what it is"),
         (with(&["--variants", "scene.toml"]), "--variants \"scene.toml\": it is a file, not a folder"),
         (with(&["--csv", "scene.toml"]), "scene.toml"),
         (

@@ -50,7 +50,7 @@ impl Machine {
     /// # Panics
     /// If rendering fails: tests want to know.
     pub fn render_with(self, scene: &SceneData, spp: u32, options: Options<'_>) -> Rendered {
-        let budget = Budget { spp, time: None };
+        let budget = Budget::of_samples(spp);
         let go_on = &mut |_: &_| Control::Continue;
         let rendered = match self {
             Self::Cpu => {

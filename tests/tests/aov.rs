@@ -258,10 +258,8 @@ fn an_interrupted_render_is_consistent() {
     let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });
     (scene.render.width, scene.render.height) = (64, 64);
     let data = assembled(&scene);
-    let (budget, options) = (
-        Budget { spp: 1 << 20, time: None },
-        Options { shorter: true, first_hits: Some(&[]), ..Options::default() },
-    );
+    let (budget, options) =
+        (Budget::of_samples(1 << 20), Options { shorter: true, first_hits: Some(&[]), ..Options::default() });
     let mut launches = 0;
     let mut stop = |_: &_| {
         launches += 1;

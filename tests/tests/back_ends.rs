@@ -60,7 +60,7 @@ fn materials() -> Description {
 
 fn on_cpu(scene: &SceneData, threads: usize, isa: InstructionSet) -> Film {
     let mut cpu = Cpu::with_instruction_set(Some(threads), isa).expect("threads start");
-    let budget = Budget { spp: 4, time: None };
+    let budget = Budget::of_samples(4);
     render(&mut cpu, scene, budget, &mut |_| Control::Continue).expect("rendering succeeds").film
 }
 

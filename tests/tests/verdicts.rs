@@ -66,7 +66,7 @@ fn other_machines_threads_and_instruction_sets_are_accepted() {
     }
     let with = |threads, instructions| {
         let mut cpu = Cpu::with_instruction_set(Some(threads), instructions).expect("threads start");
-        let budget = Budget { spp: SPP[0], time: None };
+        let budget = Budget::of_samples(SPP[0]);
         render(&mut cpu, &data, budget, &mut |_: &_| Control::Continue).expect("rendering succeeds").film
     };
     accepted("one thread", &with(1, InstructionSet::detect()));

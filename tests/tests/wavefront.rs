@@ -49,7 +49,7 @@ fn on_cpu(scene: &SceneData, options: Options<'_>, threads: usize, isa: Instruct
 }
 
 fn rendered(cpu: &mut Cpu, scene: &SceneData, spp: u32, options: Options<'_>) -> Rendered {
-    let budget = Budget { spp, time: None };
+    let budget = Budget::of_samples(spp);
     let rendered = render_with(cpu, scene, budget, options, &mut |_| Control::Continue);
     rendered.expect("rendering succeeds")
 }
@@ -223,7 +223,7 @@ fn a_race_changes_no_bit() {
             // Passes become four times as long each until they have their size, of which each of the two runs one.
             if passes < 12 { Control::Continue } else { Control::Stop }
         };
-        let budget = Budget { spp: 1 << 16, time: None };
+        let budget = Budget::of_samples(1 << 16);
         let raced = render_with(&mut cpu, &scene, budget, fastest(1000), &mut stop).expect("it renders");
         let rates = raced.traced.rates.expect("both were tried");
         assert!(rates.iter().all(|rate| rate.is_finite() && *rate > 0.0), "{rates:?}");
@@ -266,7 +266,7 @@ fn a_render_that_is_stopped_has_whole_samples() {
     (scene.render.width, scene.render.height) = (64, 64);
     let scene = assembled(&scene);
     let mut cpu = Cpu::new(Some(2)).expect("threads start");
-    let budget = Budget { spp: 1 << 20, time: None };
+    let budget = Budget::of_samples(1 << 20);
     let mut launches = 0;
     let mut stop = |_: &_| {
         launches += 1;

@@ -1,8 +1,6 @@
 //! Building the hierarchy.
 
-use std::ops::Range;
-
-use device::bvh::{Instance, Node, STACK_SIZE};
+use device::bvh::{Node, STACK_SIZE};
 use device::shape::{Primitive, cylinder, disk};
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
@@ -16,7 +14,6 @@ use obvhs::triangle::Triangle;
 
 use rayon::prelude::*;
 
-use super::placement::{Placement, world_box};
 use super::{Error, build};
 
 /// Largest number of primitives, pieces of split ones included, that node and primitive indices can name.
@@ -56,7 +53,7 @@ pub(super) fn build(prims: Vec<Primitive>) -> Result<Bvh, Error> {
 
 /// Builds a hierarchy of boxes, each of the thing with its index, with at most `leaf` of them in a leaf. Returns the
 /// indices in the order of the leaves as well.
-fn tree(boxes: &[Aabb], indices: Vec<u32>, leaf: u32) -> Result<(Vec<Node>, Vec<u32>), Error> {
+pub(super) fn tree(boxes: &[Aabb], indices: Vec<u32>, leaf: u32) -> Result<(Vec<Node>, Vec<u32>), Error> {
     let bvh2 = if is_clumped(boxes) { balanced(boxes, &indices) } else { clustered(boxes, indices) };
     let cwbvh = bvh2_to_cwbvh(&bvh2, leaf, true, false);
     // The same 80 bytes, but for our stricter alignment.
@@ -72,88 +69,8 @@ fn check_depth(nodes: &[Node]) -> Result<(), Error> {
     }
 }
 
-/// The trees of a scene, one after another.
-#[derive(Default)]
-pub(super) struct Forest {
-    pub(super) nodes: Vec<Node>,
-    /// Primitives in the order of the leaves.
-    pub(super) prims: Vec<Primitive>,
-    /// Which primitive of the scene each of them is.
-    pub(super) sources: Vec<u32>,
-    /// Instances in the order of the leaves.
-    pub(super) instances: Vec<Instance>,
-    /// Root of the tree of instances; 0 if there are none.
-    pub(super) instances_root: u32,
-}
-
-/// Builds the trees of the world, of the groups, and of the instances.
-pub(super) fn plant(placement: &Placement, mut prims: Vec<Primitive>) -> Result<Forest, Error> {
-    let of_groups = prims.split_off(placement.world);
-    let group = |range: &Range<usize>| &of_groups[range.start - placement.world..range.end - placement.world];
-    let mut forest = Forest::default();
-    forest.add(prims, 0)?;
-    let mut roots = vec![0; placement.groups.len()];
-    for (root, range) in roots.iter_mut().zip(&placement.groups) {
-        if !range.is_empty() {
-            *root = forest.nodes.len() as u32;
-            forest.add(group(range).to_vec(), range.start as u32)?;
-        }
-    }
-    if placement.instances.is_empty() {
-        return Ok(forest);
-    }
-    if placement.instances.len() > MAX_PRIMITIVES {
-        return Err(Error::TooManyInstances(placement.instances.len()));
-    }
-    let group_boxes: Vec<Aabb> = placement.groups.iter().map(|range| bounds(group(range))).collect();
-    let world_box = |instance: &Instance| {
-        let Aabb { min, max } = group_boxes[instance.group as usize];
-        let [lo, hi] = world_box(instance, min.into(), max.into());
-        Aabb::new(lo.into(), hi.into())
-    };
-    let boxes: Vec<Aabb> = placement.instances.iter().map(world_box).collect();
-    // Of one in a leaf: it costs more to enter a group in vain than to test another box.
-    let (nodes, order) = tree(&boxes, (0..boxes.len() as u32).collect(), 1)?;
-    let placed = order.iter().map(|&i| placement.instances[i as usize]);
-    forest.instances = placed.map(|i| Instance { root: roots[i.group as usize], ..i }).collect();
-    forest.instances_root = forest.nodes.len() as u32;
-    forest.append(nodes, 0);
-    Ok(forest)
-}
-
-impl Forest {
-    /// Adds the tree of primitives that follow one another in the scene, from `first` on.
-    fn add(&mut self, prims: Vec<Primitive>, first: u32) -> Result<(), Error> {
-        let bvh = build(prims)?;
-        if self.nodes.is_empty() {
-            (self.nodes, self.prims, self.sources) = (bvh.nodes, bvh.prims, bvh.sources);
-            return Ok(());
-        }
-        let total = self.prims.len() + bvh.prims.len();
-        if total > MAX_PRIMITIVES {
-            return Err(Error::TooManyPrimitives(total));
-        }
-        self.append(bvh.nodes, self.prims.len() as u32);
-        self.prims.extend(bvh.prims);
-        self.sources.extend(bvh.sources.iter().map(|source| source + first));
-        Ok(())
-    }
-
-    /// Adds nodes whose primitives are moved by `prims`. There are fewer nodes than primitives and instances, but for one
-    /// of an empty tree: indices suffice.
-    fn append(&mut self, nodes: Vec<Node>, prims: u32) {
-        let first = self.nodes.len() as u32;
-        let moved = |node: Node| Node {
-            child_base: node.child_base.wrapping_add(first),
-            prim_base: node.prim_base.wrapping_add(prims),
-            ..node
-        };
-        self.nodes.extend(nodes.into_iter().map(moved));
-    }
-}
-
 /// The box of all of some primitives.
-fn bounds(prims: &[Primitive]) -> Aabb {
+pub(super) fn bounds(prims: &[Primitive]) -> Aabb {
     prims.iter().fold(Aabb::empty(), |all, prim| all.union(&aabb(prim)))
 }
 

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use device::filter::{FilterEdge, FilterPart};
 
-use crate::scene::PixelFilter;
+use crate::scene::{PixelFilter, RenderSettings};
 
 /// Number of parts that a filter is cut into on each side. Within them, it is taken as linear.
 const PARTS: usize = 256;
@@ -12,8 +12,29 @@ const PARTS: usize = 256;
 /// Number of steps of the integrals.
 const STEPS: usize = 1 << 16;
 
+/// What the device wants of a pixel filter: see the fields of [`super::SceneData`].
+#[derive(Debug, Clone)]
+pub(super) struct Filter {
+    pub(super) parts: Vec<FilterPart>,
+    pub(super) edges: Vec<FilterEdge>,
+}
+
+impl Filter {
+    /// That of a scene. It depends on nothing that [`Filter::of`] leaves out.
+    pub(super) fn new(render: &RenderSettings) -> Self {
+        let (filter, sample_border) = Self::of(render);
+        let parts = parts(&filter);
+        Self { edges: if sample_border { Vec::new() } else { edges(&parts) }, parts }
+    }
+
+    /// What it depends on.
+    pub(super) const fn of(render: &RenderSettings) -> (PixelFilter, bool) {
+        (render.filter, render.sample_border)
+    }
+}
+
 /// The parts of a filter; none for the pixel itself.
-pub(super) fn parts(filter: &PixelFilter) -> Vec<FilterPart> {
+fn parts(filter: &PixelFilter) -> Vec<FilterPart> {
     match *filter {
         PixelFilter::PIXEL => Vec::new(),
         PixelFilter::Box { radius } => {
@@ -29,7 +50,7 @@ pub(super) fn parts(filter: &PixelFilter) -> Vec<FilterPart> {
 
 /// What of a filter's `parts` lies beyond edges of the image that are 0, 1, … pixels away from the pixel, as far as anything
 /// does.
-pub(super) fn edges(parts: &[FilterPart]) -> Vec<FilterEdge> {
+fn edges(parts: &[FilterPart]) -> Vec<FilterEdge> {
     let n = parts.len() as f64;
     let edge = |distance: f64| {
         let (mut absolute, mut signed) = (0.0, 0.0);

@@ -8,6 +8,7 @@ use device::bsdf::Features;
 use device::bvh::Instance;
 use device::path::PathSettings;
 use device::shape::Primitive;
+use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 
 use super::SceneData;
 use crate::scene::{HiddenNormals, Holes};
@@ -17,10 +18,7 @@ impl SceneData {
     /// camera, size and the longest path, but not how samples are drawn. FNV-1a with 64 bits: it tells scenes apart
     /// that differ by accident, not by design.
     pub fn fingerprint(&self) -> u64 {
-        let mut hash = Fnv1a(self.hash_of_prims);
-        hash.add(&self.normals);
-        hash.add(&self.uvs);
-        hash.add(&self.colors);
+        let mut hash = Fnv1a(self.hash_of_geometry);
         hash.add(&self.materials);
         hash.add(&self.coats);
         hash.add(&self.textures);
@@ -54,10 +52,10 @@ impl SceneData {
 }
 
 impl SceneData {
-    /// A hash of everything that determines the image: as [`SceneData::fingerprint`], and how samples are drawn, how many
-    /// of a pixel, and what else is said.
-    pub fn key_of_render(&self, spp: u32, else_said: &str) -> u64 {
-        let mut hash = Fnv1a(self.fingerprint());
+    /// A hash of everything that determines the image: as `fingerprint`, which is the scene's, and how samples are drawn, how
+    /// many of a pixel, and what else is said.
+    pub fn key_of_render(&self, fingerprint: u64, spp: u32, else_said: &str) -> u64 {
+        let mut hash = Fnv1a(fingerprint);
         let PathSettings { max_depth, rr_depth, direct, sampler, seed } = self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(else_said.as_bytes());
@@ -65,10 +63,19 @@ impl SceneData {
     }
 }
 
-/// Where the fingerprint of a scene begins: its primitives, in its own order. That of the leaves is the hierarchy's.
-pub(super) fn of_prims(prims: &[Primitive]) -> u64 {
+/// Where the fingerprint of a scene begins: its primitives, in its own order (that of the leaves is the hierarchy's), and
+/// what belongs to their corners. It is kept, since it takes time for large scenes.
+pub(super) fn of_geometry<'a>(
+    prims: impl Iterator<Item = &'a Primitive>,
+    normals: &[TriangleNormals],
+    uvs: &[TriangleUvs],
+    colors: &[TriangleColors],
+) -> u64 {
     let mut hash = Fnv1a::default();
-    prims.iter().for_each(|prim| hash.add(from_ref(prim)));
+    prims.for_each(|prim| hash.add(from_ref(prim)));
+    hash.add(normals);
+    hash.add(uvs);
+    hash.add(colors);
     hash.0
 }
 

@@ -1,6 +1,7 @@
 //! Lights, and the table that chooses among them by power.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use bytemuck::Zeroable;
 use device::bsdf::Features;
@@ -8,30 +9,64 @@ use device::color::luminance;
 use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
+use device::shape::triangle::TriangleUvs;
 use device::shape::{Primitive, disk, triangle};
 use glam::{Vec2, Vec3};
 
-use super::Swatches;
-use super::environment::{ImageEnvironment, radiance};
-use super::shapes::Flat;
-use super::sky;
+use super::shapes::{Flat, ShapeOf};
+use super::{Pictures, Swatches, sky};
 use crate::scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
 
 /// The lights of a scene, those that are infinitely far and seen last.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lights {
     pub(super) lights: Vec<Light>,
     pub(super) table: Vec<AliasEntry>,
     /// Index of the first that is infinitely far and seen.
     pub(super) first_infinite: u32,
-    /// Primitives that are lights, and which.
-    pub(super) of_prim: Vec<(u32, u32)>,
     /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
     pub(super) emissive: Vec<EmissiveSurface>,
-    /// The environment, if it is an image.
-    pub(super) image: Option<ImageEnvironment>,
     /// What the lights ask of a kernel.
     pub(super) features: Features,
+}
+
+/// Primitives that emit light, in the order of their lights, which come first.
+#[derive(Debug, Clone)]
+pub(super) struct Emitters(Vec<Primitive>);
+
+impl Emitters {
+    /// Finds them, and says there which lights they are. `shapes` are all of the scene.
+    pub(super) fn mark(flat: &mut Flat, shapes: &[&Shape]) -> Self {
+        let mut emitters = Vec::new();
+        for (i, _) in
+            emitting(&flat.shape_of, shapes).flat_map(|(prims, shape)| prims.map(move |i| (i, shape)))
+        {
+            let prim = &mut flat.prims[i as usize];
+            prim.light = emitters.len() as u32;
+            emitters.push(*prim);
+        }
+        Self(emitters)
+    }
+}
+
+/// The primitives of each shape that emits light.
+fn emitting<'a>(
+    shape_of: &'a ShapeOf,
+    shapes: &'a [&'a Shape],
+) -> impl Iterator<Item = (Range<u32>, &'a Shape)> {
+    let runs = shape_of.runs().map(|(prims, shape)| (prims, shapes[shape as usize]));
+    runs.filter(|(_, shape)| shape.emits())
+}
+
+/// Surfaces of a scene.
+#[derive(Clone, Copy)]
+pub(super) struct Surfaces<'a> {
+    /// All shapes of the scene.
+    pub(super) shapes: &'a [&'a Shape],
+    pub(super) shape_of: &'a ShapeOf,
+    pub(super) emitters: &'a Emitters,
+    /// As [`Flat::uvs`].
+    pub(super) uvs: &'a [TriangleUvs],
 }
 
 /// A light, and the weight with which it is to be chosen.
@@ -48,46 +83,36 @@ impl Weighted {
     }
 }
 
-/// `shapes` are all of the scene, and `swatches` its textures.
-pub(super) fn collect(
-    flat: &Flat,
-    shapes: &[&Shape],
-    description: &Description,
-    swatches: &Swatches,
-) -> Lights {
-    let (mut of_prim, mut all, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-    for (prims, shape) in flat.shape_of.runs() {
-        let shape = shapes[shape as usize];
-        if shape.emits() {
-            sources.push(prims.len());
-            for i in prims {
-                of_prim.push((i, all.len() as u32));
-                all.push(area_light(
-                    flat,
-                    i as usize,
-                    shape,
-                    &description.materials[shape.material],
-                    swatches,
-                ));
-            }
+impl Flat {
+    /// The surfaces, if they are all of the scene.
+    pub(super) fn surfaces<'a>(&'a self, shapes: &'a [&'a Shape], emitters: &'a Emitters) -> Surfaces<'a> {
+        Surfaces { shapes, shape_of: &self.shape_of, emitters, uvs: &self.uvs }
+    }
+}
+
+/// Collects the lights of a scene.
+pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, pictures: &Pictures) -> Lights {
+    let (mut all, mut sources) = (Vec::new(), Vec::new());
+    for (prims, shape) in emitting(surfaces.shape_of, surfaces.shapes) {
+        sources.push(prims.len());
+        let material = &description.materials[shape.material];
+        for i in prims {
+            let prim = &surfaces.emitters.0[all.len()];
+            let uvs = surfaces.uvs.get(prim.normals as usize);
+            all.push(area_light(i, prim, uvs, shape, material, &pictures.swatches));
         }
     }
-    let radius = match description.bounds() {
-        bounds if bounds.is_empty() => 1.0,
-        bounds => f64::from(bounds.radius()),
-    };
     let sun = sun(description);
-    let (disks, points): (Vec<_>, Vec<_>) = description
-        .lights
-        .iter()
-        .map(|light| light.kind)
-        .chain(sun)
-        .map(|k| punctual(k, radius))
-        .partition(is_seen);
+    let kinds: Vec<_> = description.lights.iter().map(|light| light.kind).chain(sun).collect();
+    let is_directional = |kind: &PunctualKind| matches!(kind, PunctualKind::Directional { .. });
+    // To look at all vertices takes long.
+    let radius = if kinds.iter().any(is_directional) { radius(description) } else { 1.0 };
+    let (disks, points): (Vec<_>, Vec<_>) =
+        kinds.into_iter().map(|kind| punctual(kind, radius)).partition(is_seen);
     all.extend(points);
     let first_infinite = all.len() as u32;
     all.extend(disks);
-    let (environment, image) = environment(description);
+    let environment = environment(description, pictures);
     // The power of an environment through the scene's bounding sphere would say little of what reaches a point, and drown
     // small lights in a large scene: it gets as many samples as all others together.
     let others: f64 = all.iter().map(|w| w.power).sum();
@@ -95,7 +120,15 @@ pub(super) fn collect(
     let surfaces: usize = sources.iter().sum();
     sources.resize(sources.len() + all.len() - surfaces, 1);
     mix(&mut all, &sources);
-    finish(all, first_infinite, of_prim, image)
+    finish(&all, first_infinite)
+}
+
+/// Radius of the scene, metres.
+fn radius(description: &Description) -> f64 {
+    match description.bounds() {
+        bounds if bounds.is_empty() => 1.0,
+        bounds => f64::from(bounds.radius()),
+    }
 }
 
 /// Gives every source, that is every shape that shines and every other light, an equal part of half of the samples. By power
@@ -115,12 +148,7 @@ fn mix(all: &mut [Weighted], sources: &[usize]) {
     }
 }
 
-fn finish(
-    all: Vec<Weighted>,
-    first_infinite: u32,
-    of_prim: Vec<(u32, u32)>,
-    image: Option<ImageEnvironment>,
-) -> Lights {
+fn finish(all: &[Weighted], first_infinite: u32) -> Lights {
     let powers: Vec<f64> = all.iter().map(|w| w.power).collect();
     let (table, pmf) = alias_table(&powers);
     let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
@@ -129,28 +157,18 @@ fn finish(
     // What varies is a texture's, or has holes that one makes.
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
-    Lights { lights, table, first_infinite, of_prim, emissive, image, features }
+    Lights { lights, table, first_infinite, emissive, features }
 }
 
-/// The light of what is around the scene, and its image if it is one; `None` if that is black.
-fn environment(description: &Description) -> (Option<Light>, Option<ImageEnvironment>) {
+/// The light of what is around the scene; `None` if that is black.
+fn environment(description: &Description, pictures: &Pictures) -> Option<Light> {
     let light = |kind, le| Light { kind_flags: kind, le, ..Light::zeroed() };
-    let portals = &description.portals;
-    let image = match &description.environment {
-        None => return (None, None),
+    match description.environment {
         Some(Environment::Constant(radiance)) => {
-            let light = light(Light::ENVIRONMENT, *radiance);
-            return ((*radiance != Vec3::ZERO).then_some(light), None);
+            (radiance != Vec3::ZERO).then(|| light(Light::ENVIRONMENT, radiance))
         }
-        Some(Environment::Image { image, scale, world_from_image }) => {
-            let image = &description.images[*image];
-            ImageEnvironment::new(radiance(image, *scale), image.width, *world_from_image, portals)
-        }
-        Some(Environment::SunSky(s)) => {
-            ImageEnvironment::new(sky::bake(s), sky::WIDTH, s.world_from_sky, portals)
-        }
-    };
-    (image.is_some().then(|| light(Light::IMAGE, Vec3::ONE)), image)
+        _ => pictures.environment.is_some().then(|| light(Light::IMAGE, Vec3::ONE)),
+    }
 }
 
 /// The sun of the environment, as one of the lights.
@@ -209,9 +227,15 @@ fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
     }
 }
 
-/// Primitive `i` as a light.
-fn area_light(flat: &Flat, i: usize, shape: &Shape, material: &Material, swatches: &Swatches) -> Weighted {
-    let prim = &flat.prims[i];
+/// Primitive `i` as a light; `uvs` are its texture coordinates, if it has any.
+fn area_light(
+    i: u32,
+    prim: &Primitive,
+    uvs: Option<&TriangleUvs>,
+    shape: &Shape,
+    material: &Material,
+    swatches: &Swatches,
+) -> Weighted {
     let (kind, area) = if prim.is_sphere() {
         (Light::SPHERE, 4.0 * PI as f32 * prim.b.x * prim.b.x)
     } else if prim.is_disk() {
@@ -237,17 +261,17 @@ fn area_light(flat: &Flat, i: usize, shape: &Shape, material: &Material, swatche
         extent: prim.extent(),
     };
     let mean =
-        if varies { mean_emission(flat, prim, shape, material, swatches) } else { shape.emission.value };
+        if varies { mean_emission(prim, uvs, shape, material, swatches) } else { shape.emission.value };
     let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
     let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
-    let surface = EmissiveSurface { prim: i as u32, texture: shape.emission.texture, reserved: [0; 2] };
+    let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, reserved: [0; 2] };
     Weighted { light, power, surface }
 }
 
 /// Radiance of a primitive whose emission varies, in the mean over some points spread evenly over it.
 fn mean_emission(
-    flat: &Flat,
     prim: &Primitive,
+    uvs: Option<&TriangleUvs>,
     shape: &Shape,
     material: &Material,
     swatches: &Swatches,
@@ -263,10 +287,8 @@ fn mean_emission(
             disk::uv(prim, sample_uniform_disk_concentric(u).to_array())
         } else if prim.is_cylinder() {
             u
-        } else if prim.normals == Primitive::FLAT {
-            Vec2::ZERO
         } else {
-            flat.uvs.get(prim.normals as usize).map_or(Vec2::ZERO, |uvs| {
+            uvs.map_or(Vec2::ZERO, |uvs| {
                 let b = sample_uniform_triangle(u);
                 uvs.at([b.x, b.y])
             })

@@ -10,6 +10,7 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::Error;
+use crate::backend::Shared;
 use crate::scene::{
     Color, Description, Facets, Image, InvalidNormals, Masking, Material, MaterialKind, NormalMapKind,
     PlasticMaterial, Scalar, Texture,
@@ -177,19 +178,15 @@ fn reached(description: &Description, mut next: Vec<usize>) -> Vec<usize> {
 /// Materials to be looked at on their own, with the textures that they use.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Swatches {
-    textures: Vec<DeviceTexture>,
-    texels: Vec<u32>,
+    pub(super) textures: Vec<DeviceTexture>,
+    pub(super) texels: Shared<u32>,
 }
 
 impl Swatches {
     /// The textures that materials refer to.
     pub(crate) fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
-        super::textures::records(images, textures).map(|(textures, texels)| Self { textures, texels })
-    }
-
-    /// The records of all textures, and their texels.
-    pub(super) fn into_parts(self) -> (Vec<DeviceTexture>, Vec<u32>) {
-        (self.textures, self.texels)
+        let (textures, texels) = super::textures::records(images, textures)?;
+        Ok(Self { textures, texels: texels.into() })
     }
 
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from

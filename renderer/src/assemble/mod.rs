@@ -6,8 +6,10 @@ mod camera;
 mod environment;
 mod filter;
 mod fingerprint;
+mod geometry;
 mod lights;
 mod materials;
+mod pictures;
 mod placement;
 mod shapes;
 mod sky;
@@ -16,7 +18,7 @@ mod variant;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
@@ -37,8 +39,11 @@ pub(crate) use materials::Swatches;
 pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
-use lights::Lights;
-use placement::Placement;
+use filter::Filter;
+use geometry::Geometry;
+use lights::{Emitters, Lights};
+use pictures::Pictures;
+use placement::{Placement, Plan};
 
 use crate::backend::Shared;
 use crate::scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
@@ -107,7 +112,7 @@ pub struct SceneData {
     /// What it is made of.
     pub stats: Stats,
     /// Where [`SceneData::fingerprint`] begins.
-    hash_of_prims: u64,
+    hash_of_geometry: u64,
 }
 
 impl SceneData {
@@ -219,16 +224,12 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
 #[derive(Debug)]
 pub struct Flattened {
     placement: Placement,
+    instances: Vec<Instance>,
+    emitters: Emitters,
     lights: Lights,
-    materials: Vec<DeviceMaterial>,
-    coats: Vec<Coat>,
-    textures: Vec<DeviceTexture>,
-    texels: Vec<u32>,
-    features: Features,
-    families: Families,
-    camera: DeviceCamera,
-    render: RenderSettings,
-    hash_of_prims: u64,
+    pictures: Pictures,
+    filter: Filter,
+    rest: Rest,
 }
 
 impl Flattened {
@@ -237,114 +238,128 @@ impl Flattened {
     /// # Errors
     /// As [`assemble`].
     pub fn new(description: &Description) -> Result<Self, Error> {
-        let (materials, coats) = materials::records(description);
-        let mut placement = placement::place(description, &materials::wants(description, &materials))?;
+        Self::planned(description, Plan::new(description)?)
+    }
+
+    fn planned(description: &Description, plan: Plan) -> Result<Self, Error> {
+        let rest = Rest::new(description);
+        let wants = materials::wants(description, &rest.materials);
         let shapes: Vec<&Shape> = description.all_shapes().collect();
-        let swatches = Swatches::new(&description.images, &description.textures)?;
-        let lights = lights::collect(&placement.flat, &shapes, description, &swatches);
-        let (textures, texels) = swatches.into_parts();
-        for (prim, light) in &lights.of_prim {
-            placement.flat.prims[*prim as usize].light = *light;
-        }
-        Ok(Self {
-            hash_of_prims: fingerprint::of_prims(&placement.flat.prims),
-            features: materials::features(description, &materials).and(lights.features),
-            families: Families::new(description, &materials),
-            placement,
-            lights,
-            materials,
-            coats,
-            textures,
-            texels,
-            camera: camera::record(&description.camera, description.render.width, description.render.height),
-            render: description.render.clone(),
-        })
+        let mut placement = placement::place(&shapes, &plan.world, &plan.groups, &wants);
+        let pictures = Pictures::new(description)?;
+        let emitters = Emitters::mark(&mut placement.flat, &shapes);
+        let lights = lights::collect(placement.flat.surfaces(&shapes, &emitters), description, &pictures);
+        let filter = Filter::new(&description.render);
+        Ok(Self { placement, instances: plan.instances, emitters, lights, pictures, filter, rest })
     }
 
     /// Builds the hierarchy and what depends on it.
     ///
     /// # Errors
     /// As [`assemble`].
-    pub fn build(mut self) -> Result<SceneData, Error> {
-        let prims = std::mem::take(&mut self.placement.flat.prims);
-        let start = Instant::now();
-        let kinds =
-            [Primitive::is_triangle, Primitive::is_sphere, Primitive::is_disk, Primitive::is_cylinder];
-        let counts = kinds.map(|is| count(&prims, is));
-        let bvh = bvh::plant(&self.placement, prims)?;
-        let bvh_time = start.elapsed();
-        name_leaves(&mut self.lights.emissive, &bvh.sources);
-        let stats = Stats { bvh_time, ..self.stats(&bvh, counts) };
-        let (flat, lights, render) = (self.placement.flat, self.lights, self.render);
-        let filter = filter::parts(&render.filter);
-        Ok(SceneData {
-            nodes: bvh.nodes.into(),
-            prims: bvh.prims.into(),
-            instances: bvh.instances,
-            instances_root: bvh.instances_root,
-            sources: bvh.sources.into(),
-            shape_of: flat.shape_of,
-            normals: flat.normals.into(),
-            uvs: flat.uvs.into(),
-            colors: flat.colors.into(),
-            features: features_of_scene(self.features, &stats, &render),
-            families: self.families,
+    pub fn build(self) -> Result<SceneData, Error> {
+        self.parts().map(|(parts, rest)| SceneData::of(parts, rest))
+    }
+
+    fn parts(self) -> Result<(Parts, Rest), Error> {
+        let Self { placement, instances, emitters, lights, pictures, filter, rest } = self;
+        let geometry = Geometry::new(placement, &instances)?;
+        Ok((Parts { geometry, emitters, lights, pictures, filter }, rest))
+    }
+}
+
+/// What it takes long to make of a description, so that scenes share it if they can.
+#[derive(Debug, Clone)]
+struct Parts {
+    geometry: Geometry,
+    emitters: Emitters,
+    lights: Lights,
+    pictures: Pictures,
+    filter: Filter,
+}
+
+/// The rest of a scene, for which a description is as good.
+#[derive(Debug)]
+struct Rest {
+    materials: Vec<DeviceMaterial>,
+    coats: Vec<Coat>,
+    /// What materials ask of a kernel.
+    features: Features,
+    families: Families,
+    camera: DeviceCamera,
+    render: RenderSettings,
+}
+
+impl Rest {
+    fn new(description: &Description) -> Self {
+        let (materials, coats) = materials::records(description);
+        let render = description.render.clone();
+        Self {
+            features: materials::features(description, &materials),
+            families: Families::new(description, &materials),
+            materials,
+            coats,
+            camera: camera::record(&description.camera, render.width, render.height),
+            render,
+        }
+    }
+}
+
+impl SceneData {
+    fn of(parts: Parts, rest: Rest) -> Self {
+        let stats = parts.stats(&rest);
+        let Parts { geometry, emitters: _, mut lights, pictures, filter } = parts;
+        let Rest { materials, coats, features, families, camera, render } = rest;
+        name_leaves(&mut lights.emissive, &geometry.sources);
+        Self {
+            nodes: geometry.nodes,
+            prims: geometry.prims,
+            instances: geometry.instances,
+            instances_root: geometry.instances_root,
+            sources: geometry.sources,
+            shape_of: geometry.shape_of,
+            normals: geometry.normals,
+            uvs: geometry.uvs,
+            colors: geometry.colors,
+            features: features_of_scene(features.and(lights.features), &stats, &render),
+            families,
             hidden_normals: render.hidden_normals,
             holes: render.holes,
             hides_emitters: render.hide_emitters,
-            materials: self.materials,
-            coats: self.coats,
-            textures: self.textures,
-            texels: self.texels.into(),
+            materials,
+            coats,
+            textures: pictures.swatches.textures,
+            texels: pictures.swatches.texels,
             first_infinite: lights.first_infinite,
             emissive: lights.emissive,
-            environment: lights.image.map(Arc::new),
+            environment: pictures.environment,
             lights: lights.lights,
             light_table: lights.table,
-            filter_edges: if render.sample_border { Vec::new() } else { filter::edges(&filter) },
-            filter,
-            camera: self.camera,
+            filter: filter.parts,
+            filter_edges: filter.edges,
+            camera,
             settings: settings(&render),
             width: render.width,
             height: render.height,
             stats,
-            hash_of_prims: self.hash_of_prims,
-        })
+            hash_of_geometry: geometry.hash_of_geometry,
+        }
     }
+}
 
-    /// What the scene is made of; `counts` are those of its triangles, spheres, disks and cylinders.
-    fn stats(&self, bvh: &bvh::Forest, [triangles, spheres, disks, cylinders]: [usize; 4]) -> Stats {
-        let Self { placement, lights, .. } = self;
-        let flat = &placement.flat;
-        let bytes = size_of_val(&*bvh.nodes)
-            + size_of_val(&*bvh.prims)
-            + size_of_val(&*bvh.sources)
-            + size_of_val(&*bvh.instances)
-            + size_of_val(&*flat.normals)
-            + size_of_val(&*flat.uvs)
-            + size_of_val(&*flat.colors)
-            + size_of_val(&*self.materials)
-            + size_of_val(&*self.coats)
-            + size_of_val(&*self.textures)
-            + size_of_val(&*self.texels)
+impl Parts {
+    fn stats(&self, rest: &Rest) -> Stats {
+        let Self { lights, pictures, .. } = self;
+        let stats = self.geometry.stats();
+        let bytes = size_of_val(&*rest.materials)
+            + size_of_val(&*rest.coats)
+            + size_of_val(&*pictures.swatches.textures)
+            + size_of_val(&*pictures.swatches.texels)
             + size_of_val(&*lights.lights)
             + size_of_val(&*lights.table)
             + size_of_val(&*lights.emissive)
-            + lights.image.as_ref().map_or(0, ImageEnvironment::bytes);
-        let seen = bvh.instances.iter().map(|i| placement.groups[i.group as usize].len() as u64).sum::<u64>();
-        Stats {
-            triangles,
-            spheres,
-            disks,
-            cylinders,
-            groups: placement.groups.iter().filter(|group| !group.is_empty()).count(),
-            instances: bvh.instances.len(),
-            seen: seen + placement.world as u64,
-            lights: lights.lights.len(),
-            nodes: bvh.nodes.len(),
-            bvh_time: Duration::ZERO,
-            bytes,
-        }
+            + pictures.environment.as_ref().map_or(0, |environment| environment.bytes());
+        Stats { lights: lights.lights.len(), bytes: stats.bytes + bytes, ..stats }
     }
 }
 
@@ -370,16 +385,14 @@ fn name_leaves(surfaces: &mut [EmissiveSurface], sources: &[u32]) {
     }
 }
 
-fn count(prims: &[Primitive], is: fn(&Primitive) -> bool) -> usize {
-    prims.iter().filter(|prim| is(prim)).count()
-}
-
 /// Texture coordinates of every primitive of a scene that has been assembled, in its order; zero where there are none to
 /// speak of, as on spheres, on which they follow from the point.
 pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
     let wants = materials::Wants { tangents: false, uvs: true, colors: false };
     let wants = vec![wants; description.materials.len()];
-    let flat = placement::place(description, &wants).map(|placement| placement.flat).unwrap_or_default();
+    let shapes: Vec<&Shape> = description.all_shapes().collect();
+    let place = |plan: Plan| placement::place(&shapes, &plan.world, &plan.groups, &wants).flat;
+    let flat = Plan::new(description).map(place).unwrap_or_default();
     let uvs = |prim: &Primitive| match prim.normals {
         Primitive::FLAT => TriangleUvs::new([Vec2::ZERO; 3]),
         index => flat.uvs[index as usize],

@@ -12,57 +12,111 @@ use super::materials::Wants;
 use super::shapes::Flat;
 use crate::scene::{Description, Geometry, Instance, Shape, is_similarity};
 
-/// All primitives of a scene.
-#[derive(Debug, Default)]
-pub(super) struct Placement {
-    /// Those of the world, and then those of each group that has instances.
-    pub(super) flat: Flat,
-    /// How many are in the world.
-    pub(super) world: usize,
-    /// Those of groups, none for those that have no instances.
-    pub(super) groups: Vec<Range<usize>>,
-    /// Instances, in the order of the scene, of groups that have primitives. `root` is still to be set.
+/// Which shapes are flattened, and to where. With the shapes themselves and what materials want of them, this is all that
+/// geometry depends on.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// What is in the world.
+    pub(super) world: Vec<Placed>,
+    /// What is in each group, in its own space: nothing in those that have no instances.
+    pub(super) groups: Vec<Vec<Placed>>,
+    /// Instances, in the order of the scene. `root` is still to be set.
     pub(super) instances: Vec<Record>,
 }
 
-/// Flattens all that is to be seen. Instances of a shape that emits light are copied into the world, where lights are
-/// sampled, and so is what has but one: it costs nothing there.
-pub(super) fn place(description: &Description, wants: &[Wants]) -> Result<Placement, Error> {
-    let mut counts = vec![0_usize; description.groups.len()];
-    let instances: Vec<_> = (0_u32..).zip(&description.instances).filter(|(_, i)| is_regular(i)).collect();
-    for (_, instance) in &instances {
-        counts[instance.group as usize] += 1;
+/// A shape, by its index in the order of [`Description::all_shapes`], at the end of a transform.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Placed {
+    pub(super) shape: u32,
+    to_world: Affine3A,
+}
+
+impl Placed {
+    fn new((shape, of): (u32, &Shape)) -> Self {
+        Self { shape, to_world: of.world_from_object }
     }
+}
+
+impl Plan {
+    /// Plans all that is to be seen. Instances of a shape that emits light are copied into the world, where lights are
+    /// sampled, and so is what has but one: it costs nothing there.
+    pub(super) fn new(description: &Description) -> Result<Self, Error> {
+        let mut counts = vec![0_usize; description.groups.len()];
+        let instances: Vec<_> =
+            (0_u32..).zip(&description.instances).filter(|(_, i)| is_regular(i)).collect();
+        for (_, instance) in &instances {
+            counts[instance.group as usize] += 1;
+        }
+        let firsts = first_shapes(description);
+        let shapes = |group: usize| (firsts[group]..).zip(&description.groups[group].shapes);
+        let mut world: Vec<_> = (0..).zip(&description.shapes).map(Placed::new).collect();
+        for (_, instance) in &instances {
+            let group = instance.group as usize;
+            for (index, shape) in shapes(group).filter(|(_, shape)| is_copied(shape, counts[group])) {
+                world.push(Placed { shape: index, to_world: copied(shape, instance)? });
+            }
+        }
+        let rest = |(group, count): (usize, &usize)| match *count {
+            0 => Vec::new(),
+            n => shapes(group).filter(|(_, shape)| !is_copied(shape, n)).map(Placed::new).collect(),
+        };
+        Ok(Self {
+            world,
+            groups: counts.iter().enumerate().map(rest).collect(),
+            instances: instances.iter().map(|(source, i)| record(*source, i)).collect(),
+        })
+    }
+}
+
+/// Primitives of a scene.
+#[derive(Debug, Default)]
+pub(super) struct Placement {
+    /// Those of the world, and then those of each group.
+    pub(super) flat: Flat,
+    /// What comes before those of groups.
+    pub(super) world: Ends,
+    /// Those of groups.
+    pub(super) groups: Vec<Range<usize>>,
+}
+
+/// Numbers of primitives, and of those of them that have normals.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Ends {
+    pub(super) prims: usize,
+    pub(super) normals: usize,
+}
+
+/// Flattens what is planned to be in the world and in groups, of all shapes of a scene.
+pub(super) fn place(
+    shapes: &[&Shape],
+    world: &[Placed],
+    groups: &[Vec<Placed>],
+    wants: &[Wants],
+) -> Placement {
     let mut placement = Placement::default();
     let flat = &mut placement.flat;
-    for (index, shape) in (0..).zip(&description.shapes) {
-        flat.add(shape, index, &shape.world_from_object, wants);
-    }
-    let firsts = first_shapes(description);
-    for (_, instance) in &instances {
-        let group = instance.group as usize;
-        for (index, shape) in (firsts[group]..).zip(&description.groups[group].shapes) {
-            if is_copied(shape, counts[group]) {
-                flat.add(shape, index, &copied(shape, instance)?, wants);
-            }
-        }
-    }
-    placement.world = flat.len();
-    for (group, count) in counts.iter().enumerate() {
+    flat.add_all(shapes, world, wants);
+    placement.world = Ends { prims: flat.len(), normals: flat.normals.len() };
+    for group in groups {
         let first = flat.len();
-        for (index, shape) in (firsts[group]..).zip(&description.groups[group].shapes) {
-            if *count > 0 && !is_copied(shape, *count) {
-                flat.add(shape, index, &shape.world_from_object, wants);
-            }
-        }
+        flat.add_all(shapes, group, wants);
         placement.groups.push(first..flat.len());
     }
-    let varies = description.all_shapes().any(|shape| shape.emission.texture != NO_TEXTURE);
-    flat.finish(wants, varies);
-    let has_prims = |instance: &Instance| !placement.groups[instance.group as usize].is_empty();
-    placement.instances =
-        instances.iter().filter(|(_, i)| has_prims(i)).map(|(source, i)| record(*source, i)).collect();
-    Ok(placement)
+    flat.finish(wants, varies(shapes));
+    placement
+}
+
+/// Whether the emission of any shape varies over it, which takes texture coordinates.
+pub(super) fn varies(shapes: &[&Shape]) -> bool {
+    shapes.iter().any(|shape| shape.emission.texture != NO_TEXTURE)
+}
+
+impl Flat {
+    fn add_all(&mut self, shapes: &[&Shape], placed: &[Placed], wants: &[Wants]) {
+        for Placed { shape, to_world } in placed {
+            self.add(shapes[*shape as usize], *shape, to_world, wants);
+        }
+    }
 }
 
 /// Index of the first shape of each group, where those of the world come first: see [`Description::all_shapes`].

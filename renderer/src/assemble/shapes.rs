@@ -46,6 +46,12 @@ impl ShapeOf {
         starts.zip(&self.runs).map(|(start, (end, shape))| (start..*end, *shape))
     }
 
+    /// Adds what another says of primitives from `from` on, of which there are none here yet, as of those from `to` on.
+    pub(super) fn append(&mut self, other: &Self, from: u32, to: u32) {
+        let later = other.runs.iter().filter(|(end, _)| *end > from);
+        self.runs.extend(later.map(|(end, shape)| (end - from + to, *shape)));
+    }
+
     /// Says that primitives up to `end`, of which nothing has been said yet, are of this shape.
     fn extend(&mut self, end: usize, shape: u32) {
         let end = end as u32;

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use device::bsdf::Features;
-use device::material::Material as DeviceMaterial;
 
+use super::lights::{self, Emitters, Lights, Surfaces};
 use super::materials::{self, Wants};
-use super::{Error, Families, Flattened, SceneData, camera, features_of_scene, filter, settings};
-use crate::scene::{Description, Geometry, Group, Image, Shape};
+use super::placement::{self, Placed, Plan};
+use super::{Error, Families, Filter, Flattened, Geometry, Parts, Pictures, Rest, SceneData};
+use crate::scene::{Description, Geometry as Form, Shape};
 
 /// A scene as it is described and as stages want it, and what takes least to assemble others that are like it.
 #[derive(Debug)]
 pub struct Original {
     description: Description,
-    scene: SceneData,
     wants: Vec<Wants>,
-    of_lights: Features,
+    world: Vec<Placed>,
+    groups: Vec<Vec<Placed>>,
+    parts: Parts,
+    scene: SceneData,
 }
 
 impl Original {
@@ -24,11 +27,12 @@ impl Original {
     /// # Errors
     /// As [`super::assemble`].
     pub fn new(description: Description) -> Result<Self, Error> {
-        let flattened = Flattened::new(&description)?;
-        let wants = materials::wants(&description, &flattened.materials);
-        let of_lights = flattened.lights.features;
-        let scene = flattened.build()?;
-        Ok(Self { description, scene, wants, of_lights })
+        let plan = Plan::new(&description)?;
+        let (world, groups) = (plan.world.clone(), plan.groups.clone());
+        let (parts, rest) = Flattened::planned(&description, plan)?.parts()?;
+        let wants = materials::wants(&description, &rest.materials);
+        let scene = SceneData::of(parts.clone(), rest);
+        Ok(Self { description, wants, world, groups, parts, scene })
     }
 
     /// The scene.
@@ -36,59 +40,105 @@ impl Original {
         &self.scene
     }
 
-    /// What [`super::assemble`] makes of a description. Where that differs from the original's in nothing but materials,
-    /// camera and settings, it shares geometry, textures and lights with it, and takes no longer if these are large.
+    /// What [`super::assemble`] makes of a description. It shares with the original what both have: trees, textures, the
+    /// environment, lights. If only instances differ, no other tree than theirs is built; if anything in the world does, that
+    /// of the world is as well, but none of groups.
     ///
     /// # Errors
     /// As [`super::assemble`].
     pub fn variant(&self, description: &Description) -> Result<SceneData, Error> {
-        let (materials, coats) = materials::records(description);
-        if !self.shares_geometry(description, &materials) {
-            return super::assemble(description);
-        }
-        let (scene, render) = (&self.scene, &description.render);
-        let filter = filter::parts(&render.filter);
-        let of_parts = materials::features(description, &materials).and(self.of_lights);
-        Ok(SceneData {
-            features: features_of_scene(of_parts, &scene.stats, render),
-            families: Families::new(description, &materials),
-            hidden_normals: render.hidden_normals,
-            holes: render.holes,
-            hides_emitters: render.hide_emitters,
-            filter_edges: if render.sample_border { Vec::new() } else { filter::edges(&filter) },
-            filter,
-            camera: camera::record(&description.camera, render.width, render.height),
-            settings: settings(render),
-            width: render.width,
-            height: render.height,
-            stats: super::Stats {
-                bytes: scene.stats.bytes - size_of_val(&*scene.coats) + size_of_val(&*coats),
-                ..scene.stats
-            },
-            materials,
-            coats,
-            ..scene.clone()
-        })
+        let (own, parts) = (&self.description, &self.parts);
+        let rest = Rest::new(description);
+        let wants = materials::wants(description, &rest.materials);
+        let has_surfaces = self.has_surfaces(description, &wants);
+        let plan = if has_surfaces { None } else { Some(Plan::new(description)?) };
+        let pictures = parts.pictures.of(own, description)?;
+        let filter = match Filter::of(&description.render) {
+            of if of == Filter::of(&own.render) => parts.filter.clone(),
+            _ => Filter::new(&description.render),
+        };
+        let shapes: Vec<&Shape> = description.all_shapes().collect();
+        let changed = Changed { description, shapes: &shapes, wants: &wants, pictures: &pictures };
+        let (geometry, emitters, lights) = match plan {
+            Some(plan) => self.moved(changed, &plan)?,
+            None => {
+                let lights = if self.has_lights(changed) { parts.lights.clone() } else { self.lit(changed) };
+                (parts.geometry.clone(), parts.emitters.clone(), lights)
+            }
+        };
+        Ok(SceneData::of(Parts { geometry, emitters, lights, pictures, filter }, rest))
     }
 
-    /// Whether a description has the geometry, textures and lights of the original, in the form that its materials want.
-    fn shares_geometry(&self, other: &Description, materials: &[DeviceMaterial]) -> bool {
-        let own = &self.description;
-        same(&own.shapes, &other.shapes, is_same_shape)
-            && same(&own.groups, &other.groups, is_same_group)
-            && own.instances == other.instances
-            && own.environment == other.environment
-            && own.portals == other.portals
-            && own.lights == other.lights
-            && same(&own.images, &other.images, is_same_image)
-            && own.textures == other.textures
-            && own.materials.len() == other.materials.len()
-            && self.wants == materials::wants(other, materials)
-            // How light is drawn depends on where lights have holes.
-            && own.all_shapes().filter(|shape| shape.emits()).all(|shape| {
-                own.materials[shape.material] == other.materials[shape.material]
-            })
+    /// What depends on surfaces, where they differ.
+    fn moved(&self, to: Changed<'_>, plan: &Plan) -> Result<(Geometry, Emitters, Lights), Error> {
+        let Parts { geometry, emitters, .. } = &self.parts;
+        let own: Vec<&Shape> = self.description.all_shapes().collect();
+        let is_same = |a: &Vec<Placed>, b: &Vec<Placed>| {
+            let is_same = |p: &Placed| is_same_surface(own[p.shape as usize], to.shapes[p.shape as usize]);
+            a == b && a.iter().all(is_same)
+        };
+        let has_groups = self.wants == to.wants
+            && placement::varies(&own) == placement::varies(to.shapes)
+            && same(&self.groups, &plan.groups, is_same);
+        if has_groups && is_same(&self.world, &plan.world) {
+            // Lights may depend on how large the scene is.
+            return Ok((geometry.with_instances(&plan.instances)?, emitters.clone(), self.lit(to)));
+        }
+        let groups: &[Vec<Placed>] = if has_groups { &[] } else { &plan.groups };
+        let mut placement = placement::place(to.shapes, &plan.world, groups, to.wants);
+        let emitters = Emitters::mark(&mut placement.flat, to.shapes);
+        let surfaces = placement.flat.surfaces(to.shapes, &emitters);
+        let lights = lights::collect(surfaces, to.description, to.pictures);
+        let geometry = if has_groups {
+            geometry.with_world(placement.flat, &plan.instances)
+        } else {
+            Geometry::new(placement, &plan.instances)
+        };
+        Ok((geometry?, emitters, lights))
     }
+
+    /// Lights on the original's primitives.
+    fn lit(&self, to: Changed<'_>) -> Lights {
+        let Parts { geometry, emitters, .. } = &self.parts;
+        let (shape_of, uvs) = (&geometry.shape_of, &*geometry.uvs);
+        let surfaces = Surfaces { shapes: to.shapes, shape_of, emitters, uvs };
+        lights::collect(surfaces, to.description, to.pictures)
+    }
+
+    /// Whether all shapes and instances are those of the original, but for how much light they emit.
+    fn has_surfaces(&self, other: &Description, wants: &[Wants]) -> bool {
+        let own = &self.description;
+        let is_same =
+            |a: &Shape, b: &Shape| a.world_from_object == b.world_from_object && is_same_surface(a, b);
+        self.wants == wants
+            && own.instances == other.instances
+            && same(&own.shapes, &other.shapes, is_same)
+            && same(&own.groups, &other.groups, |a, b| same(&a.shapes, &b.shapes, is_same))
+    }
+
+    /// Whether the lights are those of the original, if the surfaces are.
+    fn has_lights(&self, to: Changed<'_>) -> bool {
+        let (own, other) = (&self.description, to.description);
+        let is_same = |(a, b): (&Shape, &&Shape)| {
+            (a.emission, a.emission_two_sided) == (b.emission, b.emission_two_sided)
+                // How light is drawn depends on where lights have holes.
+                && (!a.emits() || own.materials[a.material] == other.materials[b.material])
+        };
+        own.lights == other.lights
+            && own.environment == other.environment
+            && self.parts.pictures.are(to.pictures)
+            && own.all_shapes().zip(to.shapes).all(is_same)
+    }
+}
+
+/// What there is of a variant before its geometry and lights.
+#[derive(Clone, Copy)]
+struct Changed<'a> {
+    description: &'a Description,
+    /// All of it.
+    shapes: &'a [&'a Shape],
+    wants: &'a [Wants],
+    pictures: &'a Pictures,
 }
 
 /// Makes scenes ask for the same kernels, so that a GPU compiles them once: each for what any of them asks for. Their images
@@ -105,129 +155,16 @@ fn same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
 }
 
-/// Names say nothing. Meshes are compared by what they hold only if they are not one.
-fn is_same_shape(a: &Shape, b: &Shape) -> bool {
-    let is_same_geometry = match (&a.geometry, &b.geometry) {
-        (Geometry::Mesh(a), Geometry::Mesh(b)) => Arc::ptr_eq(a, b) || a == b,
+/// Whether shapes are the same surface but for their transforms. Names say nothing, and nor does how much light they emit, if
+/// both do. Meshes are compared by what they hold only if they are not one.
+fn is_same_surface(a: &Shape, b: &Shape) -> bool {
+    let is_same_form = match (&a.geometry, &b.geometry) {
+        (Form::Mesh(a), Form::Mesh(b)) => Arc::ptr_eq(a, b) || a == b,
         (a, b) => a == b,
     };
-    is_same_geometry
-        && (a.material, a.emission, a.emission_two_sided, a.flip_normals, a.world_from_object)
-            == (b.material, b.emission, b.emission_two_sided, b.flip_normals, b.world_from_object)
-}
-
-fn is_same_group(a: &Group, b: &Group) -> bool {
-    same(&a.shapes, &b.shapes, is_same_shape)
-}
-
-fn is_same_image(a: &Image, b: &Image) -> bool {
-    (a.width, a.height, a.format) == (b.width, b.height, b.format)
-        && (Arc::ptr_eq(&a.texels, &b.texels) || a.texels == b.texels)
+    let rest = |shape: &Shape| (shape.material, shape.flip_normals, shape.emits(), shape.emission.texture);
+    is_same_form && rest(a) == rest(b)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::assemble::assemble;
-    use crate::scene::{Files, load_bytes};
-
-    const SCENE: &str = r#"
-[render]
-size = [8, 8]
-
-[camera]
-position = [0, 0, 4]
-target = [0, 0, 0]
-fov = 40
-
-[environment]
-radiance = [0.3, 0.2, 0.1]
-
-[materials.ball]
-type = "conductor"
-metal = "gold"
-roughness = 0.3
-
-[materials.lamp]
-type = "diffuse"
-reflectance = 0.5
-
-[[shapes]]
-type = "box"
-material = "ball"
-transform = [{ translate = [0, 0, 0] }]
-
-[[shapes]]
-type = "quad"
-material = "lamp"
-emission = 2
-transform = [{ translate = [0, 0, 9] }]
-"#;
-
-    fn described(text: &str) -> Description {
-        let files = Files::new(std::path::Path::new("."), false);
-        load_bytes("scene.toml", text.as_bytes(), &files)
-            .unwrap_or_else(|e| panic!("{text}: {e}"))
-            .description
-    }
-
-    /// Whatever changes: what is shared is what assembling would make of it.
-    #[test]
-    fn variants_are_what_is_assembled() {
-        let original = Original::new(described(SCENE)).unwrap();
-        for (from, to, is_shared) in [
-            ("roughness = 0.3", "roughness = 0.7", true),
-            ("roughness = 0.3", "roughness = 0", true),
-            ("metal = \"gold\"\nroughness = 0.3", "metal = \"gold\"\nroughness = [0.1, 0.3]", false),
-            (
-                "type = \"conductor\"\nmetal = \"gold\"\nroughness = 0.3",
-                "type = \"plastic\"\nreflectance = 0.4\nroughness = 0.3",
-                true,
-            ),
-            (
-                "type = \"conductor\"\nmetal = \"gold\"\nroughness = 0.3",
-                "type = \"diffuse\"\nreflectance = { type = \"checker\", colors = [0.2, 0.8] }",
-                false,
-            ),
-            ("fov = 40", "fov = 30", true),
-            ("size = [8, 8]", "size = [9, 8]\nmasking = \"separable\"\nmax_depth = 3", true),
-            ("translate = [0, 0, 0]", "translate = [0, 1, 0]", false),
-            ("emission = 2", "emission = 3", false),
-            (
-                "[materials.lamp]\ntype = \"diffuse\"",
-                "[materials.lamp]\ntype = \"diffuse\"\nopacity = 0.5",
-                false,
-            ),
-            ("radiance = [0.3, 0.2, 0.1]", "radiance = [0.3, 0.2, 0.2]", false),
-            ("material = \"ball\"", "material = \"lamp\"", false),
-        ] {
-            let text = SCENE.replacen(from, to, 1);
-            let description = described(&text);
-            let (variant, whole) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
-            assert_eq!(variant.fingerprint(), whole.fingerprint(), "{to}");
-            assert_eq!((variant.features, &variant.families), (whole.features, &whole.families), "{to}");
-            assert_eq!((&variant.nodes, &variant.prims), (&whole.nodes, &whole.prims), "{to}");
-            assert_eq!(variant.stats.bytes, whole.stats.bytes, "{to}");
-            assert_eq!(
-                (variant.width, variant.settings.max_depth),
-                (whole.width, whole.settings.max_depth),
-                "{to}"
-            );
-            assert_eq!(variant.nodes.is(&original.scene().nodes), is_shared, "{to}");
-        }
-    }
-
-    #[test]
-    fn kernels_are_shared() {
-        let scene = |from: &str, to: &str| assemble(&described(&SCENE.replacen(from, to, 1))).unwrap();
-        let mut scenes = [scene("", ""), scene("roughness = 0.3", "roughness = 0")];
-        assert_ne!(scenes[0].features, scenes[1].features);
-        let all = scenes[0].features.and(scenes[1].features);
-        share_kernels(&mut scenes);
-        assert!(scenes.iter().all(|scene| scene.features == all));
-        assert_eq!(scenes[0].families, scenes[1].families);
-        let [of_ball, of_lamp] = [0, 1].map(|i| scenes[0].families.of_material[i] as usize);
-        assert_ne!(of_ball, of_lamp);
-        assert!(all.contains(scenes[0].families.features[of_ball]));
-    }
-}
+mod tests;

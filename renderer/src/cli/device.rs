@@ -1,12 +1,24 @@
 //! Which machine renders.
 
 use super::failure::Failure;
-use super::values::DeviceChoice;
+use super::values::{self, DeviceChoice};
 use crate::assemble::SceneData;
 use crate::backend::Error;
 use crate::backend::cpu::Cpu;
 use crate::backend::cuda::{Cuda, driver};
 use crate::render::{self, Options};
+
+/// Where to render.
+#[derive(Debug, clap::Args)]
+pub(super) struct MachineArgs {
+    /// Where to render: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
+    pub(super) device: DeviceChoice,
+
+    /// CPU threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
+    pub(super) threads: Option<usize>,
+}
 
 /// A machine that renders.
 pub(super) enum Machine {

@@ -19,7 +19,7 @@ const GPU_POOL: u32 = 1 << 23;
 const CPU_POOL: u32 = 1 << 15;
 
 /// How paths are traced.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct IntegratorArgs {
     /// How paths are traced: all of a path in one kernel, or many paths together in stages; the image is the same
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -28,7 +28,11 @@ pub(super) struct IntegratorArgs {
     /// Paths under way together in the wavefront [default: 8Mi on a GPU, 32Ki on a CPU]
     #[arg(long, value_name = "N", value_parser = values::pool, allow_negative_numbers = true)]
     pool: Option<u32>,
+}
 
+/// What is told of stages, and how they work.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct StageArgs {
     /// Tell where the time of the wavefront went, stage by stage, and how many paths were under way
     #[arg(long)]
     pub(super) stage_times: bool,
@@ -47,7 +51,7 @@ pub(super) struct IntegratorArgs {
 
     /// Order rays of the wavefront by where they begin and which way they go [default: in scenes with instances]
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
-    order_rays: Ordering,
+    order_rays: When,
 
     /// For comparison: paths of the wavefront only begin when all others have ended
     #[arg(long)]
@@ -55,9 +59,10 @@ pub(super) struct IntegratorArgs {
 }
 
 /// Names of integrators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Choice {
     /// The one that is faster: on a GPU, long renders try both
+    #[default]
     Auto,
     /// All of a path in one kernel; on a CPU, a plain loop
     Megakernel,
@@ -65,51 +70,22 @@ enum Choice {
     Wavefront,
 }
 
-/// When rays are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Ordering {
-    /// Where it pays
-    Auto,
-    /// In all scenes
-    Always,
-    /// In none
-    Never,
-}
-
-impl From<Ordering> for When {
-    fn from(ordering: Ordering) -> Self {
-        match ordering {
-            Ordering::Auto => Self::Auto,
-            Ordering::Always => Self::Always,
-            Ordering::Never => Self::Never,
-        }
-    }
-}
-
-impl IntegratorArgs {
-    /// The options that are about stages, of those that were given.
-    fn of_stages(&self) -> Vec<&'static str> {
+impl StageArgs {
+    /// The options of these that were given.
+    fn given(&self) -> Vec<&'static str> {
         let options = [
             (self.stage_times, "--stage-times"),
             (self.stage_plot.is_some(), "--stage-plot"),
             (self.no_compact, "--no-compact"),
             (self.no_sort, "--no-sort"),
-            (self.order_rays != Ordering::Auto, "--order-rays"),
+            (self.order_rays != When::Auto, "--order-rays"),
             (self.no_regenerate, "--no-regenerate"),
         ];
         options.into_iter().filter_map(|(is_given, name)| is_given.then_some(name)).collect()
     }
 
-    /// Checks the options against each other, and that the chart can be written, which is to be none of `outputs`.
-    pub(super) fn check(&self, outputs: &[Target]) -> Result<Option<ChartFile>, Failure> {
-        if self.integrator == Choice::Megakernel && (self.pool.is_some() || !self.of_stages().is_empty()) {
-            let pool = self.pool.map(|_| "--pool");
-            let options: Vec<_> = pool.into_iter().chain(self.of_stages()).collect();
-            return Err(Failure::input(format_args!(
-                "{}: the megakernel has neither stages nor a pool; --integrator wavefront has",
-                options.join(", ")
-            )));
-        }
+    /// Checks that the chart can be written, which is to be none of `outputs`.
+    pub(super) fn chart(&self, outputs: &[Target]) -> Result<Option<ChartFile>, Failure> {
         let Some(path) = &self.stage_plot else { return Ok(None) };
         let chart = ChartFile::check("--stage-plot", path)?;
         if outputs.iter().any(|output| output.is_at(&chart.destination)) {
@@ -122,20 +98,35 @@ impl IntegratorArgs {
     pub(super) fn takes_times(&self) -> bool {
         self.stage_times || self.stage_plot.is_some()
     }
+}
+
+impl IntegratorArgs {
+    /// Checks that there are stages and a pool, if options want them.
+    pub(super) fn check(&self, stages: &StageArgs) -> Result<(), Failure> {
+        let pool = self.pool.map(|_| "--pool");
+        let options: Vec<_> = pool.into_iter().chain(stages.given()).collect();
+        if self.integrator == Choice::Megakernel && !options.is_empty() {
+            return Err(Failure::input(format_args!(
+                "{}: the megakernel has neither stages nor a pool; --integrator wavefront has",
+                options.join(", ")
+            )));
+        }
+        Ok(())
+    }
 
     /// The integrator on a GPU or a CPU, and why it was chosen, if it was.
-    pub(super) fn chosen(&self, is_gpu: bool) -> (Integrator, Option<&'static str>) {
+    pub(super) fn chosen(&self, stages: &StageArgs, is_gpu: bool) -> (Integrator, Option<&'static str>) {
         let paths = Paths {
             pool: self.pool.unwrap_or(if is_gpu { GPU_POOL } else { CPU_POOL }),
-            sort: !self.no_sort,
-            order_rays: self.order_rays.into(),
-            compact: !self.no_compact,
-            regenerate: !self.no_regenerate,
+            sort: !stages.no_sort,
+            order_rays: stages.order_rays,
+            compact: !stages.no_compact,
+            regenerate: !stages.no_regenerate,
         };
         match self.integrator {
             Choice::Megakernel => (Integrator::Megakernel, None),
             Choice::Wavefront => (Integrator::Wavefront(paths), None),
-            Choice::Auto if !self.of_stages().is_empty() => {
+            Choice::Auto if !stages.given().is_empty() => {
                 (Integrator::Wavefront(paths), Some("the one that has stages"))
             }
             Choice::Auto if !is_gpu && self.pool.is_some() => {
@@ -146,14 +137,6 @@ impl IntegratorArgs {
                 (Integrator::Fastest(paths), Some("probably the faster one; too short a render to try both"))
             }
         }
-    }
-}
-
-/// The faster one, as `auto` chooses it.
-pub(super) fn automatic(is_gpu: bool) -> Integrator {
-    match is_gpu {
-        true => Integrator::Fastest(Paths::new(GPU_POOL)),
-        false => Integrator::Megakernel,
     }
 }
 

@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn time_left_is_the_shorter_of_both_budgets() {
-        let time = |seconds| Budget { spp: 100, time: Some(Duration::from_secs(seconds)) };
-        let samples = Budget { spp: 100, time: None };
+        let time = |seconds| Budget { spp: 100, time: Some(Duration::from_secs(seconds)), noise: None };
+        let samples = Budget::of_samples(100);
         let left = |spp, budget| time_left(spp, &at(spp as u32, 100, 2), &budget);
         assert_eq!(left(10.0, samples), Some(18.0));
         assert_eq!(left(0.5, samples), Some(398.0), "also before the first pass is done");
@@ -179,12 +179,12 @@ mod tests {
 
     #[test]
     fn the_fraction_stays_within_the_bar() {
-        let budget = Budget { spp: MAX_SPP, time: Some(Duration::from_secs(4)) };
+        let budget = Budget { spp: MAX_SPP, time: Some(Duration::from_secs(4)), noise: None };
         assert_eq!(fraction(10.0, &at(10, MAX_SPP, 1), &budget), 0.25);
         assert_eq!(fraction(10.0, &at(10, MAX_SPP, 9), &budget), 1.0);
         let by_time = message(10.0, &at(10, MAX_SPP, 1), &budget);
         assert_eq!(by_time, "10 spp, 1.0 Mpaths/s, 1.00 s, 3.00 s left");
-        let first = message(0.0, &at(0, 8, 0), &Budget { spp: 8, time: None });
+        let first = message(0.0, &at(0, 8, 0), &Budget::of_samples(8));
         assert_eq!(first, "0 of 8 spp, 0.0 Mpaths/s, 0.00 s");
         let part = Progress { paths: 79_000, ..at(0, 8, 0) };
         assert_eq!(spp_of(&part), "0.79 of 8");

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::chart::ChartFile;
-use super::device::{self, Machine};
+use super::device::{self, Machine, MachineArgs};
 use super::failure::{Failure, INTERRUPTED};
-use super::integrator::{Chosen, IntegratorArgs};
+use super::integrator::{Chosen, IntegratorArgs, StageArgs};
 use super::notes::Notes;
 use super::progress::{Display, mpaths_per_s};
 use super::source::SceneArgs;
 use super::summary::{Laps, Output, Seconds, Summary, print_json};
 use super::terminal::{count, say_text};
-use super::values::{self, DeviceChoice, RrDepth};
+use super::values::{self, RrDepth};
 use super::{EXIT_CODES, aov, signals, stage_times};
 use crate::assemble::{Flattened, SceneData};
 use crate::film::aov::of_camera;
@@ -56,13 +56,8 @@ pub(super) struct Args {
     #[command(flatten)]
     settings: SettingArgs,
 
-    /// Where to render: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
-    device: DeviceChoice,
-
-    /// CPU threads to use [default: all]
-    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    machine: MachineArgs,
 
     /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all, separated by
     /// commas; stderr and samples, what comparing images takes, are always there, but for none
@@ -71,6 +66,9 @@ pub(super) struct Args {
 
     #[command(flatten)]
     integrator: IntegratorArgs,
+
+    #[command(flatten)]
+    stages: StageArgs,
 
     #[command(flatten)]
     image: ImageArgs,
@@ -94,6 +92,10 @@ pub(super) struct SettingArgs {
     /// Time to render, at most: 30s, 2m, 1.5h, or seconds; without --spp, as many samples as it allows
     #[arg(long, value_name = "TIME", value_parser = values::time, allow_negative_numbers = true)]
     pub(super) time: Option<Duration>,
+
+    /// Stop at this relative standard error of the image, as in 1% or 0.01; without --spp, after as many samples as it takes
+    #[arg(long, value_name = "ERROR", value_parser = values::noise, allow_negative_numbers = true)]
+    pub(super) noise: Option<f64>,
 
     /// Image size, pixels
     #[arg(long, value_name = "WxH", value_parser = values::size)]
@@ -148,12 +150,13 @@ pub(super) struct ImageArgs {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut laps = Laps::new();
     let targets = check_outputs(&args.output)?;
-    let plot = args.integrator.check(&targets)?;
+    let plot = args.stages.chart(&targets)?;
+    args.integrator.check(&args.stages)?;
     let mut plan = aov::Plan::new(&args.aov, &targets)?;
-    let mut found = device::find(args.device)?;
+    let mut found = device::find(args.machine.device)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
-    limit_threads(args.threads);
+    limit_threads(args.machine.threads);
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
@@ -161,10 +164,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         prepare(args, (&targets, plot.as_ref()), &mut plan, &mut laps, &mut notes)?;
     notes.display.phase(format!("starting {}", found.name()));
     let name = found.name();
-    let mut machine = found.start(args.threads)?;
-    let budget = Budget { spp: settings.spp, time: args.settings.time };
-    let (integrator, why) = args.integrator.chosen(machine.is_gpu());
-    let stage_times = args.integrator.takes_times();
+    let mut machine = found.start(args.machine.threads)?;
+    let SettingArgs { time, noise, .. } = args.settings;
+    let budget = Budget { spp: settings.spp, time, noise };
+    let (integrator, why) = args.integrator.chosen(&args.stages, machine.is_gpu());
+    let stage_times = args.stages.takes_times();
     let options = Options { integrator, stage_times, ..plan.options() };
     machine.prepare(&scene, options).map_err(|e| device::failed(&e, &name))?;
     if let Some(surprise) = found.surprise {
@@ -273,7 +277,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     notes.display.phase("writing");
     let about = Provenance {
         software: SOFTWARE.into(),
-        scene: args.scene.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        scene: args.scene.file_name(),
         device,
         scene_hash: done.fingerprint,
         spp: progress.spp,
@@ -319,7 +323,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     };
     if !args.quiet {
         summary.tell(progress);
-        if let (true, Some(times)) = (args.integrator.stage_times, &rendered.stage_times) {
+        if let (true, Some(times)) = (args.stages.stage_times, &rendered.stage_times) {
             say_text(&stage_times::Table(times).to_string());
         }
     }
@@ -403,7 +407,9 @@ impl SettingArgs {
     pub(super) fn overriding(&self, path: &str) -> Option<&'static str> {
         let of = |name: &str| match name {
             "size" | "width" | "height" => self.size.map(|_| "--size"),
-            "spp" => self.spp.map(|_| "--spp").or(self.time.map(|_| "--time")),
+            "spp" => {
+                self.spp.map(|_| "--spp").or(self.time.map(|_| "--time")).or(self.noise.map(|_| "--noise"))
+            }
             "seed" => self.seed.map(|_| "--seed"),
             "max_depth" => self.max_depth.map(|_| "--max-depth"),
             "rr_depth" => self.rr_depth.map(|_| "--rr-depth"),
@@ -419,8 +425,8 @@ impl SettingArgs {
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             size: self.size,
-            // A time alone leaves the samples open.
-            spp: self.spp.or(self.time.map(|_| MAX_SPP)),
+            // A time or an error alone leaves the samples open.
+            spp: self.spp.or((self.time.is_some() || self.noise.is_some()).then_some(MAX_SPP)),
             seed: self.seed,
             max_depth: self.max_depth,
             rr_depth: self.rr_depth.map(|r| r.0),

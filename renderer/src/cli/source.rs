@@ -1,6 +1,6 @@
 //! The arguments that say which scene to read, and how.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::notes::Notes;
@@ -34,15 +34,9 @@ fn define(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A path and a value, between which is the first `=` outside quotes.
 fn setting(text: &str) -> Result<(String, String), String> {
-    let mut quoted = false;
-    let split = text.find(|c| {
-        quoted ^= c == '"';
-        c == '=' && !quoted
-    });
-    match split.map(|at| text.split_at(at)) {
-        Some((path, value)) if !path.trim().is_empty() => Ok((path.trim().to_owned(), value[1..].to_owned())),
+    match scene::path_and_value(text) {
+        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
         _ => Err("expected PATH=VALUE, as in materials.ball.roughness=0.3".to_owned()),
     }
 }
@@ -81,6 +75,22 @@ impl SceneArgs {
         })?;
         warn(&loaded.warnings, notes);
         Ok((values, loaded))
+    }
+
+    /// The name of the file, as images and titles say it.
+    pub(super) fn file_name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Another scene that is read in the same way, with nothing set.
+    pub(super) fn of_other(&self, path: &Path) -> Self {
+        let Self { allow_external, define, .. } = self;
+        Self {
+            path: path.to_owned(),
+            allow_external: *allow_external,
+            define: define.clone(),
+            set: Vec::new(),
+        }
     }
 
     fn options(&self, overrides: Overrides) -> Options {

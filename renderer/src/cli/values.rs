@@ -192,6 +192,15 @@ pub(super) fn region(text: &str) -> Result<Region, String> {
     }
 }
 
+/// A relative error: `1%` or `0.01`.
+pub(super) fn noise(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f64>() {
+        Ok(x) if (1e-6..=1.0).contains(&(x * unit)) => Ok(x * unit),
+        _ => Err("expected a relative error from 0.0001% to 100%, as in 1% or 0.01".into()),
+    }
+}
+
 /// A probability of false alarms.
 pub(super) fn level(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -359,6 +368,16 @@ mod tests {
             "x",
         ] {
             assert!(length(text).unwrap_err().starts_with("expected a number of elements"), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_of_images() {
+        for (text, expected) in [("1%", 0.01), ("0.5 %", 0.005), ("0.02", 0.02), ("1", 1.0)] {
+            assert_eq!(noise(text), Ok(expected), "{text}");
+        }
+        for text in ["", "%", "0", "-1%", "101%", "2", "NaN", "inf", "1%%", "one"] {
+            assert!(noise(text).unwrap_err().starts_with("expected a relative error"), "{text}");
         }
     }
 

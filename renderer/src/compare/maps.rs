@@ -57,7 +57,8 @@ const FLOOR: f32 = 0.01;
 /// How visible differences are: from dark violet over green to yellow.
 pub fn flip(pair: &Pair, flip: &Flip) -> Picture {
     let scale = "ꟻLIP: dark violet is 0 (nothing to be seen), green 0.5, yellow 1".into();
-    picture(pair, flip.map.iter().copied(), |x| ColorMap::Viridis.at(f64::from(x)), scale)
+    let known = flip.map.iter().zip(&pair.a).map(|(x, a)| if a[0].is_nan() { f32::NAN } else { *x });
+    picture([pair.width, pair.height], known, |x| ColorMap::Viridis.at(f64::from(x)), scale)
 }
 
 /// Differences in standard deviations: blue where the first image is darker, red where it is brighter.
@@ -65,11 +66,54 @@ pub fn z(pair: &Pair, judgement: &Judgement) -> Picture {
     let scale = format!(
         "z: blue is darker in the first image, red is brighter, white equal; deepest from {MOST_Z} standard deviations"
     );
-    signed(pair, judgement.z.clone(), MOST_Z, scale)
+    let known = judgement.z.iter().zip(&pair.a).map(|(z, a)| if a[0].is_nan() { f32::NAN } else { *z });
+    signed([pair.width, pair.height], &known.collect::<Vec<_>>(), MOST_Z, scale)
 }
 
 /// Differences, absolute or relative.
 pub fn difference(pair: &Pair, relative: bool) -> Picture {
+    let differences = Differences::of(pair, relative);
+    differences.paint(differences.deepest())
+}
+
+/// Differences of the means of the channels, which are yet to be painted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Differences {
+    size: [u32; 2],
+    /// First minus second; NaN of pixels that are left out.
+    values: Vec<f32>,
+    is_relative: bool,
+}
+
+impl Differences {
+    /// The differences, absolute or relative to the second image.
+    pub fn of(pair: &Pair, is_relative: bool) -> Self {
+        let values = differences(pair, is_relative);
+        Self { size: [pair.width, pair.height], values, is_relative }
+    }
+
+    /// The size that 99 % of the differences do not exceed: what has the deepest colours if nothing else is to be compared.
+    pub fn deepest(&self) -> f32 {
+        most(&self.values)
+    }
+
+    /// Blue where the first image is darker, red where it is brighter; `deepest` and more have the deepest colours.
+    pub fn paint(&self, deepest: f32) -> Picture {
+        signed(self.size, &self.values, deepest, self.scale(deepest, " in the first image"))
+    }
+
+    /// What the colours mean, in a line: `darker_where` follows the word.
+    pub fn scale(&self, deepest: f32, darker_where: &str) -> String {
+        let (name, most) = if self.is_relative {
+            ("relative difference", percent(deepest.into()))
+        } else {
+            ("difference", number(deepest.into()))
+        };
+        format!("{name}: blue is darker{darker_where}, red is brighter, white equal; deepest from {most}")
+    }
+}
+
+fn differences(pair: &Pair, is_relative: bool) -> Vec<f32> {
     let mean = |p: &[f32; 3]| (p[0] + p[1] + p[2]) / 3.0;
     let floor = match pair.kind {
         Kind::Display => FLOOR,
@@ -77,19 +121,9 @@ pub fn difference(pair: &Pair, relative: bool) -> Picture {
     };
     let value = |(a, b): (&[f32; 3], &[f32; 3])| {
         let (a, b) = (mean(a), mean(b));
-        if relative { (a - b) / (b.abs() + floor).max(f32::MIN_POSITIVE) } else { a - b }
+        if is_relative { (a - b) / (b.abs() + floor).max(f32::MIN_POSITIVE) } else { a - b }
     };
-    let values: Vec<f32> = pair.a.iter().zip(&pair.b).map(value).collect();
-    let most = most(&values);
-    let (name, deepest) = if relative {
-        ("relative difference", percent(most.into()))
-    } else {
-        ("difference", number(most.into()))
-    };
-    let scale = format!(
-        "{name}: blue is darker in the first image, red is brighter, white equal; deepest from {deepest}"
-    );
-    signed(pair, values, most, scale)
+    pair.a.iter().zip(&pair.b).map(value).collect()
 }
 
 fn mean_of(values: impl Iterator<Item = f32>) -> f32 {
@@ -109,20 +143,20 @@ fn most(values: &[f32]) -> f32 {
     if within > 0.0 { within } else { largest }
 }
 
-fn signed(pair: &Pair, values: Vec<f32>, most: f32, scale: String) -> Picture {
+fn signed(size: [u32; 2], values: &[f32], most: f32, scale: String) -> Picture {
     let color = |x: f32| ColorMap::BlueRed.at(0.5 + 0.5 * f64::from(if most > 0.0 { x / most } else { 0.0 }));
-    picture(pair, values.into_iter(), color, scale)
+    picture(size, values.iter().copied(), color, scale)
 }
 
+/// Values that are NaN are left out.
 fn picture(
-    pair: &Pair,
+    [width, height]: [u32; 2],
     values: impl Iterator<Item = f32>,
     color: impl Fn(f32) -> Color,
     scale: String,
 ) -> Picture {
-    let known = values.zip(&pair.a).map(|(x, a)| (!a[0].is_nan() && !x.is_nan()).then_some(x));
-    let pixels = known.map(|x| x.map_or(LEFT_OUT, |x| color(x).0)).collect();
-    Picture { width: pair.width, height: pair.height, pixels, scale }
+    let pixels = values.map(|x| if x.is_nan() { LEFT_OUT } else { color(x).0 }).collect();
+    Picture { width, height, pixels, scale }
 }
 
 impl Picture {

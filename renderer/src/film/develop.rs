@@ -42,7 +42,7 @@ fn finite(x: f64) -> f64 {
 }
 
 /// Luminance of linear Rec. 709 (the middle row of RGB → XYZ).
-fn luminance([r, g, b]: [f64; 3]) -> f64 {
+pub(super) fn luminance([r, g, b]: [f64; 3]) -> f64 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 

@@ -7,7 +7,7 @@ use super::format::Format;
 use super::image::Image;
 use super::layers::Layers;
 use super::measured::PIXEL_FILTER;
-use super::openexr;
+use super::openexr::{self, Packing};
 
 /// How images are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -119,7 +119,15 @@ pub fn encode(
 /// Encodes all channels as OpenEXR. `depth` is that of colours; the rest keeps its type.
 pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, String> {
     let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
-    Ok(Encoded { bytes: openexr::encode(layers)?, clamped })
+    Ok(Encoded { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
+}
+
+/// Encodes all channels as an OpenEXR file that is soon read again: as 32-bit floats, larger than it could be, at once.
+///
+/// # Errors
+/// A sentence about what the encoder refused.
+pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, String> {
+    openexr::encode(layers, Packing::None)
 }
 
 fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, String> {

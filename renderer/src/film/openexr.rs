@@ -14,18 +14,25 @@ use exr::prelude::{
 use super::image::{Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
-/// Scan lines in ZIP blocks of 16: what other tools write, lossless and small.
-const ENCODING: Encoding = Encoding {
-    compression: Compression::ZIP16,
-    blocks: Blocks::ScanLines,
-    line_order: LineOrder::Increasing,
-};
+/// How the bytes of pixels are stored, all without loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// In ZIP blocks of 16 lines: what other tools write, and small.
+    Zip,
+    /// As they are, which takes no time.
+    None,
+}
 
 /// The attribute that OpenEXR has for the program that made a file.
 const SOFTWARE: &str = "software";
 
 /// The bytes of an EXR file. Its colours are Rec. 709's.
-pub(super) fn encode(layers: Layers) -> Result<Vec<u8>, String> {
+pub(super) fn encode(layers: Layers, packing: Packing) -> Result<Vec<u8>, String> {
+    let compression = match packing {
+        Packing::Zip => Compression::ZIP16,
+        Packing::None => Compression::Uncompressed,
+    };
+    let encoding = Encoding { compression, blocks: Blocks::ScanLines, line_order: LineOrder::Increasing };
     let size = (layers.width as usize, layers.height as usize);
     let attributes = layer_attributes(&layers);
     let channels = layers.channels.into_iter().map(|channel| {
@@ -36,7 +43,7 @@ pub(super) fn encode(layers: Layers) -> Result<Vec<u8>, String> {
         };
         AnyChannel::new(text(&channel.name), samples)
     });
-    let layer = Layer::new(size, attributes, ENCODING, AnyChannels::sort(channels.collect()));
+    let layer = Layer::new(size, attributes, encoding, AnyChannels::sort(channels.collect()));
     let mut file = ExrImage::from_layer(layer);
     file.attributes.chromaticities = Some(Chromaticities {
         red: Vec2(0.64, 0.33),
@@ -201,13 +208,15 @@ mod tests {
 
     #[test]
     fn layers_keep_names_types_bits_and_attributes() {
-        let mut read = decode_layers(Cursor::new(encode(layers()).unwrap())).unwrap();
-        let mut expected = layers();
-        read.channels.sort_by(|a, b| a.name.cmp(&b.name));
-        expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
-        assert_eq!(read, expected);
-        let image = decode(Cursor::new(encode(layers()).unwrap())).unwrap();
-        assert_eq!(Some(image), layers().image());
+        for packing in [Packing::Zip, Packing::None] {
+            let mut read = decode_layers(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+            let mut expected = layers();
+            read.channels.sort_by(|a, b| a.name.cmp(&b.name));
+            expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(read, expected);
+            let image = decode(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+            assert_eq!(Some(image), layers().image());
+        }
     }
 
     #[test]
@@ -224,7 +233,7 @@ mod tests {
     /// Cut off anywhere, or with any byte changed, a file is read or refused, without a panic.
     #[test]
     fn damaged_files_are_refused() {
-        let bytes = encode(layers()).unwrap();
+        let bytes = encode(layers(), Packing::Zip).unwrap();
         for end in 0..bytes.len() {
             assert!(decode_layers(Cursor::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
         }
@@ -243,7 +252,7 @@ mod tests {
     fn channels_that_are_coarser_than_the_image_are_refused() {
         let mut layers = Layers::new(2, 2);
         layers.push("RY", Samples::Float(vec![0.5; 4]));
-        let mut bytes = encode(layers).unwrap();
+        let mut bytes = encode(layers, Packing::Zip).unwrap();
         assert!(decode_layers(Cursor::new(&bytes)).is_ok());
         // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
         let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
 
 use super::format::{Format, UnknownExtension};
@@ -53,8 +53,8 @@ pub fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
-/// The temporary file being written, which [`discard_unfinished`] removes.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The temporary files being written, which [`discard_unfinished`] removes.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl Target {
     /// Checks that an image can be written to `path`: that its format is known, and that files can be
@@ -171,7 +171,8 @@ impl Destination {
     /// renames it. Whatever goes wrong, a previous file stays as it was.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let mut temporary = self.temporary()?;
-        set_unfinished(Some(temporary.path().into()));
+        let name = temporary.path().to_owned();
+        unfinished().insert(name.clone());
         let written = (|| {
             if let Ok(previous) = fs::metadata(&self.file) {
                 temporary.as_file().set_permissions(previous.permissions())?;
@@ -180,7 +181,7 @@ impl Destination {
             temporary.as_file().sync_all()?;
             temporary.persist(&self.file).map_err(|e| e.error)
         })();
-        set_unfinished(None);
+        unfinished().remove(&name);
         written?;
         // The rename itself must survive a crash too; not every file system can be asked.
         if let Ok(directory) = fs::File::open(&self.directory) {
@@ -190,17 +191,13 @@ impl Destination {
     }
 }
 
-fn set_unfinished(path: Option<PathBuf>) {
-    if let Ok(mut unfinished) = UNFINISHED.lock() {
-        *unfinished = path;
-    }
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary file that is being written, if any: for a program that is about to exit at once.
+/// Removes the temporary files that are being written, if any: for a program that is about to exit at once.
 pub fn discard_unfinished() {
-    if let Ok(mut unfinished) = UNFINISHED.lock()
-        && let Some(path) = unfinished.take()
-    {
+    for path in std::mem::take(&mut *unfinished()) {
         let _ = fs::remove_file(path);
     }
 }

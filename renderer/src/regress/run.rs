@@ -146,13 +146,8 @@ mod tests {
             match self.0 {
                 2 => panic!("a bug of number {}", self.0),
                 3 => Err("cuda:0: an illegal address".into()),
-                _ => render::render(
-                    &mut Cpu::new(Some(1)).unwrap(),
-                    scene,
-                    Budget { spp, time: None },
-                    observe,
-                )
-                .map_err(|e| e.to_string()),
+                _ => render::render(&mut Cpu::new(Some(1)).unwrap(), scene, Budget::of_samples(spp), observe)
+                    .map_err(|e| e.to_string()),
             }
         }
     }

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use device::bsdf::Features;
+
 use super::{
     Budget, Control, Error, Integrator, Options, Progress, Rendered, Run, Uploaded, prepare, render_run,
 };
-use crate::assemble::SceneData;
+use crate::assemble::{Families, SceneData};
 use crate::primitives::Primitives;
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -30,8 +32,8 @@ struct Suits {
     shorter: bool,
     spp: u32,
     size: [u32; 2],
-    features: device::bsdf::Features,
-    families: crate::assemble::Families,
+    features: Features,
+    families: Families,
 }
 
 impl<B: Primitives> Default for Session<B> {
@@ -98,5 +100,80 @@ impl<B: Primitives> Session<B> {
         let progress = Progress { upload, ..finished.progress };
         let rendered = finished.films.develop(backend, scene, progress, (finished.interrupted, traced))?;
         Ok(Rendered { stage_times, ..rendered })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render_with;
+    use super::*;
+    use crate::assemble::{Original, assemble};
+    use crate::backend::cpu::Cpu;
+    use crate::scene::{Description, Files, load_bytes};
+
+    const SCENE: &str = r#"
+        [render]
+        size = [24, 24]
+        [camera]
+        position = [0, 1, 6]
+        target = [0, 0, 0]
+        fov = 60
+        [environment]
+        radiance = 0.1
+        [materials.grey]
+        type = "diffuse"
+        reflectance = 0.5
+        [[shapes]]
+        type = "sphere"
+        material = "grey"
+        center = [0, -1, 0]
+        [[shapes]]
+        type = "quad"
+        emission = 3
+        transform = [{ rotate = { axis = [1, 0, 0], degrees = 90 } }, { translate = [0, 3, 0] }]
+        [[groups.post.shapes]]
+        type = "box"
+        material = "grey"
+        transform = [{ scale = 0.4 }]
+        [[instances]]
+        group = "post"
+        transform = [{ translate = [1.5, 0, 0] }]
+        [[instances]]
+        group = "post"
+        transform = [{ translate = [-1.5, 0, 0] }]
+    "#;
+
+    fn described(from: &str, to: &str) -> Description {
+        assert!(SCENE.contains(from), "{from}");
+        let text = SCENE.replacen(from, to, 1);
+        load_bytes("scene.toml", text.as_bytes(), &Files::new("", false)).unwrap().description
+    }
+
+    /// One after another, each of which differs from the one before in more than noise would.
+    #[test]
+    fn variants_look_as_scenes_alone() {
+        let original = Original::new(described("", "")).unwrap();
+        let (mut session, mut cpu) = (Session::new(), Cpu::new(Some(1)).unwrap());
+        let (budget, options) = (Budget::of_samples(4), Options::default());
+        let mut last = Vec::new();
+        for (from, to) in [
+            ("", ""),
+            ("[1.5, 0, 0]", "[1, 0.5, 0]"),
+            ("[0, -1, 0]", "[0, -0.5, 0]"),
+            ("emission = 3", "emission = 6"),
+            ("scale = 0.4", "scale = 0.7"),
+            ("radiance = 0.1", "radiance = 0.9"),
+            ("reflectance = 0.5", "reflectance = 0.1"),
+            ("", ""),
+        ] {
+            let description = described(from, to);
+            let (variant, alone) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
+            let mut go_on = |_: &Progress| Control::Continue;
+            let found = session.render(&mut cpu, &variant, budget, options, &mut go_on).unwrap().film.pixels;
+            let expected = render_with(&mut cpu, &alone, budget, options, &mut go_on).unwrap().film.pixels;
+            assert_eq!(found, expected, "{to}");
+            assert_ne!(found, last, "{to}");
+            last = found;
+        }
     }
 }

@@ -91,24 +91,31 @@ impl<B: Primitives> Uploaded<B> {
         macro_rules! shared {
             ($($field:ident: $label:literal),*) => { $(
                 if !old.$field.is(&new.$field) {
-                    self.$field = backend.share($label, &new.$field)?;
+                    *$field = backend.share($label, &new.$field)?;
                 }
             )* };
         }
         macro_rules! copied {
             ($($field:ident: $label:literal),*) => { $(
                 if bytes_of(&old.$field) != bytes_of(&new.$field) {
-                    self.$field = backend.upload($label, &new.$field)?;
+                    *$field = backend.upload($label, &new.$field)?;
                 }
             )* };
         }
+        // By name, so that none is forgotten.
+        #[rustfmt::skip]
+        let Self {
+            nodes, prims, sources, instances, normals, uvs, colors, materials, coats, textures, texels, lights,
+            light_table, filter, filter_edges, emissive,
+            environment: _, sky: _, portals: _, tables: _, view: _,
+        } = self;
         shared!(nodes: "BVH nodes", sources: "sources of primitives", normals: "normals", texels: "texels");
         shared!(uvs: "texture coordinates", colors: "vertex colours");
         copied!(instances: "instances", materials: "materials", coats: "coats", textures: "textures");
         copied!(lights: "lights", light_table: "light table", emissive: "emissive surfaces");
         copied!(filter: "pixel filter", filter_edges: "edges of the pixel filter");
         if !old.prims.is(&new.prims) {
-            self.prims = padded(backend, &new.prims)?;
+            *prims = padded(backend, &new.prims)?;
         }
         let is_same_sky = match (&old.environment, &new.environment) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new) || old == new,

@@ -14,14 +14,14 @@ use crate::backend::{Buffer, Error};
 use crate::primitives::{Length, PartitionByKey, Primitives, RadixSort, Select, Temp};
 
 /// Whether to do what pays in some scenes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum When {
-    /// Where it pays.
+    /// Where it pays
     #[default]
     Auto,
-    /// Everywhere.
+    /// In all scenes
     Always,
-    /// Nowhere.
+    /// In none
     Never,
 }
 

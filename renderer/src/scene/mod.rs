@@ -45,6 +45,7 @@ pub use device::path::Direct;
 pub use device::rng::SamplerKind as Sampler;
 pub use limits::check_size;
 pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
+pub(crate) use paths::path_and_value;
 pub use paths::{Parameter, SceneValues};
 pub use read::keys::{page as reference_page, schema as json_schema};
 pub use read::{DIRECT, MASKINGS, SAMPLERS};

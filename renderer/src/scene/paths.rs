@@ -129,6 +129,12 @@ impl SceneValues {
         self.place(path).map(|(_, place)| place.takes.words())
     }
 
+    /// The names of the tables in one of the scene's tables of them, such as `materials`.
+    pub fn names(&self, table: &str) -> Vec<&str> {
+        let tables = self.document.get(table).and_then(Value::as_table);
+        tables.into_iter().flat_map(Table::keys).map(String::as_str).collect()
+    }
+
     /// The words that may stand at a path; none if it is not words that may.
     ///
     /// # Errors
@@ -342,6 +348,19 @@ fn split(path: &str) -> Result<Vec<String>, String> {
             None if after.is_empty() => return Ok(keys),
             None => return Err(wrong()),
         }
+    }
+}
+
+/// The path and the value that a text like `shapes."a = b".emission=2` sets: the first `=` outside quotes is between them.
+pub(crate) fn path_and_value(text: &str) -> Option<(&str, &str)> {
+    let mut read = 0;
+    loop {
+        let at = read + text[read..].find(['"', '='])?;
+        if text[at..].starts_with('=') {
+            return Some((text[..at].trim(), text[at + 1..].trim()));
+        }
+        read = at + 1;
+        read += end_of_string(&text[read..])? + 1;
     }
 }
 

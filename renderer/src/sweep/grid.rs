@@ -3,8 +3,10 @@
 use std::ops::Range;
 
 use super::label::labels;
-use super::{Axis, MOST_VARIANTS};
+use super::{Axis, MOST_VARIANTS, SweptValue};
+use crate::input::{hint, quoted};
 use crate::report::sheet::{Headings, Side};
+use crate::scene::path_and_value;
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +122,74 @@ impl Grid {
         (0..self.axes.len()).map(index).collect()
     }
 
+    /// The variant that has certain values of some axes, and of the others those of `variant`.
+    pub fn with_values(&self, variant: usize, values: &[Option<usize>]) -> usize {
+        let own = self.indices(variant).into_iter();
+        let indices = own.zip(values).map(|(own, value)| value.unwrap_or(own)).collect::<Vec<_>>();
+        let append = |rest: usize, (axis, i): (usize, &usize)| rest * self.values(axis) + i;
+        indices.iter().enumerate().rev().fold(0, append)
+    }
+
+    /// The axis and the number of the value that a text like `roughness=0.5` names; with a single axis, `0.5` will do.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it does not take this value.
+    pub fn find_value(&self, text: &str) -> Result<(usize, usize), String> {
+        let axis = match path_and_value(text) {
+            Some((name, value)) => self.find_axis(name).map(|axis| (axis, value)),
+            None if self.axes.len() == 1 => Ok((0, text)),
+            // A word that only one of them takes.
+            None => {
+                match (0..self.axes.len()).filter(|i| self.value_of(*i, text).is_some()).collect::<Vec<_>>()[..]
+                {
+                    [axis] => Ok((axis, text)),
+                    _ => Err(format!(
+                        "of which parameter? PARAMETER=VALUE with one of {}",
+                        self.names().join(", ")
+                    )),
+                }
+            }
+        };
+        let (axis, value) = axis?;
+        let labels = || self.labels[axis].iter().map(String::as_str);
+        let found = self.value_of(axis, value).map(|i| (axis, i));
+        let name = &self.axes[axis].label;
+        found.ok_or_else(|| format!("{name} is never {}{}", quoted(value), hint(value, "it is", labels())))
+    }
+
+    fn find_axis(&self, name: &str) -> Result<usize, String> {
+        let found = self.axes.iter().position(|axis| axis.label == name || axis.path == name);
+        let names = || self.names().into_iter();
+        found.ok_or_else(|| format!("{} does not vary{}", quoted(name), hint(name, "what does is", names())))
+    }
+
+    /// The number of a value of an axis.
+    fn value_of(&self, axis: usize, text: &str) -> Option<usize> {
+        let number = |text: &str| text.parse::<f64>().ok();
+        let is_it = |value: &SweptValue| {
+            value.text == text || (number(text).is_some() && number(&value.text) == number(text))
+        };
+        let by_label = || self.labels[axis].iter().position(|label| label == text);
+        self.axes[axis].values.iter().position(is_it).or_else(by_label)
+    }
+
+    /// What the axes are called.
+    fn names(&self) -> Vec<&str> {
+        self.axes.iter().map(|axis| axis.label.as_str()).collect()
+    }
+
+    /// What the axes and their values are called.
+    pub fn sides(&self) -> Vec<Side> {
+        let side =
+            |(axis, labels): (&Axis, &Vec<String>)| Side { name: axis.label.clone(), labels: labels.clone() };
+        self.axes.iter().zip(&self.labels).map(side).collect()
+    }
+
+    /// The values of the first axis, if all are numbers.
+    pub fn positions(&self) -> Option<Vec<f64>> {
+        self.axes.first()?.values.iter().map(|value| value.text.parse().ok()).collect()
+    }
+
     /// What a variant sets: paths and values, in the order of the axes.
     pub fn settings(&self, variant: usize) -> impl Iterator<Item = (&str, &str)> {
         let indices = self.indices(variant).into_iter();
@@ -162,7 +232,6 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::SweptValue;
 
     fn axis(label: &str, values: &[&str]) -> Axis {
         let values = values.iter().map(|text| SweptValue { text: (*text).to_owned() }).collect();

@@ -10,6 +10,6 @@ mod scan;
 pub mod spec;
 
 pub use grid::{Cell, Grid};
-pub use parts::{Part, Parts, Told};
+pub use parts::{Part, Parts, Told, write};
 pub use run::render_all;
 pub use spec::{Axis, MOST_VARIANTS, SweptValue};

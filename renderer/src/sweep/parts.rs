@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use crate::film::encode::{ExrDepth, encode_layers};
+use rayon::prelude::*;
+
+use crate::film::encode::encode_at_once;
 use crate::film::write::{Destination, is_temporary};
-use crate::film::{Film, Format, Layers, Measured, PIXEL_FILTER, read_layers};
+use crate::film::{Format, Layers, Measured, PIXEL_FILTER, read_layers};
 
 /// What a render says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -30,12 +31,10 @@ pub struct Part {
     pub told: Told,
 }
 
-/// A folder of parts, each under the key of its render ([`crate::assemble::SceneData::key_of_render`]).
+/// A folder of parts, 28 bytes a pixel each, under the key of its render ([`crate::assemble::SceneData::key_of_render`]).
 #[derive(Debug)]
 pub struct Parts {
     folder: PathBuf,
-    /// There is one temporary file at a time.
-    writing: Mutex<()>,
 }
 
 /// Attributes of the files.
@@ -50,7 +49,7 @@ impl Parts {
     pub fn of(output: &Path) -> Self {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".parts");
-        Self { folder: output.with_file_name(name), writing: Mutex::new(()) }
+        Self { folder: output.with_file_name(name) }
     }
 
     /// Where they are.
@@ -79,11 +78,11 @@ impl Parts {
         measured.noise.is_some().then_some(Part { measured, told })
     }
 
-    /// Keeps a film as the part with a key: whole or not at all.
+    /// Keeps the part with a key: whole or not at all.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn keep(&self, key: u64, film: &Film, told: Told) -> io::Result<()> {
+    pub fn keep(&self, key: u64, Part { measured, told }: &Part) -> io::Result<()> {
         let attributes = [
             (KEY, format!("{key:016x}")),
             (SECONDS, told.seconds.to_string()),
@@ -92,29 +91,13 @@ impl Parts {
             (REJECTED, told.rejected.to_string()),
             (PIXEL_FILTER, "box".to_owned()),
         ];
-        let layers = Layers::from(film).saying(attributes.map(|(name, value)| (name.to_owned(), value)));
-        let encoded = encode_layers(layers, ExrDepth::Float).map_err(io::Error::other)?;
-        self.write(&self.path(key), &encoded.bytes)
-    }
-
-    /// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let destination = Destination::check(path).map_err(|e| io::Error::other(e.to_string()))?;
-        destination.replace(bytes)
+        let layers = Layers::from(measured).saying(attributes.map(|(name, value)| (name.to_owned(), value)));
+        write(&self.path(key), &encode_at_once(layers).map_err(io::Error::other)?)
     }
 
     /// Removes these parts, and the folder if nothing else is in it. What cannot be removed stays.
     pub fn remove(&self, keys: &[u64]) {
-        for key in keys {
-            let _ = std::fs::remove_file(self.path(*key));
-        }
+        keys.par_iter().for_each(|key| drop(std::fs::remove_file(self.path(*key))));
         // What a sweep was writing when it was killed.
         for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             if is_temporary(&entry.file_name().to_string_lossy()) {
@@ -125,10 +108,22 @@ impl Parts {
     }
 }
 
+/// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let destination = Destination::check(path).map_err(|e| io::Error::other(e.to_string()))?;
+    destination.replace(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::film::Pixel;
+    use crate::film::{Film, Pixel};
 
     #[test]
     fn parts_come_back_as_they_were() {
@@ -143,9 +138,9 @@ mod tests {
         let film = Film { width: 3, height: 2, pixels: (0..6).map(pixel).collect() };
         let told = Told { seconds: 0.1, paths: 1 << 40, spp: 7, rejected: 2 };
         assert_eq!(parts.find(5), None);
-        parts.keep(5, &film, told).unwrap();
-        let part = parts.find(5).unwrap();
-        assert_eq!(part, Part { measured: Measured::from(&film), told });
+        let part = Part { measured: Measured::from(&film), told };
+        parts.keep(5, &part).unwrap();
+        assert_eq!(parts.find(5), Some(part));
         assert_eq!(parts.find(6), None);
         std::fs::copy(parts.path(5), parts.path(6)).unwrap();
         assert_eq!(parts.find(6), None, "another's");

@@ -54,14 +54,14 @@ pub const PRESETS: &[Preset] = &[
         about: "what facets do with light that meets several of them, by roughness",
         stand_in: "{ type = \"conductor\", metal = \"gold\" }",
         sets: &[],
-        params: &["{}.roughness=0.2:1:5", "{}.scattering=none,compensated,random_walk"],
+        params: &["{}.roughness=0.2:1:9", "{}.scattering=none,compensated,random_walk"],
     },
     Preset {
         name: "masking",
         about: "separable and height-correlated masking, by roughness",
         stand_in: "{ type = \"conductor\", metal = \"gold\" }",
         sets: &[("{}.scattering", "none")],
-        params: &["{}.roughness=0.2:1:5", "render.masking=separable,correlated"],
+        params: &["{}.roughness=0.2:1:9", "render.masking=separable,correlated"],
     },
 ];
 
@@ -102,46 +102,17 @@ impl Preset {
 
 /// The path of the material of a name.
 fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, String> {
-    let mut names: Vec<String> = Vec::new();
-    for parameter in scene.list() {
-        if let Some(rest) = parameter.path.strip_prefix("materials.") {
-            let name = first_key(rest).to_owned();
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
+    let names = scene.names("materials");
+    let list = || names.iter().map(|name| toml_key(name)).collect::<Vec<_>>().join(", ");
+    let path = |name| Ok(format!("materials.{}", toml_key(name)));
     match name {
-        Some(name) => {
-            let key = toml_key(name);
-            if names.contains(&key) {
-                return Ok(format!("materials.{key}"));
-            }
-            Err(format!("there is no material {}; there are {}", quoted(name), names.join(", ")))
-        }
-        None if names.iter().any(|n| n == "ball") => Ok("materials.ball".to_owned()),
-        None if names.len() == 1 => Ok(format!("materials.{}", names[0])),
-        None if names.is_empty() => Err("the scene has no material".to_owned()),
-        None => Err(format!("which material? --material with one of {}", names.join(", "))),
-    }
-}
-
-/// The first key of a path, with its quotes.
-fn first_key(path: &str) -> &str {
-    match path.strip_prefix('"').and_then(|rest| rest.find('"')) {
-        Some(end) => &path[..end + 2],
-        None => path.split('.').next().unwrap_or(path),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_of_paths() {
-        for (path, key) in [("ball.roughness", "ball"), ("\"my ball\".eta.0", "\"my ball\""), ("x", "x")] {
-            assert_eq!(first_key(path), key);
-        }
+        Some(name) if names.contains(&name) => path(name),
+        Some(name) => Err(format!("there is no material {}; there are {}", quoted(name), list())),
+        None if names.contains(&"ball") => path("ball"),
+        None => match names[..] {
+            [] => Err("the scene has no material".to_owned()),
+            [name] => path(name),
+            _ => Err(format!("which material? --material with one of {}", list())),
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use crate::assemble::SceneData;
@@ -12,8 +12,8 @@ use crate::render::{Budget, Control, Options, Progress, Rendered, Session};
 
 /// Finished renders that may wait for somebody to take them, so that memory is bounded.
 const WAITING: usize = 4;
-/// Threads that take them, while others render.
-const TAKERS: usize = 2;
+/// Threads that take them, at most, while others render.
+const TAKERS: usize = 8;
 
 /// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
 /// another waits for its film. `observe` is called after every launch with the scene's index, `take` with every scene that is
@@ -22,7 +22,7 @@ const TAKERS: usize = 2;
 /// # Errors
 /// What the machine of a back end says; the others finish the scenes that they have begun.
 pub fn render_all<B: Primitives + Send>(
-    backends: Vec<B>,
+    backends: &mut [&mut B],
     scenes: &[(&SceneData, Budget)],
     options: Options<'_>,
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
@@ -31,36 +31,36 @@ pub fn render_all<B: Primitives + Send>(
     let next = AtomicUsize::new(0);
     let (send, receive) = sync_channel(WAITING);
     let receive = Mutex::new(receive);
-    let work = |mut backend: B, send: std::sync::mpsc::SyncSender<_>| {
+    let work = |backend: &mut B, send: SyncSender<_>| {
         let mut session = Session::new();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some((scene, budget)) = scenes.get(i) else { return Ok(()) };
             let mut observe = |progress: &Progress| observe(i, progress);
-            let rendered = session.render(&mut backend, scene, *budget, options, &mut observe);
-            let is_last = !matches!(&rendered, Ok(rendered) if !rendered.interrupted);
-            if is_last {
-                // Nobody begins another one.
-                next.store(scenes.len(), Ordering::Relaxed);
-                return rendered.map(drop);
-            }
-            if let Ok(rendered) = rendered
-                && send.send((i, rendered)).is_err()
-            {
+            let rendered = session.render(backend, scene, *budget, options, &mut observe);
+            let rendered = match rendered {
+                Ok(rendered) if !rendered.interrupted => rendered,
+                stopped => {
+                    // Nobody begins another one.
+                    next.store(scenes.len(), Ordering::Relaxed);
+                    return stopped.map(drop);
+                }
+            };
+            if send.send((i, rendered)).is_err() {
                 return Ok(());
             }
         }
     };
     thread::scope(|threads| {
         let workers: Vec<_> = backends
-            .into_iter()
+            .iter_mut()
             .map(|backend| {
                 let send = send.clone();
                 threads.spawn(|| work(backend, send))
             })
             .collect();
         drop(send);
-        for _ in 0..TAKERS {
+        for _ in 0..rayon::current_num_threads().clamp(1, TAKERS) {
             threads.spawn(|| {
                 loop {
                     let taken = receive.lock().unwrap_or_else(|e| e.into_inner()).recv();

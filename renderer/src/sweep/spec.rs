@@ -16,6 +16,7 @@ use super::range::{Numbers, range};
 use super::scan::{find, split};
 use crate::input::file::{read_bounded, text_of};
 use crate::input::{quoted, quoted_path};
+use crate::scene::path_and_value;
 
 /// Most variants that a sweep has.
 pub const MOST_VARIANTS: usize = 10_000;
@@ -78,8 +79,7 @@ fn check_variants(axes: &[Axis]) -> Result<(), String> {
 
 fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, String>) -> Result<Axis, String> {
     const EXPECTED: &str = "expected PATH=VALUES, as in materials.ball.roughness=0:1:9";
-    let equals = find(spec, |c| c == '=').ok_or(EXPECTED)?;
-    let (path, values) = (spec[..equals].trim(), spec[equals + 1..].trim());
+    let (path, values) = path_and_value(spec).ok_or(EXPECTED)?;
     if path.is_empty() {
         return Err(format!("there is no path before the =; {EXPECTED}"));
     }

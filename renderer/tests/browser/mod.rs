@@ -72,6 +72,11 @@ impl Browser {
         self.post("/execute/sync", json!({ "script": script, "args": [] }))
     }
 
+    /// Runs the body of a function in the page; what it gives to the function that is its argument.
+    pub(crate) fn run_async(&self, script: &str) -> Value {
+        self.post("/execute/async", json!({ "script": script, "args": [] }))
+    }
+
     /// Waits until an expression is true in the page.
     #[track_caller]
     pub(crate) fn wait(&self, expression: &str) {
@@ -84,8 +89,9 @@ impl Browser {
 
     /// Waits until what changed is painted.
     pub(crate) fn settle(&self) {
-        let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));";
-        self.post("/execute/async", json!({ "script": script, "args": [] }));
+        self.run_async(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));",
+        );
     }
 
     /// The size of the window's inside.

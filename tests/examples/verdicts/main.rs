@@ -180,7 +180,7 @@ impl Machine {
     fn film(&mut self, scene: &SceneData, spp: u32, seed: u32) -> Film {
         let mut scene = scene.clone();
         scene.settings.seed = seed;
-        let budget = Budget { spp, time: None };
+        let budget = Budget::of_samples(spp);
         let go_on = &mut |_: &_| Control::Continue;
         let rendered = match self {
             Self::Cpu(cpu) => render(cpu, &scene, budget, go_on),

@@ -57,6 +57,6 @@ fn on<B: Primitives>(
     spp: u32,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> (String, Result<Rendered, Error>) {
-    let budget = Budget { spp, time: None };
+    let budget = Budget::of_samples(spp);
     (backend.name(), render::render(backend, scene, budget, observe))
 }

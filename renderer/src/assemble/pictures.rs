@@ -1,0 +1,72 @@
+//! What becomes of images: textures, and the environment.
+
+use std::sync::Arc;
+
+use super::environment::radiance;
+use super::{Error, ImageEnvironment, Swatches, sky};
+use crate::scene::{Description, Environment, Image};
+
+/// What a scene has of images.
+#[derive(Debug, Clone)]
+pub(super) struct Pictures {
+    /// Its textures.
+    pub(super) swatches: Swatches,
+    /// The environment, if it is an image that is not black.
+    pub(super) environment: Option<Arc<ImageEnvironment>>,
+}
+
+impl Pictures {
+    /// Those of a description.
+    pub(super) fn new(description: &Description) -> Result<Self, Error> {
+        Ok(Self { swatches: swatches(description)?, environment: environment(description) })
+    }
+
+    /// Those of a description, as far as they are not these of another one.
+    pub(super) fn of(&self, own: &Description, other: &Description) -> Result<Self, Error> {
+        let has_images = same(&own.images, &other.images);
+        let has_textures = has_images && own.textures == other.textures;
+        let has_environment =
+            has_images && own.environment == other.environment && own.portals == other.portals;
+        let mut swatches = if has_textures { self.swatches.clone() } else { swatches(other)? };
+        if swatches.texels == self.swatches.texels {
+            swatches.texels = self.swatches.texels.clone();
+        }
+        Ok(Self {
+            swatches,
+            environment: if has_environment { self.environment.clone() } else { environment(other) },
+        })
+    }
+
+    /// Whether these are the same, and not only equal ones.
+    pub(super) fn are(&self, other: &Self) -> bool {
+        let environments = [self, other].map(|pictures| pictures.environment.as_ref().map(Arc::as_ptr));
+        self.swatches.textures == other.swatches.textures
+            && self.swatches.texels.is(&other.swatches.texels)
+            && environments[0] == environments[1]
+    }
+}
+
+fn swatches(description: &Description) -> Result<Swatches, Error> {
+    Swatches::new(&description.images, &description.textures)
+}
+
+fn environment(description: &Description) -> Option<Arc<ImageEnvironment>> {
+    let portals = &description.portals;
+    let environment = match description.environment.as_ref()? {
+        Environment::Constant(_) => None,
+        Environment::Image { image, scale, world_from_image } => {
+            let image = &description.images[*image];
+            ImageEnvironment::new(radiance(image, *scale), image.width, *world_from_image, portals)
+        }
+        Environment::SunSky(s) => ImageEnvironment::new(sky::bake(s), sky::WIDTH, s.world_from_sky, portals),
+    };
+    environment.map(Arc::new)
+}
+
+fn same(a: &[Image], b: &[Image]) -> bool {
+    let is_same = |(a, b): (&Image, &Image)| {
+        (a.width, a.height, a.format) == (b.width, b.height, b.format)
+            && (Arc::ptr_eq(&a.texels, &b.texels) || a.texels == b.texels)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(is_same)
+}

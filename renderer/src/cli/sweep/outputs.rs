@@ -1,0 +1,316 @@
+//! The files of a sweep: checked beforehand, written at the end.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use image::RgbImage;
+
+use super::super::chart::ChartFile;
+use super::super::failure::Failure;
+use super::super::progress::Display;
+use super::super::summary::Output;
+use super::super::values;
+use super::Args;
+use super::against::DifferenceSheet;
+use super::table::{Results, Statistic};
+use crate::compare::Region;
+use crate::film::Format;
+use crate::film::encode::png_rgb8;
+use crate::film::write::Destination;
+use crate::report::animation;
+use crate::report::plot::ThemeName;
+use crate::report::sheet::{Headings, Picture, Sheet};
+use crate::scene::quoted;
+use crate::sweep::Grid;
+
+/// How long an image of an animation is shown.
+const FRAME: Duration = Duration::from_millis(250);
+
+/// What the contact sheet looks like.
+#[derive(Debug, clap::Args)]
+pub(super) struct SheetArgs {
+    /// Columns of the sheet of one parameter [default: all values in a row]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    cols: Option<u16>,
+
+    /// Part of the images to show and to measure: column and row of its top left pixel, width and height
+    #[arg(long, value_name = "X,Y,W,H", value_parser = values::region, allow_hyphen_values = true)]
+    pub(super) crop: Option<Region>,
+
+    /// Pixels between images
+    #[arg(long, value_name = "PIXELS", default_value = "6", value_parser = clap::value_parser!(u32).range(..=1024))]
+    gap: u32,
+
+    /// Colours of the sheet around the images, and of plots
+    #[arg(long, value_name = "NAME", default_value = "light", value_parser = values::named(values::THEMES))]
+    pub(super) theme: ThemeName,
+
+    /// Title of the sheet [default: the scene's name]; nothing for none
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+}
+
+/// What else is written.
+#[derive(Debug, clap::Args)]
+pub(super) struct FileArgs {
+    /// Folder for the image of every variant, as .exr with its standard errors, and as .png
+    #[arg(long, value_name = "FOLDER")]
+    variants: Option<PathBuf>,
+
+    /// Table of every variant's mean, percentiles, noise, time and paths a second
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+
+    /// Plot of a column of that table, the mean if none is named, against the first parameter: .png or .svg; repeat it
+    #[arg(long, value_name = "[COLUMN=]FILE")]
+    plot: Vec<String>,
+
+    /// Page to look at in a browser: sliders, side by side, differences
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Animated PNG of all variants, one after the other
+    #[arg(long, value_name = "FILE")]
+    animate: Option<PathBuf>,
+}
+
+impl SheetArgs {
+    pub(super) fn columns(&self) -> Option<usize> {
+        self.cols.map(usize::from)
+    }
+
+    /// Width and height of a cell for images of a size, pixels.
+    pub(super) fn cell(&self, [width, height]: [u32; 2]) -> Result<[u32; 2], Failure> {
+        let whole = Region { x: 0, y: 0, width, height };
+        match self.crop {
+            Some(crop) if !whole.contains(&crop) => Err(Failure::input(format_args!(
+                "--crop: {crop} are not all within the image of {width} x {height} pixels"
+            ))),
+            Some(Region { width, height, .. }) => Ok([width, height]),
+            None => Ok([width, height]),
+        }
+    }
+}
+
+/// Which scene's variants a sheet shows, or what of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Variants,
+    Others,
+    Differences,
+}
+
+/// Where everything goes.
+pub(super) struct Outputs {
+    sheet: PathBuf,
+    shows: Vec<Shows>,
+    csv: Option<Destination>,
+    plots: Vec<(Statistic, ChartFile)>,
+    html: Option<Destination>,
+    animate: Option<Destination>,
+    variants: Option<PathBuf>,
+}
+
+/// A file that was to be written.
+type Written = Result<Output, String>;
+
+impl Outputs {
+    /// Checks that everything can be written.
+    pub(super) fn check(args: &Args) -> Result<Self, Failure> {
+        let png = |option: &str, path: &Path| match Format::of(path) {
+            Ok(Format::Png) => Destination::check(path).map_err(Failure::input),
+            _ => Err(Failure::input(format_args!(
+                "{option} {}: expected a file .png",
+                quoted(&path.to_string_lossy())
+            ))),
+        };
+        let destination = |path: &Option<PathBuf>| path.as_deref().map(Destination::check).transpose();
+        png("--output", &args.output)?;
+        let files = &args.files;
+        if let Some(folder) = &files.variants
+            && folder.exists()
+            && !folder.is_dir()
+        {
+            let shown = quoted(&folder.to_string_lossy());
+            return Err(Failure::input(format_args!("--variants {shown}: it is a file, not a folder")));
+        }
+        let plot = |text: &String| {
+            let (column, file) = text.split_once('=').unwrap_or(("mean", text));
+            let statistic = Statistic::named(column, args.against.compares());
+            let statistic = statistic.map_err(|e| Failure::input(format_args!("--plot {text}: {e}")))?;
+            Ok((statistic, ChartFile::check("--plot", Path::new(file))?))
+        };
+        let mut shows = vec![Shows::Variants];
+        shows.extend(args.against.other().map(|_| Shows::Others));
+        shows.extend(args.against.compares().then_some(Shows::Differences));
+        let outputs = Self {
+            sheet: args.output.clone(),
+            shows,
+            csv: destination(&files.csv).map_err(Failure::input)?,
+            plots: files.plot.iter().map(plot).collect::<Result<_, _>>()?,
+            html: destination(&files.html).map_err(Failure::input)?,
+            animate: files.animate.as_deref().map(|path| png("--animate", path)).transpose()?,
+            variants: files.variants.clone(),
+        };
+        outputs.check_distinct()?;
+        Ok(outputs)
+    }
+
+    fn check_distinct(&self) -> Result<(), Failure> {
+        let sheets = self.shows.iter().map(|shows| self.page(*shows, 0, 1));
+        let sheets: Vec<_> = sheets.filter_map(|path| Destination::check(&path).ok()).collect();
+        let mut all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
+        while let Some(one) = all.pop() {
+            if all.iter().any(|other| other.is_same_file(one)) {
+                return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is no sheet.
+    fn others(&self) -> impl Iterator<Item = &Destination> {
+        let plots = self.plots.iter().map(|(_, plot)| &plot.destination);
+        [&self.csv, &self.html, &self.animate].into_iter().flatten().chain(plots)
+    }
+
+    /// Refuses to overwrite what the scene is read from.
+    pub(super) fn spare(&self, files: &BTreeSet<PathBuf>) -> Result<(), Failure> {
+        let sheet = Destination::check(&self.sheet).map_err(Failure::input)?;
+        let mut all = [&sheet].into_iter().chain(self.others());
+        all.try_for_each(|to| to.spare(files, "the scene")).map_err(Failure::input)
+    }
+
+    /// Where images of variants go.
+    pub(super) fn variants(&self) -> Option<&Path> {
+        self.variants.as_deref()
+    }
+
+    /// Checks that sheets will not be too large.
+    pub(super) fn check_sheets(&self, args: &Args, grid: &Grid, cell: [u32; 2]) -> Result<(), Failure> {
+        let fits = |page| sheet(args, grid, page, cell).size().map(drop);
+        (0..grid.pages())
+            .try_for_each(fits)
+            .map_err(|e| Failure::input(format_args!("{e}; --cols N wraps a row")))
+    }
+
+    /// Writes everything that there is to show. What cannot be written is told in `failures`.
+    pub(super) fn write(
+        &self,
+        results: &Results<'_>,
+        display: &mut Display,
+        failures: &mut Vec<String>,
+    ) -> Vec<Output> {
+        let mut all: Vec<Written> = Vec::new();
+        if let Some(cell) = results.cell() {
+            let differences = DifferenceSheet::new(results);
+            for shows in &self.shows {
+                let pages = 0..results.plan.grid.pages();
+                all.extend(pages.map(|page| self.write_sheet((results, &differences), *shows, page, cell)));
+            }
+        }
+        if let Some(csv) = &self.csv {
+            all.push(put(csv, results.table().as_bytes()));
+        }
+        for (statistic, chart) in &self.plots {
+            let bytes = chart.draw(&results.plot(statistic));
+            all.push(bytes.map(|bytes| Output { path: chart.path(), bytes, clamped_pixels: 0 }));
+        }
+        if let Some(html) = &self.html {
+            all.push(results.page(display).and_then(|bytes| put(html, &bytes)));
+        }
+        if let Some(animate) = &self.animate
+            && let Some(cell) = results.cell()
+        {
+            let bytes = frames(results, cell).and_then(|frames| animation::png(&frames, FRAME));
+            all.push(bytes.map_err(|e| failed(&animate.path, &e)).and_then(|bytes| put(animate, &bytes)));
+        }
+        let (written, failed): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
+        failures.extend(failed.into_iter().filter_map(Result::err));
+        written.into_iter().filter_map(Result::ok).collect()
+    }
+
+    fn write_sheet(
+        &self,
+        (results, differences): (&Results<'_>, &DifferenceSheet<'_>),
+        shows: Shows,
+        page: usize,
+        cell: [u32; 2],
+    ) -> Written {
+        let plan = results.plan;
+        let path = self.page(shows, page, plan.grid.pages());
+        let mut sheet = sheet(plan.args, &plan.grid, page, cell);
+        let variants = plan.grid.page(page);
+        let pictures: Vec<_> = match shows {
+            Shows::Variants => variants.map(|i| results.picture(i)).collect(),
+            Shows::Others => {
+                sheet.title = plan.args.against.title(&sheet.title);
+                variants.map(|i| results.picture(plan.grid.variants() + i)).collect()
+            }
+            Shows::Differences => {
+                differences.label(&mut sheet, variants.clone());
+                variants.map(|i| differences.picture(i)).collect()
+            }
+        };
+        let drawn = sheet.draw(&pictures).and_then(|s| png_rgb8(s.width(), s.height(), &s));
+        let bytes = drawn.map_err(|e| failed(&path, &e))?;
+        put(&Destination::check(&path).map_err(|e| e.to_string())?, &bytes)
+    }
+
+    /// The file of a page.
+    fn page(&self, shows: Shows, page: usize, pages: usize) -> PathBuf {
+        let stem = self.sheet.file_stem().unwrap_or_default().to_string_lossy();
+        let of = match shows {
+            Shows::Variants => "",
+            Shows::Others => "-against",
+            Shows::Differences => "-difference",
+        };
+        let number = if pages > 1 { format!("-{}", page + 1) } else { String::new() };
+        match (of, &number[..]) {
+            ("", "") => self.sheet.clone(),
+            _ => self.sheet.with_file_name(format!("{stem}{of}{number}.png")),
+        }
+    }
+}
+
+fn put(to: &Destination, bytes: &[u8]) -> Written {
+    to.replace(bytes).map_err(|e| failed(&to.path, &e.to_string()))?;
+    Ok(Output { path: to.path.display().to_string(), bytes: bytes.len(), clamped_pixels: 0 })
+}
+
+fn failed(path: &Path, reason: &str) -> String {
+    format!("output \"{}\": cannot be written: {reason}", path.display())
+}
+
+/// What all of it is called.
+pub(super) fn title(args: &Args) -> String {
+    args.sheet.title.clone().unwrap_or_else(|| args.scene.file_name())
+}
+
+/// The sheet of a page, without its images.
+fn sheet(args: &Args, grid: &Grid, page: usize, cell: [u32; 2]) -> Sheet {
+    Sheet {
+        title: title(args),
+        headings: grid.headings(page),
+        cell,
+        gap: args.sheet.gap,
+        theme: args.sheet.theme,
+    }
+}
+
+/// The frames of an animation: those variants that are there.
+fn frames(results: &Results<'_>, cell: [u32; 2]) -> Result<Vec<RgbImage>, String> {
+    let grid = &results.plan.grid;
+    let sheet = Sheet {
+        headings: Headings {
+            size: [1, 1],
+            captions: (0..grid.variants()).map(|i| grid.name(i)).collect(),
+            ..Headings::default()
+        },
+        ..sheet(results.plan.args, grid, 0, cell)
+    };
+    let pictures = (0..grid.variants()).map(|i| (i, results.picture(i)));
+    let there = pictures.filter(|(_, picture)| matches!(picture, Picture::Image(_)));
+    there.map(|(i, picture)| sheet.frame(i, picture)).collect()
+}

@@ -1,0 +1,179 @@
+//! What varies, and the scenes that come of it.
+
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use super::super::failure::Failure;
+use super::super::notes::Notes;
+use super::super::render::SettingArgs;
+use super::Args;
+use crate::assemble::{Original, SceneData};
+use crate::scene::{Loaded, SceneValues, hint, quoted};
+use crate::sweep::preset::{PRESETS, Preset};
+use crate::sweep::{Grid, spec};
+
+/// What varies.
+#[derive(Debug, clap::Args)]
+pub(super) struct VaryArgs {
+    /// A parameter and its values; repeat it for rows, then pages
+    #[arg(long, value_name = "PATH=VALUES")]
+    param: Vec<String>,
+
+    /// A sweep of a material that has a name: --help lists them
+    #[arg(long, value_name = "NAME", value_parser = preset)]
+    preset: Option<&'static Preset>,
+
+    /// The material that a preset is about [default: ball, or the only one]
+    #[arg(long, value_name = "NAME", requires = "preset")]
+    material: Option<String>,
+
+    /// Give every variant random numbers of its own: a seed after that of the one before
+    #[arg(long)]
+    independent: bool,
+}
+
+fn preset(name: &str) -> Result<&'static Preset, String> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let names = PRESETS.iter().map(|preset| preset.name);
+        format!("there is no preset {}{}", quoted(name), hint(name, "there are", names))
+    })
+}
+
+/// The presets, for help.
+pub(super) fn presets() -> String {
+    let line = |preset: &Preset| format!("  {:<20}{}\n", preset.name, preset.about);
+    format!("Presets:\n{}", PRESETS.iter().map(line).collect::<String>())
+}
+
+/// A scene of the sweep.
+pub(super) struct Variant {
+    pub(super) scene: SceneData,
+    /// Samples per pixel, at most.
+    pub(super) spp: u32,
+    /// [`SceneData::fingerprint`].
+    pub(super) fingerprint: u64,
+}
+
+impl VaryArgs {
+    /// How what varies is arranged. A preset changes the scene, too.
+    pub(super) fn grid(
+        &self,
+        settings: &SettingArgs,
+        columns: Option<usize>,
+        values: &mut SceneValues,
+        notes: &mut Notes,
+    ) -> Result<Grid, Failure> {
+        let mut params = self.apply_preset(values, notes)?;
+        params.extend(self.param.iter().cloned());
+        if params.is_empty() {
+            return Err(Failure::input("nothing varies; --param PATH=VALUES or --preset NAME says what"));
+        }
+        let axes = spec::parse(&params, &|path| all_values(values, path)).map_err(Failure::input)?;
+        for axis in &axes {
+            if let Some(flag) = settings.overriding(&axis.path) {
+                return Err(Failure::input(format_args!("--param {}: {flag} says what it is", axis.path)));
+            }
+        }
+        Grid::new(axes, columns).map_err(Failure::input)
+    }
+
+    /// Makes a scene one that the preset can sweep; what the preset sweeps.
+    pub(super) fn apply_preset(
+        &self,
+        values: &mut SceneValues,
+        notes: &mut Notes,
+    ) -> Result<Vec<String>, Failure> {
+        let Some(preset) = self.preset else { return Ok(Vec::new()) };
+        let named = |e| Failure::input(format_args!("--preset {}: {e}", preset.name));
+        let applied = preset.apply(values, self.material.as_deref()).map_err(named)?;
+        if let Some(replaced) = applied.replaced {
+            notes.warn(format!("--preset {}: the material has not its parameters; {replaced}", preset.name));
+        }
+        Ok(applied.params)
+    }
+}
+
+/// The words that may stand at a path.
+fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
+    let words = values.words(path)?;
+    if words.is_empty() {
+        return Err(format!("\"{path}\" takes {}, not one of some words", values.takes(path)?));
+    }
+    Ok(words)
+}
+
+/// Builds the scenes of all variants, which share what they have in common with the first. What is wrong with any of them
+/// is told, `what` before it, before any is rendered.
+pub(super) fn build(
+    args: &Args,
+    grid: &Grid,
+    values: &SceneValues,
+    what: &str,
+) -> Result<Vec<Variant>, Failure> {
+    // The first one that is a scene; the others share with it what they can.
+    let original = OnceLock::new();
+    let build = |i: usize| {
+        let loaded = load(grid, values, i)?;
+        let spp = loaded.description.render.spp;
+        let scene = match original.get() {
+            Some(original) => Original::variant(original, &loaded.description),
+            None => {
+                Original::new(loaded.description).map(|made| original.get_or_init(|| made).scene().clone())
+            }
+        };
+        let mut scene = scene.map_err(|e| format!("{}: {e}", grid.name(i)))?;
+        if args.vary.independent {
+            scene.settings.seed = scene.settings.seed.wrapping_add(i as u32);
+        }
+        let fingerprint = scene.fingerprint();
+        Ok(Variant { scene, spp, fingerprint })
+    };
+    let first = build(0);
+    let rest = (1..grid.variants()).into_par_iter().map(build).collect::<Vec<_>>();
+    let (mut variants, mut problems) = (Vec::new(), Vec::new());
+    for built in std::iter::once(first).chain(rest) {
+        match built {
+            Ok(variant) => variants.push(variant),
+            Err(problem) if !problems.contains(&problem) => problems.push(problem),
+            Err(_) => {}
+        }
+    }
+    if problems.is_empty() { Ok(variants) } else { Err(refused(problems, what)) }
+}
+
+/// What a scene says with the values of a variant.
+fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<Loaded, String> {
+    let mut values = values.clone();
+    for (path, value) in grid.settings(i) {
+        values.set(path, value).map_err(|e| format!("--param {path}: {e}"))?;
+    }
+    values.load().map_err(|error| {
+        let messages: Vec<_> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
+        format!("{}: {}", grid.name(i), messages.join("; "))
+    })
+}
+
+/// A few problems of many.
+fn refused(mut problems: Vec<String>, what: &str) -> Failure {
+    const MOST: usize = 10;
+    let more = problems.len().saturating_sub(MOST);
+    problems.truncate(MOST);
+    if more > 0 {
+        problems.push(format!("and {more} more"));
+    }
+    let problems: Vec<_> = problems.into_iter().map(|problem| format!("{what}{problem}")).collect();
+    Failure::input(problems.join("\nerror: "))
+}
+
+/// Refuses images of several sizes.
+pub(super) fn check_sizes(variants: &[Variant]) -> Result<(), Failure> {
+    let size = |variant: &Variant| (variant.scene.width, variant.scene.height);
+    match variants.iter().find(|variant| size(variant) != size(&variants[0])) {
+        Some(other) => {
+            let ((a, b), (c, d)) = (size(&variants[0]), size(other));
+            Err(Failure::input(format_args!("images of a sweep are of one size, not {a}x{b} and {c}x{d}")))
+        }
+        None => Ok(()),
+    }
+}
