@@ -52,7 +52,7 @@ enum Command {
     /// Render a scene to images
     Render(render::Args),
     /// Render a scene again and again with other parameters, and show the images side by side
-    Sweep(sweep::Args),
+    Sweep(Box<sweep::Args>),
     /// Merge renders of one scene into one, with its standard errors
     Merge(merge::Args),
     /// Blur an image as a lens would have, by its depths, or evenly

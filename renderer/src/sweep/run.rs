@@ -10,10 +10,11 @@ use crate::backend::Error;
 use crate::primitives::Primitives;
 use crate::render::{Budget, Control, Options, Progress, Rendered, Session};
 
-/// Finished renders that may wait for somebody to take them, so that memory is bounded.
-const WAITING: usize = 4;
-/// Threads that take them, at most, while others render.
+/// Threads that take finished renders, at most, while others render.
 const TAKERS: usize = 8;
+/// Bytes a pixel that a finished render takes, with what is made of it, and bytes that all of them may take.
+const BYTES_PER_PIXEL: usize = 160;
+const MOST_BYTES: usize = 2 << 30;
 
 /// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
 /// another waits for its film. `observe` is called after every launch with the scene's index, `take` with every scene that is
@@ -29,7 +30,11 @@ pub fn render_all<B: Primitives + Send>(
     take: &(dyn Fn(usize, Rendered) + Sync),
 ) -> Result<(), Error> {
     let next = AtomicUsize::new(0);
-    let (send, receive) = sync_channel(WAITING);
+    let pixels = scenes.iter().map(|(scene, _)| scene.width as usize * scene.height as usize).max();
+    let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
+    let takers = rayon::current_num_threads().min(TAKERS).min(at_once).max(1);
+    // As many may wait.
+    let (send, receive) = sync_channel(takers.min(at_once.saturating_sub(takers)));
     let receive = Mutex::new(receive);
     let work = |backend: &mut B, send: SyncSender<_>| {
         let mut session = Session::new();
@@ -60,7 +65,7 @@ pub fn render_all<B: Primitives + Send>(
             })
             .collect();
         drop(send);
-        for _ in 0..rayon::current_num_threads().clamp(1, TAKERS) {
+        for _ in 0..takers {
             threads.spawn(|| {
                 loop {
                     let taken = receive.lock().unwrap_or_else(|e| e.into_inner()).recv();
