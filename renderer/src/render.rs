@@ -39,7 +39,8 @@ pub struct Budget {
     pub spp: u32,
     /// Time at most, but for a first sample of every pixel.
     pub time: Option<Duration>,
-    /// Stop as soon as the relative standard error of the image ([`crate::film::Statistics`]) is no larger, > 0. It is
+    /// Stop as soon as the relative standard error of the image ([`crate::film::Statistics`]) is no larger, > 0. Looks at it
+    /// are few, and each copies the film from the machine. What has no noise yet, as a black image, is done at once. It is
     /// estimated from the samples that the image is made of, so that an image that stops early by chance is a little too
     /// sure of itself: less than that error itself, where many pixels make up the estimate.
     pub noise: Option<f64>,
@@ -57,7 +58,7 @@ impl Budget {
 pub struct Progress {
     /// Samples taken of every pixel.
     pub spp: u32,
-    /// Samples per pixel wanted at most.
+    /// Samples per pixel wanted at most; until a noise is reached, at the next look at it.
     pub spp_target: u32,
     /// Paths traced.
     pub paths: u64,
@@ -363,6 +364,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             progress.spp_target = looks.next.min(budget.spp);
         }
     }
+    progress.spp_target = budget.spp;
     Ok(Finished { films, progress, interrupted })
 }
 

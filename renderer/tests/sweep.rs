@@ -174,6 +174,7 @@ fn variants_are_compared_with_another_scene() {
     assert_eq!(all.len(), 4);
     for (i, variant) in all.iter().enumerate() {
         let is_against = variant["is_against"] == true;
+        assert_eq!(variant["seed"], i, "no two have the same random numbers");
         assert_eq!((is_against, variant["verdict"] == "different"), (i >= 2, i < 2), "{variant}");
         let difference = variant["difference"].as_f64();
         assert!(is_against || (difference.unwrap() + 0.1).abs() < 0.01, "{variant}");
@@ -345,6 +346,18 @@ fn bad_sweeps_are_refused() {
         (with(&["--plot", "mean=a.pdf"]), "--plot \"a.pdf\": expected a file .png or .svg"),
         (with(&["--plot", "p=a.svg"]), "--plot p=a.svg: there is no column \"p\""),
         (with(&["--crop", "0,0,400,1"]), "--crop: "),
+        (
+            vec!["--param", "render.size=[9,9]", "--param", "render.seed=0,1", "--crop", "0,0,10,1"],
+            "not all within the image of 9 x 9 pixels",
+        ),
+        (
+            vec!["--param", "render.seed=0,1", "--independent"],
+            "--param render.seed: --independent says what it is",
+        ),
+        (
+            with(&["--param", "render.spp=1,2", "--param", "render.max_depth=1,2", "--plot", "sheet-2.png"]),
+            "output \"sheet-2.png\": given twice",
+        ),
         (with(&["--baseline", "0.5"]), "--baseline 0.5: roughness is never \"0.5\"; it is \"0\" or \"1\""),
         (with(&["--baseline", "roughnes=1"]), "\"roughnes\" does not vary; did you mean \"roughness\"?"),
         (

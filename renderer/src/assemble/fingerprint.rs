@@ -58,6 +58,8 @@ impl SceneData {
         let mut hash = Fnv1a(fingerprint);
         let PathSettings { max_depth, rr_depth, direct, sampler, seed } = self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
+        hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
+        hash.add(self.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
         hash.add(else_said.as_bytes());
         hash.0
     }
@@ -141,6 +143,33 @@ mod tests {
     fn fingerprint(scene: &str) -> u64 {
         let loaded = load_bytes("scene.toml", scene.as_bytes(), &Files::new("", false)).unwrap();
         assemble(&loaded.description).unwrap().fingerprint()
+    }
+
+    #[test]
+    fn renders_that_differ_have_keys_of_their_own() {
+        let holes = SCENE.replacen("reflectance = 0.5", "reflectance = 0.5\nopacity = 0.5", 1);
+        let key = |settings: &str, spp: u32, said: &str| {
+            let scene = holes.replacen("spp = 4", &format!("spp = 4\n{settings}"), 1);
+            let loaded = load_bytes("scene.toml", scene.as_bytes(), &Files::new("", false)).unwrap();
+            let scene = assemble(&loaded.description).unwrap();
+            scene.key_of_render(scene.fingerprint(), spp, said)
+        };
+        let settings = [
+            "",
+            "hidden_normals = \"keep\"",
+            "holes = \"scatter\"",
+            "hidden_normals = \"keep\"\nholes = \"scatter\"",
+            "seed = 1",
+            "max_depth = 3",
+            "sampler = \"independent\"",
+            "direct = \"bsdf\"",
+        ];
+        let mut keys: Vec<_> = settings.iter().map(|settings| key(settings, 4, "")).collect();
+        keys.extend([key("", 5, ""), key("", 4, "gpu")]);
+        assert_eq!(keys[0], key("", 4, ""), "the same");
+        for (i, a) in keys.iter().enumerate() {
+            assert!(keys[..i].iter().all(|b| a != b), "{i}: {keys:x?}");
+        }
     }
 
     /// The vectors of the RFC's authors.

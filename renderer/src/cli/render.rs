@@ -20,7 +20,7 @@ use crate::film::aov::of_camera;
 use crate::film::develop::{Develop, Tonemap};
 use crate::film::encode::{ExrDepth, PngDepth, Provenance, SOFTWARE, Settings, encode, encode_layers};
 use crate::film::write::Target;
-use crate::film::{Film, Format, Image, Layers};
+use crate::film::{Film, Format, Image, Layers, Measured, Statistics};
 use crate::primitives::Primitives;
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 use crate::report::plot::ThemeName;
@@ -288,6 +288,10 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
     let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
     let image = Image::from(film);
     notes.warn_of_samples(film, &image);
+    if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
+        let noise = Statistics::relative_stderr_of(&Measured::from(film));
+        notes.warn_of_noise("the image", noise, wanted);
+    }
     let (mut outputs, mut failures) =
         write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
     if let (Some(plot), Some(times)) = (&done.plot, &rendered.stage_times) {
@@ -337,7 +341,7 @@ fn finish(done: Done<'_>) -> Result<ExitCode, Failure> {
 }
 
 /// The settings of a render that EXR files tell.
-fn told(settings: &RenderSettings) -> Vec<(&'static str, String)> {
+pub(super) fn told(settings: &RenderSettings) -> Vec<(&'static str, String)> {
     fn name<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
         names.iter().find(|(_, v)| v == value).map_or("", |(name, _)| name).into()
     }

@@ -21,7 +21,7 @@ pub struct Statistics {
     pub percentiles: [f64; 7],
     /// Root mean square of the pixels' standard errors, over pixels whose standard error is known.
     pub stderr: f64,
-    /// `stderr / mean`; 0 where both are.
+    /// `stderr / |mean|`; 0 without noise.
     pub relative_stderr: f64,
     /// Number of pixels that are not finite.
     pub non_finite: usize,
@@ -79,12 +79,6 @@ impl Statistics {
         let Self { mean, min, max, stderr, relative_stderr, non_finite, .. } = *self;
         [mean, min, max, p1, p5, p25, p50, p75, p95, p99, stderr, relative_stderr, non_finite as f64]
     }
-
-    /// The number of this name; `None` if there is none.
-    pub fn value(&self, column: &str) -> Option<f64> {
-        let i = Self::COLUMNS.iter().position(|name| *name == column)?;
-        Some(self.values()[i])
-    }
 }
 
 /// Of luminance, over pixels in which it is finite, and over those of which the standard error is known as well.
@@ -98,7 +92,7 @@ fn mean_and_stderr(measured: &Measured) -> [f64; 2] {
 }
 
 fn relative(mean: f64, stderr: f64) -> f64 {
-    if stderr == 0.0 { 0.0 } else { stderr / mean }
+    if stderr == 0.0 { 0.0 } else { stderr / mean.abs() }
 }
 
 /// NaN or infinite if a channel is.
@@ -202,11 +196,16 @@ mod tests {
     #[test]
     fn every_number_has_a_name() {
         let statistics = Statistics::of(&ramp());
-        close(statistics.value("p95").unwrap(), 95.0);
-        assert_eq!(statistics.value("non_finite"), Some(0.0));
-        assert_eq!(statistics.value("p2"), None);
-        for (p, column) in PERCENTILES.iter().zip(&Statistics::COLUMNS[3..]) {
-            assert_eq!(format!("p{p}"), *column);
+        let value = |name: &str| {
+            let i = Statistics::COLUMNS.iter().position(|column| *column == name);
+            statistics.values()[i.unwrap_or_else(|| panic!("no column {name}"))]
+        };
+        close(value("mean"), 50.0);
+        close(value("max"), 100.0);
+        assert_eq!((value("min"), value("non_finite")), (0.0, 0.0));
+        assert!(value("stderr").is_nan() && value("relative_stderr").is_nan());
+        for p in PERCENTILES {
+            close(value(&format!("p{p}")), p.into());
         }
     }
 }

@@ -170,9 +170,14 @@ impl Destination {
     /// Replaces the file: writes `bytes` to a temporary file beside it, makes sure they are on the disk, and
     /// renames it. Whatever goes wrong, a previous file stays as it was.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut temporary = self.temporary()?;
-        let name = temporary.path().to_owned();
-        unfinished().insert(name.clone());
+        let (mut temporary, name) = {
+            // None that nobody would remove is made in between.
+            let mut unfinished = unfinished();
+            let temporary = self.temporary()?;
+            let name = temporary.path().to_owned();
+            unfinished.insert(name.clone());
+            (temporary, name)
+        };
         let written = (|| {
             if let Ok(previous) = fs::metadata(&self.file) {
                 temporary.as_file().set_permissions(previous.permissions())?;
@@ -195,11 +200,14 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files that are being written, if any: for a program that is about to exit at once.
+/// Removes the temporary files that are being written, if any: for a program that is about to exit at once. Whoever begins
+/// another one waits for that.
 pub fn discard_unfinished() {
-    for path in std::mem::take(&mut *unfinished()) {
+    let unfinished = unfinished();
+    for path in &*unfinished {
         let _ = fs::remove_file(path);
     }
+    std::mem::forget(unfinished);
 }
 
 #[cfg(test)]

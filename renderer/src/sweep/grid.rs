@@ -18,17 +18,6 @@ pub struct Grid {
     wrapped: Option<usize>,
 }
 
-/// Where a variant is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cell {
-    /// Its page.
-    pub page: usize,
-    /// Its row on the page.
-    pub row: usize,
-    /// Its column.
-    pub column: usize,
-}
-
 impl Grid {
     /// The grid of some axes, as [`super::spec::parse`] reads them; without axes it is one variant. `columns` is how many
     /// the values of a single axis are wrapped into.
@@ -94,21 +83,6 @@ impl Grid {
     pub fn page(&self, page: usize) -> Range<usize> {
         let n = self.values(0) * self.values(1);
         page * n..(page + 1) * n
-    }
-
-    /// Where a variant is.
-    pub fn cell(&self, variant: usize) -> Cell {
-        let n = self.values(0) * self.values(1);
-        let (page, at) = (variant / n, variant % n);
-        Cell { page, row: at / self.columns(), column: at % self.columns() }
-    }
-
-    /// The variant in a cell; `None` beyond the last.
-    pub fn variant(&self, cell: Cell) -> Option<usize> {
-        let is_inside = cell.page < self.pages() && cell.row < self.rows() && cell.column < self.columns();
-        let variants = self.page(cell.page);
-        let variant = variants.start + cell.row * self.columns() + cell.column;
-        Some(variant).filter(|variant| is_inside && variants.contains(variant))
     }
 
     /// Which value each axis has in a variant.
@@ -246,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_variant_has_a_cell_of_its_own() {
+    fn all_variants_are_on_pages() {
         for (sizes, columns, size) in [
             (&[][..], None, [1, 1, 1]),
             (&[9], None, [9, 1, 1]),
@@ -261,21 +235,34 @@ mod tests {
             let grid = grid(sizes, columns);
             assert_eq!([grid.columns(), grid.rows(), grid.pages()], size, "{sizes:?}");
             assert_eq!(grid.variants(), sizes.iter().product::<usize>());
-            let mut found = Vec::new();
-            for page in 0..grid.pages() + 1 {
-                let cells =
-                    (0..=grid.rows()).flat_map(|row| (0..=grid.columns()).map(move |column| (row, column)));
-                for (row, column) in cells {
-                    let cell = Cell { page, row, column };
-                    if let Some(variant) = grid.variant(cell) {
-                        assert_eq!(grid.cell(variant), cell);
-                        assert!(grid.page(page).contains(&variant));
-                        found.push(variant);
-                    }
-                }
-            }
-            assert_eq!(found, (0..grid.variants()).collect::<Vec<_>>(), "{sizes:?}");
+            let all: Vec<_> = (0..grid.pages()).flat_map(|page| grid.page(page)).collect();
+            assert_eq!(all, (0..grid.variants()).collect::<Vec<_>>(), "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn values_are_found_by_number_and_by_name() {
+        let axes = vec![axis("a", &["0", "0.50", "10"]), axis("b", &["none", "some"])];
+        let grid = Grid::new(axes, None).unwrap();
+        for (text, found) in [
+            ("a=0.5", (0, 1)),
+            ("a = 1e1", (0, 2)),
+            ("materials.ball.a=0", (0, 0)),
+            ("b=some", (1, 1)),
+            ("none", (1, 0)),
+            ("10.0", (0, 2)),
+        ] {
+            assert_eq!(grid.find_value(text), Ok(found), "{text}");
+        }
+        for (text, message) in [
+            ("a=7", "a is never \"7\"; it is \"0\", \"0.5\" or \"10\""),
+            ("c=1", "\"c\" does not vary; what does is \"a\" or \"b\""),
+            ("7", "of which parameter? PARAMETER=VALUE with one of a, b"),
+        ] {
+            assert_eq!(grid.find_value(text), Err(message.to_owned()), "{text}");
+        }
+        let with = |variant, values: [Option<usize>; 2]| grid.with_values(variant, &values);
+        assert_eq!([with(5, [Some(0), None]), with(5, [None, Some(0)]), with(5, [None; 2])], [3, 2, 5]);
     }
 
     #[test]
@@ -285,7 +272,6 @@ mod tests {
         let expected: Vec<_> =
             (0..2).flat_map(|c| (0..3).flat_map(move |b| (0..4).map(move |a| vec![a, b, c]))).collect();
         assert_eq!(indices, expected);
-        assert_eq!(grid.cell(23), Cell { page: 1, row: 2, column: 3 });
         assert_eq!(grid.name(23), "a = 3, b = 2, c = 1");
         let settings: Vec<_> = grid.settings(17).collect();
         assert_eq!(

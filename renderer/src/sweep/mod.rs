@@ -9,7 +9,7 @@ mod run;
 mod scan;
 pub mod spec;
 
-pub use grid::{Cell, Grid};
+pub use grid::Grid;
 pub use parts::{Part, Parts, Told, write};
 pub use run::render_all;
 pub use spec::{Axis, MOST_VARIANTS, SweptValue};

@@ -1,8 +1,9 @@
 //! Renders the variants of a sweep, on several back ends at once.
 
-use std::sync::Mutex;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::assemble::SceneData;
@@ -16,12 +17,13 @@ const TAKERS: usize = 8;
 const BYTES_PER_PIXEL: usize = 160;
 const MOST_BYTES: usize = 2 << 30;
 
-/// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so that one has work while
-/// another waits for its film. `observe` is called after every launch with the scene's index, `take` with every scene that is
-/// complete, on other threads and in any order; what is stopped is thrown away.
+/// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so
+/// that one has work while another waits for its film. `observe` is called after every launch with the scene's index, `take`
+/// with every scene that is complete, on other threads and in any order; what is stopped is thrown away. A back end that
+/// fails leaves its scenes to the others.
 ///
 /// # Errors
-/// What the machine of a back end says; the others finish the scenes that they have begun.
+/// What the machine of the last back end says.
 pub fn render_all<B: Primitives + Send>(
     backends: &mut [&mut B],
     scenes: &[(&SceneData, Budget)],
@@ -29,25 +31,32 @@ pub fn render_all<B: Primitives + Send>(
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
     take: &(dyn Fn(usize, Rendered) + Sync),
 ) -> Result<(), Error> {
-    let next = AtomicUsize::new(0);
     let pixels = scenes.iter().map(|(scene, _)| scene.width as usize * scene.height as usize).max();
     let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
     let takers = rayon::current_num_threads().min(TAKERS).min(at_once).max(1);
-    // As many may wait.
-    let (send, receive) = sync_channel(takers.min(at_once.saturating_sub(takers)));
-    let receive = Mutex::new(receive);
+    let missing = Mutex::new(VecDeque::from_iter(0..scenes.len()));
+    let missing = || missing.lock().unwrap_or_else(PoisonError::into_inner);
+    let at_work = AtomicUsize::new(backends.len());
     let work = |backend: &mut B, send: SyncSender<_>| {
         let mut session = Session::new();
         loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some((scene, budget)) = scenes.get(i) else { return Ok(()) };
+            let Some(i) = missing().pop_front() else {
+                at_work.fetch_sub(1, Ordering::Relaxed);
+                return Ok(());
+            };
+            let (scene, budget) = &scenes[i];
             let mut observe = |progress: &Progress| observe(i, progress);
             let rendered = session.render(backend, scene, *budget, options, &mut observe);
             let rendered = match rendered {
                 Ok(rendered) if !rendered.interrupted => rendered,
+                // There may not be memory for several.
+                Err(_) if at_work.fetch_sub(1, Ordering::Relaxed) > 1 => {
+                    missing().push_front(i);
+                    return Ok(());
+                }
                 stopped => {
                     // Nobody begins another one.
-                    next.store(scenes.len(), Ordering::Relaxed);
+                    missing().clear();
                     return stopped.map(drop);
                 }
             };
@@ -57,6 +66,9 @@ pub fn render_all<B: Primitives + Send>(
         }
     };
     thread::scope(|threads| {
+        // As many may wait.
+        let (send, receive) = sync_channel(takers.min(at_once.saturating_sub(takers)));
+        let receive = Arc::new(Mutex::new(receive));
         let workers: Vec<_> = backends
             .iter_mut()
             .map(|backend| {
@@ -66,7 +78,8 @@ pub fn render_all<B: Primitives + Send>(
             .collect();
         drop(send);
         for _ in 0..takers {
-            threads.spawn(|| {
+            let receive = Arc::clone(&receive);
+            threads.spawn(move || {
                 loop {
                     let taken = receive.lock().unwrap_or_else(|e| e.into_inner()).recv();
                     let Ok((i, rendered)) = taken else { break };
@@ -74,6 +87,8 @@ pub fn render_all<B: Primitives + Send>(
                 }
             });
         }
+        // Takers alone hold it, so that nobody waits for them if they are gone.
+        drop(receive);
         let ended = workers
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -1,5 +1,6 @@
 //! Comparing variants with those of another scene, or with one another.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,18 +13,18 @@ use serde::Serialize;
 use super::super::failure::Failure;
 use super::super::notes::Notes;
 use super::super::progress::Display;
+use super::super::signals;
 use super::super::terminal::{count, say};
 use super::super::values;
-use super::outputs::Outputs;
 use super::table::Results;
 use super::{Args, Plan};
+use crate::compare::Judgement;
 use crate::compare::comparison::{Comparison, Settings, compare};
 use crate::compare::maps::{self, Differences, Map};
 use crate::compare::source::Images;
-use crate::compare::words::{number, percent};
+use crate::compare::words::percent;
 use crate::metrics::Kind;
 use crate::metrics::flip::PIXELS_PER_DEGREE;
-use crate::regress::sequential::level_of_case;
 use crate::report::sheet::{Picture, Sheet};
 use crate::scene::SceneValues;
 use crate::sweep::Grid;
@@ -73,18 +74,18 @@ impl AgainstArgs {
         if own == name { format!("against {name}") } else { name.into_owned() }
     }
 
-    /// Reads the other scene, and prepares it for the preset.
+    /// Reads the other scene, and prepares it for the preset. `read` are the files that scenes are read from.
     pub(super) fn open(
         &self,
         args: &Args,
-        outputs: &Outputs,
+        read: &mut BTreeSet<PathBuf>,
         notes: &mut Notes,
     ) -> Result<Option<SceneValues>, Failure> {
         let Some(path) = &self.against else { return Ok(None) };
         notes.display.phase(format!("reading {}", path.display()));
         let scene = args.scene.of_other(path);
         let (mut values, loaded) = scene.open(args.settings.overrides(), notes)?;
-        outputs.spare(&loaded.files)?;
+        read.extend(loaded.files);
         args.vary.apply_preset(&mut values, notes)?;
         Ok(Some(values))
     }
@@ -110,8 +111,9 @@ impl AgainstArgs {
                 (0..n).map(|i| Some(of(i)).filter(|other| *other != i)).collect()
             }
         };
+        // They have images in common, so that none of them is independent of the others (Bonferroni).
         let cases = with.iter().flatten().count();
-        Ok(Some(Pairs { with, baseline, map: self.map, level: level_of_case(self.level, cases) }))
+        Ok(Some(Pairs { with, baseline, map: self.map, level: self.level / cases.max(1) as f64 }))
     }
 }
 
@@ -128,12 +130,14 @@ pub(super) struct Pairs {
 /// How a variant differs from the one that it is compared with.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Compared {
-    /// `same`, `different`, or why there is no verdict.
+    /// `same`, `different`, or `no verdict`.
     verdict: &'static str,
     /// The probability, at most, of evidence as strong as this where the expectations are equal.
     p: f64,
     /// Of the mean luminance, relative to the other's.
     difference: f64,
+    /// The smallest relative difference of the whole image that would have been found with 95 % probability.
+    detectable: f64,
     /// Mean of ꟻLIP.
     flip: f64,
     #[serde(skip)]
@@ -174,6 +178,7 @@ impl Compared {
             verdict,
             p: judgement.as_ref().map_or(f64::NAN, |judgement| judgement.p),
             difference: means[0] / means[1] - 1.0,
+            detectable: judgement.as_ref().map_or(f64::INFINITY, Judgement::resolution),
             flip: metrics.flip.mean,
             shown,
         }
@@ -199,6 +204,7 @@ impl Pairs {
         let begin = Instant::now();
         let progress = Mutex::new((display, 0));
         let one = |(i, with): (usize, &Option<usize>)| {
+            let with = with.filter(|_| !signals::is_stopping());
             let compared = with.map(|with| self.compare_two(results, i, with)).transpose();
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             progress.1 += 1;
@@ -274,8 +280,9 @@ impl<'a> DifferenceSheet<'a> {
     pub(super) fn picture(&self, i: usize) -> Picture<'_> {
         match self.pictures.get(i).and_then(Option::as_ref) {
             Some(picture) => Picture::Image(picture),
-            None if self.results.shown[i].is_some() => Picture::Missing("baseline"),
-            None => Picture::Missing("not rendered"),
+            None if self.results.shown[i].is_none() => Picture::Missing("not rendered"),
+            None if self.results.is_baseline(i) => Picture::Missing("baseline"),
+            None => Picture::Missing("not compared"),
         }
     }
 
@@ -306,12 +313,19 @@ fn caption(compared: &Compared) -> String {
     let mean = if compared.difference.is_finite() { mean } else { "no mean".to_owned() };
     match compared.verdict {
         DIFFERENT => format!("different, {mean}"),
-        verdict if compared.p.is_nan() => format!("{verdict}, {mean}"),
-        verdict => format!("{verdict} (p = {}), {mean}", number(compared.p)),
+        verdict if compared.detectable.is_finite() => {
+            format!("{verdict} within {}, {mean}", percent(compared.detectable))
+        }
+        verdict => format!("{verdict}, of unknown noise, {mean}"),
     }
 }
 
 impl Results<'_> {
+    /// Whether a variant is one that others are compared with, and itself with none.
+    fn is_baseline(&self, i: usize) -> bool {
+        self.plan.pairs.as_ref().is_some_and(|pairs| pairs.with[i].is_none())
+    }
+
     /// What variants are compared with, in words.
     fn with_what(&self) -> String {
         let Plan { args, grid, pairs, .. } = self.plan;

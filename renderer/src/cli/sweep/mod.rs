@@ -117,7 +117,7 @@ impl Machines {
             started.push(found.start(args.threads)?);
             if started[0].is_gpu() {
                 // One alone is not as fast, but will do.
-                started.extend(found.start(args.threads).ok().filter(Machine::is_gpu));
+                started.extend(found.clone().start(args.threads).ok().filter(Machine::is_gpu));
             }
             Ok(())
         };
@@ -176,7 +176,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         outcome = done.outcome;
     }
     seconds.render = laps.lap();
-    let interrupted = outcome.is_ok() && shown.iter().any(Option::is_none);
     warn_of(&plan, &shown, &mut notes);
 
     let mut results = Results { plan: &plan, shown: &shown, device: &name, compared: Vec::new() };
@@ -186,8 +185,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         results.compared = pairs.compare(&results, &mut notes.display, &mut failures);
         seconds.compare = laps.lap();
     }
+    let interrupted = outcome.is_ok() && (signals::is_stopping() || shown.iter().any(Option::is_none));
     notes.display.phase("writing");
     let written = outputs.write(&results, &mut notes.display, &mut failures);
+    failures.sort_unstable();
     failures.dedup();
     if !interrupted && outcome.is_ok() && failures.is_empty() {
         plan.parts.remove(&plan.keys);
@@ -231,23 +232,21 @@ fn prepare<'a>(
 ) -> Result<Plan<'a>, Failure> {
     notes.display.phase(format!("reading {}", args.scene.path.display()));
     let (mut values, loaded) = args.scene.open(args.settings.overrides(), notes)?;
-    outputs.spare(&loaded.files)?;
-    let size = [loaded.description.render.width, loaded.description.render.height];
-    drop(loaded);
+    let mut read = loaded.files;
     let grid = args.vary.grid(&args.settings, args.sheet.columns(), &mut values, notes)?;
-    let other = args.against.open(args, outputs, notes)?;
+    let other = args.against.open(args, &mut read, notes)?;
+    outputs.check_files(grid.pages(), &read)?;
     seconds.load = laps.lap();
     let pairs = args.against.pairs(&grid)?;
-    let cell = args.sheet.cell(size)?;
-    outputs.check_sheets(args, &grid, cell)?;
     let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
     notes.display.phase(format!("building {}", count(variants as u64, "variant")));
-    let mut variants = vary::build(args, &grid, &values, "")?;
+    let mut variants = vary::build(args, &grid, &values, (0, ""))?;
     if let Some(other) = &other {
         let what = format!("--against {}: ", args.against.shown());
-        variants.extend(vary::build(args, &grid, other, &what)?);
+        variants.extend(vary::build(args, &grid, other, (grid.variants(), &what))?);
     }
-    vary::check_sizes(&variants)?;
+    let cell = args.sheet.cell(vary::common_size(&variants)?)?;
+    outputs.check_sheets(args, &grid, cell)?;
     seconds.build = laps.lap();
     Ok(Plan { args, grid, variants, keys: Vec::new(), pairs, parts: Parts::of(&args.output) })
 }
@@ -261,8 +260,9 @@ fn render(
     notes: &mut Notes,
 ) -> Result<Done, Failure> {
     let is_gpu = machines.iter().any(Machine::is_gpu);
-    let mut scenes: Vec<SceneData> = missing.iter().map(|i| show.plan.variants[*i].scene.clone()).collect();
+    let mut scenes: Vec<SceneData> = show.plan.variants.iter().map(|variant| variant.scene.clone()).collect();
     if is_gpu {
+        // Of all, so that those that are missing are rendered by the same kernels as those that are there.
         share_kernels(&mut scenes);
     }
     let (integrator, _) = show.plan.args.integrator.chosen(&StageArgs::default(), is_gpu);
@@ -284,7 +284,7 @@ fn render(
     }
 }
 
-/// Tells of samples that were no numbers.
+/// Tells of samples that were no numbers, and of noise.
 fn warn_of(plan: &Plan<'_>, shown: &[Option<Shown>], notes: &mut Notes) {
     const MOST: usize = 10;
     let is_wrong = |one: &Shown| one.told.rejected > 0 || one.statistics.non_finite > 0;
@@ -301,6 +301,11 @@ fn warn_of(plan: &Plan<'_>, shown: &[Option<Shown>], notes: &mut Notes) {
             notes.warn(format!("{name}: {} NaN or infinite", count(pixels, "pixel")));
         }
     }
+    if let (Some(wanted), None) = (plan.args.settings.noise, plan.args.sheet.crop) {
+        for (i, one) in shown.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref()?))) {
+            notes.warn_of_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
+        }
+    }
     if wrong.len() > MOST {
         notes.warn(format!("and {} more variants with such samples", wrong.len() - MOST));
     }
@@ -312,7 +317,8 @@ impl Plan<'_> {
         let kind = if is_gpu { "gpu" } else { "cpu" };
         let SettingArgs { time, noise, .. } = self.args.settings;
         let said = format!("{kind} {} {time:?} {noise:?}", env!("CARGO_PKG_VERSION"));
-        let key = |variant: &Variant| variant.scene.key_of_render(variant.fingerprint, variant.spp, &said);
+        let key =
+            |variant: &Variant| variant.scene.key_of_render(variant.fingerprint, variant.settings.spp, &said);
         self.keys = self.variants.iter().map(key).collect();
         self
     }

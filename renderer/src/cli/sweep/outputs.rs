@@ -144,7 +144,7 @@ impl Outputs {
         let mut shows = vec![Shows::Variants];
         shows.extend(args.against.other().map(|_| Shows::Others));
         shows.extend(args.against.compares().then_some(Shows::Differences));
-        let outputs = Self {
+        Ok(Self {
             sheet: args.output.clone(),
             shows,
             csv: destination(&files.csv).map_err(Failure::input)?,
@@ -152,34 +152,38 @@ impl Outputs {
             html: destination(&files.html).map_err(Failure::input)?,
             animate: files.animate.as_deref().map(|path| png("--animate", path)).transpose()?,
             variants: files.variants.clone(),
-        };
-        outputs.check_distinct()?;
-        Ok(outputs)
+        })
     }
 
-    fn check_distinct(&self) -> Result<(), Failure> {
-        let sheets = self.shows.iter().map(|shows| self.page(*shows, 0, 1));
-        let sheets: Vec<_> = sheets.filter_map(|path| Destination::check(&path).ok()).collect();
-        let mut all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
-        while let Some(one) = all.pop() {
-            if all.iter().any(|other| other.is_same_file(one)) {
+    /// Checks that no file is written twice, and none that scenes are `read` from.
+    pub(super) fn check_files(&self, pages: usize, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
+        let pages = (0..pages).map(|page| (page, pages));
+        let sheets = pages.flat_map(|(page, pages)| {
+            self.shows.iter().map(move |shows| Destination::check(&self.page(*shows, page, pages)))
+        });
+        let sheets: Vec<_> = sheets.collect::<Result<_, _>>().map_err(Failure::input)?;
+        let all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
+        for (i, one) in all.iter().enumerate() {
+            one.spare(read, "the scene").map_err(Failure::input)?;
+            if all[..i].iter().any(|other| other.is_same_file(one)) {
                 return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
             }
         }
-        Ok(())
+        let folder = self.variants.as_deref().and_then(|folder| folder.canonicalize().ok());
+        match read.iter().find(|file| folder.is_some() && file.parent() == folder.as_deref()) {
+            Some(file) => Err(Failure::input(format_args!(
+                "--variants \"{}\": the scene reads \"{}\" there; name another folder",
+                self.variants.as_deref().unwrap_or(Path::new("")).display(),
+                file.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// What is no sheet.
     fn others(&self) -> impl Iterator<Item = &Destination> {
         let plots = self.plots.iter().map(|(_, plot)| &plot.destination);
         [&self.csv, &self.html, &self.animate].into_iter().flatten().chain(plots)
-    }
-
-    /// Refuses to overwrite what the scene is read from.
-    pub(super) fn spare(&self, files: &BTreeSet<PathBuf>) -> Result<(), Failure> {
-        let sheet = Destination::check(&self.sheet).map_err(Failure::input)?;
-        let mut all = [&sheet].into_iter().chain(self.others());
-        all.try_for_each(|to| to.spare(files, "the scene")).map_err(Failure::input)
     }
 
     /// Where images of variants go.

@@ -1,15 +1,13 @@
 //! What varies, and the scenes that come of it.
 
-use std::sync::OnceLock;
-
 use rayon::prelude::*;
 
 use super::super::failure::Failure;
 use super::super::notes::Notes;
 use super::super::render::SettingArgs;
 use super::Args;
-use crate::assemble::{Original, SceneData};
-use crate::scene::{Loaded, SceneValues, hint, quoted};
+use crate::assemble::{Error, Original, SceneData};
+use crate::scene::{Loaded, RenderSettings, SceneValues, hint, quoted};
 use crate::sweep::preset::{PRESETS, Preset};
 use crate::sweep::{Grid, spec};
 
@@ -49,8 +47,7 @@ pub(super) fn presets() -> String {
 /// A scene of the sweep.
 pub(super) struct Variant {
     pub(super) scene: SceneData,
-    /// Samples per pixel, at most.
-    pub(super) spp: u32,
+    pub(super) settings: RenderSettings,
     /// [`SceneData::fingerprint`].
     pub(super) fingerprint: u64,
 }
@@ -71,6 +68,9 @@ impl VaryArgs {
         }
         let axes = spec::parse(&params, &|path| all_values(values, path)).map_err(Failure::input)?;
         for axis in &axes {
+            if self.independent && axis.path == "render.seed" {
+                return Err(Failure::input("--param render.seed: --independent says what it is"));
+            }
             if let Some(flag) = settings.overriding(&axis.path) {
                 return Err(Failure::input(format_args!("--param {}: {flag} says what it is", axis.path)));
             }
@@ -104,37 +104,37 @@ fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
 }
 
 /// Builds the scenes of all variants, which share what they have in common with the first. What is wrong with any of them
-/// is told, `what` before it, before any is rendered.
+/// is told, `what` before it, before any is rendered. `seeds` are those of variants before these.
 pub(super) fn build(
     args: &Args,
     grid: &Grid,
     values: &SceneValues,
-    what: &str,
+    (seeds, what): (usize, &str),
 ) -> Result<Vec<Variant>, Failure> {
-    // The first one that is a scene; the others share with it what they can.
-    let original = OnceLock::new();
-    let build = |i: usize| {
-        let loaded = load(grid, values, i)?;
-        let spp = loaded.description.render.spp;
-        let scene = match original.get() {
-            Some(original) => Original::variant(original, &loaded.description),
-            None => {
-                Original::new(loaded.description).map(|made| original.get_or_init(|| made).scene().clone())
-            }
-        };
-        let mut scene = scene.map_err(|e| format!("{}: {e}", grid.name(i)))?;
+    let named = |i: usize, e: Error| format!("{}: {e}", grid.name(i));
+    let of_first = load(grid, values, 0).and_then(|loaded| {
+        let settings = loaded.description.render.clone();
+        Original::new(loaded.description).map(|first| (first, settings)).map_err(|e| named(0, e))
+    });
+    let variant = |i: usize, mut scene: SceneData, settings: RenderSettings| {
         if args.vary.independent {
-            scene.settings.seed = scene.settings.seed.wrapping_add(i as u32);
+            scene.settings.seed = scene.settings.seed.wrapping_add((seeds + i) as u32);
         }
-        let fingerprint = scene.fingerprint();
-        Ok(Variant { scene, spp, fingerprint })
+        Variant { fingerprint: scene.fingerprint(), scene, settings }
     };
-    let first = build(0);
-    let rest = (1..grid.variants()).into_par_iter().map(build).collect::<Vec<_>>();
+    let rest = (1..grid.variants()).into_par_iter().map(|i| {
+        let loaded = load(grid, values, i)?;
+        // Without a first one, it is only told what is wrong with the others.
+        let Ok((first, _)) = &of_first else { return Ok(None) };
+        let scene = first.variant(&loaded.description).map_err(|e| named(i, e))?;
+        Ok(Some(variant(i, scene, loaded.description.render)))
+    });
+    let rest: Vec<_> = rest.collect();
+    let first = of_first.map(|(first, settings)| Some(variant(0, first.scene().clone(), settings)));
     let (mut variants, mut problems) = (Vec::new(), Vec::new());
     for built in std::iter::once(first).chain(rest) {
         match built {
-            Ok(variant) => variants.push(variant),
+            Ok(variant) => variants.extend(variant),
             Err(problem) if !problems.contains(&problem) => problems.push(problem),
             Err(_) => {}
         }
@@ -166,14 +166,14 @@ fn refused(mut problems: Vec<String>, what: &str) -> Failure {
     Failure::input(problems.join("\nerror: "))
 }
 
-/// Refuses images of several sizes.
-pub(super) fn check_sizes(variants: &[Variant]) -> Result<(), Failure> {
-    let size = |variant: &Variant| (variant.scene.width, variant.scene.height);
-    match variants.iter().find(|variant| size(variant) != size(&variants[0])) {
-        Some(other) => {
-            let ((a, b), (c, d)) = (size(&variants[0]), size(other));
+/// Width and height of all images, which are to be the same.
+pub(super) fn common_size(variants: &[Variant]) -> Result<[u32; 2], Failure> {
+    let size = |variant: &Variant| [variant.scene.width, variant.scene.height];
+    let [a, b] = size(&variants[0]);
+    match variants.iter().map(size).find(|other| *other != [a, b]) {
+        Some([c, d]) => {
             Err(Failure::input(format_args!("images of a sweep are of one size, not {a}x{b} and {c}x{d}")))
         }
-        None => Ok(()),
+        None => Ok([a, b]),
     }
 }

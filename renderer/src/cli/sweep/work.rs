@@ -8,6 +8,7 @@ use std::time::Instant;
 use image::RgbImage;
 
 use super::super::progress::Display;
+use super::super::render::told;
 use super::super::signals;
 use super::{Plan, Variant};
 use crate::assemble::SceneData;
@@ -26,7 +27,8 @@ pub(super) fn filling(whole: &Cpu, scenes: &[SceneData]) -> Result<Vec<Cpu>, bac
     const LARGE: usize = 1 << 12;
     let threads = whole.parallelism();
     let pixels = scenes.first().map_or(0, |scene| scene.width as usize * scene.height as usize);
-    if threads < 2 || scenes.len() < 2 || pixels >= LARGE * threads {
+    // The last ones leave threads idle, so there have to be several for each.
+    if threads < 2 || scenes.len() < 2 * threads || pixels >= LARGE * threads {
         return Ok(Vec::new());
     }
     (0..threads.min(scenes.len())).map(|_| Cpu::new(Some(1))).collect()
@@ -79,7 +81,7 @@ impl Show<'_> {
         let Plan { args, variants, .. } = self.plan;
         let folder = self.folder.unwrap_or(Path::new(""));
         let path = folder.join(self.file_name(i, format));
-        let Variant { scene, fingerprint, .. } = &variants[i];
+        let Variant { scene, fingerprint, settings } = &variants[i];
         let about = Provenance {
             software: SOFTWARE.into(),
             scene: args.scene.file_name(),
@@ -87,7 +89,12 @@ impl Show<'_> {
             scene_hash: *fingerprint,
             spp: part.told.spp,
             seed: scene.settings.seed,
-            settings: [vec![("variant", self.plan.name(i))], of_camera(&scene.camera, scene.height)].concat(),
+            settings: [
+                vec![("variant", self.plan.name(i))],
+                told(settings),
+                of_camera(&scene.camera, scene.height),
+            ]
+            .concat(),
             seconds: part.told.seconds,
         };
         let settings = args.image.settings();
@@ -129,6 +136,7 @@ pub(super) struct Work<'a> {
     pub(super) show: &'a Show<'a>,
     /// Which variants.
     pub(super) missing: &'a [usize],
+    /// Of all variants.
     pub(super) scenes: &'a [SceneData],
     pub(super) integrator: Integrator,
 }
@@ -151,7 +159,7 @@ impl Work<'_> {
         signals::begin_render();
         display.begin_steps();
         let begin = Instant::now();
-        let progress = Mutex::new((display, vec![0.0; scenes.len()]));
+        let progress = Mutex::new((display, vec![0.0; missing.len()]));
         let observe = |i: usize, of_one: &Progress| {
             let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
             let (display, shares) = &mut *progress;
@@ -160,19 +168,19 @@ impl Work<'_> {
             display.step(done, begin.elapsed(), &show.plan.name(missing[i]));
             if signals::is_stopping() { Control::Stop } else { Control::Continue }
         };
-        let shown = Mutex::new(Vec::from_iter(scenes.iter().map(|_| None)));
+        let shown = Mutex::new(Vec::from_iter(missing.iter().map(|_| None)));
         let take = |i: usize, rendered: Rendered| {
             let one = show.take(missing[i], rendered, name);
             shown.lock().unwrap_or_else(PoisonError::into_inner)[i] = Some(one);
         };
         let options = Options { integrator: *integrator, ..Options::default() };
         let settings = &show.plan.args.settings;
-        let budget = |i: &usize| Budget {
-            spp: show.plan.variants[*i].spp,
+        let budget = |i: usize| Budget {
+            spp: show.plan.variants[i].settings.spp,
             time: settings.time,
             noise: settings.noise,
         };
-        let scenes: Vec<_> = scenes.iter().zip(missing.iter().map(budget)).collect();
+        let scenes: Vec<_> = missing.iter().map(|i| (&scenes[*i], budget(*i))).collect();
         let outcome = render_all(machines, &scenes, options, &observe, &take);
         let shown = shown.into_inner().unwrap_or_else(PoisonError::into_inner);
         Done { shown, outcome }
