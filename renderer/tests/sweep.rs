@@ -290,7 +290,7 @@ fn bad_sweeps_are_refused() {
         (of("materials.grey.roughnes=0:1:3"), "did you mean \"materials.grey.roughness\"?"),
         (
             of("materials.grey.roughness=0:2:3"),
-            "--param materials.grey.roughness: \"roughness\" goes from 0 to 1",
+            "--param materials.grey.roughness: \"roughness\" goes from 0 to 1; this is 2",
         ),
         (
             of("materials.grey.roughness=0:1"),
@@ -375,6 +375,11 @@ fn bad_sweeps_are_refused() {
         (vec!["--param", "render.spp=4,8", "--noise", "1%"], "--param render.spp: --noise says what it is"),
         (with(&["--variants", "scene.toml"]), "--variants \"scene.toml\": it is a file, not a folder"),
         (with(&["--csv", "scene.toml"]), "scene.toml"),
+        (
+            with(&["--variants", "scene.toml/all"]),
+            "--variants \"scene.toml/all\": \"scene.toml\" is a file, not a folder",
+        ),
+        (with(&["--variants", "all", "--csv", "all"]), "output \"all\": given twice"),
         (
             vec!["--preset", "rough"],
             "there is no preset \"rough\"; there are \"roughness\", \"metallic-roughness\"",

@@ -4,6 +4,7 @@
 //! images, so that it can be read when a large sheet is shown small.
 
 use image::RgbImage;
+use rayon::prelude::*;
 
 use super::plot::{Anchor, Color, Drawing, Font, Theme, ThemeName, text_width};
 
@@ -91,14 +92,17 @@ impl Sheet {
         self.draw_captioned(&layout, pictures, &layout.captions)
     }
 
-    /// A sheet of one cell with the caption `i`, of one size for all captions: a frame of an animation.
+    /// Sheets of one cell, each with the caption of its number, of one size for all captions: the frames of an animation.
     ///
     /// # Errors
     /// As of [`Sheet::draw`].
-    pub fn frame(&self, i: usize, picture: Picture<'_>) -> Result<RgbImage, String> {
+    pub fn frames(&self, pictures: &[(usize, Picture<'_>)]) -> Result<Vec<RgbImage>, String> {
         let layout = Layout::new(self)?;
-        let captions = layout.captions.get(i..=i).unwrap_or_default();
-        self.draw_captioned(&layout, &[picture], captions)
+        let frame = |(i, picture): &(usize, Picture<'_>)| {
+            let captions = layout.captions.get(*i..=*i).unwrap_or_default();
+            self.draw_captioned(&layout, &[*picture], captions)
+        };
+        pictures.par_iter().map(frame).collect()
     }
 
     fn draw_captioned(
@@ -478,7 +482,7 @@ mod tests {
             ..Headings::default()
         };
         let image = image(1, sheet.cell);
-        let frames = [0, 1].map(|i| sheet.frame(i, Picture::Image(&image)).unwrap());
+        let frames = sheet.frames(&[0, 1].map(|i| (i, Picture::Image(&image)))).unwrap();
         assert_eq!(frames[0].dimensions(), frames[1].dimensions());
         assert_ne!(frames[0], frames[1], "the captions");
         let one = sheet.draw(&[Picture::Image(&image)]).unwrap();

@@ -268,7 +268,9 @@ impl<'a> DifferenceSheet<'a> {
             Shows::Differences(differences) => {
                 differences.scale(deepest, &format!(" than {}", results.with_what()))
             }
-            Shows::Picture(picture) => picture.scale.clone(),
+            Shows::Picture(picture) => {
+                picture.scale.replace(" in the first image", &format!(" than {}", results.with_what()))
+            }
         });
         let rgb = |picture: maps::Picture| {
             RgbImage::from_raw(picture.width, picture.height, picture.pixels.into_flattened())

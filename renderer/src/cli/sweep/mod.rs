@@ -33,7 +33,7 @@ use work::{Done, Show, Shown, Work, filling};
 
 const EXAMPLES: &str = "\
 Examples:
-  torrance sweep scenes/preview.toml --preset roughness -o roughness.png
+  torrance sweep scenes/preview.toml --preset roughness --size 256x256 -o roughness.png
   torrance sweep scene.toml --param materials.ball.roughness=0:1:9 -o sweep.png
   torrance sweep scene.toml --param materials.ball.roughness=0:1:5 --param materials.ball.metallic=0,0.5,1 -o grid.png
   torrance sweep scene.toml --param 'materials.ball.ior=log(1.1:2.4:8)' -o ior.png --csv ior.csv --variants ior/
@@ -89,6 +89,9 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// How many of what could not be done are told.
+const MOST_FAILURES: usize = 10;
 
 /// What is rendered, and how it is arranged.
 struct Plan<'a> {
@@ -190,8 +193,17 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let written = outputs.write(&results, &mut notes.display, &mut failures);
     failures.sort_unstable();
     failures.dedup();
+    let more = failures.len().saturating_sub(MOST_FAILURES);
+    failures.truncate(MOST_FAILURES);
+    failures.extend((more > 0).then(|| format!("and {more} more like these")));
     if !interrupted && outcome.is_ok() && failures.is_empty() {
         plan.parts.remove(&plan.keys);
+        if plan.parts.folder().exists() {
+            let folder = plan.parts.folder().display();
+            notes.warn(format!(
+                "\"{folder}\" keeps images of another sweep to this sheet that was interrupted"
+            ));
+        }
     }
     if let Some(leaving) = leaving {
         leaving.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -233,6 +245,7 @@ fn prepare<'a>(
     notes.display.phase(format!("reading {}", args.scene.path.display()));
     let (mut values, loaded) = args.scene.open(args.settings.overrides(), notes)?;
     let mut read = loaded.files;
+    read.extend(args.vary.files());
     let grid = args.vary.grid(&args.settings, args.sheet.columns(), &mut values, notes)?;
     let other = args.against.open(args, &mut read, notes)?;
     outputs.check_files(grid.pages(), &read)?;

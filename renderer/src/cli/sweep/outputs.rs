@@ -22,7 +22,7 @@ use crate::report::animation;
 use crate::report::plot::ThemeName;
 use crate::report::sheet::{Headings, Picture, Sheet};
 use crate::scene::quoted;
-use crate::sweep::Grid;
+use crate::sweep::{Grid, Parts};
 
 /// How long an image of an animation is shown.
 const FRAME: Duration = Duration::from_millis(250);
@@ -58,11 +58,13 @@ pub(super) struct FileArgs {
     #[arg(long, value_name = "FOLDER")]
     variants: Option<PathBuf>,
 
-    /// Table of every variant's mean, percentiles, noise, time and paths a second
+    /// Table of every variant's mean luminance, percentiles, noise, time and paths a second
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Plot of a column of that table, the mean if none is named, against the first parameter: .png or .svg; repeat it
+    /// Plot of a column of that table, the mean if none is named, against the first parameter: .png or .svg; repeat it.
+    /// Columns are mean, min, max, p1, p5, p25, p50, p75, p95, p99, stderr, relative_stderr, loss (1 − mean), spp, paths,
+    /// seconds, mpaths_per_s and, compared with others, difference (of means, relative), p, is_different and flip
     #[arg(long, value_name = "[COLUMN=]FILE")]
     plot: Vec<String>,
 
@@ -128,13 +130,10 @@ impl Outputs {
         let destination = |path: &Option<PathBuf>| path.as_deref().map(Destination::check).transpose();
         png("--output", &args.output)?;
         let files = &args.files;
-        if let Some(folder) = &files.variants
-            && folder.exists()
-            && !folder.is_dir()
-        {
-            let shown = quoted(&folder.to_string_lossy());
-            return Err(Failure::input(format_args!("--variants {shown}: it is a file, not a folder")));
+        if let Some(folder) = &files.variants {
+            check_folder("--variants", folder)?;
         }
+        check_folder("what is kept in", Parts::of(&args.output).folder())?;
         let plot = |text: &String| {
             let (column, file) = text.split_once('=').unwrap_or(("mean", text));
             let statistic = Statistic::named(column, args.against.compares());
@@ -164,8 +163,10 @@ impl Outputs {
         let sheets: Vec<_> = sheets.collect::<Result<_, _>>().map_err(Failure::input)?;
         let all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
         for (i, one) in all.iter().enumerate() {
-            one.spare(read, "the scene").map_err(Failure::input)?;
-            if all[..i].iter().any(|other| other.is_same_file(one)) {
+            one.spare(read, "the sweep").map_err(Failure::input)?;
+            if self.variants.as_deref() == Some(&one.path)
+                || all[..i].iter().any(|other| other.is_same_file(one))
+            {
                 return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
             }
         }
@@ -287,6 +288,17 @@ fn failed(path: &Path, reason: &str) -> String {
     format!("output \"{}\": cannot be written: {reason}", path.display())
 }
 
+/// Checks that there can be a folder.
+fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
+    let there = folder.ancestors().find(|above| above.exists());
+    if there.is_none_or(Path::is_dir) {
+        return Ok(());
+    }
+    let [shown, file] = [folder, there.unwrap_or(folder)].map(|path| quoted(&path.to_string_lossy()));
+    let is = if shown == file { "it is a file".to_owned() } else { format!("{file} is a file") };
+    Err(Failure::input(format_args!("{option} {shown}: {is}, not a folder")))
+}
+
 /// What all of it is called.
 pub(super) fn title(args: &Args) -> String {
     args.sheet.title.clone().unwrap_or_else(|| args.scene.file_name())
@@ -315,6 +327,6 @@ fn frames(results: &Results<'_>, cell: [u32; 2]) -> Result<Vec<RgbImage>, String
         ..sheet(results.plan.args, grid, 0, cell)
     };
     let pictures = (0..grid.variants()).map(|i| (i, results.picture(i)));
-    let there = pictures.filter(|(_, picture)| matches!(picture, Picture::Image(_)));
-    there.map(|(i, picture)| sheet.frame(i, picture)).collect()
+    let there: Vec<_> = pictures.filter(|(_, picture)| matches!(picture, Picture::Image(_))).collect();
+    sheet.frames(&there)
 }

@@ -162,7 +162,7 @@ impl Results<'_> {
         for i in 0..grid.variants() {
             let Some(numbers) = self.numbers(i) else { continue };
             let mut row: Vec<String> = grid.settings(i).map(|(_, value)| cell_of_csv(value)).collect();
-            row.extend(numbers.iter().map(f64::to_string));
+            row.extend(numbers.iter().map(|x| number(*x)));
             table += &(row.join(",") + "\n");
         }
         table
@@ -287,6 +287,11 @@ impl Shown {
         let pixels = f64::from(self.cell.width()) * f64::from(self.cell.height());
         self.statistics.stderr / (pixels - self.statistics.non_finite as f64).sqrt()
     }
+}
+
+/// A number that reads back as it is, of small ones with an exponent.
+fn number(x: f64) -> String {
+    if x != 0.0 && x.abs() < 1e-4 { format!("{x:e}") } else { x.to_string() }
 }
 
 /// A cell of a table, in quotes if it has to be (RFC 4180).

@@ -1,5 +1,7 @@
 //! What varies, and the scenes that come of it.
 
+use std::path::{Path, PathBuf};
+
 use rayon::prelude::*;
 
 use super::super::failure::Failure;
@@ -7,7 +9,7 @@ use super::super::notes::Notes;
 use super::super::render::SettingArgs;
 use super::Args;
 use crate::assemble::{Error, Original, SceneData};
-use crate::scene::{Loaded, RenderSettings, SceneValues, hint, quoted};
+use crate::scene::{Loaded, RenderSettings, SceneValues, hint, path_and_value, quoted};
 use crate::sweep::preset::{PRESETS, Preset};
 use crate::sweep::{Grid, spec};
 
@@ -78,6 +80,12 @@ impl VaryArgs {
         Grid::new(axes, columns).map_err(Failure::input)
     }
 
+    /// The files of values.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let values = self.param.iter().filter_map(|param| path_and_value(param)?.1.strip_prefix('@'));
+        values.filter_map(|file| Path::new(file).canonicalize().ok())
+    }
+
     /// Makes a scene one that the preset can sweep; what the preset sweeps.
     pub(super) fn apply_preset(
         &self,
@@ -88,7 +96,10 @@ impl VaryArgs {
         let named = |e| Failure::input(format_args!("--preset {}: {e}", preset.name));
         let applied = preset.apply(values, self.material.as_deref()).map_err(named)?;
         if let Some(replaced) = applied.replaced {
-            notes.warn(format!("--preset {}: the material has not its parameters; {replaced}", preset.name));
+            notes.warn(format!(
+                "--preset {}: the material has not its parameters, and is replaced: {replaced}",
+                preset.name
+            ));
         }
         Ok(applied.params)
     }
@@ -146,7 +157,9 @@ pub(super) fn build(
 fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<Loaded, String> {
     let mut values = values.clone();
     for (path, value) in grid.settings(i) {
-        values.set(path, value).map_err(|e| format!("--param {path}: {e}"))?;
+        let is_there = values.takes(path).is_ok();
+        let this = |e| if is_there { format!("{e}; this is {value}") } else { e };
+        values.set(path, value).map_err(|e| format!("--param {path}: {}", this(e)))?;
     }
     values.load().map_err(|error| {
         let messages: Vec<_> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
