@@ -277,6 +277,61 @@ fn images_are_kept_where_others_cannot_be_written() {
     assert_eq!(folder.names(), ["all", "sheet.png"]);
 }
 
+/// Also those that only some of them are read from.
+#[test]
+fn files_that_variants_are_read_from_are_spared() {
+    let folder = Folder::new();
+    let sky = image::RgbImage::from_pixel(4, 2, image::Rgb([90; 3]));
+    sky.save(folder.at("sky.png")).unwrap();
+    let before = fs::read(folder.at("sky.png")).unwrap();
+    let params = ["--param", "environment={ radiance = 1 },{ file = \"sky.png\" }"];
+    for (output, more, message) in [
+        ("sky.png", &[][..], "output \"sky.png\": is a file that the sweep reads"),
+        ("sheet.png", &["--csv", "sky.png"], "output \"sky.png\": is a file that the sweep reads"),
+        ("sheet.png", &["--variants", "."], "--variants \".\": the scene reads"),
+    ] {
+        let outcome = folder.run(&[&["sweep", "scene.toml", "-o", output], &params[..], more].concat());
+        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
+        assert_eq!(folder.names(), ["sky.png"]);
+        assert!(fs::read(folder.at("sky.png")).unwrap() == before, "another image");
+    }
+    sweep(&folder, &params);
+}
+
+/// A second one would take away what the first one keeps.
+#[cfg(unix)]
+#[test]
+fn two_sweeps_do_not_write_one_sheet() {
+    let folder = Folder::new();
+    let arguments = ["sweep", "scene.toml", "-o", "sheet.png", "--param", "render.seed=0:99:100"];
+    let mut child = folder.program(&[&arguments[..], &["--spp", "4096"]].concat());
+    let mut child = child.stderr(Stdio::null()).spawn().expect("the program starts");
+    let start = Instant::now();
+    while !folder.at("sheet.png.parts").exists() && start.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(2));
+    }
+    // The folder is there before it is locked.
+    sleep(Duration::from_millis(100));
+    let outcome = folder.run(&arguments);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(
+        outcome.code == Some(2) && outcome.stderr.contains("another sweep to the same file"),
+        "{outcome:?}"
+    );
+    assert!(!folder.at("sheet.png").exists());
+    assert_eq!(folder.run(&[&arguments[..], &["--spp", "1"]].concat()).code, Some(0));
+}
+
+/// As `compare` says of the same images.
+#[test]
+fn one_sample_allows_no_verdict() {
+    let folder = Folder::new();
+    let params = ["--param", "materials.grey.reflectance=0.1,0.9", "--baseline", "0.1", "--spp", "1"];
+    let variants = variants(&folder, &params);
+    assert_eq!((&variants[1]["verdict"], &variants[1]["p"]), (&"no verdict".into(), &Value::Null));
+}
+
 /// Nothing is rendered or written, and the message says what is wrong.
 #[test]
 fn bad_sweeps_are_refused() {
@@ -380,6 +435,37 @@ fn bad_sweeps_are_refused() {
             "--variants \"scene.toml/all\": \"scene.toml\" is a file, not a folder",
         ),
         (with(&["--variants", "all", "--csv", "all"]), "output \"all\": given twice"),
+        (of("camera.position=[0,0,1e308]:[0,0,1.7e308]:4"), "--param camera.position: \"position\""),
+        (of("render.masking=correlated,\"correlated\""), "the value \"correlated\" is there twice"),
+        (
+            vec!["--param", "camera.position.0=0,1", "--param", "camera.position=[0,0,5],[0,0,6]"],
+            "--param camera.position.0: what varies, camera.position, says something else of it",
+        ),
+        (
+            with(&["--param", "materials.\"grey\".roughness=0.2,0.3"]),
+            "--param materials.grey.roughness: what varies, materials.\"grey\".roughness, says something else",
+        ),
+        (
+            with(&["--set", "materials.grey.roughness=0.5"]),
+            "--set materials.grey.roughness: what varies, materials.grey.roughness, says something else of it",
+        ),
+        (
+            vec!["--param", "render.rr=1,5", "--rr-depth", "3"],
+            "--param render.rr: --rr-depth says what it is",
+        ),
+        (vec!["--param", "\"render\".seed=1,2", "--seed", "3"], "--seed says what it is"),
+        (
+            vec!["--param", "render={ max_depth = 2 },{ max_depth = 3 }", "--spp", "3"],
+            "--param render: --spp says what a part of it is",
+        ),
+        (
+            with(&["--variants", "sheet.png.parts"]),
+            "--variants \"sheet.png.parts\": what is needed to go on is kept there",
+        ),
+        (
+            with(&["--variants", ".", "--animate", "1_roughness=0.png"]),
+            "output \"1_roughness=0.png\": a variant has this name, too",
+        ),
         (
             vec!["--preset", "rough"],
             "there is no preset \"rough\"; there are \"roughness\", \"metallic-roughness\"",

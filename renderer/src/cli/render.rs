@@ -407,22 +407,22 @@ pub(super) fn limit_threads(threads: Option<usize>) {
 }
 
 impl SettingArgs {
-    /// The option that counts more than the parameter at a path, if one was given.
-    pub(super) fn overriding(&self, path: &str) -> Option<&'static str> {
-        let of = |name: &str| match name {
-            "size" | "width" | "height" => self.size.map(|_| "--size"),
-            "spp" => {
-                self.spp.map(|_| "--spp").or(self.time.map(|_| "--time")).or(self.noise.map(|_| "--noise"))
-            }
-            "seed" => self.seed.map(|_| "--seed"),
-            "max_depth" => self.max_depth.map(|_| "--max-depth"),
-            "rr_depth" => self.rr_depth.map(|_| "--rr-depth"),
-            "sampler" => self.sampler.map(|_| "--sampler"),
-            "direct" => self.direct.map(|_| "--direct"),
-            "masking" => self.masking.map(|_| "--masking"),
-            _ => None,
-        };
-        path.strip_prefix("render.").and_then(|rest| of(rest.split('.').next().unwrap_or_default()))
+    /// The option that counts more than the parameter at a path of such keys, or than a part of it, if one was given.
+    pub(super) fn overriding(&self, keys: &[String]) -> Option<&'static str> {
+        let spp = || self.spp.map(|_| "--spp");
+        let given = [
+            (&["size", "width", "height"][..], self.size.map(|_| "--size")),
+            (&["spp"], spp().or(self.time.map(|_| "--time")).or(self.noise.map(|_| "--noise"))),
+            (&["seed"], self.seed.map(|_| "--seed")),
+            (&["max_depth"], self.max_depth.map(|_| "--max-depth")),
+            (&["rr"], self.rr_depth.map(|_| "--rr-depth")),
+            (&["sampler"], self.sampler.map(|_| "--sampler")),
+            (&["direct"], self.direct.map(|_| "--direct")),
+            (&["masking"], self.masking.map(|_| "--masking")),
+        ];
+        let (_, rest) = keys.split_first().filter(|(first, _)| *first == "render")?;
+        let is_about = |names: &[&str]| rest.first().is_none_or(|name| names.contains(&name.as_str()));
+        given.into_iter().filter(|(names, _)| is_about(names)).find_map(|(_, option)| option)
     }
 
     /// What counts more than what the scene says.

@@ -77,6 +77,11 @@ impl SceneArgs {
         Ok((values, loaded))
     }
 
+    /// What is set, paths and values.
+    pub(super) fn set(&self) -> &[(String, String)] {
+        &self.set
+    }
+
     /// The name of the file, as images and titles say it.
     pub(super) fn file_name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()

@@ -140,10 +140,9 @@ impl Source {
                 }
             }
         }
-        // Infinite standard errors say that nothing is known. Those of a display's values mean nothing.
-        let known = |n: &Noise| kind == Kind::Radiance && n.stderr.iter().flatten().any(|x| x.is_finite());
-        measured.noise = measured.noise.filter(known);
-        Ok(measured)
+        // That of a display's values means nothing.
+        measured.noise = measured.noise.filter(|_| kind == Kind::Radiance);
+        Ok(measured.with_known_noise())
     }
 }
 

@@ -61,6 +61,14 @@ impl From<&Film> for Measured {
     }
 }
 
+impl Measured {
+    /// Without noise of which nothing is known: all standard errors are infinite, as of a single sample.
+    pub fn with_known_noise(mut self) -> Self {
+        self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));
+        self
+    }
+}
+
 impl From<&Measured> for Layers {
     /// The image, and what is known of its noise, as [`Measured::of_layer`] reads it.
     fn from(measured: &Measured) -> Self {

@@ -33,7 +33,8 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetError {
     path: PathBuf,
-    reason: String,
+    /// What is wrong with the path, without it.
+    pub reason: String,
 }
 
 impl fmt::Display for TargetError {
@@ -143,6 +144,12 @@ impl Destination {
     /// Whether `path` is that file.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| path == self.file)
+    }
+
+    /// The name of the file, if it is in a folder.
+    pub fn name_in(&self, folder: &Path) -> Option<&str> {
+        let is_there = fs::canonicalize(folder).is_ok_and(|folder| folder == self.directory);
+        self.file.file_name()?.to_str().filter(|_| is_there)
     }
 
     /// Refuses to replace any of `files`, which are free of symbolic links and read by `reader`, such as "the scene".

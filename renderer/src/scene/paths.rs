@@ -319,8 +319,18 @@ fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
     }
 }
 
+/// Whether a path leads to a part of what another one leads to.
+pub(crate) fn is_part_of(path: &str, whole: &str) -> bool {
+    let keys = |path| split(path).unwrap_or_default();
+    let (keys, of_whole) = (keys(path), keys(whole));
+    keys.len() > of_whole.len() && keys.starts_with(&of_whole)
+}
+
 /// The keys of a path; those that are no plain words are in quotes.
-fn split(path: &str) -> Result<Vec<String>, String> {
+///
+/// # Errors
+/// It is none.
+pub(crate) fn split(path: &str) -> Result<Vec<String>, String> {
     let wrong =
         || format!("{} is no path, as camera.fov or shapes.\"tall box\".emission is one", quoted(path));
     let mut keys = Vec::new();

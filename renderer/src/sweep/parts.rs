@@ -1,5 +1,6 @@
 //! The variants of a sweep that are rendered, kept until all are: one that is interrupted goes on where it was.
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,20 @@ pub struct Parts {
     folder: PathBuf,
 }
 
+/// Keeps other sweeps from the parts while it lives. The folder goes with it if it is empty.
+#[derive(Debug)]
+pub struct Lock {
+    folder: PathBuf,
+    /// None where folders cannot be locked, as with Windows and some network file systems.
+    _file: Option<File>,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
 /// Attributes of the files.
 const KEY: &str = "sweepKey";
 const SECONDS: &str = "renderTime";
@@ -55,6 +70,19 @@ impl Parts {
     /// Where they are.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Makes the folder, and keeps other sweeps from it.
+    ///
+    /// # Errors
+    /// Another sweep is at work there, or there can be no folder.
+    pub fn lock(&self) -> io::Result<Lock> {
+        std::fs::create_dir_all(&self.folder)?;
+        let file = File::open(&self.folder).ok();
+        if let Some(Err(TryLockError::WouldBlock)) = file.as_ref().map(File::try_lock) {
+            return Err(io::Error::other("another sweep to the same file is under way"));
+        }
+        Ok(Lock { folder: self.folder.clone(), _file: file })
     }
 
     fn path(&self, key: u64) -> PathBuf {
@@ -116,7 +144,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let destination = Destination::check(path).map_err(|e| io::Error::other(e.to_string()))?;
+    let destination = Destination::check(path).map_err(|e| io::Error::other(e.reason))?;
     destination.replace(bytes)
 }
 

@@ -98,6 +98,8 @@ impl Steps {
             Self::Log => rounded((a.ln() * (1.0 - t) + b.ln() * t).exp(), 12),
             Self::Equal => {
                 let x = (a * (n - i) as f64 + b * i as f64) / n as f64;
+                // Sums can be too large where what they are of is not.
+                let x = if x.is_finite() { x } else { a * (1.0 - t) + b * t };
                 let magnitude = |x: f64| x.abs().log10().floor();
                 // Relative to the larger end: where the ends cancel, what is left is dust.
                 let digits = 15.0 + magnitude(x) - magnitude(a).max(magnitude(b));
@@ -163,6 +165,11 @@ mod tests {
 
     fn texts(text: &str) -> Vec<String> {
         range(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn sums_may_be_too_large() {
+        assert_eq!(texts("1e308:1.5e308:3"), ["1e308", "1.25e308", "1.5e308"]);
     }
 
     #[test]

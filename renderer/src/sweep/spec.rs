@@ -92,11 +92,18 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, String>) ->
         None => listed(values)?,
     };
     let mut seen = HashSet::new();
-    if let Some(twice) = texts.iter().find(|text| !seen.insert(*text)) {
+    if let Some(twice) = texts.iter().find(|text| !seen.insert(without_quotes(text))) {
         return Err(format!("the value {twice} is there twice"));
     }
     let values = texts.into_iter().map(|text| SweptValue { text }).collect();
     Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
+}
+
+/// A word that may have quotes and needs none, without them.
+fn without_quotes(text: &str) -> &str {
+    let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    // A number in quotes is no number.
+    inside.filter(|word| word.starts_with('#') || Numbers::of(word).is_none()).unwrap_or(text)
 }
 
 /// The values between commas, ranges written out.
@@ -126,6 +133,8 @@ fn values_of_file(path: &Path) -> Result<Vec<String>, String> {
     let bytes = read_bounded(path, LONGEST_FILE).map_err(unread)?;
     let text = text_of("", &bytes).map_err(|_| unread("it is not text in UTF-8".into()))?;
     let mut values = Vec::new();
+    // Whatever lines end with.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
     for (line, i) in text.lines().map(without_comment).zip(1..) {
         if !line.is_empty() {
             split(line, ',').map_err(|e| format!("{shown}, line {i}: {e}"))?;

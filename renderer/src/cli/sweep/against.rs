@@ -230,8 +230,8 @@ impl Pairs {
         let lost = || failed("what was kept of it cannot be read".to_owned());
         let [a, b] = [i, with].map(|i| results.measured(i));
         let images = Images {
-            a: a.ok_or_else(lost)?,
-            b: b.ok_or_else(lost)?,
+            a: a.ok_or_else(lost)?.with_known_noise(),
+            b: b.ok_or_else(lost)?.with_known_noise(),
             kind: Kind::Radiance,
             exact: [false; 2],
         };
@@ -332,7 +332,8 @@ impl Results<'_> {
     fn with_what(&self) -> String {
         let Plan { args, grid, pairs, .. } = self.plan;
         if args.against.other().is_some() {
-            return args.against.title(&args.scene.file_name());
+            let own = args.scene.file_name();
+            return args.against.title(&own).replace("against ", "the other ");
         }
         let values = pairs.iter().flat_map(|pairs| &pairs.baseline).enumerate();
         let named = |(axis, value): (usize, &Option<usize>)| {

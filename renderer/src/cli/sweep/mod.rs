@@ -160,6 +160,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let name = machines.name();
     seconds.start = laps.lap();
 
+    let lock = plan.parts.lock();
+    let _lock =
+        lock.map_err(|e| Failure::input(format_args!("\"{}\": {e}", plan.parts.folder().display())))?;
+    signals::begin_render();
     let show = Show { plan: &plan, folder: outputs.variants() };
     let mut shown: Vec<Option<Shown>> = show.found(&name);
     let missing: Vec<usize> = (0..shown.len()).filter(|i| shown[*i].is_none()).collect();
@@ -248,20 +252,21 @@ fn prepare<'a>(
     read.extend(args.vary.files());
     let grid = args.vary.grid(&args.settings, args.sheet.columns(), &mut values, notes)?;
     let other = args.against.open(args, &mut read, notes)?;
-    outputs.check_files(grid.pages(), &read)?;
     seconds.load = laps.lap();
     let pairs = args.against.pairs(&grid)?;
     let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
     notes.display.phase(format!("building {}", count(variants as u64, "variant")));
-    let mut variants = vary::build(args, &grid, &values, (0, ""))?;
+    let mut variants = vary::build(args, &grid, (&values, args.scene.set()), (0, ""), &mut read)?;
     if let Some(other) = &other {
         let what = format!("--against {}: ", args.against.shown());
-        variants.extend(vary::build(args, &grid, other, (grid.variants(), &what))?);
+        variants.extend(vary::build(args, &grid, (other, &[]), (grid.variants(), &what), &mut read)?);
     }
     let cell = args.sheet.cell(vary::common_size(&variants)?)?;
     outputs.check_sheets(args, &grid, cell)?;
+    let plan = Plan { args, grid, variants, keys: Vec::new(), pairs, parts: Parts::of(&args.output) };
+    outputs.check_files(&plan, &read)?;
     seconds.build = laps.lap();
-    Ok(Plan { args, grid, variants, keys: Vec::new(), pairs, parts: Parts::of(&args.output) })
+    Ok(plan)
 }
 
 /// Renders what is missing.
@@ -290,7 +295,8 @@ fn render(
     match &mut cpus[..] {
         [] => Ok(work.on(&mut gpus, name, &mut notes.display)),
         [whole, ..] => {
-            let mut small = filling(whole, &scenes).map_err(|e| device::failed(&e, name))?;
+            let missing: Vec<_> = missing.iter().map(|i| &scenes[*i]).collect();
+            let mut small = filling(whole, &missing).map_err(|e| device::failed(&e, name))?;
             let mut all: Vec<&mut Cpu> = if small.is_empty() { cpus } else { small.iter_mut().collect() };
             Ok(work.on(&mut all, name, &mut notes.display))
         }
@@ -362,7 +368,9 @@ impl Summary {
             clock(self.seconds.total),
             self.device
         ));
-        if self.interrupted {
+        if self.interrupted && results.cell().is_none() {
+            say("interrupted: nothing was written");
+        } else if self.interrupted {
             say("interrupted: the same command goes on where this one was");
         }
         results.tell_verdicts();

@@ -1,7 +1,7 @@
 //! The files of a sweep: checked beforehand, written at the end.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 use image::RgbImage;
@@ -11,9 +11,9 @@ use super::super::failure::Failure;
 use super::super::progress::Display;
 use super::super::summary::Output;
 use super::super::values;
-use super::Args;
 use super::against::DifferenceSheet;
 use super::table::{Results, Statistic};
+use super::{Args, Plan};
 use crate::compare::Region;
 use crate::film::Format;
 use crate::film::encode::png_rgb8;
@@ -63,8 +63,8 @@ pub(super) struct FileArgs {
     csv: Option<PathBuf>,
 
     /// Plot of a column of that table, the mean if none is named, against the first parameter: .png or .svg; repeat it.
-    /// Columns are mean, min, max, p1, p5, p25, p50, p75, p95, p99, stderr, relative_stderr, loss (1 − mean), spp, paths,
-    /// seconds, mpaths_per_s and, compared with others, difference (of means, relative), p, is_different and flip
+    /// Columns are mean, min, max, p1, p5, p25, p50, p75, p95, p99, stderr, relative_stderr, non_finite, loss (1 − mean),
+    /// spp, paths, seconds, mpaths_per_s, rejected_samples and, compared with others, difference (of means, relative), p, is_different and flip
     #[arg(long, value_name = "[COLUMN=]FILE")]
     plot: Vec<String>,
 
@@ -130,10 +130,17 @@ impl Outputs {
         let destination = |path: &Option<PathBuf>| path.as_deref().map(Destination::check).transpose();
         png("--output", &args.output)?;
         let files = &args.files;
+        let parts = Parts::of(&args.output);
+        check_folder("what is kept in", parts.folder())?;
         if let Some(folder) = &files.variants {
             check_folder("--variants", folder)?;
+            if absolute(folder).ok() == absolute(parts.folder()).ok() {
+                let shown = quoted(&folder.to_string_lossy());
+                return Err(Failure::input(format_args!(
+                    "--variants {shown}: what is needed to go on is kept there"
+                )));
+            }
         }
-        check_folder("what is kept in", Parts::of(&args.output).folder())?;
         let plot = |text: &String| {
             let (column, file) = text.split_once('=').unwrap_or(("mean", text));
             let statistic = Statistic::named(column, args.against.compares());
@@ -155,7 +162,8 @@ impl Outputs {
     }
 
     /// Checks that no file is written twice, and none that scenes are `read` from.
-    pub(super) fn check_files(&self, pages: usize, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
+    pub(super) fn check_files(&self, plan: &Plan<'_>, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
+        let pages = plan.grid.pages();
         let pages = (0..pages).map(|page| (page, pages));
         let sheets = pages.flat_map(|(page, pages)| {
             self.shows.iter().map(move |shows| Destination::check(&self.page(*shows, page, pages)))
@@ -168,6 +176,15 @@ impl Outputs {
                 || all[..i].iter().any(|other| other.is_same_file(one))
             {
                 return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
+            }
+        }
+        if let Some(variants) = self.variants.as_deref() {
+            let names: BTreeSet<_> = (0..plan.variants.len()).flat_map(|i| plan.file_names(i)).collect();
+            let is_theirs =
+                |one: &&&Destination| one.name_in(variants).is_some_and(|name| names.contains(name));
+            if let Some(one) = all.iter().find(is_theirs) {
+                let path = one.path.display();
+                return Err(Failure::input(format_args!("output \"{path}\": a variant has this name, too")));
             }
         }
         let folder = self.variants.as_deref().and_then(|folder| folder.canonicalize().ok());
@@ -207,13 +224,13 @@ impl Outputs {
         display: &mut Display,
         failures: &mut Vec<String>,
     ) -> Vec<Output> {
+        // There is nothing to show of a sweep that was interrupted at once.
+        let Some(cell) = results.cell() else { return Vec::new() };
+        let differences = DifferenceSheet::new(results);
         let mut all: Vec<Written> = Vec::new();
-        if let Some(cell) = results.cell() {
-            let differences = DifferenceSheet::new(results);
-            for shows in &self.shows {
-                let pages = 0..results.plan.grid.pages();
-                all.extend(pages.map(|page| self.write_sheet((results, &differences), *shows, page, cell)));
-            }
+        for shows in &self.shows {
+            let pages = 0..results.plan.grid.pages();
+            all.extend(pages.map(|page| self.write_sheet((results, &differences), *shows, page, cell)));
         }
         if let Some(csv) = &self.csv {
             all.push(put(csv, results.table().as_bytes()));
@@ -225,9 +242,7 @@ impl Outputs {
         if let Some(html) = &self.html {
             all.push(results.page(display).and_then(|bytes| put(html, &bytes)));
         }
-        if let Some(animate) = &self.animate
-            && let Some(cell) = results.cell()
-        {
+        if let Some(animate) = &self.animate {
             let bytes = frames(results, cell).and_then(|frames| animation::png(&frames, FRAME));
             all.push(bytes.map_err(|e| failed(&animate.path, &e)).and_then(|bytes| put(animate, &bytes)));
         }
@@ -288,15 +303,18 @@ fn failed(path: &Path, reason: &str) -> String {
     format!("output \"{}\": cannot be written: {reason}", path.display())
 }
 
-/// Checks that there can be a folder.
+/// Checks that there can be a folder, with files in it.
 fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
-    let there = folder.ancestors().find(|above| above.exists());
-    if there.is_none_or(Path::is_dir) {
-        return Ok(());
+    let here = Path::new(".");
+    let there = folder.ancestors().find(|above| above.exists()).unwrap_or(here);
+    let [shown, file] = [folder, there].map(|path| quoted(&path.to_string_lossy()));
+    let refused = |reason: String| Err(Failure::input(format_args!("{option} {shown}: {reason}")));
+    if !there.is_dir() {
+        let is = if shown == file { "it is a file".to_owned() } else { format!("{file} is a file") };
+        return refused(format!("{is}, not a folder"));
     }
-    let [shown, file] = [folder, there.unwrap_or(folder)].map(|path| quoted(&path.to_string_lossy()));
-    let is = if shown == file { "it is a file".to_owned() } else { format!("{file} is a file") };
-    Err(Failure::input(format_args!("{option} {shown}: {is}, not a folder")))
+    // A name that no other file has.
+    Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason))
 }
 
 /// What all of it is called.

@@ -157,11 +157,15 @@ impl Results<'_> {
     pub(super) fn table(&self) -> String {
         let grid = &self.plan.grid;
         let mut heads: Vec<String> = grid.axes().iter().map(|axis| cell_of_csv(&axis.path)).collect();
+        let scenes = self.plan.args.against.other().map(|_| self.plan.scenes());
+        heads.extend(scenes.iter().map(|_| "scene".to_owned()));
         heads.extend(Statistic::columns(self.compares()).map(str::to_owned));
         let mut table = heads.join(",") + "\n";
-        for i in 0..grid.variants() {
+        for i in 0..self.shown.len() {
             let Some(numbers) = self.numbers(i) else { continue };
+            let (scene, i) = (i / grid.variants(), i % grid.variants());
             let mut row: Vec<String> = grid.settings(i).map(|(_, value)| cell_of_csv(value)).collect();
+            row.extend(scenes.iter().map(|scenes| cell_of_csv(&scenes[scene])));
             row.extend(numbers.iter().map(|x| number(*x)));
             table += &(row.join(",") + "\n");
         }

@@ -1,5 +1,6 @@
 //! What varies, and the scenes that come of it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -9,7 +10,9 @@ use super::super::notes::Notes;
 use super::super::render::SettingArgs;
 use super::Args;
 use crate::assemble::{Error, Original, SceneData};
-use crate::scene::{Loaded, RenderSettings, SceneValues, hint, path_and_value, quoted};
+use crate::scene::{
+    Loaded, RenderSettings, SceneValues, hint, is_part_of, keys_of_path, path_and_value, quoted,
+};
 use crate::sweep::preset::{PRESETS, Preset};
 use crate::sweep::{Grid, spec};
 
@@ -70,11 +73,15 @@ impl VaryArgs {
         }
         let axes = spec::parse(&params, &|path| all_values(values, path)).map_err(Failure::input)?;
         for axis in &axes {
-            if self.independent && axis.path == "render.seed" {
-                return Err(Failure::input("--param render.seed: --independent says what it is"));
-            }
-            if let Some(flag) = settings.overriding(&axis.path) {
-                return Err(Failure::input(format_args!("--param {}: {flag} says what it is", axis.path)));
+            let keys = keys_of_path(&axis.path).map_err(Failure::input)?;
+            let is_seed = keys[0] == "render" && keys.get(1).is_none_or(|key| key == "seed");
+            let numbered = (self.independent && is_seed).then_some("--independent");
+            if let Some(flag) = numbered.or(settings.overriding(&keys)) {
+                let what = if keys.len() > 1 { "it" } else { "a part of it" };
+                return Err(Failure::input(format_args!(
+                    "--param {}: {flag} says what {what} is",
+                    axis.path
+                )));
             }
         }
         Grid::new(axes, columns).map_err(Failure::input)
@@ -115,17 +122,20 @@ fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
 }
 
 /// Builds the scenes of all variants, which share what they have in common with the first. What is wrong with any of them
-/// is told, `what` before it, before any is rendered. `seeds` are those of variants before these.
+/// is told, `what` before it, before any is rendered. `seeds` are those of variants before these; `set` was set beforehand;
+/// `read` becomes what they are read from, too.
 pub(super) fn build(
     args: &Args,
     grid: &Grid,
-    values: &SceneValues,
+    (values, set): (&SceneValues, &[(String, String)]),
     (seeds, what): (usize, &str),
+    read: &mut BTreeSet<PathBuf>,
 ) -> Result<Vec<Variant>, Failure> {
+    let kept = Kept::of(values, set);
     let named = |i: usize, e: Error| format!("{}: {e}", grid.name(i));
-    let of_first = load(grid, values, 0).and_then(|loaded| {
-        let settings = loaded.description.render.clone();
-        Original::new(loaded.description).map(|first| (first, settings)).map_err(|e| named(0, e))
+    let of_first = load(grid, values, &kept, 0).and_then(|Loaded { description, files, .. }| {
+        let settings = description.render.clone();
+        Original::new(description).map(|first| (first, settings, files)).map_err(|e| named(0, e))
     });
     let variant = |i: usize, mut scene: SceneData, settings: RenderSettings| {
         if args.vary.independent {
@@ -134,18 +144,23 @@ pub(super) fn build(
         Variant { fingerprint: scene.fingerprint(), scene, settings }
     };
     let rest = (1..grid.variants()).into_par_iter().map(|i| {
-        let loaded = load(grid, values, i)?;
+        let Loaded { description, files, .. } = load(grid, values, &kept, i)?;
         // Without a first one, it is only told what is wrong with the others.
-        let Ok((first, _)) = &of_first else { return Ok(None) };
-        let scene = first.variant(&loaded.description).map_err(|e| named(i, e))?;
-        Ok(Some(variant(i, scene, loaded.description.render)))
+        let Ok((first, ..)) = &of_first else { return Ok(None) };
+        let scene = first.variant(&description).map_err(|e| named(i, e))?;
+        Ok(Some((variant(i, scene, description.render), files)))
     });
     let rest: Vec<_> = rest.collect();
-    let first = of_first.map(|(first, settings)| Some(variant(0, first.scene().clone(), settings)));
+    let first =
+        of_first.map(|(first, settings, files)| Some((variant(0, first.scene().clone(), settings), files)));
     let (mut variants, mut problems) = (Vec::new(), Vec::new());
     for built in std::iter::once(first).chain(rest) {
         match built {
-            Ok(variant) => variants.extend(variant),
+            Ok(Some((variant, files))) => {
+                variants.push(variant);
+                read.extend(files);
+            }
+            Ok(None) => {}
             Err(problem) if !problems.contains(&problem) => problems.push(problem),
             Err(_) => {}
         }
@@ -154,17 +169,44 @@ pub(super) fn build(
 }
 
 /// What a scene says with the values of a variant.
-fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<Loaded, String> {
-    let mut values = values.clone();
+fn load(grid: &Grid, values: &SceneValues, kept: &Kept<'_>, i: usize) -> Result<Loaded, String> {
+    let (mut values, mut kept) = (values.clone(), kept.clone());
     for (path, value) in grid.settings(i) {
         let is_there = values.takes(path).is_ok();
         let this = |e| if is_there { format!("{e}; this is {value}") } else { e };
         values.set(path, value).map_err(|e| format!("--param {path}: {}", this(e)))?;
+        kept.stay(&values, path)?;
     }
     values.load().map_err(|error| {
         let messages: Vec<_> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
         format!("{}: {}", grid.name(i), messages.join("; "))
     })
+}
+
+/// What has been set, by an option at a path: while more is set it is to stay so, or else labels would not be true.
+#[derive(Clone)]
+struct Kept<'a>(Vec<(&'static str, &'a str, Result<String, String>)>);
+
+impl<'a> Kept<'a> {
+    /// What `--set` has set.
+    fn of(values: &SceneValues, set: &'a [(String, String)]) -> Self {
+        Self(set.iter().map(|(path, _)| ("--set", path.as_str(), values.get(path))).collect())
+    }
+
+    /// After `--param` has set what is at a path.
+    fn stay(&mut self, values: &SceneValues, path: &'a str) -> Result<(), String> {
+        for (option, other, was) in &mut self.0 {
+            let is = values.get(other);
+            // A part of a table may vary.
+            let is_refined = is_part_of(path, other) && was.as_ref().is_ok_and(|was| was.contains('{'));
+            if is != *was && !is_refined {
+                return Err(format!("{option} {other}: what varies, {path}, says something else of it"));
+            }
+            *was = is;
+        }
+        self.0.push(("--param", path, values.get(path)));
+        Ok(())
+    }
 }
 
 /// A few problems of many.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use image::RgbImage;
+use rayon::prelude::*;
 
 use super::super::progress::Display;
 use super::super::render::told;
@@ -23,7 +24,7 @@ use crate::render::{Budget, Control, Integrator, Options, Progress, Rendered};
 use crate::sweep::{Part, Told, render_all, write};
 
 /// CPUs that fill the machine where images are too small for all of it: one for each thread. Else none.
-pub(super) fn filling(whole: &Cpu, scenes: &[SceneData]) -> Result<Vec<Cpu>, backend::Error> {
+pub(super) fn filling(whole: &Cpu, scenes: &[&SceneData]) -> Result<Vec<Cpu>, backend::Error> {
     const LARGE: usize = 1 << 12;
     let threads = whole.parallelism();
     let pixels = scenes.first().map_or(0, |scene| scene.width as usize * scene.height as usize);
@@ -56,8 +57,11 @@ impl Show<'_> {
     /// Those variants that an interrupted sweep has rendered already.
     pub(super) fn found(&self, device: &str) -> Vec<Option<Shown>> {
         let Plan { keys, parts, .. } = self.plan;
-        let find = |(i, key): (usize, &u64)| parts.find(*key).map(|part| self.show(i, &part, device));
-        keys.iter().enumerate().map(find).collect()
+        let find = |(i, key): (usize, &u64)| {
+            let part = parts.find(*key).filter(|_| !signals::is_stopping());
+            part.map(|part| self.show(i, &part, device))
+        };
+        keys.par_iter().enumerate().map(find).collect()
     }
 
     /// Writes a variant's own images, if they are wanted, and keeps what the others take.
@@ -66,7 +70,7 @@ impl Show<'_> {
         let Image { width, height, pixels } = &measured.image;
         let develop = self.plan.args.image.settings().develop;
         let rgb = pixels.iter().flat_map(|p| develop.apply(*p).map(|x| (x * 255.0).round() as u8)).collect();
-        let formats = if self.folder.is_some() { &[Format::Exr, Format::Png][..] } else { &[] };
+        let formats = if self.folder.is_some() { &FORMATS[..] } else { &[] };
         let failures = formats.iter().filter_map(|format| self.write(i, part, device, *format).err());
         Shown {
             cell: RgbImage::from_raw(*width, *height, rgb).unwrap_or_default(),
@@ -80,7 +84,7 @@ impl Show<'_> {
     fn write(&self, i: usize, part: &Part, device: &str, format: Format) -> Result<(), String> {
         let Plan { args, variants, .. } = self.plan;
         let folder = self.folder.unwrap_or(Path::new(""));
-        let path = folder.join(self.file_name(i, format));
+        let path = folder.join(self.plan.file_name(i, format));
         let Variant { scene, fingerprint, settings } = &variants[i];
         let about = Provenance {
             software: SOFTWARE.into(),
@@ -108,20 +112,31 @@ impl Show<'_> {
         let bytes = encoded.map_err(failed)?.bytes;
         write(&path, &bytes).map_err(|e| failed(e.to_string()))
     }
+}
+
+/// Formats of the images of variants.
+const FORMATS: [Format; 2] = [Format::Exr, Format::Png];
+
+impl Plan<'_> {
+    /// The names of the files of a variant's images.
+    pub(super) fn file_names(&self, i: usize) -> [String; 2] {
+        FORMATS.map(|format| self.file_name(i, format))
+    }
 
     /// The name of the file of a variant's image.
     fn file_name(&self, i: usize, format: Format) -> String {
-        let n = self.plan.grid.variants();
+        /// Bytes: with what is before and behind, a name that file systems take.
+        const LONGEST: usize = 120;
+        let n = self.grid.variants();
         let digits = n.to_string().len();
-        let name = self.plan.grid.name(i % n).replace(" = ", "=").replace(", ", "_");
+        let name = self.grid.name(i % n).replace(" = ", "=").replace(", ", "_");
         let is_kept = |c: char| c.is_alphanumeric() || "=.-+".contains(c);
-        let name: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).take(120).collect();
+        let mut name: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();
+        name.truncate((0..=LONGEST).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0));
         let of = if i < n { "" } else { "against_" };
         format!("{of}{:0digits$}_{name}.{}", i % n + 1, format.extension())
     }
-}
 
-impl Plan<'_> {
     /// The part of an image that is shown.
     fn cropped<'a>(&self, measured: &'a Measured) -> Cow<'a, Measured> {
         match self.args.sheet.crop {
@@ -156,7 +171,6 @@ impl Work<'_> {
         display: &mut Display,
     ) -> Done {
         let Self { show, missing, scenes, integrator } = self;
-        signals::begin_render();
         display.begin_steps();
         let begin = Instant::now();
         let progress = Mutex::new((display, vec![0.0; missing.len()]));

@@ -216,13 +216,23 @@ impl Drawing {
 
     /// Writes text with `anchor` at `at` on the baseline.
     pub fn text(&mut self, text: impl Into<String>, at: [f64; 2], anchor: Anchor, font: Font) {
-        self.marks.push(Mark::Text { text: text.into(), at, anchor, upwards: false, font });
+        self.marks.push(Mark::Text { text: in_font(&text.into()), at, anchor, upwards: false, font });
     }
 
     /// Writes text that reads upwards.
     pub fn text_upwards(&mut self, text: impl Into<String>, at: [f64; 2], anchor: Anchor, font: Font) {
-        self.marks.push(Mark::Text { text: text.into(), at, anchor, upwards: true, font });
+        self.marks.push(Mark::Text { text: in_font(&text.into()), at, anchor, upwards: true, font });
     }
+}
+
+/// A line of text of characters that the font has.
+fn in_font(text: &str) -> String {
+    let like = |c: char| match c {
+        'ꟻ' => 'F',
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    text.chars().map(like).collect()
 }
 
 /// The pieces of a line that dashes cover.
@@ -260,6 +270,14 @@ fn dashes(points: &[[f64; 2]], (on, off): (f64, f64)) -> Vec<Vec<[f64; 2]>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_is_a_line_of_letters_that_there_are() {
+        let mut drawing = Drawing::new(9.0, 9.0, Color([255; 3]));
+        let font = Font { size: 9.0, color: Color([0; 3]), bold: false };
+        drawing.text("ꟻLIP\nof é", [0.0; 2], Anchor::Start, font);
+        assert!(matches!(&drawing.marks[..], [Mark::Text { text, .. }] if text == "FLIP of é"));
+    }
 
     #[test]
     fn dashes_cover_their_part_of_a_line() {

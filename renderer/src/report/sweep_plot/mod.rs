@@ -274,16 +274,25 @@ impl SweepPlot<'_> {
         names.iter().map(width).fold(0.0, f64::max)
     }
 
-    /// The curves that are named, in columns of the legend. Of very many, only some have names, evenly along the
-    /// parameter.
+    /// Whether a curve has a value in any panel that is drawn.
+    fn has_values(&self, curve: usize) -> bool {
+        let [across, curves] = [0, 1].map(|axis| self.count(axis));
+        let first = |panel: usize| (panel * curves + curve) * across;
+        let variants =
+            (0..self.panels().min(MOST_PANELS)).flat_map(|panel| first(panel)..first(panel) + across);
+        variants.into_iter().any(|variant| self.point(variant).0.is_finite())
+    }
+
+    /// The curves that are named, in columns of the legend: those that there are. Of very many, only some have names,
+    /// evenly along the parameter.
     fn names(&self) -> Vec<Vec<usize>> {
-        let n = self.count(1);
         if self.axes.len() < 2 {
             return Vec::new();
         }
-        let named = n.min(MOST_NAMES);
-        let curve = |i: usize| if named > 1 { i * (n - 1) / (named - 1) } else { i };
-        let names: Vec<_> = (0..named).map(curve).collect();
+        let curves: Vec<_> = (0..self.count(1)).filter(|curve| self.has_values(*curve)).collect();
+        let (n, named) = (curves.len(), curves.len().min(MOST_NAMES));
+        let name = |i: usize| curves[if named > 1 { i * (n - 1) / (named - 1) } else { i }];
+        let names: Vec<_> = (0..named).map(name).collect();
         names.chunks(NAMES_IN_A_COLUMN).map(<[_]>::to_vec).collect()
     }
 }

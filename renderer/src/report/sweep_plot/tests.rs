@@ -291,3 +291,13 @@ fn control_touching_labels_are_seen() {
     assert!(drawing([80.0, 50.0], Anchor::End).is_some());
     assert!(drawing([190.0, 50.0], Anchor::Middle).is_some());
 }
+
+/// As of differences from a baseline, which has none from itself.
+#[test]
+fn curves_without_values_are_not_named() {
+    let axes = [side("roughness", 0..2), side("scattering", ["none", "compensated", "random_walk"])];
+    let values = [f64::NAN, f64::NAN, 0.1, 0.2, 0.3, f64::NAN];
+    let drawing = plot(&axes, None, &values).draw();
+    let is_named = |name| texts(&drawing).contains(&name);
+    assert_eq!(["none", "compensated", "random_walk"].map(is_named), [false, true, true]);
+}
