@@ -304,14 +304,14 @@ fn files_that_variants_are_read_from_are_spared() {
 fn two_sweeps_do_not_write_one_sheet() {
     let folder = Folder::new();
     let arguments = ["sweep", "scene.toml", "-o", "sheet.png", "--param", "render.seed=0:99:100"];
-    let mut child = folder.program(&[&arguments[..], &["--spp", "4096"]].concat());
+    let long = ["--size", "96x64", "--spp", "512", "--threads", "1"];
+    let mut child = folder.program(&[&arguments[..], &long].concat());
     let mut child = child.stderr(Stdio::null()).spawn().expect("the program starts");
+    let parts = || fs::read_dir(folder.at("sheet.png.parts")).map_or(0, Iterator::count);
     let start = Instant::now();
-    while !folder.at("sheet.png.parts").exists() && start.elapsed() < Duration::from_secs(60) {
+    while parts() == 0 && start.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(2));
     }
-    // The folder is there before it is locked.
-    sleep(Duration::from_millis(100));
     let outcome = folder.run(&arguments);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -323,6 +323,29 @@ fn two_sweeps_do_not_write_one_sheet() {
     assert_eq!(folder.run(&[&arguments[..], &["--spp", "1"]].concat()).code, Some(0));
 }
 
+/// Keys that the scene needs can be set, and vary.
+#[test]
+fn what_is_set_may_vary() {
+    let folder = Folder::new();
+    for (set, param) in [
+        (&["camera.type=orthographic", "camera.size=3"][..], "camera.size=1,2"),
+        (&["camera.position=[0, 0.2, 4]"], "camera.position.1=0.1,1"),
+        (
+            &["materials.grey={ type = \"conductor\", metal = \"gold\", roughness = 0.2 }"],
+            "materials.grey.metal=silver,copper",
+        ),
+    ] {
+        let set: Vec<_> = set.iter().flat_map(|set| ["--set", set]).collect();
+        let variants = variants(&folder, &[&set[..], &["--param", param]].concat());
+        let mean = |i: usize| variants[i]["statistics"]["mean"].as_f64();
+        assert!(mean(0) != mean(1), "{param}: {variants:?}");
+    }
+    let undone = ["--set", METAL[1], "--set", "materials.grey.scattering=compensated", "--preset", "masking"];
+    let outcome = sweep(&folder, &undone);
+    let message = "warning: --set materials.grey.scattering: the preset says something else of it";
+    assert!(outcome.stderr.contains(message), "{outcome:?}");
+}
+
 /// As `compare` says of the same images.
 #[test]
 fn one_sample_allows_no_verdict() {
@@ -330,6 +353,12 @@ fn one_sample_allows_no_verdict() {
     let params = ["--param", "materials.grey.reflectance=0.1,0.9", "--baseline", "0.1", "--spp", "1"];
     let variants = variants(&folder, &params);
     assert_eq!((&variants[1]["verdict"], &variants[1]["p"]), (&"no verdict".into(), &Value::Null));
+    let table =
+        folder.run(&[&["sweep", "scene.toml", "-o", "s.png", "--csv", "t.csv"], &params[..]].concat());
+    assert!(table.stderr.contains("no verdict on 1: their noise is not known"), "{table:?}");
+    let table = fs::read_to_string(folder.at("t.csv")).unwrap();
+    let is_different = table.lines().nth(2).unwrap().split(',').rev().nth(1);
+    assert_eq!(is_different, Some("NaN"), "{table}");
 }
 
 /// Nothing is rendered or written, and the message says what is wrong.
@@ -434,20 +463,34 @@ fn bad_sweeps_are_refused() {
             with(&["--variants", "scene.toml/all"]),
             "--variants \"scene.toml/all\": \"scene.toml\" is a file, not a folder",
         ),
-        (with(&["--variants", "all", "--csv", "all"]), "output \"all\": given twice"),
+        (with(&["--variants", "all", "--csv", "./all"]), "output \"./all\": a folder is to be there"),
+        (with(&["--variants", "all/of/them", "--csv", "all"]), "output \"all\": a folder is to be there"),
+        (with(&["--csv", "sheet.png.parts"]), "output \"sheet.png.parts\": a folder is to be there"),
         (of("camera.position=[0,0,1e308]:[0,0,1.7e308]:4"), "--param camera.position: \"position\""),
         (of("render.masking=correlated,\"correlated\""), "the value \"correlated\" is there twice"),
         (
             vec!["--param", "camera.position.0=0,1", "--param", "camera.position=[0,0,5],[0,0,6]"],
-            "--param camera.position.0: what varies, camera.position, says something else of it",
+            "--param camera.position.0: what varies after it, camera.position, says something else of it",
+        ),
+        (
+            with(&[
+                "--param",
+                "materials.grey={ type = \"conductor\", metal = \"gold\" },{ type = \"diffuse\", reflectance = 1 }",
+            ]),
+            "--param materials.grey.roughness: what varies after it, materials.grey, says something else of it",
+        ),
+        (
+            vec![
+                "--param",
+                "materials.grey={ type = \"diffuse\", reflectance = 0.5 },{ type = \"diffuse\", reflectance = 0.6 }",
+                "--param",
+                "materials.grey.reflectance=0.1,0.2",
+            ],
+            "--param materials.grey: what varies after it, materials.grey.reflectance, says something else of it",
         ),
         (
             with(&["--param", "materials.\"grey\".roughness=0.2,0.3"]),
-            "--param materials.grey.roughness: what varies, materials.\"grey\".roughness, says something else",
-        ),
-        (
-            with(&["--set", "materials.grey.roughness=0.5"]),
-            "--set materials.grey.roughness: what varies, materials.grey.roughness, says something else of it",
+            "--param materials.grey.roughness: what varies after it, materials.\"grey\".roughness, says something",
         ),
         (
             vec!["--param", "render.rr=1,5", "--rr-depth", "3"],

@@ -146,6 +146,11 @@ impl Destination {
         fs::canonicalize(path).is_ok_and(|path| path == self.file)
     }
 
+    /// Whether `path`, which is free of symbolic links, is that file or would be in a folder in its place.
+    pub fn is_above(&self, path: &Path) -> bool {
+        path.starts_with(&self.file)
+    }
+
     /// The name of the file, if it is in a folder.
     pub fn name_in(&self, folder: &Path) -> Option<&str> {
         let is_there = fs::canonicalize(folder).is_ok_and(|folder| folder == self.directory);

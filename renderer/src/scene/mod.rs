@@ -46,7 +46,7 @@ pub use device::rng::SamplerKind as Sampler;
 pub use limits::check_size;
 pub use load::{Loaded, Options, Overrides, load, load_bytes, load_with, material_from_text};
 pub use paths::{Parameter, SceneValues};
-pub(crate) use paths::{is_part_of, path_and_value, split as keys_of_path};
+pub(crate) use paths::{path_and_value, says_all_of, split as keys_of_path};
 pub use read::keys::{page as reference_page, schema as json_schema};
 pub use read::{DIRECT, MASKINGS, SAMPLERS};
 pub(crate) use read::{overrides, toml_key};

@@ -94,9 +94,17 @@ impl SceneValues {
     /// # Errors
     /// There is none, and what there is instead.
     pub fn get(&self, path: &str) -> Result<String, String> {
+        let value = self.find(path)?.map(|value| inline(&value));
+        value.ok_or_else(|| format!("\"{path}\" has no value"))
+    }
+
+    /// The value at a path, if there is one, as [`SceneValues::get`] says it.
+    ///
+    /// # Errors
+    /// The path leads nowhere.
+    pub fn find(&self, path: &str) -> Result<Option<Value>, String> {
         let (keys, place) = self.place(path)?;
-        let value = self.value(&keys, &place);
-        value.map(|value| inline(&value)).ok_or_else(|| format!("\"{path}\" has no value"))
+        Ok(self.value(&keys, &place))
     }
 
     /// Sets the value at a path. `value` is TOML, where words, names, files and colours may go without quotes. A key that
@@ -319,11 +327,18 @@ fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
     }
 }
 
-/// Whether a path leads to a part of what another one leads to.
-pub(crate) fn is_part_of(path: &str, whole: &str) -> bool {
-    let keys = |path| split(path).unwrap_or_default();
-    let (keys, of_whole) = (keys(path), keys(whole));
-    keys.len() > of_whole.len() && keys.starts_with(&of_whole)
+/// Whether a value says all that another one does, and perhaps more: tables may have more keys.
+pub(crate) fn says_all_of(value: &Value, other: &Value) -> bool {
+    match (value, other) {
+        (Value::Table(value), Value::Table(other)) => {
+            other.iter().all(|(key, other)| value.get(key).is_some_and(|value| says_all_of(value, other)))
+        }
+        (Value::Array(value), Value::Array(other)) => {
+            value.len() == other.len()
+                && value.iter().zip(other).all(|(value, other)| says_all_of(value, other))
+        }
+        (value, other) => value == other,
+    }
 }
 
 /// The keys of a path; those that are no plain words are in quotes.

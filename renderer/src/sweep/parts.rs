@@ -52,6 +52,20 @@ impl Drop for Lock {
     }
 }
 
+/// Whether what is at a path is what was opened there.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |metadata: &std::fs::Metadata| (metadata.dev(), metadata.ino());
+    matches!((file.metadata(), std::fs::metadata(path)), (Ok(a), Ok(b)) if place(&a) == place(&b))
+}
+
+/// What is open cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 /// Attributes of the files.
 const KEY: &str = "sweepKey";
 const SECONDS: &str = "renderTime";
@@ -77,12 +91,22 @@ impl Parts {
     /// # Errors
     /// Another sweep is at work there, or there can be no folder.
     pub fn lock(&self) -> io::Result<Lock> {
-        std::fs::create_dir_all(&self.folder)?;
-        let file = File::open(&self.folder).ok();
-        if let Some(Err(TryLockError::WouldBlock)) = file.as_ref().map(File::try_lock) {
-            return Err(io::Error::other("another sweep to the same file is under way"));
+        loop {
+            std::fs::create_dir_all(&self.folder)?;
+            let file = File::open(&self.folder).ok();
+            if let Some(Err(TryLockError::WouldBlock)) = file.as_ref().map(File::try_lock) {
+                return Err(io::Error::other("another sweep to the same file is under way"));
+            }
+            // Another one may have ended and removed it in between.
+            if file.as_ref().is_none_or(|file| is_at(file, &self.folder)) {
+                return Ok(Lock { folder: self.folder.clone(), _file: file });
+            }
         }
-        Ok(Lock { folder: self.folder.clone(), _file: file })
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_none())
     }
 
     fn path(&self, key: u64) -> PathBuf {
@@ -123,7 +147,7 @@ impl Parts {
         write(&self.path(key), &encode_at_once(layers).map_err(io::Error::other)?)
     }
 
-    /// Removes these parts, and the folder if nothing else is in it. What cannot be removed stays.
+    /// Removes these parts. What cannot be removed stays.
     pub fn remove(&self, keys: &[u64]) {
         keys.par_iter().for_each(|key| drop(std::fs::remove_file(self.path(*key))));
         // What a sweep was writing when it was killed.
@@ -132,7 +156,6 @@ impl Parts {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
-        let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
@@ -165,6 +188,8 @@ mod tests {
         };
         let film = Film { width: 3, height: 2, pixels: (0..6).map(pixel).collect() };
         let told = Told { seconds: 0.1, paths: 1 << 40, spp: 7, rejected: 2 };
+        let lock = parts.lock().unwrap();
+        assert!(parts.is_empty() && parts.lock().is_err());
         assert_eq!(parts.find(5), None);
         let part = Part { measured: Measured::from(&film), told };
         parts.keep(5, &part).unwrap();
@@ -175,7 +200,11 @@ mod tests {
         let bytes = std::fs::read(parts.path(5)).unwrap();
         std::fs::write(parts.path(5), &bytes[..bytes.len() / 2]).unwrap();
         assert_eq!(parts.find(5), None, "half of one");
+        parts.remove(&[6]);
+        assert!(!parts.is_empty());
         parts.remove(&[5, 6]);
+        assert!(parts.is_empty());
+        drop(lock);
         assert!(!parts.folder().exists());
     }
 }

@@ -92,18 +92,19 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, String>) ->
         None => listed(values)?,
     };
     let mut seen = HashSet::new();
-    if let Some(twice) = texts.iter().find(|text| !seen.insert(without_quotes(text))) {
+    if let Some(twice) = texts.iter().find(|text| !seen.insert(meaning(text))) {
         return Err(format!("the value {twice} is there twice"));
     }
     let values = texts.into_iter().map(|text| SweptValue { text }).collect();
     Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
 }
 
-/// A word that may have quotes and needs none, without them.
-fn without_quotes(text: &str) -> &str {
+/// The same text for values that are the same: words may have quotes, and colours capital letters.
+fn meaning(text: &str) -> String {
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     // A number in quotes is no number.
-    inside.filter(|word| word.starts_with('#') || Numbers::of(word).is_none()).unwrap_or(text)
+    let word = inside.filter(|word| word.starts_with('#') || Numbers::of(word).is_none()).unwrap_or(text);
+    if word.starts_with('#') { word.to_lowercase() } else { word.to_owned() }
 }
 
 /// The values between commas, ranges written out.

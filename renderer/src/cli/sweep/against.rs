@@ -71,7 +71,7 @@ impl AgainstArgs {
     pub(super) fn title(&self, own: &str) -> String {
         let name = self.against.as_deref().and_then(Path::file_name).unwrap_or_default();
         let name = name.to_string_lossy();
-        if own == name { format!("against {name}") } else { name.into_owned() }
+        if own == name { format!("{AGAINST}{name}") } else { name.into_owned() }
     }
 
     /// Reads the other scene, and prepares it for the preset. `read` are the files that scenes are read from.
@@ -157,7 +157,11 @@ impl Compared {
     pub(super) const COLUMNS: [&'static str; 4] = ["difference", "p", "is_different", "flip"];
 
     pub(super) fn values(&self) -> [f64; 4] {
-        [self.difference, self.p, f64::from(u8::from(self.verdict == DIFFERENT)), self.flip]
+        let is_different = match self.verdict {
+            NO_VERDICT => f64::NAN,
+            verdict => f64::from(u8::from(verdict == DIFFERENT)),
+        };
+        [self.difference, self.p, is_different, self.flip]
     }
 
     fn new(comparison: &Comparison, means: [f64; 2], map: Map) -> Self {
@@ -165,7 +169,7 @@ impl Compared {
         let verdict = match judgement {
             _ if comparison.is_different() => DIFFERENT,
             Ok(_) => "same",
-            Err(_) => "no verdict",
+            Err(_) => NO_VERDICT,
         };
         let z = |judgement| Shows::Picture(maps::z(pair, judgement));
         let shown = match map {
@@ -186,6 +190,9 @@ impl Compared {
 }
 
 const DIFFERENT: &str = "different";
+const NO_VERDICT: &str = "no verdict";
+/// Before the name of another scene that has the name of the own one.
+const AGAINST: &str = "against ";
 
 impl Pairs {
     /// Which value each parameter has in what a variant is compared with; `None` is the variant's own.
@@ -333,7 +340,8 @@ impl Results<'_> {
         let Plan { args, grid, pairs, .. } = self.plan;
         if args.against.other().is_some() {
             let own = args.scene.file_name();
-            return args.against.title(&own).replace("against ", "the other ");
+            let title = args.against.title(&own);
+            return title.strip_prefix(AGAINST).map_or(title.clone(), |name| format!("the other {name}"));
         }
         let values = pairs.iter().flat_map(|pairs| &pairs.baseline).enumerate();
         let named = |(axis, value): (usize, &Option<usize>)| {
@@ -351,5 +359,9 @@ impl Results<'_> {
         let different = all.iter().filter(|compared| compared.verdict == DIFFERENT).count() as u64;
         let of = count(all.len() as u64, "variant");
         say(format_args!("{different} of {of} differ from what they are compared with"));
+        let unknown = all.iter().filter(|compared| compared.verdict == NO_VERDICT).count();
+        if unknown > 0 {
+            say(format_args!("no verdict on {unknown}: their noise is not known"));
+        }
     }
 }

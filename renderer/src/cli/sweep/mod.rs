@@ -202,7 +202,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     failures.extend((more > 0).then(|| format!("and {more} more like these")));
     if !interrupted && outcome.is_ok() && failures.is_empty() {
         plan.parts.remove(&plan.keys);
-        if plan.parts.folder().exists() {
+        if !plan.parts.is_empty() {
             let folder = plan.parts.folder().display();
             notes.warn(format!(
                 "\"{folder}\" keeps images of another sweep to this sheet that was interrupted"
@@ -250,16 +250,17 @@ fn prepare<'a>(
     let (mut values, loaded) = args.scene.open(args.settings.overrides(), notes)?;
     let mut read = loaded.files;
     read.extend(args.vary.files());
-    let grid = args.vary.grid(&args.settings, args.sheet.columns(), &mut values, notes)?;
+    let grid =
+        args.vary.grid(&args.settings, args.sheet.columns(), (&mut values, args.scene.set()), notes)?;
     let other = args.against.open(args, &mut read, notes)?;
     seconds.load = laps.lap();
     let pairs = args.against.pairs(&grid)?;
     let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
     notes.display.phase(format!("building {}", count(variants as u64, "variant")));
-    let mut variants = vary::build(args, &grid, (&values, args.scene.set()), (0, ""), &mut read)?;
+    let mut variants = vary::build(args, &grid, &values, (0, ""), &mut read)?;
     if let Some(other) = &other {
         let what = format!("--against {}: ", args.against.shown());
-        variants.extend(vary::build(args, &grid, (other, &[]), (grid.variants(), &what), &mut read)?);
+        variants.extend(vary::build(args, &grid, other, (grid.variants(), &what), &mut read)?);
     }
     let cell = args.sheet.cell(vary::common_size(&variants)?)?;
     outputs.check_sheets(args, &grid, cell)?;

@@ -1,7 +1,7 @@
 //! The files of a sweep: checked beforehand, written at the end.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use image::RgbImage;
@@ -134,7 +134,7 @@ impl Outputs {
         check_folder("what is kept in", parts.folder())?;
         if let Some(folder) = &files.variants {
             check_folder("--variants", folder)?;
-            if absolute(folder).ok() == absolute(parts.folder()).ok() {
+            if resolved(folder).zip(resolved(parts.folder())).is_some_and(|(a, b)| a.starts_with(b)) {
                 let shown = quoted(&folder.to_string_lossy());
                 return Err(Failure::input(format_args!(
                     "--variants {shown}: what is needed to go on is kept there"
@@ -172,10 +172,15 @@ impl Outputs {
         let all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
         for (i, one) in all.iter().enumerate() {
             one.spare(read, "the sweep").map_err(Failure::input)?;
-            if self.variants.as_deref() == Some(&one.path)
-                || all[..i].iter().any(|other| other.is_same_file(one))
-            {
+            if all[..i].iter().any(|other| other.is_same_file(one)) {
                 return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
+            }
+        }
+        let folders = [Some(plan.parts.folder()), self.variants.as_deref()];
+        for folder in folders.into_iter().flatten().filter_map(resolved) {
+            if let Some(one) = all.iter().find(|one| one.is_above(&folder)) {
+                let path = one.path.display();
+                return Err(Failure::input(format_args!("output \"{path}\": a folder is to be there")));
             }
         }
         if let Some(variants) = self.variants.as_deref() {
@@ -309,12 +314,22 @@ fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
     let there = folder.ancestors().find(|above| above.exists()).unwrap_or(here);
     let [shown, file] = [folder, there].map(|path| quoted(&path.to_string_lossy()));
     let refused = |reason: String| Err(Failure::input(format_args!("{option} {shown}: {reason}")));
+    if folder.is_symlink() && !folder.exists() {
+        return refused("it is a symbolic link that leads nowhere".to_owned());
+    }
     if !there.is_dir() {
         let is = if shown == file { "it is a file".to_owned() } else { format!("{file} is a file") };
         return refused(format!("{is}, not a folder"));
     }
     // A name that no other file has.
     Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason))
+}
+
+/// Where a folder is or will be, free of symbolic links.
+fn resolved(folder: &Path) -> Option<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let there = folder.canonicalize().ok();
+    there.or_else(|| Some(resolved(folder.parent()?)?.join(folder.file_name()?)))
 }
 
 /// What all of it is called.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use toml::Value;
 
 use super::super::failure::Failure;
 use super::super::notes::Notes;
@@ -11,7 +12,7 @@ use super::super::render::SettingArgs;
 use super::Args;
 use crate::assemble::{Error, Original, SceneData};
 use crate::scene::{
-    Loaded, RenderSettings, SceneValues, hint, is_part_of, keys_of_path, path_and_value, quoted,
+    Loaded, RenderSettings, SceneValues, hint, keys_of_path, path_and_value, quoted, says_all_of,
 };
 use crate::sweep::preset::{PRESETS, Preset};
 use crate::sweep::{Grid, spec};
@@ -58,15 +59,20 @@ pub(super) struct Variant {
 }
 
 impl VaryArgs {
-    /// How what varies is arranged. A preset changes the scene, too.
+    /// How what varies is arranged. A preset changes the scene, too, and perhaps what was `set`.
     pub(super) fn grid(
         &self,
         settings: &SettingArgs,
         columns: Option<usize>,
-        values: &mut SceneValues,
+        (values, set): (&mut SceneValues, &[(String, String)]),
         notes: &mut Notes,
     ) -> Result<Grid, Failure> {
+        let before: Vec<_> = set.iter().map(|(path, _)| values.find(path)).collect();
         let mut params = self.apply_preset(values, notes)?;
+        let undone = set.iter().zip(before).filter(|((path, _), before)| values.find(path) != *before);
+        for ((path, _), _) in undone {
+            notes.warn(format!("--set {path}: the preset says something else of it"));
+        }
         params.extend(self.param.iter().cloned());
         if params.is_empty() {
             return Err(Failure::input("nothing varies; --param PATH=VALUES or --preset NAME says what"));
@@ -122,18 +128,17 @@ fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
 }
 
 /// Builds the scenes of all variants, which share what they have in common with the first. What is wrong with any of them
-/// is told, `what` before it, before any is rendered. `seeds` are those of variants before these; `set` was set beforehand;
-/// `read` becomes what they are read from, too.
+/// is told, `what` before it, before any is rendered. `seeds` are those of variants before these; `read`
+/// becomes what they are read from, too.
 pub(super) fn build(
     args: &Args,
     grid: &Grid,
-    (values, set): (&SceneValues, &[(String, String)]),
+    values: &SceneValues,
     (seeds, what): (usize, &str),
     read: &mut BTreeSet<PathBuf>,
 ) -> Result<Vec<Variant>, Failure> {
-    let kept = Kept::of(values, set);
     let named = |i: usize, e: Error| format!("{}: {e}", grid.name(i));
-    let of_first = load(grid, values, &kept, 0).and_then(|Loaded { description, files, .. }| {
+    let of_first = load(grid, values, 0).and_then(|Loaded { description, files, .. }| {
         let settings = description.render.clone();
         Original::new(description).map(|first| (first, settings, files)).map_err(|e| named(0, e))
     });
@@ -144,7 +149,7 @@ pub(super) fn build(
         Variant { fingerprint: scene.fingerprint(), scene, settings }
     };
     let rest = (1..grid.variants()).into_par_iter().map(|i| {
-        let Loaded { description, files, .. } = load(grid, values, &kept, i)?;
+        let Loaded { description, files, .. } = load(grid, values, i)?;
         // Without a first one, it is only told what is wrong with the others.
         let Ok((first, ..)) = &of_first else { return Ok(None) };
         let scene = first.variant(&description).map_err(|e| named(i, e))?;
@@ -169,8 +174,8 @@ pub(super) fn build(
 }
 
 /// What a scene says with the values of a variant.
-fn load(grid: &Grid, values: &SceneValues, kept: &Kept<'_>, i: usize) -> Result<Loaded, String> {
-    let (mut values, mut kept) = (values.clone(), kept.clone());
+fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<Loaded, String> {
+    let (mut values, mut kept) = (values.clone(), Kept::default());
     for (path, value) in grid.settings(i) {
         let is_there = values.takes(path).is_ok();
         let this = |e| if is_there { format!("{e}; this is {value}") } else { e };
@@ -183,28 +188,27 @@ fn load(grid: &Grid, values: &SceneValues, kept: &Kept<'_>, i: usize) -> Result<
     })
 }
 
-/// What has been set, by an option at a path: while more is set it is to stay so, or else labels would not be true.
-#[derive(Clone)]
-struct Kept<'a>(Vec<(&'static str, &'a str, Result<String, String>)>);
+/// What parameters have been set to. While more are set it is to stay, or else labels would not be true; tables may get
+/// keys that they did not have.
+#[derive(Default)]
+struct Kept<'a>(Vec<(&'a str, Option<Value>)>);
 
 impl<'a> Kept<'a> {
-    /// What `--set` has set.
-    fn of(values: &SceneValues, set: &'a [(String, String)]) -> Self {
-        Self(set.iter().map(|(path, _)| ("--set", path.as_str(), values.get(path))).collect())
-    }
-
-    /// After `--param` has set what is at a path.
+    /// After what is at a path has been set.
     fn stay(&mut self, values: &SceneValues, path: &'a str) -> Result<(), String> {
-        for (option, other, was) in &mut self.0 {
-            let is = values.get(other);
-            // A part of a table may vary.
-            let is_refined = is_part_of(path, other) && was.as_ref().is_ok_and(|was| was.contains('{'));
-            if is != *was && !is_refined {
-                return Err(format!("{option} {other}: what varies, {path}, says something else of it"));
+        for (other, was) in &self.0 {
+            let is = values.find(other).ok().flatten();
+            let stays = match (&is, was) {
+                (Some(is), Some(was)) => says_all_of(is, was),
+                (is, was) => is == was,
+            };
+            if !stays {
+                return Err(format!(
+                    "--param {other}: what varies after it, {path}, says something else of it"
+                ));
             }
-            *was = is;
         }
-        self.0.push(("--param", path, values.get(path)));
+        self.0.push((path, values.find(path)?));
         Ok(())
     }
 }
