@@ -106,7 +106,7 @@ impl Parts {
 
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
-        std::fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_none())
+        std::fs::read_dir(&self.folder).into_iter().flatten().next().is_none()
     }
 
     fn path(&self, key: u64) -> PathBuf {

@@ -69,9 +69,14 @@ impl AgainstArgs {
 
     /// The title of the sheet of the other scene.
     pub(super) fn title(&self, own: &str) -> String {
+        let name = self.name();
+        if own == name { format!("against {name}") } else { name }
+    }
+
+    /// The name of the file of the other scene.
+    fn name(&self) -> String {
         let name = self.against.as_deref().and_then(Path::file_name).unwrap_or_default();
-        let name = name.to_string_lossy();
-        if own == name { format!("{AGAINST}{name}") } else { name.into_owned() }
+        name.to_string_lossy().into_owned()
     }
 
     /// Reads the other scene, and prepares it for the preset. `read` are the files that scenes are read from.
@@ -191,8 +196,6 @@ impl Compared {
 
 const DIFFERENT: &str = "different";
 const NO_VERDICT: &str = "no verdict";
-/// Before the name of another scene that has the name of the own one.
-const AGAINST: &str = "against ";
 
 impl Pairs {
     /// Which value each parameter has in what a variant is compared with; `None` is the variant's own.
@@ -339,9 +342,8 @@ impl Results<'_> {
     fn with_what(&self) -> String {
         let Plan { args, grid, pairs, .. } = self.plan;
         if args.against.other().is_some() {
-            let own = args.scene.file_name();
-            let title = args.against.title(&own);
-            return title.strip_prefix(AGAINST).map_or(title.clone(), |name| format!("the other {name}"));
+            let name = args.against.name();
+            return if name == args.scene.file_name() { format!("the other {name}") } else { name };
         }
         let values = pairs.iter().flat_map(|pairs| &pairs.baseline).enumerate();
         let named = |(axis, value): (usize, &Option<usize>)| {

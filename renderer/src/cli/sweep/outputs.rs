@@ -64,7 +64,8 @@ pub(super) struct FileArgs {
 
     /// Plot of a column of that table, the mean if none is named, against the first parameter: .png or .svg; repeat it.
     /// Columns are mean, min, max, p1, p5, p25, p50, p75, p95, p99, stderr, relative_stderr, non_finite, loss (1 − mean),
-    /// spp, paths, seconds, mpaths_per_s, rejected_samples and, compared with others, difference (of means, relative), p, is_different and flip
+    /// spp, paths, seconds, mpaths_per_s, rejected_samples and, compared with others, difference (of means, relative), p,
+    /// is_different and flip
     #[arg(long, value_name = "[COLUMN=]FILE")]
     plot: Vec<String>,
 
