@@ -198,9 +198,9 @@ fn a_page_is_opened_and_used() {
     keys_move(&browser, &failing);
     themes_change(&browser);
     filters_hide(&browser);
-    screenshot(&browser, "hostile");
+    browser.screenshot("hostile");
     it_fits_a_telephone(&browser);
-    screenshot(&browser, "hostile-narrow");
+    browser.screenshot("hostile-narrow");
 
     assert_eq!(browser.run("return window.broken ?? 'inert';"), json!("inert"));
     assert_eq!(browser.run("return document.querySelectorAll('svg, b > *, .name img').length;"), json!(0));
@@ -392,15 +392,7 @@ fn errors_and_requests_are_noticed() {
     let (_folder, path) = written(&page());
     browser.open(&path);
     assert_eq!(browser.errors(), Vec::<String>::new());
-    browser.run("setTimeout(() => { throw new Error('a mistake'); });");
-    browser.run("new Image().src = 'https://example.invalid/image.png';");
-    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.broken = 1\">');");
-    browser.settle();
-    let errors = browser.errors().join("\n");
-    for expected in ["a mistake", "example.invalid", "inline event handler"] {
-        assert!(errors.contains(expected), "{expected} is not in {errors}");
-    }
-    assert_eq!(browser.run("return window.broken ?? 'inert';"), json!("inert"));
+    browser.notices_mistakes();
 }
 
 /// Pixels of cases that pass make room for those that fail, and the page says so.
@@ -487,14 +479,6 @@ fn noisy(scene: &str) -> Images {
     }
 }
 
-/// A picture of the page for people to look at, if the variable `SCREENSHOTS` names a folder.
-fn screenshot(browser: &Browser, name: &str) {
-    let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
-    std::fs::create_dir_all(&folder).expect("a folder");
-    browser.settle();
-    browser.screenshot(&Path::new(&folder).join(name).with_extension("png"));
-}
-
 /// Pictures of what there is to see.
 fn take_screenshots(browser: &Browser) {
     for (name, width, height) in [("wide", 1440, 1000), ("narrow", 360, 1600)] {
@@ -502,16 +486,16 @@ fn take_screenshots(browser: &Browser) {
         for theme in ["light", "dark"] {
             browser.prefer(theme);
             browser.run("window.scrollTo(0, 0);");
-            screenshot(browser, &format!("{name}-{theme}"));
+            browser.screenshot(&format!("{name}-{theme}"));
         }
     }
     browser.resize(1440, 1000);
     browser.prefer("light");
     let row = row(browser, "case-10");
     browser.click(&format!("{row} [data-do=worst]"));
-    screenshot(browser, "worst");
+    browser.screenshot("worst");
     browser.pointer(&[Pointer::Move(point(browser, &row, "result", [290.0, 340.0]))]);
     browser.run(&format!("document.querySelector('{row} canvas[data-view=result]').focus();"));
     browser.keys("++++");
-    screenshot(browser, "values");
+    browser.screenshot("values");
 }

@@ -708,15 +708,7 @@ fn mistakes_are_noticed() {
     browser.open(&path);
     settle(&browser);
     nothing_was_asked_for(&browser);
-    browser.run("setTimeout(() => { throw new Error('a mistake'); });");
-    browser.run("new Image().src = 'https://example.invalid/image.png';");
-    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.broken = 1\">');");
-    browser.settle();
-    let errors = browser.errors().join("\n");
-    for expected in ["a mistake", "example.invalid", "inline event handler"] {
-        assert!(errors.contains(expected), "{expected} is not in {errors}");
-    }
-    assert_eq!(browser.run("return window.broken ?? 'inert';"), json!("inert"));
+    browser.notices_mistakes();
     it_fits_a_telephone(&browser);
     browser.run("document.querySelector('h1').style.minWidth = '361px';");
     assert_ne!(wide_elements(&browser), json!([]));
@@ -780,11 +772,8 @@ fn noisy() -> Image {
     Measured::from(&rendered.expect("it renders").film).image
 }
 
-/// A picture of the page for people to look at, if the variable `SCREENSHOTS` names a folder.
+/// A picture of the page from its top, for people to look at.
 fn screenshot(browser: &Browser, name: &str) {
-    let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
-    std::fs::create_dir_all(&folder).expect("a folder");
     browser.run("window.scrollTo(0, 0);");
-    browser.settle();
-    browser.screenshot(&Path::new(&folder).join(name).with_extension("png"));
+    browser.screenshot(name);
 }

@@ -117,7 +117,7 @@ impl Fnv1a {
 mod tests {
     use super::*;
     use crate::assemble::assemble;
-    use crate::scene::{Files, load_bytes};
+    use crate::scene::described;
 
     const SCENE: &str = r#"
         [render]
@@ -141,8 +141,7 @@ mod tests {
     "#;
 
     fn fingerprint(scene: &str) -> u64 {
-        let loaded = load_bytes("scene.toml", scene.as_bytes(), &Files::new("", false)).unwrap();
-        assemble(&loaded.description).unwrap().fingerprint()
+        assemble(&described(scene)).unwrap().fingerprint()
     }
 
     #[test]
@@ -150,8 +149,7 @@ mod tests {
         let holes = SCENE.replacen("reflectance = 0.5", "reflectance = 0.5\nopacity = 0.5", 1);
         let key = |settings: &str, spp: u32, said: &str| {
             let scene = holes.replacen("spp = 4", &format!("spp = 4\n{settings}"), 1);
-            let loaded = load_bytes("scene.toml", scene.as_bytes(), &Files::new("", false)).unwrap();
-            let scene = assemble(&loaded.description).unwrap();
+            let scene = assemble(&described(&scene)).unwrap();
             scene.key_of_render(scene.fingerprint(), spp, said)
         };
         let settings = [

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::environment::radiance;
+use super::variant::same;
 use super::{Error, ImageEnvironment, Swatches, sky};
 use crate::scene::{Description, Environment, Image};
 
@@ -23,7 +24,7 @@ impl Pictures {
 
     /// Those of a description, as far as they are not these of another one.
     pub(super) fn of(&self, own: &Description, other: &Description) -> Result<Self, Error> {
-        let has_images = same(&own.images, &other.images);
+        let has_images = same(&own.images, &other.images, is_same);
         let has_textures = has_images && own.textures == other.textures;
         let has_environment =
             has_images && own.environment == other.environment && own.portals == other.portals;
@@ -63,10 +64,7 @@ fn environment(description: &Description) -> Option<Arc<ImageEnvironment>> {
     environment.map(Arc::new)
 }
 
-fn same(a: &[Image], b: &[Image]) -> bool {
-    let is_same = |(a, b): (&Image, &Image)| {
-        (a.width, a.height, a.format) == (b.width, b.height, b.format)
-            && (Arc::ptr_eq(&a.texels, &b.texels) || a.texels == b.texels)
-    };
-    a.len() == b.len() && a.iter().zip(b).all(is_same)
+fn is_same(a: &Image, b: &Image) -> bool {
+    (a.width, a.height, a.format) == (b.width, b.height, b.format)
+        && (Arc::ptr_eq(&a.texels, &b.texels) || a.texels == b.texels)
 }

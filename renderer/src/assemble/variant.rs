@@ -151,7 +151,8 @@ pub fn share_kernels(scenes: &mut [SceneData]) {
     }
 }
 
-fn same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
+/// Whether slices are as long, and their items are the same, one by one.
+pub(super) fn same<T>(a: &[T], b: &[T], is_same: impl Fn(&T, &T) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
 }
 

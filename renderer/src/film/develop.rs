@@ -34,6 +34,11 @@ impl Develop {
         };
         mapped.map(|x| srgb_encode(x.clamp(0.0, 1.0)))
     }
+
+    /// As [`Develop::apply`], in 255ths.
+    pub fn to_bytes(&self, radiance: [f32; 3]) -> [u8; 3] {
+        self.apply(radiance).map(|x| (x * 255.0).round() as u8)
+    }
 }
 
 /// Zero for NaN.

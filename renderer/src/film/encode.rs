@@ -132,11 +132,12 @@ pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, String> {
 
 fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, String> {
     use ::image::ExtendedColorType::{Rgb8, Rgb16};
-    let developed = image.pixels.iter().flat_map(|p| settings.develop.apply(*p));
+    let (develop, pixels) = (&settings.develop, image.pixels.iter());
     let (samples, color): (Vec<u8>, _) = match settings.png {
-        PngDepth::Eight => (developed.map(|x| (x * 255.0).round() as u8).collect(), Rgb8),
+        PngDepth::Eight => (pixels.flat_map(|p| develop.to_bytes(*p)).collect(), Rgb8),
         PngDepth::Sixteen => {
             // The encoder takes samples in the machine's byte order.
+            let developed = pixels.flat_map(|p| develop.apply(*p));
             let samples = developed.flat_map(|x| ((x * 65535.0).round() as u16).to_ne_bytes());
             (samples.collect(), Rgb16)
         }

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::assemble::{Original, assemble};
     use crate::backend::cpu::Cpu;
-    use crate::scene::{Description, Files, load_bytes};
+    use crate::scene::{self, Description};
 
     const SCENE: &str = r#"
         [render]
@@ -145,8 +145,7 @@ mod tests {
 
     fn described(from: &str, to: &str) -> Description {
         assert!(SCENE.contains(from), "{from}");
-        let text = SCENE.replacen(from, to, 1);
-        load_bytes("scene.toml", text.as_bytes(), &Files::new("", false)).unwrap().description
+        scene::described(&SCENE.replacen(from, to, 1))
     }
 
     /// One after another, each of which differs from the one before in more than noise would.

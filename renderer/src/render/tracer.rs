@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::assemble::assemble;
     use crate::backend::cpu::Cpu;
-    use crate::scene::{Files, load_bytes};
+    use crate::scene::described;
 
     fn tracer(is_open: bool) -> Tracer<Cpu> {
         let turn = Contestant::Megakernel;
@@ -344,8 +344,7 @@ mod tests {
             type = "box"
             material = "grey"
         "#;
-        let loaded = load_bytes("scene.toml", SCENE.as_bytes(), &Files::new("", false)).unwrap();
-        let mut scene = assemble(&loaded.description).unwrap();
+        let mut scene = assemble(&described(SCENE)).unwrap();
         let mut cpu = Cpu::new(Some(1)).unwrap();
         for (side, spp, expected) in [
             (8, 1 << 20, true),

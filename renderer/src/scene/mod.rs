@@ -52,6 +52,13 @@ pub use read::{DIRECT, MASKINGS, SAMPLERS};
 pub(crate) use read::{overrides, toml_key};
 pub use write::{Asset, Extent, Written, canonical, write};
 
+/// The scene of a test, which refers to no files.
+#[cfg(test)]
+pub(crate) fn described(text: &str) -> Description {
+    let loaded = load_bytes("scene.toml", text.as_bytes(), &Files::new("", false));
+    loaded.unwrap_or_else(|e| panic!("{text}: {e}")).description
+}
+
 /// A scene as described, with every default filled in and every name resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Description {

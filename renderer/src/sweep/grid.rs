@@ -184,12 +184,9 @@ impl Grid {
 
     /// What the contact sheet of a page says beside its cells.
     pub fn headings(&self, page: usize) -> Headings {
-        let side = |i: usize| {
-            let axis = self.axes.get(i)?;
-            Some(Side { name: axis.label.clone(), labels: self.labels[i].clone() })
-        };
-        let captions = if self.wrapped.is_some() { self.labels[0].clone() } else { Vec::new() };
-        let mut columns = side(0).unwrap_or_default();
+        let mut sides = self.sides().into_iter();
+        let [mut columns, rows] = std::array::from_fn(|_| sides.next().unwrap_or_default());
+        let captions = if self.wrapped.is_some() { columns.labels.clone() } else { Vec::new() };
         if self.wrapped.is_some() {
             columns.labels.clear();
         }
@@ -197,7 +194,7 @@ impl Grid {
             page: self.named(&self.indices(self.page(page).start), 2),
             size: [self.columns(), self.rows()],
             columns,
-            rows: side(1).unwrap_or_default(),
+            rows,
             captions,
         }
     }

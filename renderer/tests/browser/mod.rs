@@ -166,11 +166,29 @@ impl Browser {
         entries.filter(|e| e["level"] == "SEVERE").map(|e| e["message"].to_string()).collect()
     }
 
-    /// Writes what is seen to a PNG file.
-    pub(crate) fn screenshot(&self, file: &Path) {
+    /// Negative control of [`Browser::errors`] and of a page's policy: scripts that fail and requests are noticed, requests
+    /// are refused, and what is put into the page does not run.
+    #[track_caller]
+    pub(crate) fn notices_mistakes(&self) {
+        self.run("setTimeout(() => { throw new Error('a mistake'); });");
+        self.run("new Image().src = 'https://example.invalid/image.png';");
+        self.run("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.broken = 1\">');");
+        self.settle();
+        let errors = self.errors().join("\n");
+        for expected in ["a mistake", "example.invalid", "inline event handler"] {
+            assert!(errors.contains(expected), "{expected} is not in {errors}");
+        }
+        assert_eq!(self.run("return window.broken ?? 'inert';"), json!("inert"));
+    }
+
+    /// A picture of what is seen for people to look at, if the variable `SCREENSHOTS` names a folder.
+    pub(crate) fn screenshot(&self, name: &str) {
+        let Some(folder) = std::env::var_os("SCREENSHOTS") else { return };
+        std::fs::create_dir_all(&folder).expect("a folder");
+        self.settle();
         let base64 = self.get("/screenshot");
         let png = BASE64_STANDARD.decode(base64.as_str().expect("base64")).expect("base64");
-        std::fs::write(file, png).expect("a file");
+        std::fs::write(Path::new(&folder).join(name).with_extension("png"), png).expect("a file");
     }
 }
 

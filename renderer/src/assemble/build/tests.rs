@@ -12,7 +12,7 @@ use super::*;
 use crate::assemble::assemble;
 use crate::backend::cpu::Cpu;
 use crate::render::Uploaded;
-use crate::scene::{Files, load_bytes};
+use crate::scene::described;
 
 fn random(i: u32, j: u32) -> Vec3 {
     let [x, y, z, _] = pcg4d([i, j, 6, 2]).map(uniform);
@@ -133,8 +133,7 @@ fn geometry_without_extent_makes_no_chain() {
 fn rays_find_what_brute_force_finds() {
     const SCENE: &str = "[camera]\nposition = [0, 0, 4]\ntarget = [0, 0, 0]\nfov = 40\n[environment]\nradiance = 1\n\
         [materials.a]\ntype = \"diffuse\"\nreflectance = 0.5\n[[shapes]]\ntype = \"sphere\"\nmaterial = \"a\"\n";
-    let loaded = load_bytes("s.toml", SCENE.as_bytes(), &Files::new("", false)).unwrap();
-    let mut scene = assemble(&loaded.description).unwrap();
+    let mut scene = assemble(&described(SCENE)).unwrap();
     let prims = soup(30_000);
     let bvh = build(prims.clone());
     (scene.nodes, scene.prims, scene.sources) = (bvh.nodes.into(), bvh.prims.into(), bvh.sources.into());

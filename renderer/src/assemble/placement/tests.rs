@@ -5,7 +5,7 @@ use glam::{Mat3A, Vec3A};
 
 use super::*;
 use crate::assemble::{Error, SceneData, assemble};
-use crate::scene::{Color, Files, Group, HiddenNormals, load_bytes};
+use crate::scene::{Color, Group, HiddenNormals, described};
 
 const SCENE: &str = r#"
     [render]
@@ -41,7 +41,7 @@ const SPHERE: Geometry = Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 };
 
 /// A box in the world, and a group at the end of some maps.
 fn scene(shapes: Vec<Shape>, maps: &[Affine3A]) -> Description {
-    let mut scene = load_bytes("scene.toml", SCENE.as_bytes(), &Files::new("", false)).unwrap().description;
+    let mut scene = described(SCENE);
     scene.groups = vec![Group { name: String::new(), shapes }];
     scene.instances = maps.iter().map(|map| Instance { group: 0, world_from_group: *map }).collect();
     scene

@@ -5,9 +5,7 @@ use glam::{Affine3A, Mat3, Vec3};
 
 use super::*;
 use crate::assemble::assemble;
-use crate::scene::{
-    Environment, Files, Format, Image, Instance, Material, Portal, Scalar, TriangleMesh, load_bytes,
-};
+use crate::scene::{Environment, Format, Image, Instance, Material, Portal, Scalar, TriangleMesh, described};
 
 const SCENE: &str = r#"
 [render]
@@ -41,11 +39,6 @@ material = "lamp"
 emission = 2
 transform = [{ translate = [0, 0, 9] }]
 "#;
-
-fn described(text: &str) -> Description {
-    let files = Files::new(std::path::Path::new("."), false);
-    load_bytes("scene.toml", text.as_bytes(), &files).unwrap_or_else(|e| panic!("{text}: {e}")).description
-}
 
 /// All that there is to say of a scene, but for how long it took.
 fn told(scene: Result<SceneData, Error>) -> Result<String, Error> {

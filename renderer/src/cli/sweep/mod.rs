@@ -90,8 +90,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// How many of what could not be done are told.
-const MOST_FAILURES: usize = 10;
+/// How many of what is wrong are told.
+const MOST_TOLD: usize = 10;
 
 /// What is rendered, and how it is arranged.
 struct Plan<'a> {
@@ -197,9 +197,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let written = outputs.write(&results, &mut notes.display, &mut failures);
     failures.sort_unstable();
     failures.dedup();
-    let more = failures.len().saturating_sub(MOST_FAILURES);
-    failures.truncate(MOST_FAILURES);
-    failures.extend((more > 0).then(|| format!("and {more} more like these")));
+    let failures = first_of(failures, "more like these");
     if !interrupted && outcome.is_ok() && failures.is_empty() {
         plan.parts.remove(&plan.keys);
         if !plan.parts.is_empty() {
@@ -304,14 +302,21 @@ fn render(
     }
 }
 
+/// The first of what is wrong, and how many more there are.
+fn first_of(mut all: Vec<String>, more: &str) -> Vec<String> {
+    let rest = all.len().saturating_sub(MOST_TOLD);
+    all.truncate(MOST_TOLD);
+    all.extend((rest > 0).then(|| format!("and {rest} {more}")));
+    all
+}
+
 /// Tells of samples that were no numbers, and of noise.
 fn warn_of(plan: &Plan<'_>, shown: &[Option<Shown>], notes: &mut Notes) {
-    const MOST: usize = 10;
     let is_wrong = |one: &Shown| one.told.rejected > 0 || one.statistics.non_finite > 0;
     let wrong =
         shown.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref().filter(|s| is_wrong(s))?)));
     let wrong: Vec<_> = wrong.collect();
-    for (i, one) in wrong.iter().take(MOST) {
+    for (i, one) in wrong.iter().take(MOST_TOLD) {
         let (rejected, pixels) = (one.told.rejected, one.statistics.non_finite as u64);
         let name = plan.name(*i);
         if rejected > 0 {
@@ -326,8 +331,8 @@ fn warn_of(plan: &Plan<'_>, shown: &[Option<Shown>], notes: &mut Notes) {
             notes.warn_of_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
         }
     }
-    if wrong.len() > MOST {
-        notes.warn(format!("and {} more variants with such samples", wrong.len() - MOST));
+    if wrong.len() > MOST_TOLD {
+        notes.warn(format!("and {} more variants with such samples", wrong.len() - MOST_TOLD));
     }
 }
 

@@ -171,17 +171,19 @@ impl Outputs {
         });
         let sheets: Vec<_> = sheets.collect::<Result<_, _>>().map_err(Failure::input)?;
         let all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
+        let refused = |one: &Destination, reason: &str| {
+            Err(Failure::input(format_args!("output \"{}\": {reason}", one.path.display())))
+        };
         for (i, one) in all.iter().enumerate() {
             one.spare(read, "the sweep").map_err(Failure::input)?;
             if all[..i].iter().any(|other| other.is_same_file(one)) {
-                return Err(Failure::input(format_args!("output \"{}\": given twice", one.path.display())));
+                return refused(one, "given twice");
             }
         }
         let folders = [Some(plan.parts.folder()), self.variants.as_deref()];
         for folder in folders.into_iter().flatten().filter_map(resolved) {
             if let Some(one) = all.iter().find(|one| one.is_above(&folder)) {
-                let path = one.path.display();
-                return Err(Failure::input(format_args!("output \"{path}\": a folder is to be there")));
+                return refused(one, "a folder is to be there");
             }
         }
         if let Some(variants) = self.variants.as_deref() {
@@ -189,8 +191,7 @@ impl Outputs {
             let is_theirs =
                 |one: &&&Destination| one.name_in(variants).is_some_and(|name| names.contains(name));
             if let Some(one) = all.iter().find(is_theirs) {
-                let path = one.path.display();
-                return Err(Failure::input(format_args!("output \"{path}\": a variant has this name, too")));
+                return refused(one, "a variant has this name, too");
             }
         }
         let folder = self.variants.as_deref().and_then(|folder| folder.canonicalize().ok());
@@ -305,7 +306,8 @@ fn put(to: &Destination, bytes: &[u8]) -> Written {
     Ok(Output { path: to.path.display().to_string(), bytes: bytes.len(), clamped_pixels: 0 })
 }
 
-fn failed(path: &Path, reason: &str) -> String {
+/// What is said of a file that cannot be written.
+pub(super) fn failed(path: &Path, reason: &str) -> String {
     format!("output \"{}\": cannot be written: {reason}", path.display())
 }
 

@@ -9,7 +9,7 @@ use toml::Value;
 use super::super::failure::Failure;
 use super::super::notes::Notes;
 use super::super::render::SettingArgs;
-use super::Args;
+use super::{Args, first_of};
 use crate::assemble::{Error, Original, SceneData};
 use crate::scene::{
     Loaded, RenderSettings, SceneValues, hint, keys_of_path, path_and_value, quoted, says_all_of,
@@ -214,14 +214,9 @@ impl<'a> Kept<'a> {
 }
 
 /// A few problems of many.
-fn refused(mut problems: Vec<String>, what: &str) -> Failure {
-    const MOST: usize = 10;
-    let more = problems.len().saturating_sub(MOST);
-    problems.truncate(MOST);
-    if more > 0 {
-        problems.push(format!("and {more} more"));
-    }
-    let problems: Vec<_> = problems.into_iter().map(|problem| format!("{what}{problem}")).collect();
+fn refused(problems: Vec<String>, what: &str) -> Failure {
+    let problems = first_of(problems, "more").into_iter();
+    let problems: Vec<_> = problems.map(|problem| format!("{what}{problem}")).collect();
     Failure::input(problems.join("\nerror: "))
 }
 

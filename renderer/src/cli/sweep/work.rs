@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::super::progress::Display;
 use super::super::render::told;
 use super::super::signals;
+use super::outputs::failed;
 use super::{Plan, Variant};
 use crate::assemble::SceneData;
 use crate::backend::cpu::Cpu;
@@ -69,7 +70,7 @@ impl Show<'_> {
         let measured = self.plan.cropped(&part.measured);
         let Image { width, height, pixels } = &measured.image;
         let develop = self.plan.args.image.settings().develop;
-        let rgb = pixels.iter().flat_map(|p| develop.apply(*p).map(|x| (x * 255.0).round() as u8)).collect();
+        let rgb = pixels.iter().flat_map(|p| develop.to_bytes(*p)).collect();
         let formats = if self.folder.is_some() { &FORMATS[..] } else { &[] };
         let failures = formats.iter().filter_map(|format| self.write(i, part, device, *format).err());
         Shown {
@@ -108,9 +109,8 @@ impl Show<'_> {
             }
             format => encode(&part.measured.image, format, &settings, &about),
         };
-        let failed = |e: String| format!("output \"{}\": cannot be written: {e}", path.display());
-        let bytes = encoded.map_err(failed)?.bytes;
-        write(&path, &bytes).map_err(|e| failed(e.to_string()))
+        let bytes = encoded.map_err(|e| failed(&path, &e))?.bytes;
+        write(&path, &bytes).map_err(|e| failed(&path, &e.to_string()))
     }
 }
 

@@ -24,8 +24,7 @@ pub(super) fn thumbnail(image: &Image, develop: Develop) -> String {
     let (w, h) = (small(width), small(height));
     let squares = (0..h).flat_map(|y| (0..w).map(move |x| [x, y]));
     let bytes: Vec<u8> = squares
-        .flat_map(|[x, y]| develop.apply(mean(image, from_to(x, w, width), from_to(y, h, height))))
-        .map(|x| (x * 255.0).round() as u8)
+        .flat_map(|[x, y]| develop.to_bytes(mean(image, from_to(x, w, width), from_to(y, h, height))))
         .collect();
     let mut file = Vec::new();
     let encoder = JpegEncoder::new_with_quality(&mut file, QUALITY);

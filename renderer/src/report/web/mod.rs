@@ -13,6 +13,9 @@ use super::plot::ColorMap;
 pub(super) use pixels::{Detail, Grid, Part, least_reduction};
 pub(super) use text::{Escaped, json};
 
+/// The beginning of every page, up to its title: its policy of contents.
+const HEAD: &str = include_str!("head.html");
+
 /// The beginning of every page's style: colours, controls, views of images.
 const STYLE: &str = include_str!("base.css");
 
@@ -40,6 +43,7 @@ pub(super) fn write<W: Write + ?Sized>(
             continue;
         };
         match name {
+            "head" => out.write_all(HEAD.as_bytes())?,
             "style" => [STYLE, style].iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
             "scripts" => {
                 SCRIPTS.iter().chain(scripts).try_for_each(|s| out.write_all(s.as_bytes()))?;
