@@ -1,7 +1,8 @@
 //! What a lobe costs: time of `eval_pdf` and of `sample` for every lobe, and of every way to draw facets, each for 1024
 //! random directions. A run is all of them: a time of 1 µs is 0.98 ns each.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/physics/common/mod.rs"]
+#[expect(dead_code, reason = "tests use the rest of it")]
 mod common;
 
 use std::hint::black_box;

@@ -1,9 +1,10 @@
 //! Linear Rec. 709 colour.
 
 use glam::Vec3;
+use primitives::luminance;
 
-/// Relative luminance of a linear Rec. 709 colour (ITU-R BT.709-6, item 3.2).
+/// As [`luminance::luminance`].
 #[inline(always)]
 pub fn luminance(rgb: Vec3) -> f32 {
-    0.2126 * rgb.x + 0.7152 * rgb.y + 0.0722 * rgb.z
+    luminance::luminance(rgb.to_array())
 }

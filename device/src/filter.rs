@@ -5,7 +5,6 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec2;
 
 use crate::arch::{load, max, min, sqrt};
-use crate::scene::SceneView;
 
 /// A part of a filter on one side of its centre, 16 bytes. Of n parts, counted from the outermost, number k is drawn with
 /// the probability (2k + 1)/n²: the tails are cut finely.
@@ -52,58 +51,74 @@ impl FilterEdge {
     const FAR: Self = Self { absolute: 0.0, signed: 0.0 };
 }
 
-/// A sample's place relative to the top left corner of a pixel in an image of a size, pixels, and its weight, for uniforms
-/// `u`.
-///
-/// # Safety
-/// `scene` is valid, and the pixel within the size.
-#[inline(always)]
-pub unsafe fn sample(scene: &SceneView, u: Vec2, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> (Vec2, f32) {
-    if scene.filter.is_null() {
-        return (u, 1.0);
-    }
-    // SAFETY: as the caller promised.
-    let [(x, wx), (y, wy)] =
-        unsafe { [along_axis(scene, u.x, [x, width - 1 - x]), along_axis(scene, u.y, [y, height - 1 - y])] };
-    (Vec2::new(0.5 + x, 0.5 + y), wx * wy)
+/// A pixel filter in the memory of a back end.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FilterView {
+    /// Its parts; null if it is the pixel itself.
+    pub parts: *const FilterPart,
+    /// Of it, the part that lies beyond the edge of the image, by the pixels between.
+    pub edges: *const FilterEdge,
+    /// Number of its parts.
+    pub part_count: u32,
+    /// Number of distances at which any of it lies beyond; 0 if samples may lie beyond the image.
+    pub edge_count: u32,
 }
 
-/// Along one axis, on which the filter is symmetric, of a pixel with so many others on either side.
-///
-/// # Safety
-/// `scene` is valid and has a filter.
-#[inline(always)]
-unsafe fn along_axis(scene: &SceneView, u: f32, pixels_to_edges: [u32; 2]) -> (f32, f32) {
-    // SAFETY: as the caller promised.
-    let (u, scale) = unsafe { within(scene, u, pixels_to_edges) };
-    let signed = 2.0 * u - 1.0;
-    let n = scene.filter_parts as f32;
-    // The parts from number k on begin at k²/n².
-    let from_edge = n * n * (1.0 - signed.abs());
-    // SAFETY: it is in [0, n].
-    let k = unsafe { min(sqrt(from_edge), n - 1.0).to_int_unchecked::<u32>() };
-    let rest = (from_edge - (k * k) as f32) / (2 * k + 1) as f32;
-    // SAFETY: as the caller promised; k < n.
-    let part = unsafe { load(scene.filter.add(k as usize)) };
-    (part.place(1.0 - rest).copysign(signed), scale * part.weight)
-}
-
-/// The uniform for what of the filter is in the image, where it ends there, and what weights are multiplied by for their
-/// mean to be 1 again.
-///
-/// # Safety
-/// As [`along_axis`].
-#[inline(always)]
-unsafe fn within(scene: &SceneView, u: f32, [low, high]: [u32; 2]) -> (f32, f32) {
-    if scene.filter_edge_count == 0 {
-        return (u, 1.0);
+impl FilterView {
+    /// A sample's place relative to the top left corner of a pixel in an image of a size, pixels, and its weight, for
+    /// uniforms `u`.
+    ///
+    /// # Safety
+    /// The filter is valid, and the pixel within the size.
+    #[inline(always)]
+    pub unsafe fn sample(&self, u: Vec2, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> (Vec2, f32) {
+        if self.parts.is_null() {
+            return (u, 1.0);
+        }
+        // SAFETY: as the caller promised.
+        let [(x, wx), (y, wy)] =
+            unsafe { [self.along_axis(u.x, [x, width - 1 - x]), self.along_axis(u.y, [y, height - 1 - y])] };
+        (Vec2::new(0.5 + x, 0.5 + y), wx * wy)
     }
-    let edge = |pixels: u32| match pixels < scene.filter_edge_count {
-        // SAFETY: it is in range.
-        true => unsafe { load(scene.filter_edges.add(pixels as usize)) },
-        false => FilterEdge::FAR,
-    };
-    let (low, high) = (edge(low), edge(high));
-    let absolute = 1.0 - low.absolute - high.absolute;
-    (low.absolute + absolute * u, absolute / (1.0 - low.signed - high.signed))
+
+    /// Along one axis, on which the filter is symmetric, of a pixel with so many others on either side.
+    ///
+    /// # Safety
+    /// The filter is valid, and not the pixel itself.
+    #[inline(always)]
+    unsafe fn along_axis(&self, u: f32, pixels_to_edges: [u32; 2]) -> (f32, f32) {
+        // SAFETY: as the caller promised.
+        let (u, scale) = unsafe { self.within(u, pixels_to_edges) };
+        let signed = 2.0 * u - 1.0;
+        let n = self.part_count as f32;
+        // The parts from number k on begin at k²/n².
+        let from_edge = n * n * (1.0 - signed.abs());
+        // SAFETY: it is in [0, n].
+        let k = unsafe { min(sqrt(from_edge), n - 1.0).to_int_unchecked::<u32>() };
+        let rest = (from_edge - (k * k) as f32) / (2 * k + 1) as f32;
+        // SAFETY: as the caller promised; k < n.
+        let part = unsafe { load(self.parts.add(k as usize)) };
+        (part.place(1.0 - rest).copysign(signed), scale * part.weight)
+    }
+
+    /// The uniform for what of the filter is in the image, where it ends there, and what weights are multiplied by for
+    /// their mean to be 1 again.
+    ///
+    /// # Safety
+    /// As [`FilterView::along_axis`].
+    #[inline(always)]
+    unsafe fn within(&self, u: f32, [low, high]: [u32; 2]) -> (f32, f32) {
+        if self.edge_count == 0 {
+            return (u, 1.0);
+        }
+        let edge = |pixels: u32| match pixels < self.edge_count {
+            // SAFETY: it is in range.
+            true => unsafe { load(self.edges.add(pixels as usize)) },
+            false => FilterEdge::FAR,
+        };
+        let (low, high) = (edge(low), edge(high));
+        let absolute = 1.0 - low.absolute - high.absolute;
+        (low.absolute + absolute * u, absolute / (1.0 - low.signed - high.signed))
+    }
 }

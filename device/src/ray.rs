@@ -2,7 +2,8 @@
 
 use glam::Vec3;
 
-use crate::arch::{max, sqrt};
+use crate::arch::{Real, max, sqrt};
+use crate::sampling::tangents;
 
 /// A half-line. `d` is a unit vector.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,68 @@ impl Ray {
     pub fn at(&self, t: f32) -> Vec3 {
         self.o + t * self.d
     }
+}
+
+/// A ray with what traversal needs of it many times.
+#[derive(Clone, Copy, Debug)]
+pub struct TraversalRay {
+    /// The ray.
+    pub ray: Ray,
+    /// Componentwise 1/d, finite.
+    pub inv_d: Vec3,
+    /// Two directions that complete `d` to an orthonormal basis.
+    #[cfg(not(target_arch = "nvptx64"))]
+    across: [Vec3; 2],
+    /// Octant that the ray looks into, inverted, in every byte: 4 for +x, 2 for +y, 1 for +z.
+    pub oct_inv4: u32,
+    /// As a constant that stays in a register.
+    #[cfg(target_arch = "nvptx64")]
+    pub(crate) byte_bias: u32,
+}
+
+impl TraversalRay {
+    /// Prepares a ray.
+    #[inline(always)]
+    pub fn new(ray: Ray) -> Self {
+        let d = ray.d.to_array();
+        let inv_d = Vec3::new(safe_inverse(d[0]), safe_inverse(d[1]), safe_inverse(d[2]));
+        Self::from_parts(ray, inv_d, tangents(d).map(Vec3::from_array))
+    }
+
+    /// Two directions that complete `d` to an orthonormal basis, always the same. A GPU computes them where they are
+    /// wanted: it has time for that, but not the registers to keep them.
+    #[inline(always)]
+    pub fn across(&self) -> [Vec3; 2] {
+        #[cfg(target_arch = "nvptx64")]
+        return tangents(self.ray.d.to_array()).map(Vec3::from_array);
+        #[cfg(not(target_arch = "nvptx64"))]
+        self.across
+    }
+
+    #[inline(always)]
+    pub(crate) fn from_parts(ray: Ray, inv_d: Vec3, across: [Vec3; 2]) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        let _ = across;
+        // By the inverse throughout: it has a sign where the direction may be −0.
+        let oct_inv =
+            (u32::from(inv_d.x > 0.0) << 2) | (u32::from(inv_d.y > 0.0) << 1) | u32::from(inv_d.z > 0.0);
+        Self {
+            ray,
+            inv_d,
+            #[cfg(not(target_arch = "nvptx64"))]
+            across,
+            oct_inv4: oct_inv * 0x0101_0101,
+            #[cfg(target_arch = "nvptx64")]
+            byte_bias: crate::arch::byte_bias(),
+        }
+    }
+}
+
+/// 1/x, at most 2⁶⁰, so that the slabs of an axis-parallel ray are far away instead of NaN.
+#[inline(always)]
+pub(crate) fn safe_inverse<F: Real>(x: F) -> F {
+    const LARGEST: f32 = (1u64 << 60) as f32;
+    (F::splat(1.0) / x).min(F::splat(LARGEST)).max(F::splat(-LARGEST))
 }
 
 /// What a ray stands for: a cone of which it is the axis, to choose how fine textures are looked up.

@@ -1,21 +1,57 @@
 //! torrance, as a library: scenes in, images out.
 //!
-//! The way of the data, each arrow one type to the next: scene file → [`scene::Description`] →
-//! [`assemble::SceneData`] → a [`backend::Backend`] uploads it → `device::scene::SceneView` →
-//! [`render`] → [`film::Film`] → an image file.
+//! Descriptions of scenes come in, as `torrance-scene` reads them. [`assemble`] makes of them what a [`Machine`] renders, to a
+//! film with its noise, which `torrance-image` writes and compares. [`sweep`] renders a scene with parameters that vary, and
+//! [`regress`] holds images against references; [`defocus`] blurs images, [`bsdf`] charts materials, [`mod@bench`] measures.
+//!
+//! ```
+//! use renderer::Machine;
+//! use renderer::assemble::assemble;
+//! use renderer::render::{Budget, Control, Options};
+//!
+//! let scene = r#"
+//!     [render]
+//!     size = [16, 16]
+//!     [camera]
+//!     position = [0, 0, 4]
+//!     target = [0, 0, 0]
+//!     fov = 40
+//!     [environment]
+//!     radiance = 1
+//!     [materials.grey]
+//!     type = "diffuse"
+//!     reflectance = 0.5
+//!     [[shapes]]
+//!     type = "sphere"
+//!     material = "grey"
+//! "#;
+//! let files = torrance_scene::Files::new("", false); // It refers to none.
+//! let loaded = torrance_scene::load_bytes("scene.toml", scene.as_bytes(), &files)?;
+//! let scene = assemble(&loaded.description)?;
+//!
+//! let mut cpu = Machine::cpu(None)?;
+//! let rendered = cpu.render(&scene, Budget::of_samples(16), Options::default(), &mut |_| Control::Continue)?;
+//! let brightness = |x: usize, y: usize| rendered.film.pixels[y * 16 + x].mean()[1];
+//! assert!((brightness(0, 0) - 1.0).abs() < 1e-6, "the sky");
+//! assert!((brightness(8, 8) - 0.5).abs() < 0.05, "the sphere reflects half of it");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod assemble;
-pub mod backend;
 pub mod bench;
-pub mod cli;
-pub mod compare;
+pub mod bsdf;
 pub mod defocus;
-pub mod film;
-pub mod input;
-pub mod metrics;
-pub mod primitives;
+mod machine;
 pub mod regress;
 pub mod render;
-pub mod report;
-pub mod scene;
 pub mod sweep;
+
+pub use machine::{Device, DeviceChoice, DeviceError, Machine, MachineError, limit_threads};
+
+/// The scene of a test, which refers to no files.
+#[cfg(test)]
+pub(crate) fn described(text: &str) -> torrance_scene::Description {
+    let loaded =
+        torrance_scene::load_bytes("scene.toml", text.as_bytes(), &torrance_scene::Files::new("", false));
+    loaded.unwrap_or_else(|e| panic!("{text}: {e}")).description
+}

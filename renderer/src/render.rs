@@ -1,36 +1,49 @@
 //! The render loop: passes, stopping rule, progress, cancellation. It names no back end.
 
+pub mod aov;
+mod films;
+mod first_hits;
 mod noise;
+mod pace;
+mod provenance;
 mod replay;
 mod session;
+pub mod stage_chart;
 mod stage_times;
+mod summary;
 mod tracer;
 mod uploaded;
 mod wavefront;
 
 use std::time::{Duration, Instant};
 
-use device::bsdf::{Basic, Compiled, Glass};
-use device::film::{FilmPixel, FirstHitPixel};
+use device::bsdf::{Basic, Glass};
+use device::features::Compiled;
 use device::path::stage::{Stage, stages};
-use device::path::{FirstHitArgs, MegakernelArgs, SampleArgs};
+use device::path::{MegakernelArgs, SampleArgs};
 use device::scene::SceneView;
 use device::shape::triangle::TriangleUvs;
+use torrance_gpu::backend::{Backend, Buffer, Error};
+use torrance_gpu::primitives::Primitives;
+use torrance_image::film::Film;
 
 use crate::assemble::SceneData;
-use crate::backend::{Backend, Buffer, Error};
-use crate::film::{Film, FirstHits, Measured, Statistics};
-use crate::primitives::Primitives;
 
+pub use films::film_of_layers;
+pub use first_hits::{FirstHit, FirstHits};
+pub use provenance::{RenderRecord, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
-pub use session::Session;
+pub(crate) use session::Session;
 pub use stage_times::{Items, Part, PartTime, StageTimes};
+pub use summary::{Contents, IntegratorSummary, Seconds, StageSummary, Summary};
 pub use tracer::{Contestant, Integrator, Traced};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 
+use films::Films;
 use noise::Looks;
-use tracer::{Launched, Tracer};
+use pace::{Pace, Pass, layers};
+use tracer::{Launch, Tracer};
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +52,7 @@ pub struct Budget {
     pub spp: u32,
     /// Time at most, but for a first sample of every pixel.
     pub time: Option<Duration>,
-    /// Stop as soon as the relative standard error of the image ([`crate::film::Statistics`]) is no larger, > 0. Looks at it
+    /// Stop as soon as the relative standard error of the image ([`torrance_image::film::Statistics`]) is no larger, > 0. Looks at it
     /// are few, and each copies the film from the machine. What has no noise yet, as a black image, is done at once. It is
     /// estimated from the samples that the image is made of, so that an image that stops early by chance is a little too
     /// sure of itself: less than that error itself, where many pixels make up the estimate.
@@ -85,6 +98,12 @@ impl Progress {
         if share == 1.0 {
             self.spp += pass.samples;
         }
+    }
+
+    /// Millions of paths per second, so far.
+    pub fn mpaths_per_s(&self) -> f64 {
+        let seconds = self.elapsed.as_secs_f64();
+        if seconds > 0.0 { self.paths as f64 / seconds * 1e-6 } else { 0.0 }
     }
 
     /// Samples per pixel on average, the unfinished pass included.
@@ -136,53 +155,39 @@ pub struct Rendered {
     pub traced: Traced,
 }
 
-/// Renders until the budget is spent or `observe`, called after every launch, says to stop.
-///
-/// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, so that
-/// cancellation is prompt and no watchdog of a display ever sees a long one.
-pub fn render<B: Primitives>(
-    backend: &mut B,
-    scene: &SceneData,
-    budget: Budget,
-    observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Rendered, Error> {
-    render_with(backend, scene, budget, Options::default(), observe)
-}
-
-/// As [`render`], and keeps more than the image. However the render ends, all of it is of the same samples.
-pub fn render_with<B: Primitives>(
+/// [`crate::Machine::render`].
+pub(crate) fn render_with<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let ready = Ready::new(backend, scene, options)?;
+    let ready = PreparedScene::new(backend, scene, options)?;
     render_ready(backend, scene, ready, budget, options, observe)
 }
 
-/// As [`render_with`], of a scene that is not rendered again: its geometry is dropped as soon as the back end has it
-/// ([`SceneData::drop_geometry`]).
-pub fn render_last<B: Primitives>(
+/// [`crate::Machine::render_last`].
+pub(crate) fn render_last<B: Primitives>(
     backend: &mut B,
     scene: &mut SceneData,
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let ready = Ready::new(backend, scene, options)?;
+    let ready = PreparedScene::new(backend, scene, options)?;
     scene.drop_geometry();
     render_ready(backend, scene, ready, budget, options, observe)
 }
 
 /// A scene in the memory of a back end that is prepared to render it.
-struct Ready<B: Backend> {
+struct PreparedScene<B: Backend> {
     uploaded: Uploaded<B>,
     /// Time that copying took.
     took: Duration,
 }
 
-impl<B: Primitives> Ready<B> {
+impl<B: Primitives> PreparedScene<B> {
     fn new(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<Self, Error> {
         prepare(backend, scene, options)?;
         let begin = Instant::now();
@@ -195,14 +200,14 @@ impl<B: Primitives> Ready<B> {
 fn render_ready<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
-    Ready { uploaded, took: upload }: Ready<B>,
+    PreparedScene { uploaded, took: upload }: PreparedScene<B>,
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
     let mut run = Run::new(backend, scene, budget, options)?;
     let view = uploaded.view(scene);
-    let Finished { films, progress, interrupted } =
+    let RunResult { films, progress, interrupted } =
         render_run(backend, scene, view, &mut run, budget, options, observe)?;
     // Developing takes memory again.
     drop(uploaded);
@@ -227,7 +232,7 @@ impl<B: Primitives> Run<B> {
 }
 
 /// What a run leaves.
-struct Finished<B: Backend> {
+struct RunResult<B: Backend> {
     films: Films<B>,
     progress: Progress,
     interrupted: bool,
@@ -242,7 +247,7 @@ fn render_run<B: Primitives>(
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Finished<B>, Error> {
+) -> Result<RunResult<B>, Error> {
     let render = match Kernel::of(scene) {
         Kernel::Basic => render_by::<B, stages::megakernel_basic>,
         Kernel::Glass => render_by::<B, stages::megakernel_glass>,
@@ -252,7 +257,11 @@ fn render_run<B: Primitives>(
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
-pub fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<(), Error> {
+pub(crate) fn prepare<B: Primitives>(
+    backend: &mut B,
+    scene: &SceneData,
+    options: Options<'_>,
+) -> Result<(), Error> {
     backend.specialize(scene.features);
     if options.first_hits.is_some() {
         backend.prepare::<stages::first_hit>()?;
@@ -300,7 +309,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
     budget: Budget,
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Finished<B>, Error> {
+) -> Result<RunResult<B>, Error> {
     let layers = layers(backend.parallelism(), scene, budget.spp);
     let films = Films::<B>::new(backend, scene, options, layers)?;
     let mut args = SampleArgs {
@@ -338,7 +347,7 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
             let begins_pass = args.first_invocation == 0;
             args.first_invocation += args.invocations;
             let ends_pass = args.first_invocation == invocations;
-            if tracer.learn(Launched { paths, took, begins_pass, ends_pass }) {
+            if tracer.learn(Launch { paths, took, begins_pass, ends_pass }) {
                 *pace = Pace::new(backend.parallelism(), tracer);
             } else {
                 pace.learn(paths, took);
@@ -365,150 +374,5 @@ fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
         }
     }
     progress.spp_target = budget.spp;
-    Ok(Finished { films, progress, interrupted })
-}
-
-/// What a render fills, in the memory of a back end.
-struct Films<B: Backend> {
-    image: B::Buf<FilmPixel>,
-    /// Of paths of at most one segment, and of two.
-    shorter: Option<[B::Buf<FilmPixel>; 2]>,
-    /// With the texture coordinates of the scene's primitives.
-    first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
-}
-
-impl<B: Primitives> Films<B> {
-    fn new(backend: &mut B, scene: &SceneData, options: Options<'_>, layers: u32) -> Result<Self, Error> {
-        let pixels = scene.width as usize * scene.height as usize * layers as usize;
-        let image = backend.zeroed("film", pixels)?;
-        let shorter = match options.shorter {
-            true => Some([
-                backend.zeroed("film of emission", pixels)?,
-                backend.zeroed("film of direct light", pixels)?,
-            ]),
-            false => None,
-        };
-        let first_hits = match options.first_hits {
-            Some(uvs) => Some((
-                backend.zeroed("film of first hits", pixels)?,
-                backend.upload("texture coordinates of all primitives", uvs)?,
-            )),
-            None => None,
-        };
-        Ok(Self { image, shorter, first_hits })
-    }
-
-    /// Takes the samples of `args` into every film.
-    ///
-    /// # Safety
-    /// As [`Backend::launch`], but for the films, which are these.
-    unsafe fn launch<S: Stage<Args = MegakernelArgs>>(
-        &self,
-        backend: &mut B,
-        tracer: &mut Tracer<B>,
-        args: MegakernelArgs,
-    ) -> Result<(), Error> {
-        // SAFETY: as the caller promised; all films are of one size.
-        unsafe {
-            tracer.trace::<S>(backend, args)?;
-            for (film, depth) in self.shorter.iter().flatten().zip(1..) {
-                let mut shorter = MegakernelArgs { film: film.ptr(), ..args };
-                shorter.settings.max_depth = depth.min(args.settings.max_depth);
-                backend.launch::<S>(shorter)?;
-            }
-            if let Some((film, uvs)) = &self.first_hits {
-                let take = args.into_film(film.ptr());
-                let uvs = if uvs.is_empty() { std::ptr::null() } else { uvs.ptr().cast_const() };
-                backend.launch::<stages::first_hit>(FirstHitArgs { take, uvs })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The relative standard error of the image so far.
-    fn noise(&self, backend: &mut B, scene: &SceneData) -> Result<f64, Error> {
-        let film = Film::from_layers(scene.width, scene.height, &backend.download(&self.image)?);
-        Ok(Statistics::relative_stderr_of(&Measured::from(&film)))
-    }
-
-    fn develop(
-        &self,
-        backend: &mut B,
-        scene: &SceneData,
-        progress: Progress,
-        (interrupted, traced): (bool, Traced),
-    ) -> Result<Rendered, Error> {
-        let (width, height) = (scene.width, scene.height);
-        let mut film = |buffer| Ok(Film::from_layers(width, height, &backend.download(buffer)?));
-        let image = film(&self.image)?;
-        let shorter = match &self.shorter {
-            Some([emission, direct]) => Some([film(emission)?, film(direct)?]),
-            None => None,
-        };
-        let first_hits = match &self.first_hits {
-            Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
-            None => None,
-        };
-        Ok(Rendered { film: image, shorter, first_hits, stage_times: None, progress, interrupted, traced })
-    }
-}
-
-/// How many films to spread the samples of a pixel over, for the image alone to fill the machine.
-fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
-    let pixels = scene.width as usize * scene.height as usize;
-    (parallelism.div_ceil(pixels) as u32).clamp(1, 64).min(spp)
-}
-
-/// Size of the launches, learnt from how long they take.
-struct Pace {
-    /// Paths that a launch should trace.
-    paths: f64,
-    /// Paths that it may trace at most.
-    most: f64,
-    /// Time that it should take.
-    target: Duration,
-}
-
-impl Pace {
-    /// Begins with a few paths for every thread, since nothing is known of the scene yet.
-    fn new<B: Primitives>(parallelism: usize, tracer: &Tracer<B>) -> Self {
-        let most = tracer.most_paths();
-        let first = parallelism as f64 * 8.0;
-        Self { paths: first.min(most).min(tracer.first_paths()), most, target: tracer.target() }
-    }
-
-    fn learn(&mut self, paths: f64, took: Duration) {
-        let ideal = paths * self.target.as_secs_f64() / took.as_secs_f64().max(1e-6);
-        // Parts of an image differ in cost: grow with care, shrink at once.
-        self.paths = ideal.min(self.paths * 4.0).min(self.most).max(32.0);
-    }
-}
-
-/// One pass over the image.
-struct Pass {
-    samples: u32,
-    layers: u32,
-}
-
-impl Pass {
-    /// As many samples as make up one launch, whole multiples of `layers` if possible.
-    fn new(paths: f64, invocations: u32, layers: u32, remaining: u32) -> Self {
-        let per_invocation = (paths / f64::from(invocations)).floor().clamp(1.0, 1024.0) as u32;
-        Self { samples: per_invocation.saturating_mul(layers).min(remaining), layers }
-    }
-
-    /// Paths of one invocation, on average.
-    fn per_invocation(&self) -> f64 {
-        f64::from(self.samples) / f64::from(self.layers)
-    }
-
-    fn paths(&self, invocations: u32) -> f64 {
-        self.per_invocation() * f64::from(invocations)
-    }
-
-    /// Invocations that trace about `paths`, in whole tiles.
-    fn invocations(&self, paths: f64) -> u32 {
-        let n = (paths / self.per_invocation()).clamp(32.0, f64::from(u32::MAX / 2)) as u32;
-        n.next_multiple_of(128)
-    }
+    Ok(RunResult { films, progress, interrupted })
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::backend::cuda::Cuda;
-use renderer::primitives::{Fill, Length, Primitives, Temp};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::primitives::{Fill, Length, Primitives, Temp};
 
 /// Names the most elements that tests may try, and has them repeat things only a few times: for tools that make kernels a
 /// hundred times slower, as `compute-sanitizer` does.
@@ -157,7 +157,7 @@ macro_rules! for_each_backend {
                 $crate::Machine::Cpu => {
                     let $is_gpu = false;
                     #[allow(unused_mut, reason = "not every body needs it so")]
-                    let mut $backend = ::renderer::backend::cpu::Cpu::new(None).expect("threads start");
+                    let mut $backend = ::torrance_gpu::backend::cpu::Cpu::new(None).expect("threads start");
                     $body
                 }
                 $crate::Machine::Cuda => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use renderer::film::{Film, Image, read};
+use torrance_image::film::{Film, Image, read};
 
 /// What an image is compared with: expectations, and standard errors of them, per pixel and channel.
 pub struct Reference {

@@ -10,11 +10,10 @@ pub mod tampered;
 use std::path::{Path, PathBuf};
 
 use renderer::assemble::{SceneData, assemble};
-use renderer::backend::cpu::Cpu;
-use renderer::backend::cuda::{self, Cuda};
-use renderer::film::Film;
-use renderer::render::{Budget, Control, Options, Rendered, render_with};
-use renderer::scene::{Description, Overrides, load};
+use renderer::render::{Budget, Control, Options, Rendered};
+use torrance_gpu::backend::cuda;
+use torrance_image::film::Film;
+use torrance_scene::{Description, Overrides, load};
 
 /// Something that renders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +51,18 @@ impl Machine {
     pub fn render_with(self, scene: &SceneData, spp: u32, options: Options<'_>) -> Rendered {
         let budget = Budget::of_samples(spp);
         let go_on = &mut |_: &_| Control::Continue;
-        let rendered = match self {
-            Self::Cpu => {
-                render_with(&mut Cpu::new(None).expect("threads start"), scene, budget, options, go_on)
-            }
-            Self::Cuda => {
-                render_with(&mut Cuda::new(0).expect("the device opens"), scene, budget, options, go_on)
-            }
-        };
-        rendered.expect("rendering succeeds")
+        self.start().render(scene, budget, options, go_on).expect("rendering succeeds")
+    }
+
+    /// Starts it.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start(self) -> renderer::Machine {
+        match self {
+            Self::Cpu => renderer::Machine::cpu(None).expect("threads start"),
+            Self::Cuda => renderer::Machine::cuda(0).expect("the device opens"),
+        }
     }
 }
 

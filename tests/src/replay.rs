@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use renderer::assemble::SceneData;
-use renderer::primitives::Primitives;
 use renderer::render::{Dump, DumpedColumn, Part, Paths, Replay};
+use torrance_gpu::primitives::Primitives;
 
 /// How far the rows of a column may be apart.
 #[derive(Debug, Clone, Copy, PartialEq)]

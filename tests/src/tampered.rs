@@ -1,8 +1,7 @@
 //! Renders with a deliberate mistake, for tests to prove that they would notice one.
 
-use device::arch::Portable;
-use device::bsdf::Full;
-use device::bvh::{Hit, closest_hit};
+use device::bvh::{Hit, Portable, closest_hit};
+use device::features::Full;
 use device::film::FilmPixel;
 use device::path::generate;
 use device::path::step::{Shaded, shade, visibility};
@@ -10,9 +9,9 @@ use device::ray::Ray;
 use device::shape::triangle;
 use glam::Vec3;
 use renderer::assemble::SceneData;
-use renderer::backend::cpu::{Cpu, InstructionSet};
-use renderer::film::Film;
 use renderer::render::Uploaded;
+use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
+use torrance_image::film::Film;
 
 /// A mistake in the physics.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,7 +57,7 @@ pub fn render(scene: &SceneData, spp: u32, mistake: Mistake) -> Film {
             });
         }
     });
-    Film::from_layers(scene.width, scene.height, &film)
+    renderer::render::film_of_layers(scene.width, scene.height, &film)
 }
 
 fn path(

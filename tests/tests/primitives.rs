@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use device::primitives::KERNELS;
+use primitives::KERNELS;
 use torrance_tests::arrays::{LAUNCHED, MOST};
 use torrance_tests::{Machine, machines};
 

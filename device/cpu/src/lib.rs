@@ -4,7 +4,7 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use device::arch::Portable;
+use device::bvh::Portable;
 use device::path::stage::{Stage, stages};
 
 /// Instruction sets that there is a version of the stages for.
@@ -49,7 +49,7 @@ pub type Runner = unsafe fn(Range<u32>, *const ());
 #[inline(never)]
 pub fn runner(stage: TypeId, isa: InstructionSet) -> Runner {
     macro_rules! runners {
-        ($($stage:ident($Args:ident) block $block:literal times $blocks:literal;)*) => {
+        ($($stage:ident: $function:ty, block $block:literal times $blocks:literal;)*) => {
             [$((TypeId::of::<stages::$stage>(), pick::<stages::$stage>(isa))),*]
         };
     }
@@ -82,7 +82,7 @@ unsafe fn run_range_portable<S: Stage>(range: Range<u32>, args: *const ()) {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: *const ()) {
     // SAFETY: as the caller promised.
-    unsafe { S::run_range::<device::arch::Avx2>(range, &*args.cast()) };
+    unsafe { S::run_range::<device::bvh::Avx2>(range, &*args.cast()) };
 }
 
 /// # Safety
@@ -92,5 +92,5 @@ unsafe fn run_range_avx2<S: Stage>(range: Range<u32>, args: *const ()) {
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn run_range_avx512<S: Stage>(range: Range<u32>, args: *const ()) {
     // SAFETY: as the caller promised.
-    unsafe { S::run_range::<device::arch::Avx512>(range, &*args.cast()) };
+    unsafe { S::run_range::<device::bvh::Avx512>(range, &*args.cast()) };
 }

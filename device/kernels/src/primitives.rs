@@ -1,7 +1,7 @@
 //! One entry point for every kernel of the primitives.
 
 use cuda_std::kernel;
-use device::primitives::{Kernel, *};
+use primitives::{Kernel, *};
 
 macro_rules! entry_points {
     ($($name:ident: $kernel:ty;)*) => { $(
@@ -12,4 +12,4 @@ macro_rules! entry_points {
         }
     )* };
 }
-device::for_each_primitive!(entry_points);
+primitives::for_each_primitive!(entry_points);

@@ -1,15 +1,13 @@
 //! One entry point for every stage.
 
 use cuda_std::kernel;
-use device::arch::Gpu;
-use device::path::stage::{ProbeArgs, Stage, stages};
-use device::path::trace::{CameraRaysArgs, ClosestArgs, CoherentArgs, NextRaysArgs, OcclusionArgs};
-use device::path::{FirstHitArgs, MegakernelArgs, TracingArgs, WavefrontArgs};
+use device::bvh::Gpu;
+use device::path::stage::{Stage, stages};
 
 macro_rules! entry_points {
-    ($($name:ident($Args:ident) block $block:literal times $blocks:literal;)*) => { $(
+    ($($name:ident: $function:ty, block $block:literal times $blocks:literal;)*) => { $(
         #[kernel]
-        pub unsafe fn $name(args: $Args) {
+        pub unsafe fn $name(args: <stages::$name as Stage>::Args) {
             let i = cuda_std::thread::index_1d();
             if i < <stages::$name as Stage>::threads(&args) {
                 // SAFETY: the host passes valid arguments, and each index is one thread's.

@@ -1,20 +1,17 @@
 //! The PTX files that are built from the kernels crate, and where things are in the repository.
 
 use std::fs;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
-use flate2::{Compression, GzBuilder};
-
 use crate::error::{Error, Result};
+use crate::stamp::Sources;
 
-/// One PTX file: the kernels crate with one feature.
+/// One PTX module: the kernels crate with one feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// The feature of the kernels crate.
     pub feature: &'static str,
-    /// The file, compressed by gzip, relative to the repository root.
+    /// The head of the module (see [`ptx_text`]), relative to the repository root.
     pub path: &'static str,
     /// Whether users run it: then its kernels have budgets and may carry no formatting code.
     pub product: bool,
@@ -23,56 +20,50 @@ pub struct Artifact {
     pub unroll: bool,
 }
 
-/// What the renderer embeds.
+/// The stages of the renderer.
 pub const PRODUCT: Artifact =
-    Artifact { feature: "product", path: "device/kernels.ptx.gz", product: true, unroll: false };
+    Artifact { feature: "product", path: "device/ptx/modules/kernels.rptx", product: true, unroll: false };
 
-/// The primitives, which the renderer embeds as well.
-pub const PRIMITIVES: Artifact =
-    Artifact { feature: "primitives", path: "device/primitives.ptx.gz", product: true, unroll: true };
+/// The primitives.
+pub const PRIMITIVES: Artifact = Artifact {
+    feature: "primitives",
+    path: "device/ptx/modules/primitives.rptx",
+    product: true,
+    unroll: true,
+};
 
 /// What the examples launch.
 pub const EXAMPLES: Artifact =
-    Artifact { feature: "examples", path: "device/examples.ptx.gz", product: true, unroll: true };
+    Artifact { feature: "examples", path: "device/ptx/modules/examples.rptx", product: true, unroll: true };
 
 /// What the GPU tests of `cuda_std` and `libm` launch.
 pub const SELFTEST: Artifact =
-    Artifact { feature: "selftest", path: "device/selftest.ptx.gz", product: false, unroll: false };
+    Artifact { feature: "selftest", path: "device/ptx/modules/selftest.rptx", product: false, unroll: false };
 
 /// All of them.
 pub const ARTIFACTS: [Artifact; 4] = [PRODUCT, PRIMITIVES, EXAMPLES, SELFTEST];
 
 impl Artifact {
-    /// Its name in messages.
-    pub fn name(&self) -> &'static str {
-        self.path.rsplit('/').next().unwrap_or(self.path)
-    }
-
     /// The whole PTX.
     pub fn read(&self, root: &Path) -> Result<String> {
-        let path = root.join(self.path);
-        let file = fs::File::open(&path).map_err(Error::io("read", &path))?;
-        let mut ptx = String::new();
-        GzDecoder::new(file).read_to_string(&mut ptx).map_err(Error::io("read", &path))?;
-        Ok(ptx)
+        Ok(ptx_text::read(&root.join(self.path))?)
     }
 
-    /// Replaces the file; never leaves half of one. The same PTX always makes the same bytes.
-    pub fn write(&self, root: &Path, ptx: &str) -> Result<()> {
-        let path = root.join(self.path);
-        let partial = path.with_extension("part");
-        let write = || {
-            let mut packed = GzBuilder::new().write(fs::File::create(&partial)?, Compression::best());
-            packed.write_all(ptx.as_bytes())?;
-            packed.finish()?.sync_all()?;
-            fs::rename(&partial, &path)
-        };
-        write().map_err(Error::io("write", &path))
+    /// The file beside the head that lists the sources, as `sha256sum` does.
+    pub fn sources(&self, root: &Path) -> PathBuf {
+        root.join(self.path).with_extension("sources")
     }
 
-    /// Writes the PTX, for programs that read no compressed files, into `folder`.
+    /// Replaces PTX and list of sources. The head, which has the stamp, is written last: what was interrupted is stale.
+    pub fn write(&self, root: &Path, ptx: &str, sources: &Sources) -> Result<()> {
+        let list = self.sources(root);
+        fs::write(&list, sources.to_string()).map_err(Error::io("write", &list))?;
+        Ok(ptx_text::write(&root.join(self.path), ptx)?)
+    }
+
+    /// Writes the PTX for other programs into `folder`.
     pub fn unpack(&self, root: &Path, folder: &Path) -> Result<PathBuf> {
-        let path = folder.join(self.name()).with_extension("");
+        let path = folder.join(self.feature).with_extension("ptx");
         fs::write(&path, self.read(root)?).map_err(Error::io("write", &path))?;
         Ok(path)
     }

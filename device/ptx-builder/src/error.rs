@@ -1,7 +1,7 @@
 //! Errors, and the exit codes they become.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Everything that can go wrong; each message says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,9 @@ pub enum Error {
         /// What it printed, after a line break; may be empty.
         output: String,
     },
+    /// PTX in the repository cannot be read or written.
+    #[error(transparent)]
+    Text(#[from] ptx_text::Error),
     /// The work was done and the result is not acceptable.
     #[error("{0}")]
     Rejected(String),
@@ -65,12 +68,12 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     })
 }
 
-/// Runs a command whose output goes straight to the terminal.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+/// Runs a command whose errors go straight to the terminal, and returns what it printed else.
+pub(crate) fn run(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(Error::io("run", Path::new(&program)))?;
-    if status.success() {
-        return Ok(());
+    let output = command.stderr(Stdio::inherit()).output().map_err(Error::io("run", Path::new(&program)))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(Error::Command { program, status: status.to_string(), output: String::new() })
+    Err(Error::Command { program, status: output.status.to_string(), output: String::new() })
 }

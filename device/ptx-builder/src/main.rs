@@ -9,21 +9,21 @@ use ptx_builder::artifact::{ARTIFACTS, Artifact, PRODUCT, find_root};
 use ptx_builder::audit::Audit;
 use ptx_builder::budget::{self, Budgets};
 use ptx_builder::codegen::{self, linker, rustc};
+use ptx_builder::dep_info;
 use ptx_builder::ptxas::{ARCHITECTURES, Ptxas};
 use ptx_builder::sass::sass;
-use ptx_builder::stamp::{self, Sources, Stamp, State};
+use ptx_builder::stamp::{self, Sources, Stamp};
 use ptx_builder::toolchain::{Search, Toolchain};
 use ptx_builder::{Error, Result};
 
-/// Builds device/kernels.ptx.gz and device/selftest.ptx.gz from the device code, when their sources have changed.
 #[derive(Parser)]
-#[command(name = "cargo ptx", version)]
+#[command(name = "cargo ptx", version, about = about())]
 struct Options {
     /// Build even if the PTX is up to date
     #[arg(long)]
     force: bool,
-    /// Build this file alone: product, primitives, examples or selftest
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "verify_stamp", "reproduce", "sass"])]
+    #[arg(long, value_name = "NAME", help = format!("Build one alone: {}", names()))]
+    #[arg(conflicts_with_all = ["check", "verify_stamp", "reproduce", "sass"])]
     only: Option<String>,
     /// Only say whether the PTX is up to date
     #[arg(long, conflicts_with_all = ["force", "check"])]
@@ -40,6 +40,9 @@ struct Options {
     /// Print the machine code of a kernel
     #[arg(long, value_name = "KERNEL", conflicts_with_all = ["check", "force", "verify_stamp", "reproduce"])]
     sass: Option<String>,
+    /// Print a whole PTX file
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "force", "verify_stamp", "reproduce", "sass", "only"])]
+    print: Option<String>,
     /// With --sass: the GPU generation
     #[arg(long, default_value = "sm_90", requires = "sass")]
     arch: String,
@@ -52,6 +55,16 @@ struct Options {
     /// The folder of llvm-link, opt and llc
     #[arg(long, value_name = "PATH")]
     llvm: Option<PathBuf>,
+}
+
+fn about() -> String {
+    let files = ARTIFACTS.map(|artifact| artifact.path).join(", ");
+    format!("Builds from the device code, where it has changed: {files}")
+}
+
+/// The files by their short names.
+fn names() -> String {
+    ARTIFACTS.map(|artifact| artifact.feature).join(", ")
 }
 
 fn main() -> ExitCode {
@@ -81,6 +94,9 @@ fn act(options: &Options) -> Result<()> {
         check(&root, options)
     } else if let Some(kernel) = &options.sass {
         print_sass(&root, kernel, options)
+    } else if let Some(name) = &options.print {
+        print!("{}", named("--print", name)?.read(&root)?);
+        Ok(())
     } else if options.reproduce {
         reproduce(&root, options)
     } else {
@@ -98,12 +114,16 @@ fn repository() -> Result<PathBuf> {
 }
 
 fn build(root: &Path, options: &Options) -> Result<()> {
+    let wanted = match &options.only {
+        Some(name) => vec![named("--only", name)?],
+        None => ARTIFACTS.to_vec(),
+    };
     let mut stale = Vec::new();
-    for artifact in wanted(options)? {
-        match stamp::state(root, &artifact)? {
-            State::Stale(why) => println!("{why}"),
-            State::Fresh(_) if options.force => {}
-            State::Fresh(_) => {
+    for artifact in wanted {
+        match stamp::check(root, &artifact) {
+            Err(why) => println!("{} {why}", artifact.path),
+            Ok(()) if options.force => {}
+            Ok(()) => {
                 println!("{} is up to date", artifact.path);
                 continue;
             }
@@ -117,14 +137,9 @@ fn build(root: &Path, options: &Options) -> Result<()> {
     stale.iter().try_for_each(|artifact| build_one(root, artifact, &toolchain))
 }
 
-fn wanted(options: &Options) -> Result<Vec<Artifact>> {
-    let is_wanted = |a: &Artifact| options.only.as_ref().is_none_or(|name| name == a.feature);
-    let wanted: Vec<_> = ARTIFACTS.into_iter().filter(is_wanted).collect();
-    if wanted.is_empty() {
-        let names = ARTIFACTS.map(|a| a.feature).join(", ");
-        return Err(Error::Rejected(format!("--only takes one of {names}")));
-    }
-    Ok(wanted)
+fn named(option: &str, name: &str) -> Result<Artifact> {
+    let found = ARTIFACTS.into_iter().find(|artifact| artifact.feature == name);
+    found.ok_or_else(|| Error::Rejected(format!("{option} takes one of {}", names())))
 }
 
 /// Prefers the one that made the present PTX.
@@ -137,27 +152,29 @@ fn toolchain(root: &Path, options: &Options) -> Result<Toolchain> {
 }
 
 fn build_one(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<()> {
-    let ptx = stamped(root, artifact, toolchain)?;
-    artifact.write(root, &ptx)?;
+    let (ptx, sources) = stamped(root, artifact, toolchain)?;
+    artifact.write(root, &ptx, &sources)?;
     let audit = Audit::new(&ptx);
-    println!("{}: {} kernels, {} kB", artifact.path, audit.kernels().count(), ptx.len().div_ceil(1000));
+    let (kernels, size) = (audit.kernels().count(), ptx.len().div_ceil(1000));
+    println!("{}: {kernels} kernels, {size} kB, of {} sources", artifact.path, sources.names().count());
     print!("{}", audit.panic_report());
     Ok(())
 }
 
 /// Builds one file and checks what is in it.
-fn stamped(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<String> {
-    let before = Sources::read(root)?;
-    let ptx = codegen::build(root, artifact, toolchain)?;
-    let sources = Sources::read(root)?;
+fn stamped(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<(String, Sources)> {
+    let before = dep_info::snapshot(root)?;
+    let built = codegen::build(root, artifact, toolchain)?;
+    let sources = Sources::read(root, &built.sources);
     // cargo may have written the lock file; anything else means that somebody was editing.
-    let changed = before.differences(&sources);
-    if let Some(name) = changed.iter().find(|name| !name.ends_with("Cargo.lock")) {
+    let mut changed = before.differences(&sources).into_iter();
+    let edited = |name: &String| built.sources.contains(name) && !name.ends_with("Cargo.lock");
+    if let Some(name) = changed.find(edited) {
         return Err(Error::Rejected(format!("{name} changed during the build: run `cargo ptx` again")));
     }
-    Audit::new(&ptx).verdict(artifact.path, artifact.product)?;
-    let stamp = Stamp::new(&sources, toolchain.describe(), &ptx);
-    Ok(format!("{stamp}{ptx}"))
+    Audit::new(&built.ptx).verdict(artifact.path, artifact.product)?;
+    let stamp = Stamp::new(&sources, toolchain.describe(), &built.ptx);
+    Ok((format!("{stamp}{}", built.ptx), sources))
 }
 
 /// The same sources and toolchain give the same bytes; another toolchain must at least build.
@@ -165,7 +182,7 @@ fn reproduce(root: &Path, options: &Options) -> Result<()> {
     let toolchain = toolchain(root, options)?;
     for artifact in ARTIFACTS {
         let committed = artifact.read(root)?;
-        let built = stamped(root, &artifact, &toolchain)?;
+        let (built, _) = stamped(root, &artifact, &toolchain)?;
         let by = Stamp::split(&committed).map(|(stamp, _)| stamp.toolchain).unwrap_or_default();
         if by != toolchain.describe() {
             println!("{} builds; not compared, as it was made with {by}", artifact.path);

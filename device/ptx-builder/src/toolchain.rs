@@ -263,7 +263,7 @@ impl Search {
              Debian: apt-get install rustc-web rust-web-src cargo-web && \
              apt-get install llvm-$(/usr/bin/rustc -vV | sed -n 's/^LLVM version: \\([0-9]*\\).*/\\1/p')\n\
              or name one with --toolchain and --llvm, or {variables}.\n\
-             Rendering needs none of this: device/kernels.ptx.gz is part of the repository."
+             Rendering needs none of this: the PTX is part of the repository."
         );
         text
     }

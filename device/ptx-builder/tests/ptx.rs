@@ -1,6 +1,7 @@
 //! What the committed PTX may contain. Needs no toolchain.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use ptx_builder::artifact::{ARTIFACTS, find_root};
@@ -44,5 +45,28 @@ fn every_kernel_has_a_budget() {
     {
         let (now, budget) = (audit.panic_count(kernel), budgets.kernels[kernel].panics);
         assert!(now <= budget, "{kernel} can panic from {now} places, and the budget is {budget}");
+    }
+}
+
+#[test]
+fn files_are_as_they_are_written_and_small() {
+    const LARGEST: usize = 2 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    for artifact in ARTIFACTS {
+        let committed = root().join(artifact.path);
+        let again = folder.path().join(committed.file_name().unwrap());
+        ptx_text::write(&again, &ptx_text::read(&committed).unwrap()).unwrap();
+        let files = |head: &Path| {
+            let kernels = fs::read_dir(head.with_extension("")).unwrap();
+            let paths = kernels.map(|entry| entry.unwrap().path()).chain([head.to_owned()]);
+            paths
+                .map(|path| (path.file_name().unwrap().to_owned(), fs::read_to_string(path).unwrap()))
+                .collect()
+        };
+        let [committed, again]: [BTreeMap<_, _>; 2] = [files(&committed), files(&again)];
+        assert!(committed == again, "{}", artifact.path);
+        for (name, text) in committed {
+            assert!(text.len() <= LARGEST, "{} has {} bytes", name.display(), text.len());
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! The committed PTX is what the sources make. Needs no toolchain.
+//! The committed PTX is what the sources make, and each file is stale for its own sources alone. Needs no toolchain.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ptx_builder::artifact::{ARTIFACTS, find_root};
-use ptx_builder::stamp::{self, State};
+use ptx_builder::artifact::{ARTIFACTS, Artifact, find_root};
+use ptx_builder::stamp::{self, Sources, Stale, Stamp};
 
 fn root() -> PathBuf {
     find_root(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -17,97 +18,154 @@ fn committed_ptx_is_fresh() {
     }
 }
 
-/// A copy of everything below `device/` but build outputs.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let from = entry.unwrap().path();
-        let to = to.join(from.file_name().unwrap());
-        if from.is_dir() && !from.ends_with("target") {
-            copy(&from, &to);
-        } else if from.is_file() {
-            fs::copy(&from, &to).unwrap();
-        }
-    }
+/// What a committed file says it was built from.
+fn committed(artifact: &Artifact) -> Sources {
+    Sources::parse(&fs::read_to_string(artifact.sources(&root())).unwrap()).unwrap()
 }
 
-/// A copy with stamps that fit, whether or not the committed ones do.
-fn fresh_copy() -> tempfile::TempDir {
+/// A repository of short files with the names of all sources, and PTX whose stamps fit.
+fn fresh() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    copy(&root().join("device"), &folder.path().join("device"));
-    let sources = stamp::Sources::read(folder.path()).unwrap();
     for artifact in ARTIFACTS {
+        let sources = committed(&artifact);
+        for name in sources.names() {
+            let file = folder.path().join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, format!("{name}\n")).unwrap();
+        }
+        let sources = Sources::read(folder.path(), sources.names());
         let code = ".version 7.0\n";
-        let stamp = stamp::Stamp::new(&sources, "rustc 1, LLVM 2".into(), code);
-        artifact.write(folder.path(), &format!("{stamp}{code}")).unwrap();
+        let stamp = Stamp::new(&sources, "rustc 1, LLVM 2".into(), code);
+        fs::create_dir_all(folder.path().join(artifact.path).parent().unwrap()).unwrap();
+        artifact.write(folder.path(), &format!("{stamp}{code}"), &sources).unwrap();
     }
     stamp::verify(folder.path(), &ARTIFACTS).unwrap();
     folder
 }
 
-fn complaint(root: &Path) -> String {
-    stamp::verify(root, &ARTIFACTS).unwrap_err().to_string()
+/// Which files are stale.
+fn stale(root: &Path) -> Vec<&'static str> {
+    ARTIFACTS.into_iter().filter(|a| stamp::check(root, a).is_err()).map(|a| a.feature).collect()
+}
+
+/// Which files are stale while one byte of a source is another.
+fn stale_by(root: &Path, source: &str) -> Vec<&'static str> {
+    let path = root.join(source);
+    let original = fs::read(&path).unwrap();
+    let mut changed = original.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&path, changed).unwrap();
+    let stale = stale(root);
+    fs::write(&path, original).unwrap();
+    stale
 }
 
 #[test]
-fn one_changed_byte_in_any_source_makes_it_stale() {
-    let folder = fresh_copy();
-    for source in [
-        "device/src/lib.rs",
-        "device/Cargo.toml",
-        "device/cuda_std/src/lib.rs",
-        "device/cuda_std/macros/src/lib.rs",
-        "device/libm/src/lib.rs",
-        "device/kernels/Cargo.toml",
-        "device/ptx-builder/src/codegen/llvm.rs",
-    ] {
-        let path = folder.path().join(source);
-        let original = fs::read(&path).unwrap();
-        let mut changed = original.clone();
-        *changed.last_mut().unwrap() ^= 1;
-        fs::write(&path, changed).unwrap();
-        let message = complaint(folder.path());
-        assert!(
-            message.contains("kernels.ptx.gz is older") && message.contains("run `cargo ptx`"),
-            "{message}"
-        );
-        fs::write(&path, original).unwrap();
-        stamp::verify(folder.path(), &ARTIFACTS).unwrap();
+fn a_changed_source_makes_stale_what_was_built_from_it_and_nothing_else() {
+    let folder = fresh();
+    let all = ["product", "primitives", "examples", "selftest"];
+    let cases: [(&str, &[&str]); 9] = [
+        // A lobe, what shapes share, the megakernel: only what knows the physics.
+        ("device/src/bsdf/coat.rs", &["product", "selftest"]),
+        ("device/src/shape/mod.rs", &["product", "selftest"]),
+        ("device/src/path/megakernel.rs", &["product", "selftest"]),
+        // Entry points: each its own.
+        ("device/kernels/src/stages.rs", &["product"]),
+        ("device/kernels/src/primitives.rs", &["primitives"]),
+        ("device/kernels/src/examples/saxpy.rs", &["examples"]),
+        // What everything stands on, and what builds it. The physics uses the crate of the primitives.
+        ("device/primitives/src/scan/blelloch.rs", &all),
+        ("device/cuda_std/src/warp.rs", &all),
+        ("device/ptx-builder/src/codegen/llvm.rs", &all),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(stale_by(folder.path(), source), expected, "{source}");
     }
 }
 
 #[test]
-fn new_renamed_and_missing_files_count() {
-    let folder = fresh_copy();
-    let (lib, other) = (folder.path().join("device/src/lib.rs"), folder.path().join("device/src/lib2.rs"));
-    fs::write(&other, "").unwrap();
-    assert!(complaint(folder.path()).contains("older"));
-    fs::remove_file(&other).unwrap();
+fn every_source_counts() {
+    let folder = fresh();
+    let lists = ARTIFACTS.map(|artifact| (artifact.feature, committed(&artifact)));
+    let all: BTreeSet<_> = lists.iter().flat_map(|(_, list)| list.names()).collect();
+    for source in all {
+        let made_of_it = lists.iter().filter(|(_, list)| list.names().any(|name| name == source));
+        let made_of_it: Vec<_> = made_of_it.map(|(feature, _)| *feature).collect();
+        assert_eq!(stale_by(folder.path(), source), made_of_it, "{source}");
+    }
     stamp::verify(folder.path(), &ARTIFACTS).unwrap();
-    fs::rename(&lib, &other).unwrap();
-    assert!(complaint(folder.path()).contains("older"));
 }
 
 #[test]
-fn line_endings_and_what_cannot_change_the_ptx_do_not_count() {
-    let folder = fresh_copy();
+fn what_a_gpu_does_not_run_makes_nothing_stale() {
+    for source in ["device/src/bvh/avx2.rs", "device/src/bvh/avx512.rs", "device/ptx-builder/src/main.rs"] {
+        assert!(root().join(source).is_file(), "{source}");
+        for artifact in ARTIFACTS {
+            assert!(committed(&artifact).names().all(|name| name != source), "{source} in {}", artifact.path);
+        }
+    }
+}
+
+#[test]
+fn manifests_and_versions_count() {
+    for artifact in ARTIFACTS {
+        let sources = committed(&artifact);
+        for wanted in ["device/kernels/Cargo.toml", "device/kernels/Cargo.lock", "device/cuda_std/Cargo.toml"]
+        {
+            assert!(sources.names().any(|name| name == wanted), "{wanted} in {}", artifact.path);
+        }
+    }
+    // Reached through a crate that is not in the repository.
+    assert!(committed(&ARTIFACTS[0]).names().any(|name| name == "device/libm/src/lib.rs"));
+}
+
+#[test]
+fn a_missing_source_is_named() {
+    let folder = fresh();
+    let lib = folder.path().join("device/src/lib.rs");
+    fs::rename(&lib, lib.with_file_name("lib2.rs")).unwrap();
+    let message = stamp::verify(folder.path(), &ARTIFACTS).unwrap_err().to_string();
+    assert!(message.contains("kernels.rptx is older than its sources: device/src/lib.rs\n"), "{message}");
+    assert!(message.contains("run `cargo ptx`"), "{message}");
+    fs::remove_file(folder.path().join("device/src/bsdf/coat.rs")).unwrap();
+    let message = stamp::verify(folder.path(), &ARTIFACTS).unwrap_err().to_string();
+    assert!(message.contains("device/src/bsdf/coat.rs and 1 more"), "{message}");
+}
+
+#[test]
+fn line_endings_do_not_count() {
+    let folder = fresh();
     let path = folder.path().join("device/src/lib.rs");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace('\n', "\r\n")).unwrap();
-    fs::write(folder.path().join("device/ptx-builder/src/main.rs"), "").unwrap();
-    fs::write(folder.path().join("device/src/.lib.rs.swp"), "").unwrap();
     stamp::verify(folder.path(), &ARTIFACTS).unwrap();
 }
 
 #[test]
-fn edited_and_missing_ptx_is_stale() {
-    let folder = fresh_copy();
-    let artifact = &ARTIFACTS[0];
-    let path = folder.path().join(artifact.path);
-    let text = artifact.read(folder.path()).unwrap();
-    artifact.write(folder.path(), &text.replace("7.0", "7.1")).unwrap();
-    assert!(complaint(folder.path()).contains("changed after"));
-    fs::remove_file(&path).unwrap();
-    let state = stamp::state(folder.path(), artifact).unwrap();
-    assert!(matches!(state, State::Stale(why) if why.contains("does not exist")));
+fn edited_damaged_and_missing_ptx_is_stale() {
+    let folder = fresh();
+    let (root, artifact) = (folder.path(), &ARTIFACTS[0]);
+    let (ptx, list) = (artifact.read(root).unwrap(), artifact.sources(root));
+    let sources = Sources::parse(&fs::read_to_string(&list).unwrap()).unwrap();
+    artifact.write(root, &ptx.replace("7.0", "7.1"), &sources).unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Edited)));
+    artifact.write(root, &ptx, &sources).unwrap();
+    stamp::verify(root, &ARTIFACTS).unwrap();
+
+    // A list of fewer sources would be stale less often.
+    let text = sources.to_string();
+    fs::write(&list, text.split_once('\n').unwrap().1).unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Edited)));
+    fs::write(&list, text).unwrap();
+
+    let head = root.join(artifact.path);
+    let format = format!("format: {}", ptx_builder::codegen::FORMAT);
+    artifact.write(root, &ptx.replace(&format, "format: 0"), &sources).unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Format(0))));
+    fs::write(&head, "<<<<<<< ours\n").unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Unstamped)));
+    fs::write(&head, "#include \"kernels/absent.rptx\"\n").unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Unreadable(_))));
+    fs::remove_file(&head).unwrap();
+    assert!(matches!(stamp::check(root, artifact), Err(Stale::Absent)));
 }

@@ -1,22 +1,5 @@
 //! CPUs.
 
-use super::Arch;
-use crate::bvh::{Node, NodeHits, TraversalRay};
-
-/// Instructions that every machine has.
-pub struct Portable;
-
-impl Arch for Portable {
-    type Packet = f32;
-
-    #[inline(always)]
-    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
-        // SAFETY: as the caller promised.
-        let node = unsafe { &*node };
-        crate::bvh::node::intersect_children(node, ray, t_max)
-    }
-}
-
 /// a·b, rounded on its own: never contracted into a fused multiply–add.
 #[inline(always)]
 pub fn mul_rn(a: f32, b: f32) -> f32 {

@@ -1,7 +1,7 @@
 //! Registers of x86-64 as [`Real`] numbers.
 //!
 //! The operations may only run on machines that have the instruction set: values of these types exist only in code
-//! that [`super::Arch`]s of these machines reach.
+//! that [`crate::bvh::Arch`]s of these machines reach.
 
 use core::arch::x86_64::*;
 use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
@@ -149,7 +149,7 @@ impl F32x8 {
     /// # Safety
     /// The four numbers of every row may be read; the machine has AVX2.
     #[inline(always)]
-    pub(super) unsafe fn columns<const STRIDE: usize>(first: *const f32) -> [Self; 4] {
+    pub(crate) unsafe fn columns<const STRIDE: usize>(first: *const f32) -> [Self; 4] {
         // SAFETY: as the caller promised.
         unsafe {
             // Row i and row i + 4, a half each.
@@ -173,7 +173,7 @@ impl F32x8 {
 
     /// The lanes, a bit each, that as words have any of these bits.
     #[inline(always)]
-    pub(super) fn have_any(self, bits: u32) -> u32 {
+    pub(crate) fn have_any(self, bits: u32) -> u32 {
         // SAFETY: the machine has the instructions, by what the module says.
         unsafe {
             let found = _mm256_and_si256(_mm256_castps_si256(self.0), _mm256_set1_epi32(bits as i32));

@@ -6,7 +6,6 @@ pub mod compensated;
 pub mod conductor;
 pub mod dielectric;
 pub mod diffuse;
-mod features;
 pub mod fresnel;
 pub mod gltf;
 pub mod microfacet;
@@ -27,7 +26,6 @@ pub use compensated::{CompensatedConductor, CompensatedDielectric};
 pub use conductor::{Conductor, SmoothConductor};
 pub use dielectric::{Dielectric, SmoothDielectric, ThinDielectric};
 pub use diffuse::Diffuse;
-pub use features::{Basic, Compiled, Features, Full, Glass};
 pub use gltf::{Film, Gltf};
 pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
@@ -38,6 +36,7 @@ pub use sheen::{Sheen, sheen_albedo};
 pub use tint::{Tint, Tinted};
 
 use crate::arch::sqrt;
+use crate::features::{Compiled, Features, Full};
 
 /// A direction drawn from a lobe.
 #[derive(Clone, Copy, Debug)]
@@ -218,4 +217,19 @@ lobes! {
     RandomWalkDielectric,
     /// The material of glTF, in layers.
     Gltf,
+}
+
+/// Plain diffuse surfaces and conductors: the least that is worth a kernel of its own.
+pub struct Basic;
+
+impl Compiled for Basic {
+    const FEATURES: Features = Diffuse::FEATURE.and(Conductor::FEATURE).and(SmoothConductor::FEATURE);
+}
+
+/// [`Basic`] and dielectrics.
+pub struct Glass;
+
+impl Compiled for Glass {
+    const FEATURES: Features =
+        Basic::FEATURES.and(SmoothDielectric::FEATURE).and(Dielectric::FEATURE).and(ThinDielectric::FEATURE);
 }

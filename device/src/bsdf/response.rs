@@ -4,7 +4,8 @@ use core::marker::PhantomData;
 
 use glam::{Vec2, Vec3};
 
-use super::{Bsdf, BsdfSample, Compiled, Listed, Tint};
+use super::{Bsdf, BsdfSample, Listed, Tint};
+use crate::features::Compiled;
 
 /// Something that is done with a lobe, whichever it is.
 pub trait Visitor {

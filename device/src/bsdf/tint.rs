@@ -2,7 +2,8 @@
 
 use glam::{Vec2, Vec3};
 
-use super::{Bsdf, BsdfSample, Compiled, Features, Full, Lobe};
+use super::{Bsdf, BsdfSample, Lobe};
+use crate::features::{Compiled, Features, Full};
 
 /// What light is multiplied by, in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use crate::ray::Ray;
 pub struct Instance {
     /// The affine map from the world to the group, row by row: x = m₀·p.x + m₁·p.y + m₂·p.z + m₃, and so on.
     pub object_from_world: [[f32; 4]; 3],
-    /// Root of the group's tree, an index into [`crate::scene::SceneView::nodes`].
+    /// Root of the group's tree, an index into [`super::Geometry::nodes`].
     pub root: u32,
     /// Index of the instance in the scene.
     pub source: u32,

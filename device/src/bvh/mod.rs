@@ -4,19 +4,39 @@
 //! Primitives of the world are in one tree; groups that have instances each in another, in their own space; and the
 //! instances, by their boxes in the world, in a last one.
 
+mod arch;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod geometry;
 mod instance;
 pub mod node;
+#[cfg(target_arch = "nvptx64")]
+mod nvptx;
 pub mod packet;
+#[cfg(not(target_arch = "nvptx64"))]
+mod portable;
 mod traverse;
 #[cfg(target_arch = "nvptx64")]
 pub(crate) mod warp;
 
 use crate::ray::Ray;
 
+pub use arch::Arch;
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+pub use geometry::Geometry;
 pub use instance::Instance;
-pub use node::{Node, NodeHits, TraversalRay};
+pub use node::{Node, NodeHits};
+#[cfg(target_arch = "nvptx64")]
+pub use nvptx::Gpu;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use portable::Portable;
+pub(crate) use traverse::has_instances;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};
-pub(crate) use traverse::{has_instances, intersect_prims, traverse};
 
 /// Rays by their numbers, and where to tell what they meet.
 pub trait Rays {

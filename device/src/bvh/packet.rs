@@ -8,14 +8,15 @@ use core::mem::MaybeUninit;
 
 use glam::Vec3;
 
-use crate::arch::{Arch, Mask, Real, Vec3s, load, minus, splat};
-use crate::bsdf::Compiled;
-use crate::ray::Ray;
+use super::Geometry;
+use crate::arch::{Mask, Real, Vec3s, load, minus, splat};
+use crate::features::Compiled;
+use crate::ray::{Ray, TraversalRay, safe_inverse};
 use crate::sampling::tangents;
-use crate::scene::SceneView;
-use crate::shape::{self, Primitive, cylinder, disk, sphere, triangle};
+use crate::shape::{self, Met, triangle};
 
-use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP, TraversalRay, safe_inverse};
+use super::Arch;
+use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP};
 use super::traverse::{Hit, NODES, Prims, STACK_SIZE, has_instances, traverse_below, traverse_instances};
 
 /// Most lanes that any machine has.
@@ -132,7 +133,7 @@ const NOTHING: f32 = -1.0;
 /// hits are of this scene alone.
 #[inline(always)]
 pub unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
-    scene: &SceneView,
+    scene: &Geometry,
     rays: &mut RayColumns<N>,
     len: usize,
     hits: &mut HitColumns<N>,
@@ -162,7 +163,7 @@ pub unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
 /// `scene` is valid and has instances, `first` is the place of the packet in the columns, and the machine is an `A`.
 #[inline(never)]
 unsafe fn instances<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
-    scene: &SceneView,
+    scene: &Geometry,
     packet: &Packet<A::Packet>,
     first: usize,
     hits: &mut HitColumns<N>,
@@ -295,7 +296,7 @@ impl<F: Real> Stack<F> {
 /// `scene` is valid, and the machine is an `A`.
 #[inline(always)]
 unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     packet: &Packet<A::Packet>,
     t_max: A::Packet,
 ) -> PacketHit<A::Packet> {
@@ -327,7 +328,7 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
 /// `scene` is valid and has this node, and the machine is an `A`.
 #[inline(always)]
 unsafe fn alone<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     packet: &Packet<A::Packet>,
     node: u32,
     i: usize,
@@ -348,7 +349,7 @@ unsafe fn alone<A: Arch, C: Compiled, const ANY: bool>(
 /// `scene` is valid and has this node, and the machine is an `A`.
 #[inline(always)]
 unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     packet: &Packet<A::Packet>,
     node: u32,
     hit: &mut PacketHit<A::Packet>,
@@ -464,7 +465,7 @@ impl<F: Real> Slabs<F> {
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
 unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     index: u32,
     packet: &Packet<F>,
     enters: F::Mask,
@@ -473,26 +474,14 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     // SAFETY: the primitive is of the scene.
     let prim = unsafe { load(scene.prims.add(index as usize)) };
     let zero = F::splat(0.0);
-    if prim.is_sphere() {
-        let radius = F::splat(prim.b.x);
+    if prim.is_analytic::<C>() {
         let o = minus(packet.o, splat(prim.a));
-        let chord = sphere::chord(o, packet.d, radius);
-        let meets = enters & zero.le(chord.discriminant);
-        if meets.bits() == 0 {
-            return;
+        if let Some(Met { mask, t, b }) = prim.meet::<F, C>(o, packet.d, hit.t, enters) {
+            let mask = mask & zero.lt(t) & t.le(hit.t);
+            // SAFETY: as the caller promised.
+            unsafe { accept::<F, C, ANY>(scene, index, packet, mask, t, b, hit) };
         }
-        let (t0, t1) = sphere::roots(o, radius, chord);
-        // The first root, or else the second, as for a ray alone.
-        let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
-        // SAFETY: as the caller promised.
-        unsafe {
-            accept::<F, C, ANY>(scene, index, packet, meets & zero.lt(t) & t.le(hit.t), t, [zero; 2], hit)
-        };
         return;
-    }
-    if prim.is_rare::<C>() {
-        // SAFETY: as the caller promised.
-        return unsafe { intersect_rare::<F, C, ANY>(scene, index, &prim, packet, enters, hit) };
     }
     let [a, b, c] = [splat(prim.a), splat(prim.b), splat(prim.c)];
     let vertices = [minus(a, packet.o), minus(b, packet.o), minus(c, packet.o)];
@@ -514,40 +503,13 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     }
 }
 
-/// [`intersect_prim`] for what is neither triangle nor sphere.
-///
-/// # Safety
-/// As [`intersect_prim`].
-#[inline(always)]
-unsafe fn intersect_rare<F: Real, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
-    index: u32,
-    prim: &Primitive,
-    packet: &Packet<F>,
-    enters: F::Mask,
-    hit: &mut PacketHit<F>,
-) {
-    let zero = F::splat(0.0);
-    let o = minus(packet.o, splat(prim.a));
-    let (t, b, met) = if prim.is_disk() {
-        let (t, [x, y]) = disk::meet(o, packet.d, splat(prim.b), splat(prim.c));
-        (t, [x, y], (x * x + y * y).le(F::splat(1.0)))
-    } else {
-        let (t0, t1) = cylinder::roots(o, packet.d, splat(prim.c), F::splat(prim.b.x));
-        let t = F::select(zero.lt(t0) & t0.le(hit.t), t0, t1);
-        (t, [zero; 2], zero.lt(t))
-    };
-    // SAFETY: as the caller promised.
-    unsafe { accept::<F, C, ANY>(scene, index, packet, enters & met & zero.lt(t) & t.le(hit.t), t, b, hit) };
-}
-
 /// Records hits that are no farther than what the rays have met so far.
 ///
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(always)]
 unsafe fn accept<F: Real, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     index: u32,
     packet: &Packet<F>,
     mask: F::Mask,
@@ -573,7 +535,7 @@ unsafe fn accept<F: Real, C: Compiled, const ANY: bool>(
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
 #[inline(never)]
 unsafe fn one_by_one<F: Real, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     index: u32,
     packet: &Packet<F>,
     mut lanes: u32,

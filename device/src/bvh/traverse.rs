@@ -2,13 +2,13 @@
 
 use core::mem::MaybeUninit;
 
-use crate::arch::{Arch, highest_bit, load, outlined};
-use crate::bsdf::{Compiled, Features};
-use crate::ray::Ray;
-use crate::scene::SceneView;
+use super::Geometry;
+use crate::arch::{highest_bit, load, outlined};
+use crate::features::{Compiled, Features};
+use crate::ray::{Ray, TraversalRay};
 use crate::shape;
 
-use super::{Instance, Node, TraversalRay};
+use super::{Arch, Instance, Node};
 
 /// Where a ray meets a primitive.
 #[derive(Clone, Copy, Debug)]
@@ -16,11 +16,11 @@ use super::{Instance, Node, TraversalRay};
 pub struct Hit {
     /// Distance; infinite on a miss.
     pub t: f32,
-    /// Index into [`SceneView::prims`], or [`Hit::MISS`].
+    /// Index into [`Geometry::prims`], or [`Hit::MISS`].
     pub prim: u32,
     /// Barycentric coordinates of vertices 1 and 2 on a triangle, or coordinates along the half-axes of a disk.
     pub b: [f32; 2],
-    /// Index into [`SceneView::instances`], or [`Hit::WORLD`].
+    /// Index into [`Geometry::instances`], or [`Hit::WORLD`].
     pub instance: u32,
 }
 
@@ -41,7 +41,7 @@ impl Hit {
     /// # Safety
     /// `scene` is valid and the hit is on it.
     #[inline(always)]
-    pub(crate) unsafe fn instance<C: Compiled>(&self, scene: &SceneView) -> Option<Instance> {
+    pub(crate) unsafe fn instance<C: Compiled>(&self, scene: &Geometry) -> Option<Instance> {
         if !C::sees(Features::INSTANCES) || self.instance == Self::WORLD {
             return None;
         }
@@ -56,7 +56,7 @@ impl Hit {
     /// # Safety
     /// `scene` is valid and has this primitive and that of the hit.
     #[inline(always)]
-    pub(crate) unsafe fn yields_to(&self, scene: &SceneView, t: f32, prim: u32) -> bool {
+    pub(crate) unsafe fn yields_to(&self, scene: &Geometry, t: f32, prim: u32) -> bool {
         // SAFETY: as the caller promised.
         let source = |prim: u32| unsafe { load(scene.sources.add(prim as usize)) };
         t < self.t || (t == self.t && self.is_hit() && source(prim) > source(self.prim))
@@ -108,7 +108,7 @@ impl Stack<'_> {
 /// # Safety
 /// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn closest_hit<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_max: f32) -> Hit {
+pub unsafe fn closest_hit<A: Arch, C: Compiled>(scene: &Geometry, ray: Ray, t_max: f32) -> Hit {
     // SAFETY: as the caller promised.
     unsafe { traverse::<A, C, false>(scene, ray, t_max) }
 }
@@ -118,7 +118,7 @@ pub unsafe fn closest_hit<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_m
 /// # Safety
 /// `scene` is valid, asks for no features but those of `C`, and the machine is an `A`.
 #[inline(always)]
-pub unsafe fn occluded<A: Arch, C: Compiled>(scene: &SceneView, ray: Ray, t_max: f32) -> bool {
+pub unsafe fn occluded<A: Arch, C: Compiled>(scene: &Geometry, ray: Ray, t_max: f32) -> bool {
     // SAFETY: as the caller promised.
     unsafe { traverse::<A, C, true>(scene, ray, t_max).is_hit() }
 }
@@ -132,7 +132,7 @@ pub(super) const NODES: u32 = 0xff00_0000;
 /// As [`closest_hit`].
 #[inline(always)]
 pub(crate) unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     ray: Ray,
     t_max: f32,
 ) -> Hit {
@@ -154,7 +154,7 @@ pub(crate) unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
 
 /// Whether there are instances in the scene.
 #[inline(always)]
-pub(crate) fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
+pub(crate) fn has_instances<C: Compiled>(scene: &Geometry) -> bool {
     C::sees(Features::INSTANCES) && scene.instances_root != 0
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn has_instances<C: Compiled>(scene: &SceneView) -> bool {
 /// `scene` is valid and has instances, and the machine is an `A`.
 #[inline(always)]
 pub(super) unsafe fn traverse_instances<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     ray: &TraversalRay,
     hit: &mut Hit,
 ) {
@@ -180,7 +180,7 @@ pub(super) trait Leaf {
     /// # Safety
     /// `scene` is valid and has these in a tree, and the machine is an `A`.
     unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
-        scene: &SceneView,
+        scene: &Geometry,
         base: u32,
         bits: u32,
         ray: &TraversalRay,
@@ -194,7 +194,7 @@ pub(super) struct Prims;
 impl Leaf for Prims {
     #[inline(always)]
     unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
-        scene: &SceneView,
+        scene: &Geometry,
         base: u32,
         bits: u32,
         ray: &TraversalRay,
@@ -211,7 +211,7 @@ struct Instances;
 impl Leaf for Instances {
     #[inline(always)]
     unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool>(
-        scene: &SceneView,
+        scene: &Geometry,
         base: u32,
         mut bits: u32,
         ray: &TraversalRay,
@@ -247,7 +247,7 @@ impl Leaf for Instances {
 /// `scene` is valid and has this node in a tree with leaves `L`, and the machine is an `A`.
 #[inline(always)]
 pub(super) unsafe fn traverse_below<A: Arch, C: Compiled, L: Leaf, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     ray: &TraversalRay,
     node: u32,
     hit: &mut Hit,
@@ -288,7 +288,7 @@ pub(super) unsafe fn traverse_below<A: Arch, C: Compiled, L: Leaf, const ANY: bo
 /// As [`Arch::intersect_prims`].
 #[inline(always)]
 pub(crate) unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     base: u32,
     mut bits: u32,
     ray: &TraversalRay,

@@ -12,11 +12,10 @@ use cuda_std::warp::{FULL_MASK, ballot, lane_mask_lt};
 use glam::Vec3;
 
 use super::traverse::{Group, Hit, NODES, STACK_SIZE, has_instances, traverse_instances};
-use super::{Node, Rays, TraversalRay};
-use crate::arch::{Arch, Gpu, highest_bit, load, outlined};
-use crate::bsdf::Compiled;
-use crate::ray::Ray;
-use crate::scene::SceneView;
+use super::{Arch, Geometry, Gpu, Node, Rays};
+use crate::arch::{highest_bit, load, outlined};
+use crate::features::Compiled;
+use crate::ray::{Ray, TraversalRay};
 use crate::shape;
 
 /// Lanes under way at most when the others take new rays: that takes the time of a third of a step.
@@ -35,7 +34,7 @@ const NONE: u32 = u32::MAX;
 /// those of `C`, and there are these rays.
 #[inline(always)]
 pub(crate) unsafe fn trace<C: Compiled, const ANY: bool>(
-    scene: &SceneView,
+    scene: &Geometry,
     rays: &impl Rays,
     mut next: u32,
     end: u32,
@@ -134,7 +133,7 @@ impl<'a> Lane<'a> {
     /// # Safety
     /// `scene` is valid.
     #[inline(always)]
-    unsafe fn finish<C: Compiled, const ANY: bool>(&mut self, scene: &SceneView) {
+    unsafe fn finish<C: Compiled, const ANY: bool>(&mut self, scene: &Geometry) {
         if has_instances::<C>(scene) && !(ANY && self.hit.is_hit()) {
             let (ray, mut hit, scene) = (self.ray, self.hit, scene.shared());
             self.hit = outlined(move || {
@@ -175,7 +174,7 @@ impl<'a> Lane<'a> {
     /// # Safety
     /// `scene` is valid, and the lane's ray was begun in it.
     #[inline(always)]
-    unsafe fn visit(&mut self, scene: &SceneView) {
+    unsafe fn visit(&mut self, scene: &Geometry) {
         if self.nodes.1 & NODES == 0 {
             self.pop();
         }
@@ -206,7 +205,7 @@ impl<'a> Lane<'a> {
     /// # Safety
     /// As [`Lane::visit`].
     #[inline(always)]
-    unsafe fn test<C: Compiled, const ANY: bool>(&mut self, scene: &SceneView) {
+    unsafe fn test<C: Compiled, const ANY: bool>(&mut self, scene: &Geometry) {
         if self.prims.1 == 0 {
             return;
         }

@@ -6,21 +6,21 @@ use glam::{Vec2, Vec3};
 
 use super::{Light, LightPoint, LightSample};
 use crate::arch::{max, sqrt};
-use crate::math::sin_cos_turn;
-use crate::sampling::{
-    Frame, sample_uniform_cone, sample_uniform_disk_concentric, sample_uniform_sphere,
-    sample_uniform_triangle,
-};
-use crate::shape::triangle;
+use crate::sampling::{Frame, sample_uniform_cone, sample_uniform_sphere};
+use crate::shape::{Shape, Visitor, visit_rare};
 
 impl Light {
+    /// Of a shape `S`, by area.
     #[inline(always)]
-    pub(super) fn sample_triangle(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let vertices = [self.a, self.b, self.c];
-        let b = sample_uniform_triangle(u);
-        let target = triangle::interpolate(vertices, [b.x, b.y]);
-        let ng = triangle::area_normal(vertices) * (0.5 / self.area);
-        self.towards(p, target, ng)
+    pub(super) fn sample_by_area<S: Shape>(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
+        let (target, n) = S::sample([self.a, self.b, self.c], self.area, u);
+        self.towards(p, target, n)
+    }
+
+    /// Of a shape that not all kernels know, number `rare` of those, by area.
+    #[inline(always)]
+    pub(super) fn sample_rare_shape(&self, rare: u32, p: Vec3, u: Vec2) -> Option<LightSample> {
+        visit_rare(rare, ByArea { light: self, p, u })?
     }
 
     /// A sample at a point that was drawn uniformly by area.
@@ -86,18 +86,20 @@ impl Light {
         // sin²/(1 + cos): free of the cancellation in 1 − cos for lights far away.
         (sin2 < 1.0).then(|| sin2 / (1.0 + sqrt(1.0 - sin2)))
     }
+}
+
+/// Samples a light by area.
+struct ByArea<'a> {
+    light: &'a Light,
+    p: Vec3,
+    u: Vec2,
+}
+
+impl Visitor for ByArea<'_> {
+    type Output = Option<LightSample>;
 
     #[inline(always)]
-    pub(super) fn sample_disk(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let x = sample_uniform_disk_concentric(u);
-        self.towards(p, self.a + x.x * self.b + x.y * self.c, self.b.cross(self.c).normalize())
-    }
-
-    #[inline(always)]
-    pub(super) fn sample_cylinder(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
-        let frame = Frame::from_z(self.c.normalize());
-        let (sin, cos) = sin_cos_turn(u.y);
-        let n = cos * frame.x + sin * frame.y;
-        self.towards(p, self.a + u.x * self.c + self.b.x * n, n)
+    fn visit<S: Shape>(self) -> Self::Output {
+        self.light.sample_by_area::<S>(self.p, self.u)
     }
 }

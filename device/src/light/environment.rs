@@ -5,11 +5,10 @@ use core::f32::consts::{FRAC_1_PI, PI};
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3, Vec4};
 
-use super::portal;
 use super::table::{Entries, PARTS, Table};
+use super::{Lighting, portal};
 use crate::arch::{load, max, min, sqrt};
 use crate::math::{atan2, sin_cos_turn};
-use crate::scene::SceneView;
 
 /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x. 64
 /// bytes.
@@ -25,7 +24,7 @@ pub struct Environment {
     pub width: u32,
     /// Height, texels, ≥ 2.
     pub height: u32,
-    /// Number of [`SceneView::portals`].
+    /// Number of [`Lighting::portals`].
     pub portals: u32,
     /// How luminance is distributed: in every cell between four texels its integral over solid angle. There is a row of cells
     /// less than of texels.
@@ -70,7 +69,7 @@ impl Environment {
     /// # Safety
     /// `scene` is valid, and this is its environment.
     #[inline(always)]
-    pub unsafe fn radiance(&self, scene: &SceneView, d: Vec3) -> Vec3 {
+    pub unsafe fn radiance(&self, scene: &Lighting, d: Vec3) -> Vec3 {
         // SAFETY: as the caller promised.
         unsafe { self.interpolated(scene, self.point(self.local(d))) }.truncate()
     }
@@ -80,7 +79,7 @@ impl Environment {
     /// # Safety
     /// As [`Environment::radiance`].
     #[inline(always)]
-    pub unsafe fn sample(&self, scene: &SceneView, bits: [u32; 2]) -> Option<Sample> {
+    pub unsafe fn sample(&self, scene: &Lighting, bits: [u32; 2]) -> Option<Sample> {
         // SAFETY: as the caller promised; cells of the table are between texels of the image.
         unsafe {
             let place = self.entries(scene).sample(self.table.all(), bits)?;
@@ -103,7 +102,7 @@ impl Environment {
     /// # Safety
     /// As [`Environment::radiance`].
     #[inline(always)]
-    pub unsafe fn pdf(&self, scene: &SceneView, d: Vec3) -> f32 {
+    pub unsafe fn pdf(&self, scene: &Lighting, d: Vec3) -> f32 {
         let local = self.local(d);
         let point = self.point(local);
         // SAFETY: as the caller promised.
@@ -111,7 +110,7 @@ impl Environment {
     }
 
     #[inline(always)]
-    unsafe fn entries(&self, scene: &SceneView) -> Entries {
+    unsafe fn entries(&self, scene: &Lighting) -> Entries {
         // SAFETY: as the caller promised.
         unsafe { self.table.entries(scene.tables) }
     }
@@ -150,7 +149,7 @@ impl Environment {
 
     /// The four texels around a cell.
     #[inline(always)]
-    unsafe fn corners(&self, scene: &SceneView, [x, y]: [u32; 2]) -> [Vec4; 4] {
+    unsafe fn corners(&self, scene: &Lighting, [x, y]: [u32; 2]) -> [Vec4; 4] {
         let right = if x + 1 == self.width { 0 } else { x + 1 };
         // SAFETY: columns and rows are within the image.
         let load = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
@@ -162,7 +161,7 @@ impl Environment {
     }
 
     #[inline(always)]
-    unsafe fn interpolated(&self, scene: &SceneView, Point { cell, f }: Point) -> Vec4 {
+    unsafe fn interpolated(&self, scene: &Lighting, Point { cell, f }: Point) -> Vec4 {
         // SAFETY: as the caller promised.
         let [t00, t10, t01, t11] = unsafe { self.corners(scene, cell) };
         let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
@@ -171,7 +170,7 @@ impl Environment {
 
     /// Density over solid angle at a point of the given luminance.
     #[inline(always)]
-    unsafe fn density(&self, scene: &SceneView, point: Point, luminance: f32, sin_theta: f32) -> f32 {
+    unsafe fn density(&self, scene: &Lighting, point: Point, luminance: f32, sin_theta: f32) -> f32 {
         // SAFETY: as the caller promised.
         let (entries, corners) = unsafe { (self.entries(scene), self.corners(scene, point.cell)) };
         let mean = 0.25 * corners.iter().map(|texel| texel.w).sum::<f32>();
@@ -217,7 +216,7 @@ fn sample_linear(u: f32, a: f32, b: f32) -> f32 {
 /// # Safety
 /// `scene` is valid and has an environment that is an image.
 #[inline(always)]
-pub(super) unsafe fn sample(scene: &SceneView, p: Vec3, [u, v, choice]: [u32; 3]) -> Option<Sample> {
+pub(super) unsafe fn sample(scene: &Lighting, p: Vec3, [u, v, choice]: [u32; 3]) -> Option<Sample> {
     // SAFETY: as the caller promised.
     unsafe {
         let environment = load(scene.environment);
@@ -240,7 +239,7 @@ pub(super) unsafe fn sample(scene: &SceneView, p: Vec3, [u, v, choice]: [u32; 3]
 /// # Safety
 /// As [`sample`].
 #[inline(always)]
-pub(super) unsafe fn pdf(scene: &SceneView, environment: &Environment, p: Vec3, d: Vec3) -> f32 {
+pub(super) unsafe fn pdf(scene: &Lighting, environment: &Environment, p: Vec3, d: Vec3) -> f32 {
     // SAFETY: as the caller promised.
     unsafe {
         let through = portal::mass(scene, environment, p);
@@ -252,7 +251,7 @@ pub(super) unsafe fn pdf(scene: &SceneView, environment: &Environment, p: Vec3, 
 }
 
 #[inline(always)]
-unsafe fn mixed_pdf(scene: &SceneView, environment: &Environment, through: f32, p: Vec3, d: Vec3) -> f32 {
+unsafe fn mixed_pdf(scene: &Lighting, environment: &Environment, through: f32, p: Vec3, d: Vec3) -> f32 {
     // SAFETY: as the caller promised.
     let (within, plain) = unsafe { (portal::density(scene, environment, p, d), environment.pdf(scene, d)) };
     lerp(portal::DEFENSIVE, within / through, plain)

@@ -2,6 +2,7 @@
 
 mod area;
 pub mod environment;
+mod lighting;
 pub mod portal;
 mod punctual;
 pub mod select;
@@ -14,16 +15,17 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 pub use environment::{Environment, SkyTexel};
+pub use lighting::Lighting;
 pub use portal::Portal;
 pub use select::AliasEntry;
 pub use surface::EmissiveSurface;
 pub use table::Table;
 
 use crate::arch::{load, outlined};
-use crate::bsdf::{Compiled, Features};
+use crate::features::{Compiled, Features};
 use crate::rng::uniform;
 use crate::sampling::sample_uniform_sphere;
-use crate::scene::SceneView;
+use crate::shape::{Kind, Triangle};
 
 /// An emitter, 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -31,7 +33,7 @@ use crate::scene::SceneView;
 pub struct Light {
     /// Of shapes, as [`crate::shape::Primitive::a`]. Point, spot: position. Directional: unit vector towards it.
     pub a: Vec3,
-    /// [`Light::TRIANGLE`] or another kind, and flags.
+    /// [`Light::of_shape`], or [`Light::POINT`] and other kinds; and flags.
     pub kind_flags: u32,
     /// Of shapes, as [`crate::shape::Primitive::b`]. Spot: unit vector along the axis. Directional: 1 − cos of the angular
     /// radius of its disk is x; 0 if it is a point in the sky.
@@ -79,31 +81,35 @@ pub struct LightPoint {
 
 impl Light {
     /// An emissive triangle.
-    pub const TRIANGLE: u32 = 0;
+    pub const TRIANGLE: u32 = Self::of_shape(Kind::Triangle);
     /// An emissive sphere.
-    pub const SPHERE: u32 = 1;
+    pub const SPHERE: u32 = Self::of_shape(Kind::Sphere);
     /// Everything beyond the scene, the same everywhere.
-    pub const ENVIRONMENT: u32 = 2;
+    pub const ENVIRONMENT: u32 = Kind::COMMON;
     /// A point that shines into all directions alike.
-    pub const POINT: u32 = 3;
+    pub const POINT: u32 = Self::ENVIRONMENT + 1;
     /// A point that shines into a cone.
-    pub const SPOT: u32 = 4;
+    pub const SPOT: u32 = Self::ENVIRONMENT + 2;
     /// A direction, or a disk in the sky.
-    pub const DIRECTIONAL: u32 = 5;
-    /// Everything beyond the scene: [`SceneView::environment`].
-    pub const IMAGE: u32 = 6;
-    /// An emissive disk.
-    pub const DISK: u32 = 7;
-    /// The emissive side of a cylinder.
-    pub const CYLINDER: u32 = 8;
+    pub const DIRECTIONAL: u32 = Self::ENVIRONMENT + 3;
+    /// Everything beyond the scene: [`Lighting::environment`].
+    pub const IMAGE: u32 = Self::ENVIRONMENT + 4;
+    /// The first of the shapes that not all kernels know.
+    const RARE_SHAPES: u32 = Self::ENVIRONMENT + 5;
     /// Flag: emits from the back instead of the front.
     pub const FLIPPED: u32 = 1 << 8;
     /// Flag: emits from both sides.
     pub const TWO_SIDED: u32 = 1 << 9;
     /// Flag of a spot light: falls off linearly in the angle.
     pub const LINEAR_FALLOFF: u32 = 1 << 10;
-    /// Flag: emission varies over the surface, as [`SceneView::emissive`] says.
+    /// Flag: emission varies over the surface, as [`Lighting::emissive`] says.
     pub const VARYING: u32 = 1 << 11;
+
+    /// The kind of a light that is a shape.
+    pub const fn of_shape(shape: Kind) -> u32 {
+        let number = shape as u32;
+        if number < Kind::COMMON { number } else { number - Kind::COMMON + Self::RARE_SHAPES }
+    }
 
     #[inline(always)]
     const fn kind(&self) -> u32 {
@@ -129,7 +135,7 @@ impl Light {
     #[inline(always)]
     pub fn sample_li(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         match self.kind() {
-            Self::TRIANGLE => self.sample_triangle(p, u),
+            Self::TRIANGLE => self.sample_by_area::<Triangle>(p, u),
             Self::SPHERE => self.sample_sphere(p, u),
             _ => {
                 let (wi, pdf) = (sample_uniform_sphere(u), self.pmf * UNIFORM_SPHERE_PDF);
@@ -162,7 +168,7 @@ impl Light {
     #[inline(always)]
     pub unsafe fn sample<C: Compiled>(
         &self,
-        scene: &SceneView,
+        scene: &Lighting,
         index: u32,
         p: Vec3,
         bits: [u32; 3],
@@ -190,20 +196,18 @@ impl Light {
     /// # Safety
     /// As [`Light::sample`].
     #[inline(always)]
-    unsafe fn sample_rare(&self, scene: &SceneView, p: Vec3, bits: [u32; 3]) -> Option<LightSample> {
+    unsafe fn sample_rare(&self, scene: &Lighting, p: Vec3, bits: [u32; 3]) -> Option<LightSample> {
         let u = Vec2::new(uniform(bits[0]), uniform(bits[1]));
         match self.kind() {
             Self::POINT | Self::SPOT => self.sample_point(p),
             Self::DIRECTIONAL => Some(self.sample_directional(u)),
-            Self::DISK => self.sample_disk(p, u),
-            Self::CYLINDER => self.sample_cylinder(p, u),
             Self::IMAGE => {
                 // SAFETY: an image is the environment of the scene.
                 let s = unsafe { environment::sample(scene, p, bits) }?;
                 let pdf = self.pmf * s.pdf;
                 Some(LightSample { wi: s.wi, target: None, li: s.li, pdf, is_delta: false })
             }
-            _ => None,
+            kind => self.sample_rare_shape(kind.wrapping_sub(Self::RARE_SHAPES), p, u),
         }
     }
 
@@ -212,7 +216,7 @@ impl Light {
     /// # Safety
     /// As [`Light::sample`].
     #[inline(always)]
-    pub unsafe fn le_from<C: Compiled>(&self, scene: &SceneView, d: Vec3) -> Vec3 {
+    pub unsafe fn le_from<C: Compiled>(&self, scene: &Lighting, d: Vec3) -> Vec3 {
         if !C::sees(Features::LIGHTS) {
             return self.le;
         }
@@ -231,7 +235,7 @@ impl Light {
     /// # Safety
     /// As [`Light::sample`]; the light is infinitely far.
     #[inline(always)]
-    pub unsafe fn pdf_from<C: Compiled>(&self, scene: &SceneView, p: Vec3, d: Vec3) -> f32 {
+    pub unsafe fn pdf_from<C: Compiled>(&self, scene: &Lighting, p: Vec3, d: Vec3) -> f32 {
         if !C::sees(Features::LIGHTS) {
             return self.pmf * UNIFORM_SPHERE_PDF;
         }

@@ -9,11 +9,11 @@ use core::f32::consts::{FRAC_1_PI, PI};
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::Lighting;
 use super::environment::Environment;
 use super::table::{Entries, PARTS, Place, Table, Window};
 use crate::arch::{load, max, min};
 use crate::math::{atan2, sin_cos_turn};
-use crate::scene::SceneView;
 
 /// A portal, 80 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -124,7 +124,7 @@ fn solid_angle(w: Vec3) -> f32 {
 /// # Safety
 /// `scene` is valid, and has the environment.
 #[inline(always)]
-pub(super) unsafe fn mass(scene: &SceneView, environment: &Environment, p: Vec3) -> f32 {
+pub(super) unsafe fn mass(scene: &Lighting, environment: &Environment, p: Vec3) -> f32 {
     let mut sum = 0.0;
     for i in 0..environment.portals {
         // SAFETY: as the caller promised.
@@ -134,7 +134,7 @@ pub(super) unsafe fn mass(scene: &SceneView, environment: &Environment, p: Vec3)
 }
 
 #[inline(always)]
-unsafe fn mass_of(scene: &SceneView, portal: &Portal, p: Vec3) -> f32 {
+unsafe fn mass_of(scene: &Lighting, portal: &Portal, p: Vec3) -> f32 {
     // SAFETY: as the caller promised.
     let entries = unsafe { portal.table.entries(scene.tables) };
     portal.window(p).map_or(0.0, |window| entries.mass(window) as f32 * portal.unit)
@@ -146,7 +146,7 @@ unsafe fn mass_of(scene: &SceneView, portal: &Portal, p: Vec3) -> f32 {
 /// As [`mass`].
 #[inline(always)]
 pub(super) unsafe fn sample(
-    scene: &SceneView,
+    scene: &Lighting,
     environment: &Environment,
     p: Vec3,
     mut x: f32,
@@ -172,7 +172,7 @@ pub(super) unsafe fn sample(
 /// # Safety
 /// As [`mass`].
 #[inline(always)]
-pub(super) unsafe fn density(scene: &SceneView, environment: &Environment, p: Vec3, d: Vec3) -> f32 {
+pub(super) unsafe fn density(scene: &Lighting, environment: &Environment, p: Vec3, d: Vec3) -> f32 {
     let mut sum = 0.0;
     for i in 0..environment.portals {
         // SAFETY: as the caller promised.

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::scene::SceneView;
+use super::Lighting;
 
 /// A slot of an alias table (Walker 1977; Vose 1991).
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -19,7 +19,7 @@ pub struct AliasEntry {
 /// # Safety
 /// `scene` is valid.
 #[inline(always)]
-pub unsafe fn sample_light(scene: &SceneView, bits: u32) -> u32 {
+pub unsafe fn sample_light(scene: &Lighting, bits: u32) -> u32 {
     let scaled = u64::from(bits) * u64::from(scene.light_count);
     let (slot, rest) = ((scaled >> 32) as u32, scaled as u32);
     // SAFETY: bits are below 2³², so the slot is below the count.

@@ -3,13 +3,12 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::LightSample;
+use super::{LightSample, Lighting};
 use crate::arch::load;
-use crate::bsdf::Compiled;
+use crate::features::Compiled;
 use crate::material::{At, Color, Header};
-use crate::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
-use crate::scene::SceneView;
-use crate::shape::{Primitive, cylinder, disk, sphere};
+use crate::sampling::sample_uniform_triangle;
+use crate::shape::{self, Primitive};
 
 /// What a light whose emission varies is, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -37,7 +36,7 @@ pub struct On {
 impl On {
     /// Whole textures are looked up, whatever is seen of them: what is found by a ray and by sampling has to be the same.
     #[inline(always)]
-    fn look<'a>(&self, scene: &'a SceneView) -> At<'a> {
+    fn look<'a>(&self, scene: &'a Lighting) -> At<'a> {
         At { triangle: self.triangle, b: self.b, ..At::new(scene, self.uv) }
     }
 }
@@ -47,7 +46,7 @@ impl On {
 /// # Safety
 /// `scene` is valid, and the light is one that varies.
 #[inline(always)]
-pub unsafe fn emission<C: Compiled>(scene: &SceneView, index: u32, on: On) -> Vec3 {
+pub unsafe fn emission<C: Compiled>(scene: &Lighting, index: u32, on: On) -> Vec3 {
     // SAFETY: as the caller promised.
     let EmissiveSurface { texture, .. } = unsafe { load(scene.emissive.add(index as usize)) };
     Color { value: Vec3::ONE, texture }.at::<C>(&on.look(scene))
@@ -60,7 +59,7 @@ pub unsafe fn emission<C: Compiled>(scene: &SceneView, index: u32, on: On) -> Ve
 /// As [`emission`].
 #[inline(always)]
 pub(super) unsafe fn sampled<C: Compiled>(
-    scene: &SceneView,
+    scene: &Lighting,
     index: u32,
     sample: &LightSample,
     u: Vec2,
@@ -82,18 +81,11 @@ pub(super) unsafe fn sampled<C: Compiled>(
 /// # Safety
 /// `scene` is valid and has the primitive.
 #[inline(always)]
-unsafe fn drawn(scene: &SceneView, prim: &Primitive, sample: &LightSample, u: Vec2) -> On {
-    let of = |uv: Vec2| On { uv, b: [0.0; 2], triangle: Primitive::FLAT };
-    let p = sample.target.map_or(prim.a, |target| target.p);
-    if prim.is_sphere() {
-        return of(sphere::uv(prim, (p - prim.a).normalize()));
-    }
-    if prim.is_disk() {
-        return of(disk::uv(prim, sample_uniform_disk_concentric(u).to_array()));
-    }
-    if prim.is_cylinder() {
-        let (_, n, v) = cylinder::point(prim, p);
-        return of(cylinder::uv(prim, n, v));
+unsafe fn drawn(scene: &Lighting, prim: &Primitive, sample: &LightSample, u: Vec2) -> On {
+    if !prim.is_triangle() {
+        let p = sample.target.map_or(prim.a, |target| target.p);
+        let uv = shape::analytic_uv_of_sample(prim, p, u);
+        return On { uv, b: [0.0; 2], triangle: Primitive::FLAT };
     }
     let b = sample_uniform_triangle(u).to_array();
     let uv = if scene.uvs.is_null() || prim.normals == Primitive::FLAT {

@@ -11,7 +11,7 @@ use crate::arch::load;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Table {
-    /// Index of its first entry in [`crate::scene::SceneView::tables`]. Rows of `width` + 1 entries, `height` + 1 of
+    /// Index of its first entry in [`super::Lighting::tables`]. Rows of `width` + 1 entries, `height` + 1 of
     /// them: entry (x, y) is the sum over all cells to the left of x and above y. The whole is below 2⁵⁴.
     pub first: u32,
     /// Number of columns of cells, ≥ 1.

@@ -5,7 +5,8 @@ use glam::Vec3;
 
 use super::{At, Kind, Parameters, Scalar};
 use crate::arch::{max, min};
-use crate::bsdf::{Compiled, Diffuse, Features, Visitor};
+use crate::bsdf::{Diffuse, Visitor};
+use crate::features::{Compiled, Features};
 
 /// A mixture of two materials: each path meets one of them, chosen at random, which is what light does on a surface
 /// with grains of both.

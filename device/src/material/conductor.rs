@@ -4,10 +4,8 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::{At, Color, Facets, Kind, Parameters, Scattering, Tints};
-use crate::bsdf::{
-    CompensatedConductor, Compiled, Conductor, Features, RandomWalkConductor, SmoothConductor, Visitor,
-    fresnel,
-};
+use crate::bsdf::{CompensatedConductor, Conductor, RandomWalkConductor, SmoothConductor, Visitor, fresnel};
+use crate::features::{Compiled, Features};
 
 /// Parameters of a metal.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

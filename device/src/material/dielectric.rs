@@ -4,9 +4,9 @@ use bytemuck::{Pod, Zeroable};
 
 use super::{At, Facets, Kind, Parameters, Scattering, Tints};
 use crate::bsdf::{
-    CompensatedDielectric, Compiled, Dielectric, Features, RandomWalkDielectric, SmoothDielectric,
-    ThinDielectric, Visitor,
+    CompensatedDielectric, Dielectric, RandomWalkDielectric, SmoothDielectric, ThinDielectric, Visitor,
 };
+use crate::features::{Compiled, Features};
 
 /// Parameters of a dielectric that fills what lies behind the surface.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

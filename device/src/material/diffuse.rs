@@ -3,7 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
-use crate::bsdf::{Compiled, Diffuse, Features, OrenNayar, Visitor};
+use crate::bsdf::{Diffuse, OrenNayar, Visitor};
+use crate::features::{Compiled, Features};
 
 /// Parameters of a diffuse surface.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

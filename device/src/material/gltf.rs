@@ -6,7 +6,8 @@ use glam::{Vec2, Vec3};
 use super::{At, Color, Kind, Parameters, Scalar};
 use crate::arch::max;
 use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use crate::bsdf::{ClearCoat, Compiled, Features, Film, Gltf, Sheen, Visitor};
+use crate::bsdf::{ClearCoat, Film, Gltf, Sheen, Visitor};
+use crate::features::{Compiled, Features};
 
 /// Parameters of glTF 2.0's metallic-roughness material and of its extensions, by their names there.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -3,18 +3,19 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::Surfaces;
 use super::texture::{NO_TEXTURE, lookup};
 use crate::arch::max;
+use crate::bsdf::Tint;
 use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
-use crate::bsdf::{Compiled, Features, Tint};
-use crate::scene::SceneView;
+use crate::features::{Compiled, Features};
 use crate::shape::Primitive;
 
 /// Where a material is looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     /// The scene, for its textures; valid.
-    pub scene: &'a SceneView,
+    pub scene: &'a Surfaces,
     /// Texture coordinates.
     pub uv: Vec2,
     /// Length in texture coordinates of what a ray sees of the surface: what lies closer together is looked up as one, by
@@ -33,7 +34,7 @@ pub struct At<'a> {
 impl<'a> At<'a> {
     /// At texture coordinates, from the front, and of no triangle.
     #[inline(always)]
-    pub const fn new(scene: &'a SceneView, uv: Vec2) -> Self {
+    pub const fn new(scene: &'a Surfaces, uv: Vec2) -> Self {
         Self {
             scene: scene.shared(),
             uv,

@@ -15,12 +15,14 @@ mod principled;
 pub mod probe;
 pub mod program;
 mod sheen;
+mod surfaces;
 pub mod texture;
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::arch::{load, max, min};
-use crate::bsdf::{Answering, Bsdf, Compiled, Features, Named, Query, Response, Tint, Tinted, Visitor};
+use crate::bsdf::{Answering, Bsdf, Named, Query, Response, Tint, Tinted, Visitor};
+use crate::features::{Compiled, Features};
 
 pub use blend::Blend;
 pub use conductor::ConductorMaterial;
@@ -31,6 +33,7 @@ pub use input::{At, Color, Facets, Scalar, Scattering, Tints};
 pub use plastic::PlasticMaterial;
 pub use principled::PrincipledMaterial;
 pub use sheen::SheenMaterial;
+pub use surfaces::Surfaces;
 
 /// Rows of 16 bytes for the parameters of a kind.
 const ROWS: usize = 13;

@@ -10,7 +10,7 @@ use glam::{Vec2, Vec3};
 use super::texture::{gradient, lookup};
 use super::{At, Header};
 use crate::arch::{max, min, sqrt};
-use crate::bsdf::{Compiled, Features};
+use crate::features::{Compiled, Features};
 use crate::sampling::Frame;
 
 /// How the surface around a point follows its texture coordinates.

@@ -5,7 +5,8 @@ use bytemuck::{Pod, Zeroable};
 use super::{At, Color, Facets, Kind, Parameters};
 use crate::arch::{load, max, min, sqrt};
 use crate::bsdf::plastic::{Coat, coated, smooth_internal};
-use crate::bsdf::{Compiled, Features, Plastic, SmoothPlastic, Visitor};
+use crate::bsdf::{Plastic, SmoothPlastic, Visitor};
+use crate::features::{Compiled, Features};
 
 /// Parameters of a plastic.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -21,7 +22,7 @@ pub struct PlasticMaterial {
     pub ior: f32,
     /// Non-zero if light that the coat sends back to the base takes on its colour again.
     pub nonlinear: u32,
-    /// Index into [`crate::scene::SceneView::coats`], where [`PlasticMaterial::coats_wanted`] are.
+    /// Index into [`super::Surfaces::coats`], where [`PlasticMaterial::coats_wanted`] are.
     pub coat: u32,
     /// The part of light from all directions within that the coat sends back, in [0, 1); if negative, what it is by
     /// Fresnel's equations.

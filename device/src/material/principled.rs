@@ -4,7 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
 use crate::bsdf::microfacet::Masking;
-use crate::bsdf::{Compiled, Features, Principled, Visitor, principled};
+use crate::bsdf::{Principled, Visitor, principled};
+use crate::features::{Compiled, Features};
 
 /// Parameters of the principled model, as [`principled::Parameters`] describes them.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -3,12 +3,12 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::{At, Material};
+use super::{At, Material, Surfaces};
 use crate::arch::load;
-use crate::bsdf::{Full, Lobe, Tinted};
+use crate::bsdf::{Lobe, Tinted};
+use crate::features::Full;
 use crate::rng::{pcg4d, uniform};
 use crate::sampling::sample_cosine_hemisphere;
-use crate::scene::SceneView;
 
 /// What a lobe is asked, 48 bytes. It is given rather than drawn, so that machines are asked the same to the last bit.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -55,7 +55,7 @@ const _: () = assert!(size_of::<Input>() == 48 && size_of::<Answer>() == 48);
 /// # Safety
 /// `scene` is valid and has the material.
 #[inline(always)]
-unsafe fn lobe(scene: &SceneView, material: u32, front: bool) -> Tinted {
+unsafe fn lobe(scene: &Surfaces, material: u32, front: bool) -> Tinted {
     let at = At { front, ..At::new(scene, Vec2::ZERO) };
     // SAFETY: as the caller promised.
     unsafe {
@@ -70,7 +70,7 @@ unsafe fn lobe(scene: &SceneView, material: u32, front: bool) -> Tinted {
 /// # Safety
 /// `scene` is valid and has the material.
 #[inline(always)]
-pub unsafe fn ask(scene: &SceneView, input: &Input) -> Answer {
+pub unsafe fn ask(scene: &Surfaces, input: &Input) -> Answer {
     // SAFETY: as the caller promised.
     let lobe = unsafe { lobe(scene, input.material, input.front != 0) };
     let (f, pdf) = lobe.eval_pdf(input.wo, input.wi);
@@ -87,7 +87,7 @@ pub unsafe fn ask(scene: &SceneView, input: &Input) -> Answer {
 /// # Safety
 /// `scene` is valid and has the material.
 #[inline(always)]
-pub unsafe fn draw(scene: &SceneView, material: u32, stream: u32, samples: u32) -> Vec3 {
+pub unsafe fn draw(scene: &Surfaces, material: u32, stream: u32, samples: u32) -> Vec3 {
     // SAFETY: as the caller promised.
     let lobe = unsafe { lobe(scene, material, true) };
     let [x, y, ..] = pcg4d([stream, 0, 0, 1]).map(uniform);

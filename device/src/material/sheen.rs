@@ -3,7 +3,8 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::{At, Color, Kind, Parameters, Scalar};
-use crate::bsdf::{Compiled, Features, Sheen, Visitor};
+use crate::bsdf::{Sheen, Visitor};
+use crate::features::{Compiled, Features};
 
 /// Parameters of the sheen of cloth, over black.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]

@@ -5,11 +5,10 @@ use core::f32::consts::LOG2_E;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
-use super::At;
 use super::program::{Height, run};
+use super::{At, Surfaces};
 use crate::arch::{half, load, max, min, outlined};
 use crate::math::ln;
-use crate::scene::SceneView;
 
 /// Index that stands for no texture.
 pub const NO_TEXTURE: u32 = u32::MAX;
@@ -22,7 +21,7 @@ pub struct Texture {
     /// Takes (u, v, 1) to the unit square of the image: two rows. v = 0 is the top row of the image. Of squares: to squares
     /// with sides of 1.
     pub image_from_uv: [[f32; 3]; 2],
-    /// Index of its first word in [`SceneView::texels`]. Of a program: of its first step in [`SceneView::textures`].
+    /// Index of its first word in [`Surfaces::texels`]. Of a program: of its first step in [`Surfaces::textures`].
     pub first: u32,
     /// Width in texels, in 1 ..= 32767. Of a program: number of its steps.
     pub width: u32,
@@ -171,7 +170,7 @@ impl Texture {
     /// # Safety
     /// The texture is one of a valid `scene`.
     #[inline(always)]
-    unsafe fn texel(&self, scene: &SceneView, x: i32, y: i32) -> Vec3 {
+    unsafe fn texel(&self, scene: &Surfaces, x: i32, y: i32) -> Vec3 {
         let (x, y) = (wrap(self.kind & 0xff, x, self.width), wrap((self.kind >> 8) & 0xff, y, self.height));
         let index = (y * self.width + x) as usize;
         // SAFETY: column and row are within the image, whose texels are there.

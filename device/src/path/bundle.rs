@@ -10,9 +10,9 @@ use glam::Vec3;
 use super::megakernel::Place;
 use super::step::{ShadowRay, sees_holes, shade, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
-use crate::arch::Arch;
-use crate::bsdf::Compiled;
+use crate::bvh::Arch;
 use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
+use crate::features::Compiled;
 use crate::film::FilmPixel;
 use crate::scene::SceneView;
 
@@ -40,7 +40,7 @@ struct Bundle {
 /// Runs the megakernel's invocations in `range`.
 ///
 /// # Safety
-/// As [`super::megakernel::run`], for every invocation.
+/// As [`Megakernel::run`], for every invocation.
 #[inline(always)]
 pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
@@ -74,7 +74,7 @@ impl Bundle {
     /// Takes all samples of the pixels at `places`, those of a pixel in their order.
     ///
     /// # Safety
-    /// As [`super::megakernel::run`], for the invocations of these places.
+    /// As [`Megakernel::run`], for the invocations of these places.
     #[inline(always)]
     unsafe fn take_samples<A: Arch, C: Compiled>(
         &mut self,

@@ -1,19 +1,18 @@
 //! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit. They are means
 //! over the image's samples, which fall as densely as the pixel filter is high, without its sign.
 
-use core::ops::Range;
-
 use glam::{Vec2, Vec3};
 
 use super::megakernel::Place;
+use super::stage::{Count, Function};
 use super::step::{
     MAX_HOLES, Surface, hole_depth, is_hidden, is_hole, opacity, pass, scatter, scatterer, sees_holes,
     surface_at,
 };
 use super::{PathSettings, PathState, SampleArgs};
-use crate::arch::{Arch, load};
-use crate::bsdf::Full;
-use crate::bvh::{Hit, closest_hit};
+use crate::arch::load;
+use crate::bvh::{Arch, Hit, closest_hit};
+use crate::features::Full;
 use crate::film::FirstHitPixel;
 use crate::ray::Cone;
 use crate::rng::Dim;
@@ -27,7 +26,7 @@ pub struct FirstHitArgs {
     /// Which samples to take. They are the image's: with the same settings, the same camera rays pass the same holes and
     /// scatter alike.
     pub take: SampleArgs<FirstHitPixel>,
-    /// Texture coordinates of every primitive of the scene, by the index that [`SceneView::sources`] gives; null if
+    /// Texture coordinates of every primitive of the scene, by the index that [`crate::bvh::Geometry::sources`] gives; null if
     /// they are not asked for.
     pub uvs: *const TriangleUvs,
 }
@@ -37,44 +36,46 @@ unsafe impl Send for FirstHitArgs {}
 // SAFETY: as above.
 unsafe impl Sync for FirstHitArgs {}
 
-/// Takes the samples of one pixel in one layer.
-///
-/// # Safety
-/// The pointers in `args` are valid, and the machine is an `A`.
-#[inline(always)]
-pub(crate) unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
-    let FirstHitArgs { take, uvs } = args;
-    let end = take.first_sample + take.samples;
-    let Some(Place { pixel, film, first_sample: mut sample }) = take.place(i) else {
-        return;
-    };
-    // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
-    unsafe {
-        let film = &mut *film;
-        if film.samples == 0 {
-            film.center = center::<A>(&take.scene, pixel);
-        }
-        while sample < end {
-            film.samples += 1;
-            let mut state = take.begin(pixel, sample);
-            if let Some((hit, surface)) = meet::<A>(&take.scene, &take.settings, &mut state) {
-                let uv = uv_at(&take.scene, *uvs, &hit, &surface);
-                add(film, &take.scene, &take.settings, state, &surface, uv);
-            }
-            sample += take.layers;
-        }
+impl Count for FirstHitArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.take.invocations
     }
 }
 
-/// The invocations in `range`.
-///
-/// # Safety
-/// As [`run`], for each.
-#[inline(always)]
-pub(crate) unsafe fn run_range<A: Arch>(range: Range<u32>, args: &FirstHitArgs) {
-    for i in range {
-        // SAFETY: as the caller promised.
-        unsafe { run::<A>(i, args) };
+/// The stage.
+pub struct FirstHit;
+
+impl Function for FirstHit {
+    type Args = FirstHitArgs;
+
+    /// Takes the samples of one pixel in one layer.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and the machine is an `A`.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
+        let FirstHitArgs { take, uvs } = args;
+        let end = take.first_sample + take.samples;
+        let Some(Place { pixel, film, first_sample: mut sample }) = take.place(i) else {
+            return;
+        };
+        // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
+        unsafe {
+            let film = &mut *film;
+            if film.samples == 0 {
+                film.center = center::<A>(&take.scene, pixel);
+            }
+            while sample < end {
+                film.samples += 1;
+                let mut state = take.begin(pixel, sample);
+                if let Some((hit, surface)) = meet::<A>(&take.scene, &take.settings, &mut state) {
+                    let uv = uv_at(&take.scene, *uvs, &hit, &surface);
+                    add(film, &take.scene, &take.settings, state, &surface, uv);
+                }
+                sample += take.layers;
+            }
+        }
     }
 }
 

@@ -1,14 +1,16 @@
 //! Whole paths in one loop.
 
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use glam::{Vec2, Vec3};
 
+use super::stage::{Count, Function};
 use super::{PathSettings, PathState, bundle, step};
-use crate::arch::{Arch, Real};
-use crate::bsdf::Compiled;
+use crate::arch::Real;
+use crate::bvh::Arch;
+use crate::features::Compiled;
 use crate::film::FilmPixel;
-use crate::filter;
 use crate::rng::Dim;
 use crate::scene::SceneView;
 
@@ -49,6 +51,13 @@ unsafe impl<P> Send for SampleArgs<P> {}
 // SAFETY: as above.
 unsafe impl<P> Sync for SampleArgs<P> {}
 
+impl<P> Count for SampleArgs<P> {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.invocations
+    }
+}
+
 /// Size of the tile that 32 invocations cover, pixels.
 const TILE: [u32; 2] = [8, 4];
 
@@ -84,7 +93,7 @@ pub unsafe fn generate(
     let pixel = y * size[0] + x;
     let [u, v, lens_x, lens_y] = settings.sampler(pixel, sample).draw(Dim::Film, 0);
     // SAFETY: as the caller promised.
-    let (place, weight) = unsafe { filter::sample(scene, Vec2::new(u, v), [x, y], size) };
+    let (place, weight) = unsafe { scene.filter.sample(Vec2::new(u, v), [x, y], size) };
     let ray = scene.camera.ray_through(x as f32 + place.x, y as f32 + place.y, Vec2::new(lens_x, lens_y));
     PathState {
         ray,
@@ -171,52 +180,59 @@ impl<P> SampleArgs<P> {
     }
 }
 
-/// Takes the samples of one pixel in one layer. A path that ends is replaced by the next at once, so that lanes
-/// of a warp wait for each other only at the end.
-///
-/// # Safety
-/// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
-#[inline(always)]
-pub(crate) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &MegakernelArgs) {
-    let end = args.first_sample + args.samples;
-    let Some(Place { pixel, film, first_sample: mut sample }) = args.place(i) else {
-        return;
-    };
-    if sample >= end {
-        return;
-    }
-    // SAFETY: pixel and layer are in range, and no other invocation has both.
-    let film = unsafe { &mut *film };
-    // SAFETY: as the caller promised.
-    let mut state = unsafe { args.begin(pixel, sample) };
-    loop {
-        // SAFETY: as the caller promised.
-        if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
-            continue;
-        }
-        film.add(state.contribution());
-        sample += args.layers;
+/// The stage, for scenes that ask for no features but those of `C`.
+pub struct Megakernel<C>(PhantomData<C>);
+
+impl<C: Compiled> Function for Megakernel<C> {
+    type Args = MegakernelArgs;
+
+    /// Takes the samples of one pixel in one layer. A path that ends is replaced by the next at once, so that lanes
+    /// of a warp wait for each other only at the end.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
+        let end = args.first_sample + args.samples;
+        let Some(Place { pixel, film, first_sample: mut sample }) = args.place(i) else {
+            return;
+        };
         if sample >= end {
             return;
         }
+        // SAFETY: pixel and layer are in range, and no other invocation has both.
+        let film = unsafe { &mut *film };
         // SAFETY: as the caller promised.
-        state = unsafe { args.begin(pixel, sample) };
-    }
-}
-
-/// The invocations in `range`: their paths side by side where the machine traces packets.
-///
-/// # Safety
-/// As [`run`], for each.
-#[inline(always)]
-pub(crate) unsafe fn run_range<A: Arch, C: Compiled>(range: Range<u32>, args: &MegakernelArgs) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        if A::Packet::LANES > 1 {
-            return bundle::run::<A, C>(range, args);
+        let mut state = unsafe { args.begin(pixel, sample) };
+        loop {
+            // SAFETY: as the caller promised.
+            if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
+                continue;
+            }
+            film.add(state.contribution());
+            sample += args.layers;
+            if sample >= end {
+                return;
+            }
+            // SAFETY: as the caller promised.
+            state = unsafe { args.begin(pixel, sample) };
         }
-        for i in range {
-            run::<A, C>(i, args);
+    }
+
+    /// The invocations in `range`: their paths side by side where the machine traces packets.
+    ///
+    /// # Safety
+    /// As [`Megakernel::run`], for each.
+    #[inline(always)]
+    unsafe fn run_range<A: Arch>(range: Range<u32>, args: &MegakernelArgs) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if A::Packet::LANES > 1 {
+                return bundle::run::<A, C>(range, args);
+            }
+            for i in range {
+                Self::run::<A>(i, args);
+            }
         }
     }
 }

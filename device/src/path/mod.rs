@@ -2,6 +2,7 @@
 
 mod bundle;
 mod first_hit;
+pub mod layout;
 mod megakernel;
 pub mod stage;
 pub mod step;

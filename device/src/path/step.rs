@@ -3,19 +3,20 @@
 use glam::{Vec2, Vec3};
 
 use super::{Direct, PathSettings, PathState};
-use crate::arch::{Arch, load, max, min, outlined, sqrt};
-use crate::bsdf::{BsdfSample, Compiled, Features, Lit, Query, Response};
-use crate::bvh::{Hit, Instance, closest_hit, occluded};
+use crate::arch::{load, max, min, outlined, sqrt};
+use crate::bsdf::{BsdfSample, Lit, Query, Response};
+use crate::bvh::{Arch, Hit, Instance, closest_hit, occluded};
+use crate::features::{Compiled, Features};
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
-use crate::material::{At, Chosen, Header, Material, chosen};
+use crate::material::{At, Chosen, Header, Material, Surfaces, chosen};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
-use crate::shape::{self, AnalyticPoint, Primitive, sphere, triangle};
+use crate::shape::{self, AnalyticPoint, Primitive, triangle};
 
 /// Light that arrives if nothing is in the way.
 #[derive(Clone, Copy, Debug)]
@@ -412,14 +413,9 @@ unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Su
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
     let textured = C::sees(Features::TEXTURES);
-    if prim.is_sphere() || prim.is_rare::<C>() {
+    if prim.is_analytic::<C>() {
         let AnalyticPoint { p, n, b } = shape::analytic_point::<C>(&prim, ray, hit.t, hit.b);
-        let dp_du = if prim.is_sphere() {
-            prim.b.y * sphere::dp_dphi(prim.c, n)
-        } else {
-            shape::analytic_derivatives::<C>(&prim, n, b).0
-        };
-        let textured = textured && !scene.textures.is_null();
+        let dp_du = shape::analytic_dp_du::<C>(&prim, n, b);
         let uv = if textured { shape::analytic_uv::<C>(&prim, n, b) } else { Vec2::ZERO };
         return Surface {
             p,
@@ -532,10 +528,10 @@ impl Surface {
     /// # Safety
     /// `scene` is valid and has the surface.
     #[inline(always)]
-    unsafe fn parameterization<C: Compiled>(&self, scene: &SceneView) -> Parameterization {
+    unsafe fn parameterization<C: Compiled>(&self, scene: &Surfaces) -> Parameterization {
         // SAFETY: as the caller promised.
         let instance = unsafe { self.hit.instance::<C>(scene) };
-        let (dp_du, dp_dv) = if self.prim.is_sphere() || self.prim.is_rare::<C>() {
+        let (dp_du, dp_dv) = if self.prim.is_analytic::<C>() {
             let n = match &instance {
                 Some(instance) => instance.object_normal(self.ng).normalize(),
                 None => self.ng,

@@ -1,12 +1,14 @@
 //! The sides of cylinders.
 
-use core::f32::consts::TAU;
+use core::f32::consts::{PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::{Primitive, sphere};
+use super::{Analytic, AnalyticPoint, Met, Primitive, Shape, sphere};
 use crate::arch::{Real, Vec3s, dot, max, min, minus, scaled, splat, sqrt};
-use crate::ray::Ray;
+use crate::math::sin_cos_turn;
+use crate::ray::{Ray, TraversalRay};
+use crate::sampling::Frame;
 
 /// Distance in (0, `t_max`] to the side of a cylinder; inside and outside are hit.
 #[inline(always)]
@@ -70,4 +72,68 @@ pub fn uv(prim: &Primitive, n: Vec3, v: f32) -> Vec2 {
 pub fn derivatives(prim: &Primitive, n: Vec3) -> (Vec3, Vec3) {
     let dp_du = (TAU * prim.b.x * prim.b.y) * prim.c.normalize().cross(n);
     (dp_du, prim.c)
+}
+
+/// The axis runs from [`Primitive::a`] along [`Primitive::c`]; the radius is [`Primitive::b`]`.x`.
+pub(crate) struct Cylinder;
+
+impl Shape for Cylinder {
+    #[inline(always)]
+    fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
+        intersect(prim, &ray.ray, t_max).map(|t| (t, [0.0; 2]))
+    }
+
+    #[inline(always)]
+    fn extent(prim: &Primitive) -> f32 {
+        prim.a.abs().max((prim.a + prim.c).abs()).max_element() + prim.b.x
+    }
+
+    fn bounds(prim: &Primitive) -> [Vec3; 2] {
+        let (end, reach) = (prim.a + prim.c, reach(prim));
+        [prim.a.min(end) - reach, prim.a.max(end) + reach]
+    }
+
+    fn area(prim: &Primitive) -> f32 {
+        2.0 * PI * prim.b.x * prim.c.length()
+    }
+
+    #[inline(always)]
+    fn sample([a, b, c]: [Vec3; 3], _area: f32, u: Vec2) -> (Vec3, Vec3) {
+        let frame = Frame::from_z(c.normalize());
+        let (sin, cos) = sin_cos_turn(u.y);
+        let n = cos * frame.x + sin * frame.y;
+        (a + u.x * c + b.x * n, n)
+    }
+}
+
+impl Analytic for Cylinder {
+    #[inline(always)]
+    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>> {
+        let zero = F::splat(0.0);
+        let (t0, t1) = roots(o, d, splat(prim.c), F::splat(prim.b.x));
+        let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
+        Some(Met { mask: rays, t, b: [zero; 2] })
+    }
+
+    #[inline(always)]
+    fn point(prim: &Primitive, ray: &Ray, t: f32, _b: [f32; 2]) -> AnalyticPoint {
+        let (p, n, v) = point(prim, ray.at(t));
+        AnalyticPoint { p, n, b: [v, 0.0] }
+    }
+
+    #[inline(always)]
+    fn uv(prim: &Primitive, n: Vec3, b: [f32; 2]) -> Vec2 {
+        uv(prim, n, b[0])
+    }
+
+    #[inline(always)]
+    fn uv_of_sample(prim: &Primitive, p: Vec3, _u: Vec2) -> Vec2 {
+        let (_, n, v) = point(prim, p);
+        uv(prim, n, v)
+    }
+
+    #[inline(always)]
+    fn derivatives(prim: &Primitive, n: Vec3, _b: [f32; 2]) -> (Vec3, Vec3) {
+        derivatives(prim, n)
+    }
 }

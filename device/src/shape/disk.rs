@@ -1,13 +1,14 @@
 //! Disks, and the ellipses that transforms make of them.
 
-use core::f32::consts::{FRAC_1_PI, TAU};
+use core::f32::consts::{FRAC_1_PI, PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::Primitive;
+use super::{Analytic, AnalyticPoint, Met, Primitive, Shape};
 use crate::arch::{Real, Vec3s, cross, dot, splat, sqrt};
 use crate::math::{atan2, fract};
-use crate::ray::Ray;
+use crate::ray::{Ray, TraversalRay};
+use crate::sampling::sample_uniform_disk_concentric;
 
 /// Distance in (0, `t_max`] to a disk, and the point in units of the half-axes; both sides are hit.
 #[inline(always)]
@@ -58,4 +59,61 @@ pub fn derivatives(prim: &Primitive, [x, y]: [f32; 2]) -> (Vec3, Vec3) {
     let r = sqrt(x * x + y * y);
     let (cos, sin) = if r > 0.0 { (x / r, y / r) } else { (1.0, 0.0) };
     (cos * prim.b + sin * prim.c, (TAU * prim.turning()) * (x * prim.c - y * prim.b))
+}
+
+/// [`Primitive::a`] is the middle; [`Primitive::b`] and [`Primitive::c`] are the half-axes.
+pub(crate) struct Disk;
+
+impl Shape for Disk {
+    #[inline(always)]
+    fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
+        intersect(prim, &ray.ray, t_max)
+    }
+
+    #[inline(always)]
+    fn extent(prim: &Primitive) -> f32 {
+        (prim.a.abs() + prim.b.abs() + prim.c.abs()).max_element()
+    }
+
+    fn bounds(prim: &Primitive) -> [Vec3; 2] {
+        [prim.a - reach(prim), prim.a + reach(prim)]
+    }
+
+    fn area(prim: &Primitive) -> f32 {
+        PI * prim.b.cross(prim.c).length()
+    }
+
+    #[inline(always)]
+    fn sample([a, b, c]: [Vec3; 3], _area: f32, u: Vec2) -> (Vec3, Vec3) {
+        let x = sample_uniform_disk_concentric(u);
+        (a + x.x * b + x.y * c, b.cross(c).normalize())
+    }
+}
+
+impl Analytic for Disk {
+    #[inline(always)]
+    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, _t_max: F, rays: F::Mask) -> Option<Met<F>> {
+        let (t, [x, y]) = meet(o, d, splat(prim.b), splat(prim.c));
+        Some(Met { mask: rays & (x * x + y * y).le(F::splat(1.0)), t, b: [x, y] })
+    }
+
+    #[inline(always)]
+    fn point(prim: &Primitive, _ray: &Ray, _t: f32, b: [f32; 2]) -> AnalyticPoint {
+        AnalyticPoint { p: point(prim, b), n: normal(prim), b }
+    }
+
+    #[inline(always)]
+    fn uv(prim: &Primitive, _n: Vec3, b: [f32; 2]) -> Vec2 {
+        uv(prim, b)
+    }
+
+    #[inline(always)]
+    fn uv_of_sample(prim: &Primitive, _p: Vec3, u: Vec2) -> Vec2 {
+        uv(prim, sample_uniform_disk_concentric(u).to_array())
+    }
+
+    #[inline(always)]
+    fn derivatives(prim: &Primitive, _n: Vec3, b: [f32; 2]) -> (Vec3, Vec3) {
+        derivatives(prim, b)
+    }
 }

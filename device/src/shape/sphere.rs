@@ -4,11 +4,11 @@ use core::f32::consts::{FRAC_1_PI, PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::Primitive;
-use crate::arch::{Real, Vec3s, dot, max, splat, sqrt};
+use super::{Analytic, AnalyticPoint, Met, Primitive, Shape};
+use crate::arch::{Mask, Real, Vec3s, dot, max, splat, sqrt};
 use crate::math::{atan2, fract};
-use crate::ray::Ray;
-use crate::sampling::Frame;
+use crate::ray::{Ray, TraversalRay};
+use crate::sampling::{Frame, sample_uniform_sphere};
 
 /// Distance in (0, `t_max`] to a sphere; both sides are hit.
 ///
@@ -89,4 +89,76 @@ pub(crate) fn roots<F: Real>(o: Vec3s<F>, radius: F, Chord { b, discriminant }: 
     let ahead = F::splat(0.0).lt(b);
     let p = c / q;
     (F::select(ahead, p, q), F::select(ahead, q, p))
+}
+
+/// [`Primitive::a`] is the centre, the radius [`Primitive::b`]`.x`.
+pub(crate) struct Sphere;
+
+impl Shape for Sphere {
+    #[inline(always)]
+    fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
+        intersect(prim.a, prim.b.x, &ray.ray, t_max).map(|t| (t, [0.0; 2]))
+    }
+
+    #[inline(always)]
+    fn extent(prim: &Primitive) -> f32 {
+        prim.a.abs().max_element() + prim.b.x
+    }
+
+    fn bounds(prim: &Primitive) -> [Vec3; 2] {
+        [prim.a - prim.b.x, prim.a + prim.b.x]
+    }
+
+    fn area(prim: &Primitive) -> f32 {
+        4.0 * PI * prim.b.x * prim.b.x
+    }
+
+    #[inline(always)]
+    fn sample([center, b, _]: [Vec3; 3], _area: f32, u: Vec2) -> (Vec3, Vec3) {
+        let n = sample_uniform_sphere(u);
+        (center + b.x * n, n)
+    }
+}
+
+impl Analytic for Sphere {
+    #[inline(always)]
+    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>> {
+        let zero = F::splat(0.0);
+        let radius = F::splat(prim.b.x);
+        let chord = chord(o, d, radius);
+        let mask = rays & zero.le(chord.discriminant);
+        if mask.bits() == 0 {
+            return None;
+        }
+        let (t0, t1) = roots(o, radius, chord);
+        // The first root, or else the second, as for a ray alone.
+        let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
+        Some(Met { mask, t, b: [zero; 2] })
+    }
+
+    #[inline(always)]
+    fn point(prim: &Primitive, ray: &Ray, t: f32, b: [f32; 2]) -> AnalyticPoint {
+        let n = (ray.at(t) - prim.a).normalize();
+        AnalyticPoint { p: prim.a + prim.b.x * n, n, b }
+    }
+
+    #[inline(always)]
+    fn uv(prim: &Primitive, n: Vec3, _b: [f32; 2]) -> Vec2 {
+        uv(prim, n)
+    }
+
+    #[inline(always)]
+    fn uv_of_sample(prim: &Primitive, p: Vec3, _u: Vec2) -> Vec2 {
+        uv(prim, (p - prim.a).normalize())
+    }
+
+    #[inline(always)]
+    fn derivatives(prim: &Primitive, n: Vec3, _b: [f32; 2]) -> (Vec3, Vec3) {
+        derivatives(prim, n)
+    }
+
+    #[inline(always)]
+    fn dp_du(prim: &Primitive, n: Vec3, _b: [f32; 2]) -> Vec3 {
+        prim.b.y * dp_dphi(prim.c, n)
+    }
 }

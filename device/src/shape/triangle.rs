@@ -3,8 +3,10 @@
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
+use super::{Primitive, Shape};
 use crate::arch::{Real, Vec3s, max, min, minus, splat};
-use crate::bvh::TraversalRay;
+use crate::ray::TraversalRay;
+use crate::sampling::sample_uniform_triangle;
 
 /// What shading wants of a triangle that is smooth, or on which directions matter, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -175,4 +177,34 @@ pub fn dp_du([v0, v1, v2]: [Vec3; 3], [uv0, uv1, uv2]: [Vec2; 3]) -> Vec3 {
 #[inline(always)]
 pub fn area_normal([v0, v1, v2]: [Vec3; 3]) -> Vec3 {
     (v1 - v0).cross(v2 - v0)
+}
+
+/// Vertices are [`Primitive::a`], [`Primitive::b`] and [`Primitive::c`].
+pub(crate) struct Triangle;
+
+impl Shape for Triangle {
+    #[inline(always)]
+    fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])> {
+        intersect([prim.a, prim.b, prim.c], ray, t_max)
+    }
+
+    #[inline(always)]
+    fn extent(prim: &Primitive) -> f32 {
+        extent([prim.a, prim.b, prim.c])
+    }
+
+    fn bounds(prim: &Primitive) -> [Vec3; 2] {
+        [prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c)]
+    }
+
+    fn area(prim: &Primitive) -> f32 {
+        0.5 * area_normal([prim.a, prim.b, prim.c]).length()
+    }
+
+    #[inline(always)]
+    fn sample([a, b, c]: [Vec3; 3], area: f32, u: Vec2) -> (Vec3, Vec3) {
+        let vertices = [a, b, c];
+        let b = sample_uniform_triangle(u);
+        (interpolate(vertices, [b.x, b.y]), area_normal(vertices) * (0.5 / area))
+    }
 }

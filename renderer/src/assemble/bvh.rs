@@ -1,7 +1,7 @@
 //! Building the hierarchy.
 
 use device::bvh::{Node, STACK_SIZE};
-use device::shape::{Primitive, cylinder, disk};
+use device::shape::Primitive;
 use glam::Vec3A;
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::Bvh2;
@@ -156,16 +156,7 @@ fn split(prims: &[Primitive]) -> (Vec<Aabb>, Vec<u32>) {
 
 /// The box around a primitive.
 pub(super) fn aabb(prim: &Primitive) -> Aabb {
-    let (lo, hi) = if prim.is_sphere() {
-        (prim.a - prim.b.x, prim.a + prim.b.x)
-    } else if prim.is_disk() {
-        (prim.a - disk::reach(prim), prim.a + disk::reach(prim))
-    } else if prim.is_cylinder() {
-        let (end, reach) = (prim.a + prim.c, cylinder::reach(prim));
-        (prim.a.min(end) - reach, prim.a.max(end) + reach)
-    } else {
-        (prim.a.min(prim.b).min(prim.c), prim.a.max(prim.b).max(prim.c))
-    };
+    let [lo, hi] = prim.bounds();
     Aabb::new(Vec3A::from(lo), Vec3A::from(hi))
 }
 
@@ -182,12 +173,14 @@ fn depth(nodes: &[Node]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use device::shape::Kind;
+
     use super::*;
 
     fn sphere(center: Vec3A, radius: f32) -> Primitive {
         Primitive {
             a: center.into(),
-            material_flags: Primitive::SPHERE,
+            material_flags: Kind::Sphere.flag(),
             b: glam::Vec3::new(radius, 0.0, 0.0),
             light: Primitive::NO_LIGHT,
             c: glam::Vec3::ZERO,

@@ -2,8 +2,7 @@
 
 use device::camera::Camera as DeviceCamera;
 use glam::{DVec2, DVec3, Vec3};
-
-use crate::scene::{Camera, FovAxis, Lens, Projection};
+use torrance_scene::{Camera, FovAxis, Lens, Projection};
 
 /// In f64: what is far from degenerate there may underflow in f32.
 pub(super) fn record(camera: &Camera, width: u32, height: u32) -> DeviceCamera {

@@ -8,8 +8,9 @@ use std::f64::consts::PI;
 use device::light::{Environment, Portal as DevicePortal, SkyTexel, Table};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
+use torrance_scene::{Image, Portal};
 
-use crate::scene::{Image, Portal};
+use super::fingerprint::digest;
 
 /// An environment that is an image, as the stages want it.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct ImageEnvironment {
     pub record: Environment,
     /// Radiance and its luminance, row by row.
     pub sky: Vec<SkyTexel>,
+    /// [`super::fingerprint::digest`] of it.
+    pub(super) digest: u64,
     /// The portals.
     pub portals: Vec<DevicePortal>,
     /// Of every table the weights of cells, where its entries will be: see [`ImageEnvironment::tables`].
@@ -50,7 +53,8 @@ impl ImageEnvironment {
             portals: 0,
             table,
         };
-        let mut environment = Self { record, portals: Vec::new(), weights, sky: Vec::new() };
+        let mut environment =
+            Self { record, portals: Vec::new(), weights, sky: Vec::new(), digest: digest(&sky) };
         environment.add_portals(&lookup, image_from_world, portals);
         environment.sky = sky;
         Some(environment)

@@ -3,8 +3,7 @@
 use std::f64::consts::TAU;
 
 use device::filter::{FilterEdge, FilterPart};
-
-use crate::scene::{PixelFilter, RenderSettings};
+use torrance_scene::{PixelFilter, RenderSettings};
 
 /// Number of parts that a filter is cut into on each side. Within them, it is taken as linear.
 const PARTS: usize = 256;
@@ -182,7 +181,7 @@ fn blackman_harris(part: f64) -> f64 {
 mod tests {
     use std::f64::consts::PI;
 
-    use device::scene::SceneView;
+    use device::filter::FilterView;
     use glam::Vec2;
 
     use super::*;
@@ -235,16 +234,24 @@ mod tests {
         sum / of_f
     }
 
+    /// The filter as the stages see it.
+    fn view(parts: &[FilterPart], edges: &[FilterEdge]) -> FilterView {
+        FilterView {
+            parts: parts.as_ptr(),
+            edges: edges.as_ptr(),
+            part_count: parts.len() as u32,
+            edge_count: edges.len() as u32,
+        }
+    }
+
     /// The mean of the weight times g of the place along one axis, over uniforms at equal distances.
     fn sampled(filter: &PixelFilter, g: impl Fn(f64) -> f64) -> f64 {
-        let (parts, n) = (parts(filter), 1 << 18);
-        // SAFETY: it is made of pointers, which may be null, and numbers.
-        let mut scene: SceneView = unsafe { std::mem::zeroed() };
-        (scene.filter, scene.filter_parts) = (parts.as_ptr(), parts.len() as u32);
+        let (parts, n) = (parts(filter), tier::choose(1 << 16, 1 << 18));
+        let view = view(&parts, &[]);
         // The other axis has a weight too, the same for all.
         let middle = (n / 2) as f32 / n as f32;
-        // SAFETY: the scene has the filter.
-        let of = |x: f32, y: f32| unsafe { device::filter::sample(&scene, Vec2::new(x, y), [0; 2], [1; 2]) };
+        // SAFETY: the parts and edges are there.
+        let of = |x: f32, y: f32| unsafe { view.sample(Vec2::new(x, y), [0; 2], [1; 2]) };
         let other = f64::from(of(middle, middle).1).sqrt();
         let term = |i: i32| {
             let (p, weight) = of((i as f32 + 0.5) / n as f32, middle);
@@ -351,18 +358,15 @@ mod tests {
             let (parts, n) = (parts(filter), 1 << 18);
             let edges = edges(&parts);
             assert!(edges.len() as f64 + 0.5 >= radius(filter) && edges.len() as f64 - 0.5 < radius(filter));
-            // SAFETY: it is made of pointers, which may be null, and numbers.
-            let mut scene: SceneView = unsafe { std::mem::zeroed() };
-            (scene.filter, scene.filter_parts) = (parts.as_ptr(), parts.len() as u32);
-            (scene.filter_edges, scene.filter_edge_count) = (edges.as_ptr(), edges.len() as u32);
+            let view = view(&parts, &edges);
             for (size, x) in [(16, 0), (16, 1), (16, 8), (16, 14), (16, 15), (2, 0), (3, 1), (1, 0)] {
                 let [low, high] = [-f64::from(x) - 0.5, f64::from(size - 1 - x) + 0.5];
                 let is_in = |p: f64| f64::from(u8::from(p >= low && p <= high));
                 let sum = |k: i32| {
                     let term = |i: i32| {
                         let u = Vec2::new((i as f32 + 0.5) / n as f32, 0.5);
-                        // SAFETY: the scene has the filter.
-                        let (p, weight) = unsafe { device::filter::sample(&scene, u, [x, 0], [size, 99]) };
+                        // SAFETY: the parts and edges are there.
+                        let (p, weight) = unsafe { view.sample(u, [x, 0], [size, 99]) };
                         let p = f64::from(p.x) - 0.5;
                         assert!(p > low - 1e-3 && p < high + 1e-3, "{filter:?}: {p} of pixel {x} of {size}");
                         f64::from(weight) * p.powi(k)
@@ -386,15 +390,12 @@ mod tests {
         for filter in &FILTERS {
             let parts = parts(filter);
             let edges = edges(&parts);
-            // SAFETY: it is made of pointers, which may be null, and numbers.
-            let mut scene: SceneView = unsafe { std::mem::zeroed() };
-            (scene.filter, scene.filter_parts) = (parts.as_ptr(), parts.len() as u32);
-            (scene.filter_edges, scene.filter_edge_count) = (edges.as_ptr(), edges.len() as u32);
+            let view = view(&parts, &edges);
             let n = 1 << 10;
             let at = |i: i32| (i as f32 + 0.5) / n as f32;
             let weight = |i: i32, j: i32| {
-                // SAFETY: the scene has the filter.
-                unsafe { device::filter::sample(&scene, Vec2::new(at(i), at(j)), [0, 7], [8, 8]) }.1
+                // SAFETY: the parts and edges are there.
+                unsafe { view.sample(Vec2::new(at(i), at(j)), [0, 7], [8, 8]) }.1
             };
             let sum: f64 =
                 (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| f64::from(weight(i, j))).sum();

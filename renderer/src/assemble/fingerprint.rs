@@ -3,15 +3,15 @@
 use std::slice::from_ref;
 
 use bytemuck::{NoUninit, bytes_of, cast_slice};
-
-use device::bsdf::Features;
 use device::bvh::Instance;
+use device::features::Features;
 use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
+use rayon::prelude::*;
+use torrance_scene::{HiddenNormals, Holes};
 
 use super::SceneData;
-use crate::scene::{HiddenNormals, Holes};
 
 impl SceneData {
     /// A hash of everything that determines the expectation of the image: geometry, materials, textures, lights,
@@ -22,7 +22,7 @@ impl SceneData {
         hash.add(&self.materials);
         hash.add(&self.coats);
         hash.add(&self.textures);
-        hash.add(&self.texels);
+        hash.add_digest(self.texels_digest);
         hash.add(&self.lights);
         hash.add(&self.filter);
         hash.add(&self.filter_edges);
@@ -30,7 +30,7 @@ impl SceneData {
         if let Some(environment) = &self.environment {
             hash.add(&environment.record.image_from_world);
             hash.add(&[environment.record.width]);
-            hash.add(&environment.sky);
+            hash.add_digest(environment.digest);
         }
         hash.add(bytes_of(&self.camera));
         hash.add(&[self.width, self.height, self.settings.max_depth]);
@@ -81,6 +81,30 @@ pub(super) fn of_geometry<'a>(
     hash.0
 }
 
+/// A hash of texels, or 0 of none, which is kept beside them: scenes that share them need not go through them again. Pieces are hashed side
+/// by side, each by words, which multiplying by an odd number tells apart.
+pub(super) fn digest<T: NoUninit>(texels: &[T]) -> u64 {
+    /// Bytes of a piece.
+    const PIECE: usize = 1 << 20;
+    /// 2⁶⁴ divided by the golden ratio, whose multiples are spread evenly (Knuth, The Art of Computer Programming, 6.4).
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    if texels.is_empty() {
+        return 0;
+    }
+    let piece = |bytes: &[u8]| {
+        let words = bytes.chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        });
+        words.fold(bytes.len() as u64, |hash, word| (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR))
+    };
+    let pieces: Vec<u64> = cast_slice::<T, u8>(texels).par_chunks(PIECE).map(piece).collect();
+    let mut hash = Fnv1a::default();
+    hash.add(&pieces);
+    hash.0
+}
+
 /// Fowler, Noll & Vo's hash, variant 1a (RFC 9923), over bytes.
 struct Fnv1a(u64);
 
@@ -95,6 +119,11 @@ impl Fnv1a {
     fn add<T: NoUninit>(&mut self, data: &[T]) {
         self.add_bytes(&(data.len() as u64).to_le_bytes());
         self.add_bytes(cast_slice(data));
+    }
+
+    /// Adds the [`digest`] of texels, of which there may be none.
+    fn add_digest(&mut self, digest: u64) {
+        self.add(if digest == 0 { &[] } else { from_ref(&digest) });
     }
 
     /// Adds instances in the order of the scene: where they are, and of which group.
@@ -117,7 +146,7 @@ impl Fnv1a {
 mod tests {
     use super::*;
     use crate::assemble::assemble;
-    use crate::scene::described;
+    use crate::described;
 
     const SCENE: &str = r#"
         [render]
@@ -168,6 +197,49 @@ mod tests {
         for (i, a) in keys.iter().enumerate() {
             assert!(keys[..i].iter().all(|b| a != b), "{i}: {keys:x?}");
         }
+    }
+
+    /// What takes long is done once for all variants: texels are not looked at again.
+    #[test]
+    fn the_fingerprint_of_textures_is_kept_with_them() {
+        let texture = "[textures.paint]\ntype = \"bitmap\"\nfile = \"paint.png\"\n[materials.grey]";
+        let folder = tempfile::tempdir().unwrap();
+        let painted = |color: u8| {
+            let paint = image::RgbImage::from_fn(9, 5, |x, y| image::Rgb([x as u8, y as u8, color]));
+            paint.save(folder.path().join("paint.png")).unwrap();
+            let text = SCENE.replacen("[materials.grey]", texture, 1);
+            let text = text.replacen("reflectance = 0.5", "reflectance = { texture = \"paint\" }", 1);
+            std::fs::write(folder.path().join("scene.toml"), text).unwrap();
+            let loaded = torrance_scene::load(&folder.path().join("scene.toml"), &Default::default());
+            assemble(&loaded.unwrap().description).unwrap()
+        };
+        let mut scene = painted(7);
+        let fingerprint = scene.fingerprint();
+        assert_eq!(painted(7).fingerprint(), fingerprint);
+        assert_ne!(painted(8).fingerprint(), fingerprint);
+        scene.drop_geometry();
+        assert!(scene.texels.is_empty());
+        assert_eq!(scene.fingerprint(), fingerprint);
+    }
+
+    #[test]
+    fn digests_tell_texels_apart() {
+        let texels: Vec<u32> = (0..600_000).collect();
+        let whole = digest(&texels);
+        let mut others = vec![digest(&texels[1..]), digest(&texels[..texels.len() - 1])];
+        for i in [0, 1, 262_143, 262_144, texels.len() - 1] {
+            let mut other = texels.clone();
+            other[i] ^= 1 << 31;
+            others.push(digest(&other));
+        }
+        let mut swapped = texels.clone();
+        swapped.swap(10, 12);
+        others.push(digest(&swapped));
+        others.push(whole);
+        others.sort_unstable();
+        others.dedup();
+        assert_eq!(others.len(), 9);
+        assert_ne!(digest::<u32>(&[]), digest::<u32>(&[0]));
     }
 
     /// The vectors of the RFC's authors.

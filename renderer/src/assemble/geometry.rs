@@ -7,12 +7,12 @@ use device::bvh::{Instance, Node};
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use obvhs::aabb::Aabb;
+use torrance_gpu::backend::Shared;
 
 use super::bvh::{self, Bvh, MAX_PRIMITIVES};
 use super::placement::{Ends, Placement, world_box};
 use super::shapes::{Flat, ShapeOf};
 use super::{Error, Stats, fingerprint};
-use crate::backend::Shared;
 
 /// The surfaces of a scene: see the fields of [`super::SceneData`]. Trees and what they hold are those of the world, and
 /// then those of each group, so that scenes with the same groups can take them from one another.
@@ -288,12 +288,9 @@ fn followed<T: Copy>(mut elements: Vec<T>, other: &[T], from: usize) -> Shared<T
 
 /// How many triangles, spheres, disks and cylinders there are.
 fn counts<'a>(prims: impl Iterator<Item = &'a Primitive>) -> [usize; 4] {
-    let kinds = [Primitive::is_triangle, Primitive::is_sphere, Primitive::is_disk, Primitive::is_cylinder];
     let mut counts = [0; 4];
     for prim in prims {
-        for (count, is) in counts.iter_mut().zip(kinds) {
-            *count += usize::from(is(prim));
-        }
+        counts[prim.kind() as usize] += 1;
     }
     counts
 }

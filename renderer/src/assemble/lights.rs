@@ -4,18 +4,18 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use bytemuck::Zeroable;
-use device::bsdf::Features;
 use device::color::luminance;
+use device::features::Features;
 use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 use device::shape::triangle::TriangleUvs;
-use device::shape::{Primitive, disk, triangle};
+use device::shape::{Kind, Primitive, disk};
 use glam::{Vec2, Vec3};
+use torrance_scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
 
 use super::shapes::{Flat, ShapeOf};
 use super::{Pictures, Swatches, sky};
-use crate::scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
 
 /// The lights of a scene, those that are infinitely far and seen last.
 #[derive(Debug, Clone)]
@@ -236,15 +236,7 @@ fn area_light(
     material: &Material,
     swatches: &Swatches,
 ) -> Weighted {
-    let (kind, area) = if prim.is_sphere() {
-        (Light::SPHERE, 4.0 * PI as f32 * prim.b.x * prim.b.x)
-    } else if prim.is_disk() {
-        (Light::DISK, PI as f32 * prim.b.cross(prim.c).length())
-    } else if prim.is_cylinder() {
-        (Light::CYLINDER, 2.0 * PI as f32 * prim.b.x * prim.c.length())
-    } else {
-        (Light::TRIANGLE, 0.5 * triangle::area_normal([prim.a, prim.b, prim.c]).length())
-    };
+    let area = prim.area();
     let varies = shape.emission.texture != NO_TEXTURE || !(material.opacity.is(1.0) || material.holes_emit);
     let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
     let flags = flag(Light::FLIPPED, shape.flip_normals)
@@ -252,7 +244,7 @@ fn area_light(
         | flag(Light::VARYING, varies);
     let light = Light {
         a: prim.a,
-        kind_flags: kind | flags,
+        kind_flags: Light::of_shape(prim.kind()) | flags,
         b: prim.b,
         pmf: 0.0,
         c: prim.c,
@@ -281,17 +273,14 @@ fn mean_emission(
     let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
     let uv_at = |k: u32| {
         let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
-        if prim.is_sphere() {
-            Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32)
-        } else if prim.is_disk() {
-            disk::uv(prim, sample_uniform_disk_concentric(u).to_array())
-        } else if prim.is_cylinder() {
-            u
-        } else {
-            uvs.map_or(Vec2::ZERO, |uvs| {
+        match prim.kind() {
+            Kind::Sphere => Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32),
+            Kind::Disk => disk::uv(prim, sample_uniform_disk_concentric(u).to_array()),
+            Kind::Cylinder => u,
+            Kind::Triangle => uvs.map_or(Vec2::ZERO, |uvs| {
                 let b = sample_uniform_triangle(u);
                 uvs.at([b.x, b.y])
-            })
+            }),
         }
     };
     let radiance = |k| {

@@ -1,20 +1,22 @@
 //! Materials and textures to records of the device.
 
+use device::bsdf::Tinted;
 use device::bsdf::microfacet::Microfacet;
 use device::bsdf::plastic::Coat;
-use device::bsdf::{Features, Full, Tinted};
+use device::features::{Features, Full};
 use device::material::texture::Texture as DeviceTexture;
 use device::material::{At, Header, Material as DeviceMaterial};
 use device::scene::SceneView;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
-
-use super::Error;
-use crate::backend::Shared;
-use crate::scene::{
+use torrance_gpu::backend::Shared;
+use torrance_scene::{
     Color, Description, Facets, Image, InvalidNormals, Masking, Material, MaterialKind, NormalMapKind,
     PlasticMaterial, Scalar, Texture,
 };
+
+use super::Error;
+use super::fingerprint::digest;
 
 /// What the shading of a shape wants of its triangles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -177,16 +179,18 @@ fn reached(description: &Description, mut next: Vec<usize>) -> Vec<usize> {
 
 /// Materials to be looked at on their own, with the textures that they use.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Swatches {
+pub struct Swatches {
     pub(super) textures: Vec<DeviceTexture>,
     pub(super) texels: Shared<u32>,
+    /// [`super::fingerprint::digest`] of the texels.
+    pub(super) digest: u64,
 }
 
 impl Swatches {
     /// The textures that materials refer to.
-    pub(crate) fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
+    pub fn new(images: &[Image], textures: &[Texture]) -> Result<Self, Error> {
         let (textures, texels) = super::textures::records(images, textures)?;
-        Ok(Self { textures, texels: texels.into() })
+        Ok(Self { textures, digest: digest(&texels), texels: texels.into() })
     }
 
     /// How a material scatters at texture coordinates (½, ½), seen from the front. A blend absorbs: it is chosen from

@@ -13,6 +13,8 @@ mod pictures;
 mod placement;
 mod shapes;
 mod sky;
+#[cfg(test)]
+mod tests;
 mod textures;
 mod variant;
 
@@ -20,10 +22,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
 use device::bvh::{Instance, Node};
 use device::camera::Camera as DeviceCamera;
+use device::features::Features;
 use device::filter::{FilterEdge, FilterPart};
 use device::light::{AliasEntry, EmissiveSurface, Light};
 use device::material::Material as DeviceMaterial;
@@ -35,18 +37,18 @@ use glam::Vec2;
 
 pub use environment::ImageEnvironment;
 pub use materials::Families;
-pub(crate) use materials::Swatches;
+pub use materials::Swatches;
 pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
+
+use torrance_gpu::backend::Shared;
+use torrance_scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
 
 use filter::Filter;
 use geometry::Geometry;
 use lights::{Emitters, Lights};
 use pictures::Pictures;
 use placement::{Placement, Plan};
-
-use crate::backend::Shared;
-use crate::scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
@@ -113,11 +115,12 @@ pub struct SceneData {
     pub stats: Stats,
     /// Where [`SceneData::fingerprint`] begins.
     hash_of_geometry: u64,
+    /// [`fingerprint::digest`] of the texels.
+    texels_digest: u64,
 }
 
 impl SceneData {
-    /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene,
-    /// but for its fingerprint.
+    /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene.
     pub fn drop_geometry(&mut self) {
         (self.nodes, self.prims, self.sources) = Default::default();
         (self.normals, self.uvs, self.colors, self.texels) = Default::default();
@@ -189,7 +192,7 @@ impl fmt::Display for Error {
                 f,
                 "the shape {} emits light, but an instance stretches or shears it, and only whole spheres and \
                  cylinders can be lights: make it a mesh",
-                crate::scene::quoted(name)
+                torrance_text::quoted(name)
             ),
             Self::TooManyTexels(n) => {
                 write!(
@@ -201,7 +204,7 @@ impl fmt::Display for Error {
             Self::TextureTooComplex(index) => write!(
                 f,
                 "texture {index} is made of more than {} others, or of itself",
-                crate::scene::MAX_TEXTURE_STEPS
+                torrance_scene::MAX_TEXTURE_STEPS
             ),
             Self::TooDeep(depth) => write!(
                 f,
@@ -329,6 +332,7 @@ impl SceneData {
             materials,
             coats,
             textures: pictures.swatches.textures,
+            texels_digest: pictures.swatches.digest,
             texels: pictures.swatches.texels,
             first_infinite: lights.first_infinite,
             emissive: lights.emissive,

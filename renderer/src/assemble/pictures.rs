@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use torrance_scene::{Description, Environment, Image};
+
 use super::environment::radiance;
 use super::variant::same;
 use super::{Error, ImageEnvironment, Swatches, sky};
-use crate::scene::{Description, Environment, Image};
 
 /// What a scene has of images.
 #[derive(Debug, Clone)]

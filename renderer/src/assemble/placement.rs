@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
-
 use device::bvh::Instance as Record;
 use device::material::texture::NO_TEXTURE;
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
+use torrance_scene::{Description, Geometry, Instance, Shape, is_similarity};
 
 use super::Error;
 use super::materials::Wants;
 use super::shapes::Flat;
-use crate::scene::{Description, Geometry, Instance, Shape, is_similarity};
 
 /// Which shapes are flattened, and to where. With the shapes themselves and what materials want of them, this is all that
 /// geometry depends on.

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use device::material::texture::NO_TEXTURE;
 use device::sampling::Frame;
-use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs, area_normal, dp_du};
+use device::shape::{Kind, Primitive};
 use glam::{Affine3A, Mat3, Vec2, Vec3};
+use torrance_scene::{Geometry, Shape, TriangleMesh};
 
 use super::materials::Wants;
-use crate::scene::{Geometry, Shape, TriangleMesh};
 
 /// Primitives of shapes, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Flat {
     /// The primitives; `light` is still to be set.
     pub(super) prims: Vec<Primitive>,
-    /// Index of the shape of each, in the order of [`crate::scene::Description::all_shapes`].
+    /// Index of the shape of each, in the order of [`torrance_scene::Description::all_shapes`].
     pub(super) shape_of: ShapeOf,
     /// Vertex normals and tangents of the triangles that have them.
     pub(super) normals: Vec<TriangleNormals>,
@@ -105,7 +105,7 @@ impl Flat {
         let axis = to_world.transform_vector3(Vec3::Z).normalize();
         self.prims.push(Primitive {
             a: to_world.transform_point3(center),
-            material_flags: material_flags(shape) | Primitive::SPHERE,
+            material_flags: material_flags(shape) | Kind::Sphere.flag(),
             b: Vec3::new(radius * scale, 1.0_f32.copysign(determinant), seam(axis, Vec3::X, to_world)),
             light: Primitive::NO_LIGHT,
             c: axis,
@@ -123,7 +123,7 @@ impl Flat {
         self.prims.push(Primitive {
             a: to_world.translation.into(),
             material_flags: material_flags(shape)
-                | Primitive::DISK
+                | Kind::Disk.flag()
                 | if mirrored { Primitive::MIRRORED } else { 0 },
             b,
             light: Primitive::NO_LIGHT,
@@ -139,7 +139,7 @@ impl Flat {
         let turning = 1.0_f32.copysign(determinant);
         self.prims.push(Primitive {
             a: to_world.transform_point3(from),
-            material_flags: material_flags(shape) | Primitive::CYLINDER,
+            material_flags: material_flags(shape) | Kind::Cylinder.flag(),
             b: Vec3::new(radius * determinant.abs().cbrt(), turning, seam(axis.normalize(), start, to_world)),
             light: Primitive::NO_LIGHT,
             c: axis,

@@ -9,8 +9,7 @@ use std::f64::consts::PI;
 use glam::{DVec3, Vec3};
 use hw_skymodel::rgb::{Channel, SkyParams, SkyState};
 use rayon::prelude::*;
-
-use crate::scene::{PunctualKind, SunSky};
+use torrance_scene::{PunctualKind, SunSky};
 
 /// Size of the image that a sky is made into, texels.
 pub(super) const WIDTH: u32 = 1024;

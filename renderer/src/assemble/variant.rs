@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use device::bsdf::Features;
+use device::features::Features;
+use torrance_scene::{Description, Geometry as Form, Shape};
 
 use super::lights::{self, Emitters, Lights, Surfaces};
 use super::materials::{self, Wants};
 use super::placement::{self, Placed, Plan};
 use super::{Error, Families, Filter, Flattened, Geometry, Parts, Pictures, Rest, SceneData};
-use crate::scene::{Description, Geometry as Form, Shape};
 
 /// A scene as it is described and as stages want it, and what takes least to assemble others that are like it.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! Another library of the same algorithms, loaded while the program runs.
 //!
 //! It has three functions of the C convention: `baseline_title`, `baseline_temp_bytes` and `baseline_run`, as
-//! `renderer/benches/cub/baseline.cu` documents them. They work in the CUDA context and the stream of the program.
+//! `renderer/gpu/benches/cub/baseline.cu` documents them. They work in the CUDA context and the stream of the program.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
 use libloading::Library;
-
-use crate::backend::Error;
+use torrance_gpu::backend::Error;
 
 type Title = unsafe extern "C" fn() -> *const c_char;
 type TempBytes = unsafe extern "C" fn(*const c_char, u64) -> usize;

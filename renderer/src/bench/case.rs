@@ -5,14 +5,14 @@ use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
+use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::primitives::{Length, Temp};
 
 use super::memory::{allocated, vector};
-use super::{Machine, Unmeasured};
-use crate::backend::{Buffer, Error};
-use crate::primitives::{Length, Temp};
+use super::{TimedBackend, Unmeasured};
 
 /// A primitive that can be run again and again, on the same buffers.
-pub(super) trait Prepared<B: Machine> {
+pub(super) trait Prepared<B: TimedBackend> {
     /// Queues it once.
     fn run(&mut self, backend: &mut B) -> Result<(), Error>;
     /// Where its buffers are, inputs first.
@@ -22,7 +22,7 @@ pub(super) trait Prepared<B: Machine> {
 }
 
 /// Makes a primitive of `n` elements, which `run` queues.
-pub(super) fn prepared<B: Machine, I: Buffers<B>, O: Buffers<B>>(
+pub(super) fn prepared<B: TimedBackend, I: Buffers<B>, O: Buffers<B>>(
     backend: &mut B,
     n: u32,
     (inputs, outputs, temp_bytes): (I, O, usize),
@@ -32,7 +32,7 @@ pub(super) fn prepared<B: Machine, I: Buffers<B>, O: Buffers<B>>(
     Ok(Box::new(Case { n, inputs, outputs, temp, run }))
 }
 
-struct Case<B: Machine, I, O, R> {
+struct Case<B: TimedBackend, I, O, R> {
     n: u32,
     inputs: I,
     outputs: O,
@@ -42,7 +42,7 @@ struct Case<B: Machine, I, O, R> {
 
 impl<B, I, O, R> Prepared<B> for Case<B, I, O, R>
 where
-    B: Machine,
+    B: TimedBackend,
     I: Buffers<B>,
     O: Buffers<B>,
     R: FnMut(&mut B, &I, &mut O, Length<'_, B>, &mut Temp<B>) -> Result<(), Error>,
@@ -66,7 +66,7 @@ where
 }
 
 /// A buffer, or several.
-pub(super) trait Buffers<B: Machine>: 'static {
+pub(super) trait Buffers<B: TimedBackend>: 'static {
     /// Adds where they are.
     fn addresses(&self, to: &mut Vec<*mut c_void>);
     /// Adds what they hold.
@@ -74,10 +74,10 @@ pub(super) trait Buffers<B: Machine>: 'static {
 }
 
 /// A buffer of `T`.
-pub(super) struct Of<B: Machine, T: Pod + Send + Sync>(B::Buf<T>);
+pub(super) struct Of<B: TimedBackend, T: Pod + Send + Sync>(B::Buf<T>);
 
 /// A buffer that holds `data`.
-pub(super) fn holding<B: Machine, T: Pod + Send + Sync>(
+pub(super) fn holding<B: TimedBackend, T: Pod + Send + Sync>(
     backend: &mut B,
     data: Vec<T>,
 ) -> Result<Of<B, T>, Unmeasured> {
@@ -85,7 +85,7 @@ pub(super) fn holding<B: Machine, T: Pod + Send + Sync>(
 }
 
 /// A buffer of `len` zeros.
-pub(super) fn zeros<B: Machine, T: Pod + Send + Sync>(
+pub(super) fn zeros<B: TimedBackend, T: Pod + Send + Sync>(
     backend: &mut B,
     len: u32,
 ) -> Result<Of<B, T>, Unmeasured> {
@@ -100,7 +100,7 @@ pub(super) fn each<T: Send>(n: u32, at: impl Fn(u32) -> T + Send + Sync) -> Resu
     Ok(all)
 }
 
-impl<B: Machine, T: Pod + Send + Sync> Deref for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> Deref for Of<B, T> {
     type Target = B::Buf<T>;
 
     fn deref(&self) -> &B::Buf<T> {
@@ -108,13 +108,13 @@ impl<B: Machine, T: Pod + Send + Sync> Deref for Of<B, T> {
     }
 }
 
-impl<B: Machine, T: Pod + Send + Sync> DerefMut for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> DerefMut for Of<B, T> {
     fn deref_mut(&mut self) -> &mut B::Buf<T> {
         &mut self.0
     }
 }
 
-impl<B: Machine, T: Pod + Send + Sync> Buffers<B> for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> Buffers<B> for Of<B, T> {
     fn addresses(&self, to: &mut Vec<*mut c_void>) {
         to.push(self.0.ptr().cast());
     }
@@ -127,7 +127,7 @@ impl<B: Machine, T: Pod + Send + Sync> Buffers<B> for Of<B, T> {
 
 macro_rules! several {
     ($($X:ident $i:tt),*) => {
-        impl<B: Machine, $($X: Buffers<B>),*> Buffers<B> for ($($X,)*) {
+        impl<B: TimedBackend, $($X: Buffers<B>),*> Buffers<B> for ($($X,)*) {
             fn addresses(&self, to: &mut Vec<*mut c_void>) {
                 $(self.$i.addresses(to);)*
             }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use torrance_plot::chart::{Anchor, Axis, Drawing, Entry, Font, Panel, Rect, Sign, Stroke, Theme};
+
 use super::Measured;
-use crate::report::plot::{Anchor, Axis, Drawing, Entry, Font, Panel, Rect, Sign, Stroke, Theme};
 
 /// Which panel shows a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,7 +116,7 @@ fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::bench::Times;
-    use crate::report::plot::{Mark, ThemeName};
+    use torrance_plot::chart::{Mark, ThemeName};
 
     fn measured(name: &'static str, family: Family, n: u32, seconds: f64) -> Measured {
         let times = Times { least: seconds, median: seconds };

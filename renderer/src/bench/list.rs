@@ -1,18 +1,18 @@
 //! What is measured.
 
 use bytemuck::Pod;
-
-use super::case::{Of, Prepared, each, holding, prepared, zeros};
-use super::{Family, Machine, Unmeasured};
-use crate::backend::cpu::Cpu;
-use crate::primitives::{
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::primitives::{
     ArgMax, Ascending, Below, Border, BoxBlur, Convolution, CopyElements, Fill, Form, Gather, Histogram,
     Luminance, MOST, Mean, MergeSort, Narrow, PartitionByKey, RadixSort, Reduce, Reducible, RunBuffers,
     RunLength, Scan, Scatter, Select, SplitSort, Sum, SummedArea, Tabulated, Transpose, Whole, Wide,
 };
 
+use super::case::{Of, Prepared, each, holding, prepared, zeros};
+use super::{Family, TimedBackend, Unmeasured};
+
 /// A primitive that is measured.
-pub struct Benchmark<B: Machine> {
+pub(crate) struct Benchmark<B: TimedBackend> {
     /// Its name. A baseline has its counterpart under the same.
     pub name: &'static str,
     /// What it does, in a few words.
@@ -29,9 +29,9 @@ type Prepare<B> = fn(&mut B, u32) -> Made<B>;
 type Made<B> = Result<Box<dyn Prepared<B>>, Unmeasured>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
-pub fn benchmarks<B: Machine>() -> Vec<Benchmark<B>> {
+pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
     use Family::{Images, Memory, Reductions, Scans, Selections, Sorts, Tables};
-    fn new<B: Machine>(
+    fn new<B: TimedBackend>(
         family: Family,
         (name, does): (&'static str, &'static str),
         bytes: f64,
@@ -124,12 +124,22 @@ pub fn names() -> Vec<&'static str> {
     benchmarks::<Cpu>().iter().map(|b| b.name).collect()
 }
 
-fn memcpy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+/// The names of the list, and what each primitive does in a few words.
+pub fn catalogue() -> Vec<(&'static str, &'static str)> {
+    benchmarks::<Cpu>().iter().map(|b| (b.name, b.does)).collect()
+}
+
+/// Those of the list that have one of these names, in its order.
+pub(crate) fn named<B: TimedBackend>(names: &[&str]) -> Vec<Benchmark<B>> {
+    benchmarks().into_iter().filter(|b| names.contains(&b.name)).collect()
+}
+
+fn memcpy<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, |b, input, output, _, _| b.copy(input, output))
 }
 
-fn reduce<B: Machine, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> Made<B>
+fn reduce<B: TimedBackend, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> Made<B>
 where
     R::Output: Pod + Send + Sync,
 {
@@ -138,13 +148,13 @@ where
     prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
 }
 
-fn scan<B: Machine>(b: &mut B, n: u32, form: Form) -> Made<B> {
+fn scan<B: TimedBackend>(b: &mut B, n: u32, form: Form) -> Made<B> {
     let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, scan.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| scan.run(b, input, output, length, temp))
 }
 
-fn compact_if<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn compact_if<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let select = Select::compact();
     let outputs = (zeros(b, n)?, zeros(b, 1)?);
     let buffers = (holding(b, numbers(n)?)?, outputs, select.temp_bytes(n));
@@ -153,7 +163,7 @@ fn compact_if<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn flagged<B: Machine>(b: &mut B, n: u32, select: Select) -> Made<B> {
+fn flagged<B: TimedBackend>(b: &mut B, n: u32, select: Select) -> Made<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| (x >> 31) as u8)?)?);
     let buffers = (inputs, (zeros(b, n)?, zeros(b, 1)?), select.temp_bytes(n));
     prepared(b, n, buffers, move |b, (input, flags), (output, count), length, temp| {
@@ -165,7 +175,7 @@ fn flagged<B: Machine>(b: &mut B, n: u32, select: Select) -> Made<B> {
 const RUNS: f64 = 2.0 * (1.0 / 8.0) * (7.0 / 8.0);
 
 /// CUB's counterpart does not tell where runs start.
-fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn run_length<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let input = holding(b, filled(n, |x| u32::from(x % 8 == 0))?)?;
     let mut starts = zeros::<B, u32>(b, n)?;
     let outputs = (zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, 1)?);
@@ -176,19 +186,19 @@ fn run_length<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn histogram<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn histogram<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let histogram = Histogram::values(256);
     let buffers = (holding(b, filled(n, |x| x % 256)?)?, zeros(b, 256)?, 0);
     prepared(b, n, buffers, move |b, input, counts, length, _| histogram.run(b, input, counts, length))
 }
 
-fn radix_sort_keys<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn radix_sort_keys<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let sort = RadixSort::<u32>::ascending();
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, sort.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| sort.run(b, input, output, length, temp))
 }
 
-fn radix_sort_pairs<B: Machine>(b: &mut B, n: u32, bits: u32) -> Made<B> {
+fn radix_sort_pairs<B: TimedBackend>(b: &mut B, n: u32, bits: u32) -> Made<B> {
     let sort = RadixSort::<u32>::ascending().by_bits(0..bits);
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.pairs_temp_bytes::<u32>(n));
     prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
@@ -196,7 +206,7 @@ fn radix_sort_pairs<B: Machine>(b: &mut B, n: u32, bits: u32) -> Made<B> {
     })
 }
 
-fn partition_by_key<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn partition_by_key<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let outputs = (zeros(b, n)?, zeros(b, n)?, zeros(b, PartitionByKey::KEYS)?);
     let buffers = (pairs(b, n)?, outputs, PartitionByKey.temp_bytes::<u32>(n));
     prepared(b, n, buffers, |b, (keys, values), (sorted, moved, starts), length, temp| {
@@ -204,7 +214,7 @@ fn partition_by_key<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn split_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), 0);
     prepared(b, n, buffers, |b, (keys, values), (sorted, moved), length, _| {
         SplitSort.run_pairs::<_, u32>(b, (keys, values), (sorted, moved), length)
@@ -214,11 +224,11 @@ fn split_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
 type Pairs<B> = (Of<B, u32>, Of<B, u32>);
 
 /// Keys without an order, and of each its index.
-fn pairs<B: Machine>(b: &mut B, n: u32) -> Result<Pairs<B>, Unmeasured> {
+fn pairs<B: TimedBackend>(b: &mut B, n: u32) -> Result<Pairs<B>, Unmeasured> {
     Ok((holding(b, numbers(n)?)?, holding(b, each(n, |i| i)?)?))
 }
 
-fn merge_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn merge_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let sort = MergeSort::<Ascending<u32>, u32>::default();
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.temp_bytes(n));
     prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
@@ -226,19 +236,19 @@ fn merge_sort_pairs<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn copy<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn copy<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let copy = CopyElements::default();
     let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, length, _| copy.run::<_, u32>(b, from, to, length))
 }
 
-fn fill<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn fill<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let fill = Fill::new(7_u32);
     let buffers = (zeros::<B, u32>(b, 0)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, _, to, length, _| fill.run(b, to, length))
 }
 
-fn gather<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn gather<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
@@ -246,7 +256,7 @@ fn gather<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn scatter<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn scatter<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
@@ -260,14 +270,14 @@ fn image(n: u32) -> (u32, u32) {
     (width, n / width)
 }
 
-fn transpose<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn transpose<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let (width, height) = image(n);
     let transpose = Transpose { width, height };
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, _, _| transpose.run::<_, u32>(b, from, to))
 }
 
-fn summed_area<B: Machine, T: Tabulated<1>>(b: &mut B, n: u32, pixels: Input<T::Pixel>) -> Made<B> {
+fn summed_area<B: TimedBackend, T: Tabulated<1>>(b: &mut B, n: u32, pixels: Input<T::Pixel>) -> Made<B> {
     let (width, height) = image(n);
     let table = SummedArea::<T>::new(width, height);
     let buffers = (holding(b, pixels(n)?)?, zeros(b, n)?, table.temp_bytes());
@@ -275,14 +285,14 @@ fn summed_area<B: Machine, T: Tabulated<1>>(b: &mut B, n: u32, pixels: Input<T::
 }
 
 /// Of a table of any numbers: they are as fast as a table's.
-fn box_blur<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn box_blur<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let (width, height) = image(n);
     let blur = BoxBlur::<1> { width, height, radii: [8, 8] };
     let buffers = (holding(b, filled(n, f64::from)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, table, blurred, _, _| blur.run(b, table, blurred))
 }
 
-fn convolution<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn convolution<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     let (width, height) = image(n);
     let convolution = Convolution { width, height, channels: 1, radii: [3, 3], border: Border::Clamp };
     let weights = each(convolution.weights(), |_| 1.0 / 7.0)?;
@@ -292,7 +302,7 @@ fn convolution<B: Machine>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn luminance<B: Machine>(b: &mut B, n: u32) -> Made<B> {
+fn luminance<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     const CHANNELS: u32 = 4;
     if n > MOST / CHANNELS {
         let reason = format!("they are pixels of {CHANNELS} numbers, of which it takes {MOST} at most");
@@ -332,7 +342,7 @@ fn hash(x: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::plot::ThemeName;
+    use torrance_plot::chart::ThemeName;
 
     #[test]
     fn more_pixels_than_luminance_takes_are_too_many() {

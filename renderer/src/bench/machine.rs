@@ -3,17 +3,18 @@
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
+use torrance_gpu::backend::Error;
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::primitives::Primitives;
+
 use super::memory::free_on_host;
-use crate::backend::Error;
-use crate::backend::cpu::Cpu;
-use crate::backend::cuda::Cuda;
-use crate::primitives::Primitives;
 
 /// Bytes of a GPU's memory that are left to the driver, for what kernels need.
 const FOR_THE_DRIVER: u64 = 256 << 20;
 
 /// A back end that tells how long its work took.
-pub trait Machine: Primitives + Sized + 'static {
+pub(crate) trait TimedBackend: Primitives + Sized + 'static {
     /// How long the machine took for what `work` queued.
     ///
     /// # Errors
@@ -27,7 +28,7 @@ pub trait Machine: Primitives + Sized + 'static {
     fn free_bytes(&self) -> Option<u64>;
 }
 
-impl Machine for Cuda {
+impl TimedBackend for Cuda {
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
         self.time(work)
     }
@@ -41,7 +42,7 @@ impl Machine for Cuda {
     }
 }
 
-impl Machine for Cpu {
+impl TimedBackend for Cpu {
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error> {
         let start = Instant::now();
         work(self)?;

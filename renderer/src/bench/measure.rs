@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
+use torrance_gpu::backend::{Buffer, Error};
+
 use super::baseline::Function;
 use super::memory::allocated;
-use super::{Baseline, Benchmark, Family, Machine, Unmeasured};
-use crate::backend::{Buffer, Error};
+use super::{Baseline, Benchmark, Family, TimedBackend, Unmeasured, named};
 
 /// What is timed is so many calls that they last about as long: far more than the clock's resolution, and than the first
 /// of them waits for the host.
@@ -73,13 +74,13 @@ impl Measured {
 }
 
 /// A copy of some 32-bit numbers, which primitives for as many elements are compared with.
-pub(super) struct Copied<B: Machine> {
+pub(super) struct CopyTimer<B: TimedBackend> {
     n: u32,
     from: B::Buf<u32>,
     to: B::Buf<u32>,
 }
 
-impl<B: Machine> Copied<B> {
+impl<B: TimedBackend> CopyTimer<B> {
     pub(super) fn new(backend: &mut B, n: u32) -> Result<Self, Unmeasured> {
         allocated(backend, 8 * n as usize, |b| {
             Ok(Self { n, from: b.zeroed("copy from", n as usize)?, to: b.zeroed("copy to", n as usize)? })
@@ -88,15 +89,15 @@ impl<B: Machine> Copied<B> {
 }
 
 /// Measures a primitive, in turns with a copy and with its counterpart in the baseline, if it has one.
-pub(super) fn measure<B: Machine>(
+pub(super) fn measure<B: TimedBackend>(
     backend: &mut B,
     benchmark: &Benchmark<B>,
-    Copied { n, from, to }: &mut Copied<B>,
+    CopyTimer { n, from, to }: &mut CopyTimer<B>,
     baseline: Option<&Baseline>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Measured, Unmeasured> {
     let mut prepared = (benchmark.prepare)(backend, *n)?;
-    let theirs = Theirs::new(backend, baseline, benchmark.name, *n)?;
+    let theirs = BaselineRun::new(backend, baseline, benchmark.name, *n)?;
     let buffers = prepared.addresses();
 
     let mut ours = |b: &mut B| prepared.run(b);
@@ -122,7 +123,7 @@ pub(super) fn measure<B: Machine>(
 type Work<'a, B> = &'a mut dyn FnMut(&mut B) -> Result<(), Error>;
 
 /// Times of each work, taken in turns; `None` if `stop` told it to end early.
-fn in_turns<B: Machine>(
+fn in_turns<B: TimedBackend>(
     backend: &mut B,
     works: &mut [Work<'_, B>],
     stop: &dyn Fn() -> bool,
@@ -165,13 +166,13 @@ impl Times {
 }
 
 /// The baseline's counterpart of a primitive, with its temporary memory, and where it queues its work.
-struct Theirs<B: Machine> {
+struct BaselineRun<B: TimedBackend> {
     function: Function,
     temp: B::Buf<u64>,
     stream: *mut c_void,
 }
 
-impl<B: Machine> Theirs<B> {
+impl<B: TimedBackend> BaselineRun<B> {
     fn new(
         backend: &mut B,
         baseline: Option<&Baseline>,
@@ -198,16 +199,33 @@ impl<B: Machine> Theirs<B> {
     }
 }
 
-/// Compares the results of a primitive with those of its counterpart in the baseline, if it has one.
+/// Compares the results of the primitives of these names with those of their counterparts in the baseline. `begin` is told
+/// each name before.
 ///
 /// # Errors
-/// They differ, they do not fit into memory, or what the machine says.
-pub fn check<B: Machine>(
+/// They differ, they do not fit into memory, or the machine fails.
+pub(crate) fn check_all<B: TimedBackend>(
+    backend: &mut B,
+    names: &[&str],
+    baseline: &Baseline,
+    begin: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    named(names).iter().try_for_each(|benchmark| {
+        begin(benchmark.name);
+        let doing = || format!("comparing {} with the baseline", benchmark.name);
+        check(backend, benchmark, baseline).map_err(|e| e.into_error(doing()))
+    })
+}
+
+/// Compares the results of a primitive with those of its counterpart in the baseline, if it has one.
+fn check<B: TimedBackend>(
     backend: &mut B,
     benchmark: &Benchmark<B>,
     baseline: &Baseline,
 ) -> Result<(), Unmeasured> {
-    let Some(theirs) = Theirs::new(backend, Some(baseline), benchmark.name, COMPARED)? else { return Ok(()) };
+    let Some(theirs) = BaselineRun::new(backend, Some(baseline), benchmark.name, COMPARED)? else {
+        return Ok(());
+    };
     let prepared = (benchmark.prepare)(backend, COMPARED)?;
     let buffers = prepared.addresses();
     // SAFETY: the buffers are the counterpart's, and live until their contents have been read.

@@ -1,8 +1,10 @@
 //! What is measured must fit into memory.
 
-use super::Machine;
-use crate::backend::Error;
-use crate::scene::limits::{available_memory, human_bytes};
+use torrance_gpu::backend::Error;
+use torrance_scene::limits::available_memory;
+use torrance_text::human_bytes;
+
+use super::TimedBackend;
 
 /// Why something was not measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +42,7 @@ pub(super) fn free_on_host() -> Option<u64> {
 }
 
 /// What `allocate` makes of `bytes` bytes of the machine's memory, if there are so many.
-pub(super) fn allocated<B: Machine, T>(
+pub(super) fn allocated<B: TimedBackend, T>(
     backend: &mut B,
     bytes: usize,
     allocate: impl FnOnce(&mut B) -> Result<T, Error>,
@@ -78,8 +80,8 @@ fn enough(bytes: u128, free: Option<u64>) -> Result<(), Unmeasured> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Backend;
-    use crate::backend::cpu::Cpu;
+    use torrance_gpu::backend::Backend;
+    use torrance_gpu::backend::cpu::Cpu;
 
     const TOO_MANY: usize = 1 << 50;
 

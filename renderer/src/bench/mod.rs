@@ -16,9 +16,13 @@ mod traversal;
 
 pub use baseline::Baseline;
 pub use chart::{Family, chart};
-pub use list::{Benchmark, benchmarks, names};
-pub use machine::Machine;
-pub use measure::{Measured, Times, check};
+pub(crate) use list::{Benchmark, named};
+pub use list::{catalogue, names};
+pub(crate) use machine::TimedBackend;
+pub(crate) use measure::check_all;
+pub use measure::{Measured, Times};
 pub use memory::Unmeasured;
-pub use survey::{End, Results, Skipped, Watch, measure_all};
-pub use traversal::{Observer, RayKind, Traced, trace};
+pub(crate) use survey::measure_all;
+pub use survey::{End, Results, Skipped, Watch};
+pub(crate) use traversal::trace;
+pub use traversal::{Observer, RayKind, Traced};

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::measure::{Copied, measure};
-use super::{Baseline, Benchmark, Machine, Measured, Unmeasured};
-use crate::backend::Error;
+use torrance_gpu::backend::Error;
+
+use super::measure::{CopyTimer, measure};
+use super::{Baseline, Benchmark, Measured, TimedBackend, Unmeasured};
 
 /// What came of measuring primitives.
 #[derive(Debug, Default)]
@@ -59,7 +60,7 @@ pub trait Watch {
 
 /// Measures each of `benchmarks` for each of `lengths`, and what the baseline has of them in turns with it. What does not
 /// fit is skipped, and a failure ends it: what was measured before counts.
-pub fn measure_all<B: Machine>(
+pub(crate) fn measure_all<B: TimedBackend>(
     backend: &mut B,
     benchmarks: &[Benchmark<B>],
     lengths: &[u32],
@@ -78,7 +79,7 @@ pub fn measure_all<B: Machine>(
 
 impl Results {
     /// Adds those for `n` elements, unless it has to end.
-    fn add<B: Machine>(
+    fn add<B: TimedBackend>(
         &mut self,
         backend: &mut B,
         benchmarks: &[Benchmark<B>],
@@ -86,7 +87,7 @@ impl Results {
         baseline: Option<&Baseline>,
         watch: &mut dyn Watch,
     ) -> Result<(), End> {
-        let copied = Copied::new(backend, n);
+        let copied = CopyTimer::new(backend, n);
         let Some(mut copied) = self.skip_too_large(None, n, copied, watch)? else { return Ok(()) };
         for benchmark in benchmarks {
             watch.begin(benchmark.name, n);
@@ -126,9 +127,10 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::backend::cpu::Cpu;
+    use crate::bench::Family;
     use crate::bench::case::{prepared, zeros};
-    use crate::bench::{Family, benchmarks};
+    use crate::bench::list::benchmarks;
+    use torrance_gpu::backend::cpu::Cpu;
 
     /// What it was told; it stops when it has been asked so often.
     struct Log {

@@ -6,20 +6,21 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use device::bsdf::{Basic, Compiled};
+use device::bsdf::Basic;
+use device::features::Compiled;
 use device::path::SampleArgs;
 use device::path::stage::{Stage, stages};
 use device::path::trace::{
     CameraRaysArgs, ClosestArgs, CoherentArgs, Direction, Hits, Met, NextRaysArgs, OcclusionArgs, Origin,
     Rays,
 };
+use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::primitives::{Gather, Length, Reduce, Select, Sum, Temp};
 
 use super::measure::Times;
 use super::memory::allocated;
-use super::{Machine, Unmeasured};
+use super::{TimedBackend, Unmeasured};
 use crate::assemble::SceneData;
-use crate::backend::{Buffer, Error};
-use crate::primitives::{Gather, Length, Reduce, Select, Sum, Temp};
 use crate::render::Uploaded;
 
 /// Rays of a batch at most: all buffers together then have less than a GiB.
@@ -111,12 +112,8 @@ pub trait Observer {
     fn is_stopping(&self) -> bool;
 }
 
-/// Makes and traces the rays of `scene`, of `samples` camera rays a pixel. If the observer ends it early, the results are of
-/// the batches that were complete by then, and the second value is false.
-///
-/// # Errors
-/// There are too many rays, they do not fit into memory, or what the machine says.
-pub fn trace<B: Machine>(
+/// [`crate::Machine::trace`].
+pub(crate) fn trace<B: TimedBackend>(
     backend: &mut B,
     scene: &SceneData,
     samples: u32,
@@ -158,7 +155,7 @@ impl Tracers for Any {
 }
 
 /// [`trace`], by stages that know the features of the scene.
-fn trace_by<B: Machine, T: Tracers>(
+fn trace_by<B: TimedBackend, T: Tracers>(
     backend: &mut B,
     scene: &SceneData,
     samples: u32,
@@ -230,12 +227,12 @@ impl Watch<'_> {
 }
 
 /// Rays in the memory of a machine.
-struct RayBuffers<B: Machine> {
+struct RayBuffers<B: TimedBackend> {
     origins: B::Buf<Origin>,
     directions: B::Buf<Direction>,
 }
 
-impl<B: Machine> RayBuffers<B> {
+impl<B: TimedBackend> RayBuffers<B> {
     fn new(backend: &mut B, n: usize) -> Result<Self, Error> {
         Ok(Self {
             origins: backend.zeroed("origins of rays", n)?,
@@ -249,7 +246,7 @@ impl<B: Machine> RayBuffers<B> {
 }
 
 /// The rays of a batch, and what they meet.
-struct Bench<B: Machine> {
+struct Bench<B: TimedBackend> {
     take: SampleArgs<()>,
     /// As they are made, with gaps.
     made: RayBuffers<B>,
@@ -267,7 +264,7 @@ struct Bench<B: Machine> {
     temp: Temp<B>,
 }
 
-impl<B: Machine> Bench<B> {
+impl<B: TimedBackend> Bench<B> {
     /// Room for `most` rays.
     fn new(backend: &mut B, take: SampleArgs<()>, most: u32) -> Result<Self, Unmeasured> {
         let n = most as usize;
@@ -429,7 +426,7 @@ impl<B: Machine> Bench<B> {
 }
 
 /// Times of one call of `work`, after one that is not timed.
-fn timed<B: Machine>(
+fn timed<B: TimedBackend>(
     backend: &mut B,
     watch: &Watch<'_>,
     mut work: impl FnMut(&mut B) -> Result<(), Error>,
@@ -451,8 +448,8 @@ mod tests {
 
     use super::*;
     use crate::assemble::Flattened;
-    use crate::backend::cpu::{Cpu, InstructionSet};
-    use crate::scene::{Overrides, load};
+    use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
+    use torrance_scene::{Overrides, load};
 
     /// A scene of the gallery, `width` by `height` pixels.
     fn scene(name: &str, width: u32, height: u32) -> SceneData {

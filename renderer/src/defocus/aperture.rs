@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use device::primitives::defocus::Strip;
+use primitives::defocus::Strip;
 
 /// Strips of half a disc, at most.
 const MOST_STRIPS: usize = 16;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::primitives::defocus::{Ramp, Seen, Strip};
+use primitives::defocus::{Ramp, Seen, Strip};
 
 use rayon::prelude::*;
 

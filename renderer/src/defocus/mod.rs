@@ -1,18 +1,16 @@
 //! Blur after rendering: what a lens would have done to the image of a pinhole, from its depths, and blur that is the same
 //! everywhere.
 //!
-//! `device::primitives::defocus` says how. Every back end does it; the host waits once, to see how blurred things are.
+//! `primitives::defocus` says how. Every back end does it; the host waits once, to see how blurred things are.
 
-use device::primitives::Ptr;
-use device::primitives::defocus::{
+use primitives::Ptr;
+use primitives::defocus::{
     BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, Ramp, Seen, SliceArgs, Strip,
 };
-
 use rayon::prelude::*;
-
-use crate::backend::{Buffer, Error};
-use crate::film::Image;
-use crate::primitives::{MOST, Primitives, SummedArea, Temp, Wide};
+use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::primitives::{MOST, Primitives, SummedArea, Temp, Wide};
+use torrance_image::film::Image;
 
 mod aperture;
 mod layers;

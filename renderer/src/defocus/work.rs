@@ -1,14 +1,13 @@
 //! The kernels on both machines.
 
-use device::primitives::defocus::{
+use primitives::defocus::{
     self, BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, SliceArgs, behind, blocks,
     cover, developed, seen, sliced,
 };
 use rayon::prelude::*;
-
-use crate::backend::Error;
-use crate::backend::cuda::Cuda;
-use crate::primitives::Work;
+use torrance_gpu::backend::Error;
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::primitives::Work;
 
 pub(super) struct Circles(pub(super) CirclesArgs);
 
@@ -119,7 +118,7 @@ impl Work for Develop {
         let n = size[0] * size[1];
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
-            let all = pixels.slice_mut(n).iter_mut().zip(sum.slice(n)).zip(behind.slice(n));
+            let all = pixels.slice_mut(n).par_iter_mut().zip(sum.slice(n)).zip(behind.slice(n));
             all.for_each(|((pixel, sum), behind)| *pixel = developed(*pixel, *sum, *behind));
         }
     }

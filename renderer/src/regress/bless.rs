@@ -2,15 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use torrance_image::compare::words::{number, percent};
+use torrance_image::film::{Format, Measured};
+
 use super::case::{check, look, whole};
-use super::images::{self, Conditions, Machine, Stop};
+use super::images::{self, Conditions, Stop};
+use super::machine::SceneRenderer;
 use super::report::Measurement;
 use super::sequential::{Plan, Verdict};
 use super::suite::{Case, Source, has_placeholder};
 use super::words;
 use super::{Options, reference};
-use crate::compare::words::{number, percent};
-use crate::film::{Format, Measured};
 
 /// The first seed of a case's first reference; tests count from 1, unless the suite says otherwise.
 const FIRST_SEED: u32 = 1 << 31;
@@ -34,7 +36,7 @@ pub struct Blessed {
 /// was printed.
 pub fn bless(
     case: &Case,
-    machine: &mut (dyn Machine + 'static),
+    machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
 ) -> Result<Option<Blessed>, (String, String)> {
@@ -47,7 +49,7 @@ pub fn bless(
 
 fn try_bless(
     case: &Case,
-    machine: &mut (dyn Machine + 'static),
+    machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
 ) -> Result<Blessed, Stop> {
@@ -59,7 +61,7 @@ fn try_bless(
     let format = Format::of(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
     let mut attributes = reference::attributes(case, samples);
     attributes.insert("seed".to_owned(), seed.to_string());
-    let bytes = reference::encode(&new, format, attributes).map_err(Stop::error)?;
+    let bytes = reference::encode(&new, format, attributes).map_err(|e| Stop::error(e.to_string()))?;
     let quality = quality(case, &new, samples, format);
     let change = match old {
         Ok(old) => change(case, &new, &old.measured, samples, options),
@@ -74,7 +76,7 @@ fn try_bless(
 fn render(
     case: &Case,
     seed: u32,
-    machine: &mut (dyn Machine + 'static),
+    machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
 ) -> Result<(Measured, u32), Stop> {
@@ -157,7 +159,7 @@ fn change(case: &Case, new: &Measured, old: &Measured, samples: u32, options: &O
         Ok(seen) => {
             let verdict = if seen.exceeded.is_empty() { seen.verdict } else { Verdict::Different };
             let measured = Measurement { rounds: 1, samples, unit: case.source.unit(), ..seen.measured };
-            let mut words = words::of(case, verdict, &seen.exceeded, &measured, whole(&new.image));
+            let mut words = words::describe(case, verdict, &seen.exceeded, &measured, whole(&new.image));
             words.push(format!("relMSE {}", number(measured.relmse)));
             words
         }

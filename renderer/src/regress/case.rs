@@ -4,25 +4,27 @@ use std::cell::Cell;
 use std::path::Path;
 use std::time::Instant;
 
-use super::images::{self, Conditions, Machine, Stop};
+use torrance_image::compare::comparison::only_one_finite;
+use torrance_image::compare::words::number;
+use torrance_image::compare::{Judgement, Region, judge};
+use torrance_image::film::measured::Rounding;
+use torrance_image::film::write::Destination;
+use torrance_image::film::{Format, Image, Measured};
+use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
+use torrance_image::metrics::{Flip, Kind, Pair, Pointwise};
+
+use super::images::{self, Conditions, Stop};
+use super::machine::SceneRenderer;
 use super::report::{Images, Measurement, Report, Status};
 use super::sequential::{Plan, Verdict};
 use super::suite::{Case, Expect, Thresholds};
 use super::{Options, reference, words};
-use crate::compare::comparison::only_one_finite;
-use crate::compare::words::number;
-use crate::compare::{Judgement, Region, judge};
-use crate::film::measured::Rounding;
-use crate::film::write::Destination;
-use crate::film::{Format, Image, Measured};
-use crate::metrics::flip::PIXELS_PER_DEGREE;
-use crate::metrics::{Flip, Kind, Pair, Pointwise};
 
 /// Runs a case. `level` is the probability of a false alarm that it may have.
 pub(super) fn run(
     case: &Case,
     level: f64,
-    machine: Option<&mut (dyn Machine + 'static)>,
+    machine: Option<&mut (dyn SceneRenderer + 'static)>,
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
 ) -> Report {
@@ -43,7 +45,7 @@ pub(super) fn run(
 }
 
 /// What the last look saw.
-pub(super) struct Seen {
+pub(super) struct Examination {
     pub(super) verdict: Verdict,
     /// Thresholds that are exceeded, in words.
     pub(super) exceeded: Vec<String>,
@@ -54,11 +56,11 @@ pub(super) struct Seen {
 fn examine(
     case: &Case,
     level: f64,
-    machine: Option<&mut (dyn Machine + 'static)>,
+    machine: Option<&mut (dyn SceneRenderer + 'static)>,
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
     log: &Cell<String>,
-) -> Result<(Seen, Region), Stop> {
+) -> Result<(Examination, Region), Stop> {
     let start = Instant::now();
     let reference = reference::read(case)?;
     let mut source = images::of(case, machine)?;
@@ -109,7 +111,8 @@ fn examine(
 fn save(case: &Case, result: &Measured, measured: &Measurement, folder: &Path) -> Result<(), String> {
     let path = folder.join(format!("{}.exr", case.name));
     let attributes = reference::attributes(case, measured.samples);
-    let written = reference::encode(result, Format::Exr, attributes).and_then(|bytes| {
+    let encoded = reference::encode(result, Format::Exr, attributes).map_err(|e| e.to_string());
+    let written = encoded.and_then(|bytes| {
         let place = Destination::check(&path).map_err(|e| e.to_string())?;
         place.replace(&bytes).map_err(|e| e.to_string())
     });
@@ -123,7 +126,7 @@ pub(super) fn look(
     reference: &Measured,
     result: &Measured,
     options: &Options<'_>,
-) -> Result<Seen, String> {
+) -> Result<Examination, String> {
     let is_display = |m: &Measured| m.rounding == Rounding::Display;
     let judgement = match (&result.noise, &reference.noise) {
         // Standard errors of what a display shows mean nothing.
@@ -169,7 +172,7 @@ pub(super) fn look(
         flip,
         images: None,
     };
-    Ok(Seen { verdict, exceeded, measured })
+    Ok(Examination { verdict, exceeded, measured })
 }
 
 fn metrics(result: &Measured, reference: &Measured, with_flip: bool) -> Result<(f64, Option<Flip>), String> {
@@ -197,15 +200,15 @@ fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
 }
 
 /// The verdict on what was seen last.
-fn conclude(case: &Case, seen: Seen, whole: Region, log: String) -> Report {
-    let Seen { verdict, exceeded, measured } = seen;
+fn conclude(case: &Case, seen: Examination, whole: Region, log: String) -> Report {
+    let Examination { verdict, exceeded, measured } = seen;
     let verdict = if exceeded.is_empty() { verdict } else { Verdict::Different };
     let status = match (case.expect, verdict) {
         (Expect::Same, Verdict::Same) | (Expect::Different, Verdict::Different) => Status::Passed,
         (Expect::Same, Verdict::Open) => Status::Unresolved,
         (Expect::Same, Verdict::Different) | (Expect::Different, _) => Status::Failed,
     };
-    let words = words::of(case, verdict, &exceeded, &measured, whole);
+    let words = words::describe(case, verdict, &exceeded, &measured, whole);
     Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(measured) }
 }
 

@@ -16,7 +16,7 @@ const LINGER: Duration = Duration::from_millis(500);
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum Ending {
     /// By itself, well.
     Well,
     /// By itself, or by a signal that was not ours; a sentence without its subject.
@@ -37,10 +37,10 @@ pub(super) fn run(
     folder: &Path,
     deadline: Instant,
     is_stopping: &dyn Fn() -> bool,
-) -> (Ended, String) {
+) -> (Ending, String) {
     let (program, arguments) = match words.split_first() {
         Some((program, arguments)) => (program, arguments),
-        None => return (Ended::Badly("there is no program".into()), String::new()),
+        None => return (Ending::Badly("there is no program".into()), String::new()),
     };
     match spawn(program, arguments, folder) {
         Ok((child, output)) => watch(child, output, deadline, is_stopping),
@@ -49,7 +49,7 @@ pub(super) fn run(
                 io::ErrorKind::NotFound => "no such program".to_owned(),
                 _ => e.to_string(),
             };
-            (Ended::Badly(format!("{program:?} does not start: {reason}")), String::new())
+            (Ending::Badly(format!("{program:?} does not start: {reason}")), String::new())
         }
     }
 }
@@ -83,19 +83,19 @@ fn watch(
     output: PipeReader,
     deadline: Instant,
     is_stopping: &dyn Fn() -> bool,
-) -> (Ended, String) {
+) -> (Ending, String) {
     let tail = Arc::new(Mutex::new(Tail::default()));
     let reader = thread::spawn({
         let tail = Arc::clone(&tail);
         move || read(output, &tail)
     });
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break how(status),
-            Ok(None) if is_stopping() => break Ended::Stopped,
-            Ok(None) if Instant::now() >= deadline => break Ended::TimedOut,
-            Ok(None) => thread::sleep(POLL),
-            Err(e) => break Ended::Badly(format!("cannot be waited for: {e}")),
+    let cut_short = loop {
+        match has_ended(&mut child) {
+            Ok(true) => break None,
+            Ok(false) if is_stopping() => break Some(Ending::Stopped),
+            Ok(false) if Instant::now() >= deadline => break Some(Ending::TimedOut),
+            Ok(false) => thread::sleep(POLL),
+            Err(e) => break Some(Ending::Badly(format!("cannot be waited for: {e}"))),
         }
     };
     // And what it left behind in its group.
@@ -103,7 +103,11 @@ fn watch(
     kill_group(child.id());
     list.retain(|id| *id != child.id());
     drop(list);
-    let _ = child.wait();
+    let ended = match (cut_short, child.wait()) {
+        (Some(ended), _) => ended,
+        (None, Ok(status)) => how(status),
+        (None, Err(e)) => Ending::Badly(format!("cannot be waited for: {e}")),
+    };
     let limit = Instant::now() + LINGER;
     while !reader.is_finished() && Instant::now() < limit {
         thread::sleep(Duration::from_millis(1));
@@ -112,20 +116,20 @@ fn watch(
     (ended, text)
 }
 
-fn how(status: ExitStatus) -> Ended {
+fn how(status: ExitStatus) -> Ending {
     if status.success() {
-        return Ended::Well;
+        return Ending::Well;
     }
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
         if let Some(signal) = status.signal() {
-            return Ended::Badly(format!("the command was ended by {}", signal_name(signal)));
+            return Ending::Badly(format!("the command was ended by {}", signal_name(signal)));
         }
     }
     match status.code() {
-        Some(code) => Ended::Badly(format!("the command ended with exit code {code}")),
-        None => Ended::Badly(format!("the command ended: {status}")),
+        Some(code) => Ending::Badly(format!("the command ended with exit code {code}")),
+        None => Ending::Badly(format!("the command ended: {status}")),
     }
 }
 
@@ -152,20 +156,26 @@ pub fn kill_all() {
     }
 }
 
+/// Whether a program has ended. It keeps its id, which is its group's, until it is waited for: nobody else has that id when
+/// the group is killed.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    child.try_wait().map(|status| status.is_some())
+}
+
 #[cfg(unix)]
 fn kill_group(leader: u32) {
-    use std::ffi::c_int;
-    /// The same on all systems.
-    const SIGKILL: c_int = 9;
-    unsafe extern "C" {
-        fn kill(pid: c_int, signal: c_int) -> c_int;
-    }
-    if let Ok(pid) = c_int::try_from(leader)
-        && pid > 1
-    {
-        // SAFETY: the function is the C library's, which std links; it touches no memory of ours. A negative number
-        // stands for a group.
-        unsafe { kill(-pid, SIGKILL) };
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(leader) = i32::try_from(leader).ok().and_then(Pid::from_raw).filter(|id| !id.is_init()) {
+        // Fails where nobody is left.
+        let _ = kill_process_group(leader, Signal::KILL);
     }
 }
 
@@ -220,7 +230,7 @@ fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
 mod tests {
     use super::*;
 
-    fn sh(script: &str, limit: Duration) -> (Ended, String) {
+    fn sh(script: &str, limit: Duration) -> (Ending, String) {
         let words = ["sh", "-c", script].map(str::to_owned);
         run(&words, Path::new(""), Instant::now() + limit, &|| false)
     }
@@ -229,15 +239,15 @@ mod tests {
 
     #[test]
     fn programs_end_in_their_ways() {
-        assert_eq!(sh("echo out; echo err >&2", LONG), (Ended::Well, "out\nerr\n".into()));
+        assert_eq!(sh("echo out; echo err >&2", LONG), (Ending::Well, "out\nerr\n".into()));
         let (ended, _) = sh("exit 3", LONG);
-        assert_eq!(ended, Ended::Badly("the command ended with exit code 3".into()));
+        assert_eq!(ended, Ending::Badly("the command ended with exit code 3".into()));
         let (ended, _) = sh("kill -s SEGV $$", LONG);
-        assert_eq!(ended, Ended::Badly("the command was ended by signal 11 (SIGSEGV)".into()));
+        assert_eq!(ended, Ending::Badly("the command was ended by signal 11 (SIGSEGV)".into()));
         let nothing = ["no-such-program-at-all".to_owned()];
         let (ended, _) = run(&nothing, Path::new(""), Instant::now() + LONG, &|| false);
         let expected = "\"no-such-program-at-all\" does not start: no such program";
-        assert_eq!(ended, Ended::Badly(expected.into()));
+        assert_eq!(ended, Ending::Badly(expected.into()));
     }
 
     /// Whatever it started ends with it, and what it printed until then is kept.
@@ -248,7 +258,7 @@ mod tests {
         let script = format!("(sleep 1; echo > {}) & echo waiting; wait; sleep 50", file.display());
         let start = Instant::now();
         let (ended, log) = sh(&script, Duration::from_millis(300));
-        assert_eq!((ended, log.as_str()), (Ended::TimedOut, "waiting\n"));
+        assert_eq!((ended, log.as_str()), (Ending::TimedOut, "waiting\n"));
         assert!(start.elapsed() < Duration::from_secs(20));
         thread::sleep(Duration::from_millis(1200));
         assert!(!file.exists(), "what it started still ran");
@@ -258,13 +268,28 @@ mod tests {
     fn one_is_stopped_on_request() {
         let words = ["sleep", "50"].map(str::to_owned);
         let (ended, _) = run(&words, Path::new(""), Instant::now() + LONG, &|| true);
-        assert_eq!(ended, Ended::Stopped);
+        assert_eq!(ended, Ending::Stopped);
+    }
+
+    /// Else, when its group is killed, a program that has got its id in between would be.
+    #[test]
+    fn one_that_has_ended_keeps_its_id_until_its_group_is_killed() {
+        let (mut child, _output) = spawn("true", &[], Path::new("")).unwrap();
+        while !has_ended(&mut child).unwrap() {
+            thread::sleep(POLL);
+        }
+        assert!(has_ended(&mut child).unwrap(), "it is still there to be asked");
+        let id = rustix::process::Pid::from_child(&child);
+        assert_eq!(rustix::process::getpgid(Some(id)), Ok(id));
+        running().retain(|id| *id != child.id());
+        assert!(child.wait().unwrap().success());
+        assert!(rustix::process::getpgid(Some(id)).is_err(), "control: now it is gone");
     }
 
     #[test]
     fn what_is_kept_of_the_output_is_bounded() {
         let (ended, log) = sh("head -c 3000000 /dev/zero | tr '\\0' x; echo end", LONG);
-        assert_eq!(ended, Ended::Well);
+        assert_eq!(ended, Ending::Well);
         assert!(log.starts_with("[2934468 bytes before this are left out]\nxx"), "{}", &log[..60]);
         assert!(log.ends_with("xend\n") && log.len() < KEPT + 100);
     }

@@ -1,11 +1,12 @@
 //! Images of programs: each run is a pass.
 
-use super::child::{self, Ended};
+use torrance_image::film::merge::{Merge, Weight};
+use torrance_image::film::{self, Format, Layers, Measured, ReadError, read_layers};
+
+use super::child::{self, Ending};
 use super::images::{Conditions, Images, Stop};
 use super::sequential::totals;
 use super::suite::{Case, Effort, Source, expand};
-use crate::film::merge::{Merge, Weight};
-use crate::film::{self, Format, Layers, Measured, ReadError, read_layers};
 
 /// A command that is run pass by pass, each with its own seed.
 pub(super) struct Command<'a> {
@@ -80,10 +81,10 @@ impl<'a> Command<'a> {
             self.log = log;
         }
         match ended {
-            Ended::Well => {}
-            Ended::Stopped => return Err(Stop::Interrupted),
-            Ended::TimedOut => return Err(Stop::Error(conditions.timed_out(), self.log.clone())),
-            Ended::Badly(how) => return Err(Stop::Error(how, self.log.clone())),
+            Ending::Well => {}
+            Ending::Stopped => return Err(Stop::Interrupted),
+            Ending::TimedOut => return Err(Stop::Error(conditions.timed_out(), self.log.clone())),
+            Ending::Badly(how) => return Err(Stop::Error(how, self.log.clone())),
         }
         let unusable = |e: ReadError| Stop::Error(unusable(&e, *format), self.log.clone());
         // Reading from a pipe could take for ever.
@@ -154,7 +155,7 @@ fn totals_of_passes(effort: &Effort) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::film::Image;
+    use torrance_image::film::Image;
 
     fn pass(x: f32) -> Layers {
         Layers::from(&Image { width: 1, height: 1, pixels: vec![[x; 3]] })

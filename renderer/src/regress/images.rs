@@ -3,29 +3,17 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use torrance_image::film::{Film, Measured};
+use torrance_scene::limits::MAX_SPP;
+use torrance_scene::{self as scene, Overrides};
+
 use super::command::Command;
-use super::seeds::Taken;
+use super::machine::SceneRenderer;
+use super::seeds::UsedSeeds;
 use super::sequential::totals;
 use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
-use crate::film::{Film, Measured};
-use crate::render::{Control, Progress, Rendered};
-use crate::scene::limits::MAX_SPP;
-use crate::scene::{self, Overrides};
-
-/// A machine that renders scenes.
-pub trait Machine {
-    /// Its name, once it has rendered.
-    fn name(&self) -> String;
-
-    /// Renders so many samples per pixel, or until `observe` says to stop. The error is a sentence.
-    fn render(
-        &mut self,
-        scene: &SceneData,
-        spp: u32,
-        observe: &mut dyn FnMut(&Progress) -> Control,
-    ) -> Result<Rendered, String>;
-}
+use crate::render::{Control, Progress};
 
 /// Why a case came to no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +41,7 @@ pub(super) struct Conditions<'a> {
     /// Is told of progress: samples so far.
     pub(super) observe: &'a dyn Fn(f64),
     /// Seeds of the reference, if they are known.
-    pub(super) taken: Option<Taken>,
+    pub(super) taken: Option<UsedSeeds>,
     /// Width and height that the image has to have, if they are known.
     pub(super) size: Option<(u32, u32)>,
 }
@@ -84,7 +72,7 @@ pub(super) trait Images {
 /// Makes ready what makes a case's images.
 pub(super) fn of<'a>(
     case: &'a Case,
-    machine: Option<&'a mut (dyn Machine + 'static)>,
+    machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {
     match &case.source {
         Source::Scene { path, overrides } => {
@@ -109,7 +97,7 @@ pub(super) fn of<'a>(
 /// A scene that is rendered round by round, each with its own seed.
 struct Scene<'a> {
     scene: SceneData,
-    machine: &'a mut (dyn Machine + 'static),
+    machine: &'a mut (dyn SceneRenderer + 'static),
     totals: Vec<u32>,
     seed: u32,
     rounds: u32,
@@ -148,7 +136,8 @@ impl Images for Scene<'_> {
             let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
             if stop { Control::Stop } else { Control::Continue }
         };
-        let rendered = self.machine.render(&self.scene, total - before, &mut observe).map_err(Stop::error)?;
+        let rendered = self.machine.render(&self.scene, total - before, &mut observe);
+        let rendered = rendered.map_err(|e| Stop::error(e.to_string()))?;
         if rendered.interrupted {
             return Err(match (conditions.is_stopping)() {
                 true => Stop::Interrupted,

@@ -1,15 +1,19 @@
 //! Results for the machines that run tests: JUnit XML.
 
+use std::io;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
+use torrance_image::compare::words::{number, percent};
 
 use super::report::{Report, Status};
 use super::suite::Suite;
-use crate::compare::words::{number, percent};
 
-/// The file's bytes. `strict` makes unresolved cases failures. The error is a sentence about what cannot be written.
-pub fn junit(suite: &Suite, reports: &[Report], strict: bool) -> Result<Vec<u8>, String> {
+/// The file's bytes. `strict` makes unresolved cases failures.
+///
+/// # Errors
+/// A text is none that XML can hold.
+pub fn junit(suite: &Suite, reports: &[Report], strict: bool) -> io::Result<Vec<u8>> {
     let name = suite.path.display().to_string();
     let mut tests = TestSuite::new(name.as_str());
     let seconds: f64 = reports.iter().map(|r| r.seconds).sum();
@@ -19,7 +23,7 @@ pub fn junit(suite: &Suite, reports: &[Report], strict: bool) -> Result<Vec<u8>,
     report.set_time(Duration::from_secs_f64(seconds));
     report.add_test_suite(tests);
     let mut bytes = Vec::new();
-    report.serialize(&mut bytes).map_err(|e| e.to_string())?;
+    report.serialize(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
 }
 

@@ -1,6 +1,6 @@
 //! Which keys go where in a suite, and what people write for them.
 
-use crate::input::nearest;
+use torrance_text::nearest;
 
 /// Keys of the file itself.
 pub(super) const TOP: &[&str] = &["level", "defaults", "case"];

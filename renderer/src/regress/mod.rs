@@ -9,6 +9,7 @@ mod command;
 mod images;
 mod junit;
 mod keys;
+mod machine;
 mod page;
 mod read;
 mod reference;
@@ -22,8 +23,8 @@ mod words;
 
 pub use bless::{Blessed, bless};
 pub use child::kill_all;
-pub use images::Machine;
 pub use junit::junit;
+pub use machine::{LazyMachine, SceneRenderer};
 pub use page::page;
 pub use read::read;
 pub use report::{Images, Measurement, Report, Status};

@@ -1,14 +1,18 @@
 //! Results for people: the page.
 
-use crate::report::html::{self, Entry, Page};
+use std::io;
+
+use torrance_image::compare::words::percent;
+use torrance_plot::html::{self, Entry, Page};
 
 use super::report::{Report, Status};
 use super::suite::Suite;
-use crate::compare::words::percent;
 
-/// The page's bytes. What the images of `reports` hold is moved into it. `when` and `device` are for its head. The error
-/// is a sentence about what cannot be written.
-pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> Result<Vec<u8>, String> {
+/// The page's bytes. What the images of `reports` hold is moved into it. `when` and `device` are for its head.
+///
+/// # Errors
+/// An image cannot be written into it.
+pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> io::Result<Vec<u8>> {
     let count = |status| reports.iter().filter(|r| r.status == status).count();
     let failed = count(Status::Failed) + count(Status::Error);
     let not_run = match count(Status::NotRun) {
@@ -28,7 +32,7 @@ pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> Re
         entries: reports.into_iter().map(entry).collect(),
     };
     let mut bytes = Vec::new();
-    html::write(&page, &mut bytes).map_err(|e| e.to_string())?;
+    html::write(&page, &mut bytes)?;
     Ok(bytes)
 }
 

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use torrance_image::film::Format;
+use torrance_scene as scene;
+use torrance_scene::input::file::{read_bounded, text_of, unreadable};
+use torrance_scene::input::{Error, Field, Problem, Section, parse, sorted};
+use torrance_scene::limits::MAX_SPP;
+use torrance_text::{duration, hint, quoted};
+
 use super::keys;
 use super::suite::{
     Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, expand, has_placeholder,
 };
-use crate::film::Format;
-use crate::input::file::{read_bounded, text_of, unreadable};
-use crate::input::{Error, Field, Problem, Section, duration, hint, parse, quoted, sorted};
-use crate::scene;
-use crate::scene::limits::MAX_SPP;
 
 /// Largest suite file.
 const MAX_SUITE_BYTES: u64 = 16 << 20;

@@ -2,23 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use torrance_image::compare::source::{self, Knowledge, Source};
+use torrance_image::film::encode::{self, EncodeError, ExrDepth, SOFTWARE, Settings, encode_layers};
+use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
+use torrance_image::film::measured::{Noise, PIXEL_FILTER};
+use torrance_image::film::{Format, Layers, Measured};
+
 use super::images::Stop;
-use super::seeds::Taken;
+use super::seeds::UsedSeeds;
 use super::suite::{Case, Reference};
-use crate::compare::source::{self, Knowledge, Source};
-use crate::film::encode::{self, ExrDepth, SOFTWARE, Settings, encode_layers};
-use crate::film::layers::{SAMPLES, STDERR, Samples};
-use crate::film::measured::{Noise, PIXEL_FILTER};
-use crate::film::{Format, Layers, Measured};
 
 /// A reference, and the seeds that it was made with, if its file names them.
-pub(super) struct Known {
+pub(super) struct LoadedReference {
     pub(super) measured: Measured,
-    pub(super) seeds: Option<Taken>,
+    pub(super) seeds: Option<UsedSeeds>,
 }
 
 /// Reads the reference of a case.
-pub(super) fn read(case: &Case) -> Result<Known, Stop> {
+pub(super) fn read(case: &Case) -> Result<LoadedReference, Stop> {
     let Reference { path, stderr, samples } = &case.reference;
     if !path.exists() {
         return Err(Stop::error(format!(
@@ -41,13 +42,13 @@ pub(super) fn read(case: &Case) -> Result<Known, Stop> {
         let n = noise.stderr.len();
         return Err(wrong(format!("there are standard errors of {n} pixels, and it has {pixels}")));
     }
-    Ok(Known { measured, seeds: seeds(&layers) })
+    Ok(LoadedReference { measured, seeds: seeds(&layers) })
 }
 
 /// The seeds that an image says it was rendered with, separated by commas.
-fn seeds(layers: &Layers) -> Option<Taken> {
+fn seeds(layers: &Layers) -> Option<UsedSeeds> {
     let seeds = layers.attributes.get("seed")?.split(',').filter_map(|s| s.trim().parse().ok());
-    Taken::new(&seeds.collect::<Vec<_>>())
+    UsedSeeds::new(&seeds.collect::<Vec<_>>())
 }
 
 /// What a file says of an image that a case made.
@@ -65,7 +66,7 @@ pub(super) fn encode(
     measured: &Measured,
     format: Format,
     attributes: BTreeMap<String, String>,
-) -> Result<Vec<u8>, String> {
+) -> Result<Vec<u8>, EncodeError> {
     if format != Format::Exr {
         let (settings, about) = (Settings::default(), encode::Provenance::default());
         return encode::encode(&measured.image, format, &settings, &about).map(|e| e.bytes);

@@ -1,9 +1,9 @@
 //! What came of a case.
 
-use crate::compare::Judgement;
-use crate::film::Image;
-use crate::metrics::Flip;
-pub use crate::report::html::Status;
+use torrance_image::compare::Judgement;
+use torrance_image::film::Image;
+use torrance_image::metrics::Flip;
+pub use torrance_plot::html::Status;
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::images::Machine;
+use super::machine::SceneRenderer;
 use super::report::{Report, Status};
 use super::sequential::level_of_case;
 use super::suite::{Case, Source, Suite};
@@ -28,7 +28,7 @@ pub enum Event<'a> {
 pub fn run(
     suite: &Suite,
     cases: &[&Case],
-    machine: &mut (dyn Machine + 'static),
+    machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
 ) -> Vec<Report> {
     let level = level_of_case(suite.level, suite.cases.len());
@@ -56,7 +56,7 @@ fn is_command(case: &Case) -> bool {
 fn guarded(
     case: &Case,
     level: f64,
-    machine: Option<&mut (dyn Machine + 'static)>,
+    machine: Option<&mut (dyn SceneRenderer + 'static)>,
     options: &Options<'_>,
 ) -> Report {
     (options.observe)(Event::Started(case));
@@ -118,10 +118,11 @@ mod tests {
 
     use super::*;
     use crate::assemble::SceneData;
-    use crate::backend::cpu::Cpu;
-    use crate::film::{self, Format};
     use crate::regress;
-    use crate::render::{self, Budget, Control, Progress, Rendered};
+    use crate::render::{Budget, Control, Progress, Rendered};
+    use crate::{Machine, MachineError};
+    use torrance_gpu::backend::Error;
+    use torrance_image::film::{self, Format};
 
     const SCENE: &str = "[render]\nsize = [8, 8]\nspp = 4\n[camera]\nposition = [0, 0, 4]\n\
                          target = [0, 0, 0]\nfov = 40\n[environment]\nradiance = 1\n\
@@ -131,7 +132,7 @@ mod tests {
     /// A machine that breaks down at the second scene in one way, at the third in another.
     struct Faulty(usize);
 
-    impl Machine for Faulty {
+    impl SceneRenderer for Faulty {
         fn name(&self) -> String {
             "faulty".into()
         }
@@ -141,13 +142,19 @@ mod tests {
             scene: &SceneData,
             spp: u32,
             observe: &mut dyn FnMut(&Progress) -> Control,
-        ) -> Result<Rendered, String> {
+        ) -> Result<Rendered, MachineError> {
             self.0 += 1;
             match self.0 {
                 2 => panic!("a bug of number {}", self.0),
-                3 => Err("cuda:0: an illegal address".into()),
-                _ => render::render(&mut Cpu::new(Some(1)).unwrap(), scene, Budget::of_samples(spp), observe)
-                    .map_err(|e| e.to_string()),
+                3 => {
+                    let error = Error { doing: "rendering".into(), reason: "an illegal address".into() };
+                    Err(MachineError { machine: "cuda:0".into(), error })
+                }
+                _ => {
+                    let mut cpu = Machine::cpu(Some(1)).unwrap();
+                    let rendered = cpu.render(scene, Budget::of_samples(spp), Default::default(), observe);
+                    rendered.map_err(|e| cpu.failed(e))
+                }
             }
         }
     }
@@ -189,7 +196,7 @@ mod tests {
             [
                 (Status::Passed, "same within bounds of metrics"),
                 (Status::Error, "error: torrance has a bug that this case brings out: a bug of number 2"),
-                (Status::Error, "error: cuda:0: an illegal address"),
+                (Status::Error, "error: cuda:0: rendering: an illegal address"),
                 (Status::Passed, "same within bounds of metrics"),
             ]
         );

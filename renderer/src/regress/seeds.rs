@@ -2,12 +2,12 @@
 
 /// Seeds that a reference has taken, or may have: neighbours, where the largest may be followed by 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct UsedSeeds {
     first: u32,
     count: u32,
 }
 
-impl Taken {
+impl UsedSeeds {
     /// References of ours take one for each round or pass, and their files name the first.
     const AT_LEAST: u32 = 1 << 20;
 
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn seeds_keep_out_of_the_references() {
         for listed in [vec![0], vec![1], vec![5, 3], vec![1000], vec![u32::MAX - 30], vec![7, 1 << 31]] {
-            let taken = Taken::new(&listed).unwrap();
+            let taken = UsedSeeds::new(&listed).unwrap();
             for first in [0, 1, 30, 990, u32::MAX - 3] {
                 let mut seeds: Vec<_> = (0..200).map(|i| taken.past(first, i)).collect();
                 let is_taken = |s: &u32| s.wrapping_sub(taken.first) < taken.count;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::film::Format;
-use crate::scene::Overrides;
+use torrance_image::film::Format;
+use torrance_scene::Overrides;
 
 /// A suite of regression tests, complete: every default is filled in.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use serde::Serialize;
+use torrance_image::compare::words::CHANNELS;
+use torrance_image::compare::{Feature, Finding};
 
 use super::report::{Report, Status};
 use super::suite::{Case, Suite};
-use crate::compare::words::CHANNELS;
-use crate::compare::{Feature, Finding};
 
 /// What `--json` writes. Fields are added, never renamed.
 #[derive(Debug, Serialize)]

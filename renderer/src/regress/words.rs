@@ -1,23 +1,24 @@
 //! Verdicts in sentences.
 
+use torrance_image::compare::Region;
+use torrance_image::compare::words::{self as verdict, percent};
+
 use super::report::Measurement;
 use super::sequential::Verdict;
 use super::suite::{Case, Expect};
-use crate::compare::Region;
-use crate::compare::words::{percent, words};
 
 /// What sentences call the images.
 const NAMES: [&str; 2] = ["the image", "the reference"];
 
 /// What was found, the headline first. `whole` is the image.
-pub(super) fn of(
+pub(super) fn describe(
     case: &Case,
     verdict: Verdict,
     exceeded: &[String],
     measured: &Measurement,
     whole: Region,
 ) -> Vec<String> {
-    let statistics = measured.judgement.as_ref().map(|judgement| words(judgement, whole, NAMES));
+    let statistics = measured.judgement.as_ref().map(|judgement| verdict::describe(judgement, whole, NAMES));
     let mut sentences = vec![headline(case, verdict, exceeded, measured, statistics.as_deref())];
     match statistics {
         Some(statistics) => {

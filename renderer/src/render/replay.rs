@@ -7,13 +7,13 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use device::film::FilmPixel;
 use device::path::wavefront::{ALIGNMENT, Counters, Pool};
 use device::path::{MegakernelArgs, WavefrontArgs};
+use torrance_gpu::backend::{Backend, Buffer, Error};
+use torrance_gpu::primitives::Primitives;
 
 use super::stage_times::Part;
 use super::wavefront::{Paths, Wavefront, prepare};
 use super::{SampleArgs, Uploaded};
 use crate::assemble::SceneData;
-use crate::backend::{Backend, Buffer, Error};
-use crate::primitives::Primitives;
 
 /// A column of what stages work on.
 #[derive(Debug, Clone, PartialEq, Eq)]

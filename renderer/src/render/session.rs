@@ -2,18 +2,18 @@
 
 use std::time::Instant;
 
-use device::bsdf::Features;
+use device::features::Features;
+use torrance_gpu::primitives::Primitives;
 
 use super::{
     Budget, Control, Error, Integrator, Options, Progress, Rendered, Run, Uploaded, prepare, render_run,
 };
 use crate::assemble::{Families, SceneData};
-use crate::primitives::Primitives;
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
 /// that is the same, the memory of paths under way, which integrator is faster, and how large launches have to be. Images are
 /// those of [`super::render_with`], to the last bit on a CPU.
-pub struct Session<B: Primitives> {
+pub(crate) struct Session<B: Primitives> {
     last: Option<Last<B>>,
 }
 
@@ -22,12 +22,12 @@ struct Last<B: Primitives> {
     scene: SceneData,
     uploaded: Uploaded<B>,
     /// Of which the second part says for what it is.
-    run: Option<(Run<B>, Suits)>,
+    run: Option<(Run<B>, RunConditions)>,
 }
 
 /// What a run depends on.
 #[derive(Debug, Clone, PartialEq)]
-struct Suits {
+struct RunConditions {
     integrator: Integrator,
     shorter: bool,
     spp: u32,
@@ -44,7 +44,7 @@ impl<B: Primitives> Default for Session<B> {
 
 impl<B: Primitives> Session<B> {
     /// Before the first scene.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { last: None }
     }
 
@@ -52,7 +52,7 @@ impl<B: Primitives> Session<B> {
     ///
     /// # Errors
     /// There is not enough memory, or what the machine says. The next render then begins anew.
-    pub fn render(
+    pub(crate) fn render(
         &mut self,
         backend: &mut B,
         scene: &SceneData,
@@ -71,7 +71,7 @@ impl<B: Primitives> Session<B> {
         };
         backend.synchronize()?;
         let upload = begin.elapsed();
-        let suits = Suits {
+        let conditions = RunConditions {
             integrator: options.integrator,
             shorter: options.shorter,
             spp: budget.spp,
@@ -80,7 +80,7 @@ impl<B: Primitives> Session<B> {
             families: scene.families.clone(),
         };
         let mut run = match last.run.take() {
-            Some((run, of)) if of == suits && !options.stage_times => run,
+            Some((run, of)) if of == conditions && !options.stage_times => run,
             other => {
                 // There need not be room for both.
                 drop(other);
@@ -93,7 +93,7 @@ impl<B: Primitives> Session<B> {
         let stage_times = if options.stage_times {
             run.tracer.times()
         } else {
-            last.run = Some((run, suits));
+            last.run = Some((run, conditions));
             None
         };
         self.last = Some(last);
@@ -108,8 +108,8 @@ mod tests {
     use super::super::render_with;
     use super::*;
     use crate::assemble::{Original, assemble};
-    use crate::backend::cpu::Cpu;
-    use crate::scene::{self, Description};
+    use torrance_gpu::backend::cpu::Cpu;
+    use torrance_scene::Description;
 
     const SCENE: &str = r#"
         [render]
@@ -145,7 +145,7 @@ mod tests {
 
     fn described(from: &str, to: &str) -> Description {
         assert!(SCENE.contains(from), "{from}");
-        scene::described(&SCENE.replacen(from, to, 1))
+        crate::described(&SCENE.replacen(from, to, 1))
     }
 
     /// One after another, each of which differs from the one before in more than noise would.

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use device::path::WavefrontArgs;
 use device::path::wavefront::Counters;
-use device::primitives::Ptr;
-
-use crate::backend::{Backend, Buffer, Error};
+use primitives::Ptr;
+use torrance_gpu::backend::{Backend, Buffer, Error};
 
 /// A part of a round, in the order of rounds; or the end of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

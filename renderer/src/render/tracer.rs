@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use device::path::MegakernelArgs;
 use device::path::stage::Stage;
+use torrance_gpu::backend::Error;
+use torrance_gpu::primitives::Primitives;
 
 use super::Kernel;
 use super::wavefront::{Paths, Wavefront};
 use super::{Options, StageTimes};
 use crate::assemble::SceneData;
-use crate::backend::Error;
-use crate::primitives::Primitives;
 
 /// How paths are traced. What they see is the same, to the last bit on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -58,7 +58,7 @@ pub struct Traced {
 
 /// A launch that has ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Launched {
+pub(super) struct Launch {
     /// Paths that it traced.
     pub(super) paths: f64,
     /// How long it took.
@@ -140,7 +140,7 @@ impl<B: Primitives> Tracer<B> {
     /// Takes the samples of `args`; `S` is the megakernel.
     ///
     /// # Safety
-    /// As [`crate::backend::Backend::launch`].
+    /// As [`torrance_gpu::backend::Backend::launch`].
     pub(super) unsafe fn trace<S: Stage<Args = MegakernelArgs>>(
         &mut self,
         backend: &mut B,
@@ -189,7 +189,7 @@ impl<B: Primitives> Tracer<B> {
     }
 
     /// Learns how long a launch took. Says whether the next one is another's, which it never is within a pass.
-    pub(super) fn learn(&mut self, launch: Launched) -> bool {
+    pub(super) fn learn(&mut self, launch: Launch) -> bool {
         if !self.is_open {
             return false;
         }
@@ -223,7 +223,7 @@ impl<B: Primitives> Tracer<B> {
 
     /// Whether a launch is as large as launches become. A pass takes whole samples of all pixels where it can, so it may
     /// be up to a half smaller than wanted.
-    fn is_full_size(&self, launch: Launched) -> bool {
+    fn is_full_size(&self, launch: Launch) -> bool {
         launch.took * 2 >= self.target() || launch.paths * 2.0 >= self.most_paths()
     }
 
@@ -245,8 +245,8 @@ impl<B: Primitives> Tracer<B> {
 mod tests {
     use super::*;
     use crate::assemble::assemble;
-    use crate::backend::cpu::Cpu;
-    use crate::scene::described;
+    use crate::described;
+    use torrance_gpu::backend::cpu::Cpu;
 
     fn tracer(is_open: bool) -> Tracer<Cpu> {
         let turn = Contestant::Megakernel;
@@ -268,7 +268,7 @@ mod tests {
         let last = launches.len() - 1;
         let mut turns = launches.iter().enumerate().map(|(i, &(paths, ms))| {
             let (begins_pass, ends_pass) = (i == 0, i == last);
-            tracer.learn(Launched { paths, took: Duration::from_millis(ms), begins_pass, ends_pass })
+            tracer.learn(Launch { paths, took: Duration::from_millis(ms), begins_pass, ends_pass })
         });
         let within = turns.by_ref().take(last).any(|turns| turns);
         assert!(!within, "a turn within a pass: {launches:?}");

@@ -4,21 +4,21 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use bytemuck::{NoUninit, Zeroable, cast_slice};
-use device::bsdf::Features;
 use device::bsdf::plastic::Coat;
-use device::bvh::{Instance, Node};
-use device::filter::{FilterEdge, FilterPart};
-use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
-use device::material::Material;
+use device::bvh::{Geometry, Instance, Node};
+use device::features::Features;
+use device::filter::{FilterEdge, FilterPart, FilterView};
+use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel};
 use device::material::texture::Texture;
+use device::material::{Material, Surfaces};
 use device::scene::{KeptView, SceneView};
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
+use torrance_gpu::backend::{Backend, Buffer, Error, Shared};
+use torrance_gpu::primitives::{Primitives, SummedArea, Temp, Whole};
+use torrance_scene::{HiddenNormals, Holes};
 
 use crate::assemble::{ImageEnvironment, SceneData};
-use crate::backend::{Backend, Buffer, Error, Shared};
-use crate::primitives::{Primitives, SummedArea, Temp, Whole};
-use crate::scene::{HiddenNormals, Holes};
 
 /// A scene in the memory of a back end.
 pub struct Uploaded<B: Backend> {
@@ -147,11 +147,17 @@ impl<B: Primitives> Uploaded<B> {
 
     /// What stages see of it, valid as long as `self` is. The scene may be without its geometry by now.
     pub fn view(&self, scene: &SceneData) -> SceneView {
-        SceneView {
+        let geometry = Geometry {
             nodes: self.nodes.ptr(),
             prims: self.prims.ptr(),
             sources: self.sources.ptr(),
             instances: self.instances.ptr(),
+            kept: self.view.ptr().cast_const().cast(),
+            instances_root: scene.instances_root,
+            reserved: 0,
+        };
+        let surfaces = Surfaces {
+            geometry,
             normals: self.normals.ptr(),
             uvs: if self.uvs.is_empty() { std::ptr::null() } else { self.uvs.ptr() },
             colors: if self.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
@@ -159,6 +165,13 @@ impl<B: Primitives> Uploaded<B> {
             coats: self.coats.ptr(),
             textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
             texels: self.texels.ptr(),
+            has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
+            keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
+        };
+        let lighting = Lighting {
+            surfaces,
+            light_count: scene.lights.len() as u32,
+            first_infinite: scene.first_infinite,
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
             emissive: self.emissive.ptr(),
@@ -166,23 +179,22 @@ impl<B: Primitives> Uploaded<B> {
             sky: self.sky.ptr(),
             portals: self.portals.ptr(),
             tables: self.tables.ptr(),
-            light_count: scene.lights.len() as u32,
-            first_infinite: scene.first_infinite,
+        };
+        let filter = FilterView {
+            parts: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
+            edges: self.filter_edges.ptr(),
+            part_count: scene.filter.len() as u32,
+            edge_count: scene.filter_edges.len() as u32,
+        };
+        SceneView {
+            lighting,
+            filter,
             holes: match scene.holes {
                 _ if !scene.features.contains(Features::CUTOUTS) => SceneView::NO_HOLES,
                 Holes::Pass => SceneView::HOLES_PASS,
                 Holes::Scatter => SceneView::HOLES_SCATTER,
             },
-            keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
             hides_emitters: scene.hides_emitters.into(),
-            instances_root: scene.instances_root,
-            has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
-            unused: 0,
-            filter: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
-            filter_edges: self.filter_edges.ptr(),
-            filter_parts: scene.filter.len() as u32,
-            filter_edge_count: scene.filter_edges.len() as u32,
-            this: self.view.ptr().cast_const().cast(),
             camera: scene.camera,
         }
     }
@@ -214,10 +226,10 @@ fn summed<B: Primitives>(
 
 /// The primitives, and if they are fewer than may be read, others after them that are never met.
 fn padded<B: Backend>(backend: &mut B, prims: &Shared<Primitive>) -> Result<B::Buf<Primitive>, Error> {
-    if prims.len() >= SceneView::MIN_PRIMS {
+    if prims.len() >= Geometry::MIN_PRIMS {
         return backend.share("primitives", prims);
     }
     let mut padded = prims.to_vec();
-    padded.resize(SceneView::MIN_PRIMS, Primitive::zeroed());
+    padded.resize(Geometry::MIN_PRIMS, Primitive::zeroed());
     backend.upload("primitives", &padded)
 }

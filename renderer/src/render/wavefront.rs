@@ -1,80 +1,26 @@
 //! The wavefront on the side of the host: rounds of stages over a pool of paths, as [`device::path::wavefront`] describes
 //! them. A pass is queued as a whole; how far it is, the host looks up when it should be over.
 
-use device::bsdf::Features;
+mod order;
+mod paths;
+mod rounds;
+
+use device::features::Features;
 use device::path::stage::stages;
-use device::path::wavefront::{ALIGNMENT, Counters, Pool, RAY_KEY_BITS};
+use device::path::wavefront::{ALIGNMENT, Counters, Pool};
 use device::path::{MegakernelArgs, TracingArgs, WavefrontArgs};
-use device::primitives::{Ptr, Quad};
+use primitives::Ptr;
+use torrance_gpu::backend::{Buffer, Error};
+use torrance_gpu::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
 
 use super::Kernel;
 use super::stage_times::{Clock, Part, PartTime, StageTimes};
 use crate::assemble::SceneData;
-use crate::backend::{Buffer, Error};
-use crate::primitives::{Length, PartitionByKey, Primitives, RadixSort, Select, Temp};
 
-/// Whether to do what pays in some scenes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum When {
-    /// Where it pays
-    #[default]
-    Auto,
-    /// In all scenes
-    Always,
-    /// In none
-    Never,
-}
+use order::{Order, RayOrder, by_key, families};
+use rounds::Rounds;
 
-impl When {
-    const fn or(self, pays: bool) -> bool {
-        match self {
-            Self::Auto => pays,
-            Self::Always => true,
-            Self::Never => false,
-        }
-    }
-}
-
-/// Paths under way together, and what a pass needs beside them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Paths {
-    /// Number of slots.
-    pub pool: u32,
-    /// Whether paths are ordered by the family of the material that they have met before they are shaded, where a scene has
-    /// several. They are not if their queue is not read.
-    pub sort: bool,
-    /// When rays are ordered by where they begin and which way they go, before they are traced. They are not if queues are not
-    /// read.
-    pub order_rays: When,
-    /// Whether stages read the queues of paths and of shadow rays. If not, they go over all slots in their order, and skip
-    /// those without; which slots are free is still found by culling.
-    pub compact: bool,
-    /// Whether paths begin as soon as a quarter of the slots is free, so that the pool stays nearly full. If not, when all
-    /// paths have ended.
-    pub regenerate: bool,
-}
-
-impl Paths {
-    /// Paths with all that makes them fast.
-    pub const fn new(pool: u32) -> Self {
-        Self { pool, sort: true, order_rays: When::Auto, compact: true, regenerate: true }
-    }
-
-    /// The most slots that a pool may have.
-    pub const MOST: u32 = 1 << 26;
-
-    /// Bytes of memory for each slot of the pool.
-    pub const BYTES_PER_SLOT: usize = Pool::ROW_BYTES + 2 * size_of::<u8>() + 2 * size_of::<u32>();
-
-    /// Bytes more for each where paths are sorted, and again where rays are ordered: keys and a queue.
-    pub const BYTES_PER_ORDER: usize = 3 * size_of::<u32>();
-
-    /// Bytes of memory for each path of a pass, whether or not it is under way.
-    pub const BYTES_PER_PATH: usize = size_of::<Quad<f32>>();
-}
-
-// As docs/wavefront.md and the README say.
-const _: () = assert!(Paths::BYTES_PER_SLOT == 150 && Paths::BYTES_PER_ORDER == 12);
+pub use paths::{Paths, When};
 
 /// Paths begin when one slot in so many is free. Those that begin together are of neighbouring pixels, and go on together:
 /// a few at a time, wherever one has ended, are slower.
@@ -98,86 +44,6 @@ impl Kinds {
         let basic_rays = !scene.features.intersects(Features::INSTANCES.and(Features::SHAPES));
         let basic_light = basic_rays && !scene.features.intersects(Features::CUTOUTS);
         Self { basic_rays, basic_light, shade: Kernel::of(scene) }
-    }
-}
-
-/// The order in which paths are shaded: by the families of the materials that they have met.
-struct Order<B: Primitives> {
-    families: B::Buf<u32>,
-    keys: B::Buf<u32>,
-    sorted_keys: B::Buf<u32>,
-    queue: B::Buf<u32>,
-    starts: B::Buf<u32>,
-}
-
-impl<B: Primitives> Order<B> {
-    fn new(backend: &mut B, scene: &SceneData, slots: usize) -> Result<Self, Error> {
-        Ok(Self {
-            families: backend.upload("families of materials", &scene.families.of_material)?,
-            keys: backend.zeroed("families of hits", slots)?,
-            sorted_keys: backend.zeroed("families of hits, in order", slots)?,
-            queue: backend.zeroed("queue of paths by family", slots)?,
-            starts: backend.zeroed("starts of families", PartitionByKey::KEYS as usize)?,
-        })
-    }
-}
-
-/// The order in which rays are traced: by the first bits of their keys. Those to lights come when the others have been
-/// traced, so that both are ordered in the same memory.
-struct RayOrder<B: Primitives> {
-    keys: B::Buf<u32>,
-    sorted_keys: B::Buf<u32>,
-    queue: B::Buf<u32>,
-}
-
-/// Bits that rays are sorted by: two digits. A third costs more than it gains.
-const ORDERED_BITS: u32 = 16;
-
-/// Sorts rays by their keys.
-fn by_key() -> RadixSort<u32> {
-    RadixSort::ascending().by_bits(RAY_KEY_BITS - ORDERED_BITS..RAY_KEY_BITS)
-}
-
-impl<B: Primitives> RayOrder<B> {
-    /// Where it is wanted. It pays where rays meet instances: they go down many trees, which those that begin elsewhere do
-    /// not share.
-    fn new(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<Option<Self>, Error> {
-        let pays = scene.features.intersects(Features::INSTANCES);
-        if !(paths.compact && paths.order_rays.or(pays)) {
-            return Ok(None);
-        }
-        let slots = paths.pool as usize;
-        Ok(Some(Self {
-            keys: backend.zeroed("keys of rays", slots)?,
-            sorted_keys: backend.zeroed("keys of rays, in order", slots)?,
-            queue: backend.zeroed("queue of rays in order", slots)?,
-        }))
-    }
-
-    /// Orders a queue of so many rays.
-    fn run(
-        &mut self,
-        backend: &mut B,
-        queue: &B::Buf<u32>,
-        length: Length<'_, B>,
-        temp: &mut Temp<B>,
-    ) -> Result<(), Error> {
-        let ordered = (&mut self.sorted_keys, &mut self.queue);
-        by_key().run_pairs(backend, (&self.keys, queue), ordered, length, temp)
-    }
-}
-
-/// Families from which on it is faster to shade each by a kernel of its own than all by one that knows all of them.
-const WORTH_SORTING: usize = 4;
-
-/// What scenes ask of the kernel that shades each family; of one, if they are not told apart.
-fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
-    let is_worth_it = scene.families.features.len() >= WORTH_SORTING;
-    if paths.sort && paths.compact && is_worth_it && Kernel::of(scene) == Kernel::Full {
-        let others = scene.features.without(Features::OF_MATERIAL);
-        scene.families.features.iter().map(|family| others.and(*family)).collect()
-    } else {
-        vec![scene.features]
     }
 }
 
@@ -205,40 +71,6 @@ pub(super) struct Wavefront<B: Primitives> {
     rounds: Rounds,
     /// If times are taken.
     clock: Option<Clock<B>>,
-}
-
-/// How many rounds passes take.
-#[derive(Debug, Clone, Copy)]
-struct Rounds {
-    /// Segments of a path on average.
-    length: f64,
-    /// The pass before: its paths, and how many rounds it took.
-    paths: f64,
-    rounds: f64,
-}
-
-impl Rounds {
-    /// Before the first pass.
-    const UNKNOWN: Self = Self { length: 8.0, paths: 0.0, rounds: 0.0 };
-
-    fn learnt(counters: &Counters, paths: u32) -> Self {
-        let paths = f64::from(paths.max(1));
-        Self { length: counters.segments as f64 / paths, paths, rounds: counters.rounds.into() }
-    }
-
-    /// Rounds that are hardly too few, since those that are too many take little: a longer pass takes at most as many more as
-    /// it has paths, and of a shorter one those are missing in which the pool was full.
-    fn of(self, paths: u32, pool: u32) -> u32 {
-        let paths = f64::from(paths);
-        let rounds = if paths <= self.paths {
-            self.rounds - (self.paths - paths) * self.length / f64::from(pool)
-        } else if self.paths > 0.0 {
-            self.rounds * paths / self.paths
-        } else {
-            self.length * paths / f64::from(pool)
-        };
-        rounds.ceil().max(1.0) as u32
-    }
 }
 
 /// Rounds to queue where they were too few.
@@ -302,7 +134,7 @@ impl<B: Primitives> Wavefront<B> {
     /// Takes the samples of `take` into its film: a pass.
     ///
     /// # Safety
-    /// As [`crate::backend::Backend::launch`] of the megakernel; and [`Wavefront::hold`] has taken the memory for the pass.
+    /// As [`torrance_gpu::backend::Backend::launch`] of the megakernel; and [`Wavefront::hold`] has taken the memory for the pass.
     pub(super) unsafe fn run(&mut self, backend: &mut B, take: MegakernelArgs) -> Result<(), Error> {
         let paths = WavefrontArgs::paths(&take);
         let mut args = self.args(take);
@@ -633,16 +465,5 @@ mod tests {
         let temp = by_key().pairs_temp_bytes::<u32>(slots) as f64 / f64::from(slots);
         assert!((8.0..9.0).contains(&temp), "docs/wavefront.md says otherwise: {temp}");
         assert!(columns as f64 + temp <= 192.0, "{columns} + {temp}");
-    }
-
-    #[test]
-    fn rounds_are_foreseen() {
-        let counters = Counters { rounds: 58, segments: 5_000, ..Counters::default() };
-        let rounds = Rounds::learnt(&counters, 1_000);
-        assert_eq!(rounds.of(1_000, 100), 58, "the same again");
-        assert_eq!(rounds.of(2_000, 100), 116);
-        assert_eq!(rounds.of(500, 100), 33, "half of five times ten rounds fewer");
-        assert_eq!(rounds.of(1, 100), 9);
-        assert_eq!(Rounds::UNKNOWN.of(1_000, 100), 80);
     }
 }

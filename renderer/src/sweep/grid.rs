@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use torrance_plot::sheet::{Headings, Side};
+use torrance_scene::path_and_value;
+use torrance_text::{hint, quoted};
+
 use super::label::labels;
+use super::spec::SpecError;
 use super::{Axis, MOST_VARIANTS, SweptValue};
-use crate::input::{hint, quoted};
-use crate::report::sheet::{Headings, Side};
-use crate::scene::path_and_value;
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +29,16 @@ impl Grid {
     ///
     /// # Panics
     /// An axis has no values, or there are more than [`MOST_VARIANTS`].
-    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, String> {
+    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, SpecError> {
         let variants = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
         assert!((1..=MOST_VARIANTS).contains(&variants), "{variants} variants");
         if columns == Some(0) {
-            return Err("--cols: a row has at least one cell".into());
+            return Err("--cols: a row has at least one cell".to_owned().into());
         }
         if columns.is_some() && axes.len() > 1 {
             let n = axes.len();
-            return Err(format!(
-                "--cols wraps the row of one parameter; with {n}, the values of the first are the columns"
-            ));
+            let rows = "the values of the first are the columns";
+            return Err(format!("--cols wraps the row of one parameter; with {n}, {rows}").into());
         }
         let wrapped = columns.filter(|n| *n < variants);
         let labels = axes.iter().map(|axis| labels(&axis.values)).collect();
@@ -108,7 +109,7 @@ impl Grid {
     ///
     /// # Errors
     /// There is no such parameter, or it does not take this value.
-    pub fn find_value(&self, text: &str) -> Result<(usize, usize), String> {
+    pub fn find_value(&self, text: &str) -> Result<(usize, usize), SpecError> {
         let axis = match path_and_value(text) {
             Some((name, value)) => self.find_axis(name).map(|axis| (axis, value)),
             None if self.axes.len() == 1 => Ok((0, text)),
@@ -128,7 +129,8 @@ impl Grid {
         let labels = || self.labels[axis].iter().map(String::as_str);
         let found = self.value_of(axis, value).map(|i| (axis, i));
         let name = &self.axes[axis].label;
-        found.ok_or_else(|| format!("{name} is never {}{}", quoted(value), hint(value, "it is", labels())))
+        let never = || format!("{name} is never {}{}", quoted(value), hint(value, "it is", labels()));
+        found.ok_or_else(|| never().into())
     }
 
     fn find_axis(&self, name: &str) -> Result<usize, String> {
@@ -256,7 +258,7 @@ mod tests {
             ("c=1", "\"c\" does not vary; what does is \"a\" or \"b\""),
             ("7", "of which parameter? PARAMETER=VALUE with one of a, b"),
         ] {
-            assert_eq!(grid.find_value(text), Err(message.to_owned()), "{text}");
+            assert_eq!(grid.find_value(text), Err(message.to_owned().into()), "{text}");
         }
         let with = |variant, values: [Option<usize>; 2]| grid.with_values(variant, &values);
         assert_eq!([with(5, [Some(0), None]), with(5, [None, Some(0)]), with(5, [None; 2])], [3, 2, 5]);
@@ -297,11 +299,14 @@ mod tests {
     #[test]
     fn only_one_axis_is_wrapped() {
         let axes = || vec![axis("a", &["0", "1"]), axis("b", &["0"])];
-        let error = Grid::new(axes(), Some(2)).unwrap_err();
+        let error = Grid::new(axes(), Some(2)).unwrap_err().to_string();
         assert_eq!(
             error,
             "--cols wraps the row of one parameter; with 2, the values of the first are the columns"
         );
-        assert_eq!(Grid::new(Vec::new(), Some(0)).unwrap_err(), "--cols: a row has at least one cell");
+        assert_eq!(
+            Grid::new(Vec::new(), Some(0)).unwrap_err().to_string(),
+            "--cols: a row has at least one cell"
+        );
     }
 }

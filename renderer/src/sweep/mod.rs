@@ -1,15 +1,32 @@
-//! Sweeps: what is varied, and how the variants are arranged.
+//! Sweeps: what is varied, how the variants are arranged, and what comes of rendering them.
+//!
+//! [`spec::parse`] reads parameters and their values, which a [`Grid`] arranges; [`build_variants`] makes the scenes. With what
+//! is shown of them that is a [`Plan`]; a [`Sweep`] renders it, and [`Results`] are tables, plots, sheets and pages.
 
 pub mod grid;
 mod label;
-mod parts;
+mod plan;
 pub mod preset;
 mod range;
+mod results;
 mod run;
 mod scan;
+mod sheets;
 pub mod spec;
+mod store;
+mod summary;
+mod variant;
+mod verdict;
+mod work;
 
 pub use grid::Grid;
-pub use parts::{Part, Parts, Told, write};
-pub use run::render_all;
-pub use spec::{Axis, MOST_VARIANTS, SweptValue};
+pub use plan::{Plan, SheetStyle};
+pub use results::{Column, Results, UnknownColumn};
+pub use run::{Failures, render_all};
+pub use sheets::{NoPicture, SheetKind};
+pub use spec::{Axis, MOST_VARIANTS, SpecError, SweptValue};
+pub use store::{StoredVariant, VariantStore};
+pub use summary::{Seconds, Summary, VariantSummary};
+pub use variant::{BadVariants, SizesDiffer, Variant, build_variants, common_size};
+pub use verdict::{BadBaseline, Pairs, VariantComparison, Verdict};
+pub use work::{Failure, Progress, Sweep, VariantResult};

@@ -1,8 +1,10 @@
 //! Sweeps that have a name.
 
+use torrance_scene::{SceneValues, toml_key};
+use torrance_text::quoted;
+
+use super::spec::SpecError;
 use super::{Axis, spec};
-use crate::input::quoted;
-use crate::scene::{SceneValues, toml_key};
 
 /// A sweep of a material's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ pub const PRESETS: &[Preset] = &[
 
 /// What a preset comes to for a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct PresetParams {
     /// What to sweep, as for `--param`.
     pub params: Vec<String>,
     /// What the material was made, if it has not the parameters.
@@ -79,7 +81,7 @@ impl Preset {
     ///
     /// # Errors
     /// There is no such material, or it is not clear which.
-    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<Applied, String> {
+    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<PresetParams, SpecError> {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
@@ -96,7 +98,7 @@ impl Preset {
         for (at, value) in self.sets {
             scene.set(&filled(at), value)?;
         }
-        Ok(Applied { params, replaced })
+        Ok(PresetParams { params, replaced })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ranges of numbers, and numbers as text.
 
-use crate::film::develop::srgb_decode;
-use crate::input::quoted;
+use torrance_image::film::develop::srgb_decode;
+use torrance_text::quoted;
 
 use super::MOST_VARIANTS;
 use super::scan::split;

@@ -1,14 +1,17 @@
-//! Renders the variants of a sweep, on several back ends at once.
+//! Renders the variants of a sweep, on several machines at once.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::backend::{Backend, Error};
+use torrance_gpu::primitives::Primitives;
+
 use crate::assemble::SceneData;
-use crate::backend::Error;
-use crate::primitives::Primitives;
 use crate::render::{Budget, Control, Options, Progress, Rendered, Session};
+use crate::{Machine, MachineError};
 
 /// Threads that take finished renders, at most, while others render.
 const TAKERS: usize = 8;
@@ -16,90 +19,109 @@ const TAKERS: usize = 8;
 const BYTES_PER_PIXEL: usize = 160;
 const MOST_BYTES: usize = 2 << 30;
 
-/// The scenes that nobody renders yet, by index, and the back ends that take them.
-struct Queue(Mutex<(VecDeque<usize>, usize)>);
-
-impl Queue {
-    fn new(scenes: usize, backends: usize) -> Self {
-        Self(Mutex::new(((0..scenes).collect(), backends)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, (VecDeque<usize>, usize)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The next scene. A back end to which there is none leaves.
-    fn take(&self) -> Option<usize> {
-        let (missing, at_work) = &mut *self.lock();
-        let next = missing.pop_front();
-        *at_work -= usize::from(next.is_none());
-        next
-    }
-
-    /// A back end leaves, and its scene to the others; false if there are none.
-    fn leave(&self, scene: usize) -> bool {
-        let (missing, at_work) = &mut *self.lock();
-        *at_work -= 1;
-        if *at_work > 0 {
-            missing.push_front(scene);
-        }
-        *at_work > 0
-    }
-
-    /// Nobody begins another scene.
-    fn clear(&self) {
-        self.lock().0.clear();
-    }
+/// The failures of machines that rendered many scenes.
+#[derive(Debug, Default)]
+pub struct Failures {
+    /// Of those that left their scenes to the others.
+    pub survived: Vec<MachineError>,
+    /// Of the last one: scenes are missing.
+    pub fatal: Option<MachineError>,
 }
 
-/// Renders all scenes, each within its budget. Each back end takes the next one as soon as it is done, in a [`Session`], so
-/// that one has work while another waits for its film. `observe` is called after every launch with the scene's index, `take`
-/// with every scene that is complete, on other threads and in any order; what is stopped is thrown away. A back end that
-/// fails leaves its scenes to the others.
+/// Renders all scenes, each within its budget. Each machine takes the next one as soon as it is done, and keeps what it has in
+/// common with the one before, so that one has work while another waits for its film. Of small images, a CPU renders as many at
+/// once as it has threads. `observe` is called after every launch with the scene's index, `take` with every scene that is
+/// complete, on other threads and in any order; what is stopped is thrown away. A machine that fails leaves its scenes to the
+/// others.
 ///
-/// # Errors
-/// What the machine of the last back end says.
-pub fn render_all<B: Primitives + Send>(
-    backends: &mut [&mut B],
+/// All machines are of one kind, GPUs or CPUs; of several kinds, only the GPUs render.
+pub fn render_all(
+    machines: &mut [Machine],
     scenes: &[(&SceneData, Budget)],
     options: Options<'_>,
     observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
     take: &(dyn Fn(usize, Rendered) + Sync),
-) -> Result<(), Error> {
+) -> Failures {
+    let name = machines.first().map(Machine::name).unwrap_or_default();
+    let (mut cpus, mut gpus) = (Vec::new(), Vec::new());
+    for machine in machines {
+        match machine {
+            Machine::Cpu(cpu) => cpus.push(cpu),
+            Machine::Cuda(cuda) => gpus.push(&mut **cuda),
+        }
+    }
+    let outcome = match &mut cpus[..] {
+        [whole, ..] if gpus.is_empty() => filling(whole, scenes).map_or_else(
+            |e| (Vec::new(), Err(e)),
+            |mut small| {
+                let cpus = if small.is_empty() { cpus } else { small.iter_mut().collect() };
+                render_on(cpus, scenes, options, observe, take)
+            },
+        ),
+        _ => render_on(gpus, scenes, options, observe, take),
+    };
+    let named = |error| MachineError { machine: name.clone(), error };
+    let (survived, ended) = outcome;
+    Failures { survived: survived.into_iter().map(named).collect(), fatal: ended.err().map(named) }
+}
+
+/// CPUs that fill the machine where images are too small for all of it: one for each thread. Else none.
+fn filling(whole: &Cpu, scenes: &[(&SceneData, Budget)]) -> Result<Vec<Cpu>, Error> {
+    const LARGE: usize = 1 << 12;
+    let threads = whole.parallelism();
+    let pixels = scenes.first().map_or(0, |(scene, _)| scene.width as usize * scene.height as usize);
+    // The last ones leave threads idle, so there have to be several for each.
+    if threads < 2 || scenes.len() < 2 * threads || pixels >= LARGE * threads {
+        return Ok(Vec::new());
+    }
+    (0..threads.min(scenes.len())).map(|_| Cpu::new(Some(1))).collect()
+}
+
+/// Renders on back ends of one kind, each in a [`Session`].
+fn render_on<B: Primitives + Send>(
+    backends: Vec<&mut B>,
+    scenes: &[(&SceneData, Budget)],
+    options: Options<'_>,
+    observe: &(dyn Fn(usize, &Progress) -> Control + Sync),
+    take: &(dyn Fn(usize, Rendered) + Sync),
+) -> Outcome {
     let pixels = scenes.iter().map(|(scene, _)| scene.width as usize * scene.height as usize).max();
     let at_once = MOST_BYTES / (pixels.unwrap_or(1) * BYTES_PER_PIXEL).max(1);
-    let takers = rayon::current_num_threads().min(TAKERS).min(at_once).max(1);
-    let queue = Queue::new(scenes.len(), backends.len());
-    let work = |backend: &mut B, send: SyncSender<_>| {
+    let work = |backend: &mut B, desk: Desk<'_, Rendered>| {
         let mut session = Session::new();
-        while let Some(i) = queue.take() {
+        desk.work(&mut |i| {
             let (scene, budget) = &scenes[i];
             let mut observe = |progress: &Progress| observe(i, progress);
-            let rendered = session.render(backend, scene, *budget, options, &mut observe);
-            let rendered = match rendered {
-                Ok(rendered) if !rendered.interrupted => rendered,
-                // There may not be memory for several.
-                Err(_) if queue.leave(i) => return Ok(()),
-                stopped => {
-                    queue.clear();
-                    return stopped.map(drop);
-                }
-            };
-            if send.send((i, rendered)).is_err() {
-                break;
-            }
-        }
-        Ok(())
+            let rendered = session.render(backend, scene, *budget, options, &mut observe)?;
+            Ok((!rendered.interrupted).then_some(rendered))
+        })
     };
+    share_out(backends, scenes.len(), at_once, &work, take)
+}
+
+/// Errors of workers that left, and that of the last one.
+type Outcome = (Vec<Error>, Result<(), Error>);
+
+/// Has workers make things, by number, until all are made, and `take` take them on other threads, of which no more than
+/// `at_once` are there at a time.
+fn share_out<W: Send, T: Send>(
+    workers: Vec<W>,
+    things: usize,
+    at_once: usize,
+    work: &(impl Fn(W, Desk<'_, T>) -> Result<Option<Error>, Error> + Sync),
+    take: &(dyn Fn(usize, T) + Sync),
+) -> Outcome {
+    let takers = rayon::current_num_threads().min(TAKERS).min(at_once).max(1);
+    let queue = Queue::new(things, workers.len());
     thread::scope(|threads| {
         // As many may wait.
         let (send, receive) = sync_channel(takers.min(at_once.saturating_sub(takers)));
         let receive = Arc::new(Mutex::new(receive));
-        let workers: Vec<_> = backends
-            .iter_mut()
-            .map(|backend| {
-                let send = send.clone();
-                threads.spawn(|| work(backend, send))
+        let workers: Vec<_> = workers
+            .into_iter()
+            .map(|worker| {
+                let desk = Desk { queue: &queue, send: send.clone() };
+                threads.spawn(move || work(worker, desk))
             })
             .collect();
         drop(send);
@@ -108,23 +130,130 @@ pub fn render_all<B: Primitives + Send>(
             threads.spawn(move || {
                 loop {
                     let taken = receive.lock().unwrap_or_else(|e| e.into_inner()).recv();
-                    let Ok((i, rendered)) = taken else { break };
-                    take(i, rendered);
+                    let Ok((i, thing)) = taken else { break };
+                    take(i, thing);
                 }
             });
         }
         // Takers alone hold it, so that nobody waits for them if they are gone.
         drop(receive);
-        let ended = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        ended.fold(Ok(()), Result::and)
+        let (mut left, mut ended) = (Vec::new(), Ok(()));
+        for worker in workers {
+            match worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                Ok(error) => left.extend(error),
+                Err(error) => ended = ended.and(Err(error)),
+            }
+        }
+        (left, ended)
     })
+}
+
+/// Where a worker gets what it is to make, and leaves what it has made.
+struct Desk<'a, T> {
+    queue: &'a Queue,
+    send: SyncSender<(usize, T)>,
+}
+
+impl<T> Desk<'_, T> {
+    /// Makes one thing after another; `make` makes none when it is told to stop. The error of a worker that left its things
+    /// to others is no failure.
+    fn work(&self, make: &mut dyn FnMut(usize) -> Result<Option<T>, Error>) -> Result<Option<Error>, Error> {
+        while let Some(i) = self.queue.take() {
+            let made = match make(i) {
+                Ok(Some(made)) => made,
+                // There may not be memory for several.
+                Err(error) if self.queue.leave(i) => return Ok(Some(error)),
+                stopped => {
+                    self.queue.clear();
+                    return stopped.map(|_| None);
+                }
+            };
+            if self.send.send((i, made)).is_err() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The things that nobody makes yet, by number, and how many workers take them.
+struct Queue(Mutex<(VecDeque<usize>, usize)>);
+
+impl Queue {
+    fn new(things: usize, workers: usize) -> Self {
+        Self(Mutex::new(((0..things).collect(), workers)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, (VecDeque<usize>, usize)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next thing. A worker to which there is none leaves.
+    fn take(&self) -> Option<usize> {
+        let (missing, at_work) = &mut *self.lock();
+        let next = missing.pop_front();
+        *at_work -= usize::from(next.is_none());
+        next
+    }
+
+    /// A worker leaves, and its thing to the others; false if there are none.
+    fn leave(&self, thing: usize) -> bool {
+        let (missing, at_work) = &mut *self.lock();
+        *at_work -= 1;
+        if *at_work > 0 {
+            missing.push_front(thing);
+        }
+        *at_work > 0
+    }
+
+    /// Nobody begins another thing.
+    fn clear(&self) {
+        self.lock().0.clear();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
+
+    fn error(reason: &str) -> Error {
+        Error { doing: "allocating 3 GiB for \"film\"".into(), reason: reason.into() }
+    }
+
+    /// Workers that fail for a reason, or do not, each with a first thing before any goes on.
+    fn outcome(workers: &[Option<&'static str>]) -> (Vec<usize>, Outcome) {
+        let all_have_one = Barrier::new(workers.len());
+        let made = Mutex::new(Vec::new());
+        let work = |fails: Option<&str>, desk: Desk<'_, usize>| {
+            let mut is_first = true;
+            desk.work(&mut |i| {
+                if std::mem::take(&mut is_first) {
+                    all_have_one.wait();
+                }
+                fails.map_or(Ok(Some(i)), |reason| Err(error(reason)))
+            })
+        };
+        let take = |i, _| made.lock().unwrap().push(i);
+        let outcome = share_out(workers.to_vec(), 5, 4, &work, &take);
+        let mut made = made.into_inner().unwrap();
+        made.sort_unstable();
+        (made, outcome)
+    }
+
+    #[test]
+    fn a_failure_that_others_make_up_for_is_told() {
+        let (made, (left, ended)) = outcome(&[Some("out of memory"), None]);
+        assert_eq!((made, left, ended), (vec![0, 1, 2, 3, 4], vec![error("out of memory")], Ok(())));
+        assert_eq!(outcome(&[None, None]), (vec![0, 1, 2, 3, 4], (Vec::new(), Ok(()))));
+    }
+
+    #[test]
+    fn a_failure_of_all_is_one() {
+        let (made, (left, ended)) = outcome(&[Some("out of memory"), Some("out of memory")]);
+        assert_eq!((made, left, ended), (vec![], vec![error("out of memory")], Err(error("out of memory"))));
+    }
 
     #[test]
     fn scenes_of_a_back_end_that_leaves_are_taken_by_others() {

@@ -1,6 +1,6 @@
 //! Finding a character outside of quotes and brackets.
 
-use crate::input::quoted;
+use torrance_text::quoted;
 
 /// Whether a text, read from the left, is inside of quotes.
 #[derive(Default)]

@@ -11,12 +11,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use torrance_scene::input::file::{read_bounded, text_of};
+use torrance_scene::{PathError, path_and_value};
+use torrance_text::{quoted, quoted_path};
+
 use super::label::label_of_path;
 use super::range::{Numbers, range};
 use super::scan::{find, split};
-use crate::input::file::{read_bounded, text_of};
-use crate::input::{quoted, quoted_path};
-use crate::scene::path_and_value;
 
 /// Most variants that a sweep has.
 pub const MOST_VARIANTS: usize = 10_000;
@@ -26,7 +27,7 @@ const LONGEST_FILE: u64 = 16 << 20;
 /// A parameter and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Where it is in the scene, as [`crate::scene::SceneValues`] names it.
+    /// Where it is in the scene, as [`torrance_scene::SceneValues`] names it.
     pub path: String,
     /// A short name for it, other than those of the other axes.
     pub label: String,
@@ -41,6 +42,23 @@ pub struct SweptValue {
     pub text: String,
 }
 
+/// A sweep that cannot be: what was asked of it, and what is wrong with that.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SpecError(String);
+
+impl From<PathError> for SpecError {
+    fn from(error: PathError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<String> for SpecError {
+    fn from(sentence: String) -> Self {
+        Self(sentence)
+    }
+}
+
 /// Reads what was said of all parameters. `all_values` tells the values that `*` stands for at a path.
 ///
 /// # Errors
@@ -48,16 +66,14 @@ pub struct SweptValue {
 pub fn parse(
     specs: &[String],
     all_values: &dyn Fn(&str) -> Result<Vec<String>, String>,
-) -> Result<Vec<Axis>, String> {
+) -> Result<Vec<Axis>, SpecError> {
     let mut axes = Vec::<Axis>::new();
     for spec in specs {
         let named = |e| format!("--param {}: {e}", quoted(spec));
         let axis = axis(spec, all_values).map_err(named)?;
         if axes.iter().any(|other| other.path == axis.path) {
-            return Err(named(format!(
-                "{} has its values already, from another --param",
-                quoted(&axis.path)
-            )));
+            let other = format!("{} has its values already, from another --param", quoted(&axis.path));
+            return Err(named(other).into());
         }
         axes.push(axis);
     }
@@ -130,9 +146,9 @@ fn value(text: &str) -> String {
 
 fn values_of_file(path: &Path) -> Result<Vec<String>, String> {
     let shown = quoted_path(path);
-    let unread = |reason: String| format!("cannot read {shown}: {reason}");
-    let bytes = read_bounded(path, LONGEST_FILE).map_err(unread)?;
-    let text = text_of("", &bytes).map_err(|_| unread("it is not text in UTF-8".into()))?;
+    let unread = |reason: &dyn std::fmt::Display| format!("cannot read {shown}: {reason}");
+    let bytes = read_bounded(path, LONGEST_FILE).map_err(|e| unread(&e))?;
+    let text = text_of("", &bytes).map_err(|_| unread(&"it is not text in UTF-8"))?;
     let mut values = Vec::new();
     // Whatever lines end with.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -169,7 +185,7 @@ mod tests {
 
     fn parse(specs: &[&str]) -> Result<Vec<Axis>, String> {
         let specs: Vec<_> = specs.iter().map(|spec| (*spec).to_owned()).collect();
-        super::parse(&specs, &words)
+        super::parse(&specs, &words).map_err(|e| e.to_string())
     }
 
     fn texts(spec: &str) -> Vec<String> {

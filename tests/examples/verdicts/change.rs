@@ -2,14 +2,13 @@
 
 use device::material::ConductorMaterial;
 use glam::Vec3;
+use renderer::Machine;
 use renderer::assemble::SceneData;
-use renderer::compare::Region;
-use renderer::compare::comparison::crop;
-use renderer::film::{Film, Measured};
-use renderer::scene::{Description, Environment, MaterialKind};
+use torrance_image::compare::Region;
+use torrance_image::compare::comparison::crop;
+use torrance_image::film::{Film, Measured};
+use torrance_scene::{Description, Environment, MaterialKind};
 use torrance_tests::tampered::{self, Mistake};
-
-use crate::Machine;
 
 /// Sizes of the changes that are tried.
 pub(crate) const LADDER: [f64; 9] = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
@@ -98,7 +97,7 @@ impl Change {
         patch: f32,
     ) -> Film {
         if self != Self::Cosine {
-            return machine.film(scene, spp, seed);
+            return crate::film(machine, scene, spp, seed);
         }
         let mut scene = scene.clone();
         scene.settings.seed = seed;

@@ -8,17 +8,17 @@ mod metric;
 
 use std::io::Write;
 
+use rayon::prelude::*;
+use renderer::Machine;
+use renderer::assemble::SceneData;
+use renderer::render::{Budget, Control, Options};
+use torrance_image::compare::{Judgement, judge};
+use torrance_image::film::{Film, Measured};
+use torrance_scene::{Description, Sampler};
+use torrance_tests::{assembled, gallery_scene, reference_scene};
+
 use change::{Change, LADDER};
 use metric::{METRICS, Thresholds};
-use rayon::prelude::*;
-use renderer::assemble::SceneData;
-use renderer::backend::cpu::Cpu;
-use renderer::backend::cuda::Cuda;
-use renderer::compare::{Judgement, judge};
-use renderer::film::{Film, Measured};
-use renderer::render::{Budget, Control, render};
-use renderer::scene::{Description, Sampler};
-use torrance_tests::{assembled, gallery_scene, reference_scene};
 
 /// The level of all tests.
 const LEVEL: f64 = 0.01;
@@ -34,8 +34,8 @@ const WIDTH: u32 = 96;
 fn main() {
     let mut args = std::env::args().skip(1);
     let mut machine = match args.next().as_deref() {
-        Some("cuda") => Machine::Cuda(Box::new(Cuda::new(0).expect("the device opens"))),
-        _ => Machine::Cpu(Cpu::new(None).expect("threads start")),
+        Some("cuda") => torrance_tests::Machine::Cuda.start(),
+        _ => torrance_tests::Machine::Cpu.start(),
     };
     let mut number = |default| args.next().map_or(default, |n| n.parse().expect("a number"));
     let (pairs, trials): (u32, u32) = (number(500), number(40));
@@ -71,17 +71,17 @@ fn scenes() -> [(&'static str, &'static str, Description); 4] {
 fn study(machine: &mut Machine, description: &Description, pairs: u32, trials: u32) {
     let scene = assembled(description);
     let references: Vec<Measured> =
-        (0..REFERENCES).map(|k| halves(&machine.film(&scene, REFERENCE_SPP, 1_000_000 + k))).collect();
+        (0..REFERENCES).map(|k| halves(&film(machine, &scene, REFERENCE_SPP, 1_000_000 + k))).collect();
     println!(
         "| spp | two renders | one of 4 times the samples | half-float references | resolution, whole image |"
     );
     println!("|---|---|---|---|---|");
     let mut thresholds = Vec::new();
     for spp in SPP {
-        let films: Vec<_> = (0..2 * pairs).map(|k| Measured::from(&machine.film(&scene, spp, k))).collect();
+        let films: Vec<_> = (0..2 * pairs).map(|k| Measured::from(&film(machine, &scene, spp, k))).collect();
         let alarms = films.par_chunks_exact(2).filter(|p| judge(&p[0], &p[1], LEVEL).is_different()).count();
         let more: Vec<_> =
-            (0..pairs).map(|k| Measured::from(&machine.film(&scene, 4 * spp, 3_000_000 + k))).collect();
+            (0..pairs).map(|k| Measured::from(&film(machine, &scene, 4 * spp, 3_000_000 + k))).collect();
         let unequal = films.par_iter().zip(&more).filter(|(a, b)| judge(a, b, LEVEL).is_different()).count();
         let against: Vec<Judgement> = films[..pairs as usize]
             .par_iter()
@@ -166,28 +166,15 @@ fn halves(film: &Film) -> Measured {
     if let Some(noise) = &mut measured.noise {
         noise.stderr.iter_mut().for_each(half);
     }
-    measured.rounding = renderer::film::measured::Rounding::Half;
+    measured.rounding = torrance_image::film::measured::Rounding::Half;
     measured
 }
 
-/// What renders.
-enum Machine {
-    Cpu(Cpu),
-    Cuda(Box<Cuda>),
-}
-
-impl Machine {
-    fn film(&mut self, scene: &SceneData, spp: u32, seed: u32) -> Film {
-        let mut scene = scene.clone();
-        scene.settings.seed = seed;
-        let budget = Budget::of_samples(spp);
-        let go_on = &mut |_: &_| Control::Continue;
-        let rendered = match self {
-            Self::Cpu(cpu) => render(cpu, &scene, budget, go_on),
-            Self::Cuda(cuda) => render(&mut **cuda, &scene, budget, go_on),
-        };
-        rendered.expect("rendering succeeds").film
-    }
+fn film(machine: &mut Machine, scene: &SceneData, spp: u32, seed: u32) -> Film {
+    let mut scene = scene.clone();
+    scene.settings.seed = seed;
+    let (budget, go_on) = (Budget::of_samples(spp), &mut |_: &_| Control::Continue);
+    machine.render(&scene, budget, Options::default(), go_on).expect("rendering succeeds").film
 }
 
 /// Tables appear as they grow.

@@ -1,8 +1,8 @@
 //! Image metrics, and the best that a threshold can do with them.
 
 use rayon::prelude::*;
-use renderer::film::{Image, Measured};
-use renderer::metrics::{Kind, Metrics, Pair, flip};
+use torrance_image::film::{Image, Measured};
+use torrance_image::metrics::{Kind, Metrics, Pair, flip};
 
 /// The metrics.
 pub(crate) const METRICS: [&str; 3] = ["relMSE", "SSIM", "ꟻLIP"];

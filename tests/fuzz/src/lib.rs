@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use renderer::scene::{Files, load_bytes};
+use torrance_scene::{Files, load_bytes};
 
 /// Loads `data` as a scene file called `name`, alone in its folder.
 pub fn scene(name: &str, data: &[u8]) {

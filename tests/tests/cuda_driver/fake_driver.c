@@ -1,6 +1,7 @@
 /* A CUDA driver without a GPU, for tests: device memory is the host's, and it knows the kernels of the test's
  * module by name. FAKE_FAIL=cuInit=100,cuMemAlloc_v2=2 makes functions fail; FAKE_VERSION and FAKE_DEVICES set
- * what it claims; FAKE_LOG names a file that gets the count of everything left open at exit. */
+ * what it claims; FAKE_LOG names a file that gets the count of everything left open at exit, and how many modules were
+ * loaded, and at a time. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 /* Streams, modules and memory belong to a context: its address is their handle, or stands before the memory. */
 #define IN(context) do { CURRENT; if ((context) != current) return 400; } while (0)
 
-static int sticky, inits, contexts, modules, streams, events, allocations;
+static int sticky, inits, contexts, modules, streams, events, allocations, loads, most_modules;
 static size_t used;
 static __thread void *current;
 static int device_context[16];
@@ -45,8 +46,8 @@ __attribute__((destructor)) static void report(void) {
     const char *path = getenv("FAKE_LOG");
     FILE *file = path ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "inits=%d contexts=%d modules=%d streams=%d events=%d allocations=%d", inits, contexts, modules,
-            streams, events, allocations);
+    fprintf(file, "inits=%d contexts=%d modules=%d streams=%d events=%d allocations=%d loads=%d most_modules=%d", inits,
+            contexts, modules, streams, events, allocations, loads, most_modules);
     fclose(file);
 }
 
@@ -76,12 +77,13 @@ int cuGetErrorString(int code, const char **text) { *text = code == 912 ? "fake 
 int cuDevicePrimaryCtxRetain(void **context, int device) {
     CHECK;
     *context = &device_context[device];
-    contexts++;
+    __sync_fetch_and_add(&contexts, 1);
     return 0;
 }
-int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; contexts--; return 0; }
+int cuDevicePrimaryCtxRelease_v2(int device) { (void)device; __sync_fetch_and_sub(&contexts, 1); return 0; }
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) { CHECK; (void)device; (void)flags; return 0; }
 int cuCtxSetCurrent(void *context) { CHECK; current = context; return 0; }
+int cuCtxSynchronize(void) { CURRENT; return 0; }
 
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) { CURRENT; *free_bytes = MEMORY - used; *total = MEMORY; return 0; }
 int cuMemAlloc_v2(uint64_t *pointer, size_t bytes) {
@@ -142,15 +144,16 @@ int cuModuleLoadDataEx(void **module, const char *image, unsigned count, const i
     for (unsigned i = 0; code && i < count; i++)
         if (names[i] == 5) snprintf(values[i], (size_t)(uintptr_t)values[i + 1], "ptxas fake, line 1; fatal\n");
     if (code) return code;
-    modules++;
+    loads++;
+    if (++modules > most_modules) most_modules = modules;
     *module = current;
     return 0;
 }
 int cuModuleUnload(void *module) { IN(module); modules--; return 0; }
 int cuModuleGetFunction(void **function, void *module, const char *name) {
     IN(module);
-    static const char *kernels[] = {"fill", "stop", "stray", "two"};
-    for (int i = 0; i < 4; i++)
+    static const char *kernels[] = {"fill", "stop", "stray", "two", "free"};
+    for (int i = 0; i < 5; i++)
         if (!strcmp(kernels[i], name)) return *function = (void *)kernels[i], 0;
     return 500;
 }
@@ -171,6 +174,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
     IN(stream);
     if (!gx || gy != 1 || gz != 1 || !bx || by != 1 || bz != 1 || shared || extra) return 1;
     const char *name = function;
+    if (!strcmp(name, "free")) return 0;
     struct { uint32_t n; float value; float *out; } args;
     memcpy(&args, params[0], sizeof args);
     if (!strcmp(name, "stop")) sticky = 719;

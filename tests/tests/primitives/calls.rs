@@ -1,9 +1,9 @@
 //! What primitives are called with: buffers that are not theirs to use are refused. And what comes before a call.
 
-use renderer::backend::cpu::Cpu;
-use renderer::backend::cuda::Cuda;
-use renderer::backend::{Backend, Buffer, Error, Shared};
-use renderer::primitives::{
+use torrance_gpu::backend::cpu::Cpu;
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::backend::{Backend, Buffer, Error, Shared};
+use torrance_gpu::primitives::{
     BoxBlur, Fill, Form, Gather, Length, Primitives, RadixSort, Scan, Scatter, Select, Sum, SummedArea, Temp,
     Wide,
 };

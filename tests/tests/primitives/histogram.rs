@@ -1,9 +1,9 @@
 //! Histograms, against sorted bins.
 
-use device::primitives::histogram::Countable;
+use primitives::histogram::Countable;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Histogram, Length, Primitives};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{Histogram, Length, Primitives};
 use torrance_tests::arrays::{at_most, difficult, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
@@ -148,7 +148,7 @@ fn the_comparison_rejects() {
     for wrong in [&[0, 1, 1, 9][..], &[0, 1, 1, 3, 3], &[0, 1, 2, 3, 9], &[0, 1, 1, 3, 2]] {
         assert_ne!(right, expected(4, wrong, Some), "{wrong:?}");
     }
-    let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
+    let mut backend = torrance_gpu::backend::cpu::Cpu::new(None).unwrap();
     assert_eq!(counted(&mut backend, Histogram::values(4), &[0, 1, 1, 3, 9]), right);
     assert_ne!(counted(&mut backend, Histogram::values(4), &[0, 1, 1, 3, 3]), right);
 }

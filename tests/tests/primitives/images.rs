@@ -2,8 +2,8 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Border, Convolution, Length, Luminance, Primitives, Transpose};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{Border, Convolution, Length, Luminance, Primitives, Transpose};
 use torrance_tests::arrays::{at_most, fractions, is_same, lengths, random_as, shapes, times};
 use torrance_tests::for_each_backend;
 
@@ -251,7 +251,7 @@ fn again_and_again() {
 /// Two pixels in each other's place, weights of other channels, a border that is shifted or another, would be found.
 #[test]
 fn the_comparisons_reject() {
-    let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
+    let mut backend = torrance_gpu::backend::cpu::Cpu::new(None).unwrap();
     assert!(is_transpose(&[1, 2, 3, 4, 5, 6], (3, 2), &[1, 4, 2, 5, 3, 6]));
     for wrong in [[1, 4, 5, 2, 3, 6], [1, 2, 3, 4, 5, 6], [1, 4, 2, 5, 3, 7]] {
         assert!(!is_transpose(&[1, 2, 3, 4, 5, 6], (3, 2), &wrong), "{wrong:?}");

@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Ascending, Descending, Length, LowHalf, MergeSort, MergeSortable, Primitives};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{
+    Ascending, Descending, Length, LowHalf, MergeSort, MergeSortable, Primitives,
+};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
 };

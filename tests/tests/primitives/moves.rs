@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{CopyElements, Fill, Gather, Length, Primitives, Scatter};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{CopyElements, Fill, Gather, Length, Primitives, Scatter};
 use torrance_tests::arrays::{at_most, is_same, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Length, PartitionByKey, Primitives, RadixSort};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{Length, PartitionByKey, Primitives, RadixSort};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random, random_as, times,
 };

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduce, Reducible, Sum};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduce, Reducible, Sum};
 use torrance_tests::arrays::{at_most, difficult, dirty_temp, lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
@@ -160,7 +160,7 @@ fn of_a_length_on_the_machine() {
 /// One element more or less, the last of several largest ones, and a sum in a row would be found.
 #[test]
 fn the_comparison_rejects() {
-    let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
+    let mut backend = torrance_gpu::backend::cpu::Cpu::new(None).unwrap();
     let input = random_as(6, 1000, |x| x as u32);
     let sum = reduced::<Sum<u32>, _>(&mut backend, &input);
     assert_ne!(reduced::<Sum<u32>, _>(&mut backend, &input[1..]), sum);

@@ -2,7 +2,7 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::primitives::{Length, Primitives, RunBuffers, RunLength};
+use torrance_gpu::primitives::{Length, Primitives, RunBuffers, RunLength};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
 };

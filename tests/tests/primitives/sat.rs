@@ -2,8 +2,8 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{BoxBlur, Narrow, Primitives, SummedArea, Tabulated, Whole, Wide};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{BoxBlur, Narrow, Primitives, SummedArea, Tabulated, Whole, Wide};
 use torrance_tests::arrays::{at_most, dirty_temp, fractions, is_same, random_as, shapes, times};
 use torrance_tests::for_each_backend;
 
@@ -307,7 +307,7 @@ fn the_comparisons_reject() {
     near[60] += 40.0 * f32::EPSILON * near[60];
     assert!(!is_near(&near, &right, &right, NARROW));
 
-    let mut backend = renderer::backend::cpu::Cpu::new(None).unwrap();
+    let mut backend = torrance_gpu::backend::cpu::Cpu::new(None).unwrap();
     let mut found = blurred!(backend, 1, (width, height), [2, 1], &image);
     let is_right = |radii, found: &[f32]| is_blur(&image, (width, height, 1), radii, found);
     assert!(is_right([2, 1], &found) && !is_right([1, 1], &found) && !is_right([2, 2], &found));

@@ -1,6 +1,6 @@
 //! Summed-area tables of floats against exact sums: entries are within the documented error.
 
-use renderer::primitives::{Narrow, Primitives, SummedArea, Tabulated, Temp, Wide};
+use torrance_gpu::primitives::{Narrow, Primitives, SummedArea, Tabulated, Temp, Wide};
 use torrance_tests::arrays::random;
 use torrance_tests::for_each_backend;
 

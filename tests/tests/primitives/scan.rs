@@ -2,8 +2,8 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Affine, Bounds, Form, Length, Max, Min, Primitives, Scan, Scannable, Sum};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{Affine, Bounds, Form, Length, Max, Min, Primitives, Scan, Scannable, Sum};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, short_lengths, times,
 };

@@ -2,8 +2,8 @@
 
 use bytemuck::Pod;
 use rayon::prelude::*;
-use renderer::backend::{Backend, Error};
-use renderer::primitives::{Below, Length, Primitives, Select, Temp};
+use torrance_gpu::backend::{Backend, Error};
+use torrance_gpu::primitives::{Below, Length, Primitives, Select, Temp};
 use torrance_tests::arrays::{
     at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random, random_as, short_lengths, times,
 };

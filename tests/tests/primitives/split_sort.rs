@@ -1,8 +1,8 @@
 //! The sort by splits, against the standard library's.
 
 use rayon::prelude::*;
-use renderer::backend::Backend;
-use renderer::primitives::{Length, Primitives, SplitSort};
+use torrance_gpu::backend::Backend;
+use torrance_gpu::primitives::{Length, Primitives, SplitSort};
 use torrance_tests::arrays::{at_most, difficult, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 

@@ -10,7 +10,7 @@
 //! that a circle does not touch is in that circle.
 
 use cuda_std::float::{div_rn, fma_rn, mul_rn, sub_rn};
-use device::primitives::Ptr;
+use primitives::Ptr;
 
 /// Side of a bin, in pixels.
 pub(crate) const BIN: u32 = 128;
@@ -180,7 +180,7 @@ pub(crate) unsafe fn twin(args: &CirclesArgs, top: u32, bottom: u32) -> u64 {
 mod gpu {
     use super::*;
     use cuda_std::{kernel, mem, shared_array, thread, warp};
-    use device::primitives::Quad;
+    use primitives::Quad;
 
     /// Fills the bins: a warp for 64 circles and 32 bins.
     ///

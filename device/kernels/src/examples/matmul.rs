@@ -1,6 +1,6 @@
 //! C = A·B for matrices of any size, whose rows lie one after the other.
 
-use device::primitives::Ptr;
+use primitives::Ptr;
 
 /// Arguments of every kernel here, and of [`twin`].
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ pub(crate) unsafe fn twin(args: &MatmulArgs) {
 mod gpu {
     use super::*;
     use cuda_std::{kernel, mem, shared_array, thread};
-    use device::primitives::Quad;
+    use primitives::Quad;
 
     /// A matrix of so many rows and columns.
     #[derive(Clone, Copy)]

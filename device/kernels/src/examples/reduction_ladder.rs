@@ -2,7 +2,7 @@
 //!
 //! Each kernel makes one number of what each block reads; the host launches it again on those numbers until one is left.
 
-use device::primitives::Ptr;
+use primitives::Ptr;
 
 /// Threads of a block.
 pub(crate) const BLOCK: u32 = 256;
@@ -35,7 +35,7 @@ pub(crate) unsafe fn twin(args: &SumArgs) {
 mod gpu {
     use super::*;
     use cuda_std::{kernel, mem, shared_array, thread, warp};
-    use device::primitives::Quad;
+    use primitives::Quad;
 
     /// The number at `i`; beyond the end, zero.
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! y ← a·x + y: the "hello, world" of parallel programs.
 
-use device::primitives::Ptr;
+use primitives::Ptr;
 
 /// Arguments of the kernel `saxpy` and of [`twin`].
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub(crate) unsafe fn twin(args: &SaxpyArgs) {
 mod gpu {
     use super::*;
     use cuda_std::{float, kernel, mem, thread};
-    use device::primitives::Quad;
+    use primitives::Quad;
 
     /// Element `i`.
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! Roundings are the same everywhere, so that the results are the same bits.
 
 use cuda_std::float::{add_rn, fma_rn};
-use device::primitives::Ptr;
+use primitives::Ptr;
 
 /// Threads of a block.
 pub(crate) const BLOCK: u32 = 256;

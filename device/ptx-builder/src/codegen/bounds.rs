@@ -2,7 +2,7 @@
 //! many blocks leave on a multiprocessor, and not as many as it likes.
 
 use device::path::stage::{LAUNCHES, Launch};
-use device::primitives::KERNELS;
+use primitives::KERNELS;
 
 /// `ptx`, without indentation, with the bounds of all kernels whose launches are known.
 pub fn place(ptx: &str) -> String {

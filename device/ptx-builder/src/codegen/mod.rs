@@ -1,24 +1,27 @@
-//! From Rust to PTX: `cargo build` → [`linker`] (one module) → [`shared`] (shared memory) → `opt` → `llc` → [`bounds`]
-//! (launches).
+//! From Rust to PTX: `cargo build` → [`linker`] (one module) → [`shared`] (shared memory) → `opt` → `llc` → [`canonical`]
+//! (numbers and blanks) → [`bounds`] (launches).
 //!
 //! Everything here can change the PTX, so its source is part of the stamp; nothing outside can.
 
 pub mod bounds;
+pub mod canonical;
 pub mod ir;
 pub mod linker;
 pub mod llvm;
 pub mod rustc;
 pub mod shared;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use crate::artifact::Artifact;
+use crate::dep_info;
 use crate::error::{Error, Result, capture};
 use crate::toolchain::Toolchain;
 
 /// Counts incompatible changes of the stamp or of how PTX is made.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The oldest GPU generation that is supported; the driver compiles its PTX for every newer one.
 pub const TARGET_CPU: &str = "sm_75";
@@ -27,12 +30,22 @@ pub const TARGET_CPU: &str = "sm_75";
 /// CUDA 11.0 (450.36, June 2020) load it.
 pub const PTX_ISA: &str = "ptx70";
 
-/// Compiles one PTX file and returns its text, without a stamp.
-pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<String> {
+/// What was built, and of what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// PTX without a stamp.
+    pub ptx: String,
+    /// Names of the sources, relative to the repository root.
+    pub sources: BTreeSet<String>,
+}
+
+/// Compiles one PTX file.
+pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<Built> {
     let folder = tempfile::tempdir().map_err(Error::io("create", &std::env::temp_dir()))?;
     let path = |name| folder.path().join(name);
     let [linked, placed, optimised, ptx] = ["linked.ll", "placed.ll", "optimised.bc", "out.ptx"].map(path);
-    rustc::build(root, artifact.feature, toolchain, &linked)?;
+    let messages = rustc::build(root, artifact.feature, toolchain, &linked)?;
+    let sources = dep_info::sources(root, &messages)?;
     let text = fs::read_to_string(&linked).map_err(Error::io("read", &linked))?;
     let (kernels, module) = linker::split_header(&text)?;
     let module = shared::place(module).map_err(|error| Error::Rejected(error.to_string()))?;
@@ -41,10 +54,6 @@ pub fn build(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     capture(toolchain.llvm.opt().args(arguments).arg(&placed).arg("-o").arg(&optimised))?;
     capture(toolchain.llvm.llc().args(llvm::llc_arguments()).arg(&optimised).arg("-o").arg(&ptx))?;
     let text = fs::read_to_string(&ptx).map_err(Error::io("read", &ptx))?;
-    Ok(bounds::place(&without_indentation(&text)))
-}
-
-/// A tab before each of fifty thousand lines tells nobody anything.
-fn without_indentation(ptx: &str) -> String {
-    ptx.lines().map(str::trim_start).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
+    let canonical = canonical::canonical(&text).map_err(|error| Error::Rejected(error.to_string()))?;
+    Ok(Built { ptx: bounds::place(&canonical), sources })
 }

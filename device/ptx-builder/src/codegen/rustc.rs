@@ -25,8 +25,9 @@ const TRIPLE: &str = "nvptx64-nvidia-cuda";
 /// Set for the wrapper: the repository root.
 const ROOT: &str = "TORRANCE_PTX_ROOT";
 
-/// Compiles the kernels crate with one feature, and has [`linker::link`] write the module.
-pub(super) fn build(root: &Path, feature: &str, toolchain: &Toolchain, module: &Path) -> Result<()> {
+/// Compiles the kernels crate with one feature, and has [`linker::link`] write the module. Returns what cargo says it built,
+/// a message a line.
+pub(super) fn build(root: &Path, feature: &str, toolchain: &Toolchain, module: &Path) -> Result<String> {
     let target = root.join("device/kernels/target");
     let bin = target.join("ptx-builder");
     let linker = install(&bin, linker::NAME)?;
@@ -42,6 +43,7 @@ pub(super) fn build(root: &Path, feature: &str, toolchain: &Toolchain, module: &
     cargo
         .args(["build", "--release", "-Zbuild-std=core", "--target", TRIPLE])
         .args(["--no-default-features", "--features", feature])
+        .args(["--message-format", "json-render-diagnostics"])
         .arg("--target-dir")
         .arg(&target)
         .current_dir(root.join("device/kernels"))
@@ -53,9 +55,9 @@ pub(super) fn build(root: &Path, feature: &str, toolchain: &Toolchain, module: &
         .env(linker::LLVM_LINK, toolchain.llvm.llvm_link().get_program())
         .env(linker::MODULE, module)
         .env(ROOT, root);
-    run(&mut cargo)?;
+    let messages = run(&mut cargo)?;
     if module.is_file() {
-        return Ok(());
+        return Ok(messages);
     }
     Err(Error::Rejected("another `cargo ptx` was building at the same time: run it again".into()))
 }

@@ -1,11 +1,13 @@
 //! The stage that looks for the nearest intersections.
 
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::{ClosestArgs, in_packets};
-use crate::arch::{Arch, Real};
-use crate::bsdf::Compiled;
-use crate::bvh::{Hit, Rays};
+use crate::arch::Real;
+use crate::bvh::{Arch, Hit, Rays};
+use crate::features::Compiled;
+use crate::path::stage::Function;
 use crate::ray::Ray;
 
 impl Rays for ClosestArgs {
@@ -22,30 +24,37 @@ impl Rays for ClosestArgs {
     }
 }
 
-/// Finds what ray `i` meets; on a GPU, with the other threads of its warp, what the rays of the warp meet.
-///
-/// # Safety
-/// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`. On a GPU
-/// whole warps call this together.
-#[inline(always)]
-pub(in crate::path) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &ClosestArgs) {
-    // SAFETY: as the caller promised; no other invocation has this ray.
-    unsafe { A::trace::<C, false>(&args.scene, args, i, args.count) };
-}
+/// The stage, for scenes that ask for no features but those of `C`.
+pub struct Closest<C>(PhantomData<C>);
 
-/// Finds what the rays in `range` meet: by packets, where the machine has them.
-///
-/// # Safety
-/// As [`run`], for each.
-#[inline(always)]
-pub(in crate::path) unsafe fn run_range<A: Arch, C: Compiled>(range: Range<u32>, args: &ClosestArgs) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        if A::Packet::LANES > 1 {
-            return in_packets::<A, C, false>(range, &args.scene, args);
-        }
-        for i in range {
-            run::<A, C>(i, args);
+impl<C: Compiled> Function for Closest<C> {
+    type Args = ClosestArgs;
+
+    /// Finds what ray `i` meets; on a GPU, with the other threads of its warp, what the rays of the warp meet.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`. On a GPU
+    /// whole warps call this together.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &ClosestArgs) {
+        // SAFETY: as the caller promised; no other invocation has this ray.
+        unsafe { A::trace::<C, false>(&args.scene, args, i, args.count) };
+    }
+
+    /// Finds what the rays in `range` meet: by packets, where the machine has them.
+    ///
+    /// # Safety
+    /// As [`Closest::run`], for each.
+    #[inline(always)]
+    unsafe fn run_range<A: Arch>(range: Range<u32>, args: &ClosestArgs) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if A::Packet::LANES > 1 {
+                return in_packets::<A, C, false>(range, &args.scene, args);
+            }
+            for i in range {
+                Self::run::<A>(i, args);
+            }
         }
     }
 }

@@ -11,10 +11,11 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use super::SampleArgs;
-use crate::arch::{Arch, load};
-use crate::bsdf::Compiled;
+use super::stage::Count;
+use crate::arch::load;
 use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
-use crate::bvh::{self, Hit};
+use crate::bvh::{self, Arch, Hit};
+use crate::features::Compiled;
 use crate::ray::Ray;
 use crate::scene::SceneView;
 
@@ -164,6 +165,19 @@ unsafe impl<T> Send for TraceArgs<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for TraceArgs<T> {}
 
+impl<T> Count for TraceArgs<T> {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whole warps, which each trace [`bvh::RAYS_PER_WARP`].
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        threads_of_rays(self.count)
+    }
+}
+
 /// Arguments of the stage that makes camera rays: those of its invocations, each of one sample of a pixel. With as many
 /// layers as samples, these are in tiles, one sample after the other.
 #[derive(Clone, Copy, Debug)]
@@ -181,6 +195,13 @@ pub struct CameraRaysArgs {
 unsafe impl Send for CameraRaysArgs {}
 // SAFETY: as above.
 unsafe impl Sync for CameraRaysArgs {}
+
+impl Count for CameraRaysArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.take.invocations
+    }
+}
 
 /// Arguments of the stages that make rays which start where others have ended.
 #[derive(Clone, Copy, Debug)]
@@ -206,6 +227,19 @@ pub struct NextRaysArgs {
 unsafe impl Send for NextRaysArgs {}
 // SAFETY: as above.
 unsafe impl Sync for NextRaysArgs {}
+
+impl Count for NextRaysArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.count
+    }
+}
+
+/// Threads that trace so many rays on a GPU: in whole blocks, since rays are shared out among all warps of the grid.
+pub(super) const fn threads_of_rays(rays: u32) -> u32 {
+    const WARPS_OF_BLOCK: u32 = 4;
+    rays.div_ceil(bvh::RAYS_PER_WARP).next_multiple_of(WARPS_OF_BLOCK) * 32
+}
 
 /// Rays that are traced side by side, as in the megakernel.
 const WIDTH: usize = 512;

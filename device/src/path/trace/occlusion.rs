@@ -1,11 +1,13 @@
 //! The stage that looks for any intersection.
 
+use core::marker::PhantomData;
 use core::ops::Range;
 
 use super::{OcclusionArgs, in_packets};
-use crate::arch::{Arch, Real};
-use crate::bsdf::Compiled;
-use crate::bvh::{Hit, Rays};
+use crate::arch::Real;
+use crate::bvh::{Arch, Hit, Rays};
+use crate::features::Compiled;
+use crate::path::stage::Function;
 use crate::ray::Ray;
 
 impl Rays for OcclusionArgs {
@@ -22,29 +24,36 @@ impl Rays for OcclusionArgs {
     }
 }
 
-/// Finds out whether ray `i` meets anything; on a GPU, with the other threads of its warp, of the rays of the warp.
-///
-/// # Safety
-/// As of the stage for the nearest intersections.
-#[inline(always)]
-pub(in crate::path) unsafe fn run<A: Arch, C: Compiled>(i: u32, args: &OcclusionArgs) {
-    // SAFETY: as the caller promised; no other invocation has this ray.
-    unsafe { A::trace::<C, true>(&args.scene, args, i, args.count) };
-}
+/// The stage, for scenes that ask for no features but those of `C`.
+pub struct Occlusion<C>(PhantomData<C>);
 
-/// Finds out whether the rays in `range` meet anything: by packets, where the machine has them.
-///
-/// # Safety
-/// As [`run`], for each.
-#[inline(always)]
-pub(in crate::path) unsafe fn run_range<A: Arch, C: Compiled>(range: Range<u32>, args: &OcclusionArgs) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        if A::Packet::LANES > 1 {
-            return in_packets::<A, C, true>(range, &args.scene, args);
-        }
-        for i in range {
-            run::<A, C>(i, args);
+impl<C: Compiled> Function for Occlusion<C> {
+    type Args = OcclusionArgs;
+
+    /// Finds out whether ray `i` meets anything; on a GPU, with the other threads of its warp, of the rays of the warp.
+    ///
+    /// # Safety
+    /// As of the stage for the nearest intersections.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &OcclusionArgs) {
+        // SAFETY: as the caller promised; no other invocation has this ray.
+        unsafe { A::trace::<C, true>(&args.scene, args, i, args.count) };
+    }
+
+    /// Finds out whether the rays in `range` meet anything: by packets, where the machine has them.
+    ///
+    /// # Safety
+    /// As [`Occlusion::run`], for each.
+    #[inline(always)]
+    unsafe fn run_range<A: Arch>(range: Range<u32>, args: &OcclusionArgs) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            if A::Packet::LANES > 1 {
+                return in_packets::<A, C, true>(range, &args.scene, args);
+            }
+            for i in range {
+                Self::run::<A>(i, args);
+            }
         }
     }
 }

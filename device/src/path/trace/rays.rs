@@ -4,68 +4,94 @@ use glam::{Vec2, Vec3};
 
 use super::{CameraRaysArgs, NextRaysArgs};
 use crate::arch::load;
-use crate::bsdf::Full;
+use crate::bvh::Arch;
+use crate::features::Full;
 use crate::light::select::sample_light;
 use crate::path::megakernel::Place;
+use crate::path::stage::Function;
 use crate::path::step::{Surface, shadow_ray, surface_at};
 use crate::ray::{Ray, ray_offset};
 use crate::rng::{Dim, Sampler, uniform};
 use crate::sampling::{Frame, sample_cosine_hemisphere, sample_uniform_sphere};
 use crate::scene::SceneView;
 
-/// Makes the camera ray of invocation `i`, if it is of a pixel.
-///
-/// # Safety
-/// The pointers in `args` are valid, and no other invocation is `i`.
-#[inline(always)]
-pub(in crate::path) unsafe fn camera(i: u32, args: &CameraRaysArgs) {
-    let place = args.take.place(i);
-    // SAFETY: as the caller promised; the place is in the image.
-    unsafe {
-        args.live.add(i as usize).write(u8::from(place.is_some()));
-        if let Some(Place { pixel, first_sample, .. }) = place {
-            let state = args.take.begin(pixel, first_sample);
-            args.rays.set(i, state.ray, f32::INFINITY, args.take.first_invocation + i);
+/// The stage that makes rays from the camera.
+pub struct CameraRays;
+
+impl Function for CameraRays {
+    type Args = CameraRaysArgs;
+
+    /// Makes the camera ray of invocation `i`, if it is of a pixel.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and no other invocation is `i`.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &CameraRaysArgs) {
+        let place = args.take.place(i);
+        // SAFETY: as the caller promised; the place is in the image.
+        unsafe {
+            args.live.add(i as usize).write(u8::from(place.is_some()));
+            if let Some(Place { pixel, first_sample, .. }) = place {
+                let state = args.take.begin(pixel, first_sample);
+                args.rays.set(i, state.ray, f32::INFINITY, args.take.first_invocation + i);
+            }
         }
     }
 }
 
-/// Makes a ray from where ray `i` has met a surface, with a density of cos θ / π around its geometric normal.
-///
-/// # Safety
-/// As [`camera`], and the hits are on the scene.
-#[inline(always)]
-pub(in crate::path) unsafe fn bounce(i: u32, args: &NextRaysArgs) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        next(i, args, |_, sampler, at| {
-            let [u0, u1, ..] = sampler.draw(Dim::Bsdf, args.depth);
-            let d = Frame::from_z(at.side).to_world(sample_cosine_hemisphere(Vec2::new(u0, u1)));
-            Some((Ray { o: at.start, d }, f32::INFINITY))
-        });
+/// The stage that makes rays which go on from a surface.
+pub struct BounceRays;
+
+impl Function for BounceRays {
+    type Args = NextRaysArgs;
+
+    /// Makes a ray from where ray `i` has met a surface, with a density of cos θ / π around its geometric normal.
+    ///
+    /// # Safety
+    /// As [`CameraRays::run`], and the hits are on the scene.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &NextRaysArgs) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            next(i, args, |_, sampler, at| {
+                let [u0, u1, ..] = sampler.draw(Dim::Bsdf, args.depth);
+                let d = Frame::from_z(at.side).to_world(sample_cosine_hemisphere(Vec2::new(u0, u1)));
+                Some((Ray { o: at.start, d }, f32::INFINITY))
+            });
+        }
     }
 }
 
-/// Makes a ray from where ray `i` has met a surface to a light of the scene, as paths draw it; into any direction, if
-/// there is no light. None leads into the surface.
-///
-/// # Safety
-/// As [`bounce`].
-#[inline(always)]
-pub(in crate::path) unsafe fn shadow(i: u32, args: &NextRaysArgs) {
-    // SAFETY: as the caller promised; the index drawn is in range, and the light of this scene.
-    unsafe {
-        next(i, args, |scene, sampler, at| {
-            let [u0, u1, which, part] = sampler.draw_bits(Dim::Light, args.depth);
-            if scene.light_count == 0 {
-                let d = sample_uniform_sphere(Vec2::new(uniform(u0), uniform(u1)));
-                return Some((Ray { o: at.start, d: d * 1.0_f32.copysign(d.dot(at.side)) }, f32::INFINITY));
-            }
-            let index = sample_light(scene, which);
-            let light = load(scene.lights.add(index as usize));
-            let sample = light.sample::<Full>(scene, index, at.start, [u0, u1, part])?;
-            (sample.wi.dot(at.side) > 0.0).then(|| shadow_ray(at.start, sample.wi, sample.target))
-        });
+/// The stage that makes rays from a surface to lights.
+pub struct ShadowRays;
+
+impl Function for ShadowRays {
+    type Args = NextRaysArgs;
+
+    /// Makes a ray from where ray `i` has met a surface to a light of the scene, as paths draw it; into any direction, if
+    /// there is no light. None leads into the surface.
+    ///
+    /// # Safety
+    /// As [`BounceRays::run`].
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &NextRaysArgs) {
+        // SAFETY: as the caller promised; the index drawn is in range, and the light of this scene.
+        unsafe {
+            next(i, args, |scene, sampler, at| {
+                let [u0, u1, which, part] = sampler.draw_bits(Dim::Light, args.depth);
+                if scene.light_count == 0 {
+                    let d = sample_uniform_sphere(Vec2::new(uniform(u0), uniform(u1)));
+                    return Some((
+                        Ray { o: at.start, d: d * 1.0_f32.copysign(d.dot(at.side)) },
+                        f32::INFINITY,
+                    ));
+                }
+                let index = sample_light(scene, which);
+                let light = load(scene.lights.add(index as usize));
+                let sample = light.sample::<Full>(scene, index, at.start, [u0, u1, part])?;
+                (sample.wi.dot(at.side) > 0.0).then(|| shadow_ray(at.start, sample.wi, sample.target))
+            });
+        }
     }
 }
 
@@ -87,7 +113,7 @@ impl Start {
 /// Makes the ray that follows ray `i`, if that has met anything, and if there is one.
 ///
 /// # Safety
-/// As [`bounce`].
+/// As [`BounceRays::run`].
 #[inline(always)]
 unsafe fn next(
     i: u32,

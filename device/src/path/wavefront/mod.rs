@@ -34,14 +34,16 @@ mod pool;
 pub(super) mod stages;
 
 use bytemuck::{Pod, Zeroable};
+use primitives::{Ptr, Quad};
 
 use super::MegakernelArgs;
+use super::stage::Count;
+use super::trace::threads_of_rays;
 use crate::arch::read;
-use crate::primitives::{Ptr, Quad};
 
 pub use coherence::RAY_KEY_BITS;
 pub use column::{ALIGNMENT, Column};
-pub use pool::{Pool, Slot};
+pub use pool::{Pair, Pool, Slot};
 
 /// Arguments of all stages.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +105,26 @@ pub struct WavefrontArgs {
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct TracingArgs(pub WavefrontArgs);
+
+impl Count for WavefrontArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.invocations
+    }
+}
+
+impl Count for TracingArgs {
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        self.0.invocations
+    }
+
+    /// Whole warps, which each trace [`crate::bvh::RAYS_PER_WARP`] if all slots have a ray.
+    #[inline(always)]
+    fn threads(&self) -> u32 {
+        threads_of_rays(self.0.invocations)
+    }
+}
 
 /// How far a pass is, in the memory of the machine that runs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

@@ -1,14 +1,14 @@
 //! Paths under way.
 
 use glam::Vec3;
+use primitives::{Ptr, Quad};
 
 use super::column::{ALIGNMENT, Column, columns};
 use crate::arch::{read, write};
-use crate::bsdf::{Compiled, Features};
 use crate::bvh::{Hit, has_instances};
+use crate::features::{Compiled, Features};
 use crate::path::PathState;
 use crate::path::step::ShadowRay;
-use crate::primitives::{Ptr, Quad};
 use crate::ray::{Cone, Ray};
 use crate::scene::SceneView;
 

@@ -4,16 +4,17 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use glam::Vec3;
+use primitives::{Ptr, Quad};
 
 use super::coherence::ray_key;
 use super::{TracingArgs, WavefrontArgs};
-use crate::arch::{Arch, Real, load, read, write};
-use crate::bsdf::{Compiled, Full};
-use crate::bvh::{Hit, Rays};
+use crate::arch::{Real, load, read, write};
+use crate::bvh::{Arch, Hit, Rays};
+use crate::features::{Compiled, Full};
 use crate::path::megakernel::Place;
+use crate::path::stage::Function;
 use crate::path::step::{self, ShadowRay, sees_holes, visibility};
 use crate::path::trace::in_packets;
-use crate::primitives::{Ptr, Quad};
 use crate::ray::Ray;
 use crate::shape::Primitive;
 
@@ -50,7 +51,7 @@ impl WavefrontArgs {
     /// Number of places at which there may be paths, or shadow rays: as many as are counted if they are queued.
     ///
     /// # Safety
-    /// As [`extend`]; the count is one of the arguments'.
+    /// As [`Extend::run`]; the count is one of the arguments'.
     #[inline(always)]
     unsafe fn places(&self, count: Ptr<u32>) -> u32 {
         // SAFETY: as the caller promised.
@@ -60,7 +61,7 @@ impl WavefrontArgs {
     /// The slot at place `i` of a queue; or slot `i` if there are no queues, and it is flagged.
     ///
     /// # Safety
-    /// As [`extend`]; queue and flags are of the arguments, and there is such a place.
+    /// As [`Extend::run`]; queue and flags are of the arguments, and there is such a place.
     #[inline(always)]
     unsafe fn slot(&self, i: u32, queue: Ptr<u32>, flags: Ptr<u8>) -> Option<u32> {
         // SAFETY: as the caller promised.
@@ -75,7 +76,7 @@ impl WavefrontArgs {
     /// The slot of the path that invocation `i` shades, if there is one.
     ///
     /// # Safety
-    /// As [`shade`].
+    /// As [`Shade::run`].
     #[inline(always)]
     unsafe fn slot_to_shade(&self, i: u32) -> Option<u32> {
         // SAFETY: as the caller promised.
@@ -105,55 +106,37 @@ impl WavefrontArgs {
     }
 }
 
-/// Stages of which a thread runs one invocation after the other.
-macro_rules! one_by_one {
-    ($($range:ident: $stage:ident $(of $C:ident)?;)*) => { $(
-        #[doc = concat!("As [`", stringify!($stage), "`], for each in `range`.")]
-        ///
-        /// # Safety
-        /// As there, for each.
-        #[inline(always)]
-        pub(crate) unsafe fn $range<A: Arch $(, $C: Compiled)?>(range: Range<u32>, args: &WavefrontArgs) {
-            for i in range {
-                // SAFETY: as the caller promised.
-                unsafe { $stage::<A $(, $C)?>(i, args) };
-            }
-        }
-    )* };
-}
-one_by_one! {
-    generate_range: generate;
-    ray_keys_range: ray_keys;
-    light_keys_range: light_keys;
-    shade_range: shade of C;
-    accumulate_range: accumulate;
-}
+/// The stage that begins paths.
+pub struct Generate;
 
-/// Puts the next paths of the pass into free slots, if there are enough of them, and counts how many are under way.
-///
-/// # Safety
-/// The pointers in `args` are valid, and the queue is a partition of the slots.
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
-pub(crate) unsafe fn generate<A: Arch>(i: u32, args: &WavefrontArgs) {
-    let WavefrontArgs { take, pool, .. } = args;
-    // SAFETY: as the caller promised; free slots are nobody's, and only this invocation has this one.
-    unsafe {
-        let (alive, next) = begin(args);
-        let free = if args.capacity - alive >= args.enough { args.capacity - alive } else { 0 };
-        let started = free.min(WavefrontArgs::paths(take) - next);
-        if i == 0 {
-            count(args, alive + started, next + started);
+impl Function for Generate {
+    type Args = WavefrontArgs;
+
+    /// Puts the next paths of the pass into free slots, if there are enough of them, and counts how many are under way.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and the queue is a partition of the slots.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+        let WavefrontArgs { take, pool, .. } = args;
+        // SAFETY: as the caller promised; free slots are nobody's, and only this invocation has this one.
+        unsafe {
+            let (alive, next) = begin(args);
+            let free = if args.capacity - alive >= args.enough { args.capacity - alive } else { 0 };
+            let started = free.min(WavefrontArgs::paths(take) - next);
+            if i == 0 {
+                count(args, alive + started, next + started);
+            }
+            if i >= started {
+                return;
+            }
+            let (slot, number) = (read(args.queue.at(alive + i)), next + i);
+            let (pixel, sample) = take.path(number);
+            let state = take.begin(pixel, sample);
+            pool.put::<Full>(slot, &state, number);
+            args.alive.at(slot).write(1);
+            write(args.gathered.at(number), Quad([0.0, 0.0, 0.0, state.weight]));
         }
-        if i >= started {
-            return;
-        }
-        let (slot, number) = (read(args.queue.at(alive + i)), next + i);
-        let (pixel, sample) = take.path(number);
-        let state = take.begin(pixel, sample);
-        pool.put::<Full>(slot, &state, number);
-        args.alive.at(slot).write(1);
-        write(args.gathered.at(number), Quad([0.0, 0.0, 0.0, state.weight]));
     }
 }
 
@@ -199,32 +182,44 @@ unsafe fn count(args: &WavefrontArgs, live: u32, next: u32) {
     }
 }
 
-/// Says where each ray belongs in the order in which they are traced.
-///
-/// # Safety
-/// The pointers in `args` are valid, and rays are sorted.
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
-pub(crate) unsafe fn ray_keys<A: Arch>(i: u32, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; the queue has so many slots, each with a path.
-    unsafe {
-        if i < read(args.live_count.at(0)) {
-            put_key(i, &args.pool.ray(read(args.queue.at(i))), args);
+/// The stage by which rays are sorted.
+pub struct RayKeys;
+
+impl Function for RayKeys {
+    type Args = WavefrontArgs;
+
+    /// Says where each ray belongs in the order in which they are traced.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and rays are sorted.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+        // SAFETY: as the caller promised; the queue has so many slots, each with a path.
+        unsafe {
+            if i < read(args.live_count.at(0)) {
+                put_key(i, &args.pool.ray(read(args.queue.at(i))), args);
+            }
         }
     }
 }
 
-/// The same for shadow rays.
-///
-/// # Safety
-/// As [`ray_keys`].
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
-pub(crate) unsafe fn light_keys<A: Arch>(i: u32, args: &WavefrontArgs) {
-    // SAFETY: as the caller promised; the queue has so many slots, each with a shadow ray.
-    unsafe {
-        if i < read(args.shadow_count.at(0)) {
-            put_key(i, &args.pool.shadow_ray(read(args.shadow_queue.at(i))).0.ray, args);
+/// The stage by which shadow rays are sorted.
+pub struct LightKeys;
+
+impl Function for LightKeys {
+    type Args = WavefrontArgs;
+
+    /// The same for shadow rays.
+    ///
+    /// # Safety
+    /// As [`RayKeys::run`].
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+        // SAFETY: as the caller promised; the queue has so many slots, each with a shadow ray.
+        unsafe {
+            if i < read(args.shadow_count.at(0)) {
+                put_key(i, &args.pool.shadow_ray(read(args.shadow_queue.at(i))).0.ray, args);
+            }
         }
     }
 }
@@ -248,7 +243,7 @@ impl<C> PathRays<'_, C> {
     /// The slot of ray `i`, if it has one.
     ///
     /// # Safety
-    /// As [`extend`], and there is such a place.
+    /// As [`Extend::run`], and there is such a place.
     #[inline(always)]
     unsafe fn slot(&self, i: u32) -> Option<u32> {
         let Self(args, _) = self;
@@ -279,67 +274,80 @@ impl<C: Compiled> Rays for PathRays<'_, C> {
     }
 }
 
-/// Finds what rays meet.
-///
-/// # Safety
-/// The pointers in `args` are valid, the scene asks for no features but those of `C`, and the machine is an `A`. On a GPU
-/// whole warps call this together.
-#[inline(always)]
-pub(crate) unsafe fn extend<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &TracingArgs) {
-    // SAFETY: as the caller promised.
-    unsafe {
-        let rays = PathRays::<C>(args, PhantomData);
-        A::trace::<C, false>(&args.take.scene, &rays, i, args.places(args.live_count));
+/// The stage that traces rays, for scenes that ask for no features but those of `C`.
+pub struct Extend<C>(PhantomData<C>);
+
+impl<C: Compiled> Function for Extend<C> {
+    type Args = TracingArgs;
+
+    /// Finds what rays meet.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, the scene asks for no features but those of `C`, and the machine is an `A`. On a GPU
+    /// whole warps call this together.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, TracingArgs(args): &TracingArgs) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            let rays = PathRays::<C>(args, PhantomData);
+            A::trace::<C, false>(&args.take.scene, &rays, i, args.places(args.live_count));
+        }
+    }
+
+    /// As [`Extend::run`], for each in `range`: by packets, where the machine has them.
+    ///
+    /// # Safety
+    /// As [`Extend::run`], for each.
+    #[inline(always)]
+    unsafe fn run_range<A: Arch>(range: Range<u32>, all: &TracingArgs) {
+        let TracingArgs(args) = all;
+        // SAFETY: as the caller promised.
+        unsafe {
+            if A::Packet::LANES == 1 {
+                return range.for_each(|i| Self::run::<A>(i, all));
+            }
+            let range = range.start..range.end.min(args.places(args.live_count));
+            in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
+        }
     }
 }
 
-/// As [`extend`], for each in `range`: by packets, where the machine has them.
-///
-/// # Safety
-/// As [`extend`], for each.
-#[inline(always)]
-pub(crate) unsafe fn extend_range<A: Arch, C: Compiled>(range: Range<u32>, all: &TracingArgs) {
-    let TracingArgs(args) = all;
-    // SAFETY: as the caller promised.
-    unsafe {
-        if A::Packet::LANES == 1 {
-            return range.for_each(|i| extend::<A, C>(i, all));
-        }
-        let range = range.start..range.end.min(args.places(args.live_count));
-        in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
-    }
-}
+/// The stage that shades, for scenes that ask for no features but those of `C`.
+pub struct Shade<C>(PhantomData<C>);
 
-/// Gathers what is emitted where a ray has led, prepares direct light, and draws the next ray or ends the path.
-///
-/// # Safety
-/// As [`extend`], which has run.
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
-pub(crate) unsafe fn shade<A: Arch, C: Compiled>(i: u32, args: &WavefrontArgs) {
-    let WavefrontArgs { take, pool, .. } = args;
-    // SAFETY: as the caller promised; every slot is once in the queue.
-    unsafe {
-        let Some(slot) = args.slot_to_shade(i) else {
-            return;
-        };
-        let (mut state, number) = pool.path::<C>(slot);
-        let Quad([x, y, z, weight]) = read(args.gathered.at(number));
-        let before = Vec3::new(x, y, z);
-        state.l = before;
-        let shaded =
-            step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot, &take.scene));
-        if state.l != before {
-            write(args.gathered.at(number), Quad([state.l.x, state.l.y, state.l.z, weight]));
-        }
-        if let Some(shadow) = &shaded.shadow {
-            pool.put_shadow_ray(slot, shadow, number);
-        }
-        args.shadow.at(slot).write(u8::from(shaded.shadow.is_some()));
-        if shaded.alive {
-            pool.put::<C>(slot, &state, number);
-        } else {
-            args.alive.at(slot).write(0);
+impl<C: Compiled> Function for Shade<C> {
+    type Args = WavefrontArgs;
+
+    /// Gathers what is emitted where a ray has led, prepares direct light, and draws the next ray or ends the path.
+    ///
+    /// # Safety
+    /// As [`Extend::run`], which has run.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+        let WavefrontArgs { take, pool, .. } = args;
+        // SAFETY: as the caller promised; every slot is once in the queue.
+        unsafe {
+            let Some(slot) = args.slot_to_shade(i) else {
+                return;
+            };
+            let (mut state, number) = pool.path::<C>(slot);
+            let Quad([x, y, z, weight]) = read(args.gathered.at(number));
+            let before = Vec3::new(x, y, z);
+            state.l = before;
+            let shaded =
+                step::shade::<C>(&take.scene, &take.settings, &mut state, &pool.hit::<C>(slot, &take.scene));
+            if state.l != before {
+                write(args.gathered.at(number), Quad([state.l.x, state.l.y, state.l.z, weight]));
+            }
+            if let Some(shadow) = &shaded.shadow {
+                pool.put_shadow_ray(slot, shadow, number);
+            }
+            args.shadow.at(slot).write(u8::from(shaded.shadow.is_some()));
+            if shaded.alive {
+                pool.put::<C>(slot, &state, number);
+            } else {
+                args.alive.at(slot).write(0);
+            }
         }
     }
 }
@@ -369,7 +377,7 @@ impl LightRays<'_> {
     /// The slot of ray `i`, if it has one.
     ///
     /// # Safety
-    /// As [`connect`], and there is such a place.
+    /// As [`Connect::run`], and there is such a place.
     #[inline(always)]
     unsafe fn slot(&self, i: u32) -> Option<u32> {
         let Self(args) = self;
@@ -399,68 +407,81 @@ impl LightRays<'_> {
     }
 }
 
-/// Adds direct light where nothing hides it.
-///
-/// # Safety
-/// As [`extend`], for the queue of shadow rays.
-#[inline(always)]
-pub(crate) unsafe fn connect<A: Arch, C: Compiled>(i: u32, TracingArgs(args): &TracingArgs) {
-    let (scene, rays) = (&args.take.scene, LightRays(args));
-    // SAFETY: as the caller promised.
-    unsafe {
-        if i == 0 {
-            args.count_shadow_rays();
+/// The stage that traces shadow rays, for scenes that ask for no features but those of `C`.
+pub struct Connect<C>(PhantomData<C>);
+
+impl<C: Compiled> Function for Connect<C> {
+    type Args = TracingArgs;
+
+    /// Adds direct light where nothing hides it.
+    ///
+    /// # Safety
+    /// As [`Extend::run`], for the queue of shadow rays.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, TracingArgs(args): &TracingArgs) {
+        let (scene, rays) = (&args.take.scene, LightRays(args));
+        // SAFETY: as the caller promised.
+        unsafe {
+            if i == 0 {
+                args.count_shadow_rays();
+            }
+            let count = args.places(args.shadow_count);
+            if sees_holes::<C>(scene) {
+                A::each_ray(i, count, |i| rays.lit(i, |shadow| visibility::<A, C>(scene, shadow)));
+            } else {
+                A::trace::<C, true>(scene, &rays, i, count);
+            }
         }
-        let count = args.places(args.shadow_count);
-        if sees_holes::<C>(scene) {
-            A::each_ray(i, count, |i| rays.lit(i, |shadow| visibility::<A, C>(scene, shadow)));
-        } else {
-            A::trace::<C, true>(scene, &rays, i, count);
+    }
+
+    /// As [`Connect::run`], for each in `range`: by packets, where the machine has them.
+    ///
+    /// # Safety
+    /// As [`Connect::run`], for each.
+    #[inline(always)]
+    unsafe fn run_range<A: Arch>(range: Range<u32>, all: &TracingArgs) {
+        let TracingArgs(args) = all;
+        // SAFETY: as the caller promised.
+        unsafe {
+            if A::Packet::LANES == 1 || sees_holes::<C>(&args.take.scene) {
+                return range.for_each(|i| Self::run::<A>(i, all));
+            }
+            if range.start == 0 {
+                args.count_shadow_rays();
+            }
+            let range = range.start..range.end.min(args.places(args.shadow_count));
+            in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
         }
     }
 }
 
-/// As [`connect`], for each in `range`: by packets, where the machine has them.
-///
-/// # Safety
-/// As [`connect`], for each.
-#[inline(always)]
-pub(crate) unsafe fn connect_range<A: Arch, C: Compiled>(range: Range<u32>, all: &TracingArgs) {
-    let TracingArgs(args) = all;
-    // SAFETY: as the caller promised.
-    unsafe {
-        if A::Packet::LANES == 1 || sees_holes::<C>(&args.take.scene) {
-            return range.for_each(|i| connect::<A, C>(i, all));
-        }
-        if range.start == 0 {
-            args.count_shadow_rays();
-        }
-        let range = range.start..range.end.min(args.places(args.shadow_count));
-        in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
-    }
-}
+/// The stage that adds paths that have ended to the film.
+pub struct Accumulate;
 
-/// Adds the samples of one pixel in one layer to the film, in their order.
-///
-/// # Safety
-/// The pointers in `args` are valid, and all paths of the pass have ended.
-#[inline(always)]
-#[expect(clippy::extra_unused_type_parameters, reason = "every stage has this shape")]
-pub(crate) unsafe fn accumulate<A: Arch>(i: u32, args: &WavefrontArgs) {
-    let take = &args.take;
-    let Some(Place { film, first_sample: mut sample, .. }) = take.place(i) else {
-        return;
-    };
-    let mut number = i;
-    // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
-    unsafe {
-        let mut pixel = *film;
-        while sample < take.first_sample + take.samples {
-            let Quad([x, y, z, weight]) = read(args.gathered.at(number));
-            pixel.add(weight * Vec3::new(x, y, z));
-            sample += take.layers;
-            number += take.invocations;
+impl Function for Accumulate {
+    type Args = WavefrontArgs;
+
+    /// Adds the samples of one pixel in one layer to the film, in their order.
+    ///
+    /// # Safety
+    /// The pointers in `args` are valid, and all paths of the pass have ended.
+    #[inline(always)]
+    unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
+        let take = &args.take;
+        let Some(Place { film, first_sample: mut sample, .. }) = take.place(i) else {
+            return;
+        };
+        let mut number = i;
+        // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
+        unsafe {
+            let mut pixel = *film;
+            while sample < take.first_sample + take.samples {
+                let Quad([x, y, z, weight]) = read(args.gathered.at(number));
+                pixel.add(weight * Vec3::new(x, y, z));
+                sample += take.layers;
+                number += take.invocations;
+            }
+            *film = pixel;
         }
-        *film = pixel;
     }
 }

@@ -1,18 +1,17 @@
 //! The hierarchy of many primitives: complete, tight enough to be right, not deep, and the same whatever the threads.
 
-use device::arch::Portable;
 use device::bsdf::Basic;
-use device::bvh::{STACK_SIZE, TraversalRay, closest_hit};
-use device::ray::Ray;
+use device::bvh::{Portable, STACK_SIZE, closest_hit};
+use device::ray::{Ray, TraversalRay};
 use device::rng::{pcg4d, uniform};
 use device::shape;
 use glam::{Vec3, Vec3A};
+use torrance_gpu::backend::cpu::Cpu;
 
 use super::*;
 use crate::assemble::assemble;
-use crate::backend::cpu::Cpu;
+use crate::described;
 use crate::render::Uploaded;
-use crate::scene::described;
 
 fn random(i: u32, j: u32) -> Vec3 {
     let [x, y, z, _] = pcg4d([i, j, 6, 2]).map(uniform);
@@ -143,8 +142,9 @@ fn rays_find_what_brute_force_finds() {
     for i in 0..1000 {
         let ray = Ray { o: 1.5 * random(i, 10), d: random(i, 11).normalize() };
         let traversal = TraversalRay::new(ray);
-        let expected =
-            prims.iter().filter_map(|p| shape::intersect::<device::bsdf::Full>(p, &traversal, f32::INFINITY));
+        let expected = prims
+            .iter()
+            .filter_map(|p| shape::intersect::<device::features::Full>(p, &traversal, f32::INFINITY));
         let expected = expected.map(|(t, _)| t).min_by(f32::total_cmp);
         // SAFETY: the view is of an uploaded scene, and every machine is portable.
         let found = unsafe { closest_hit::<Portable, Basic>(&view, ray, f32::INFINITY) };

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use device::bsdf::Full;
+use device::features::Full;
 use device::light::{Light, LightSample};
 use device::rng::pcg4d;
 use device::scene::SceneView;

@@ -1,11 +1,12 @@
 //! What is copied, what is instanced, and what is left out.
 
-use device::bsdf::Features;
+use device::features::Features;
 use glam::{Mat3A, Vec3A};
+use torrance_scene::{Color, Group, HiddenNormals};
 
 use super::*;
 use crate::assemble::{Error, SceneData, assemble};
-use crate::scene::{Color, Group, HiddenNormals, described};
+use crate::described;
 
 const SCENE: &str = r#"
     [render]

@@ -1,9 +1,8 @@
 //! Shapes against what other renderers make of them.
 
 use super::*;
-use device::bsdf::Full;
-use device::bvh::TraversalRay;
-use device::ray::Ray;
+use device::features::Full;
+use device::ray::{Ray, TraversalRay};
 use device::shape::{analytic_derivatives, analytic_point, analytic_uv, intersect, sphere};
 use std::f32::consts::{FRAC_1_SQRT_2, PI};
 
@@ -31,7 +30,7 @@ fn placed(geometry: Geometry, world_from_object: Affine3A) -> Shape {
         name: String::new(),
         geometry,
         material: 0,
-        emission: crate::scene::Color::new(Vec3::ZERO),
+        emission: torrance_scene::Color::new(Vec3::ZERO),
         emission_two_sided: false,
         flip_normals: false,
         world_from_object,

@@ -2,10 +2,11 @@
 
 use device::bvh::Node;
 use glam::{Affine3A, Mat3, Vec3};
+use torrance_scene::{Environment, Format, Image, Instance, Material, Portal, Scalar, TriangleMesh};
 
 use super::*;
 use crate::assemble::assemble;
-use crate::scene::{Environment, Format, Image, Instance, Material, Portal, Scalar, TriangleMesh, described};
+use crate::described;
 
 const SCENE: &str = r#"
 [render]

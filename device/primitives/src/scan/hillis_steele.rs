@@ -1,0 +1,52 @@
+//! The step-efficient scan: in step k, each element takes in the one 2ᵏ before it (Hillis & Steele 1986, "Data parallel
+//! algorithms"). log₂ n steps, each over all elements, from one buffer into another.
+
+use core::marker::PhantomData;
+
+use crate::{Kernel, Length, Operator, Ptr};
+
+/// One step: a thread an element.
+pub struct HillisSteele<O>(PhantomData<O>);
+
+/// Arguments of [`HillisSteele`].
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct HillisSteeleArgs<T> {
+    /// What the step before left.
+    pub from: Ptr<T>,
+    /// What this step leaves: elsewhere.
+    pub to: Ptr<T>,
+    /// How many.
+    pub length: Length,
+    /// How far before an element the one is that it takes in. Zero makes the scan exclusive: elements move one on.
+    pub distance: u32,
+}
+
+impl<O: Operator> Kernel for HillisSteele<O> {
+    type Args = HillisSteeleArgs<O::Value>;
+    const BLOCK: u32 = 256;
+    const BLOCKS: u32 = 4;
+
+    #[cfg(target_arch = "nvptx64")]
+    #[inline(always)]
+    unsafe fn run(args: &Self::Args) {
+        let i = cuda_std::thread::index_1d();
+        let &HillisSteeleArgs { from, to, length, distance } = args;
+        // SAFETY: the element is this thread's; nothing writes `from`; memory is as the caller promised.
+        unsafe {
+            if i >= length.get() {
+                return;
+            }
+            let value = match distance {
+                0 if i == 0 => O::IDENTITY,
+                0 => from.load(i - 1),
+                _ => {
+                    let before = if i < distance { O::IDENTITY } else { from.load(i - distance) };
+                    // Extremes pass over NaNs: if there is nothing else, what is left is the identity.
+                    O::combine(O::combine(O::IDENTITY, before), from.load(i))
+                }
+            };
+            to.store(i, value);
+        }
+    }
+}

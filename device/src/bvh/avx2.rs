@@ -1,0 +1,203 @@
+//! x86-64 with AVX2 and FMA: all eight children at once, and eight triangles at once.
+
+use core::arch::x86_64::*;
+
+use glam::Vec3;
+
+use super::node::{PAD_OF_DISTANCE, PAD_OF_STEP};
+use super::traverse::intersect_prims;
+use super::{Arch, Geometry, Hit, Node, NodeHits};
+use crate::arch::lanes::F32x8;
+use crate::arch::{Mask, Real, minus, splat};
+use crate::features::Compiled;
+use crate::ray::TraversalRay;
+use crate::shape::{Primitive, triangle};
+
+/// x86-64 with AVX2, FMA, BMI and LZCNT.
+pub struct Avx2;
+
+impl Arch for Avx2 {
+    type Packet = F32x8;
+
+    #[inline(always)]
+    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+        // SAFETY: the node is valid and the machine has AVX2, as the caller promised.
+        unsafe { intersect_children(&*node, ray, t_max) }
+    }
+
+    #[inline(always)]
+    unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
+        scene: &Geometry,
+        base: u32,
+        bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        // Bit i + 8 stands for primitive `base` + i: the eight that are tested may begin before `base`.
+        let mut bits = u64::from(bits) << 8;
+        while bits != 0 {
+            // The eight up to the highest that is left, or the first of the scene.
+            let last = base + 55 - bits.leading_zeros();
+            let first = last.saturating_sub(7);
+            let below = first + 8 - base;
+            // SAFETY: as the caller promised; of so few there are eight.
+            unsafe { intersect_eight::<C, ANY>(scene, first, (bits >> below) as u32, ray, hit) };
+            if ANY && hit.is_hit() {
+                return;
+            }
+            bits &= !(u64::MAX << below);
+        }
+    }
+}
+
+/// Tests those of eight primitives in a row that are set in `bits`, as [`intersect_prims`] does: the same
+/// arithmetic, and so the same bits.
+///
+/// # Safety
+/// As [`intersect_prims`], and all eight may be read ([`Geometry::prims`]).
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
+    scene: &Geometry,
+    base: u32,
+    bits: u32,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    // SAFETY: as the caller promised; a primitive is twelve words, of which every fourth is no coordinate.
+    let [[ax, ay, az, flags], [bx, by, bz, _], [cx, cy, cz, _]] = unsafe {
+        let first = scene.prims.add(base as usize).cast::<f32>();
+        [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word)))
+    };
+    let [a, b, c] = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];
+    let o = splat(ray.ray.o);
+    let vertices = [minus(a, o), minus(b, o), minus(c, o)];
+    let across = ray.across().map(splat);
+    let edges = triangle::edges(triangle::project(vertices, across));
+    let [u, v, w] = edges;
+    let zero = F32x8::splat(0.0);
+    let decided = zero.lt(u.abs()) & zero.lt(v.abs()) & zero.lt(w.abs());
+    let others = flags.have_any(Primitive::SHAPES);
+    if bits & (!decided.bits() | others) != 0 {
+        // SAFETY: as the caller promised.
+        return unsafe { one_by_one::<C, ANY>(scene, base, bits, ray, hit) };
+    }
+    // No number is zero here: all are negative, or all positive, where the signs are alike.
+    let inside = bits & !u.signs_differ(v, w).bits();
+    if inside == 0 {
+        return;
+    }
+    let (t, b) = triangle::distance(vertices, edges, splat(ray.ray.d));
+    let ahead = zero.lt(t) & t.le(F32x8::splat(hit.t));
+    let mut found = inside & ahead.bits();
+    if found == 0 {
+        return;
+    }
+    let b = [to_array(b[0]), to_array(b[1])];
+    let t = to_array(t);
+    while found != 0 {
+        let lane = 31 - found.leading_zeros();
+        found &= !(1 << lane);
+        let i = lane as usize;
+        // SAFETY: both are primitives of the scene.
+        if unsafe { hit.yields_to(scene, t[i], base + lane) } {
+            *hit = Hit { t: t[i], prim: base + lane, b: [b[0][i], b[1][i]], instance: Hit::WORLD };
+        }
+    }
+}
+
+/// [`intersect_prims`], out of the way of the loop's registers.
+#[inline(never)]
+unsafe fn one_by_one<C: Compiled, const ANY: bool>(
+    scene: &Geometry,
+    base: u32,
+    bits: u32,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    // SAFETY: as the caller promised.
+    unsafe { intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
+}
+
+#[inline(always)]
+fn to_array(x: F32x8) -> [f32; 8] {
+    let mut array = [0.0; 8];
+    // SAFETY: the array has room for eight floats.
+    unsafe { x.store(array.as_mut_ptr()) };
+    array
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    // `Slabs::new`, three axes at once.
+    let (o, inv_d) = (from_vec3(ray.ray.o), from_vec3(ray.inv_d));
+    // SAFETY: the fourth float read is the node's next word.
+    let p = unsafe { _mm_loadu_ps(node.p.as_ptr()) };
+    let exponents = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(node.e_imask as i32));
+    let step = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32::<23>(exponents)), inv_d);
+    let origin = _mm_mul_ps(_mm_sub_ps(p, o), inv_d);
+    let abs = |x| _mm_andnot_ps(_mm_set1_ps(-0.0), x);
+    let pad = _mm_mul_ps(abs(step), _mm_set1_ps(PAD_OF_STEP));
+    let pad = _mm_fmadd_ps(abs(origin), _mm_set1_ps(PAD_OF_DISTANCE), pad);
+    let (enter, leave) = (_mm_sub_ps(origin, pad), _mm_add_ps(origin, pad));
+
+    let crossings = |axis: usize, inv_d: f32, step, enter, leave| {
+        // Indices, not a branch: directions are hard to predict.
+        let negative = (inv_d.to_bits() >> 31) as usize;
+        let step = _mm256_broadcastss_ps(step);
+        (
+            _mm256_fmadd_ps(to_f32(&node.planes[2 * axis + negative]), step, _mm256_broadcastss_ps(enter)),
+            _mm256_fmadd_ps(
+                to_f32(&node.planes[2 * axis + 1 - negative]),
+                step,
+                _mm256_broadcastss_ps(leave),
+            ),
+        )
+    };
+    let d = ray.inv_d;
+    let (enter_x, leave_x) = crossings(0, d.x, step, enter, leave);
+    let y = |v| _mm_movehdup_ps(v);
+    let (enter_y, leave_y) = crossings(1, d.y, y(step), y(enter), y(leave));
+    let z = |v| _mm_movehl_ps(v, v);
+    let (enter_z, leave_z) = crossings(2, d.z, z(step), z(enter), z(leave));
+    let enter = _mm256_max_ps(_mm256_max_ps(enter_x, enter_y), _mm256_max_ps(enter_z, _mm256_setzero_ps()));
+    let leave = _mm256_min_ps(_mm256_min_ps(leave_x, leave_y), _mm256_min_ps(leave_z, _mm256_set1_ps(t_max)));
+    let hit = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave));
+
+    let meta = to_i32(&node.meta);
+    let inner = _mm256_cmpgt_epi32(_mm256_and_si256(meta, _mm256_set1_epi32(0x1f)), _mm256_set1_epi32(23));
+    let oct_inv = _mm256_set1_epi32((ray.oct_inv4 & 0x7) as i32);
+    let index = _mm256_xor_si256(meta, _mm256_and_si256(oct_inv, inner));
+    let index = _mm256_and_si256(index, _mm256_set1_epi32(0x1f));
+    let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), hit);
+    NodeHits::new(node, or_lanes(_mm256_sllv_epi32(bits, index)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn from_vec3(v: Vec3) -> __m128 {
+    _mm_setr_ps(v.x, v.y, v.z, 0.0)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_i32(bytes: &[u32; 2]) -> __m256i {
+    let bytes = u64::from(bytes[0]) | (u64::from(bytes[1]) << 32);
+    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes as i64))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn to_f32(bytes: &[u32; 2]) -> __m256 {
+    _mm256_cvtepi32_ps(to_i32(bytes))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn or_lanes(v: __m256i) -> u32 {
+    let v = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+    let v = _mm_or_si128(v, _mm_shuffle_epi32::<0b00_00_11_10>(v));
+    let v = _mm_or_si128(v, _mm_shuffle_epi32::<0b00_00_00_01>(v));
+    _mm_cvtsi128_si32(v) as u32
+}

@@ -1,0 +1,32 @@
+//! x86-64 with AVX-512: packets of sixteen rays.
+
+use super::avx2::Avx2;
+use super::{Arch, Geometry, Hit, Node, NodeHits};
+use crate::arch::lanes::F32x16;
+use crate::features::Compiled;
+use crate::ray::TraversalRay;
+
+/// x86-64 with what [`Avx2`] needs, and AVX-512 F, DQ, BW and VL.
+pub struct Avx512;
+
+impl Arch for Avx512 {
+    type Packet = F32x16;
+
+    #[inline(always)]
+    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+        // SAFETY: as the caller promised.
+        unsafe { Avx2::intersect_children(node, ray, t_max) }
+    }
+
+    #[inline(always)]
+    unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
+        scene: &Geometry,
+        base: u32,
+        bits: u32,
+        ray: &TraversalRay,
+        hit: &mut Hit,
+    ) {
+        // SAFETY: as the caller promised.
+        unsafe { Avx2::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
+    }
+}

@@ -1,0 +1,105 @@
+//! What a kernel is compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe that
+//! could occur costs registers and compile time: so the same code is compiled for several sets of features.
+
+use crate::arch::features_of_the_scene;
+
+/// A set of lobes, and of what else materials may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features(u32);
+
+impl Features {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// Parameters from textures.
+    pub const TEXTURES: Self = Self(1 << 31);
+    /// Normal and bump maps.
+    pub const NORMAL_MAPS: Self = Self(1 << 30);
+    /// Materials that are blends of others, or differ on the two sides.
+    pub const BLENDS: Self = Self(1 << 29);
+    /// Materials with holes.
+    pub const CUTOUTS: Self = Self(1 << 28);
+    /// Instances of groups of shapes.
+    pub const INSTANCES: Self = Self(1 << 27);
+    /// Lights that are not triangles, spheres or a constant environment, or that vary over their surface.
+    pub const LIGHTS: Self = Self(1 << 26);
+    /// Shapes that are neither triangles nor spheres.
+    pub const SHAPES: Self = Self(1 << 25);
+    /// Factors of what is reflected and transmitted.
+    pub const TINTS: Self = Self(1 << 24);
+    /// Lights that the camera does not see.
+    pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
+    /// Microfacets with Beckmann's statistics, which take functions of their own.
+    pub const BECKMANN: Self = Self(1 << 22);
+    /// What shading a material may ask for that other materials do not: lobes, and what is done to them.
+    pub const OF_MATERIAL: Self =
+        Self((1 << 22) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
+    /// Everything.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// The lobe with a number.
+    pub(crate) const fn lobe(index: u32) -> Self {
+        assert!(index < 22);
+        Self(1 << index)
+    }
+
+    /// The union.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in both.
+    pub const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is not in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// `self` where a condition holds, nothing elsewhere.
+    pub const fn when(self, condition: bool) -> Self {
+        if condition { self } else { Self::NONE }
+    }
+
+    /// Whether all of `other` is in the set.
+    #[inline(always)]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether the sets have anything in common.
+    #[inline(always)]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The set as a word.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// Features that code is compiled for, as a type.
+pub trait Compiled: 'static {
+    /// The set.
+    const FEATURES: Features;
+
+    /// Whether any of `some` is in the set, and may be asked for by the scene.
+    #[inline(always)]
+    fn sees(some: Features) -> bool {
+        Self::FEATURES.intersects(some)
+    }
+}
+
+/// Everything there is; on a GPU, without what the scene does not ask for.
+pub struct Full;
+
+impl Compiled for Full {
+    const FEATURES: Features = Features::ALL;
+
+    #[inline(always)]
+    fn sees(some: Features) -> bool {
+        Features(features_of_the_scene()).intersects(some)
+    }
+}

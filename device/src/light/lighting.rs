@@ -1,0 +1,33 @@
+//! The scene as lights see it.
+
+use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
+use crate::material::Surfaces;
+use crate::view::extends;
+
+/// Surfaces, and what lights them.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Lighting {
+    /// What is lit.
+    pub surfaces: Surfaces,
+    /// Number of lights.
+    pub light_count: u32,
+    /// Index of the first light that is infinitely far and that rays which leave the scene see: all from there on are.
+    pub first_infinite: u32,
+    /// Lights.
+    pub lights: *const Light,
+    /// The distribution that chooses among the lights.
+    pub light_table: *const AliasEntry,
+    /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
+    pub emissive: *const EmissiveSurface,
+    /// The environment, if it is an image.
+    pub environment: *const Environment,
+    /// Texels of the environment: radiance, W·sr⁻¹·m⁻², and its luminance.
+    pub sky: *const SkyTexel,
+    /// The portals of the environment.
+    pub portals: *const Portal,
+    /// Entries of the tables of the environment and the portals.
+    pub tables: *const u64,
+}
+
+extends!(Lighting with surfaces: Surfaces);

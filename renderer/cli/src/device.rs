@@ -1,0 +1,43 @@
+//! Which machine renders.
+
+use renderer::{Device, DeviceChoice, DeviceError, MachineError};
+use torrance_gpu::backend::Error;
+
+use super::failure::Failure;
+use super::values;
+
+/// Where to render.
+#[derive(Debug, clap::Args)]
+pub(super) struct MachineArgs {
+    /// Where to render: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
+    pub(super) device: DeviceChoice,
+
+    /// CPU threads to use [default: all]
+    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
+    pub(super) threads: Option<usize>,
+}
+
+/// Finds what the user asked for, so that what is not there is known before all else.
+pub(super) fn find(choice: DeviceChoice) -> Result<Device, Failure> {
+    choice.find().map_err(|error| match error {
+        DeviceError::NoCuda(reason) => Failure::input(format_args!(
+            "--device cuda: {reason}; use --device cpu, or leave it out to let torrance choose"
+        )),
+        DeviceError::NoSuchGpu { index, there } => Failure::input(format_args!(
+            "--device cuda:{index}: there is no such device; there is {}",
+            there.join(", ")
+        )),
+    })
+}
+
+impl From<MachineError> for Failure {
+    fn from(error: MachineError) -> Self {
+        Self::running(error)
+    }
+}
+
+/// A failure of a machine while running.
+pub(super) fn failed(error: &Error, machine: &str) -> Failure {
+    MachineError { machine: machine.to_owned(), error: error.clone() }.into()
+}

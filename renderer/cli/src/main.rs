@@ -1,0 +1,110 @@
+//! The program `torrance`: parses, calls, prints. One file a subcommand.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod aov;
+mod bench;
+mod bsdf;
+mod chart;
+mod compare;
+mod convert;
+mod defocus;
+mod device;
+mod failure;
+mod info;
+mod inspect;
+mod integrator;
+mod merge;
+mod notes;
+mod progress;
+mod regress;
+mod render;
+mod schema;
+mod sharp;
+mod signals;
+mod source;
+mod stage_times;
+mod summary;
+mod sweep;
+mod terminal;
+mod values;
+
+/// Shown below every `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  2    bad usage or bad input; nothing was done
+  3    failed while running; images that were there before are as they were
+  130  interrupted; an interrupted render writes what it has";
+
+/// A physically based path tracer for NVIDIA GPUs and CPUs
+#[derive(Debug, Parser)]
+#[command(name = "torrance", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Render a scene to images
+    Render(render::Args),
+    /// Render a scene again and again with other parameters, and show the images side by side
+    Sweep(Box<sweep::Args>),
+    /// Merge renders of one scene into one, with its standard errors
+    Merge(merge::Args),
+    /// Blur an image as a lens would have, by its depths, or evenly
+    Defocus(defocus::Args),
+    /// Chart how a material scatters light
+    Bsdf(bsdf::Args),
+    /// Compare two images, and say whether noise explains the difference
+    Compare(compare::Args),
+    /// Run a suite of regression tests: images against their references
+    Regress(regress::Args),
+    /// Write a scene of any format as a TOML scene
+    Convert(convert::Args),
+    /// Tell what a scene is made of
+    Inspect(inspect::Args),
+    /// Print what scene files may say, as JSON Schema, for editors
+    Schema(schema::Args),
+    /// Measure what the program is made of, on this machine
+    Bench(bench::Args),
+    /// Show the version, the CPU, the NVIDIA driver, its devices, and with --kernels what the kernels use of them
+    Info(info::Args),
+}
+
+fn main() -> ExitCode {
+    signals::survive_file_size_limit();
+    let result = match Cli::try_parse() {
+        Ok(Cli { command: Command::Render(args) }) => render::run(&args),
+        Ok(Cli { command: Command::Sweep(args) }) => sweep::run(&args),
+        Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
+        Ok(Cli { command: Command::Defocus(args) }) => defocus::run(&args),
+        Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
+        Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
+        Ok(Cli { command: Command::Regress(args) }) => regress::run(&args),
+        Ok(Cli { command: Command::Convert(args) }) => convert::run(&args),
+        Ok(Cli { command: Command::Inspect(args) }) => inspect::run(&args),
+        Ok(Cli { command: Command::Schema(args) }) => schema::run(&args),
+        Ok(Cli { command: Command::Bench(args) }) => bench::run(&args),
+        Ok(Cli { command: Command::Info(args) }) => info::run(&args),
+        Err(e) => {
+            // Help and version go to stdout and are no error.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { failure::BAD_INPUT } else { 0 });
+        }
+    };
+    result.unwrap_or_else(failure::Failure::end)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,134 @@
+//! `torrance regress --bless`: new references.
+
+use std::fs;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use renderer::regress::suite::Expect;
+use renderer::regress::{self, Blessed, Case, Event, LazyMachine, Options};
+use torrance_image::film::write::Destination;
+
+use super::super::failure::{Failure, INTERRUPTED};
+use super::super::signals;
+use super::super::terminal::{count, say};
+use super::show::Show;
+
+/// Whether references may be replaced where nobody looks on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Where {
+    /// Only by a person
+    Here,
+    /// In continuous integration, too
+    Ci,
+}
+
+/// Refuses what would replace references by accident.
+pub(super) fn check(place: Where, yes: bool) -> Result<(), Failure> {
+    let is_ci = std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0");
+    if is_ci && place != Where::Ci {
+        return Err(Failure::input(
+            "--bless: the environment says CI, where tests are to find differences rather than to accept them; \
+             --bless=ci insists",
+        ));
+    }
+    if !yes && !io::stdin().is_terminal() {
+        return Err(Failure::input(
+            "--bless asks before it replaces a reference, and there is no terminal to ask on; --yes answers",
+        ));
+    }
+    Ok(())
+}
+
+/// Renders new references for the cases, shows how they differ from the old ones, and asks.
+pub(super) fn run(
+    cases: &[&Case],
+    yes: bool,
+    machine: &mut LazyMachine,
+    options: &Options<'_>,
+    show: &Show,
+) -> Result<ExitCode, Failure> {
+    let mut seen: Vec<&Path> = Vec::new();
+    let (mut written, mut kept, mut failed) = (0, 0, Vec::new());
+    for case in cases {
+        let path = case.reference.path.as_path();
+        if let Some(reason) = leave_out(case, seen.contains(&path)) {
+            show.print(&format!("{}: left out: {reason}\n", case.name));
+            continue;
+        }
+        seen.push(path);
+        let place = place(path)?;
+        (options.observe)(Event::Started(case));
+        let observe = |samples, total| (options.observe)(Event::Sampled(case, samples, total));
+        match regress::bless(case, machine, options, &observe) {
+            Ok(Some(blessed)) => {
+                tell(case, &blessed, show);
+                if yes || ask(path, show)? {
+                    place.replace(&blessed.bytes).map_err(|e| {
+                        Failure::running(format_args!("\"{}\": cannot be written: {e}", path.display()))
+                    })?;
+                    written += 1;
+                } else {
+                    kept += 1;
+                }
+            }
+            Ok(None) => {
+                show.clear();
+                say(format_args!("interrupted: wrote {}", count(written, "reference")));
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            Err((message, log)) => {
+                failed.push(format!("{}: {message}\n{log}", case.name).trim_end().to_owned())
+            }
+        }
+        show.ended(case);
+    }
+    show.clear();
+    show.print(&format!("wrote {}, kept {kept}\n", count(written, "reference")));
+    if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Failure::running(failed.join("\nerror: "))) }
+}
+
+/// Why a case makes no reference.
+fn leave_out(case: &Case, is_done: bool) -> Option<String> {
+    match (&case.skip, case.expect) {
+        (Some(reason), _) => Some(reason.clone()),
+        (None, Expect::Different) => Some("it is to differ from its reference".to_owned()),
+        (None, Expect::Same) => is_done.then(|| "another case made its reference".to_owned()),
+    }
+}
+
+/// Where a reference goes, in a folder that is made if it is not there.
+fn place(path: &Path) -> Result<Destination, Failure> {
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)
+            .map_err(|e| Failure::input(format_args!("\"{}\": cannot be made: {e}", folder.display())))?;
+    }
+    Destination::check(path).map_err(Failure::input)
+}
+
+fn tell(case: &Case, blessed: &Blessed, show: &Show) {
+    let mut text = format!("{}: {}\n", case.name, blessed.quality);
+    if blessed.change.is_empty() {
+        text += "    there is no reference yet\n";
+    } else {
+        text += "  against the old reference:\n";
+        text.extend(blessed.change.iter().map(|w| format!("    {w}\n")));
+    }
+    show.print(&text);
+}
+
+/// Whether the user agrees. Nothing but a yes is one.
+fn ask(path: &Path, show: &Show) -> Result<bool, Failure> {
+    signals::begin_question();
+    let answer = show.suspended(|| {
+        let mut stderr = io::stderr().lock();
+        write!(stderr, "write {}? [y/N] ", path.display())?;
+        stderr.flush()?;
+        drop(stderr);
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer).map(|_| answer)
+    });
+    signals::begin_render();
+    let answer = answer.map_err(|e| Failure::running(format_args!("the question cannot be asked: {e}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

@@ -1,0 +1,283 @@
+//! `torrance regress`: a suite of images against their references.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use renderer::DeviceChoice;
+use renderer::regress::suite::{Source, matches};
+use renderer::regress::{self, Case, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary};
+use torrance_image::film::write::{Destination, WriteError};
+use torrance_text::nearest;
+
+use super::device;
+use super::failure::{DIFFERENT, Failure, INTERRUPTED, warn};
+use super::signals;
+use super::summary::{Laps, json_text, print};
+use super::terminal::color;
+use super::values;
+
+mod bless;
+mod show;
+
+use bless::Where;
+use show::Show;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    every case passed, or was skipped on purpose
+  1    a case failed, or came to no verdict; with --strict, also where differences could hide
+  2    bad usage or a broken suite; nothing was run
+  3    a report could not be written
+  130  interrupted; reports are written, the rest of the cases is in them as not run";
+
+const EXAMPLES: &str = "\
+Examples:
+  torrance regress suite.toml
+  torrance regress suite.toml --filter cornell --filter 'glass-*' --device cpu
+  torrance regress suite.toml --full --html report.html --junit junit.xml
+  torrance regress suite.toml --bless --filter cornell
+
+docs/regress.md lists the keys of suites and says what verdicts mean.
+";
+
+/// Run a suite of regression tests: images against their references
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(super) struct Args {
+    /// Suite file
+    #[arg(value_name = "SUITE")]
+    suite: PathBuf,
+
+    /// Run the cases whose names have this part, or match it if it has * or ?; repeat it for more
+    #[arg(long, value_name = "TEXT")]
+    filter: Vec<String>,
+
+    /// Run with what the suite says under "full"
+    #[arg(long)]
+    full: bool,
+
+    /// List the cases and run none
+    #[arg(long)]
+    list: bool,
+
+    /// Cases to run at a time; scenes are rendered one after the other all the same
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::threads, allow_negative_numbers = true)]
+    jobs: usize,
+
+    /// Fail where differences larger than the suite asks for could hide
+    #[arg(long)]
+    strict: bool,
+
+    /// Where to render scenes: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
+    device: DeviceChoice,
+
+    /// CPU threads to render with [default: all]
+    #[arg(long, value_name = "N", value_parser = values::threads, allow_negative_numbers = true)]
+    threads: Option<usize>,
+
+    /// Write the results as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write the results as JSON, to stdout if it is -
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write a page that shows every case's images, in one file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write the image of every case to this folder, as NAME.exr with its standard errors
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+
+    /// Render new references, to the noise that the suite says, and ask before each is written; where the
+    /// environment says CI, only with --bless=ci
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "here",
+          hide_possible_values = true, conflicts_with_all = ["list", "junit", "json", "html", "output"])]
+    bless: Option<Where>,
+
+    /// Write new references without asking
+    #[arg(long, requires = "bless")]
+    yes: bool,
+
+    /// Print only what fails
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs what `args` say.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let laps = Laps::new();
+    let suite =
+        regress::read(&args.suite, args.full).map_err(|e| Failure::input_report(e.report(color())))?;
+    let cases = choose(&suite, &args.filter)?;
+    if args.list {
+        return list(&cases).map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(place) = args.bless {
+        bless::check(place, args.yes)?;
+    }
+    let files = Files::check(args, &suite)?;
+    let found = device::find(args.device)?;
+    signals::catch(args.quiet);
+    renderer::limit_threads(args.threads);
+    let mut machine = LazyMachine::new(found, args.threads, |reason| {
+        warn(format_args!("rendering on the CPU: {reason}"));
+    });
+    let show = Show::new(&cases, args.quiet, !files.is_json_printed());
+    let options = Options {
+        jobs: args.jobs,
+        keep_images: files.html.is_some(),
+        is_stopping: &signals::is_stopping,
+        output: args.output.as_deref(),
+        observe: &|event| show.event(event),
+    };
+    signals::begin_render();
+    if args.bless.is_some() {
+        return bless::run(&cases, args.yes, &mut machine, &options, &show);
+    }
+    let reports = regress::run(&suite, &cases, &mut machine, &options);
+    let interrupted = signals::is_stopping();
+    let device = machine.name();
+    show.end(&suite, &reports, &device, laps.total());
+    let code = exit_code(&reports, args.strict, interrupted);
+    let summary = Summary::new(&suite, &cases, &reports, &device, interrupted, laps.total());
+    let mut failures = files.write(&suite, &reports, &summary, args.strict)?;
+    failures.extend(files.write_page(&suite, reports, &device));
+    if failures.is_empty() { Ok(code) } else { Err(Failure::running(failures.join("\nerror: "))) }
+}
+
+fn exit_code(reports: &[Report], strict: bool, interrupted: bool) -> ExitCode {
+    let fails = |r: &Report| match r.status {
+        Status::Failed | Status::Error => true,
+        Status::Unresolved => strict,
+        Status::Passed | Status::Skipped | Status::NotRun => false,
+    };
+    match () {
+        () if interrupted => ExitCode::from(INTERRUPTED),
+        () if reports.iter().any(fails) => ExitCode::from(DIFFERENT),
+        () => ExitCode::SUCCESS,
+    }
+}
+
+/// The cases that any of the filters chooses; all without one.
+fn choose<'a>(suite: &'a Suite, filters: &[String]) -> Result<Vec<&'a Case>, Failure> {
+    let names = || suite.cases.iter().map(|c| c.name.as_str());
+    for filter in filters {
+        if !names().any(|name| matches(filter, name)) {
+            let hint = match nearest(filter, names()) {
+                Some(near) => format!("; did you mean {near:?}?"),
+                None => "; --list shows their names".to_owned(),
+            };
+            let shown = suite.path.display();
+            return Err(Failure::input(format_args!("--filter {filter:?}: {shown} has no such case{hint}")));
+        }
+    }
+    let is_chosen = |case: &&Case| filters.is_empty() || filters.iter().any(|f| matches(f, &case.name));
+    Ok(suite.cases.iter().filter(is_chosen).collect())
+}
+
+/// Prints a line for each case: name, what makes it, reference.
+fn list(cases: &[&Case]) -> Result<(), Failure> {
+    let line = |c: &&Case| format!("{}\t{}\t{}\n", c.name, c.source.describe(), c.reference.path.display());
+    print(cases.iter().map(line).collect::<String>())
+}
+
+/// Where results go.
+struct Files {
+    junit: Option<Destination>,
+    json: Option<Destination>,
+    prints_json: bool,
+    html: Option<Destination>,
+}
+
+/// Refuses to write one file twice, or what the suite reads: a result must not become its own reference.
+fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failure> {
+    let mut read = vec![suite.path.as_path()];
+    for case in &suite.cases {
+        read.push(&case.reference.path);
+        read.extend(case.reference.stderr.as_deref());
+        if let Source::Scene { path, .. } = &case.source {
+            read.push(path);
+        }
+    }
+    let read = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+    for (i, file) in written.iter().enumerate() {
+        if written[..i].iter().any(|other| other.is_same_file(file)) {
+            let shown = file.path.display();
+            return Err(Failure::input(format_args!("output \"{shown}\": given twice")));
+        }
+        file.spare(&read, "the suite").map_err(Failure::input)?;
+    }
+    Ok(())
+}
+
+impl Files {
+    /// Checks where results are to go, before anything is run.
+    fn check(args: &Args, suite: &Suite) -> Result<Self, Failure> {
+        let check = |path: &Option<PathBuf>| {
+            path.as_deref().map(Destination::check).transpose().map_err(Failure::input)
+        };
+        let prints_json = args.json.as_deref() == Some(Path::new("-"));
+        let json = if prints_json { None } else { check(&args.json)? };
+        let (junit, html) = (check(&args.junit)?, check(&args.html)?);
+        let mut written: Vec<Destination> = [&json, &junit, &html].into_iter().flatten().cloned().collect();
+        if let Some(folder) = &args.output {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                Failure::input(format_args!("output \"{}\": cannot be made: {e}", folder.display()))
+            })?;
+            for case in &suite.cases {
+                let image = folder.join(format!("{}.exr", case.name));
+                written.push(Destination::check(&image).map_err(Failure::input)?);
+            }
+        }
+        refuse_to_replace(&written, suite)?;
+        Ok(Self { junit, json, prints_json, html })
+    }
+
+    fn is_json_printed(&self) -> bool {
+        self.prints_json
+    }
+
+    /// Writes the page that shows the images; what went wrong is said in a sentence.
+    fn write_page(&self, suite: &Suite, reports: Vec<Report>, device: &str) -> Option<String> {
+        let place = self.html.as_ref()?;
+        let when = chrono::Utc::now().format("%Y-%m-%d %H:%M UTC").to_string();
+        put(place, regress::page(suite, reports, device, &when))
+    }
+
+    /// Writes the results as text; what could not be written is said in sentences.
+    fn write(
+        &self,
+        suite: &Suite,
+        reports: &[Report],
+        summary: &Summary<'_>,
+        strict: bool,
+    ) -> Result<Vec<String>, Failure> {
+        let mut failures = Vec::new();
+        if let Some(place) = &self.junit {
+            let xml = regress::junit(suite, reports, strict);
+            failures.extend(put(place, xml));
+        }
+        if let Some(place) = &self.json {
+            let json = json_text(summary).map(String::into_bytes);
+            failures.extend(put(place, json));
+        }
+        if self.prints_json {
+            match json_text(summary) {
+                Ok(text) => print(text)?,
+                Err(reason) => failures.push(format!("--json: {reason}")),
+            }
+        }
+        Ok(failures)
+    }
+}
+
+/// Writes a file; says what went wrong.
+fn put<E: Display>(place: &Destination, bytes: Result<Vec<u8>, E>) -> Option<String> {
+    let bytes = bytes.map_err(|e| WriteError::new(&place.path, &e));
+    bytes.and_then(|bytes| place.write(&bytes)).err().map(|e| e.to_string())
+}

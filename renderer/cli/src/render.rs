@@ -1,0 +1,426 @@
+//! `torrance render`: a scene to images.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use renderer::assemble::{Flattened, SceneData};
+use renderer::render::aov::AovPlan;
+use renderer::render::{
+    Budget, Control, IntegratorSummary, Options, Progress, RenderRecord, Rendered, Seconds, StageSummary,
+    Summary, provenance, stage_chart,
+};
+use renderer::{Machine, MachineError};
+use torrance_image::film::develop::{Develop, Tonemap};
+use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings};
+use torrance_image::film::write::{Target, WriteError, WrittenFile};
+use torrance_image::film::{Film, Format, Image, Layers, Measured, Statistics, write_images};
+use torrance_plot::chart::ThemeName;
+use torrance_scene::limits::MAX_SPP;
+use torrance_scene::{self as scene, Direct, Masking, Overrides, RenderSettings, Sampler};
+
+use super::chart::ChartFile;
+use super::device::{self, MachineArgs};
+use super::failure::{Failure, INTERRUPTED};
+use super::integrator::{IntegratorArgs, StageArgs};
+use super::notes::Notes;
+use super::progress::Display;
+use super::source::SceneArgs;
+use super::summary::{Laps, print_json, tell};
+use super::terminal::{count, say_text};
+use super::values::{self, RrDepth};
+use super::{EXIT_CODES, aov, signals, stage_times};
+
+const EXAMPLES: &str = "\
+Examples:
+  torrance render scene.toml -o image.png
+  torrance render scene.toml -o image.png -o image.exr --size 1920x1080 --spp 1024
+  torrance render scene.toml -o image.exr --time 2m --device cuda:1
+  torrance render scene.toml -o image.png --exposure 1.5 --tonemap aces
+  torrance render scene.toml -o image.exr --aov albedo,N,Z
+  torrance render scene.toml -o image.exr --json --quiet > summary.json
+
+What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
+--exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
+and not before. Ctrl-C ends a render early and writes what it has.
+";
+
+/// Render a scene to images
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(super) struct Args {
+    #[command(flatten)]
+    scene: SceneArgs,
+
+    /// Image to write: .png, .exr, .hdr or .pfm; repeat it for several of the same render
+    #[arg(short, long, value_name = "FILE", required = true)]
+    output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    settings: SettingArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    /// Layers of EXR files: emission, direct, indirect, albedo, N, Ng, Z, P, uv, shape, material, or all, separated by
+    /// commas; stderr and samples, what comparing images takes, are always there, but for none
+    #[arg(long, value_name = "LAYERS", value_parser = aov::choices)]
+    aov: Vec<aov::Choices>,
+
+    #[command(flatten)]
+    integrator: IntegratorArgs,
+
+    #[command(flatten)]
+    stages: StageArgs,
+
+    #[command(flatten)]
+    image: ImageArgs,
+
+    /// Print warnings and errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print a summary for programs to stdout, as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How to render.
+#[derive(Debug, clap::Args)]
+pub(super) struct SettingArgs {
+    /// Samples per pixel, at most
+    #[arg(long, value_name = "N", value_parser = values::spp, allow_negative_numbers = true)]
+    spp: Option<u32>,
+
+    /// Time to render, at most: 30s, 2m, 1.5h, or seconds; without --spp, as many samples as it allows
+    #[arg(long, value_name = "TIME", value_parser = values::time, allow_negative_numbers = true)]
+    pub(super) time: Option<Duration>,
+
+    /// Stop at this relative standard error of the image, as in 1% or 0.01; without --spp, after as many samples as it takes
+    #[arg(long, value_name = "ERROR", value_parser = values::noise, allow_negative_numbers = true)]
+    pub(super) noise: Option<f64>,
+
+    /// Image size, pixels
+    #[arg(long, value_name = "WxH", value_parser = values::size)]
+    size: Option<(u32, u32)>,
+
+    /// Seed of the random numbers; the same seed gives the same image
+    #[arg(long, value_name = "N", value_parser = values::seed, allow_negative_numbers = true)]
+    seed: Option<u32>,
+
+    /// Longest path: 1 shows emission only, 2 adds one bounce, and so on
+    #[arg(long, value_name = "N", value_parser = values::max_depth, allow_negative_numbers = true)]
+    max_depth: Option<u32>,
+
+    /// Bounces before Russian roulette may end a path, or off
+    #[arg(long, alias = "rr", value_name = "N", value_parser = values::rr_depth, allow_negative_numbers = true)]
+    rr_depth: Option<RrDepth>,
+
+    /// Which random numbers
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::SAMPLERS))]
+    sampler: Option<Sampler>,
+
+    /// How direct light is estimated
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::DIRECT))]
+    direct: Option<Direct>,
+
+    /// Masking and shadowing of microfacets
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::MASKINGS))]
+    masking: Option<Masking>,
+}
+
+/// How images are written.
+#[derive(Debug, clap::Args)]
+pub(super) struct ImageArgs {
+    /// Exposure of PNG, stops: 1 doubles the brightness
+    #[arg(long, value_name = "STOPS", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
+    exposure: f32,
+
+    /// How PNG shows what is brighter than white
+    #[arg(long, value_name = "NAME", default_value = "clip", value_parser = values::choice(values::TONEMAPS))]
+    tonemap: Tonemap,
+
+    /// Bits of a PNG channel
+    #[arg(long, value_name = "BITS", default_value = "8", value_parser = values::choice(values::PNG_DEPTHS))]
+    bit_depth: PngDepth,
+
+    /// Type of an EXR channel. Half rounds to 11 bits, which may exceed the noise of a long render
+    #[arg(long, value_name = "TYPE", default_value = "float", value_parser = values::choice(values::EXR_DEPTHS))]
+    exr: ExrDepth,
+}
+
+/// Renders as `args` say.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let mut laps = Laps::new();
+    let targets = check_outputs(&args.output)?;
+    let plot = args.stages.chart(&targets)?;
+    args.integrator.check(&args.stages)?;
+    let mut plan = aov::plan(&args.aov, &targets)?;
+    let mut found = device::find(args.machine.device)?;
+    let finding = laps.lap();
+    signals::catch(args.quiet);
+    renderer::limit_threads(args.machine.threads);
+    let mut notes = Notes::new(args.quiet);
+    args.image.warn_of_ignored(&targets, &mut notes);
+
+    let (settings, mut scene, mut seconds) =
+        prepare(args, (&targets, plot.as_ref()), &mut plan, &mut laps, &mut notes)?;
+    notes.display.phase(format!("starting {}", found.name()));
+    let mut machine = found.start(args.machine.threads)?;
+    let SettingArgs { time, noise, .. } = args.settings;
+    let budget = Budget { spp: settings.spp, time, noise };
+    let (integrator, why) = args.integrator.chosen(&args.stages, machine.is_gpu());
+    let stage_times = args.stages.takes_times();
+    let options = Options { integrator, stage_times, ..plan.options() };
+    let prepared = machine.prepare(&scene, options);
+    prepared.map_err(|error| MachineError { machine: found.name(), error })?;
+    if let Some(surprise) = found.surprise {
+        notes.warn(format!("rendering on the CPU: {surprise}"));
+    }
+    seconds.start = finding + laps.lap();
+
+    seconds.jit = machine.jit_time().as_secs_f64();
+    let fingerprint = scene.fingerprint();
+    let traced = trace(machine, &mut scene, budget, options, &mut notes.display)?;
+    seconds.render = laps.lap();
+    seconds.upload = traced.0.progress.upload.as_secs_f64();
+    seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
+    finish(FinishedRender {
+        args,
+        targets,
+        plot,
+        plan,
+        settings,
+        scene,
+        fingerprint,
+        traced,
+        why,
+        seconds,
+        laps,
+        notes,
+    })
+}
+
+/// Reads the scene and builds what machines take.
+fn prepare(
+    args: &Args,
+    (targets, plot): (&[Target], Option<&ChartFile>),
+    plan: &mut AovPlan,
+    laps: &mut Laps,
+    notes: &mut Notes,
+) -> Result<(RenderSettings, SceneData, Seconds), Failure> {
+    let shown = args.scene.path.display();
+    notes.display.phase(format!("reading {shown}"));
+    let loaded = args.scene.load(args.settings.overrides(), notes)?;
+    if let Some(plot) = plot {
+        plot.destination.spare(&loaded.files, "the scene").map_err(Failure::input)?;
+    }
+    targets.iter().try_for_each(|t| t.spare(&loaded.files, "the scene")).map_err(Failure::input)?;
+    let load = laps.lap();
+    notes.display.phase("building the scene");
+    let wrong = |e| Failure::input(format_args!("{shown}: {e}"));
+    let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
+    plan.describe(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: --aov: {e}")))?;
+    let settings = loaded.description.render.clone();
+    // A large mesh, the hierarchy and what is needed to build it should not be there at once.
+    drop(loaded);
+    let scene = flattened.build().map_err(wrong)?;
+    let bvh = scene.stats.bvh_time.as_secs_f64();
+    Ok((settings, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
+}
+
+/// Renders on one machine, until done or interrupted. Also tells the name of the machine.
+fn trace(
+    mut machine: Machine,
+    scene: &mut SceneData,
+    budget: Budget,
+    options: Options<'_>,
+    display: &mut Display,
+) -> Result<(Rendered, String), Failure> {
+    signals::begin_render();
+    display.begin_render(u64::from(scene.width) * u64::from(scene.height));
+    let mut observe = |progress: &Progress| {
+        display.update(progress, &budget);
+        if signals::is_stopping() { Control::Stop } else { Control::Continue }
+    };
+    let rendered = machine.render_last(scene, budget, options, &mut observe);
+    Ok((rendered.map_err(|e| machine.failed(e))?, machine.name()))
+}
+
+/// A render that only has to be written.
+struct FinishedRender<'a> {
+    args: &'a Args,
+    targets: Vec<Target>,
+    /// Where the times of stages go.
+    plot: Option<ChartFile>,
+    plan: AovPlan,
+    settings: RenderSettings,
+    /// Without its geometry.
+    scene: SceneData,
+    fingerprint: u64,
+    /// The film, and the machine that filled it.
+    traced: (Rendered, String),
+    /// Why the integrator was chosen, if that is known beforehand.
+    why: Option<&'static str>,
+    seconds: Seconds,
+    laps: Laps,
+    notes: Notes,
+}
+
+/// Writes the images and tells what happened.
+fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
+    let FinishedRender { args, targets, plan, settings, scene, mut seconds, mut laps, mut notes, .. } = done;
+    let (rendered, device) = done.traced;
+    let Rendered { film, progress, interrupted, .. } = &rendered;
+    notes.display.phase("writing");
+    let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
+    let about = provenance(name, device, (&scene, done.fingerprint), &settings, &record);
+    let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
+    let image = Image::from(film);
+    notes.warn_of_samples(film, &image);
+    if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
+        let noise = Statistics::relative_stderr_of(&Measured::from(film));
+        notes.warn_of_noise("the image", noise, wanted);
+    }
+    let (mut outputs, mut failures) =
+        write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+    if let (Some(plot), Some(times)) = (&done.plot, &rendered.stage_times) {
+        let Film { width, height, .. } = film;
+        let scene = args.scene.path.display();
+        let title = format!("{scene}, {width}×{height}, {} spp on {}", about.spp, about.device);
+        match plot.draw(&stage_chart::chart(times, &title, ThemeName::Light.theme())) {
+            Ok(written) => outputs.push(written),
+            Err(error) => failures.push(error),
+        }
+    }
+    seconds.write = laps.lap();
+    seconds.total = laps.total();
+    let summary = Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        scene: args.scene.path.to_string_lossy().into_owned(),
+        device: about.device,
+        width: film.width,
+        height: film.height,
+        spp: progress.spp,
+        seed: settings.seed,
+        max_depth: settings.max_depth,
+        integrator: IntegratorSummary::new(rendered.traced, done.why),
+        seconds,
+        paths: progress.paths,
+        mpaths_per_s: progress.mpaths_per_s(),
+        rejected_samples: film.rejected(),
+        interrupted: *interrupted,
+        outputs,
+        warnings: notes.end(),
+        contents: scene.stats.into(),
+        stages: rendered.stage_times.as_ref().map(StageSummary::from),
+    };
+    if !args.quiet {
+        tell(&summary, progress);
+        if let (true, Some(times)) = (args.stages.stage_times, &rendered.stage_times) {
+            say_text(&stage_times::Table(times).to_string());
+        }
+    }
+    unwritten(&failures)?;
+    if args.json {
+        print_json(&summary)?;
+    }
+    Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Writes every image that can be written, and warns of what its format does not hold.
+pub(super) fn write(
+    targets: &[Target],
+    image: &Image,
+    layers: &dyn Fn() -> Layers,
+    settings: &Settings,
+    about: &Provenance,
+    notes: &mut Notes,
+) -> (Vec<WrittenFile>, Vec<WriteError>) {
+    let (written, failed) = write_images(targets, image, layers, settings, about);
+    for WrittenFile { path, clamped_pixels, .. } in written.iter().filter(|file| file.clamped_pixels > 0) {
+        let pixels = count(*clamped_pixels as u64, "pixel");
+        notes.warn(format!("output \"{path}\": {pixels} outside what the format holds, clamped"));
+    }
+    (written, failed)
+}
+
+/// The failure of files that were not written.
+pub(super) fn unwritten(failed: &[WriteError]) -> Result<(), Failure> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let reasons: Vec<_> = failed.iter().map(WriteError::to_string).collect();
+    Err(Failure::running(reasons.join("\nerror: ")))
+}
+
+/// Checks where images are to go, before anything else is done.
+pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
+    let mut targets: Vec<Target> = Vec::new();
+    for path in paths {
+        let target = Target::check(path).map_err(Failure::input)?;
+        if targets.iter().any(|t| t.is_same_file(&target)) {
+            return Err(Failure::input(format_args!("output \"{}\": given twice", path.display())));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+impl SettingArgs {
+    /// The option that counts more than the parameter at a path of such keys, or than a part of it, if one was given.
+    pub(super) fn overriding(&self, keys: &[String]) -> Option<&'static str> {
+        let spp = || self.spp.map(|_| "--spp");
+        let given = [
+            (&["size", "width", "height"][..], self.size.map(|_| "--size")),
+            (&["spp"], spp().or(self.time.map(|_| "--time")).or(self.noise.map(|_| "--noise"))),
+            (&["seed"], self.seed.map(|_| "--seed")),
+            (&["max_depth"], self.max_depth.map(|_| "--max-depth")),
+            (&["rr"], self.rr_depth.map(|_| "--rr-depth")),
+            (&["sampler"], self.sampler.map(|_| "--sampler")),
+            (&["direct"], self.direct.map(|_| "--direct")),
+            (&["masking"], self.masking.map(|_| "--masking")),
+        ];
+        let (_, rest) = keys.split_first().filter(|(first, _)| *first == "render")?;
+        let is_about = |names: &[&str]| rest.first().is_none_or(|name| names.contains(&name.as_str()));
+        given.into_iter().filter(|(names, _)| is_about(names)).find_map(|(_, option)| option)
+    }
+
+    /// What counts more than what the scene says.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides {
+            size: self.size,
+            // A time or an error alone leaves the samples open.
+            spp: self.spp.or((self.time.is_some() || self.noise.is_some()).then_some(MAX_SPP)),
+            seed: self.seed,
+            max_depth: self.max_depth,
+            rr_depth: self.rr_depth.map(|r| r.0),
+            sampler: self.sampler,
+            direct: self.direct,
+            masking: self.masking,
+        }
+    }
+}
+
+impl ImageArgs {
+    pub(super) fn settings(&self) -> Settings {
+        let develop = Develop { exposure: self.exposure, tonemap: self.tonemap };
+        Settings { develop, png: self.bit_depth, exr: self.exr }
+    }
+
+    /// Warns of options that change nothing of what is written.
+    pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
+        if self.settings().develop != Develop::default()
+            && !targets.iter().any(|t| t.format.is_display_referred())
+        {
+            notes.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
+        }
+        let none_is = |format| !targets.iter().any(|t| t.format == format);
+        if self.bit_depth != PngDepth::default() && none_is(Format::Png) {
+            notes.warn("--bit-depth changes PNG only, and none is written".into());
+        }
+        if self.exr != ExrDepth::default() && none_is(Format::Exr) {
+            notes.warn("--exr changes EXR only, and none is written".into());
+        }
+    }
+}

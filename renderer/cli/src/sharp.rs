@@ -1,0 +1,121 @@
+//! The image that `torrance defocus` blurs, and what it says of the camera.
+
+use std::path::Path;
+
+use renderer::defocus::Lens;
+use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
+use torrance_image::film::encode::SOFTWARE;
+use torrance_image::film::layers::{SAMPLES, STDERR};
+use torrance_image::film::measured::PIXEL_FILTER;
+use torrance_image::film::{Format, Image, Layers, read_layers};
+
+use super::defocus::LensArgs;
+use super::failure::Failure;
+use super::notes::Notes;
+
+/// An image to be blurred.
+pub(super) struct Sharp {
+    pub(super) image: Image,
+    /// The lens, and a depth for every pixel; nothing if blur is even.
+    pub(super) focus: Option<(Lens, Vec<f32>)>,
+    /// All else that the file holds.
+    others: Layers,
+}
+
+impl Sharp {
+    /// Reads an image, and what `lens` asks for.
+    pub(super) fn read(path: &Path, lens: Option<&LensArgs>, notes: &mut Notes) -> Result<Self, Failure> {
+        let name = format!("\"{}\"", path.display());
+        let wrong = |reason: String| Failure::input(format_args!("{name}: {reason}"));
+        // What the command lacks is told before files are read.
+        let wanted = lens.map(wanted).transpose()?;
+        if lens.is_some() && Format::of(path).is_ok_and(|f| f != Format::Exr) {
+            return Err(wrong("only EXR files hold depths; --radius blurs evenly without".into()));
+        }
+        let others = read_layers(path).map_err(|e| wrong(e.to_string()))?;
+        let image = others.image().ok_or_else(|| wrong(others.no_image()))?;
+        let focus = match (lens, wanted) {
+            (Some(args), Some(wanted)) => Some(focus(args, wanted, &others).map_err(wrong)?),
+            _ => None,
+        };
+        if others.attributes.contains_key(LENS_RADIUS) {
+            notes.warn(format!("{name}: a lens has blurred it already"));
+        }
+        Ok(Self { image, focus, others })
+    }
+
+    /// The blurred image, with the layers that are still true.
+    pub(super) fn layers_of(&self, image: &Image) -> Layers {
+        const UNTRUE: [&str; 5] = [STDERR, SAMPLES, "emission", "direct", "indirect"];
+        let mut layers = Layers::from(image);
+        for channel in &self.others.channels {
+            let layer = channel.name.rsplit_once('.').map_or(&*channel.name, |(layer, _)| layer);
+            if layers.channel(&channel.name).is_none() && !UNTRUE.contains(&layer) && layer != "Y" {
+                layers.channels.push(channel.clone());
+            }
+        }
+        layers.attributes = self.others.attributes.clone();
+        // Its pixels are no longer independent of each other.
+        layers.attributes.remove(PIXEL_FILTER);
+        layers.attributes.insert("software".into(), SOFTWARE.into());
+        if let Some((lens, _)) = self.focus {
+            layers.attributes.insert(LENS_RADIUS.into(), lens.radius.to_string());
+            layers.attributes.insert(FOCUS_DISTANCE.into(), lens.focus_distance.to_string());
+        }
+        layers
+    }
+}
+
+/// Where the lens is focused.
+enum Focus {
+    Distance(f32),
+    Pixel(u32, u32),
+}
+
+/// The radius of the lens and its focus, if the command says both.
+fn wanted(args: &LensArgs) -> Result<(f32, Focus), Failure> {
+    let radius = args.lens_radius.ok_or_else(|| {
+        Failure::input(
+            "say how large the lens is, --lens-radius 0.05 (metres), or --radius 8 for even blur (pixels)",
+        )
+    })?;
+    match (args.focus_distance, args.focus_at) {
+        (Some(distance), _) => Ok((radius, Focus::Distance(distance))),
+        (None, Some((x, y))) => Ok((radius, Focus::Pixel(x, y))),
+        (None, None) => Err(Failure::input(
+            "say what is in focus, --focus-distance 3.5 (metres) or --focus-at 320,180 (a pixel)",
+        )),
+    }
+}
+
+/// The lens and the depths. The error is a sentence about the file.
+fn focus(args: &LensArgs, (radius, focus): (f32, Focus), file: &Layers) -> Result<(Lens, Vec<f32>), String> {
+    if let Some(projection) = file.attributes.get(PROJECTION).filter(|p| *p != "perspective") {
+        return Err(format!("its camera is {projection}, and has no lens; --radius blurs evenly"));
+    }
+    let name = args.depth.as_deref().unwrap_or("Z");
+    let channel = file.channel(name).ok_or_else(|| {
+        let names: Vec<_> = file.channels.iter().map(|c| c.name.as_str()).collect();
+        let hint = torrance_text::hint(name, "it has", names);
+        format!("it has no channel {name:?} of depths{hint}; torrance render --aov Z writes one")
+    })?;
+    let depths = channel.samples.floats();
+    let focus_distance = match focus {
+        Focus::Distance(distance) => distance,
+        Focus::Pixel(x, y) if x >= file.width || y >= file.height => {
+            return Err(format!(
+                "--focus-at: it has {}x{} pixels, and none at {x},{y}",
+                file.width, file.height
+            ));
+        }
+        Focus::Pixel(x, y) => match depths[y as usize * file.width as usize + x as usize] {
+            z if z > 0.0 => z,
+            z => return Err(format!("--focus-at: the depth at {x},{y} is {z}")),
+        },
+    };
+    // As wide as a scene's may be, and not so narrow that circles have no size.
+    let said = || file.attributes.get(FOV)?.parse().ok().filter(|fov| (1e-4..180.0).contains(fov));
+    let fov =
+        args.fov.or_else(said).ok_or("it does not say its field of view; add --fov, vertical, in degrees")?;
+    Ok((Lens { radius, focus_distance, fov }, depths))
+}

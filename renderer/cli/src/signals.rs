@@ -1,0 +1,177 @@
+//! Interruption: the first signal ends a render early, the second ends the program.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use renderer::regress::kill_all;
+use torrance_image::film::write::discard_unfinished;
+
+use super::failure::{INTERRUPTED, warn};
+use super::terminal::say;
+
+/// There is nothing yet that would be worth keeping: a signal ends the program.
+const SETTING_UP: u8 = 0;
+/// A signal asks the render to stop.
+const RENDERING: u8 = 1;
+/// It was asked.
+const STOPPING: u8 = 2;
+/// The user is asked something: a signal ends the program.
+const ASKING: u8 = 3;
+
+static STATE: AtomicU8 = AtomicU8::new(SETTING_UP);
+
+/// Signals within this time are one: `timeout` and other wrappers signal the process, and then its group.
+const TOGETHER: Duration = Duration::from_millis(500);
+
+/// What a signal does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// Ends the program; there is nothing to keep.
+    Quit,
+    /// Asks the render to stop.
+    Stop,
+    /// Nothing: it repeats the one before.
+    Ignore,
+}
+
+/// What a signal does, so long after the one that asked the render to stop.
+fn action(state: u8, since_stop: Option<Duration>) -> Action {
+    match state {
+        RENDERING => Action::Stop,
+        STOPPING if since_stop.is_some_and(|t| t < TOGETHER) => Action::Ignore,
+        _ => Action::Quit,
+    }
+}
+
+/// Catches SIGINT (Ctrl-C), SIGTERM and SIGHUP from here on.
+pub(super) fn catch(quiet: bool) {
+    let hang_up_ignored = unix::is_hang_up_ignored();
+    let mut stopped = None::<Instant>;
+    // The handler runs in a thread of its own, one signal after the other.
+    let caught = ctrlc::set_handler(move || {
+        let state = STATE.load(Ordering::SeqCst);
+        match action(state, stopped.map(|at| at.elapsed())) {
+            Action::Ignore => {}
+            Action::Stop => {
+                STATE.store(STOPPING, Ordering::SeqCst);
+                stopped = Some(Instant::now());
+                if !quiet {
+                    let bar = below_bar();
+                    say(format_args!(
+                        "{bar}interrupted: stopping here; interrupt again to quit without writing"
+                    ));
+                }
+            }
+            Action::Quit => {
+                discard_unfinished();
+                kill_all();
+                if !quiet {
+                    let what = match state {
+                        STOPPING => "interrupted again: quit",
+                        ASKING => "interrupted: nothing more was written",
+                        _ => "interrupted: nothing was written",
+                    };
+                    say(format_args!("{}{what}", below_bar()));
+                }
+                std::process::exit(INTERRUPTED.into());
+            }
+        }
+    });
+    if let Err(e) = caught {
+        warn(format_args!("Ctrl-C will end the program without writing an image: {e}"));
+    }
+    if hang_up_ignored {
+        // Started by `nohup`, so as to outlive its terminal.
+        unix::ignore_hang_up();
+    }
+}
+
+/// On a terminal, messages go below the progress bar and the ^C that the terminal shows.
+fn below_bar() -> &'static str {
+    if io::stderr().is_terminal() { "\n" } else { "" }
+}
+
+/// From here on a signal stops the render rather than the program.
+pub(super) fn begin_render() {
+    // A signal that came earlier has ended the program.
+    STATE.store(RENDERING, Ordering::SeqCst);
+}
+
+/// From here on, until [`begin_render`], a signal ends the program, which waits for an answer.
+pub(super) fn begin_question() {
+    // A render that was asked to stop stays so.
+    let _ = STATE.compare_exchange(RENDERING, ASKING, Ordering::SeqCst, Ordering::SeqCst);
+}
+
+/// Whether a signal asked the render to stop.
+pub(super) fn is_stopping() -> bool {
+    STATE.load(Ordering::SeqCst) == STOPPING
+}
+
+/// Makes writes beyond a file size limit (`ulimit -f`) fail with an error, which is reported, rather than kill
+/// the program by SIGXFSZ, which would leave a temporary file behind.
+pub(super) fn survive_file_size_limit() {
+    unix::ignore_file_size_limit();
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::c_int;
+
+    /// The same on all systems.
+    const SIGHUP: c_int = 1;
+    /// As POSIX systems on x86-64 and aarch64 number it.
+    const SIGXFSZ: c_int = 25;
+    const SIG_IGN: usize = 1;
+
+    unsafe extern "C" {
+        fn signal(number: c_int, action: usize) -> usize;
+    }
+
+    fn ignore(number: c_int) -> usize {
+        // SAFETY: the function is the C library's, which std links; ignoring a signal runs no code of ours.
+        unsafe { signal(number, SIG_IGN) }
+    }
+
+    /// Asked before a handler is set. The signal is lost if it comes just then, as it would have been before.
+    pub(super) fn is_hang_up_ignored() -> bool {
+        let before = ignore(SIGHUP);
+        if before != SIG_IGN {
+            // SAFETY: as in `ignore`; the action is the one that was in force.
+            unsafe { signal(SIGHUP, before) };
+        }
+        before == SIG_IGN
+    }
+
+    pub(super) fn ignore_hang_up() {
+        ignore(SIGHUP);
+    }
+
+    pub(super) fn ignore_file_size_limit() {
+        ignore(SIGXFSZ);
+    }
+}
+
+#[cfg(not(unix))]
+mod unix {
+    pub(super) fn is_hang_up_ignored() -> bool {
+        false
+    }
+    pub(super) fn ignore_hang_up() {}
+    pub(super) fn ignore_file_size_limit() {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_signal_stops_and_a_later_one_quits() {
+        let (soon, later) = (Some(Duration::from_millis(1)), Some(Duration::from_secs(1)));
+        assert_eq!(action(SETTING_UP, None), Action::Quit);
+        assert_eq!(action(RENDERING, None), Action::Stop);
+        assert_eq!(action(STOPPING, soon), Action::Ignore);
+        assert_eq!(action(STOPPING, later), Action::Quit);
+    }
+}

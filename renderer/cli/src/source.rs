@@ -1,0 +1,120 @@
+//! The arguments that say which scene to read, and how.
+
+use std::path::{Path, PathBuf};
+
+use torrance_scene::{self as scene, Error, Loaded, Options, Overrides, Problem, SceneValues, Severity};
+
+use super::failure::Failure;
+use super::notes::Notes;
+use super::terminal::color;
+
+/// A scene file, and how it is read.
+#[derive(Debug, clap::Args)]
+pub(super) struct SceneArgs {
+    /// Scene file
+    #[arg(value_name = "SCENE")]
+    pub(super) path: PathBuf,
+
+    /// Let the scene read files that are not in its folder
+    #[arg(long)]
+    allow_external: bool,
+
+    /// Set a parameter of a Mitsuba scene, which writes it as $NAME
+    #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
+    define: Vec<(String, String)>,
+
+    /// Set a parameter of the scene, as `torrance inspect --paths` lists them
+    #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
+}
+
+fn define(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match scene::path_and_value(text) {
+        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
+        _ => Err("expected PATH=VALUE, as in materials.ball.roughness=0.3".to_owned()),
+    }
+}
+
+impl SceneArgs {
+    /// Reads the scene, and tells what is suspicious about it.
+    pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<Loaded, Failure> {
+        if !self.set.is_empty() {
+            return self.open(overrides, notes).map(|(_, loaded)| loaded);
+        }
+        let loaded = scene::load_with(&self.path, &self.options(overrides)).map_err(wrong)?;
+        warn(&loaded.warnings, notes);
+        Ok(loaded)
+    }
+
+    /// Reads the scene with its parameters, those set that are to be, and tells what is suspicious.
+    pub(super) fn open(
+        &self,
+        overrides: Overrides,
+        notes: &mut Notes,
+    ) -> Result<(SceneValues, Loaded), Failure> {
+        let mut values = SceneValues::open(&self.path, &self.options(overrides)).map_err(wrong)?;
+        warn(values.warnings(), notes);
+        for (path, value) in &self.set {
+            let failed = |message| Failure::input(format_args!("--set {path}={value}: {message}"));
+            values.set(path, value).map_err(failed)?;
+        }
+        let loaded = values.load().map_err(|error| match &self.set[..] {
+            [] => wrong(error),
+            set => {
+                let set: Vec<_> = set.iter().map(|(path, value)| format!("--set {path}={value}")).collect();
+                let problems: Vec<_> =
+                    error.problems.iter().map(|problem| problem.message.as_str()).collect();
+                Failure::input(format_args!("{}: {}", set.join(" "), problems.join("; ")))
+            }
+        })?;
+        warn(&loaded.warnings, notes);
+        Ok((values, loaded))
+    }
+
+    /// What is set, paths and values.
+    pub(super) fn set(&self) -> &[(String, String)] {
+        &self.set
+    }
+
+    /// The name of the file, as images and titles say it.
+    pub(super) fn file_name(&self) -> String {
+        file_name(&self.path)
+    }
+
+    /// Another scene that is read in the same way, with nothing set.
+    pub(super) fn of_other(&self, path: &Path) -> Self {
+        let Self { allow_external, define, .. } = self;
+        Self {
+            path: path.to_owned(),
+            allow_external: *allow_external,
+            define: define.clone(),
+            set: Vec::new(),
+        }
+    }
+
+    fn options(&self, overrides: Overrides) -> Options {
+        Options { overrides, allow_external: self.allow_external, defines: self.define.clone() }
+    }
+}
+
+/// The name of a file, as images and titles say it.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn wrong(error: Error) -> Failure {
+    Failure::input_report(error.report(color()))
+}
+
+fn warn(warnings: &[Problem], notes: &mut Notes) {
+    for problem in warnings {
+        notes.warn_with(problem.to_string(), &problem.report(Severity::Warning, color()));
+    }
+}

@@ -1,0 +1,86 @@
+//! What a finished render tells: a few lines for people, one object for programs.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::time::Instant;
+
+use renderer::render::{Progress, Seconds, Summary};
+use serde::Serialize;
+
+use super::failure::Failure;
+use super::progress::spp_of;
+use super::terminal::{clock, say};
+
+/// Tells the time since it was last asked.
+pub(super) struct Laps {
+    begin: Instant,
+    last: Instant,
+}
+
+impl Laps {
+    /// Begins now.
+    pub(super) fn new() -> Self {
+        let now = Instant::now();
+        Self { begin: now, last: now }
+    }
+
+    /// Seconds since the last lap.
+    pub(super) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let seconds = (now - self.last).as_secs_f64();
+        self.last = now;
+        seconds
+    }
+
+    /// Seconds since the beginning.
+    pub(super) fn total(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+}
+
+/// Tells people what a render came to.
+pub(super) fn tell(summary: &Summary, progress: &Progress) {
+    let Summary { width, height, spp, device, .. } = summary;
+    let files: Vec<_> = summary.outputs.iter().map(|o| o.path.as_str()).collect();
+    let wrote = if files.is_empty() { "wrote nothing".into() } else { format!("wrote {}", files.join(", ")) };
+    if summary.interrupted {
+        say(format_args!("interrupted at {} spp, {wrote}", spp_of(progress)));
+    }
+    say(format_args!(
+        "{width}x{height}, {spp} spp in {} on {device}: {:.1} Mpaths/s, {}",
+        clock(summary.seconds.render),
+        summary.mpaths_per_s,
+        summary.integrator
+    ));
+    let Seconds { load, build, bvh, upload, .. } = summary.seconds;
+    // Worth a line where it is felt.
+    if load + build + upload >= 1.0 {
+        say(format_args!(
+            "before that: reading {load:.2} s, building {build:.2} s, of which the BVH {bvh:.2} s, uploading {upload:.2} s"
+        ));
+    }
+    if !summary.interrupted {
+        say(wrote);
+    }
+}
+
+/// Prints `value` as one JSON object on stdout.
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = json_text(value).map_err(|e| Failure::running(format_args!("--json: {e}")))?;
+    print(text)
+}
+
+/// `value` as one JSON object on lines of its own. The error is a sentence.
+pub(super) fn json_text(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|e| e.to_string())
+}
+
+/// Prints to stdout what a command was asked for. Unlike `print!`, does not panic when nobody reads it.
+pub(super) fn print(text: impl Display) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match write!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // The reader, `head` say, has seen enough.
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|e| Failure::running(format_args!("writing to standard output: {e}"))),
+    }
+}

@@ -1,0 +1,338 @@
+//! `torrance sweep`: a scene with parameters that vary, side by side.
+
+mod against;
+mod outputs;
+mod vary;
+
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+
+use renderer::sweep::{
+    Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
+};
+use renderer::{Device, Machine};
+
+use super::device::{self, MachineArgs};
+use super::failure::{Failure, INTERRUPTED};
+use super::integrator::{IntegratorArgs, StageArgs};
+use super::notes::Notes;
+use super::render::{ImageArgs, SettingArgs};
+use super::source::SceneArgs;
+use super::summary::{Laps, print_json};
+use super::terminal::{clock, count, say};
+use super::{EXIT_CODES, signals};
+
+use against::AgainstArgs;
+use outputs::{FileArgs, Outputs, SheetArgs};
+use vary::VaryArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  torrance sweep scenes/preview.toml --preset roughness --size 256x256 -o roughness.png
+  torrance sweep scene.toml --param materials.ball.roughness=0:1:9 -o sweep.png
+  torrance sweep scene.toml --param materials.ball.roughness=0:1:5 --param materials.ball.metallic=0,0.5,1 -o grid.png
+  torrance sweep scene.toml --param 'materials.ball.ior=log(1.1:2.4:8)' -o ior.png --csv ior.csv --variants ior/
+  torrance sweep scene.toml --preset roughness -o rough.png --html rough.html --plot mean=rough.svg
+  torrance sweep scene.toml --preset masking -o masking.png --baseline separable
+
+VALUES are a:b:n, n numbers from a to b; log(a:b:n), the same by equal factors; a list a,b,c; @FILE, one a line; or *, \
+all words that there are. Paths are those that `torrance inspect --paths` lists. One parameter makes a row, two a grid, \
+more make pages. All variants have the same random numbers unless --independent says otherwise. Ctrl-C writes the sheet \
+as far as it is; the same command then goes on where it was.
+";
+
+/// Render a scene again and again with other parameters, and show the images side by side
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{}\n{EXIT_CODES}", vary::presets()))]
+pub(super) struct Args {
+    #[command(flatten)]
+    scene: SceneArgs,
+
+    #[command(flatten)]
+    vary: VaryArgs,
+
+    /// Contact sheet to write: .png
+    #[arg(short, long, value_name = "FILE", required = true)]
+    output: PathBuf,
+
+    #[command(flatten)]
+    sheet: SheetArgs,
+
+    #[command(flatten)]
+    files: FileArgs,
+
+    #[command(flatten)]
+    against: AgainstArgs,
+
+    #[command(flatten)]
+    settings: SettingArgs,
+
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    #[command(flatten)]
+    integrator: IntegratorArgs,
+
+    #[command(flatten)]
+    image: ImageArgs,
+
+    /// Print warnings and errors only
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print a summary for programs to stdout, as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many of what is wrong are told.
+const MOST_TOLD: usize = 10;
+
+/// The machines that render, started while scenes are read.
+struct Machines {
+    device: Device,
+    /// One, or two of the same GPU: while one waits for its film, the other has work.
+    started: Result<Vec<Machine>, Failure>,
+}
+
+impl Machines {
+    fn start(args: &MachineArgs) -> Result<Self, Failure> {
+        let mut device = device::find(args.device)?;
+        let mut started = Vec::new();
+        let mut start = || {
+            started.push(device.start(args.threads)?);
+            if started[0].is_gpu() {
+                // One alone is not as fast, but will do.
+                started.extend(device.clone().start(args.threads).ok().filter(Machine::is_gpu));
+            }
+            Ok(())
+        };
+        let outcome = start();
+        Ok(Self { device, started: outcome.map(|()| started) })
+    }
+
+    fn is_gpu(&self) -> bool {
+        self.started.as_ref().map_or(self.device.is_gpu(), |machines| machines[0].is_gpu())
+    }
+
+    fn name(&self) -> String {
+        self.started.as_ref().map_or_else(|_| self.device.name(), |machines| machines[0].name())
+    }
+}
+
+/// Sweeps as `args` say.
+pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let mut laps = Laps::new();
+    let outputs = Outputs::check(args)?;
+    args.integrator.check(&StageArgs::default())?;
+    signals::catch(args.quiet);
+    renderer::limit_threads(args.machine.threads);
+    let mut notes = Notes::new(args.quiet);
+    let mut seconds = Seconds::default();
+    let (plan, machines) = thread::scope(|threads| {
+        let machines = threads.spawn(|| Machines::start(&args.machine));
+        let plan = prepare(args, &outputs, (&mut laps, &mut seconds), &mut notes);
+        let machines = machines.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok::<_, Failure>((plan?, machines))
+    })?;
+    let (keys, name) = (plan.keys(machines.is_gpu()), machines.name());
+    seconds.start = laps.lap();
+
+    let lock = plan.store.lock();
+    let _lock =
+        lock.map_err(|e| Failure::input(format_args!("\"{}\": {e}", plan.store.folder().display())))?;
+    signals::begin_render();
+    let sweep = Sweep { plan: &plan, keys: &keys, device: &name, folder: outputs.variants() };
+    let mut variants = sweep.find(&signals::is_stopping);
+    let found = variants.iter().flatten().count();
+    let (mut ended, mut leaving) = (Failures::default(), None);
+    if found < variants.len() {
+        if let Some(surprise) = &machines.device.surprise {
+            notes.warn(format!("rendering on the CPU: {surprise}"));
+        }
+        let mut started = machines.started?;
+        let (integrator, _) = args.integrator.chosen(&StageArgs::default(), started[0].is_gpu());
+        notes.display.begin_steps();
+        let mut step = |done, elapsed, what: &str| notes.display.step(done, elapsed, what);
+        let progress = Progress { step: &mut step, is_stopping: &signals::is_stopping };
+        ended = sweep.render(&mut variants, &mut started, integrator, progress);
+        // What takes a while.
+        leaving = Some(thread::spawn(move || drop(started)));
+    }
+    seconds.render = laps.lap();
+    warn_of(&plan, &variants, &ended, &mut notes);
+
+    let mut results = Results::new(&sweep, &variants);
+    let mut failures: Vec<_> = variants.iter().flatten().flat_map(|one| one.failures.clone()).collect();
+    if plan.pairs.is_some() {
+        notes.display.phase("comparing");
+        notes.display.begin_steps();
+        let mut step = |done, elapsed, what: &str| notes.display.step(done, elapsed, what);
+        let progress = Progress { step: &mut step, is_stopping: &signals::is_stopping };
+        failures.extend(results.compare(progress));
+        seconds.compare = laps.lap();
+    }
+    let interrupted =
+        ended.fatal.is_none() && (signals::is_stopping() || variants.iter().any(Option::is_none));
+    notes.display.phase("writing");
+    let (written, unwritten) = outputs.write(&results, &mut notes.display);
+    let mut failures: Vec<_> = failures.iter().chain(&unwritten).map(ToString::to_string).collect();
+    failures.sort_unstable();
+    failures.dedup();
+    let failures = first_of(failures, "more like these");
+    if !interrupted && ended.fatal.is_none() && failures.is_empty() {
+        plan.store.remove(&keys);
+        if !plan.store.is_empty() {
+            let folder = plan.store.folder().display();
+            notes.warn(format!(
+                "\"{folder}\" keeps images of another sweep to this sheet that was interrupted"
+            ));
+        }
+    }
+    if let Some(leaving) = leaving {
+        leaving.join().unwrap_or_else(|panic| resume_unwind(panic));
+    }
+    seconds.write = laps.lap();
+    seconds.total = laps.total();
+    let summary = Summary {
+        version: env!("CARGO_PKG_VERSION"),
+        scene: args.scene.path.to_string_lossy().into_owned(),
+        device: name.clone(),
+        rendered: variants.iter().flatten().count() - found,
+        found,
+        interrupted,
+        seconds,
+        variants: results.summaries(),
+        outputs: written,
+        warnings: notes.end(),
+    };
+    if !args.quiet {
+        tell(&summary, &results);
+    }
+    if let Some(error) = ended.fatal {
+        return Err(error.into());
+    }
+    if !failures.is_empty() {
+        return Err(Failure::running(failures.join("\nerror: ")));
+    }
+    if args.json {
+        print_json(&summary)?;
+    }
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// Reads the scenes and builds all variants.
+fn prepare(
+    args: &Args,
+    outputs: &Outputs,
+    (laps, seconds): (&mut Laps, &mut Seconds),
+    notes: &mut Notes,
+) -> Result<Plan, Failure> {
+    notes.display.phase(format!("reading {}", args.scene.path.display()));
+    let (mut values, loaded) = args.scene.open(args.settings.overrides(), notes)?;
+    let mut read = loaded.files;
+    read.extend(args.vary.files());
+    let grid =
+        args.vary.grid(&args.settings, args.sheet.columns(), (&mut values, args.scene.set()), notes)?;
+    let other = args.against.open(args, &mut read, notes)?;
+    seconds.load = laps.lap();
+    let pairs = args.against.pairs(&grid)?;
+    let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
+    notes.display.phase(format!("building {}", count(variants as u64, "variant")));
+    let mut variants = args.vary.build(&grid, &values, (0, ""), &mut read)?;
+    if let (Some(other), Some(path)) = (&other, args.against.other()) {
+        let what = format!("--against {}: ", path.display());
+        variants.extend(args.vary.build(&grid, other, (grid.variants(), &what), &mut read)?);
+    }
+    let cell = args.sheet.cell(common_size(&variants).map_err(Failure::input)?)?;
+    let scene = args.scene.file_name();
+    let plan = Plan {
+        against: args.against.other_name(),
+        grid,
+        variants,
+        pairs,
+        store: VariantStore::beside(&args.output),
+        time: args.settings.time,
+        noise: args.settings.noise,
+        images: args.image.settings(),
+        style: args.sheet.style(&scene),
+        scene,
+    };
+    plan.check_sheets(cell).map_err(|e| Failure::input(format_args!("{e}; --cols N wraps a row")))?;
+    outputs.check_files(&plan, &read)?;
+    seconds.build = laps.lap();
+    Ok(plan)
+}
+
+/// The first of what is wrong, and how many more there are.
+fn first_of(mut all: Vec<String>, more: &str) -> Vec<String> {
+    let rest = all.len().saturating_sub(MOST_TOLD);
+    all.truncate(MOST_TOLD);
+    all.extend((rest > 0).then(|| format!("and {rest} {more}")));
+    all
+}
+
+/// Warns of samples that were no numbers, of noise, and of machines whose work others had to do.
+fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, notes: &mut Notes) {
+    for error in &ended.survived {
+        notes.warn(format!("{error}; the rest was rendered without it"));
+    }
+    let there = || variants.iter().enumerate().filter_map(|(i, one)| Some((i, one.as_ref()?)));
+    let is_wrong = |one: &VariantResult| one.record.rejected > 0 || one.statistics.non_finite > 0;
+    let wrong: Vec<_> = there().filter(|(_, one)| is_wrong(one)).collect();
+    for (i, one) in wrong.iter().take(MOST_TOLD) {
+        let (rejected, pixels) = (one.record.rejected, one.statistics.non_finite as u64);
+        let name = plan.name(*i);
+        if rejected > 0 {
+            notes.warn(format!("{name}: {rejected} samples were NaN or infinite and were left out"));
+        }
+        if pixels > 0 {
+            notes.warn(format!("{name}: {} NaN or infinite", count(pixels, "pixel")));
+        }
+    }
+    if let (Some(wanted), None) = (plan.noise, plan.style.crop) {
+        for (i, one) in there() {
+            notes.warn_of_noise(&plan.name(i), one.statistics.relative_stderr, wanted);
+        }
+    }
+    if wrong.len() > MOST_TOLD {
+        notes.warn(format!("and {} more variants with such samples", wrong.len() - MOST_TOLD));
+    }
+}
+
+/// Tells people what happened.
+fn tell(summary: &Summary, results: &Results<'_>) {
+    let variants = results.variants.len();
+    let of = if summary.interrupted { format!(" of {variants}") } else { String::new() };
+    let again =
+        if summary.found > 0 { format!(", {} more were there", summary.found) } else { String::new() };
+    say(format_args!(
+        "{}{of} in {}{again}, on {}",
+        count(summary.rendered as u64, "variant"),
+        clock(summary.seconds.total),
+        summary.device
+    ));
+    if summary.interrupted && results.is_empty() {
+        say("interrupted: nothing was written");
+    } else if summary.interrupted {
+        say("interrupted: the same command goes on where this one was");
+    }
+    tell_verdicts(results.verdicts());
+    for output in &summary.outputs {
+        say(format_args!("wrote {}", output.path));
+    }
+}
+
+/// Tells people how many variants differ.
+fn tell_verdicts([all, different, unknown]: [usize; 3]) {
+    if all == 0 {
+        return;
+    }
+    let of = count(all as u64, "variant");
+    say(format_args!("{different} of {of} differ from what they are compared with"));
+    if unknown > 0 {
+        say(format_args!("no verdict on {unknown}: their noise is not known"));
+    }
+}

@@ -1,0 +1,467 @@
+//! Values of options: what users write, and what they are told when they wrote something else.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use renderer::DeviceChoice;
+use renderer::defocus::MOST_RADIUS;
+use renderer::render::{Paths, When};
+use torrance_gpu::primitives::MOST;
+use torrance_image::compare::Region;
+use torrance_image::film::develop::Tonemap;
+use torrance_image::film::encode::{ExrDepth, PngDepth};
+use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
+use torrance_image::metrics::{Metric, Threshold};
+use torrance_plot::chart::ThemeName;
+use torrance_scene::limits::{MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size};
+pub(super) use torrance_text::duration as time;
+use torrance_text::{hint, quoted};
+
+/// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
+const MAX_EXPOSURE: f32 = 100.0;
+
+/// Image size: `640x360` or `640,360`.
+pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
+    let expected = || "expected WIDTHxHEIGHT in pixels, as in 1280x720".to_owned();
+    let (width, height) = text.split_once(['x', 'X', '×', ',']).ok_or_else(expected)?;
+    let side = |t: &str| t.trim().parse::<u64>().map_err(|_| expected());
+    let (width, height) = (side(width)?, side(height)?);
+    check_size(width, height)?;
+    let narrow = |side| u32::try_from(side).map_err(|_| format!("a side of {side} pixels is too long"));
+    let (width, height) = (narrow(width)?, narrow(height)?);
+    check_memory(width, height, available_memory())?;
+    Ok((width, height))
+}
+
+/// Where to render: `auto`, `cpu`, `cuda` or `cuda:N`.
+pub(super) fn device(text: &str) -> Result<DeviceChoice, String> {
+    let index = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse().ok()).flatten();
+    match text.to_ascii_lowercase().as_str() {
+        "auto" => Some(DeviceChoice::Auto),
+        "cpu" => Some(DeviceChoice::Cpu),
+        "cuda" => Some(DeviceChoice::Cuda(0)),
+        other => other.strip_prefix("cuda:").and_then(index).map(DeviceChoice::Cuda),
+    }
+    .ok_or_else(|| {
+        "expected auto, cpu, cuda, or cuda:N as in cuda:1 (`torrance info` lists the devices)".into()
+    })
+}
+
+/// Samples per pixel.
+pub(super) fn spp(text: &str) -> Result<u32, String> {
+    whole(text, 1, MAX_SPP)
+}
+
+/// Longest path.
+pub(super) fn max_depth(text: &str) -> Result<u32, String> {
+    whole(text, 1, MAX_DEPTH)
+}
+
+/// Seed of the sampler.
+pub(super) fn seed(text: &str) -> Result<u32, String> {
+    whole(text, 0, u32::MAX)
+}
+
+/// Number of elements: `2000000`, `128Mi`, `2^27`, `2^27-1`.
+pub(super) fn length(text: &str) -> Result<u32, String> {
+    let number = match text.rsplit_once(['+', '-']) {
+        None => count(text),
+        Some((large, small)) => {
+            let combine = if text.contains('-') { u64::checked_sub } else { u64::checked_add };
+            count(large).zip(small.parse().ok()).and_then(|(large, small)| combine(large, small))
+        }
+    };
+    match number.and_then(|n| u32::try_from(n).ok()) {
+        Some(n @ 1..=MOST) => Ok(n),
+        _ => Err(format!(
+            "expected a number of elements from 1 to {MOST}, as in 2000000, 128Mi, 2^27 or 2^27-1"
+        )),
+    }
+}
+
+/// A number with a suffix, or a power.
+fn count(text: &str) -> Option<u64> {
+    const SUFFIXES: [(&str, u64); 6] = [
+        ("Ki", 1 << 10),
+        ("Mi", 1 << 20),
+        ("Gi", 1 << 30),
+        ("k", 1_000),
+        ("M", 1_000_000),
+        ("G", 1_000_000_000),
+    ];
+    let text = text.trim();
+    let suffix = SUFFIXES.into_iter().find_map(|(s, unit)| Some((text.strip_suffix(s)?, unit)));
+    let (digits, unit) = suffix.unwrap_or((text, 1));
+    let number: u64 = match digits.split_once('^') {
+        Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?)?,
+        None => digits.parse().ok()?,
+    };
+    number.checked_mul(unit)
+}
+
+/// Number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    whole(text, 1, 1024).map(|n| n as usize)
+}
+
+/// Colours of charts and sheets.
+pub(super) const THEMES: &[(&str, ThemeName)] = &[("light", ThemeName::Light), ("dark", ThemeName::Dark)];
+
+/// Paths of a pool.
+pub(super) fn pool(text: &str) -> Result<u32, String> {
+    let slots = count(text).and_then(|n| u32::try_from(n).ok());
+    let most = Paths::MOST;
+    slots
+        .filter(|n| (1..=most).contains(n))
+        .ok_or_else(|| format!("expected a number of paths from 1 to {most}, as in 1000000, 512Ki or 2^20"))
+}
+
+/// Where Russian roulette sets in: `Some(None)` for never.
+pub(super) fn rr_depth(text: &str) -> Result<RrDepth, String> {
+    if matches!(text, "off" | "none" | "never") {
+        return Ok(RrDepth(None));
+    }
+    let depth = whole(text, 0, MAX_DEPTH).map_err(|e| format!("{e}, or off"))?;
+    Ok(RrDepth(Some(depth)))
+}
+
+/// Where Russian roulette sets in. A type of its own, because clap takes `Option` for a missing flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RrDepth(pub(super) Option<u32>);
+
+/// Exposure, stops.
+pub(super) fn exposure(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if x.abs() <= MAX_EXPOSURE => Ok(x),
+        _ => Err(format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2")),
+    }
+}
+
+/// Angles of incidence, degrees. A type of its own, because clap takes `Vec` for a repeated option.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Angles(pub(super) Vec<f64>);
+
+/// Angles of incidence: `0,30,60`.
+pub(super) fn angles(text: &str) -> Result<Angles, String> {
+    const MOST: usize = 6;
+    let expected = || "expected degrees from 0 to 89.9 separated by commas, as in 0,45,80".to_owned();
+    let angle = |t: &str| match t.trim().trim_end_matches('°').parse::<f64>() {
+        Ok(x) if (0.0..=89.9).contains(&x) => Ok(x),
+        _ => Err(expected()),
+    };
+    let mut angles = text.split(',').map(angle).collect::<Result<Vec<_>, _>>()?;
+    angles.sort_by(f64::total_cmp);
+    angles.dedup();
+    if angles.len() > MOST { Err(format!("{MOST} angles at most")) } else { Ok(Angles(angles)) }
+}
+
+/// Azimuth, degrees.
+pub(super) fn azimuth(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('°').parse::<f64>() {
+        Ok(x) if x.abs() <= 360.0 => Ok(x),
+        _ => Err("expected degrees from -360 to 360".into()),
+    }
+}
+
+/// Size of a chart: such that text is legible, and that it fits into memory.
+pub(super) fn chart_size(text: &str) -> Result<(u32, u32), String> {
+    const SIDES: std::ops::RangeInclusive<u32> = 300..=8192;
+    let (width, height) = size(text)?;
+    if SIDES.contains(&width) && SIDES.contains(&height) && width.max(height) <= 4 * width.min(height) {
+        return Ok((width, height));
+    }
+    Err("a chart has sides of 300 to 8192 pixels, one at most four times the other".into())
+}
+
+/// A part of an image: `x,y,width,height`.
+pub(super) fn region(text: &str) -> Result<Region, String> {
+    let numbers: Result<Vec<u32>, _> = text.split(',').map(|t| t.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y, width, height]) if width > 0 && height > 0 => Ok(Region { x, y, width, height }),
+        _ => Err("expected the column and the row of its top left pixel, its width and its height, as in \
+                  100,80,64,64"
+            .into()),
+    }
+}
+
+/// A relative error: `1%` or `0.01`.
+pub(super) fn noise(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    match number.trim().parse::<f64>() {
+        Ok(x) if (1e-6..=1.0).contains(&(x * unit)) => Ok(x * unit),
+        _ => Err("expected a relative error from 0.0001% to 100%, as in 1% or 0.01".into()),
+    }
+}
+
+/// A probability of false alarms.
+pub(super) fn level(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 0.5 => Ok(x),
+        _ => Err("expected a probability above 0 and below 0.5, as in 0.01".into()),
+    }
+}
+
+/// Number of samples that standard errors come from.
+pub(super) fn samples(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (2.0..=1e9).contains(&x) => Ok(x),
+        _ => Err("expected a number from 2 to 1e9".into()),
+    }
+}
+
+/// A length in the scene.
+pub(super) fn metres(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (1e-9..=1e9).contains(&x) => Ok(x),
+        _ => Err("expected metres from 1e-9 to 1e9, as in 0.05".into()),
+    }
+}
+
+/// A field of view.
+pub(super) fn fov(text: &str) -> Result<f32, String> {
+    match text.trim_end_matches('°').parse::<f32>() {
+        Ok(x) if (0.001..=179.0).contains(&x) => Ok(x),
+        _ => Err("expected degrees from 0.001 to 179, as in 40".into()),
+    }
+}
+
+/// A pixel: `x,y`.
+pub(super) fn pixel(text: &str) -> Result<(u32, u32), String> {
+    let pixel =
+        text.split_once(',').and_then(|(x, y)| Some((x.trim().parse().ok()?, y.trim().parse().ok()?)));
+    pixel.ok_or_else(|| "expected a column and a row, as in 320,180".into())
+}
+
+/// Radius of a blur, pixels.
+pub(super) fn blur_radius(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (0.0..=MOST_RADIUS).contains(&x) => Ok(x),
+        _ => Err(format!("expected pixels from 0 to {MOST_RADIUS}")),
+    }
+}
+
+/// Pixels per degree of the visual field.
+pub(super) fn pixels_per_degree(text: &str) -> Result<f32, String> {
+    let range = PIXELS_PER_DEGREE_RANGE;
+    match text.parse::<f32>() {
+        Ok(x) if range.contains(&x) => Ok(x),
+        _ => Err(format!("expected a number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// A bound on a metric: `flip=0.05`.
+pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
+    let (name, bound) = text.split_once('=').ok_or("expected METRIC=VALUE, as in flip=0.05")?;
+    let found = Metric::ALL.into_iter().find(|(known, _)| *known == name.trim());
+    let names = Metric::ALL.map(|(name, _)| name);
+    let unknown = || format!("unknown metric {}{}", quoted(name), hint(name, "there are", names));
+    let (_, metric) = found.ok_or_else(unknown)?;
+    match bound.trim().parse::<f64>() {
+        Ok(bound) if bound.is_finite() => Ok(Threshold { metric, bound }),
+        _ => Err(format!("expected a number for {name}, not {}", quoted(bound))),
+    }
+}
+
+fn whole(text: &str, min: u32, max: u32) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(x) if (min..=max).contains(&x) => Ok(x),
+        _ => Err(format!("expected a whole number from {min} to {max}")),
+    }
+}
+
+/// A parser of one of several names: the scene file's.
+pub(super) fn named<T: Copy + Send + Sync + 'static>(
+    values: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(move |chosen| {
+        let found = values.iter().find(|(name, _)| *name == chosen);
+        found.map(|(_, value)| *value).ok_or("not one of the values")
+    })
+}
+
+/// A value of an option: its name, its line in `--help`, and what it stands for.
+type Choice<T> = (&'static str, &'static str, T);
+
+/// `--tonemap`.
+pub(super) const TONEMAPS: &[Choice<Tonemap>] = &[
+    ("clip", "Clip at 1: what is below stays exact", Tonemap::Clip),
+    ("reinhard", "Extended Reinhard on luminance, white at 4", Tonemap::Reinhard),
+    ("aces", "ACES look: Hill's fit of the reference and output transforms", Tonemap::Aces),
+];
+
+/// `--bit-depth`.
+pub(super) const PNG_DEPTHS: &[Choice<PngDepth>] =
+    &[("8", "8 bits a channel", PngDepth::Eight), ("16", "16 bits a channel", PngDepth::Sixteen)];
+
+/// `--exr`.
+pub(super) const EXR_DEPTHS: &[Choice<ExrDepth>] = &[
+    ("half", "16-bit floats: half the size, 11 bits of precision, at most 65504", ExrDepth::Half),
+    ("float", "32-bit floats: the image as it was computed", ExrDepth::Float),
+];
+
+/// `--order-rays`.
+pub(super) const ORDER_RAYS: &[Choice<When>] = &[
+    ("auto", "Where it pays", When::Auto),
+    ("always", "In all scenes", When::Always),
+    ("never", "In none", When::Never),
+];
+
+/// A parser of one of several names, each of which `--help` explains.
+pub(super) fn choice<T: Copy + Send + Sync + 'static>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let possible = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(possible).try_map(move |chosen| {
+        let found = choices.iter().find(|(name, ..)| *name == chosen);
+        found.map(|(.., value)| *value).ok_or("not one of the values")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        for text in ["640x360", "640X360", "640,360", "640×360", " 640 x 360 "] {
+            assert_eq!(size(text), Ok((640, 360)), "{text}");
+        }
+        for text in ["", "640", "x", "640x", "-1x5", "6.5x5", "axb", "1x2x3", "99999999999999999999999x1"] {
+            assert_eq!(size(text), Err("expected WIDTHxHEIGHT in pixels, as in 1280x720".into()), "{text}");
+        }
+        assert!(size("0x5").unwrap_err().contains("empty"));
+        assert!(size("1000000x1000000").unwrap_err().contains("memory"));
+        assert!(size("18446744073709551615x18446744073709551615").is_err());
+    }
+
+    #[test]
+    fn devices() {
+        for (text, expected) in [
+            ("auto", DeviceChoice::Auto),
+            ("cpu", DeviceChoice::Cpu),
+            ("CUDA", DeviceChoice::Cuda(0)),
+            ("cuda:3", DeviceChoice::Cuda(3)),
+        ] {
+            assert_eq!(device(text), Ok(expected));
+        }
+        for text in ["", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:+1", "cuda0", "cuda:99999999999999999999"]
+        {
+            assert!(device(text).unwrap_err().starts_with("expected auto, cpu"), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(spp("64"), Ok(64));
+        assert_eq!(rr_depth("off"), Ok(RrDepth(None)));
+        assert_eq!(rr_depth("5"), Ok(RrDepth(Some(5))));
+        assert_eq!(exposure("-1.5"), Ok(-1.5));
+        for text in ["0", "-1", "1.5", "", "4294967296", "x"] {
+            assert!(spp(text).unwrap_err().starts_with("expected a whole number from 1 to"), "{text}");
+        }
+        assert_eq!(rr_depth("x").unwrap_err(), "expected a whole number from 0 to 1000, or off");
+        for text in ["nan", "inf", "1e9", "bright"] {
+            assert!(exposure(text).unwrap_err().starts_with("expected stops"), "{text}");
+        }
+    }
+
+    #[test]
+    fn lengths() {
+        for (text, expected) in
+            [("1", 1), ("2000000", 2_000_000), ("2^27", 1 << 27), ("128Mi", 1 << 27), (" 2M ", 2_000_000)]
+        {
+            assert_eq!(length(text), Ok(expected), "{text}");
+        }
+        assert_eq!(length("2147483647"), Ok(MOST));
+        assert_eq!((length("2^31-1"), length("2^24+7")), (Ok(MOST), Ok((1 << 24) + 7)));
+        for text in [
+            "",
+            "0",
+            "-1",
+            "+",
+            "-",
+            "7-",
+            "7-8",
+            "8-7-1",
+            "2^31+1",
+            "1+-1",
+            "1--1",
+            "2^31",
+            "2147483648",
+            "2^",
+            "^2",
+            "2^99",
+            "4Gi",
+            "1.5M",
+            "Mi",
+            "1e6",
+            "x",
+        ] {
+            assert!(length(text).unwrap_err().starts_with("expected a number of elements"), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_of_images() {
+        for (text, expected) in [("1%", 0.01), ("0.5 %", 0.005), ("0.02", 0.02), ("1", 1.0)] {
+            assert_eq!(noise(text), Ok(expected), "{text}");
+        }
+        for text in ["", "%", "0", "-1%", "101%", "2", "NaN", "inf", "1%%", "one"] {
+            assert!(noise(text).unwrap_err().starts_with("expected a relative error"), "{text}");
+        }
+    }
+
+    #[test]
+    fn pools() {
+        for (text, expected) in [
+            ("1", 1),
+            ("1000000", 1_000_000),
+            ("512Ki", 1 << 19),
+            ("4Mi", 1 << 22),
+            ("2^26", 1 << 26),
+            (" 2k ", 2000),
+        ] {
+            assert_eq!(pool(text), Ok(expected), "{text}");
+        }
+        let message = "expected a number of paths from 1 to 67108864, as in 1000000, 512Ki or 2^20";
+        for text in [
+            "", "0", "-1", "1.5Mi", "67108865", "65Mi", "4Gi", "2^32", "2^99", "Mi", "4mi", "2^20-1", "1e6",
+            "x",
+        ] {
+            assert_eq!(pool(text), Err(message.into()), "{text}");
+        }
+    }
+
+    #[test]
+    fn lenses() {
+        assert_eq!(metres("0.05"), Ok(0.05));
+        assert_eq!(fov("40°"), Ok(40.0));
+        assert_eq!(pixel("320, 180"), Ok((320, 180)));
+        assert_eq!(blur_radius("0"), Ok(0.0));
+        for text in ["", "0", "-1", "nan", "inf", "1e10", "x"] {
+            assert!(metres(text).unwrap_err().starts_with("expected metres"), "{text}");
+            assert!(fov(text).unwrap_err().starts_with("expected degrees"), "{text}");
+        }
+        for text in ["", "1", "1,", "-1,2", "1,2,3", "1.5,2"] {
+            assert!(pixel(text).unwrap_err().starts_with("expected a column"), "{text}");
+        }
+        assert!(blur_radius("-1").is_err() && blur_radius("nan").is_err() && blur_radius("5000").is_err());
+    }
+
+    #[test]
+    fn bounds_and_regions() {
+        assert_eq!(region("1, 2,3,4"), Ok(Region { x: 1, y: 2, width: 3, height: 4 }));
+        for text in ["", "1,2,3", "1,2,3,0", "1,2,0,4", "-1,2,3,4", "1,2,3,4,5", "1,2,3,99999999999"] {
+            assert!(region(text).unwrap_err().starts_with("expected the column"), "{text}");
+        }
+        assert_eq!(threshold("ssim=0.9"), Ok(Threshold { metric: Metric::Ssim, bound: 0.9 }));
+        assert_eq!(threshold("flipp=1").unwrap_err(), "unknown metric \"flipp\"; did you mean \"flip\"?");
+        assert!(
+            threshold("lpips=1").unwrap_err().starts_with("unknown metric \"lpips\"; there are \"rmse\", ")
+        );
+        assert_eq!(threshold("flip=x").unwrap_err(), "expected a number for flip, not \"x\"");
+        assert!(threshold("flip").is_err() && threshold("flip=nan").is_err() && threshold("=1").is_err());
+        assert_eq!(level("0.05"), Ok(0.05));
+        assert!(level("0").is_err() && level("1").is_err() && level("nan").is_err());
+        assert!(samples("1").is_err() && samples("nan").is_err() && samples("4").is_ok());
+        assert!(pixels_per_degree("67").is_ok() && pixels_per_degree("0").is_err());
+    }
+}

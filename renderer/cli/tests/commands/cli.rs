@@ -1,0 +1,505 @@
+//! The program as its users meet it: exit codes, streams, messages, and the files it leaves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use torrance_image::film::layers::Samples;
+use torrance_image::film::{Image, read};
+
+use crate::program::{Folder, Outcome};
+
+/// So many samples that a render would not end before the test does.
+const ENDLESS: &str = "1000000000";
+
+fn json(outcome: &Outcome) -> Value {
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|e| panic!("{e}: {outcome:?}"))
+}
+
+fn image(folder: &Folder, name: &str) -> Image {
+    read(&folder.at(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// Renders with `options`, and gives what was written to `output`.
+fn rendered(output: &str, options: &[&str]) -> Image {
+    let folder = Folder::new();
+    let outcome = folder.run(&[&["render", "scene.toml", "-o", output], options].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+    image(&folder, output)
+}
+
+/// Bad usage: exit code 2 at once, nothing on stdout, nothing written, and a first line that helps.
+#[track_caller]
+fn refused(folder: &Folder, arguments: &[&str], message: &str) {
+    let before = folder.names();
+    let outcome = folder.run(arguments);
+    let first = outcome.stderr.lines().next().unwrap_or_default();
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{arguments:?}: {outcome:?}");
+    assert!(first.starts_with("error: "), "{arguments:?}: {first}");
+    assert!(first.contains(message), "{arguments:?}: {first}");
+    assert_eq!(folder.names(), before, "{arguments:?}");
+}
+
+#[test]
+fn all_formats_hold_the_same_image() {
+    let folder = Folder::new();
+    let outputs = ["-o", "a.exr", "-o", "a.pfm", "-o", "a.hdr", "-o", "a.png"];
+    let outcome = folder.run(&[&["render", "scene.toml", "--bit-depth", "16"], &outputs[..]].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+    assert_eq!(folder.names(), ["a.exr", "a.hdr", "a.pfm", "a.png"]);
+    assert!(outcome.stderr.contains("wrote a.exr, a.pfm, a.hdr, a.png"), "{outcome:?}");
+
+    let exact = image(&folder, "a.exr");
+    assert_eq!((exact.width, exact.height), (24, 16));
+    // The corner sees the sky alone, so its colour is known; the sphere is darker.
+    assert_eq!(exact.pixels[0].map(|x| (x * 1000.0).round()), [300.0, 200.0, 100.0]);
+    assert!(exact.pixels[8 * 24 + 12][0] < 0.29);
+    assert_eq!(image(&folder, "a.pfm"), exact);
+    for (name, relative, absolute) in [("a.hdr", 1.0 / 256.0, 0.0), ("a.png", 0.0, 2e-5)] {
+        for (got, expected) in image(&folder, name).pixels.iter().zip(&exact.pixels) {
+            let largest = expected.iter().fold(0.0_f32, |a, b| a.max(*b));
+            for c in 0..3 {
+                let error = (got[c] - expected[c]).abs();
+                assert!(error <= largest * relative + absolute, "{name}: {got:?} instead of {expected:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn half_exr_rounds_and_float_does_not() {
+    let (float, half) = (rendered("a.exr", &[]), rendered("a.exr", &["--exr", "half"]));
+    assert_ne!(float, half);
+    for (f, h) in float.pixels.iter().flatten().zip(half.pixels.iter().flatten()) {
+        assert_eq!(half::f16::from_f32(*f).to_f32(), *h);
+    }
+}
+
+#[test]
+fn exr_files_hold_what_they_are_asked_to() {
+    let channels = |options: &[&str]| {
+        let folder = Folder::new();
+        let outcome =
+            folder.run(&[&["render", "scene.toml", "-o", "a.exr", "-o", "a.png"], options].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+        let layers = torrance_image::film::read_layers(&folder.at("a.exr")).unwrap();
+        let names: Vec<_> = layers.channels.iter().map(|c| c.name.as_str()).collect();
+        (names.join(" "), layers)
+    };
+    assert_eq!(channels(&[]).0, "B G R samples stderr.B stderr.G stderr.R");
+    assert_eq!(channels(&["--aov", "none"]).0, "B G R");
+    assert_eq!(channels(&["--aov", "none,Z", "--aov", "uv"]).0, "B G R Z uv.U uv.V");
+    let (all, layers) = channels(&["--aov", "all", "--exr", "half", "--seed", "3", "--rr-depth", "off"]);
+    assert_eq!(
+        all,
+        "B G N.X N.Y N.Z Ng.X Ng.Y Ng.Z P.X P.Y P.Z R Z albedo.B albedo.G albedo.R direct.B direct.G direct.R \
+         emission.B emission.G emission.R id.material id.shape indirect.B indirect.G indirect.R samples stderr.B \
+         stderr.G stderr.R uv.U uv.V"
+    );
+    for channel in &layers.channels {
+        let (layer, _) = channel.name.rsplit_once('.').unwrap_or_default();
+        let is_expected = match layer {
+            "id" => matches!(channel.samples, Samples::Uint(_)),
+            "" if channel.name == "samples" => matches!(channel.samples, Samples::Uint(_)),
+            "N" | "Ng" | "P" | "uv" | "stderr" => matches!(channel.samples, Samples::Float(_)),
+            "" if channel.name == "Z" => matches!(channel.samples, Samples::Float(_)),
+            _ => matches!(channel.samples, Samples::Half(_)),
+        };
+        assert!(is_expected, "{}", channel.name);
+    }
+    for (key, value) in [
+        ("scene", "scene.toml"),
+        ("spp", "8"),
+        ("seed", "3"),
+        ("sampler", "sobol"),
+        ("direct", "mis"),
+        ("masking", "correlated"),
+        ("maxDepth", "4"),
+        ("rrDepth", "off"),
+        ("materialNames", "[\"grey\"]"),
+    ] {
+        assert_eq!(layers.attributes[key], value, "{key}");
+    }
+    assert!(layers.attributes["software"].starts_with("torrance "));
+    assert!(layers.attributes["device"].starts_with("CPU"));
+    assert_eq!(layers.attributes["sceneHash"].len(), 16);
+    // The image is the same with and without.
+    assert_eq!(channels(&["--aov", "all"]).1.image(), channels(&["--aov", "none"]).1.image());
+}
+
+#[test]
+fn a_stop_of_exposure_doubles_png_and_leaves_exr() {
+    let plain = rendered("a.png", &["--bit-depth", "16"]);
+    let brighter = rendered("a.png", &["--bit-depth", "16", "--exposure", "1"]);
+    let darker = rendered("a.png", &["--bit-depth", "16", "--exposure", "-1"]);
+    for i in 0..plain.pixels.len() {
+        for c in 0..3 {
+            let x = plain.pixels[i][c];
+            assert!((brighter.pixels[i][c] - 2.0 * x).abs() < 1e-4);
+            assert!((darker.pixels[i][c] - 0.5 * x).abs() < 1e-4);
+        }
+    }
+    let folder = Folder::new();
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.exr", "--exposure", "1"]);
+    assert!(outcome.stderr.contains("warning: --exposure and --tonemap change PNG only"), "{outcome:?}");
+    assert_eq!(image(&folder, "a.exr"), rendered("a.exr", &[]));
+}
+
+#[test]
+fn tone_mapping_changes_what_is_shown() {
+    let clip = rendered("a.png", &["--exposure", "3"]);
+    for name in ["reinhard", "aces"] {
+        assert_ne!(rendered("a.png", &["--exposure", "3", "--tonemap", name]), clip, "{name}");
+    }
+}
+
+#[test]
+fn options_override_the_scene() {
+    let folder = Folder::new();
+    let options = ["--size", "10x6", "--spp", "3", "--seed", "7", "--max-depth", "2", "--json", "--quiet"];
+    let outcome = folder.run(&[&["render", "scene.toml", "-o", "a.exr"], &options[..]].concat());
+    assert_eq!(outcome.stderr, "");
+    let summary = json(&outcome);
+    for (key, value) in
+        [("width", 10), ("height", 6), ("spp", 3), ("seed", 7), ("max_depth", 2), ("paths", 180)]
+    {
+        assert_eq!(summary[key], value, "{key}: {summary}");
+    }
+    let read = image(&folder, "a.exr");
+    assert_eq!((read.width, read.height), (10, 6));
+}
+
+#[test]
+fn transport_options_take_effect() {
+    let emission_only = rendered("a.exr", &["--max-depth", "1"]);
+    let one_bounce = rendered("a.exr", &["--max-depth", "2"]);
+    let middle = 8 * 24 + 12;
+    assert_eq!(emission_only.pixels[middle], [0.0; 3]);
+    assert!(one_bounce.pixels[middle][0] > 0.1);
+    assert_ne!(rendered("a.exr", &["--seed", "1"]), rendered("a.exr", &["--seed", "2"]));
+    assert_eq!(rendered("a.exr", &["--seed", "1"]), rendered("a.exr", &["--seed", "1", "--threads", "1"]));
+    assert_ne!(rendered("a.exr", &["--sampler", "sobol"]), rendered("a.exr", &["--sampler", "independent"]));
+    assert_ne!(rendered("a.exr", &["--direct", "nee"]), rendered("a.exr", &["--direct", "bsdf"]));
+    for options in [["--rr-depth", "off"], ["--rr-depth", "2"], ["--masking", "separable"]] {
+        rendered("a.exr", &options);
+    }
+}
+
+#[test]
+fn the_summary_for_programs_is_complete() {
+    let folder = Folder::new();
+    let summary = json(&folder.run(&["render", "scene.toml", "-o", "a.png", "--json", "--device", "cpu"]));
+    let keys = "version scene device width height spp seed max_depth seconds paths mpaths_per_s \
+                rejected_samples interrupted outputs warnings contents";
+    for key in keys.split_whitespace() {
+        assert!(!summary[key].is_null(), "{key} is missing: {summary}");
+    }
+    for key in ["load", "build", "bvh", "start", "jit", "upload", "render", "write", "total"] {
+        assert!(summary["seconds"][key].as_f64().is_some_and(|s| s >= 0.0), "{key}: {summary}");
+    }
+    assert_eq!(summary["interrupted"], false);
+    assert_eq!(summary["rejected_samples"], 0);
+    assert_eq!(summary["outputs"][0]["path"], "a.png");
+    assert_eq!(summary["outputs"][0]["bytes"], fs::metadata(folder.at("a.png")).unwrap().len());
+    assert_eq!(summary["contents"]["spheres"], 1);
+    assert!(summary["device"].as_str().unwrap().starts_with("CPU"), "{summary}");
+}
+
+#[test]
+fn the_wavefront_tells_where_its_time_went() {
+    let folder = Folder::new();
+    let render = ["render", "scene.toml", "-o", "a.pfm", "--integrator", "wavefront", "--pool", "100"];
+    let outcome = folder.run(&[&render[..], &["--stage-times", "--stage-plot", "stages.png"]].concat());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("wrote a.pfm, stages.png\n"), "{outcome:?}");
+    for line in
+        ["stage ", "generate ", "extend ", "shade ", "connect ", "accumulate ", "bookkeeping ", "live paths "]
+    {
+        assert!(outcome.stderr.lines().any(|l| l.starts_with(line)), "{line}: {outcome:?}");
+    }
+    assert_eq!(&fs::read(folder.at("stages.png")).unwrap()[1..4], b"PNG");
+    assert_eq!(folder.names(), ["a.pfm", "stages.png"]);
+
+    let plain = image(&folder, "a.pfm");
+    let others = [&["--no-compact"][..], &["--no-sort"], &["--no-regenerate"], &["--order-rays", "always"]];
+    for options in others {
+        let with = ["--stage-plot", "stages.svg", "--json", "--quiet"];
+        let outcome = folder.run(&[&render[..], options, &with].concat());
+        assert_eq!(outcome.stderr, "", "{options:?}");
+        let summary = json(&outcome);
+        let stages = summary["stage_times"].as_array().expect("an array");
+        let find = |name| stages.iter().find(|stage| stage["stage"] == name);
+        let stage = |name| find(name).expect(name);
+        assert_eq!(find("order-rays").is_some(), options.contains(&"always"), "{summary}");
+        assert_eq!(stage("generate")["items"], 24 * 16 * 8, "{summary}");
+        assert!(stage("extend")["seconds"].as_f64().is_some_and(|s| s > 0.0), "{summary}");
+        assert_eq!(summary["live_paths"][0], 100, "{summary}");
+        assert!(fs::read_to_string(folder.at("stages.svg")).unwrap().starts_with("<svg"));
+        assert_eq!(image(&folder, "a.pfm"), plain, "{options:?}");
+    }
+    assert!(json(&folder.run(&[&render[..], &["--json"]].concat())).get("stage_times").is_none());
+
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--stage-times"]);
+    assert!(outcome.stderr.contains(", wavefront (the one that has stages)\n"), "{outcome:?}");
+    assert_eq!(image(&folder, "a.pfm"), plain);
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--pool", "1000"]);
+    assert!(outcome.stderr.contains(", wavefront (the one that has a pool)\n"), "{outcome:?}");
+    assert_eq!(image(&folder, "a.pfm"), plain);
+}
+
+#[test]
+fn what_has_no_stages_has_no_options_of_stages() {
+    let folder = Folder::new();
+    let render = ["render", "scene.toml", "-o", "a.pfm"];
+    let with = |options: &[&'static str]| [&render[..], options].concat();
+    for (options, named) in [
+        (&["--pool", "1000"][..], "--pool"),
+        (&["--no-compact"], "--no-compact"),
+        (&["--no-sort"], "--no-sort"),
+        (&["--no-regenerate"], "--no-regenerate"),
+        (&["--order-rays", "never"], "--order-rays"),
+        (&["--stage-plot", "a.svg"], "--stage-plot"),
+        (&["--no-sort", "--stage-times", "--pool", "4Ki"], "--pool, --stage-times, --no-sort"),
+    ] {
+        let message =
+            format!("{named}: the megakernel has neither stages nor a pool; --integrator wavefront has");
+        refused(&folder, &[&with(&["--integrator", "megakernel"]), options].concat(), &message);
+    }
+    let message = "--stage-plot \"a.gif\": expected a file .png or .svg";
+    refused(&folder, &with(&["--integrator", "wavefront", "--stage-plot", "a.gif"]), message);
+    let message = "output \"./a.png\": given twice";
+    let options = ["-o", "a.png", "--integrator", "wavefront", "--stage-plot", "./a.png"];
+    refused(&folder, &with(&options), message);
+    let message = "output \"none/a.png\": directory \"none\" does not exist";
+    refused(&folder, &with(&["--stage-plot", "none/a.png"]), message);
+}
+
+#[test]
+fn a_time_budget_ends_a_render() {
+    let folder = Folder::new();
+    let arguments = ["render", "scene.toml", "-o", "a.png", "--time", "300ms", "--json"];
+    let summary = json(&folder.run(&arguments));
+    assert_eq!(summary["interrupted"], false);
+    // The scene's own 8 spp take no time: the budget replaces them.
+    assert!(summary["spp"].as_u64().unwrap() > 8, "{summary}");
+    let seconds = summary["seconds"]["render"].as_f64().unwrap();
+    assert!((0.3..5.0).contains(&seconds), "{seconds} s");
+    let both = json(&folder.run(&[&arguments[..], &["--spp", "2"]].concat()));
+    assert_eq!(both["spp"], 2);
+}
+
+#[test]
+fn bad_outputs_are_refused_before_rendering() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("folder.png")).unwrap();
+    fs::write(folder.at("file"), "").unwrap();
+    let output =
+        |path, message| refused(&folder, &["render", "scene.toml", "--spp", ENDLESS, "-o", path], message);
+    output("none/a.png", "output \"none/a.png\": directory \"none\" does not exist; create it first");
+    output("file/a.png", "\"file\" is not a directory");
+    output("folder.png", "output \"folder.png\": is a directory");
+    output("a.pgn", "unknown file extension .pgn; did you mean .png?");
+    output("a", "the file name needs an extension: .png, .exr, .hdr or .pfm");
+    #[cfg(target_os = "linux")]
+    output("/proc/a.png", "output \"/proc/a.png\": cannot create files in \"/proc\"");
+    let twice = ["render", "scene.toml", "--spp", ENDLESS, "-o", "a.png", "-o", "./a.png"];
+    refused(&folder, &twice, "output \"./a.png\": given twice");
+}
+
+/// By whatever name: a render must not replace what it is made of.
+#[test]
+fn what_the_scene_reads_is_not_replaced() {
+    let folder = Folder::new();
+    succeeded(&folder, "sky.exr");
+    fs::create_dir(folder.at("maps")).unwrap();
+    succeeded(&folder, "maps/wood.png");
+    let scene = fs::read_to_string(folder.at("scene.toml")).unwrap();
+    let scene = scene.replace("radiance = [0.3, 0.2, 0.1]", "file = \"sky.exr\"");
+    let scene = scene.replace("[0.5, 0.5, 0.5]", "{ file = \"maps/../maps/wood.png\" }");
+    fs::write(folder.at("new.toml"), scene).unwrap();
+    let before = ["sky.exr", "maps/wood.png"].map(|name| fs::read(folder.at(name)).unwrap());
+    let output = |path| {
+        let arguments = ["render", "new.toml", "--spp", ENDLESS, "-o", "a.png", "-o", path];
+        refused(&folder, &arguments, &format!("output \"{path}\": is a file that the scene reads"));
+    };
+    output("sky.exr");
+    output("maps/wood.png");
+    output("./maps/../maps/wood.png");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("maps/wood.png", folder.at("link.png")).unwrap();
+        output("link.png");
+    }
+    assert_eq!(before, ["sky.exr", "maps/wood.png"].map(|name| fs::read(folder.at(name)).unwrap()));
+    // Files beside them are another matter.
+    let outcome = folder.run(&["render", "new.toml", "-o", "maps/sky.exr"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+fn succeeded(folder: &Folder, output: &str) {
+    let outcome = folder.run(&["render", "scene.toml", "-o", output]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn bad_values_are_refused_with_what_was_expected() {
+    let folder = Folder::new();
+    let option = |name, value, message| {
+        refused(&folder, &["render", "scene.toml", "-o", "a.png", name, value], message)
+    };
+    option(
+        "--size",
+        "640",
+        "invalid value '640' for '--size <WxH>': expected WIDTHxHEIGHT in pixels, as in 1280x720",
+    );
+    option("--size", "0x5", "an image of 0×5 pixels is empty");
+    option("--size", "1000000x1000000", "would need");
+    option("--spp", "0", "invalid value '0' for '--spp <N>': expected a whole number from 1 to ");
+    option("--time", "soon", "expected a time, as in 30s, 2m, 1.5h, or 45 for seconds");
+    option("--time", "0", "a time budget must be longer than 0");
+    option("--device", "gpu", "expected auto, cpu, cuda, or cuda:N as in cuda:1");
+    option("--threads", "0", "expected a whole number from 1 to 1024");
+    for value in ["0", "-1", "4mi", "65Mi", "many"] {
+        option(
+            "--pool",
+            value,
+            "expected a number of paths from 1 to 67108864, as in 1000000, 512Ki or 2^20",
+        );
+    }
+    option("--max-depth", "0", "expected a whole number from 1 to ");
+    option("--rr-depth", "no", "expected a whole number from 0 to 1000, or off");
+    option("--exposure", "nan", "expected stops from -100 to 100, as in 1.5 or -2");
+    option("--tonemap", "filmic", "invalid value 'filmic' for '--tonemap <NAME>'");
+    option("--sampler", "halton", "invalid value 'halton' for '--sampler <NAME>'");
+    option("--direct", "bdpt", "invalid value 'bdpt' for '--direct <NAME>'");
+    option("--masking", "uncorrelated", "invalid value 'uncorrelated' for '--masking <NAME>'");
+    option("--bit-depth", "12", "invalid value '12' for '--bit-depth <BITS>'");
+    option("--exr", "double", "invalid value 'double' for '--exr <TYPE>'");
+    option("--sp", "5", "unexpected argument '--sp' found");
+    refused(&folder, &["render", "scene.toml"], "the following required arguments were not provided");
+    refused(&folder, &["rendr"], "unrecognized subcommand 'rendr'");
+    refused(&folder, &["render", "no.toml", "-o", "a.png"], "no.toml");
+}
+
+#[test]
+fn without_a_driver_the_cpu_renders() {
+    let folder = Folder::new();
+    let quiet = folder.run(&["render", "scene.toml", "-o", "a.png", "--quiet"]);
+    assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (Some(0), "", ""));
+    let told = folder.run(&["render", "scene.toml", "-o", "a.png"]);
+    assert!(told.stderr.contains(" on CPU, "), "{told:?}");
+    for device in ["cuda", "cuda:1"] {
+        let arguments = ["render", "scene.toml", "-o", "b.png", "--device", device];
+        refused(&folder, &arguments, "--device cuda: ");
+        refused(&folder, &arguments, "; use --device cpu, or leave it out to let torrance choose");
+    }
+}
+
+#[test]
+fn a_driver_that_should_be_there_is_missed() {
+    let folder = Folder::new();
+    let mut program = folder.program(&["render", "scene.toml", "-o", "a.png", "--quiet"]);
+    let outcome = Outcome::from(program.env("TORRANCE_LIBCUDA", "/nonexistent.so").output().unwrap());
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("warning: rendering on the CPU: "), "{outcome:?}");
+}
+
+#[test]
+fn info_tells_what_there_is() {
+    let folder = Folder::new();
+    let text = folder.run(&["info"]);
+    assert_eq!((text.code, text.stderr.as_str()), (Some(0), ""));
+    assert!(text.stdout.starts_with(concat!("torrance ", env!("CARGO_PKG_VERSION"), "\n")), "{text:?}");
+    assert!(text.stdout.contains("\nCUDA     none: "), "{text:?}");
+    let info = json(&folder.run(&["info", "--json"]));
+    assert_eq!(info["cuda"]["available"], false);
+    assert!(info["cuda"]["reason"].as_str().is_some_and(|r| !r.is_empty()), "{info}");
+    assert!(info["cpu"]["threads"].as_u64().is_some_and(|n| n > 0), "{info}");
+    assert!(info["kernels"]["ptx"].is_string(), "{info}");
+}
+
+/// The CUDA driver of `tests/tests/cuda_driver`, which needs no GPU; `None`, said, where there is no C compiler.
+fn fake_driver(folder: &Folder) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tests/cuda_driver/fake_driver.c");
+    let library = folder.at("fake.so");
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    match compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).status() {
+        Ok(status) => {
+            assert!(status.success());
+            Some(library)
+        }
+        Err(_) => {
+            println!("skipped: no C compiler for the fake driver");
+            None
+        }
+    }
+}
+
+#[test]
+fn info_compiles_kernels_only_if_asked_to() {
+    let folder = Folder::new();
+    let Some(driver) = fake_driver(&folder) else { return };
+    let log = folder.at("driver.log");
+    let run = |arguments: &[&str], capability: &str| {
+        let mut program = folder.program(arguments);
+        program.env("TORRANCE_LIBCUDA", &driver).env("FAKE_LOG", &log).env("FAKE_CAPABILITY", capability);
+        (Outcome::from(program.output().unwrap()), fs::read_to_string(&log).unwrap())
+    };
+    let (text, log) = run(&["info"], "90");
+    assert_eq!((text.code, text.stderr.as_str()), (Some(0), ""), "{text:?}");
+    assert!(text.stdout.contains("\ncuda:1   Fake 1, compute capability 9.0, PCI "), "{text:?}");
+    assert!(text.stdout.contains("\n         1 GiB of memory, 1 GiB of it free\n"), "{text:?}");
+    assert!(log.starts_with("inits=1 contexts=0 ") && log.contains(" loads=0 "), "{log}");
+    let (info, log) = run(&["info", "--json"], "61");
+    assert!(log.contains(" loads=0 "), "{log}");
+    let device = &json(&info)["cuda"]["devices"][0];
+    assert_eq!((&device["name"], &device["memory_bytes"]), (&"Fake 0".into(), &(1_u64 << 30).into()));
+    assert!(device["error"].as_str().is_some_and(|e| e.contains("compute capability 6.1")), "{device}");
+    // The driver does not know these kernels: that it was asked for one shows that the count can be another.
+    let (kernels, log) = run(&["info", "--kernels"], "90");
+    assert_eq!(kernels.code, Some(3), "{kernels:?}");
+    assert!(log.contains(" loads=1 "), "{log}");
+}
+
+#[test]
+fn info_shows_kernels_from_the_record_where_there_is_no_gpu() {
+    let folder = Folder::new();
+    let text = folder.run(&["info", "--kernels"]);
+    assert_eq!((text.code, text.stderr.as_str()), (Some(0), ""), "{text:?}");
+    let reason =
+        "no GPU: TORRANCE_LIBCUDA is set to nothing, which hides the NVIDIA driver; this is on record:";
+    assert!(text.stdout.starts_with(&format!("{reason}\n\nsm_90; compiled by ptxas ")), "{text:?}");
+    let usual = json(&folder.run(&["info", "--kernels", "--json"]));
+    assert!(usual["reason"].as_str().is_some_and(|r| r.contains("hides the NVIDIA driver")), "{usual}");
+    let info = json(&folder.run(&["info", "--kernels=sm_75", "--json"]));
+    let table = &info["tables"][0];
+    assert_eq!((&table["device"], &table["threads_per_multiprocessor"]), (&"sm_75".into(), &1024.into()));
+    let kernels = table["kernels"].as_array().unwrap();
+    let megakernel = kernels.iter().find(|k| k["name"] == "megakernel").unwrap();
+    assert_eq!(megakernel["limited_by"], serde_json::json!(["registers"]), "{megakernel}");
+    assert_eq!(info["reason"], Value::Null);
+    refused(&folder, &["info", "--kernels=sm_7"], "unknown generation \"sm_7\"; did you mean \"sm_75\"?");
+}
+
+#[test]
+fn help_goes_to_stdout_and_tells_the_exit_codes() {
+    let folder = Folder::new();
+    for arguments in
+        [&["--help"][..], &["render", "--help"], &["render", "-h"], &["info", "--help"], &["bsdf", "--help"]]
+    {
+        let help = folder.run(arguments);
+        assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        for line in ["Exit codes:", "  0    done", "  2    bad usage", "  3    failed", "  130  interrupted"]
+        {
+            assert!(help.stdout.contains(line), "{arguments:?}: {help:?}");
+        }
+    }
+    let help = folder.run(&["render", "--help"]).stdout;
+    assert!(help.contains("torrance render scene.toml -o image.png"), "{help}");
+    let version = folder.run(&["--version"]);
+    assert_eq!(version.stdout, concat!("torrance ", env!("CARGO_PKG_VERSION"), "\n"));
+    let nothing = folder.run(&[]);
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(2), ""));
+}

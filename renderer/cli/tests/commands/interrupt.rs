@@ -1,0 +1,166 @@
+//! Renders that end early or badly: what was there before stays, or is replaced as a whole.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use torrance_image::film::read;
+
+use crate::program::{Folder, Outcome};
+
+/// More samples than can be taken while a test waits.
+const ENDLESS: &str = "1000000000";
+
+/// How long anything that should happen soon may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until `happened`.
+#[track_caller]
+fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < PATIENCE, "waited {PATIENCE:?} for {what}");
+        sleep(Duration::from_millis(1));
+    }
+}
+
+fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut program = folder.program(arguments);
+    program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// Waits until the threads that render are there.
+fn wait_for_render(child: &Child) {
+    if cfg!(target_os = "linux") {
+        let tasks = format!("/proc/{}/task", child.id());
+        let is_render = |task: fs::DirEntry| {
+            fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.starts_with("render-"))
+        };
+        wait_for("the render to begin", || {
+            fs::read_dir(&tasks).is_ok_and(|mut tasks| tasks.any(|t| t.is_ok_and(is_render)))
+        });
+    }
+    sleep(Duration::from_millis(500));
+}
+
+fn signal(child: &Child, name: &str) {
+    // The shell's own `kill`: not every system has the program.
+    let status = Command::new("sh").args(["-c", &format!("kill -s {name} {}", child.id())]).status();
+    assert!(status.expect("sh starts").success());
+}
+
+/// The outcome of a program that ends soon.
+#[track_caller]
+fn outcome(mut child: Child) -> Outcome {
+    let start = Instant::now();
+    while child.try_wait().expect("a status").is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().expect("it can be killed");
+            panic!("it did not end within {PATIENCE:?}");
+        }
+        sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("its output").into()
+}
+
+/// Whether a file is what the test wrote, not what the program would.
+fn is_previous(folder: &Folder, name: &str) -> bool {
+    fs::read(folder.at(name)).expect("the file") == b"previous"
+}
+
+#[test]
+fn a_signal_stops_the_render_and_keeps_what_is_there() {
+    for name in ["INT", "TERM"] {
+        let folder = Folder::new();
+        let child = spawn(&folder, &["render", "scene.toml", "-o", "a.exr", "--spp", ENDLESS, "--json"]);
+        wait_for_render(&child);
+        signal(&child, name);
+        // As `timeout` and others do, which signal the process, and its group.
+        signal(&child, name);
+        let outcome = outcome(child);
+        assert_eq!(outcome.code, Some(130), "{name}: {outcome:?}");
+        let line = outcome.stderr.lines().find(|l| l.starts_with("interrupted at ")).expect("a line says so");
+        assert!(line.ends_with(" of 1000000000 spp, wrote a.exr"), "{line}");
+        let summary: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
+        assert_eq!(summary["interrupted"], true);
+        assert!(summary["spp"].as_u64().is_some_and(|spp| spp > 0), "{summary}");
+        assert_eq!(folder.names(), ["a.exr"]);
+        let image = read(&folder.at("a.exr")).expect("a whole image");
+        assert_eq!(image.pixels[0].map(|x| (x * 1000.0).round()), [300.0, 200.0, 100.0]);
+    }
+}
+
+#[test]
+fn a_killed_render_leaves_the_previous_image() {
+    let folder = Folder::new();
+    fs::write(folder.at("a.png"), "previous").unwrap();
+    let mut child = spawn(&folder, &["render", "scene.toml", "-o", "a.png", "--spp", ENDLESS]);
+    wait_for_render(&child);
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert!(is_previous(&folder, "a.png"));
+    assert_eq!(folder.names(), ["a.png"]);
+}
+
+/// Killed at the worst moment, while the image is on its way to the disk: the file is the old one or the new
+/// one, whole.
+#[test]
+fn a_render_killed_while_writing_leaves_a_whole_image() {
+    let folder = Folder::new();
+    fs::write(folder.at("a.pfm"), "previous").unwrap();
+    let options = ["--size", "1536x1536", "--spp", "1", "--max-depth", "1"];
+    let mut child = spawn(&folder, &[&["render", "scene.toml", "-o", "a.pfm"], &options[..]].concat());
+    // Any file here that grows, whatever its name.
+    let length = |name: &String| fs::metadata(folder.at(name)).map_or(0, |m| m.len());
+    let writing = || folder.names().iter().any(|name| length(name) > "previous".len() as u64);
+    wait_for("writing", || writing() || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if !is_previous(&folder, "a.pfm") {
+        assert_eq!(read(&folder.at("a.pfm")).expect("a whole image").width, 1536);
+    }
+}
+
+/// A limit on file sizes stands in for a full disk: writes fail in the middle of a file.
+#[test]
+fn a_full_disk_leaves_the_previous_image() {
+    let folder = Folder::new();
+    fs::write(folder.at("large.pfm"), "previous").unwrap();
+    let program =
+        folder.program(&["render", "scene.toml", "-o", "large.pfm", "-o", "small.png", "--size", "64x64"]);
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 32 && exec \"$0\" \"$@\""])
+        .arg(program.get_program())
+        .args(program.get_args());
+    limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "");
+    let outcome = Outcome::from(limited.output().unwrap());
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{outcome:?}");
+    let error = outcome.stderr.lines().find(|l| l.starts_with("error: ")).expect("an error");
+    assert!(error.starts_with("error: output \"large.pfm\": cannot be written: "), "{error}");
+    assert!(is_previous(&folder, "large.pfm"));
+    assert_eq!(
+        folder.names(),
+        ["large.pfm", "small.png"],
+        "the other image is written, and nothing is left over"
+    );
+    assert_eq!(read(&folder.at("small.png")).expect("a whole image").width, 64);
+}
+
+#[test]
+fn a_signal_ends_a_benchmark_with_what_was_measured() {
+    let folder = Folder::new();
+    // Measuring so many takes minutes.
+    let lengths: Vec<_> = (1..1000).map(|n| ((1 << 21) + n).to_string()).collect();
+    let child = spawn(&folder, &["bench", "primitives", "--size", &lengths.join(","), "--json"]);
+    wait_for_render(&child);
+    signal(&child, "INT");
+    let outcome = outcome(child);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert!(outcome.stderr.starts_with("interrupted: stopping here"), "{outcome:?}");
+    let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(json["interrupted"], true);
+    assert!(json["results"].as_array().is_some_and(|all| all.len() < 1000), "{json}");
+}

@@ -1,0 +1,21 @@
+//! The program: command lines, files, exit codes and messages.
+
+mod bad_input;
+mod bad_suite;
+mod bench;
+mod bsdf;
+mod cli;
+mod compare;
+mod convert;
+mod damaged;
+mod defocus;
+mod editor;
+mod interrupt;
+mod malformed;
+mod merge;
+mod metals;
+mod paths;
+mod program;
+mod references;
+mod regress;
+mod sweep;

@@ -1,0 +1,186 @@
+//! All cores of the host.
+
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::time::{Duration, Instant};
+
+use bytemuck::Pod;
+pub use cpu::InstructionSet;
+use cpu::runner;
+use device::features::Features;
+use device::path::stage::Stage;
+use rayon::prelude::*;
+
+use super::{Backend, Buffer, COPY, Error, Shared, reserve};
+
+/// A pool of threads that run stages.
+pub struct Cpu {
+    pool: rayon::ThreadPool,
+    isa: InstructionSet,
+}
+
+impl Cpu {
+    /// A pool of `threads` threads, or one for every core.
+    pub fn new(threads: Option<usize>) -> Result<Self, Error> {
+        Self::with_instruction_set(threads, InstructionSet::detect())
+    }
+
+    /// As [`Cpu::new`], with at most the given instruction set.
+    pub fn with_instruction_set(threads: Option<usize>, isa: InstructionSet) -> Result<Self, Error> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads.unwrap_or(0))
+            .thread_name(|i| format!("render-{i}"))
+            .build()
+            .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
+        Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
+    }
+
+    /// Runs `work` on the threads of the pool, and waits for it.
+    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+}
+
+/// Memory that stages use through raw pointers.
+pub enum CpuBuf<T> {
+    /// They may write it.
+    Own(Box<[UnsafeCell<T>]>),
+    /// They only read it.
+    Shared(Shared<T>),
+}
+
+// SAFETY: access through `ptr` is by stages, which promise not to race; other access takes `&Cpu` after they end.
+unsafe impl<T: Send> Send for CpuBuf<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for CpuBuf<T> {}
+
+impl<T> Buffer<T> for CpuBuf<T> {
+    fn ptr(&self) -> *mut T {
+        match self {
+            Self::Own(cells) => UnsafeCell::raw_get(cells.as_ptr()),
+            Self::Shared(elements) => elements.as_ptr().cast_mut(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Own(cells) => cells.len(),
+            Self::Shared(elements) => elements.len(),
+        }
+    }
+
+    fn is_writable(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+}
+
+/// Invocations a task: as many as give every thread some tasks to balance the load with, in tiles of 32; but enough
+/// to amortise the scheduling, and no more than run side by side.
+fn chunk(invocations: u32, threads: usize) -> u32 {
+    const TASKS_PER_THREAD: usize = 16;
+    let tasks = u32::try_from(threads * TASKS_PER_THREAD).unwrap_or(u32::MAX);
+    invocations.div_ceil(tasks).next_multiple_of(32).clamp(64, 512)
+}
+
+impl Backend for Cpu {
+    type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
+    type Moment = Instant;
+
+    fn name(&self) -> String {
+        let threads = self.pool.current_num_threads();
+        let isa = match self.isa {
+            InstructionSet::Portable => "portable",
+            InstructionSet::Avx2 => "AVX2",
+            InstructionSet::Avx512 => "AVX-512",
+        };
+        format!("CPU, {threads} thread{}, {isa}", if threads == 1 { "" } else { "s" })
+    }
+
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The CPU's stages know all features: what is not there costs a branch that is foreseen.
+    fn specialize(&mut self, _: Features) {}
+
+    fn parallelism(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    fn zeroed<T: Pod + Send + Sync>(&mut self, label: &'static str, len: usize) -> Result<CpuBuf<T>, Error> {
+        allocate(label, len, std::iter::repeat_n(T::zeroed(), len))
+    }
+
+    fn upload<T: Pod + Send + Sync>(&mut self, label: &'static str, data: &[T]) -> Result<CpuBuf<T>, Error> {
+        allocate(label, data.len(), data.iter().copied())
+    }
+
+    fn share<T: Pod + Send + Sync>(&mut self, _: &'static str, data: &Shared<T>) -> Result<CpuBuf<T>, Error> {
+        Ok(CpuBuf::Shared(data.clone()))
+    }
+
+    fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {
+        let mut data = reserve(COPY, buf.len())?;
+        match buf {
+            // SAFETY: no stage runs: launches end before they return, and `self` is borrowed.
+            CpuBuf::Own(cells) => data.extend(cells.iter().map(|cell| unsafe { *cell.get() })),
+            CpuBuf::Shared(elements) => data.extend_from_slice(elements),
+        }
+        Ok(data)
+    }
+
+    fn copy<T: Pod + Send + Sync>(&mut self, from: &CpuBuf<T>, to: &mut CpuBuf<T>) -> Result<(), Error> {
+        let CpuBuf::Own(cells) = to else {
+            return Err(Error { doing: "copying".into(), reason: "others read the memory".into() });
+        };
+        if cells.len() != from.len() {
+            return Err(Error { doing: "copying".into(), reason: "the buffers differ in size".into() });
+        }
+        // SAFETY: both have that many elements, and differ, since one is borrowed to be written; no stage runs:
+        // launches end before they return, and `self` is borrowed.
+        unsafe { from.ptr().copy_to_nonoverlapping(UnsafeCell::raw_get(cells.as_ptr()), cells.len()) };
+        Ok(())
+    }
+
+    /// There is one memory, and nothing is queued: a launch ends before it returns.
+    fn owns<T: Pod + Send + Sync>(&self, _: &CpuBuf<T>) -> bool {
+        true
+    }
+
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
+        let n = S::count(&args);
+        let chunk = chunk(n, self.pool.current_num_threads());
+        let runner = runner(TypeId::of::<S>(), self.isa);
+        self.pool.install(|| {
+            (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| {
+                let range = i * chunk..n.min((i + 1) * chunk);
+                // SAFETY: the arguments are those of this stage and valid as the caller promised; every index runs
+                // once; the instruction set was detected.
+                unsafe { runner(range, (&raw const args).cast()) }
+            });
+        });
+        Ok(())
+    }
+
+    fn synchronize(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn moment(&mut self) -> Result<Instant, Error> {
+        Ok(Instant::now())
+    }
+
+    fn between(&mut self, from: &Instant, to: &Instant) -> Result<Duration, Error> {
+        Ok(to.duration_since(*from))
+    }
+
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error> {
+        Ok(None)
+    }
+}
+
+fn allocate<T>(label: &'static str, len: usize, data: impl Iterator<Item = T>) -> Result<CpuBuf<T>, Error> {
+    let mut cells = reserve(label, len)?;
+    cells.extend(data.map(UnsafeCell::new));
+    Ok(CpuBuf::Own(cells.into_boxed_slice()))
+}

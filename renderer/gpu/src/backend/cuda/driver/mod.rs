@@ -1,0 +1,194 @@
+//! The CUDA driver, bound when it is first needed.
+//!
+//! A program that is linked with `libcuda` does not start on a machine without an NVIDIA driver. So the functions of the
+//! driver are this program's own (`functions.rs`), and call the driver's once [`load`] has found its library. Until then,
+//! and where there is none, they return an error code. One binary runs everywhere, and no driver is an ordinary condition
+//! with a reason in words.
+//!
+//! `TORRANCE_LIBCUDA` names another library to load instead of the system's; set but empty, it hides the
+//! driver. Tests use both.
+
+use std::ffi::{OsString, c_int};
+use std::fmt;
+use std::sync::OnceLock;
+
+use cust::sys;
+use libloading::Library;
+
+use super::code::{self, Code};
+
+mod functions;
+
+pub use functions::SYMBOLS;
+pub(super) use functions::call;
+
+/// The name of the environment variable that replaces or hides the driver.
+pub const LIBRARY_VARIABLE: &str = "TORRANCE_LIBCUDA";
+
+/// Where the driver is when no variable says otherwise: the dynamic linker's search path.
+#[cfg(not(windows))]
+const LIBRARY: &str = "libcuda.so.1";
+#[cfg(windows)]
+const LIBRARY: &str = "nvcuda.dll";
+
+/// Entry points without which a library is no CUDA driver.
+const ESSENTIAL: &[&str] = &["cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuLaunchKernel"];
+
+/// A version of CUDA, as drivers and PTX count them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// The 11 of 11.4.
+    pub major: u32,
+    /// The 4 of 11.4.
+    pub minor: u32,
+}
+
+impl Version {
+    const fn new(packed: u32) -> Self {
+        Self { major: packed / 1000, minor: packed % 1000 / 10 }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// The oldest CUDA that the program works with: the one whose functions `cust` declares.
+pub const OLDEST: Version = Version::new(sys::CUDA_VERSION);
+
+/// Why there is no CUDA here.
+#[derive(Debug)]
+struct Missing {
+    reason: String,
+    /// Whether something that is there does not work.
+    is_failure: bool,
+}
+
+impl Missing {
+    fn absence(reason: String) -> Self {
+        Self { reason, is_failure: false }
+    }
+
+    fn failure(reason: String) -> Self {
+        Self { reason, is_failure: true }
+    }
+}
+
+/// Finds the driver and starts it, the first time; after that, repeats what it found. From any thread.
+///
+/// # Errors
+/// Why there is no CUDA here, in words for the user: no driver, one that cannot be loaded or started, one that
+/// is too old, or no device.
+pub fn load() -> Result<(), String> {
+    version().map(drop)
+}
+
+/// Why there is no GPU here, if nothing failed: no driver is installed or it is hidden, or it finds no device. Loads the
+/// driver, too.
+pub fn absence() -> Option<&'static str> {
+    state().as_ref().err().filter(|missing| !missing.is_failure).map(|missing| &missing.reason[..])
+}
+
+/// The newest CUDA that the loaded driver supports.
+///
+/// # Errors
+/// As [`load`].
+pub fn version() -> Result<Version, String> {
+    state().as_ref().copied().map_err(|missing| missing.reason.clone())
+}
+
+/// The release of the NVIDIA kernel module, e.g. `580.95.05`, where the system tells.
+pub fn release() -> Option<String> {
+    let text = std::fs::read_to_string("/sys/module/nvidia/version").ok()?;
+    Some(text.trim().to_owned())
+}
+
+fn state() -> &'static Result<Version, Missing> {
+    static STATE: OnceLock<Result<Version, Missing>> = OnceLock::new();
+    STATE.get_or_init(|| {
+        let library = open(std::env::var_os(LIBRARY_VARIABLE))?;
+        bind(library).map_err(Missing::failure)?;
+        start()
+    })
+}
+
+fn open(replacement: Option<OsString>) -> Result<Library, Missing> {
+    let replaced = replacement.is_some();
+    let name = replacement.unwrap_or_else(|| LIBRARY.into());
+    if name.is_empty() {
+        let reason = format!("{LIBRARY_VARIABLE} is set to nothing, which hides the NVIDIA driver");
+        return Err(Missing::absence(reason));
+    }
+    let shown = name.to_string_lossy();
+    // SAFETY: the constructors of the library run. It is the NVIDIA driver's, which every CUDA program loads
+    // in this way, or the one that the user named in its place.
+    unsafe { Library::new(&name) }.map_err(|error| {
+        let text = error_text(&error);
+        // Not so when the library is there and one that it needs is not: then the text names that one.
+        let absent = text.contains(&format!("{shown}: "))
+            && text.contains("No such file")
+            && !text.contains("needed by");
+        match (absent, replaced) {
+            (true, true) => {
+                Missing::failure(format!("{LIBRARY_VARIABLE} names {shown}, which was not found"))
+            }
+            (true, false) => {
+                Missing::absence(format!("no NVIDIA driver is installed ({shown} was not found)"))
+            }
+            (false, _) => {
+                Missing::failure(format!("the NVIDIA driver's library {shown} cannot be loaded: {text}"))
+            }
+        }
+    })
+}
+
+/// The dynamic linker's message, which `libloading` keeps one level down.
+fn error_text(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Takes the library's functions. One that this driver lacks returns an error code to its callers.
+fn bind(library: Library) -> Result<(), String> {
+    // Addresses point into the library from here on, also if it turns out to be no driver.
+    let library = Box::leak(Box::new(library));
+    // SAFETY: it is leaked. It is the driver's, or the one that the user named in its place.
+    match unsafe { functions::bind(library, ESSENTIAL) } {
+        None => Ok(()),
+        Some(name) => Err(format!("the library found is not a CUDA driver: it has no function {name}")),
+    }
+}
+
+fn start() -> Result<Version, Missing> {
+    let mut packed: c_int = 0;
+    // SAFETY: the pointer is valid; this is the one function that may be called before `cuInit`.
+    let code = unsafe { call::cuDriverGetVersion(&raw mut packed) };
+    if code != code::SUCCESS {
+        let reason = format!("the NVIDIA driver does not tell its version: {}", code::describe(code));
+        return Err(Missing::failure(reason));
+    }
+    let version = Version::new(u32::try_from(packed).unwrap_or(0));
+    if version < OLDEST {
+        return Err(Missing::failure(format!(
+            "the NVIDIA driver is too old: it supports CUDA {version}, torrance needs {OLDEST} or newer"
+        )));
+    }
+    // SAFETY: 0 is the only value that the flags may have.
+    let code = unsafe { call::cuInit(0) };
+    if code != code::SUCCESS {
+        return Err(not_started(code));
+    }
+    let mut count: c_int = 0;
+    // SAFETY: the pointer is valid and the driver has been started.
+    let code = unsafe { call::cuDeviceGetCount(&raw mut count) };
+    match (code, count) {
+        (code::SUCCESS, 1..) => Ok(version),
+        (code::SUCCESS, _) => Err(not_started(code::NO_DEVICE)),
+        _ => Err(not_started(code)),
+    }
+}
+
+fn not_started(code: Code) -> Missing {
+    Missing { reason: code::describe_start(code), is_failure: code != code::NO_DEVICE }
+}

@@ -1,0 +1,324 @@
+//! PTX modules, and the kernels that the driver has compiled of them.
+
+use std::cell::OnceCell;
+use std::ffi::{CString, c_uint, c_void};
+use std::io::Read;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime};
+
+use cust::sys::{CUfunction, CUjit_option, CUmodule};
+use device::features::Features;
+use flate2::read::GzDecoder;
+
+use super::code;
+use super::driver::{Version, call};
+use super::gpu::DeviceInfo;
+use super::ptx::{Outline, Ptx};
+use super::spills::Spills;
+
+/// Bytes that the driver may write to a log.
+const LOG_BYTES: usize = 16 << 10;
+
+/// Kernels that are kept for sets of features: for all families of materials that a scene may have, 256, and for its other
+/// stages. Those of a scene are launched in turns, so that fewer would be compiled again and again.
+const MOST_SPECIALIZED: usize = 320;
+
+macro_rules! embedded {
+    ($($(#[$doc:meta])* $name:ident = $packed:expr;)*) => { $(
+        $(#[$doc])*
+        pub fn $name() -> &'static str {
+            static PTX: OnceLock<String> = OnceLock::new();
+            PTX.get_or_init(|| unpacked($packed))
+        }
+    )* };
+}
+embedded! {
+    /// The kernels of the stages, as `cargo ptx` built them.
+    ptx = ::ptx::KERNELS;
+    /// The kernels of the primitives, as `cargo ptx` built them.
+    primitives_ptx = ::ptx::PRIMITIVES;
+}
+
+/// The text of a PTX file as it is in the repository; empty if it is no such file.
+pub fn unpacked(packed: &[u8]) -> String {
+    let mut ptx = String::new();
+    match GzDecoder::new(packed).read_to_string(&mut ptx) {
+        Ok(_) => ptx,
+        Err(_) => String::new(),
+    }
+}
+
+/// `text` for scenes that ask for no other `features`: see `features_of_the_scene` in `device/src/arch/nvptx.rs`.
+fn specialized(text: &str, features: Features) -> String {
+    const ANY: &str = "0xffffffff; // features of the scene";
+    text.replace(ANY, &ANY.replace("0xffffffff", &format!("{:#010x}", features.bits())))
+}
+
+/// How much of a PTX module the driver compiles at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compile {
+    /// All of it when it is loaded.
+    Whole,
+    /// Each kernel when it is wanted. They share no memory then.
+    EachKernel,
+}
+
+/// A PTX module for one GPU, and the kernels that the driver has compiled of it.
+#[derive(Debug)]
+pub(super) struct Module {
+    text: String,
+    /// Of the text, once a kernel alone has been wanted.
+    outline: OnceCell<Outline>,
+    pub(super) ptx: Ptx,
+    driver: Version,
+    /// How long the driver took so far, its cache of earlier results included.
+    pub(super) jit_time: Duration,
+    /// All kernels in one, with [`Compile::Whole`].
+    whole: Option<Piece>,
+    /// All features that scenes ask for.
+    pub(super) features: Features,
+    kernels: Vec<CompiledKernel>,
+    /// Counts uses of kernels.
+    uses: u64,
+    /// Whether the compiler is asked for a log of resources.
+    verbose: bool,
+    /// Whether to pass by the driver's cache.
+    anew: bool,
+}
+
+/// A kernel that has been compiled.
+#[derive(Debug)]
+struct CompiledKernel {
+    name: String,
+    /// For which features; `None` if it does not depend on them.
+    features: Option<Features>,
+    kernel: Kernel,
+    /// Registers that the compiler reported as spilled.
+    spills: Option<Spills>,
+    /// When it was last wanted, by [`Module::uses`].
+    last_use: u64,
+    /// The module of the driver that it is in; `None` if that is [`Module::whole`].
+    _piece: Option<Piece>,
+}
+
+/// A module of the driver, unloaded on drop.
+#[derive(Debug)]
+struct Piece(CUmodule);
+
+/// A kernel that can be launched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel {
+    pub(super) function: CUfunction,
+    /// Bytes of its one argument.
+    pub(super) arg_bytes: usize,
+}
+
+impl Module {
+    /// Loads `text` into the current context, which must be the one of the GPU that `gpu` describes.
+    pub(super) fn load(text: &str, gpu: &DeviceInfo, compile: Compile) -> Result<Self, String> {
+        let ptx = Ptx::parse(text)?;
+        gpu.check(&ptx)?;
+        let mut module = Self {
+            text: text.to_owned(),
+            outline: OnceCell::new(),
+            ptx,
+            driver: gpu.driver,
+            jit_time: Duration::ZERO,
+            whole: None,
+            features: Features::ALL,
+            kernels: Vec::new(),
+            uses: 0,
+            verbose: false,
+            anew: false,
+        };
+        if compile == Compile::Whole {
+            module.whole = Some(module.compile(text)?.0);
+        }
+        Ok(module)
+    }
+
+    /// Has the driver compile `text`, in the current context. Also returns its log, which is empty unless it is wanted.
+    fn compile(&mut self, text: &str) -> Result<(Piece, String), String> {
+        // The driver looks in its cache for the same text.
+        let mark = if self.anew { format!("// {:?}\n", SystemTime::now()) } else { String::new() };
+        let image = CString::new(mark + text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
+        let [mut errors, mut remarks] = [vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]];
+        // Numbers are passed in the pointers themselves here, alone in the whole interface.
+        let number = std::ptr::without_provenance_mut::<c_void>;
+        let mut options = vec![
+            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER, errors.as_mut_ptr().cast()),
+            (CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+        ];
+        if self.verbose {
+            options.extend([
+                (CUjit_option::CU_JIT_INFO_LOG_BUFFER, remarks.as_mut_ptr().cast()),
+                (CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES)),
+                (CUjit_option::CU_JIT_LOG_VERBOSE, number(1)),
+            ]);
+        }
+        let (mut names, mut values): (Vec<_>, Vec<_>) = options.into_iter().unzip();
+        let mut raw = std::ptr::null_mut();
+        let start = Instant::now();
+        // SAFETY: the image ends in a zero byte; there are as many values as names, and the logs are as long as said.
+        // All of them outlive the call.
+        let code = unsafe {
+            call::cuModuleLoadDataEx(
+                &raw mut raw,
+                image.as_ptr().cast(),
+                names.len() as c_uint,
+                names.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        self.jit_time += start.elapsed();
+        if code == code::SUCCESS {
+            return Ok((Piece(raw), text_of(&remarks)));
+        }
+        Err(rejection(code, &self.ptx, self.driver, text_of(&errors).trim()))
+    }
+
+    /// The kernel called `name`, and its spills if the compiler reports them. It reports nothing of kernels that the driver
+    /// has in its cache; with `anew`, the kernel is compiled though it is there.
+    pub(super) fn described(&mut self, name: &str, anew: bool) -> Result<(Kernel, Option<Spills>), String> {
+        self.unload(|l| l.name == name);
+        self.verbose = true;
+        self.anew = anew;
+        let kernel = self.kernel(name);
+        self.anew = false;
+        let spills = self.kernels.last().and_then(|l| l.spills);
+        Ok((kernel?, spills))
+    }
+
+    /// The kernel called `name`.
+    pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, String> {
+        let features = self.features;
+        self.uses += 1;
+        let is_it = |l: &&mut CompiledKernel| l.name == name && l.features.is_none_or(|of| of == features);
+        if let Some(loaded) = self.kernels.iter_mut().find(is_it) {
+            loaded.last_use = self.uses;
+            return Ok(loaded.kernel);
+        }
+        let Some(entry) = self.ptx.entries.iter().find(|e| e.name == name) else {
+            return Err("it is not among the kernels: `cargo ptx` builds them anew".to_owned());
+        };
+        let [arg_bytes] = entry.params[..] else {
+            return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
+        };
+        let (module, piece, log, features) = match &self.whole {
+            Some(Piece(whole)) => (*whole, None, String::new(), None),
+            None => {
+                let outline = self.outline.get_or_init(|| Outline::new(&self.text));
+                let any = outline.only(&self.text, name);
+                let special = specialized(&any, features);
+                let (piece, log) = self.compile(&special)?;
+                (piece.0, Some(piece), log, (special != any).then_some(features))
+            }
+        };
+        let kernel = Kernel { function: function(module, name)?, arg_bytes };
+        if features.is_some() {
+            self.make_room();
+        }
+        let spills = Spills::read(&log, name);
+        let last_use = self.uses;
+        self.kernels.push(CompiledKernel {
+            name: name.to_owned(),
+            features,
+            kernel,
+            spills,
+            last_use,
+            _piece: piece,
+        });
+        Ok(kernel)
+    }
+
+    /// Unloads the kernel for a set of features that has not been wanted for the longest time, if there are many.
+    fn make_room(&mut self) {
+        let special = || self.kernels.iter().filter(|l| l.features.is_some());
+        if special().count() >= MOST_SPECIALIZED
+            && let Some(oldest) = special().map(|l| l.last_use).min()
+        {
+            self.unload(|l| l.last_use == oldest);
+        }
+    }
+
+    /// Unloads kernels, once none of them runs any more.
+    fn unload(&mut self, which: impl Fn(&CompiledKernel) -> bool) {
+        if !self.kernels.iter().any(&which) {
+            return;
+        }
+        // SAFETY: the function takes nothing. An error of a kernel is reported by whoever waits for that kernel.
+        unsafe { call::cuCtxSynchronize() };
+        self.kernels.retain(|l| !which(l));
+    }
+}
+
+/// The function called `name` of a module that is loaded in the current context.
+fn function(module: CUmodule, name: &str) -> Result<CUfunction, String> {
+    let name = CString::new(name).map_err(|_| "its name contains a zero byte".to_owned())?;
+    let mut function = std::ptr::null_mut();
+    // SAFETY: the module is loaded, the name ends in a zero byte, and both pointers outlive the call.
+    match unsafe { call::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) } {
+        code::SUCCESS => Ok(function),
+        code => Err(code::describe(code)),
+    }
+}
+
+// SAFETY: the driver's handles may be used from every thread whose current context is theirs, and the fields
+// are reached through `&mut` alone.
+unsafe impl Send for Module {}
+
+impl Drop for Piece {
+    fn drop(&mut self) {
+        // SAFETY: loaded by `compile`, unloaded once. Should the wrong context be current, or the right one be
+        // lost, the call returns an error and does nothing.
+        unsafe { call::cuModuleUnload(self.0) };
+    }
+}
+
+/// The text that the driver wrote to a log.
+fn text_of(log: &[u8]) -> String {
+    String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).into_owned()
+}
+
+/// Why the driver did not take the kernels.
+fn rejection(code: i32, ptx: &Ptx, driver: Version, log: &str) -> String {
+    let mut reason = code::describe(code);
+    if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {
+        let (major, minor) = ptx.version;
+        reason = format!(
+            "the NVIDIA driver is too old for the kernels: they are written in PTX {major}.{minor}, which \
+             needs CUDA {needed}, and it supports CUDA {driver}"
+        );
+    }
+    if !log.is_empty() {
+        reason = format!("{reason}\n{log}");
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_specialized_where_they_see_features() {
+        let outline = Outline::new(ptx());
+        let of = |name, features| specialized(&outline.only(ptx(), name), features);
+        for (name, sees) in [("megakernel", true), ("first_hit", true), ("megakernel_basic", false)] {
+            let [all, some] = [Features::ALL, Features::TEXTURES].map(|features| of(name, features));
+            assert_eq!(all, outline.only(ptx(), name));
+            assert_eq!(some != all, sees, "{name}");
+            assert_eq!(some.contains("0x80000000; // features"), sees, "{name}");
+            assert!(!some.contains("0xffffffff; // features"));
+        }
+    }
+
+    #[test]
+    fn a_driver_that_is_too_old_is_named() {
+        let ptx = Ptx { version: (8, 7), target: 75, entries: Vec::new() };
+        let old = rejection(222, &ptx, Version { major: 12, minor: 2 }, "");
+        assert!(old.contains("PTX 8.7") && old.contains("CUDA 12.8") && old.contains("CUDA 12.2"), "{old}");
+        let new = rejection(218, &ptx, Version { major: 13, minor: 0 }, "ptxas: line 3: oops");
+        assert!(!new.contains("too old") && new.contains("rejected") && new.ends_with("oops"), "{new}");
+    }
+}

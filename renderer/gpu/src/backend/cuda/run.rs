@@ -1,0 +1,168 @@
+//! A GPU as a back end.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use bytemuck::Pod;
+use cust::event::Event;
+use device::features::Features;
+use device::path::stage::Stage;
+
+use super::code;
+use super::driver::call;
+use super::{Cuda, CudaBuffer};
+use crate::backend::{Backend, Buffer, COPY, Error, reserve};
+
+/// The operation in errors while times are taken.
+const TIMING: &str = "timing the GPU";
+
+impl Backend for Cuda {
+    type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
+    type Moment = Event;
+
+    fn name(&self) -> String {
+        format!("cuda:{} {}", self.gpu.info.index, self.gpu.info.name)
+    }
+
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error> {
+        self.fit::<S>()
+    }
+
+    fn specialize(&mut self, features: Features) {
+        self.module.features = features;
+    }
+
+    fn parallelism(&self) -> usize {
+        self.parallelism
+    }
+
+    fn zeroed<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        len: usize,
+    ) -> Result<CudaBuffer<T>, Error> {
+        self.enter_then(|| format!("allocating \"{label}\""))?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, len)?;
+        if buffer.bytes() != 0 {
+            // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
+            let code =
+                unsafe { call::cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), self.queue.raw()) };
+            if code != code::SUCCESS {
+                return Err(self.failed(format!("clearing {}", buffer.description()), code));
+            }
+        }
+        Ok(buffer)
+    }
+
+    fn upload<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: &[T],
+    ) -> Result<CudaBuffer<T>, Error> {
+        self.enter_then(|| format!("allocating \"{label}\""))?;
+        let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len())?;
+        if buffer.bytes() != 0 {
+            // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
+            // has been waited for below.
+            let code = unsafe {
+                call::cuMemcpyHtoDAsync_v2(
+                    buffer.address(),
+                    data.as_ptr().cast::<c_void>(),
+                    buffer.bytes(),
+                    self.queue.raw(),
+                )
+            };
+            let finished = self.finish();
+            if code != code::SUCCESS {
+                return Err(self.failed(format!("uploading {}", buffer.description()), code));
+            }
+            finished?;
+        }
+        Ok(buffer)
+    }
+
+    fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {
+        let doing = || format!("downloading {}", buffer.description());
+        self.enter_then(doing)?;
+        if !self.owns(buffer) {
+            return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
+        }
+        self.finish()?;
+        let mut data = reserve::<T>(COPY, buffer.len())?;
+        if buffer.bytes() != 0 {
+            // SAFETY: the vector has room for as many bytes as the buffer has, and is kept until the stream has
+            // been waited for below.
+            let code = unsafe {
+                call::cuMemcpyDtoHAsync_v2(
+                    data.as_mut_ptr().cast::<c_void>(),
+                    buffer.address(),
+                    buffer.bytes(),
+                    self.queue.raw(),
+                )
+            };
+            let finished = self.finish();
+            if code != code::SUCCESS {
+                return Err(self.failed(doing(), code));
+            }
+            finished?;
+        }
+        // SAFETY: all elements have been written, but for those of no bytes, and every pattern of bits is a `T`.
+        unsafe { data.set_len(buffer.len()) };
+        Ok(data)
+    }
+
+    /// By the driver: what the machine's memory can do at best.
+    fn copy<T: Pod + Send + Sync>(
+        &mut self,
+        from: &CudaBuffer<T>,
+        to: &mut CudaBuffer<T>,
+    ) -> Result<(), Error> {
+        let doing = || format!("copying {} to {}", from.description(), to.description());
+        self.enter_then(doing)?;
+        if from.bytes() != to.bytes() || !self.owns(from) || !self.owns(to) {
+            return Err(Error {
+                doing: doing(),
+                reason: "they differ in size or in where they are".to_owned(),
+            });
+        }
+        if from.bytes() == 0 {
+            return Ok(());
+        }
+        // SAFETY: both have that many bytes, and free them only after the stream has used them.
+        let code = unsafe {
+            call::cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.bytes(), self.queue.raw())
+        };
+        if code == code::SUCCESS { Ok(()) } else { Err(self.failed(doing(), code)) }
+    }
+
+    /// Two back ends of one GPU share its memory, but neither waits for what the other has queued.
+    fn owns<T: Pod + Send + Sync>(&self, buf: &CudaBuffer<T>) -> bool {
+        buf.is_on(&self.gpu)
+    }
+
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
+        // SAFETY: the kernel called `S::NAME` is made from `S` and takes `S::Args`; the rest is the caller's.
+        unsafe { self.launch_kernel(S::NAME, S::BLOCK, S::threads(&args), args) }
+    }
+
+    fn synchronize(&mut self) -> Result<(), Error> {
+        self.enter("waiting for the GPU")?;
+        self.finish()
+    }
+
+    fn moment(&mut self) -> Result<Event, Error> {
+        self.enter(TIMING)?;
+        self.queue.mark().map_err(|code| self.failed(TIMING.to_owned(), code))
+    }
+
+    /// To half a microsecond.
+    fn between(&mut self, from: &Event, to: &Event) -> Result<Duration, Error> {
+        self.enter(TIMING)?;
+        to.elapsed(from).map_err(|e| self.failed(TIMING.to_owned(), code::from_cust(e)))
+    }
+
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error> {
+        let held = self.blocks_per_multiprocessor(S::NAME, S::BLOCK)? * S::BLOCK;
+        Ok(Some(held as f32 / self.gpu.info.multiprocessor.threads.max(1) as f32))
+    }
+}

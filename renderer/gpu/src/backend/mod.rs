@@ -1,0 +1,147 @@
+//! Machines that run stages. A back end allocates, copies and launches; it knows nothing of light transport.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytemuck::Pod;
+use device::features::Features;
+use device::path::stage::Stage;
+use torrance_text::human_bytes;
+
+pub mod cpu;
+pub mod cuda;
+mod shared;
+
+pub use shared::Shared;
+
+/// Memory of a back end: `len` elements of `T`, freed on drop.
+pub trait Buffer<T> {
+    /// Address of the first element, valid where the stages run.
+    fn ptr(&self) -> *mut T;
+    /// Number of elements.
+    fn len(&self) -> usize;
+    /// Whether there are no elements.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Whether stages may write it. They may not where others hold the memory and read it.
+    fn is_writable(&self) -> bool {
+        true
+    }
+}
+
+/// A machine that runs stages.
+pub trait Backend {
+    /// A typed allocation.
+    type Buf<T: Pod + Send + Sync>: Buffer<T>;
+    /// A moment between launches.
+    type Moment: fmt::Debug;
+
+    /// The machine's name for people, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
+    fn name(&self) -> String;
+
+    /// Makes a stage ready to be launched; [`Backend::parallelism`] is then about this stage.
+    fn prepare<S: Stage>(&mut self) -> Result<(), Error>;
+
+    /// From here on, stages see scenes that ask for no other `features`: a back end may prepare and launch stages that
+    /// know no others.
+    fn specialize(&mut self, features: Features);
+
+    /// Number of invocations that must be in flight to fill the machine.
+    fn parallelism(&self) -> usize;
+
+    /// Allocates `len` zeroed elements. `label` names the buffer in errors.
+    fn zeroed<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        len: usize,
+    ) -> Result<Self::Buf<T>, Error>;
+
+    /// Allocates and fills a buffer. An empty slice is valid and yields an empty buffer.
+    fn upload<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: &[T],
+    ) -> Result<Self::Buf<T>, Error>;
+
+    /// As [`Backend::upload`], for data that stages only read: a back end whose memory is the host's need not copy it.
+    fn share<T: Pod + Send + Sync>(
+        &mut self,
+        label: &'static str,
+        data: &Shared<T>,
+    ) -> Result<Self::Buf<T>, Error> {
+        self.upload(label, data)
+    }
+
+    /// Copies a buffer back, after everything launched so far has finished.
+    fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
+
+    /// Queues a copy of one buffer to another.
+    ///
+    /// # Errors
+    /// The buffers differ in size, stages may not write the second one, or the machine reports an error.
+    fn copy<T: Pod + Send + Sync>(&mut self, from: &Self::Buf<T>, to: &mut Self::Buf<T>)
+    -> Result<(), Error>;
+
+    /// Whether a buffer is in the memory of this back end, where the work that it queues can reach it.
+    fn owns<T: Pod + Send + Sync>(&self, buf: &Self::Buf<T>) -> bool;
+
+    /// Queues `S::count(&args)` invocations of a stage; may return before they have run.
+    ///
+    /// # Safety
+    /// Every pointer in `args` must come from live buffers of this back end that are large enough for
+    /// what the stage documents, and those buffers must outlive the next [`Backend::synchronize`].
+    unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error>;
+
+    /// Waits until everything launched has finished, and reports what went wrong in it.
+    fn synchronize(&mut self) -> Result<(), Error>;
+
+    /// The moment when all that was launched so far has finished, and the rest has not begun.
+    ///
+    /// # Errors
+    /// The machine reports one.
+    fn moment(&mut self) -> Result<Self::Moment, Error>;
+
+    /// The time from a moment to a later one, to be asked when both have been waited for ([`Backend::synchronize`]).
+    ///
+    /// # Errors
+    /// The machine reports one.
+    fn between(&mut self, from: &Self::Moment, to: &Self::Moment) -> Result<Duration, Error>;
+
+    /// The fraction of the threads a machine can hold that it does hold while it runs a stage, 0 to 1; `None` if that is
+    /// always all of them.
+    ///
+    /// # Errors
+    /// The machine reports one.
+    fn occupancy<S: Stage>(&mut self) -> Result<Option<f32>, Error>;
+}
+
+/// An error of a back end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    /// The operation that failed, e.g. `allocating 3.2 GiB for "film"`.
+    pub doing: String,
+    /// The reason, as the machine gives it.
+    pub reason: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.doing, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The label of what a download returns.
+const COPY: &str = "a copy of the results";
+
+/// Room for `len` elements, or an error: the size of an image is the user's choice.
+fn reserve<T>(label: &'static str, len: usize) -> Result<Vec<T>, Error> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(len).map_err(|_| Error {
+        doing: format!("allocating {} for \"{label}\"", human_bytes(len as u128 * size_of::<T>() as u128)),
+        reason: "there is not enough memory".into(),
+    })?;
+    Ok(room)
+}

@@ -1,0 +1,378 @@
+//! Images to the bytes of a file.
+
+use std::collections::BTreeMap;
+
+use super::develop::Develop;
+use super::format::Format;
+use super::image::Image;
+use super::layers::Layers;
+use super::measured::PIXEL_FILTER;
+use super::openexr::{self, Packing};
+
+/// How images are encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Settings {
+    /// Exposure and tone mapping of display-referred formats.
+    pub develop: Develop,
+    /// Bits of a PNG channel.
+    pub png: PngDepth,
+    /// Type of the colours in an EXR file.
+    pub exr: ExrDepth,
+}
+
+/// Bits of a PNG channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PngDepth {
+    /// 8 bits a channel.
+    #[default]
+    Eight,
+    /// 16 bits a channel.
+    Sixteen,
+}
+
+/// Type of the colours in an EXR file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExrDepth {
+    /// 16-bit floats: half the size, 11 bits of precision, at most 65504.
+    Half,
+    /// 32-bit floats: the image as it was computed.
+    #[default]
+    Float,
+}
+
+/// Program and version, as files name what made them.
+pub const SOFTWARE: &str = concat!("torrance ", env!("CARGO_PKG_VERSION"));
+
+/// How an image was made; EXR files record it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Provenance {
+    /// Program and version.
+    pub software: String,
+    /// Scene file.
+    pub scene: String,
+    /// `renderer::assemble::SceneData::fingerprint`: renders with the same have the same expectation.
+    pub scene_hash: u64,
+    /// Machine.
+    pub device: String,
+    /// Samples per pixel taken.
+    pub spp: u32,
+    /// Seed of the sampler.
+    pub seed: u32,
+    /// Settings of the transport, by the names that attributes have.
+    pub settings: Vec<(&'static str, String)>,
+    /// Time the render took, seconds.
+    pub seconds: f64,
+}
+
+impl Provenance {
+    /// What an EXR file says of itself.
+    pub fn attributes(&self) -> BTreeMap<String, String> {
+        let own = [
+            ("software", self.software.clone()),
+            ("scene", self.scene.clone()),
+            ("sceneHash", format!("{:016x}", self.scene_hash)),
+            ("device", self.device.clone()),
+            ("spp", self.spp.to_string()),
+            ("seed", self.seed.to_string()),
+            ("renderTime", self.seconds.to_string()),
+            (PIXEL_FILTER, "box".into()),
+        ];
+        own.into_iter().chain(self.settings.iter().cloned()).map(|(k, v)| (k.into(), v)).collect()
+    }
+}
+
+/// An encoded image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Pixels whose radiance the format cannot hold, which were brought to the nearest value it can. What a
+    /// display cannot show does not count.
+    pub clamped: usize,
+}
+
+/// An image that cannot be encoded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// It has not the pixels of its size.
+    #[error("{bytes} bytes are no image of {width} × {height} pixels")]
+    Size {
+        /// Bytes of its pixels.
+        bytes: usize,
+        /// Width, pixels.
+        width: u32,
+        /// Height, pixels.
+        height: u32,
+    },
+    /// What the encoder refused, in its words.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl EncodeError {
+    pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Encodes `image`.
+///
+/// # Errors
+/// What the encoder refuses.
+pub fn encode(
+    image: &Image,
+    format: Format,
+    settings: &Settings,
+    about: &Provenance,
+) -> Result<Encoded, EncodeError> {
+    let mut clamped = 0;
+    let bytes = match format {
+        Format::Png => png(image, settings)?,
+        Format::Pfm => pfm(image),
+        Format::Exr => {
+            return encode_layers(Layers::from(image).saying(about.attributes()), settings.exr);
+        }
+        Format::Hdr => {
+            let exact: Vec<_> = image.pixels.iter().map(|p| nearest_rgbe(*p)).collect();
+            clamped = exact.iter().filter(|(_, outside)| *outside).count();
+            hdr(image, exact.into_iter().map(|(rgb, _)| ::image::Rgb(rgb)).collect())?
+        }
+    };
+    Ok(Encoded { bytes, clamped })
+}
+
+/// Encodes all channels as OpenEXR. `depth` is that of colours; the rest keeps its type.
+///
+/// # Errors
+/// What the encoder refuses.
+pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, EncodeError> {
+    let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
+    Ok(Encoded { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
+}
+
+/// Encodes all channels as an OpenEXR file that is soon read again: as 32-bit floats, larger than it could be, at once.
+///
+/// # Errors
+/// What the encoder refuses.
+pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, EncodeError> {
+    openexr::encode(layers, Packing::None)
+}
+
+fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {
+    use ::image::ExtendedColorType::{Rgb8, Rgb16};
+    let (develop, pixels) = (&settings.develop, image.pixels.iter());
+    let (samples, color): (Vec<u8>, _) = match settings.png {
+        PngDepth::Eight => (pixels.flat_map(|p| develop.to_bytes(*p)).collect(), Rgb8),
+        PngDepth::Sixteen => {
+            // The encoder takes samples in the machine's byte order.
+            let developed = pixels.flat_map(|p| develop.apply(*p));
+            let samples = developed.flat_map(|x| ((x * 65535.0).round() as u16).to_ne_bytes());
+            (samples.collect(), Rgb16)
+        }
+    };
+    png_of([image.width, image.height], &samples, color)
+}
+
+/// A PNG file of pixels that are sRGB already, red, green and blue of 8 bits each, row by row.
+///
+/// # Errors
+/// What the encoder refused: nothing, if there are `width · height` pixels, and at least one.
+pub fn png_rgb8(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    let expected = u64::from(width) * u64::from(height) * 3;
+    if expected == 0 || pixels.len() as u64 != expected {
+        return Err(EncodeError::Size { bytes: pixels.len(), width, height });
+    }
+    png_of([width, height], pixels, ::image::ExtendedColorType::Rgb8)
+}
+
+fn png_of(
+    [width, height]: [u32; 2],
+    samples: &[u8],
+    color: ::image::ExtendedColorType,
+) -> Result<Vec<u8>, EncodeError> {
+    use ::image::{ImageEncoder, codecs::png::PngEncoder};
+    let mut bytes = Vec::new();
+    PngEncoder::new(&mut bytes).write_image(samples, width, height, color).map_err(EncodeError::refused)?;
+    Ok(tag_srgb(bytes))
+}
+
+/// Puts chunks that declare the sRGB colour space, and its gamma for readers that know no better, behind the
+/// header of a PNG file. The `image` crate has no option for it.
+fn tag_srgb(mut png: Vec<u8>) -> Vec<u8> {
+    /// Signature, and a chunk of 13 bytes with length, name and checksum: always the first.
+    const HEADER: usize = 8 + 4 + 4 + 13 + 4;
+    /// Rendering intent 0, perceptual.
+    const SRGB: &[u8] = b"\x00\x00\x00\x01sRGB\x00\xAE\xCE\x1C\xE9";
+    /// 1/2.2 in units of 1/100000: the value that the PNG specification gives for sRGB.
+    const GAMA: &[u8] = b"\x00\x00\x00\x04gAMA\x00\x00\xB1\x8F\x0B\xFC\x61\x05";
+    if png.get(12..16) == Some(b"IHDR") {
+        png.splice(HEADER..HEADER, [SRGB, GAMA].concat());
+    }
+    png
+}
+
+/// Little-endian (a negative scale says so), rows from the bottom.
+fn pfm(image: &Image) -> Vec<u8> {
+    let mut bytes = format!("PF\n{} {}\n-1.0\n", image.width, image.height).into_bytes();
+    for row in image.pixels.chunks_exact(image.width as usize).rev() {
+        bytes.extend(row.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    }
+    bytes
+}
+
+fn hdr(image: &Image, pixels: Vec<::image::Rgb<f32>>) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    ::image::codecs::hdr::HdrEncoder::new(&mut bytes)
+        .encode(&pixels, image.width as usize, image.height as usize)
+        .map_err(EncodeError::refused)?;
+    Ok(bytes)
+}
+
+/// The nearest value that RGBE holds exactly, and whether the value lies outside what it holds: negative, NaN
+/// or above 255/256·2¹²⁷. The encoder would truncate, darkening the image by a quarter of a per cent, and
+/// wraps the exponents of the largest and smallest floats around.
+fn nearest_rgbe(rgb: [f32; 3]) -> ([f32; 3], bool) {
+    const MAX: f64 = 255.0 / 256.0 * (1_u128 << 127) as f64;
+    let inside = rgb.map(|x| if x.is_nan() { 0.0 } else { f64::from(x).clamp(0.0, MAX) });
+    let outside = (0..3).any(|c| f64::from(rgb[c]) != inside[c]);
+    // Twice, because rounding up to the next power of two coarsens the steps of the other channels.
+    (round_mantissas(round_mantissas(inside)).map(|x| x as f32), outside)
+}
+
+/// Rounds to multiples of 2⁻⁸ of the power of two above the largest value.
+fn round_mantissas(rgb: [f64; 3]) -> [f64; 3] {
+    let max = rgb[0].max(rgb[1]).max(rgb[2]);
+    // Below, the exponent does not fit: radiance 10⁻³⁷ is black.
+    if max < f64::from(f32::MIN_POSITIVE) {
+        return [0.0; 3];
+    }
+    let step = (max.log2().floor() - 7.0).exp2();
+    rgb.map(|x| (x / step).round() * step)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::film::{develop::Tonemap, read};
+
+    /// A ramp over many magnitudes, of odd sizes so that rows and columns cannot be mistaken.
+    fn ramp() -> Image {
+        let pixels = (0..7 * 5).map(|i| {
+            let x = (i as f32 - 20.0).exp2();
+            [x, 0.37 * x, i as f32 / 35.0]
+        });
+        Image { width: 7, height: 5, pixels: pixels.collect() }
+    }
+
+    fn through_file(image: &Image, format: Format, settings: &Settings) -> Image {
+        let suffix = format!(".{}", format.extension());
+        let mut file = tempfile::Builder::new().suffix(&suffix).tempfile().unwrap();
+        let about =
+            Provenance { scene: "Küche-台所.toml".into(), device: String::new(), ..Provenance::default() };
+        file.write_all(&encode(image, format, settings, &about).unwrap().bytes).unwrap();
+        read(file.path()).unwrap()
+    }
+
+    #[test]
+    fn float_formats_keep_every_bit() {
+        for format in [Format::Exr, Format::Pfm] {
+            assert_eq!(through_file(&ramp(), format, &Settings::default()), ramp(), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn half_and_rgbe_keep_their_precision() {
+        let half = Settings { exr: ExrDepth::Half, ..Settings::default() };
+        let halves = through_file(&ramp(), Format::Exr, &half);
+        let rgbe = through_file(&ramp(), Format::Hdr, &Settings::default());
+        for ((x, h), r) in ramp().pixels.iter().zip(&halves.pixels).zip(&rgbe.pixels) {
+            let max = x[0].max(x[1]).max(x[2]);
+            for ((x, h), r) in x.iter().zip(h).zip(r) {
+                let half_ulp = (x / 2048.0).max(f32::from(half::f16::from_bits(1)) / 2.0);
+                assert!((h - x).abs() <= half_ulp, "{x} became {h}");
+                assert!((r - x).abs() <= max / 256.0, "{x} became {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn png_is_the_nearest_code_and_is_tagged() {
+        let image = ramp();
+        for (png, steps) in [(PngDepth::Eight, 255.0), (PngDepth::Sixteen, 65535.0)] {
+            let settings = Settings { png, ..Settings::default() };
+            let got = through_file(&image, Format::Png, &settings);
+            assert_eq!((got.width, got.height), (7, 5));
+            for (x, y) in image.pixels.iter().flatten().zip(got.pixels.iter().flatten()) {
+                let encoded = |x: f32| crate::film::develop::srgb_encode(f64::from(x).min(1.0));
+                assert!((encoded(*x) - encoded(*y)).abs() * steps < 0.51, "{x} became {y}");
+            }
+        }
+        let bytes = encode(&image, Format::Png, &Settings::default(), &Provenance::default()).unwrap().bytes;
+        assert_eq!(&bytes[37..41], b"sRGB");
+        assert_eq!(&bytes[50..54], b"gAMA");
+    }
+
+    #[test]
+    fn pixels_of_a_display_are_kept() {
+        let pixels: Vec<u8> = (0..7 * 5 * 3).map(|i| (i * 83 % 256) as u8).collect();
+        let bytes = png_rgb8(7, 5, &pixels).unwrap();
+        assert_eq!((&bytes[37..41], &bytes[50..54]), (&b"sRGB"[..], &b"gAMA"[..]));
+        let image = ::image::load_from_memory(&bytes).unwrap().into_rgb8();
+        assert_eq!((image.dimensions(), image.as_raw()), ((7, 5), &pixels));
+        assert_eq!(
+            png_rgb8(7, 4, &pixels).unwrap_err().to_string(),
+            "105 bytes are no image of 7 × 4 pixels"
+        );
+        assert!(png_rgb8(0, 5, &[]).is_err());
+    }
+
+    #[test]
+    fn development_changes_png_only() {
+        let settings =
+            Settings { develop: Develop { exposure: 2.0, tonemap: Tonemap::Aces }, ..Settings::default() };
+        for format in Format::ALL {
+            let plain = through_file(&ramp(), format, &Settings::default());
+            let developed = through_file(&ramp(), format, &settings);
+            assert_eq!(plain != developed, format.is_display_referred(), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn rgbe_rounds_without_bias_and_never_wraps() {
+        let mut error = 0.0;
+        for i in 1..4000 {
+            let x = i as f32 * 0.001;
+            error += f64::from(nearest_rgbe([x; 3]).0[0] / x - 1.0);
+        }
+        assert!(error.abs() / 4000.0 < 1e-4, "mean relative error {}", error / 4000.0);
+
+        let max = 255.0 / 256.0 * 127_f32.exp2();
+        let extremes = [1e-40, f32::MIN_POSITIVE, max, f32::MAX, f32::INFINITY, -1.0, f32::NAN, 0.999_999_9];
+        let expected = [0.0, f32::MIN_POSITIVE, max, max, max, 0.0, 0.0, 1.0];
+        let outside = [false, false, false, true, true, true, true, false];
+        let image = Image { width: 8, height: 1, pixels: extremes.map(|x| [x; 3]).into() };
+        let got = through_file(&image, Format::Hdr, &Settings::default());
+        for i in 0..8 {
+            assert_eq!(got.pixels[i], [expected[i]; 3], "{}", extremes[i]);
+            assert_eq!(nearest_rgbe([extremes[i]; 3]).1, outside[i], "{}", extremes[i]);
+        }
+    }
+
+    #[test]
+    fn what_a_format_cannot_hold_is_counted() {
+        let image =
+            Image { width: 3, height: 1, pixels: vec![[1.0; 3], [70_000.0, 0.0, 0.0], [f32::NAN; 3]] };
+        let clamped = |format, exr| {
+            let settings = Settings { exr, ..Settings::default() };
+            encode(&image, format, &settings, &Provenance::default()).unwrap().clamped
+        };
+        assert_eq!(clamped(Format::Exr, ExrDepth::Half), 1);
+        assert_eq!(clamped(Format::Exr, ExrDepth::Float), 0);
+        assert_eq!(clamped(Format::Hdr, ExrDepth::Float), 1);
+        assert_eq!(image.non_finite(), 1);
+        let half = Settings { exr: ExrDepth::Half, ..Settings::default() };
+        assert_eq!(through_file(&image, Format::Exr, &half).pixels[1][0], 65504.0);
+    }
+}

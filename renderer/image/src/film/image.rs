@@ -1,0 +1,291 @@
+//! An image in memory, and reading one from a file.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+use ::image::codecs::hdr::HdrDecoder;
+use ::image::codecs::png::PngDecoder;
+use ::image::{ImageDecoder, ImageResult};
+
+use super::develop::srgb_decode;
+use super::format::{Format, UnknownExtension};
+use super::layers::Layers;
+use super::{Film, openexr};
+
+/// Linear Rec. 709 values, row by row from the top left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// `width · height` pixels, red, green, blue.
+    pub pixels: Vec<[f32; 3]>,
+}
+
+/// Whether all channels of a pixel are numbers.
+pub fn is_finite(pixel: &[f32; 3]) -> bool {
+    pixel.iter().all(|x| x.is_finite())
+}
+
+impl Image {
+    /// Number of pixels with a NaN or infinite channel.
+    pub fn non_finite(&self) -> usize {
+        self.pixels.iter().filter(|p| !is_finite(p)).count()
+    }
+}
+
+impl From<&Film> for Image {
+    /// The mean of every pixel.
+    fn from(film: &Film) -> Self {
+        let pixels = film.pixels.iter().map(|p| p.mean().map(|x| x as f32)).collect();
+        Self { width: film.width, height: film.height, pixels }
+    }
+}
+
+/// Why an image could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The format is not one that is read.
+    #[error(transparent)]
+    Format(#[from] UnknownExtension),
+    /// The file could not be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The file is not what its extension says, or is damaged.
+    #[error("not a valid .{} file: {reason}", .format.extension())]
+    Invalid {
+        /// What the extension says.
+        format: Format,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Pixels an image may have: 2²⁸, 3 GiB in memory. A damaged header may claim any size.
+const MAX_PIXELS: u64 = 1 << 28;
+
+/// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, and knows nothing of
+/// the exposure and tone mapping that made it.
+pub fn read(path: &Path) -> Result<Image, ReadError> {
+    let format = Format::of(path)?;
+    let mut file = BufReader::new(File::open(path)?);
+    let image = match format {
+        Format::Exr => openexr::decode(file),
+        Format::Pfm => decode_pfm(&mut file),
+        Format::Hdr => decode_hdr(file),
+        Format::Png => decode_png(file),
+    };
+    image.map_err(|reason| ReadError::Invalid { format, reason })
+}
+
+/// Width and height of an image, from the head of its file: nothing that is as large as the image is read. Other
+/// parts of the file may be damaged.
+pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
+    let format = Format::of(path)?;
+    let mut file = BufReader::new(File::open(path)?);
+    let size = match format {
+        Format::Exr => openexr::size(file),
+        Format::Pfm => pfm_header(&mut file)
+            .and_then(|h| check_pixels(h.width.into(), h.height.into()).map(|()| (h.width, h.height))),
+        Format::Hdr => hdr_decoder(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
+        Format::Png => PngDecoder::new(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
+    };
+    size.map_err(|reason| ReadError::Invalid { format, reason })
+}
+
+/// Reads all that a file holds: every channel of an EXR file, the three of the others.
+pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
+    let format = Format::of(path)?;
+    if format != Format::Exr {
+        return read(path).map(|image| Layers::from(&image));
+    }
+    let file = BufReader::new(File::open(path)?);
+    openexr::decode_layers(file).map_err(|reason| ReadError::Invalid { format, reason })
+}
+
+impl From<&Image> for Layers {
+    fn from(image: &Image) -> Self {
+        let mut layers = Self::new(image.width, image.height);
+        layers.push_floats("", ["R", "G", "B"], &image.pixels);
+        layers
+    }
+}
+
+/// Refuses images without pixels and those that are too large to be true.
+pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), String> {
+    match width.checked_mul(height) {
+        Some(1..=MAX_PIXELS) => Ok(()),
+        _ => Err(format!("{width} by {height} pixels")),
+    }
+}
+
+fn checked_size(decoder: &impl ImageDecoder) -> Result<(u32, u32), String> {
+    let (width, height) = decoder.dimensions();
+    check_pixels(width.into(), height.into())?;
+    Ok((width, height))
+}
+
+/// A decoder of a Radiance picture. By the format, its first line may name any program, such as `#?RGBE` (Ward 1994, "The
+/// RADIANCE Lighting Simulation and Rendering System"); the library knows one.
+pub fn hdr_decoder(mut file: impl BufRead) -> ImageResult<HdrDecoder<impl Read>> {
+    const FIRST: &[u8] = b"#?RADIANCE\n";
+    // No name is as long.
+    const MAX_LINE: u64 = 1 << 10;
+    let mut line = Vec::new();
+    file.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+    let line = if line.starts_with(b"#?") && line.ends_with(b"\n") { FIRST.to_vec() } else { line };
+    HdrDecoder::new(Cursor::new(line).chain(file))
+}
+
+fn decode_hdr(file: BufReader<File>) -> Result<Image, String> {
+    let decoder = hdr_decoder(file).map_err(|e| e.to_string())?;
+    checked_size(&decoder)?;
+    let decoded = ::image::DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
+    Ok(from_linear(&decoded.into_rgb32f()))
+}
+
+fn decode_png(file: BufReader<File>) -> Result<Image, String> {
+    let mut limits = ::image::Limits::default();
+    // As decoded, and once more in the decoder.
+    limits.max_alloc = Some(MAX_PIXELS * 2 * size_of::<[f32; 3]>() as u64);
+    let mut reader = ::image::ImageReader::with_format(file, ::image::ImageFormat::Png);
+    reader.limits(limits);
+    let mut encoded = reader.decode().map_err(|e| e.to_string())?.into_rgb32f();
+    for x in encoded.iter_mut() {
+        *x = srgb_decode(f64::from(*x)) as f32;
+    }
+    Ok(from_linear(&encoded))
+}
+
+fn from_linear(linear: &::image::Rgb32FImage) -> Image {
+    let pixels = linear.pixels().map(|p| p.0).collect();
+    Image { width: linear.width(), height: linear.height(), pixels }
+}
+
+/// The head of a portable float map.
+pub struct PfmHeader {
+    /// Values a pixel.
+    channels: usize,
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    little_endian: bool,
+    /// What values are multiplied by.
+    scale: f32,
+}
+
+/// `PF` or `Pf`, width and height of any size, a scale whose sign is the byte order (negative is little-endian).
+pub fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
+    let magic = token(file)?;
+    let channels = match magic.as_str() {
+        "PF" => 3,
+        "Pf" => 1,
+        _ => return Err(format!("starts with {magic:?} instead of PF or Pf")),
+    };
+    let mut side = |name| {
+        let t = token(file)?;
+        t.parse::<u32>().map_err(|_| format!("{name} is {t:?}"))
+    };
+    let (width, height) = (side("width")?, side("height")?);
+    let scale_text = token(file)?;
+    let scale: f32 = scale_text.parse().map_err(|_| format!("scale is {scale_text:?}"))?;
+    if scale == 0.0 || !scale.is_finite() {
+        return Err(format!("scale is {scale_text}"));
+    }
+    Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0, scale: scale.abs() })
+}
+
+/// Portable float map: a header, then rows from the bottom.
+pub fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+    let PfmHeader { channels, width, height, little_endian, scale } = pfm_header(file)?;
+    check_pixels(width.into(), height.into())?;
+    let n = width as usize * height as usize;
+    let mut bytes = Vec::new();
+    // One more than there should be tells a file that is too long, however long it is.
+    file.take((n * channels * 4 + 1) as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() != n * channels * 4 {
+        let found = if bytes.len() > n * channels * 4 { "more".into() } else { bytes.len().to_string() };
+        return Err(format!("{found} bytes of pixels instead of {}", n * channels * 4));
+    }
+    let value = |b: [u8; 4]| if little_endian { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
+    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b) * scale).collect();
+    let rows = values.chunks_exact(width as usize * channels).rev();
+    let pixels = rows.flat_map(|row| {
+        row.chunks_exact(channels).map(|p| if channels == 3 { [p[0], p[1], p[2]] } else { [p[0]; 3] })
+    });
+    Ok(Image { width, height, pixels: pixels.collect() })
+}
+
+/// The next word of a header, and the one white-space character that ends it.
+fn token(file: &mut impl BufRead) -> Result<String, String> {
+    let mut word = String::new();
+    for byte in file.by_ref().bytes() {
+        let byte = byte.map_err(|e| e.to_string())?;
+        if !byte.is_ascii_whitespace() {
+            word.push(char::from(byte));
+        } else if !word.is_empty() {
+            return Ok(word);
+        }
+        if word.len() > 32 {
+            break;
+        }
+    }
+    Err("the header is damaged".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pfm(bytes: &[u8]) -> Result<Image, String> {
+        decode_pfm(&mut &*bytes)
+    }
+
+    #[test]
+    fn pfm_of_either_byte_order_and_of_grey() {
+        let mut big = b"PF\n1 2\n1.0\n".to_vec();
+        for x in [4.0_f32, 5.0, 6.0, 1.0, 2.0, 3.0] {
+            big.extend(x.to_be_bytes());
+        }
+        assert_eq!(pfm(&big).unwrap().pixels, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+        for (scale, expected) in [("-1", [[7.0; 3], [8.0; 3]]), ("-0.5", [[3.5; 3], [4.0; 3]])] {
+            let mut grey = format!("Pf 2 1 {scale}\n").into_bytes();
+            grey.extend([7.0_f32, 8.0].iter().flat_map(|x| x.to_le_bytes()));
+            assert_eq!(pfm(&grey).unwrap().pixels, expected);
+        }
+    }
+
+    /// As Mitsuba 3.9.1 writes them.
+    #[test]
+    fn hdr_may_name_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.hdr");
+        let picture = b"#?RGBE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n\x80@ \x81 \x00\x80\x84";
+        std::fs::write(&path, picture).unwrap();
+        assert_eq!(read(&path).unwrap().pixels, [[1.0, 0.5, 0.25], [2.0, 0.0, 8.0]]);
+        assert_eq!(size(&path).unwrap(), (2, 1));
+        std::fs::write(&path, &picture[2..]).unwrap();
+        assert!(read(&path).is_err() && size(&path).is_err(), "control: no picture");
+    }
+
+    #[test]
+    fn damaged_pfm_is_refused() {
+        for bytes in [
+            &b""[..],
+            b"PF",
+            b"P6\n1 1\n-1\n",
+            b"PF\n0 1\n-1\n",
+            b"PF\n-1 1\n-1\n",
+            b"PF\n4294967295 4294967295\n-1\n",
+            b"PF\n1 1\n0\n\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"PF\n1 1\nnan\n\0\0\0\0\0\0\0\0\0\0\0\0",
+            b"PF\n1 1\n-1\n\0\0\0",
+            b"PF\n11111111111111111111111111111111111111111111111111111 1\n-1\n",
+        ] {
+            assert!(pfm(bytes).is_err(), "{:?}", String::from_utf8_lossy(bytes));
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Everything that an image file holds: any channels, by name, and what it says of itself.
+
+use std::collections::BTreeMap;
+
+use half::f16;
+use torrance_text::{hint, quoted};
+
+use super::Film;
+use super::image::Image;
+
+/// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
+pub const STDERR: &str = "stderr";
+
+/// The channel of numbers of samples.
+pub const SAMPLES: &str = "samples";
+
+/// The channels of an image file, and what it says of itself.
+///
+/// Names are those of OpenEXR: `R`, `G` and `B` are the image; channels of a layer have its name and a dot before
+/// theirs, as in `stderr.R` or `N.X`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Layers {
+    /// Width, pixels.
+    pub width: u32,
+    /// Height, pixels.
+    pub height: u32,
+    /// The channels, each of `width · height` samples, row by row from the top left.
+    pub channels: Vec<Channel>,
+    /// What the file says of itself, by name, as text.
+    pub attributes: BTreeMap<String, String>,
+}
+
+/// One number a pixel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Channel {
+    /// Its name, with its layer's.
+    pub name: String,
+    /// Its samples.
+    pub samples: Samples,
+}
+
+/// The samples of a channel, in the type in which they are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Samples {
+    /// 16-bit floats.
+    Half(Vec<f16>),
+    /// 32-bit floats.
+    Float(Vec<f32>),
+    /// Integers.
+    Uint(Vec<u32>),
+}
+
+impl Samples {
+    /// Sample `i` as a float.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn get(&self, i: usize) -> f32 {
+        match self {
+            Self::Half(x) => x[i].to_f32(),
+            Self::Float(x) => x[i],
+            Self::Uint(x) => x[i] as f32,
+        }
+    }
+
+    /// All of them as floats.
+    pub fn floats(&self) -> Vec<f32> {
+        (0..self.len()).map(|i| self.get(i)).collect()
+    }
+
+    /// Sample `i` exactly.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn get_f64(&self, i: usize) -> f64 {
+        match self {
+            Self::Uint(x) => x[i].into(),
+            _ => self.get(i).into(),
+        }
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Half(x) => x.len(),
+            Self::Float(x) => x.len(),
+            Self::Uint(x) => x.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Channel {
+    /// Whether it is part of a colour, the image's or a layer's: something to look at, which may be rounded to half
+    /// floats. Standard errors are to be computed with.
+    pub fn is_color(&self) -> bool {
+        let (layer, name) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
+        match name {
+            "R" | "G" | "B" => layer != STDERR,
+            // Alone it is grey; in a layer it is the second axis.
+            "Y" => layer.is_empty(),
+            _ => false,
+        }
+    }
+}
+
+/// The nearest half; finite values stay finite.
+fn to_half(x: f32) -> f16 {
+    if x.is_finite() {
+        f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
+    } else {
+        f16::from_f32(x)
+    }
+}
+
+impl From<&Film> for Layers {
+    /// The image, its standard errors and its numbers of samples: the layers from which it can be compared.
+    fn from(film: &Film) -> Self {
+        let mut layers = Self::from(&Image::from(film));
+        layers.push_stderr(film);
+        layers.push_samples(film);
+        layers
+    }
+}
+
+impl Layers {
+    /// Adds the standard errors of the film's pixels, as [`STDERR`].
+    pub fn push_stderr(&mut self, film: &Film) {
+        let stderr: Vec<_> = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
+        self.push_floats(STDERR, ["R", "G", "B"], &stderr);
+    }
+
+    /// Adds the numbers of samples of the film's pixels, as [`SAMPLES`].
+    pub fn push_samples(&mut self, film: &Film) {
+        let samples = film.pixels.iter().map(|p| u32::try_from(p.count).unwrap_or(u32::MAX));
+        self.push(SAMPLES, Samples::Uint(samples.collect()));
+    }
+
+    /// An image without channels.
+    pub fn new(width: u32, height: u32) -> Self {
+        Self { width, height, ..Self::default() }
+    }
+
+    /// The same, saying more of itself.
+    pub fn saying(mut self, attributes: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.attributes.extend(attributes);
+        self
+    }
+
+    /// Number of pixels.
+    pub fn pixels(&self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    /// Adds a channel.
+    ///
+    /// # Panics
+    /// If it has not one sample a pixel.
+    pub fn push(&mut self, name: impl Into<String>, samples: Samples) {
+        assert_eq!(samples.len(), self.pixels(), "samples of a channel");
+        self.channels.push(Channel { name: name.into(), samples });
+    }
+
+    /// Adds a channel of floats for every component of a layer: the name of the layer, or an empty one for the image
+    /// itself, and those of the components.
+    ///
+    /// # Panics
+    /// If there is not one value a pixel.
+    pub fn push_floats<const N: usize>(&mut self, layer: &str, components: [&str; N], values: &[[f32; N]]) {
+        for (c, component) in components.into_iter().enumerate() {
+            let name = if layer.is_empty() { component.to_owned() } else { format!("{layer}.{component}") };
+            self.push(name, Samples::Float(values.iter().map(|v| v[c]).collect()));
+        }
+    }
+
+    /// Rounds colours to half floats. Yields the number of pixels that exceeded what these hold, and were clamped.
+    pub fn round_colors_to_half(&mut self) -> usize {
+        let colors = || self.channels.iter().filter(|c| c.is_color());
+        let exceeds = |x: f32| x.is_finite() && x.abs() > f16::MAX.to_f32();
+        let clamped = (0..self.pixels()).filter(|&i| colors().any(|c| exceeds(c.samples.get(i)))).count();
+        for channel in self.channels.iter_mut().filter(|c| c.is_color()) {
+            if let Samples::Float(x) = &channel.samples {
+                channel.samples = Samples::Half(x.iter().map(|x| to_half(*x)).collect());
+            }
+        }
+        clamped
+    }
+
+    /// The channel of this name.
+    pub fn channel(&self, name: &str) -> Option<&Channel> {
+        self.channels.iter().find(|c| c.name == name)
+    }
+
+    /// Three channels of a layer, or of the image itself if `layer` is empty: `R`, `G` and `B`, or of a layer `X`, `Y`
+    /// and `Z`, such as a normal. A single channel `Y`, or one that is named as the layer, is grey.
+    pub fn rgb(&self, layer: &str) -> Option<Vec<[f32; 3]>> {
+        let [r, g, b] = self.rgb_channels(layer)?;
+        let n = self.width as usize * self.height as usize;
+        Some((0..n).map(|i| [r.samples.get(i), g.samples.get(i), b.samples.get(i)]).collect())
+    }
+
+    /// The channels that [`Layers::rgb`] reads.
+    pub fn rgb_channels(&self, layer: &str) -> Option<[&Channel; 3]> {
+        let named = |name: &str| {
+            let full = if layer.is_empty() { name.to_owned() } else { format!("{layer}.{name}") };
+            self.channel(&full)
+        };
+        let three = |[a, b, c]: [&str; 3]| Some([named(a)?, named(b)?, named(c)?]);
+        let vector = || if layer.is_empty() { None } else { three(["X", "Y", "Z"]) };
+        let grey = || Some([named("Y").or_else(|| self.channel(layer))?; 3]);
+        three(["R", "G", "B"]).or_else(vector).or_else(grey)
+    }
+
+    /// Why [`Layers::rgb_channels`] finds nothing: what the file has instead.
+    pub fn missing(&self, layer: &str) -> String {
+        if layer.is_empty() {
+            return self.no_image();
+        }
+        let names = self.channels.iter().map(|c| c.name.as_str());
+        let mut layers: Vec<_> = names.map(|n| n.rsplit_once('.').map_or(n, |(layer, _)| layer)).collect();
+        layers.dedup();
+        layers.retain(|name| self.rgb_channels(name).is_some() && !matches!(*name, "R" | "G" | "B" | "Y"));
+        format!("it has no layer {}{}", quoted(layer), hint(layer, "it has", layers))
+    }
+
+    /// That there is no image among the channels, and what there is instead.
+    pub fn no_image(&self) -> String {
+        const MOST: usize = 8;
+        let mut names: Vec<_> = self.channels.iter().take(MOST).map(|c| format!("{:?}", c.name)).collect();
+        if self.channels.len() > MOST {
+            names.push(format!("{} more", self.channels.len() - MOST));
+        }
+        format!("it has neither channels R, G and B nor Y, but {}", names.join(", "))
+    }
+
+    /// The image itself.
+    pub fn image(&self) -> Option<Image> {
+        Some(Image { width: self.width, height: self.height, pixels: self.rgb("")? })
+    }
+}

@@ -1,0 +1,264 @@
+//! OpenEXR: any channels in one part, with a record of how the image was made.
+
+use std::io::{BufRead, Cursor, Seek};
+
+use exr::image::pixel_vec::PixelVec;
+use exr::meta::MetaData;
+use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
+use exr::prelude::{
+    AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
+    LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
+    read as exr_read,
+};
+
+use super::encode::EncodeError;
+use super::image::{Image, check_pixels};
+use super::layers::{Channel, Layers, Samples};
+
+/// How the bytes of pixels are stored, all without loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    /// In ZIP blocks of 16 lines: what other tools write, and small.
+    Zip,
+    /// As they are, which takes no time.
+    None,
+}
+
+/// The attribute that OpenEXR has for the program that made a file.
+const SOFTWARE: &str = "software";
+
+/// The bytes of an EXR file. Its colours are Rec. 709's.
+pub(super) fn encode(layers: Layers, packing: Packing) -> Result<Vec<u8>, EncodeError> {
+    let compression = match packing {
+        Packing::Zip => Compression::ZIP16,
+        Packing::None => Compression::Uncompressed,
+    };
+    let encoding = Encoding { compression, blocks: Blocks::ScanLines, line_order: LineOrder::Increasing };
+    let size = (layers.width as usize, layers.height as usize);
+    let attributes = layer_attributes(&layers);
+    let channels = layers.channels.into_iter().map(|channel| {
+        let samples = match channel.samples {
+            Samples::Half(x) => FlatSamples::F16(x),
+            Samples::Float(x) => FlatSamples::F32(x),
+            Samples::Uint(x) => FlatSamples::U32(x),
+        };
+        AnyChannel::new(text(&channel.name), samples)
+    });
+    let layer = Layer::new(size, attributes, encoding, AnyChannels::sort(channels.collect()));
+    let mut file = ExrImage::from_layer(layer);
+    file.attributes.chromaticities = Some(Chromaticities {
+        red: Vec2(0.64, 0.33),
+        green: Vec2(0.30, 0.60),
+        blue: Vec2(0.15, 0.06),
+        white: Vec2(0.3127, 0.3290),
+    });
+    let mut bytes = Cursor::new(Vec::new());
+    file.write().to_buffered(&mut bytes).map_err(EncodeError::refused)?;
+    Ok(bytes.into_inner())
+}
+
+/// Strings of EXR files are UTF-8. `Text::from` panics on what is not Latin-1, and `Text`'s `Display` shows it.
+fn text(s: &str) -> Text {
+    Text::from_slice_unchecked(s.as_bytes())
+}
+
+fn string(text: &Text) -> String {
+    String::from_utf8_lossy(text.as_slice()).into_owned()
+}
+
+fn layer_attributes(layers: &Layers) -> LayerAttributes {
+    let software = layers.attributes.get(SOFTWARE);
+    let others = layers.attributes.iter().filter(|(name, _)| *name != SOFTWARE);
+    LayerAttributes {
+        software_name: software.map(|s| text(s)),
+        other: others.map(|(name, value)| (text(name), AttributeValue::Text(text(value)))).collect(),
+        ..LayerAttributes::default()
+    }
+}
+
+/// The headers of a file, if the file is of a kind that is read; the file is at its start again.
+fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, String> {
+    let meta = MetaData::read_from_buffered(&mut *file, false).map_err(|e| e.to_string())?;
+    if meta.requirements.has_deep_data || meta.headers.iter().any(|h| h.deep) {
+        return Err("it has deep data, many samples a pixel, which is not supported".into());
+    }
+    for header in &meta.headers {
+        check_pixels(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
+        // The decoder would take such a channel's samples for those of other pixels.
+        if let Some(channel) = header.channels.list.iter().find(|c| c.sampling != Vec2(1, 1)) {
+            let Vec2(x, y) = channel.sampling;
+            return Err(format!(
+                "channel {} is subsampled, {x} x {y} pixels a sample, which is not supported",
+                channel.name
+            ));
+        }
+    }
+    file.rewind().map_err(|e| e.to_string())?;
+    Ok(meta)
+}
+
+/// Width and height of the first layer.
+pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), String> {
+    let meta = headers(&mut file)?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    Ok((size.x() as u32, size.y() as u32))
+}
+
+/// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
+pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
+    headers(&mut file)?;
+    let image = exr_read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .specific_channels()
+        .required("R")
+        .required("G")
+        .required("B")
+        .collect_pixels(
+            |size, _| PixelVec::new(size, vec![[0.0_f32; 3]; size.area()]),
+            |storage: &mut PixelVec<[f32; 3]>, at, (r, g, b): (f32, f32, f32)| {
+                storage.set_pixel(at, [r, g, b]);
+            },
+        )
+        .first_valid_layer()
+        .all_attributes()
+        .from_buffered(file)
+        .map_err(|e| e.to_string())?;
+    let PixelVec { resolution, pixels } = image.layer_data.channel_data.pixels;
+    Ok(Image { width: resolution.x() as u32, height: resolution.y() as u32, pixels })
+}
+
+/// Reads all channels of all layers. A layer's name goes before the names of its channels; names that are there
+/// already are not read again.
+pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, String> {
+    let meta = headers(&mut file)?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    let mut channels = 0;
+    for header in &meta.headers {
+        if header.layer_size != size {
+            return Err("its layers differ in size".into());
+        }
+        channels += header.channels.list.len() as u64;
+    }
+    // As many bytes as an image of the largest size may have, shared by all channels.
+    let (width, height) = (size.x() as u64, size.y() as u64);
+    check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
+        .map_err(|_| format!("{width} by {height} pixels with {channels} channels"))?;
+    let image = exr_read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .all_layers()
+        .all_attributes()
+        .from_buffered(file)
+        .map_err(|e| e.to_string())?;
+    let mut layers = Layers { width: size.x() as u32, height: size.y() as u32, ..Layers::default() };
+    for layer in image.layer_data {
+        let prefix = layer.attributes.layer_name.as_ref().map(string).unwrap_or_default();
+        for channel in layer.channel_data.list {
+            let name = string(&channel.name);
+            let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+            if layers.channel(&name).is_some() {
+                continue;
+            }
+            let samples = match channel.sample_data {
+                FlatSamples::F16(x) => Samples::Half(x),
+                FlatSamples::F32(x) => Samples::Float(x),
+                FlatSamples::U32(x) => Samples::Uint(x),
+            };
+            layers.channels.push(Channel { name, samples });
+        }
+        if let Some(software) = &layer.attributes.software_name {
+            layers.attributes.entry(SOFTWARE.into()).or_insert(string(software));
+        }
+        let said = layer.attributes.other.iter().chain(&image.attributes.other);
+        for (name, value) in said {
+            let value = match value {
+                AttributeValue::Text(t) => string(t),
+                AttributeValue::F64(x) => x.to_string(),
+                AttributeValue::F32(x) => x.to_string(),
+                AttributeValue::I32(x) => x.to_string(),
+                _ => continue,
+            };
+            layers.attributes.entry(string(name)).or_insert(value);
+        }
+    }
+    Ok(layers)
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+
+    use super::*;
+
+    fn layers() -> Layers {
+        let mut layers = Layers::new(3, 2);
+        layers.push_floats("", ["R", "G", "B"], &[[1.0, 2.0, 3.0], [1e30, -0.5, 1e-30]].repeat(3));
+        layers.push("samples", Samples::Uint(vec![0, 1, u32::MAX, 1 << 24 | 1, 5, 6]));
+        layers.push("albedo.R", Samples::Half((0..6).map(|i| f16::from_f32(i as f32)).collect()));
+        layers.push(
+            "a layer with a very long name, in a language: 台所.X",
+            Samples::Float(vec![f32::INFINITY; 6]),
+        );
+        for (name, value) in [("software", "torrance 0"), ("scene", "Küche-台所.toml"), ("seed", "")] {
+            layers.attributes.insert(name.into(), value.into());
+        }
+        layers
+    }
+
+    #[test]
+    fn layers_keep_names_types_bits_and_attributes() {
+        for packing in [Packing::Zip, Packing::None] {
+            let mut read = decode_layers(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+            let mut expected = layers();
+            read.channels.sort_by(|a, b| a.name.cmp(&b.name));
+            expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
+            assert_eq!(read, expected);
+            let image = decode(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+            assert_eq!(Some(image), layers().image());
+        }
+    }
+
+    #[test]
+    fn half_floats_are_for_colors() {
+        let mut layers = layers();
+        layers.push("stderr.R", Samples::Float(vec![0.1; 6]));
+        assert_eq!(layers.round_colors_to_half(), 3, "1e30 is clamped");
+        let is_half = |name| matches!(layers.channel(name).unwrap().samples, Samples::Half(_));
+        assert!(is_half("R") && is_half("albedo.R"));
+        assert!(!is_half("stderr.R") && !is_half("samples"));
+        assert_eq!(layers.rgb("").unwrap()[1], [65504.0, -0.5, 0.0]);
+    }
+
+    /// Cut off anywhere, or with any byte changed, a file is read or refused, without a panic.
+    #[test]
+    fn damaged_files_are_refused() {
+        let bytes = encode(layers(), Packing::Zip).unwrap();
+        for end in 0..bytes.len() {
+            assert!(decode_layers(Cursor::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
+        }
+        let mut refused = 0;
+        for i in 0..bytes.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut damaged = bytes.clone();
+                damaged[i] ^= change;
+                refused += usize::from(decode_layers(Cursor::new(&damaged)).is_err());
+            }
+        }
+        assert!(refused > bytes.len() / 4, "{refused} of {}", 3 * bytes.len());
+    }
+
+    #[test]
+    fn channels_that_are_coarser_than_the_image_are_refused() {
+        let mut layers = Layers::new(2, 2);
+        layers.push("RY", Samples::Float(vec![0.5; 4]));
+        let mut bytes = encode(layers, Packing::Zip).unwrap();
+        assert!(decode_layers(Cursor::new(&bytes)).is_ok());
+        // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
+        let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;
+        (bytes[steps], bytes[steps + 4]) = (2, 2);
+        let message = decode_layers(Cursor::new(&bytes)).unwrap_err();
+        assert!(message.contains("channel RY is subsampled, 2 x 2 pixels a sample"), "{message}");
+    }
+}

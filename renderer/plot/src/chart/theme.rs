@@ -1,0 +1,80 @@
+//! Colours of charts.
+
+use torrance_image::color_map::Color;
+
+/// Which colours a chart has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThemeName {
+    /// On white, for paper.
+    #[default]
+    Light,
+    /// On nearly black, for screens.
+    Dark,
+}
+
+/// The colours of a chart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Theme {
+    /// Behind everything.
+    pub background: Color,
+    /// Lines of the grid.
+    pub grid: Color,
+    /// Axes and their ticks.
+    pub axis: Color,
+    /// Text.
+    pub text: Color,
+    /// Text that explains.
+    pub muted: Color,
+    /// Curves of a family.
+    pub series: [Color; 6],
+    /// Curves of red, green and blue.
+    pub channels: [Color; 3],
+}
+
+impl ThemeName {
+    /// Its colours. Those of curves are Okabe and Ito's (2008), which the colour-blind tell apart, reordered, and for
+    /// the dark theme lightened.
+    pub const fn theme(self) -> Theme {
+        match self {
+            Self::Light => Theme {
+                background: Color::hex(0xffffff),
+                grid: Color::hex(0xe4e7eb),
+                axis: Color::hex(0x555c66),
+                text: Color::hex(0x1a1e24),
+                muted: Color::hex(0x5c6570),
+                series: [
+                    Color::hex(0x0072b2),
+                    Color::hex(0xd55e00),
+                    Color::hex(0x009e73),
+                    Color::hex(0xb3589a),
+                    Color::hex(0xd99100),
+                    Color::hex(0x3f3f9e),
+                ],
+                channels: [Color::hex(0xcc2f36), Color::hex(0x2a8f3c), Color::hex(0x2b62d0)],
+            },
+            Self::Dark => Theme {
+                background: Color::hex(0x14171c),
+                grid: Color::hex(0x2b3038),
+                axis: Color::hex(0x8a919c),
+                text: Color::hex(0xeceef1),
+                muted: Color::hex(0xa4abb6),
+                series: [
+                    Color::hex(0x56b4e9),
+                    Color::hex(0xff8b4a),
+                    Color::hex(0x35c79a),
+                    Color::hex(0xe293c8),
+                    Color::hex(0xf0c24b),
+                    Color::hex(0xa79df2),
+                ],
+                channels: [Color::hex(0xff6b6b), Color::hex(0x5fd17a), Color::hex(0x6ea0ff)],
+            },
+        }
+    }
+}
+
+impl Theme {
+    /// The colour of the `i`th curve of a family.
+    pub fn series(&self, i: usize) -> Color {
+        self.series[i % self.series.len()]
+    }
+}

@@ -1,0 +1,165 @@
+//! A page of image comparisons in one file: it opens from a disk, asks no network for anything, and shows every
+//! case's images down to the pixel.
+//!
+//! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML (`markup.rs`); its
+//! pixels (`encoded.rs`) stand at the end of the file, so that the rows are there before they are read, and are
+//! decoded when the row is opened.
+
+use std::io;
+
+use rayon::prelude::*;
+use torrance_image::compare::Region;
+use torrance_image::film::Image;
+
+mod encoded;
+mod markup;
+
+use encoded::Encoded;
+
+/// What a page shows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// The heading.
+    pub title: String,
+    /// A line below it: when, where, with what.
+    pub subtitle: String,
+    /// The cases, in any order: the page has those first that ask for attention.
+    pub entries: Vec<Entry>,
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What came of it.
+    pub status: Status,
+    /// The verdict in sentences; the first is its headline.
+    pub words: Vec<String>,
+    /// What was measured: name and value. The first three names of the first case that has any are columns.
+    pub numbers: Vec<(String, String)>,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it printed, or why it failed; may be empty.
+    pub log: String,
+    /// What was compared, if it came to that.
+    pub images: Option<Images>,
+}
+
+/// What came of a case, from what asks for most attention to what asks for least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Status {
+    /// The images differ.
+    Failed,
+    /// There was nothing to compare.
+    Error,
+    /// Whether they differ is still open.
+    Unresolved,
+    /// No evidence of a difference.
+    Passed,
+    /// Left out on purpose.
+    Skipped,
+    /// Its turn did not come.
+    NotRun,
+}
+
+impl Status {
+    /// All, in order.
+    pub const ALL: [Self; 6] =
+        [Self::Failed, Self::Error, Self::Unresolved, Self::Passed, Self::Skipped, Self::NotRun];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Error => "error",
+            Self::Unresolved => "unresolved",
+            Self::Passed => "passed",
+            Self::Skipped => "skipped",
+            Self::NotRun => "not run",
+        }
+    }
+
+    /// Whether the images of such a case are kept as exact as they came, where others make room.
+    fn is_notable(self) -> bool {
+        matches!(self, Self::Failed | Self::Error | Self::Unresolved)
+    }
+}
+
+/// The images of a case, linear, of one size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Images {
+    /// What it should look like.
+    pub reference: Image,
+    /// What it does look like.
+    pub result: Image,
+    /// Per pixel, the difference in standard deviations, signed: result minus reference.
+    pub z: Option<Vec<f32>>,
+    /// Per pixel, the ꟻLIP error in [0, 1].
+    pub flip: Option<Vec<f32>>,
+    /// Where they differ most.
+    pub worst: Option<Region>,
+}
+
+/// Bytes that the pixels of a page take if they can: what a browser opens at once.
+pub const BUDGET: usize = 64 << 20;
+
+/// Writes the page. Where its pixels would take more than [`BUDGET`], images are reduced, and say so: first those of
+/// cases that ask for no attention.
+///
+/// # Errors
+/// What `out` says.
+///
+/// # Panics
+/// If a case's images or maps are not of one size.
+pub fn write(page: &Page, out: &mut impl io::Write) -> io::Result<()> {
+    write_within(page, BUDGET, out)
+}
+
+/// As [`write()`], with another budget, in bytes. The images of cases that ask for attention may take three times as
+/// much before they are reduced as well.
+///
+/// # Errors
+/// What `out` says.
+///
+/// # Panics
+/// If a case's images or maps are not of one size.
+pub fn write_within(page: &Page, budget: usize, out: &mut impl io::Write) -> io::Result<()> {
+    let mut entries: Vec<&Entry> = page.entries.iter().collect();
+    entries.sort_by_key(|e| e.status);
+    markup::write(page, &entries, &encode(&entries, budget), out)
+}
+
+/// The pixels of every case, within a budget.
+fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
+    let notable = encode_within(3 * budget, entries, true);
+    // Something is left for the others: a page that fails as a whole shows what passes, if small.
+    let left = budget.saturating_sub(bytes(&notable)).max(budget / 4);
+    let others = encode_within(left, entries, false);
+    notable.into_iter().zip(others).map(|(a, b)| a.or(b)).collect()
+}
+
+/// The pixels of the notable cases, or of the others, reduced as little as a budget allows, or 8 times.
+fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<Encoded>> {
+    let at = |reduction: u32| -> Vec<_> {
+        let of_kind =
+            entries.par_iter().map(|e| e.images.as_ref().filter(|_| e.status.is_notable() == notable));
+        of_kind.map(|images| images.map(|i| Encoded::new(i, reduction))).collect()
+    };
+    // From the smallest, and as far as it looks as if the next would fit: what is encoded in vain takes about half
+    // as much time as what is used, at most.
+    let mut encoded = at(8);
+    for [coarser, finer] in [[8, 6], [6, 4], [4, 3], [3, 2], [2, 1]] {
+        let predicted = bytes(&encoded) * coarser * coarser / (finer * finer);
+        let next = if predicted > budget { break } else { at(finer as u32) };
+        if bytes(&next) > budget {
+            break;
+        }
+        encoded = next;
+    }
+    encoded
+}
+
+fn bytes(encoded: &[Option<Encoded>]) -> usize {
+    encoded.iter().flatten().map(Encoded::bytes).sum()
+}

@@ -1,0 +1,50 @@
+//! What scripts know of the variants, as JSON.
+
+use serde_json::{Value, json};
+use torrance_image::film::develop::Tonemap;
+
+use super::levels::Pixels;
+use super::{Page, Variant};
+use crate::web;
+
+/// Everything but the pixels.
+pub(super) fn of(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String>]) -> String {
+    let variant = |(variant, thumbnail): (&Variant, &Option<String>)| {
+        // Numbers that are not finite become null.
+        let Variant { name, statistics } = variant;
+        json!({ "name": name, "statistics": statistics, "thumbnail": thumbnail })
+    };
+    let baseline = |i| page.baseline.get(i).copied().unwrap_or(Some(0));
+    web::json(json!({
+        "axes": page.axes.iter().map(|a| json!({ "name": a.name, "labels": a.labels })).collect::<Vec<_>>(),
+        "columns": page.columns,
+        "variants": page.variants.iter().zip(thumbnails).map(variant).collect::<Vec<_>>(),
+        "baseline": (0..page.axes.len()).map(baseline).collect::<Vec<_>>(),
+        "exposure": page.develop.exposure,
+        "tonemap": tonemap(page.develop.tonemap),
+        "pixels": of_pixels(pixels),
+    }))
+}
+
+/// How pixels are stored; null if there are none.
+fn of_pixels(pixels: &Pixels) -> Value {
+    let (Some(grid), Some(part)) = (pixels.grid, pixels.parts.iter().flatten().next()) else {
+        return Value::Null;
+    };
+    json!({
+        "size": grid.size,
+        "stored": grid.reduced_size(),
+        "reduction": grid.reduction,
+        "isExact": pixels.detail.is_exact(),
+        "part": { "bits": part.bits, "channels": part.channels },
+    })
+}
+
+/// The name by which scripts know it.
+fn tonemap(tonemap: Tonemap) -> &'static str {
+    match tonemap {
+        Tonemap::Clip => "clip",
+        Tonemap::Reinhard => "reinhard",
+        Tonemap::Aces => "aces",
+    }
+}

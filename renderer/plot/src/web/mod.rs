@@ -1,0 +1,74 @@
+//! What pages in one file are made of: pixels as text, a view of them that zooms, colours, and words that stay words.
+//!
+//! A page is a template, in which `{{name}}` is the place of something, with one style and one script. It opens from a
+//! disk and asks no network for anything; its policy of contents lets no other script run.
+
+mod pixels;
+mod text;
+
+use std::io::{self, Write};
+
+use super::chart::ColorMap;
+
+pub(super) use pixels::{Detail, Grid, Part, least_reduction};
+pub(super) use text::{Escaped, json};
+
+/// The beginning of every page, up to its title: its policy of contents.
+const HEAD: &str = include_str!("head.html");
+
+/// The beginning of every page's style: colours, controls, views of images.
+const STYLE: &str = include_str!("base.css");
+
+/// The beginning of every page's script: reading pixels, painting them, views of the paintings, and the theme.
+const SCRIPTS: [&str; 5] = [
+    include_str!("pixels.js"),
+    include_str!("paint.js"),
+    include_str!("panel.js"),
+    include_str!("views.js"),
+    include_str!("theme.js"),
+];
+
+/// Writes a page: its template, with what belongs there in the place of every `{{name}}`. `fill` writes what this page
+/// alone has; its style and its scripts come after those of all pages.
+pub(super) fn write<W: Write + ?Sized>(
+    template: &str,
+    style: &str,
+    scripts: &[&str],
+    out: &mut W,
+    mut fill: impl FnMut(&str, &mut W) -> io::Result<()>,
+) -> io::Result<()> {
+    for piece in template.split("{{") {
+        let Some((name, rest)) = piece.split_once("}}") else {
+            out.write_all(piece.as_bytes())?;
+            continue;
+        };
+        match name {
+            "head" => out.write_all(HEAD.as_bytes())?,
+            "style" => [STYLE, style].iter().try_for_each(|s| out.write_all(s.as_bytes()))?,
+            "scripts" => {
+                SCRIPTS.iter().chain(scripts).try_for_each(|s| out.write_all(s.as_bytes()))?;
+            }
+            "colors" => colors(out)?,
+            name => fill(name, out)?,
+        }
+        out.write_all(rest.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Writes an image or a map where scripts find it, in an element that is neither shown nor run.
+pub(super) fn write_pixels(id: &str, part: &Part, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    write!(out, r#"<script type="application/octet-stream" id="{id}">"#)?;
+    out.write_all(part.base64.as_bytes())?;
+    writeln!(out, "</script>")
+}
+
+/// The colours of maps, in equal steps.
+fn colors(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    const STEPS: u32 = 16;
+    let stops = |map: ColorMap| -> Vec<_> {
+        (0..=STEPS).map(|i| map.at(f64::from(i) / f64::from(STEPS)).0).collect()
+    };
+    let maps = serde_json::json!({ "signed": stops(ColorMap::BlueRed), "unsigned": stops(ColorMap::Magma) });
+    write!(out, "{maps}")
+}

@@ -1,0 +1,108 @@
+//! Light that no shape emits, as described.
+
+use glam::{Mat3, Vec3};
+
+/// Light that arrives from outside the scene.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Environment {
+    /// The same radiance from everywhere, W·sr⁻¹·m⁻² per channel.
+    Constant(Vec3),
+    /// An image of all directions: row 0 is +y, the middle column −z, and columns to the right of it turn towards +x.
+    /// As in Mitsuba, columns are centred in equal parts of the turn, and the first and the last row lie at the poles.
+    Image {
+        /// Index into [`super::Description::images`].
+        image: usize,
+        /// Factor from its values to radiance, W·sr⁻¹·m⁻².
+        scale: Vec3,
+        /// Rotation from the directions of the image to the world; it may mirror. For Mitsuba's `envmap` it is `to_world` after
+        /// half a turn around y.
+        world_from_image: Mat3,
+    },
+    /// A clear sky with its sun.
+    SunSky(SunSky),
+}
+
+/// A clear sky with its sun: Hošek & Wilkie 2012, "An Analytic Model for Full Spectral Sky-Dome Radiance".
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SunSky {
+    /// Unit vector to the sun, in a sky whose zenith is +y, before `world_from_sky`.
+    pub sun_direction: Vec3,
+    /// How hazy the air is, in [1, 10].
+    pub turbidity: f32,
+    /// Albedo of the ground, in [0, 1] per channel.
+    pub ground_albedo: Vec3,
+    /// Factor of the radiance of the sky.
+    pub sky_scale: f32,
+    /// Factor of the radiance of the sun.
+    pub sun_scale: f32,
+    /// Angular diameter of the sun, degrees; its irradiance does not depend on it.
+    pub sun_diameter: f32,
+    /// Rotation from the sky to the world.
+    pub world_from_sky: Mat3,
+}
+
+/// A rectangle through which the light of the environment comes into a room, such as a window. It is no surface: it says
+/// where to look for light, and the image stays the same in expectation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Portal {
+    /// A corner, metres.
+    pub corner: Vec3,
+    /// From there to the two next corners, orthogonal to each other. Their cross product, the first by the second, points
+    /// into the room.
+    pub edges: [Vec3; 2],
+}
+
+/// Light from a point or from one direction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PunctualLight {
+    /// Its name in the scene file, or what stands in for one in messages (`lights[3]`).
+    pub name: String,
+    /// Its kind.
+    pub kind: PunctualKind,
+}
+
+/// Kinds of [`PunctualLight`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PunctualKind {
+    /// From a point into all directions alike.
+    Point {
+        /// Where it is, metres.
+        position: Vec3,
+        /// Radiant intensity, W·sr⁻¹ per channel.
+        intensity: Vec3,
+    },
+    /// From a point into a cone.
+    Spot {
+        /// Where it is, metres.
+        position: Vec3,
+        /// Unit vector along the axis of the cone.
+        direction: Vec3,
+        /// Radiant intensity along the axis, W·sr⁻¹ per channel.
+        intensity: Vec3,
+        /// Angle to the axis up to which the intensity is that of the axis, degrees, below `outer`.
+        inner: f32,
+        /// Angle to the axis from which on there is no light, degrees, ≤ 180.
+        outer: f32,
+        /// How it falls off in between.
+        falloff: SpotFalloff,
+    },
+    /// Along one direction, or from a disk in the sky.
+    Directional {
+        /// Unit vector along which light travels.
+        direction: Vec3,
+        /// Irradiance of a surface across it, W·m⁻² per channel.
+        irradiance: Vec3,
+        /// Angular diameter, degrees, in [0, 180); 0 is a point in the sky, which is not seen.
+        diameter: f32,
+    },
+}
+
+/// How the intensity of a spot light falls from the inner to the outer angle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SpotFalloff {
+    /// Smoothly: the square of a part of the way between the cosines, as in glTF.
+    #[default]
+    Smooth,
+    /// Linearly in the angle, as in Mitsuba.
+    Linear,
+}

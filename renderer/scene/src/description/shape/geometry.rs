@@ -1,0 +1,167 @@
+//! Kinds of shape.
+
+use std::sync::Arc;
+
+use glam::{Affine3A, Vec3};
+
+use super::{TriangleMesh, cube, cylinder, disk, mesh, quad, sphere};
+use crate::description::key::{Default, Key, Type};
+
+/// The extent of a shape in object space, in a form that several kinds share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outline<'a> {
+    /// Squares in object space, or what lies in them: half of the sides, and the middle.
+    Squares(&'static [[Vec3; 3]]),
+    /// A sphere, of which a transform that is no similarity would leave none.
+    Ball {
+        center: Vec3,
+        radius: f32,
+    },
+    /// The side of a cylinder around a segment, which asks for similarities as well.
+    Tube {
+        from: Vec3,
+        to: Vec3,
+        radius: f32,
+    },
+    Mesh(&'a TriangleMesh),
+}
+
+/// The corners of a square of an [`Outline`], in their order around it.
+pub(crate) fn corners([x, y, middle]: [Vec3; 3]) -> [Vec3; 4] {
+    [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(u, v): (f32, f32)| u * x + v * y + middle)
+}
+
+/// A number or point of a shape.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Dimension<'a> {
+    Point(&'a mut Vec3),
+    /// Above 0.
+    Length(&'a mut f32),
+}
+
+impl Dimension<'_> {
+    /// Takes the default of its key.
+    fn reset(self, key: &Key) {
+        match (self, key.default) {
+            (Self::Point(point), Default::Vector(default)) => *point = default.into(),
+            (Self::Length(length), Default::Number(default)) => *length = default,
+            _ => {}
+        }
+    }
+}
+
+impl<'a> From<&'a mut Vec3> for Dimension<'a> {
+    fn from(point: &'a mut Vec3) -> Self {
+        Self::Point(point)
+    }
+}
+
+impl<'a> From<&'a mut f32> for Dimension<'a> {
+    fn from(length: &'a mut f32) -> Self {
+        Self::Length(length)
+    }
+}
+
+/// Makes the kinds of shape, each with its module, its names in scene files, and a sentence on it. The keys of the module
+/// are those of the fields, in their order.
+macro_rules! shapes {
+    ($(
+        $(#[$meta:meta])*
+        $Name:ident $({ $($(#[$about_field:meta])* $field:ident: $Type:ty,)* })? $(($inner:ident: $Inner:ty))?
+            = $module:ident, [$word:literal $(, $other:literal)?], $about:literal;
+    )*) => {
+        /// Geometry in object space. The front is the side the normal points to. Texture coordinates (u, v) are those of
+        /// Mitsuba's `rectangle`, `cube` and `sphere`; v = 0 is the top row of an image, as in glTF.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Geometry { $($(#[$meta])* $Name $({ $($(#[$about_field])* $field: $Type),* })? $(($Inner))?),* }
+
+        /// The kinds as scene files have them.
+        pub(crate) static TYPES: &[Type] =
+            &[$(Type { names: &[$word $(, $other)?], about: $about, keys: &[&$module::KEYS] }),*];
+
+        impl Geometry {
+            /// Its name in scene files.
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$Name { .. } => $word),* }
+            }
+
+            /// The shape of a name in scene files, with all defaults. A mesh is empty.
+            pub(crate) fn named(name: &str) -> Option<Self> {
+                let mut geometry = match name {
+                    $($word => Self::$Name $({ $($field: <$Type>::default()),* })? $((<$Inner>::default()))?,)*
+                    _ => return None,
+                };
+                geometry.dimensions().into_iter().for_each(|(key, dimension)| dimension.reset(key));
+                Some(geometry)
+            }
+
+            /// Its numbers and points, each with its key.
+            pub(crate) fn dimensions(&mut self) -> Vec<(&'static Key, Dimension<'_>)> {
+                match self {
+                    $(Self::$Name $({ $($field),* })? $(($inner))? => {
+                        $(let _ = $inner;)?
+                        let dimensions: Vec<Dimension<'_>> = vec![$($($field.into()),*)?];
+                        $module::KEYS.iter().zip(dimensions).collect()
+                    })*
+                }
+            }
+
+            /// Its extent.
+            pub(crate) fn outline(&self) -> Outline<'_> {
+                match self {
+                    $(Self::$Name $({ $($field),* })? $(($inner))? => $module::outline($($(*$field),*)? $($inner)?)),*
+                }
+            }
+
+            /// The area in the world, m².
+            pub(crate) fn area(&self, t: &Affine3A) -> f32 {
+                match self {
+                    $(Self::$Name $({ $($field),* })? $(($inner))? => $module::area(t $(, $(*$field),*)? $(, $inner)?)),*
+                }
+            }
+        }
+    };
+}
+
+shapes! {
+    /// The square [-1, 1]² in the plane z = 0, normal +z. (u, v) = ((x + 1)/2, (y + 1)/2).
+    Quad = quad, ["quad", "rectangle"], "The square [-1, 1]² at z = 0, front towards +z.";
+    /// The cube [-1, 1]³, normals outward. Each face has u and v from 0 to 1, growing along
+    ///
+    /// | face | −x | +x | −y | +y | −z | +z |
+    /// |---|---|---|---|---|---|---|
+    /// | u | +y | +y | +z | −x | −y | +y |
+    /// | v | +z | −z | +x | −z | +x | +x |
+    Box = cube, ["box", "cube"], "The cube [-1, 1]³.";
+    /// An analytic sphere, normals outward; its transform must be a similarity. (u, v) = (φ/2π, θ/π): azimuth around
+    /// the z axis of object space, from x towards y, and angle to that axis.
+    Sphere {
+        /// Centre, object space.
+        center: Vec3,
+        /// Radius, > 0, object space.
+        radius: f32,
+    } = sphere, ["sphere"], "A sphere.";
+    /// The unit disk in the plane z = 0, normal +z; its transform may make an ellipse of it. (u, v) = (r, φ/2π): distance
+    /// from the middle, and azimuth from x towards y.
+    Disk = disk, ["disk"], "The unit disk at z = 0, front towards +z; a transform may make an ellipse of it.";
+    /// The side of an analytic cylinder around a segment, normals outward; its transform must be a similarity.
+    /// (u, v) = (φ/2π, z/length): azimuth around the axis from `from` to `to`, starting at the x axis of
+    /// [`device::sampling::Frame::from_z`] of that axis, and distance along it.
+    Cylinder {
+        /// Where the axis starts, object space.
+        from: Vec3,
+        /// Where the axis ends, object space.
+        to: Vec3,
+        /// Radius, > 0, object space.
+        radius: f32,
+    } = cylinder, ["cylinder"], "The side of a cylinder, without caps.";
+    /// Triangles; the normal follows from counter-clockwise winding.
+    Mesh(mesh: Arc<TriangleMesh>) = mesh, ["mesh"], "Triangles of a file.";
+}
+
+impl Geometry {
+    /// Whether its transform must be a similarity.
+    pub fn is_round(&self) -> bool {
+        matches!(self.outline(), Outline::Ball { .. } | Outline::Tube { .. })
+    }
+}

@@ -1,0 +1,181 @@
+//! Contents of the files of a scene, kept so that the same scene can be read again with other values: in no time, and with
+//! the same meshes and images.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use glam::Affine3A;
+
+use super::image::{self, DecodedImage, Meaning};
+use super::mesh::{self, MeshError, MeshFile, Placement, TriangleOrigin};
+use super::{FileError, Files};
+use crate::description::{Image, Normals, TriangleMesh};
+use crate::files::asset::{Asset, Contents, own_meaning};
+use crate::files::mesh::ply;
+use crate::input::file::{ReadError, read_regular};
+use crate::input::io_reason;
+
+/// Contents of files, by their paths free of symbolic links and the way in which they were read.
+#[derive(Debug, Default)]
+pub(crate) struct FileCache {
+    meshes: Map<(PathBuf, Normals, bool), Arc<MeshFile>>,
+    images: Map<(PathBuf, Meaning), DecodedImage>,
+    /// Meshes where shapes put them, by their addresses and the columns of transforms.
+    placed: Map<(usize, [u32; 12]), (Arc<TriangleMesh>, Placement)>,
+}
+
+impl FileCache {
+    /// As [`mesh::place`].
+    pub(crate) fn place(&self, mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
+        let key = (Arc::as_ptr(mesh).addr(), t.to_cols_array().map(f32::to_bits));
+        // With the mesh, so that no other comes to have its address.
+        let placed = self.placed.get_or::<()>(key, || Ok((Arc::clone(mesh), mesh::place(mesh, t))));
+        placed.map_or(Placement::Empty, |(_, placed)| placed)
+    }
+
+    /// How a file was read to give `image`, but for what its numbers may be: they may be what they are.
+    pub(crate) fn meaning(&self, file: &Path, image: &Image, range: image::Range) -> Option<Meaning> {
+        let file = real(file);
+        let is_it = |(path, _): &(PathBuf, Meaning), found: &DecodedImage| {
+            *path == file && Arc::ptr_eq(&found.image.texels, &image.texels)
+        };
+        let ((_, meaning), found) = self.images.find(is_it)?;
+        let meaning = Meaning { range, ..meaning };
+        self.images.put((file, meaning), found);
+        Some(meaning)
+    }
+}
+
+impl Files {
+    /// The mesh in a file, as [`mesh::read`] has it.
+    pub(crate) fn mesh(
+        &self,
+        path: &Path,
+        normals: Normals,
+        flip_v: bool,
+    ) -> Result<Arc<MeshFile>, MeshError> {
+        let read = || match self.elsewhere.bytes(path) {
+            Some(bytes) => {
+                let bytes = bytes.map_err(MeshError::Unreadable)?;
+                let (name, len) = (path.display().to_string(), bytes.len() as u64);
+                let file = ply::read(&name, bytes.as_slice(), len, normals, flip_v);
+                file.map(Arc::new).map_err(|problem| MeshError::Wrong(vec![problem]))
+            }
+            None => mesh::read(path, normals, flip_v).map(Arc::new),
+        };
+        match &self.kept {
+            Some(kept) => kept.meshes.get_or((self.key(path), normals, flip_v), read),
+            None => read(),
+        }
+    }
+
+    /// The image in a file, as [`image::read`] has it.
+    pub(crate) fn image(&self, path: &Path, meaning: Meaning) -> Result<DecodedImage, FileError> {
+        let read = || match self.elsewhere.bytes(path) {
+            Some(bytes) => Ok(image::parse(&bytes?, false, meaning)?),
+            None => image::read(path, meaning),
+        };
+        match &self.kept {
+            Some(kept) => kept.images.get_or((self.key(path), meaning), read),
+            None => read(),
+        }
+    }
+
+    /// The bytes of a file, as [`read_regular`] has them.
+    pub(crate) fn bytes(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+        self.elsewhere.bytes(path).unwrap_or_else(|| Ok(read_regular(path, limit)?))
+    }
+
+    /// As [`mesh::place`].
+    pub(crate) fn place(&self, mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
+        match &self.kept {
+            Some(kept) => kept.place(mesh, t),
+            None => mesh::place(mesh, t),
+        }
+    }
+
+    /// The key of a file.
+    fn key(&self, path: &Path) -> PathBuf {
+        if self.elsewhere.0.contains_key(path) { path.to_owned() } else { real(path) }
+    }
+}
+
+/// A path free of symbolic links.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Files that are not where the scene has them, by the paths there.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryFiles(HashMap<PathBuf, Contents>);
+
+impl MemoryFiles {
+    /// The files that come with a scene as it would be written; what is in memory already is kept.
+    pub(crate) fn new(assets: Vec<Asset>, kept: Option<&FileCache>) -> Self {
+        for (kept, asset) in kept.iter().flat_map(|kept| assets.iter().map(move |asset| (kept, asset))) {
+            match &asset.contents {
+                Contents::Mesh(mesh) => {
+                    let (mesh, place, warnings) = (Arc::clone(mesh), TriangleOrigin::Face, Vec::new());
+                    let file = Arc::new(MeshFile { mesh, place, warnings });
+                    kept.meshes.put((asset.path.clone(), Normals::File, false), file);
+                }
+                Contents::Image(image) => {
+                    let found = DecodedImage { image: image.clone(), warning: None };
+                    kept.images.put((asset.path.clone(), own_meaning(image)), found);
+                }
+                Contents::Copy(_) | Contents::Transforms(_) => {}
+            }
+        }
+        Self(assets.into_iter().map(|asset| (asset.path, asset.contents)).collect())
+    }
+
+    /// Where a file is instead, if it is here: the original of a copy, or just where the scene has it.
+    pub(crate) fn find(&self, path: &Path) -> Option<&Path> {
+        let (path, contents) = self.0.get_key_value(path)?;
+        match contents {
+            Contents::Copy(from) => Some(from),
+            _ => Some(path),
+        }
+    }
+
+    /// The bytes of a file that is in memory only.
+    fn bytes(&self, path: &Path) -> Option<Result<Vec<u8>, FileError>> {
+        Some(self.0.get(path)?.bytes().map_err(|e| ReadError::System(io_reason(&e)).into()))
+    }
+}
+
+/// A map that threads share.
+#[derive(Debug)]
+struct Map<K, V>(Mutex<HashMap<K, V>>);
+
+impl<K, V> Default for Map<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash + Clone, V: Clone> Map<K, V> {
+    /// The value of a key, or else that of `make`.
+    fn get_or<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        if let Some(value) = self.lock().get(&key) {
+            return Ok(value.clone());
+        }
+        // Nobody waits for others' files; the first to be done counts.
+        let value = make()?;
+        Ok(self.lock().entry(key).or_insert(value).clone())
+    }
+
+    fn put(&self, key: K, value: V) {
+        self.lock().insert(key, value);
+    }
+
+    fn find(&self, is_it: impl Fn(&K, &V) -> bool) -> Option<(K, V)> {
+        self.lock().iter().find(|(key, value)| is_it(key, value)).map(|(k, v)| (k.clone(), v.clone()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

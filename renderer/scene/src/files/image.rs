@@ -1,0 +1,696 @@
+//! Image files for textures.
+
+use std::io::{Cursor, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use half::f16;
+use image::error::ImageError as LibraryError;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
+use torrance_image::film::develop::srgb_decode;
+use torrance_image::film::image::{decode_pfm, hdr_decoder, pfm_header};
+use torrance_text::{human_bytes, quoted};
+
+use super::FileError;
+use crate::description::limits::{
+    MAX_BLANK_TEXELS, MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_RADIANCE,
+    MAX_TEXELS_PER_BYTE, available_memory,
+};
+use crate::description::{Format, Image, half_words};
+use crate::input::file::read_regular;
+use crate::input::io_reason;
+
+/// The meaning of the numbers of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Meaning {
+    /// Whether whole numbers are encoded as sRGB. Floats never are.
+    pub(crate) is_srgb: bool,
+    /// Whether alpha alone counts, which may then be the other channels as well.
+    pub(crate) is_alpha: bool,
+    /// Their range.
+    pub(crate) range: Range,
+}
+
+/// The range of the numbers of an image, each within the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Range {
+    /// Parts of a whole, from 0 to 1.
+    Unit,
+    /// Not negative.
+    Radiance,
+    /// Any.
+    Height,
+}
+
+/// Why the bytes of a file are no image that is read, to follow "cannot read image …:".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ImageError {
+    /// There are none.
+    #[error("it is empty")]
+    Empty,
+    /// It cannot be looked through.
+    #[error("{0}")]
+    Io(String),
+    /// No format begins like it.
+    #[error("it is no image that is read; {READ}")]
+    NoImage,
+    /// A format that is not read, by its name.
+    #[error("it is in the format {0}, which is not read; {READ}")]
+    Format(String),
+    /// Its size, and the rule that it breaks.
+    #[error("it has {width}×{height} pixels{rule}")]
+    Size {
+        /// Width, pixels.
+        width: u32,
+        /// Height, pixels.
+        height: u32,
+        /// The end of the sentence.
+        rule: String,
+    },
+    /// It has more pixels than a file of so many bytes may have.
+    #[error(
+        "it has {texels} pixels in {}; the most in a file of that size is {}",
+        human_bytes((*bytes).into()),
+        most_texels(*bytes)
+    )]
+    Blank {
+        /// Pixels.
+        texels: u64,
+        /// Bytes of the file.
+        bytes: u64,
+    },
+    /// The decoder would need too much memory; the format.
+    #[error("the {0} file needs too much memory to be decoded")]
+    Memory(&'static str),
+    /// Bytes are missing; the format.
+    #[error("the {0} file ends too early")]
+    EndsEarly(&'static str),
+    /// The decoder gives up; the format, and the decoder's words.
+    #[error("the {0} file cannot be decoded: {words}", words = quoted(.1))]
+    Broken(&'static str, String),
+    /// Alpha is wanted, and there is none.
+    #[error("it has no alpha")]
+    NoAlpha,
+    /// A pixel is not finite.
+    #[error("the pixel in column {column} of row {row} {}", if *is_nan { "is not a number (NaN)" } else { "is infinite" })]
+    NotFinite {
+        /// From the left.
+        column: usize,
+        /// From the top.
+        row: usize,
+        /// Whether it is not a number.
+        is_nan: bool,
+    },
+    /// A height is absurd.
+    #[error("the height in column {column} of row {row} is {height}; the most is {MAX_COORDINATE:e}")]
+    Height {
+        /// From the left.
+        column: usize,
+        /// From the top.
+        row: usize,
+        /// The height.
+        height: String,
+    },
+}
+
+/// The formats that are read, to be followed by nothing.
+const READ: &str = "PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
+
+/// Most texels in a file of so many bytes.
+fn most_texels(bytes: u64) -> u64 {
+    MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes)
+}
+
+/// An image, and what is suspicious about it.
+#[derive(Debug, Clone)]
+pub(crate) struct DecodedImage {
+    pub(crate) image: Image,
+    pub(crate) warning: Option<String>,
+}
+
+/// Reads a PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR or, by the name, TGA file.
+///
+/// 8 bits a channel stay bytes, with alpha. What is finer becomes halves, with alpha, if they hold it without loss, as
+/// they do that of most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before
+/// its header is known to say a size that is allowed, and for which there is memory left beside all images before it.
+///
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn read(path: &Path, meaning: Meaning) -> Result<DecodedImage, FileError> {
+    let bytes = read_regular(path, MAX_IMAGE_BYTES)?;
+    let is_tga = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tga"));
+    let mut found = parse(&bytes, is_tga, meaning)?;
+    found.image.file = Some(path.into());
+    Ok(found)
+}
+
+/// Reads the bytes of a file; TGA files do not say that they are.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn parse(bytes: &[u8], is_tga: bool, meaning: Meaning) -> Result<DecodedImage, ImageError> {
+    from_decoded(decode(bytes, is_tga)?, meaning)
+}
+
+/// The image in the bytes of a file, if it is one that may be as large.
+fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageError> {
+    if bytes.is_empty() {
+        return Err(ImageError::Empty);
+    }
+    if bytes.starts_with(b"PF") || bytes.starts_with(b"Pf") {
+        return pfm(bytes);
+    }
+    if bytes.starts_with(b"#?") {
+        let format = ImageFormat::Hdr;
+        return decode_with(hdr_decoder(bytes).map_err(|e| reason(format, &e))?, format, bytes.len());
+    }
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|e| ImageError::Io(io_reason(&e)))?;
+    if reader.format().is_none() && is_tga {
+        reader.set_format(ImageFormat::Tga);
+    }
+    let format = reader.format().ok_or(ImageError::NoImage)?;
+    if !format.reading_enabled() {
+        return Err(ImageError::Format(format!("{format:?}")));
+    }
+    // Only as much is read as says how large the image is.
+    decode_with(reader.into_decoder().map_err(|e| reason(format, &e))?, format, bytes.len())
+}
+
+/// The image in a file of so many bytes.
+fn decode_with(
+    decoder: impl ImageDecoder,
+    format: ImageFormat,
+    bytes: usize,
+) -> Result<DynamicImage, ImageError> {
+    let (width, height) = decoder.dimensions();
+    check_size(width, height, decoder.total_bytes())?;
+    check_ratio(u64::from(width) * u64::from(height), bytes as u64)?;
+    DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+}
+
+/// A portable float map, which the library does not know.
+fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
+    let wrong = |reason: String| ImageError::Broken("PFM", reason);
+    let header = pfm_header(&mut &*bytes).map_err(wrong)?;
+    check_size(header.width, header.height, bytes.len() as u64)?;
+    let image = decode_pfm(&mut bytes).map_err(wrong)?;
+    let floats = image.pixels.into_iter().flatten().collect();
+    let decoded = Rgb32FImage::from_raw(image.width, image.height, floats);
+    decoded.map(Into::into).ok_or_else(|| wrong("pixels are missing".to_owned()))
+}
+
+/// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
+fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
+    let texels = u64::from(width) * u64::from(height);
+    let wrong = |rule: String| Err(ImageError::Size { width, height, rule });
+    if texels == 0 {
+        return wrong(String::new());
+    }
+    if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
+        return wrong(format!("; the most is {MAX_IMAGE_SIDE} along a side"));
+    }
+    if texels > MAX_IMAGE_TEXELS {
+        return wrong(format!("; the most is {MAX_IMAGE_TEXELS} in all"));
+    }
+    // Decoded, as four floats, and once more as texels.
+    let needed = u128::from(bytes) + u128::from(texels) * (16 + 12);
+    match available_memory() {
+        Some(available) if needed > available => {
+            let (needed, available) = (human_bytes(needed), human_bytes(available));
+            wrong(format!(
+                ", for which {needed} of memory are needed; this machine has {available} available"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that an image of `texels` may be in a file of `bytes`: one that is much smaller was made to fill memory.
+fn check_ratio(texels: u64, bytes: u64) -> Result<(), ImageError> {
+    if texels <= most_texels(bytes) { Ok(()) } else { Err(ImageError::Blank { texels, bytes }) }
+}
+
+/// Why an image cannot be decoded, in the words of this program where the library's would not help.
+fn reason(format: ImageFormat, error: &LibraryError) -> ImageError {
+    let name = match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Hdr => "HDR",
+        ImageFormat::Tga => "TGA",
+        ImageFormat::Bmp => "BMP",
+        ImageFormat::Pnm => "PNM",
+        _ => "OpenEXR",
+    };
+    match error {
+        LibraryError::Limits(_) => ImageError::Memory(name),
+        error => {
+            let words = innermost(error);
+            // What the decoders call it when there are bytes missing.
+            const MISSING: [&str; 6] = [
+                "unexpected end",
+                "EOF",
+                "Not enough bytes",
+                "Not enough data",
+                "InsufficientInput",
+                "Premature",
+            ];
+            if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) {
+                return ImageError::EndsEarly(name);
+            }
+            ImageError::Broken(name, words)
+        }
+    }
+}
+
+fn is_eof(error: &LibraryError) -> bool {
+    matches!(error, LibraryError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof)
+}
+
+/// The innermost message of the decoder, in one line.
+fn innermost(error: &LibraryError) -> String {
+    let words = match error {
+        LibraryError::Decoding(e) => std::error::Error::source(e).map(ToString::to_string),
+        _ => None,
+    };
+    let words = words.unwrap_or_else(|| error.to_string());
+    words.lines().next().unwrap_or_default().trim_matches(['"', '.', ' ']).to_owned()
+}
+
+fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<DecodedImage, ImageError> {
+    let (width, height) = (decoded.width(), decoded.height());
+    if meaning.is_alpha && !decoded.color().has_alpha() {
+        return Err(ImageError::NoAlpha);
+    }
+    let is_float = matches!(decoded, DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_));
+    let is_8_bit = decoded.color().bytes_per_pixel() == decoded.color().channel_count();
+    if is_8_bit {
+        let texels = decoded.into_rgba8().pixels().map(|p| u32::from_le_bytes(p.0)).collect();
+        let format = if meaning.is_srgb { Format::Srgb8 } else { Format::Rgba8 };
+        return Ok(DecodedImage { image: Image::new(width, height, format, texels), warning: None });
+    }
+    let decode = |x: f32| if meaning.is_srgb && !is_float { srgb_decode(x.into()) as f32 } else { x };
+    let rgba = decoded.into_rgba32f();
+    let mut texels: Vec<[f32; 4]> = if meaning.is_alpha {
+        rgba.pixels().map(|p| [p.0[3]; 4]).collect()
+    } else {
+        rgba.pixels().map(|p| [decode(p.0[0]), decode(p.0[1]), decode(p.0[2]), p.0[3]]).collect()
+    };
+    drop(rgba);
+    let warning = check_range(&mut texels, meaning, width)?;
+    let (format, words) = words(&texels);
+    Ok(DecodedImage { image: Image::new(width, height, format, words), warning })
+}
+
+/// As halves if these hold the numbers without loss, as floats otherwise.
+fn words(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
+    let is_half = |x: &f32| f16::from_f32(*x).to_f32() == *x;
+    if texels.iter().flatten().all(is_half) {
+        return (Format::RgbaF16, texels.iter().flat_map(|texel| half_words(*texel)).collect());
+    }
+    (Format::RgbF32, texels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b].map(f32::to_bits)).collect())
+}
+
+/// Sees to it that heights are finite and not absurd, that light is neither negative nor brighter than can be summed, and
+/// that everything else is from 0 to 1; and alpha always.
+fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<Option<String>, ImageError> {
+    let place = |i: usize| (i % width as usize, i / width as usize);
+    let find = |is_wrong: &dyn Fn(f32) -> bool| {
+        let wrong = |(i, [r, g, b, _]): (usize, &[f32; 4])| {
+            [*r, *g, *b].into_iter().find(|x| is_wrong(*x)).map(|x| (i, x))
+        };
+        texels.iter().enumerate().find_map(wrong)
+    };
+    if let Some((i, x)) = find(&|x| !x.is_finite()) {
+        let (column, row) = place(i);
+        return Err(ImageError::NotFinite { column, row, is_nan: x.is_nan() });
+    }
+    let (low, high) = match meaning.range {
+        Range::Unit => (0.0, 1.0),
+        Range::Radiance => (0.0, MAX_RADIANCE),
+        Range::Height => {
+            return match find(&|x| x.abs() > MAX_COORDINATE) {
+                Some((i, x)) => {
+                    let (column, row) = place(i);
+                    Err(ImageError::Height { column, row, height: format!("{x:e}") })
+                }
+                None => Ok(None),
+            };
+        }
+    };
+    let outside = find(&|x| !(low..=high).contains(&x));
+    let warning = outside.map(|(i, _)| {
+        let (column, row) = place(i);
+        format!(
+            "has pixels outside {low} to {high}, which are brought there; the first is in column {column} of row {row}"
+        )
+    });
+    for [r, g, b, a] in texels {
+        *a = if a.is_nan() { 1.0 } else { a.clamp(0.0, 1.0) };
+        if warning.is_some() {
+            [r, g, b].into_iter().for_each(|x| *x = x.clamp(low, high));
+        }
+    }
+    Ok(warning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::{
+        GrayImage, ImageBuffer, Luma, LumaA, Rgb, Rgb32FImage, RgbImage, Rgba, Rgba32FImage, RgbaImage,
+    };
+
+    const LINEAR: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Unit };
+    const SRGB: Meaning = Meaning { is_srgb: true, ..LINEAR };
+    const ALPHA: Meaning = Meaning { is_alpha: true, ..LINEAR };
+    const HEIGHT: Meaning = Meaning { range: Range::Height, ..LINEAR };
+    const RADIANCE: Meaning = Meaning { range: Range::Radiance, ..LINEAR };
+
+    fn encoded(image: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+        let mut bytes = Cursor::new(Vec::new());
+        image.into().write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    }
+
+    fn load(bytes: &[u8], meaning: Meaning) -> Result<DecodedImage, String> {
+        parse(bytes, true, meaning).map_err(|e| e.to_string())
+    }
+
+    fn image(bytes: &[u8], meaning: Meaning) -> Image {
+        let read = load(bytes, meaning).unwrap();
+        assert_eq!(read.warning, None);
+        read.image
+    }
+
+    fn floats(image: &Image) -> Vec<f32> {
+        let half = |x: u32| f16::from_bits(x as u16).to_f32();
+        match image.format {
+            Format::RgbF32 => image.texels.iter().map(|x| f32::from_bits(*x)).collect(),
+            Format::RgbaF16 => {
+                image.texels.chunks(2).flat_map(|w| [half(w[0]), half(w[0] >> 16), half(w[1])]).collect()
+            }
+            format => panic!("{format:?}"),
+        }
+    }
+
+    #[test]
+    fn bytes_stay_bytes() {
+        let png = encoded(RgbImage::from_fn(2, 3, |x, y| Rgb([x as u8, y as u8, 9])), ImageFormat::Png);
+        let read = image(&png, SRGB);
+        assert_eq!((read.width, read.height, read.format), (2, 3, Format::Srgb8));
+        let expected: Vec<u32> = (0..6).map(|i| 0xff09_0000 | (i / 2) << 8 | (i % 2)).collect();
+        assert_eq!(*read.texels, expected);
+        assert_eq!(image(&png, LINEAR).format, Format::Rgba8);
+        let grey = encoded(GrayImage::from_pixel(1, 1, Luma([7])), ImageFormat::Png);
+        assert_eq!(*image(&grey, LINEAR).texels, [0xff07_0707]);
+        let with_alpha = encoded(RgbaImage::from_pixel(1, 1, Rgba([1, 2, 3, 4])), ImageFormat::Png);
+        assert_eq!(*image(&with_alpha, SRGB).texels, [0x0403_0201]);
+        assert_eq!(*image(&with_alpha, ALPHA).texels, [0x0403_0201]);
+        let grey: ImageBuffer<LumaA<u8>, _> = ImageBuffer::from_pixel(1, 1, LumaA([5, 6]));
+        assert_eq!(*image(&encoded(grey, ImageFormat::Png), LINEAR).texels, [0x0605_0505]);
+    }
+
+    /// A PNG of 2 by 1 pixels with one bit each, into a palette whose second colour is half transparent.
+    #[test]
+    fn palettes_are_looked_up() {
+        let png = png(&[
+            (*b"IHDR", &[0, 0, 0, 2, 0, 0, 0, 1, 1, 3, 0, 0, 0]),
+            (*b"PLTE", &[1, 2, 3, 250, 251, 252]),
+            (*b"tRNS", &[255, 128]),
+            // A stored block of two bytes, no filter and the bits 01, and its Adler-32.
+            (*b"IDAT", &[0x78, 0x01, 1, 2, 0, 0xfd, 0xff, 0, 0x40, 0, 0x42, 0, 0x41]),
+            (*b"IEND", &[]),
+        ]);
+        assert_eq!(*image(&png, SRGB).texels, [0xff03_0201, 0x80fc_fbfa]);
+    }
+
+    #[test]
+    fn what_is_finer_than_bytes_stays_so() {
+        let values = [0_u16, 1, 300, 32768, 65534, 65535];
+        let pixel = |x: u32, _| Rgb([values[x as usize], values[5 - x as usize], 0]);
+        let png = encoded(DynamicImage::ImageRgb16(ImageBuffer::from_fn(6, 1, pixel)), ImageFormat::Png);
+        for (meaning, decode) in [(LINEAR, (|x| x) as fn(f64) -> f64), (SRGB, srgb_decode)] {
+            for (i, found) in floats(&image(&png, meaning)).chunks(3).enumerate() {
+                let expected = [values[i], values[5 - i], 0].map(|x| decode(f64::from(x) / 65535.0));
+                for (a, b) in found.iter().zip(expected) {
+                    assert!((f64::from(*a) - b).abs() < 1e-7, "{found:?}, not {expected:?}");
+                }
+            }
+        }
+        let grey: ImageBuffer<Luma<u16>, _> = ImageBuffer::from_pixel(1, 1, Luma([13107]));
+        let grey = encoded(DynamicImage::ImageLuma16(grey), ImageFormat::Png);
+        assert!(floats(&image(&grey, LINEAR)).iter().all(|x| (x - 0.2).abs() < 1e-7));
+        let clear: ImageBuffer<Rgba<u16>, _> = ImageBuffer::from_pixel(1, 1, Rgba([9, 9, 9, 52428]));
+        let clear = encoded(DynamicImage::ImageRgba16(clear), ImageFormat::Png);
+        assert!(floats(&image(&clear, ALPHA)).iter().all(|x| (x - 0.8).abs() < 1e-7));
+    }
+
+    #[test]
+    fn floats_are_linear_whatever_is_said() {
+        let pixels = |x: u32, y: u32| Rgb([0.25 * x as f32, 0.125 * y as f32, 0.75]);
+        let expected: Vec<f32> = (0..6).flat_map(|i| pixels(i % 3, i / 3).0).collect();
+        for format in [ImageFormat::OpenExr, ImageFormat::Hdr] {
+            let bytes = encoded(Rgb32FImage::from_fn(3, 2, pixels), format);
+            for meaning in [LINEAR, SRGB, HEIGHT] {
+                let read = image(&bytes, meaning);
+                assert_eq!((read.width, read.height), (3, 2));
+                let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 0.004;
+                assert!(floats(&read).iter().zip(&expected).all(near), "{:?} {format:?}", floats(&read));
+            }
+        }
+        let clear = encoded(Rgba32FImage::from_pixel(1, 1, Rgba([0.1, 0.2, 0.3, 0.5])), ImageFormat::OpenExr);
+        assert_eq!(floats(&image(&clear, ALPHA)), [0.5; 3]);
+    }
+
+    #[test]
+    fn jpegs_are_read() {
+        let jpeg = encoded(RgbImage::from_pixel(16, 8, Rgb([200, 100, 50])), ImageFormat::Jpeg);
+        let read = image(&jpeg, SRGB);
+        assert_eq!((read.width, read.height, read.format), (16, 8, Format::Srgb8));
+        let near = |t: &u32| t.to_le_bytes().iter().zip([200, 100, 50, 255]).all(|(a, b)| a.abs_diff(b) <= 3);
+        assert!(read.texels.iter().all(near), "{:x?}", read.texels);
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_brought_back_or_refused() {
+        let exr = |r| encoded(Rgb32FImage::from_pixel(2, 1, Rgb([r, 0.5, 0.25])), ImageFormat::OpenExr);
+        for (r, expected) in [(1.5, 1.0), (-0.5, 0.0)] {
+            let read = load(&exr(r), LINEAR).unwrap();
+            let message =
+                "has pixels outside 0 to 1, which are brought there; the first is in column 0 of row 0";
+            assert_eq!(read.warning.as_deref(), Some(message));
+            assert_eq!(floats(&read.image), [expected, 0.5, 0.25, expected, 0.5, 0.25]);
+            assert_eq!(floats(&image(&exr(r), HEIGHT))[0], r);
+        }
+        let refused = |r, meaning| load(&exr(r), meaning).map(|_| ()).unwrap_err();
+        assert_eq!(refused(f32::NAN, LINEAR), "the pixel in column 0 of row 0 is not a number (NaN)");
+        assert_eq!(refused(f32::INFINITY, HEIGHT), "the pixel in column 0 of row 0 is infinite");
+        assert_eq!(refused(-1e10, HEIGHT), "the height in column 0 of row 0 is -1e10; the most is 1e9");
+    }
+
+    #[test]
+    fn alpha_has_to_be_there() {
+        for (bytes, meaning) in [
+            (encoded(RgbImage::new(1, 1), ImageFormat::Png), ALPHA),
+            (encoded(Rgb32FImage::new(1, 1), ImageFormat::OpenExr), ALPHA),
+        ] {
+            assert_eq!(load(&bytes, meaning).map(|_| ()), Err("it has no alpha".to_owned()));
+        }
+    }
+
+    #[test]
+    fn light_may_be_bright_but_not_negative() {
+        let exr = |r| encoded(Rgb32FImage::from_pixel(1, 1, Rgb([r, 0.5, 0.0])), ImageFormat::OpenExr);
+        assert_eq!(floats(&image(&exr(4096.0), RADIANCE))[0], 4096.0);
+        for (r, expected) in [(-2.0, 0.0), (2e9, MAX_RADIANCE)] {
+            let read = load(&exr(r), RADIANCE).unwrap();
+            let message = "has pixels outside 0 to 1000000000, which are brought there; the first is in column 0 of row 0";
+            assert_eq!(read.warning.as_deref(), Some(message));
+            assert_eq!(floats(&read.image)[0], expected);
+        }
+    }
+
+    /// Halves hold what halves or eight bits with a common exponent held, and alpha; nothing is rounded to them.
+    #[test]
+    fn what_halves_hold_is_kept_as_halves() {
+        let format = |x: f32| {
+            image(&encoded(Rgb32FImage::from_pixel(1, 1, Rgb([x; 3])), ImageFormat::OpenExr), LINEAR).format
+        };
+        assert_eq!(
+            (format(0.5), format(2.0_f32.powi(-24)), format(0.3)),
+            (Format::RgbaF16, Format::RgbaF16, Format::RgbF32)
+        );
+        let hdr = encoded(Rgb32FImage::from_pixel(1, 1, Rgb([0.3, 0.01, 0.7])), ImageFormat::Hdr);
+        assert_eq!(image(&hdr, LINEAR).format, Format::RgbaF16);
+        let clear =
+            encoded(Rgba32FImage::from_pixel(1, 1, Rgba([0.25, 0.5, 1.0, 0.125])), ImageFormat::OpenExr);
+        assert_eq!(*image(&clear, LINEAR).texels, [0x3800_3400, 0x3000_3c00]);
+    }
+
+    /// TGA files of grey, of colours with and without alpha, and of equal pixels told once.
+    #[test]
+    fn tgas_are_read_by_their_name() {
+        let read = |image: DynamicImage| image_of(&encoded(image, ImageFormat::Tga));
+        fn image_of(bytes: &[u8]) -> Vec<u32> {
+            image(bytes, SRGB).texels.to_vec()
+        }
+        assert_eq!(read(RgbImage::from_pixel(2, 1, Rgb([1, 2, 3])).into()), [0xff03_0201; 2]);
+        assert_eq!(read(RgbaImage::from_pixel(1, 1, Rgba([1, 2, 3, 4])).into()), [0x0403_0201]);
+        assert_eq!(read(GrayImage::from_pixel(1, 1, Luma([7])).into()), [0xff07_0707]);
+        // Three pixels told as one, from the bottom; then two rows, the lower first.
+        let header = |kind: u8, [w, h]: [u8; 2]| [0, 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, w, 0, h, 0, 24, 0];
+        let equal = [header(10, [3, 1]).as_slice(), &[0x82, 3, 2, 1]].concat();
+        assert_eq!(image_of(&equal), [0xff03_0201; 3]);
+        let rows = [header(2, [1, 2]).as_slice(), &[3, 2, 1, 6, 5, 4]].concat();
+        assert_eq!(image_of(&rows), [0xff06_0504, 0xff03_0201]);
+        let refused = parse(&rows, false, SRGB).map(|_| ()).unwrap_err().to_string();
+        assert!(refused.starts_with("it is no image that is read; PNG"), "{refused}");
+        let mut huge = rows;
+        (huge[13], huge[15]) = (0xff, 0xff);
+        let refused = load(&huge, SRGB).map(|_| ()).unwrap_err();
+        assert_eq!(refused, "it has 65281×65282 pixels; the most is 32767 along a side");
+    }
+
+    /// Portable maps of bytes and 16 bits, as text and not; with fewer levels, these are stretched.
+    #[test]
+    fn portable_maps_are_read() {
+        let texels = |bytes: &[u8]| image(bytes, SRGB).texels.to_vec();
+        assert_eq!(texels(b"P6 # a comment\n1 2\n255\n\x01\x02\x03\x04\x05\x06"), [0xff03_0201, 0xff06_0504]);
+        assert_eq!(texels(b"P3\n2 1 255\n1 2 3\n4 5 6\n"), [0xff03_0201, 0xff06_0504]);
+        assert_eq!(texels(b"P5 1 1 15\n\x05"), [0xff55_5555]);
+        assert_eq!(texels(b"P4 3 1\n\xa0"), [0xff00_0000, 0xffff_ffff, 0xff00_0000]);
+        let alpha =
+            b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\x01\x02\x03\x04";
+        assert_eq!(*image(alpha, ALPHA).texels, [0x0403_0201]);
+        let finer = floats(&image(b"P6 1 1 65535\n\x00\x00\x80\x00\xff\xff", LINEAR));
+        assert!((finer[1] - 32768.0 / 65535.0).abs() < 1e-7 && finer[0] == 0.0 && finer[2] == 1.0);
+    }
+
+    /// The first row of a file is the lowest, unless its height is negative.
+    #[test]
+    fn bmps_are_read() {
+        let bmp = |height: i32| {
+            let head = [62_u32, 0, 54, 40, 1].map(u32::to_le_bytes).concat();
+            let rest = [[1, 0, 24, 0], [0; 4], [8, 0, 0, 0], [0; 4], [0; 4], [0; 4], [0; 4]].concat();
+            let rows = [3, 2, 1, 0, 6, 5, 4, 0];
+            [b"BM".as_slice(), &head, &height.to_le_bytes(), &rest, &rows].concat()
+        };
+        assert_eq!(*image(&bmp(2), SRGB).texels, [0xff06_0504, 0xff03_0201]);
+        assert_eq!(*image(&bmp(-2), SRGB).texels, [0xff03_0201, 0xff06_0504]);
+    }
+
+    /// As in Mitsuba 3.9.1: rows from the bottom, either byte order, values times the scale.
+    #[test]
+    fn portable_float_maps_are_read() {
+        let pfm = |head: &str, values: &[f32]| {
+            [head.as_bytes(), &values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<_>>()].concat()
+        };
+        let colors = pfm("PF\n1 2\n-2.0\n", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(floats(&image(&colors, RADIANCE)), [8.0, 10.0, 12.0, 2.0, 4.0, 6.0]);
+        let grey = [b"Pf 1 1 1\n".as_slice(), &0.25_f32.to_be_bytes()].concat();
+        assert_eq!(floats(&image(&grey, SRGB)), [0.25; 3], "floats are linear");
+        assert_eq!(load(&grey, ALPHA).map(|_| ()), Err("it has no alpha".to_owned()));
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        assert_eq!(
+            message(&pfm("Pf 1 1 -1\n", &[f32::NAN])),
+            "the pixel in column 0 of row 0 is not a number (NaN)"
+        );
+        assert_eq!(message(b"Pf 40000 1 -1\n"), "it has 40000\u{d7}1 pixels; the most is 32767 along a side");
+        assert_eq!(message(b"Pf 0 1 -1\n"), "it has 0\u{d7}1 pixels");
+        let short = "the PFM file cannot be decoded: \"4 bytes of pixels instead of 8\"";
+        assert_eq!(message(&pfm("Pf 2 1 -1\n", &[1.0])), short);
+    }
+
+    /// Pictures of any program; the first is as Mitsuba 3.9.1 writes them.
+    #[test]
+    fn radiance_pictures_may_name_other_programs() {
+        let picture = |first: &str| {
+            let head = format!("{first}\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n");
+            [head.as_bytes(), b"\x80@ \x81 \x00\x80\x84"].concat()
+        };
+        for first in ["#?RGBE", "#?RADIANCE", "#?a b"] {
+            let read = image(&picture(first), RADIANCE);
+            assert_eq!(floats(&read), [1.0, 0.5, 0.25, 2.0, 0.0, 8.0], "{first}");
+        }
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        assert!(message(&picture(&format!("#?{}", "x".repeat(2000)))).contains("HDR file cannot be decoded"));
+        assert_eq!(message(b"#?RGBE"), "the HDR file ends too early");
+        let gif = parse(b"GIF89a\x01\0\x01\0\0\0\0", false, SRGB).map(|_| ()).unwrap_err().to_string();
+        assert!(gif.starts_with("it is in the format Gif, which is not read; PNG, JPEG, "), "{gif}");
+    }
+
+    /// Wherever a file is cut off or changed, the answer is an image or an error, and no panic.
+    #[test]
+    fn damaged_files_do_no_harm() {
+        let pixel = |x: u32, y: u32| Rgb([(x * 16) as u8, (y * 16) as u8, (x ^ y) as u8]);
+        let bytes = RgbImage::from_fn(13, 11, pixel);
+        let floats = Rgb32FImage::from_fn(13, 11, |x, y| Rgb(pixel(x, y).0.map(|x| f32::from(x) / 255.0)));
+        let files = [
+            encoded(bytes.clone(), ImageFormat::Png),
+            encoded(bytes.clone(), ImageFormat::Jpeg),
+            encoded(bytes.clone(), ImageFormat::Tga),
+            encoded(bytes.clone(), ImageFormat::Bmp),
+            encoded(bytes, ImageFormat::Pnm),
+            b"P3\n2 3 # x\n255\n1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18\n".to_vec(),
+            [b"PF\n2 3\n-1\n".as_slice(), &[0; 72]].concat(),
+            encoded(floats.clone(), ImageFormat::Hdr),
+            encoded(floats, ImageFormat::OpenExr),
+        ];
+        let mut refused = 0;
+        for file in &files {
+            for length in 0..file.len() {
+                refused += u32::from(load(&file[..length], LINEAR).is_err());
+            }
+            let mut state = 1_u64;
+            for _ in 0..2000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let mut changed = file.clone();
+                // Headers are short and matter most.
+                let range = if state & 1 == 0 { file.len().min(64) } else { file.len() };
+                changed[(state >> 33) as usize % range] ^= 1 << (state >> 29 & 7);
+                let _ = load(&changed, LINEAR);
+            }
+        }
+        assert!(refused > 1000, "{refused}");
+    }
+
+    /// A PNG file of chunks.
+    fn png(chunks: &[([u8; 4], &[u8])]) -> Vec<u8> {
+        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (name, data) in chunks {
+            file.extend((data.len() as u32).to_be_bytes());
+            let checked = [name.as_slice(), data].concat();
+            file.extend(&checked);
+            let crc = checked.iter().fold(u32::MAX, |crc, byte| {
+                (0..8).fold(
+                    crc ^ u32::from(*byte),
+                    |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 },
+                )
+            });
+            file.extend((!crc).to_be_bytes());
+        }
+        file
+    }
+
+    /// Sizes are refused by what the header says, before there is room for all pixels.
+    #[test]
+    fn images_that_say_they_are_huge_are_refused() {
+        let claims = |width: u32, height: u32| {
+            let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
+            let header = [size.as_slice(), &[16, 6, 0, 0, 0]].concat();
+            let chunks: [([u8; 4], &[u8]); 3] =
+                [(*b"IHDR", &header), (*b"IDAT", &[0x78, 0x01]), (*b"IEND", &[])];
+            load(&png(&chunks), LINEAR).map(|_| ()).unwrap_err()
+        };
+        assert_eq!(claims(100_000, 1), "it has 100000×1 pixels; the most is 32767 along a side");
+        assert_eq!(claims(30_000, 30_000), "it has 30000×30000 pixels; the most is 268435456 in all");
+        assert_eq!(claims(0, 3), "the PNG file cannot be decoded: \"Invalid image dimensions\"");
+        assert_eq!(claims(u32::MAX >> 1, u32::MAX >> 1), "the PNG file needs too much memory to be decoded");
+        assert_eq!(
+            claims(16384, 16384),
+            "it has 268435456 pixels in 59 bytes; the most in a file of that size is 16777216"
+        );
+    }
+}

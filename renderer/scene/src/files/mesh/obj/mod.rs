@@ -1,0 +1,91 @@
+//! Wavefront OBJ meshes. `tobj` parses them; [`scan`] looks first, because it knows the lines.
+//!
+//! Positions, normals, texture coordinates and faces count, and materials where a file is a whole scene; groups, points,
+//! lines and curves are passed over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters
+//! write it; here it is 0 at the top.
+
+pub(crate) mod scan;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use glam::{Vec2, Vec3};
+
+use crate::description::{Normals, TriangleMesh};
+use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
+use crate::input::Problem;
+use scan::ObjText;
+
+/// Reads the contents of an OBJ file. `file` is its name in messages; `flip_v` leaves v as it is in the file.
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    normals: Normals,
+    flip_v: bool,
+) -> Result<MeshFile, Vec<Problem>> {
+    let scanned = scan::scan(file, bytes, normals == Normals::File, false)?;
+    let mut mesh = TriangleMesh::default();
+    for model in models(file, &scanned)? {
+        append(&mut mesh, &model.mesh, flip_v).ok_or_else(|| too_many(file))?;
+    }
+    let mut warnings = scanned.warnings;
+    warnings.extend(finish_normals(file, &mut mesh, normals));
+    Ok(MeshFile { mesh: Arc::new(mesh), place: TriangleOrigin::Lines(scanned.triangle_lines), warnings })
+}
+
+/// The faces of a file, cut where their material changes.
+pub(crate) fn models(file: &str, scanned: &ObjText) -> Result<Vec<tobj::Model>, Vec<Problem>> {
+    let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
+    // `mtl` knows the lines of libraries; here materials are but numbers.
+    let names = || (0..scanned.materials.len()).map(|i| (i.to_string(), i)).collect();
+    let library = |_: &Path| Ok((vec![tobj::Material::default(); scanned.materials.len()], names()));
+    match tobj::load_obj_buf(&mut scanned.clean.as_bytes(), &options, library) {
+        Ok((models, _)) => Ok(models),
+        Err(e) => Err(vec![Problem::of_file(file, format!("not a valid OBJ file: {e}"))]),
+    }
+}
+
+pub(crate) fn too_many(file: &str) -> Vec<Problem> {
+    vec![Problem::of_file(file, "too many vertices")]
+}
+
+/// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one
+/// vertex for each triple that occurs. `None` if there are more than fit 32 bits.
+pub(crate) fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh, flip_v: bool) -> Option<()> {
+    let vec3 = |data: &[f32], i: u32| {
+        let at = 3 * i as usize;
+        data.get(at..at + 3).map(Vec3::from_slice)
+    };
+    let vec2 = |data: &[f32], i: u32| {
+        let at = 2 * i as usize;
+        data.get(at..at + 2).map(Vec2::from_slice)
+    };
+    let with_normals = model.normal_indices.len() == model.indices.len() && !model.indices.is_empty();
+    let with_uvs = model.texcoord_indices.len() == model.indices.len() && !model.indices.is_empty();
+    let mut vertices = HashMap::new();
+    let mut corners = Vec::with_capacity(model.indices.len());
+    for (i, &position) in model.indices.iter().enumerate() {
+        let normal = if with_normals { Some(model.normal_indices[i]) } else { None };
+        let uv = if with_uvs { Some(model.texcoord_indices[i]) } else { None };
+        let vertex = match vertices.get(&(position, normal, uv)) {
+            Some(&vertex) => vertex,
+            None => {
+                let vertex = u32::try_from(mesh.positions.len()).ok()?;
+                mesh.positions.push(vec3(&model.positions, position)?);
+                if let Some(normal) = normal {
+                    mesh.normals.push(vec3(&model.normals, normal)?);
+                }
+                if let Some(uv) = uv {
+                    let uv = vec2(&model.texcoords, uv)?;
+                    mesh.uvs.push(if flip_v { uv } else { Vec2::new(uv.x, 1.0 - uv.y) });
+                }
+                vertices.insert((position, normal, uv), vertex);
+                vertex
+            }
+        };
+        corners.push(vertex);
+    }
+    mesh.triangles.extend(corners.chunks_exact(3).map(|t| [t[0], t[1], t[2]]));
+    Some(())
+}

@@ -1,0 +1,200 @@
+//! The files that a scene may read.
+
+pub(crate) mod asset;
+pub(crate) mod cache;
+pub(crate) mod image;
+pub(crate) mod mesh;
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::input::file::ReadError;
+pub use image::ImageError;
+
+use crate::files::asset::Asset;
+use crate::files::cache::{FileCache, MemoryFiles};
+
+/// Why a file that a scene names gives nothing, to follow "cannot read …:".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    /// The scene may not read it.
+    #[error("it is not in the folder of the scene; --allow-external lets scenes read other files")]
+    External,
+    /// It gives no bytes.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its bytes are no image that is read.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+}
+
+/// The files that a scene may read: those in its folder and below, or all. A scene from a stranger cannot look around.
+#[derive(Debug, Clone)]
+pub struct Files {
+    folder: PathBuf,
+    external: bool,
+    /// Paths that were looked for and may be read.
+    resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// Their contents, if these are to be kept.
+    pub(crate) kept: Option<Arc<FileCache>>,
+    pub(crate) elsewhere: Arc<MemoryFiles>,
+}
+
+impl Files {
+    /// Names in the scene start at `folder`; whether they may lead out of it, `external` says.
+    pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
+        let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
+        Self { folder: folder.into(), external, resolved, kept, elsewhere }
+    }
+
+    /// These files, what is read of which is kept.
+    pub(crate) fn keeping(self) -> Self {
+        Self { kept: Some(Arc::default()), ..self }
+    }
+
+    /// These files, and those that come with a scene as it would be written.
+    pub(crate) fn with(self, assets: Vec<Asset>) -> Self {
+        let elsewhere = MemoryFiles::new(assets, self.kept.as_deref());
+        Self { elsewhere: Arc::new(elsewhere), ..self }
+    }
+
+    /// Those of the files that the scene named so far which exist, free of symbolic links.
+    pub fn named(&self) -> BTreeSet<PathBuf> {
+        let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
+        resolved.iter().filter_map(|path| path.canonicalize().ok()).collect()
+    }
+
+    /// Where names start.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The same rule for names that start at another folder.
+    pub fn below(&self, folder: impl Into<PathBuf>) -> FilesBelow<'_> {
+        FilesBelow { files: self, folder: folder.into() }
+    }
+
+    /// Where the file is that a scene calls `name`. Whether it is there is another question.
+    ///
+    /// # Errors
+    /// It may not be read.
+    pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+        let path = self.folder.join(name);
+        match self.elsewhere.find(&path) {
+            // The scene was allowed to read it before.
+            Some(path) => Ok(path.to_owned()),
+            None => self.allowed(path),
+        }
+    }
+
+    fn allowed(&self, path: PathBuf) -> Result<PathBuf, FileError> {
+        if self.external || (self.is_below_by_name(&path) && self.is_below_by_links(&path)) {
+            self.resolved.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
+            return Ok(path);
+        }
+        Err(FileError::External)
+    }
+
+    /// Whether `path` says that it is in the folder.
+    fn is_below_by_name(&self, path: &Path) -> bool {
+        let Ok(rest) = path.strip_prefix(&self.folder) else { return false };
+        let mut depth = 0_i64;
+        rest.components().all(|part| {
+            match part {
+                Component::ParentDir => depth -= 1,
+                Component::Normal(_) => depth += 1,
+                Component::CurDir => {}
+                Component::RootDir | Component::Prefix(_) => return false,
+            }
+            depth >= 0
+        })
+    }
+
+    /// Whether `path` is in the folder after all links. What is not there leads nowhere.
+    fn is_below_by_links(&self, path: &Path) -> bool {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        match (folder.canonicalize(), path.canonicalize()) {
+            (Ok(folder), Ok(path)) => path.starts_with(folder),
+            _ => true,
+        }
+    }
+}
+
+/// [`Files`] by names that start at another folder than the scene's: that of a file which the scene refers to.
+#[derive(Debug, Clone)]
+pub struct FilesBelow<'a> {
+    files: &'a Files,
+    folder: PathBuf,
+}
+
+impl FilesBelow<'_> {
+    /// As [`Files::resolve`].
+    ///
+    /// # Errors
+    /// As [`Files::resolve`].
+    pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+        self.files.allowed(self.folder.join(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenes_stay_in_their_folders() {
+        for folder in ["", ".", "scenes", "/scenes/one"] {
+            let (inside, anywhere) = (Files::new(folder, false), Files::new(folder, true));
+            for name in ["a.obj", "./a.obj", "models/a.obj", "models/../a.obj", "..a.obj"] {
+                assert_eq!(inside.resolve(name), Ok(Path::new(folder).join(name)), "{folder}, {name}");
+            }
+            for name in ["../a.obj", "models/../../a.obj", "/etc/passwd", "models/../../scenes/a.obj"] {
+                assert_eq!(inside.resolve(name), Err(FileError::External), "{folder}, {name}");
+                assert_eq!(anywhere.resolve(name), Ok(Path::new(folder).join(name)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_scene_names_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("models")).unwrap();
+        for name in ["a.png", "b.png", "models/c.obj"] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        let files = Files::new(folder.path(), false);
+        assert!(files.named().is_empty());
+        for name in ["models/../a.png", "models/c.obj", "a.png", "absent.png", "../b.png"] {
+            let _ = files.resolve(name);
+        }
+        let real = folder.path().canonicalize().unwrap();
+        assert_eq!(files.named(), BTreeSet::from(["a.png", "models/c.obj"].map(|name| real.join(name))));
+        assert!(files.below(folder.path().join("models")).resolve("../b.png").is_ok());
+        assert!(files.named().contains(&real.join("b.png")));
+    }
+
+    #[test]
+    fn files_of_other_files_stay_in_the_folder_of_the_scene() {
+        let files = Files::new("scenes", false);
+        let below = files.below("scenes/models");
+        assert_eq!(below.resolve("../a.png"), Ok(PathBuf::from("scenes/models/../a.png")));
+        assert!(below.resolve("../../a.png").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_out_of_no_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let scene = folder.path().join("scene");
+        std::fs::create_dir(&scene).unwrap();
+        std::fs::write(folder.path().join("secret"), "x").unwrap();
+        std::fs::write(scene.join("mesh"), "x").unwrap();
+        std::os::unix::fs::symlink("../secret", scene.join("out")).unwrap();
+        std::os::unix::fs::symlink("mesh", scene.join("in")).unwrap();
+        let files = Files::new(&scene, false);
+        assert!(files.resolve("in").is_ok() && files.resolve("absent").is_ok());
+        assert!(files.resolve("out").is_err());
+        assert!(Files::new(&scene, true).resolve("out").is_ok());
+    }
+}

@@ -1,0 +1,243 @@
+//! JSON values that know their place, as in `materials[0].pbrMetallicRoughness`.
+
+use std::cell::RefCell;
+
+use serde_json::Value;
+use torrance_text::{nearest, quoted};
+
+use crate::input::{MOST_PROBLEMS, Problem};
+
+/// Errors and warnings of a file.
+pub(super) struct Log {
+    file: String,
+    pub(super) errors: RefCell<Vec<Problem>>,
+    pub(super) warnings: RefCell<Vec<Problem>>,
+}
+
+impl Log {
+    pub(super) fn new(file: &str) -> Self {
+        Self { file: file.to_owned(), errors: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    pub(super) fn error(&self, message: impl Into<String>) {
+        self.push(&self.errors, message.into());
+    }
+
+    /// Warns, once however often the same is said.
+    pub(super) fn warn(&self, message: impl Into<String>) {
+        self.push(&self.warnings, message.into());
+    }
+
+    fn push(&self, list: &RefCell<Vec<Problem>>, message: String) {
+        let mut list = list.borrow_mut();
+        if list.len() < MOST_PROBLEMS && !list.iter().rev().take(64).any(|p| p.message == message) {
+            list.push(Problem::of_file(self.file.as_str(), message));
+        }
+    }
+}
+
+/// A value of the document. Whoever asks for what is not there, or is something else, gets `None`, and has it reported.
+#[derive(Clone)]
+pub(super) struct Node<'a> {
+    pub(super) value: &'a Value,
+    pub(super) path: String,
+    pub(super) log: &'a Log,
+}
+
+impl<'a> Node<'a> {
+    /// Reports that the value `rule`, as in "must be above 0".
+    pub(super) fn fail<T>(&self, rule: impl AsRef<str>) -> Option<T> {
+        self.log.error(format!("{} {}", self.path, rule.as_ref()));
+        None
+    }
+
+    /// Warns that the value `what`.
+    pub(super) fn warn(&self, what: impl AsRef<str>) {
+        self.log.warn(format!("{} {}", self.path, what.as_ref()));
+    }
+
+    fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+        let found = match self.value {
+            Value::Null => "null".to_owned(),
+            Value::Bool(b) => b.to_string(),
+            Value::Number(n) => n.to_string(),
+            Value::String(s) => quoted(s),
+            Value::Array(a) => format!("an array of {}", a.len()),
+            Value::Object(_) => "an object".to_owned(),
+        };
+        self.fail(format!("must be {expected}, not {found}"))
+    }
+
+    fn child(&self, key: &str, value: &'a Value) -> Self {
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        Self { value, path, log: self.log }
+    }
+
+    /// The value under a key, if there is one.
+    pub(super) fn get(&self, key: &str) -> Option<Self> {
+        self.value.as_object()?.get(key).map(|value| self.child(key, value))
+    }
+
+    /// The value under a key, which must be there.
+    pub(super) fn require(&self, key: &str) -> Option<Self> {
+        self.get(key).or_else(|| self.fail(format!("has no {key:?}")))
+    }
+
+    /// The value of an extension.
+    pub(super) fn extension(&self, name: &str) -> Option<Self> {
+        self.get("extensions")?.get(name)
+    }
+
+    /// The value, which has to be an object, of which only `keys` are known.
+    pub(super) fn object(self, keys: &[&str]) -> Option<Self> {
+        let Some(object) = self.value.as_object() else { return self.wrong_type("an object") };
+        for key in object.keys() {
+            let common = ["name", "extras", "extensions"];
+            if keys.contains(&key.as_str()) || common.contains(&key.as_str()) {
+                continue;
+            }
+            let near = nearest(key, keys.iter().copied());
+            let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+            self.warn(format!("has a key {}, which glTF does not know{hint}", quoted(key)));
+        }
+        Some(self)
+    }
+
+    /// The elements of the value, which has to be an array.
+    pub(super) fn elements(&self) -> Option<Vec<Self>> {
+        let Some(array) = self.value.as_array() else { return self.wrong_type("an array") };
+        let element = |(i, value)| Self { value, path: format!("{}[{i}]", self.path), log: self.log };
+        Some(array.iter().enumerate().map(element).collect())
+    }
+
+    /// The elements of the array under a key; none if there is no such key.
+    pub(super) fn list(&self, key: &str) -> Option<Vec<Self>> {
+        self.get(key).map_or(Some(Vec::new()), |node| node.elements())
+    }
+
+    pub(super) fn string(&self) -> Option<&'a str> {
+        self.value.as_str().or_else(|| self.wrong_type("a string"))
+    }
+
+    pub(super) fn boolean(&self) -> Option<bool> {
+        self.value.as_bool().or_else(|| self.wrong_type("true or false"))
+    }
+
+    pub(super) fn boolean_or(&self, key: &str, default: bool) -> Option<bool> {
+        self.get(key).map_or(Some(default), |node| node.boolean())
+    }
+
+    /// A whole number, 0 or above.
+    pub(super) fn whole(&self) -> Option<u64> {
+        // Some writers put a point into whole numbers.
+        let of_float = || {
+            let x = self.value.as_f64()?;
+            (x.fract() == 0.0 && (0.0..9e15).contains(&x)).then_some(x as u64)
+        };
+        self.value.as_u64().or_else(of_float).or_else(|| self.wrong_type("a whole number, 0 or above"))
+    }
+
+    pub(super) fn whole_or(&self, key: &str, default: u64) -> Option<u64> {
+        self.get(key).map_or(Some(default), |node| node.whole())
+    }
+
+    /// A number that `f32` can hold.
+    pub(super) fn number(&self) -> Option<f32> {
+        let Some(number) = self.value.as_f64() else { return self.wrong_type("a number") };
+        if (number as f32).is_finite() { Some(number as f32) } else { self.fail("is too large") }
+    }
+
+    /// The number under a key, brought into a range with a warning if it is outside.
+    pub(super) fn number_in(&self, key: &str, default: f32, low: f32, high: f32) -> Option<f32> {
+        let Some(node) = self.get(key) else { return Some(default) };
+        let number = node.number()?;
+        Some(node.clamped(number, low, high))
+    }
+
+    fn clamped(&self, number: f32, low: f32, high: f32) -> f32 {
+        if !(low..=high).contains(&number) {
+            let nearest = number.clamp(low, high);
+            self.warn(format!("is {number}, outside {low} to {high}; it is taken as {nearest}"));
+        }
+        number.clamp(low, high)
+    }
+
+    /// An array of `N` numbers.
+    pub(super) fn numbers<const N: usize>(&self) -> Option<[f32; N]> {
+        let expected = format!("an array of {N} numbers");
+        if self.value.as_array().is_none_or(|a| a.len() != N) {
+            return self.wrong_type(&expected);
+        }
+        let elements = self.elements()?;
+        let mut numbers = [0.0; N];
+        for (number, element) in numbers.iter_mut().zip(&elements) {
+            *number = element.number()?;
+        }
+        Some(numbers)
+    }
+
+    pub(super) fn numbers_or<const N: usize>(&self, key: &str, default: [f32; N]) -> Option<[f32; N]> {
+        self.get(key).map_or(Some(default), |node| node.numbers())
+    }
+
+    /// `N` numbers, each brought into a range with a warning if it is outside.
+    pub(super) fn numbers_in<const N: usize>(
+        &self,
+        key: &str,
+        default: [f32; N],
+        low: f32,
+        high: f32,
+    ) -> Option<[f32; N]> {
+        let Some(node) = self.get(key) else { return Some(default) };
+        let numbers = node.numbers::<N>()?;
+        let elements = node.elements()?;
+        let mut clamped = numbers;
+        for (number, element) in clamped.iter_mut().zip(&elements) {
+            *number = element.clamped(*number, low, high);
+        }
+        Some(clamped)
+    }
+}
+
+/// The lists of a document: what indices in it refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'a> {
+    pub(super) root: &'a Value,
+    pub(super) log: &'a Log,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn node(&self) -> Node<'a> {
+        Node { value: self.root, path: String::new(), log: self.log }
+    }
+
+    fn list(&self, list: &str) -> &'a [Value] {
+        self.root.get(list).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// How many elements a list has.
+    pub(super) fn count(&self, list: &str) -> usize {
+        self.list(list).len()
+    }
+
+    /// The element of a list that `from` is the index of.
+    pub(super) fn index(&self, from: &Node<'a>, list: &str) -> Option<usize> {
+        let index = from.whole()?;
+        let count = self.count(list);
+        if index < count as u64 {
+            return Some(index as usize);
+        }
+        let there = match count {
+            0 => format!("there are no {list:?}"),
+            1 => format!("there is only one of {list:?}, 0"),
+            _ => format!("{list:?} go from 0 to {}", count - 1),
+        };
+        from.fail(format!("is {index}, and {there}"))
+    }
+
+    /// An element of a list by its index, which exists.
+    pub(super) fn element(&self, list: &str, index: usize, keys: &[&str]) -> Option<Node<'a>> {
+        let value = self.list(list).get(index)?;
+        Node { value, path: format!("{list}[{index}]"), log: self.log }.object(keys)
+    }
+}

@@ -1,0 +1,363 @@
+//! Meshes: primitives become triangle meshes, in the pose that is at rest.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
+
+use super::accessor::{ACCESSOR, Accessors};
+use super::json::Node;
+use super::material::{Key, Materials, Ready};
+use super::tangents;
+use crate::description::TriangleMesh;
+use crate::description::limits::is_degenerate;
+
+const PRIMITIVE: &[&str] = &["attributes", "indices", "material", "mode", "targets"];
+/// Most triangles of a file, those of meshes that are copied counted for each copy.
+pub(super) const MAX_TRIANGLES: usize = 1 << 26;
+const DRACO: &str = "KHR_draco_mesh_compression";
+
+/// Triangles of one material.
+#[derive(Clone)]
+pub(super) struct PrimitiveMesh {
+    pub(super) mesh: Arc<TriangleMesh>,
+    pub(super) ready: Ready,
+}
+
+/// Displacement of the vertices of a mesh.
+#[derive(Default)]
+pub(super) struct Pose {
+    /// Of each morph target, if they are others than those of the mesh.
+    pub(super) weights: Option<Vec<f32>>,
+    /// From where vertices are at rest to the world, of each joint of a skin.
+    pub(super) joints: Vec<Affine3A>,
+}
+
+impl Pose {
+    pub(super) fn is_none(&self) -> bool {
+        self.weights.is_none() && self.joints.is_empty()
+    }
+}
+
+/// The meshes of a document, each read when it is first used.
+pub(super) struct Meshes<'m, 'b, 'a> {
+    pub(super) accessors: &'m Accessors<'b, 'a>,
+    pub(super) materials: Materials<'b, 'a>,
+    /// `None` for those with errors, which are reported once.
+    read: HashMap<usize, Option<Arc<[PrimitiveMesh]>>>,
+    /// How many triangles there are so far.
+    triangles: usize,
+}
+
+impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
+    pub(super) fn new(accessors: &'m Accessors<'b, 'a>, materials: Materials<'b, 'a>) -> Self {
+        Self { accessors, materials, read: HashMap::new(), triangles: 0 }
+    }
+
+    /// The parts of a mesh by its index.
+    pub(super) fn get(&mut self, index: usize) -> Option<Arc<[PrimitiveMesh]>> {
+        if let Some(known) = self.read.get(&index) {
+            return known.clone();
+        }
+        let read = self.posed(index, &Pose::default());
+        self.read.insert(index, read.clone());
+        read
+    }
+
+    /// The parts of a mesh whose vertices are moved.
+    pub(super) fn posed(&mut self, index: usize, pose: &Pose) -> Option<Arc<[PrimitiveMesh]>> {
+        let node = self.accessors.buffers.document.element("meshes", index, &["primitives", "weights"])?;
+        let primitives = node.require("primitives")?.elements()?;
+        if primitives.is_empty() {
+            return node.fail("has no \"primitives\"");
+        }
+        let weights = match (&pose.weights, node.get("weights")) {
+            (Some(weights), _) => weights.clone(),
+            (None, Some(weights)) => weights.elements()?.iter().map(Node::number).collect::<Option<_>>()?,
+            (None, None) => Vec::new(),
+        };
+        let mut parts = Vec::new();
+        for primitive in primitives {
+            parts.push(self.part(primitive.object(PRIMITIVE)?, &weights, &pose.joints));
+        }
+        let parts: Option<Vec<Option<PrimitiveMesh>>> = parts.into_iter().collect();
+        Some(parts?.into_iter().flatten().collect())
+    }
+
+    /// `None` is an error, `Some(None)` nothing to see.
+    fn part(
+        &mut self,
+        node: Node<'a>,
+        weights: &[f32],
+        joints: &[Affine3A],
+    ) -> Option<Option<PrimitiveMesh>> {
+        let attributes = node.require("attributes")?;
+        self.refuse_draco(&node, &attributes)?;
+        let Some(position) = attributes.get("POSITION") else {
+            node.warn("has no POSITION, and is left out");
+            return Some(None);
+        };
+        let positions = self.vec3s(&position)?;
+        let count = positions.len();
+        let Some(mut triangles) = self.triangles(&node, count)? else { return Some(None) };
+        let mut mesh = TriangleMesh { positions, ..TriangleMesh::default() };
+        if let Some(normal) = attributes.get("NORMAL") {
+            mesh.normals = self.vec3s(&normal).and_then(|n| same_count(&normal, n, count))?;
+        }
+        self.morph(&node, &mut mesh, weights)?;
+        if !joints.is_empty() {
+            self.skin(&attributes, &mut mesh, joints)?;
+        }
+        if let Some(color) = attributes.get("COLOR_0") {
+            mesh.colors = self.colors(&color, count)?;
+        }
+        triangles.retain(|t| {
+            let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+            !is_degenerate(b - a, c - a)
+        });
+        if triangles.is_empty() {
+            node.warn("has no triangle with an area, and is left out");
+            return Some(None);
+        }
+        mesh.triangles = triangles;
+        self.count_triangles(&node, mesh.triangles.len())?;
+        unit_normals(&node, &mut mesh);
+        let index = match node.get("material") {
+            Some(material) => Some(self.accessors.buffers.document.index(&material, "materials")?),
+            None => None,
+        };
+        let ready = self.materials.get(Key { index, is_colored: !mesh.colors.is_empty() })?;
+        mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
+        if ready.has_direction {
+            self.check_tangents(&attributes, &mesh)?;
+        }
+        Some(Some(PrimitiveMesh { mesh: Arc::new(compact(mesh)), ready }))
+    }
+
+    /// Takes triangles from those that a file may have.
+    pub(super) fn count_triangles(&mut self, node: &Node<'a>, count: usize) -> Option<()> {
+        self.triangles += count;
+        if self.triangles <= MAX_TRIANGLES {
+            return Some(());
+        }
+        node.fail(format!(
+            "is where the file comes to more than {MAX_TRIANGLES} triangles, which is the most"
+        ))
+    }
+
+    /// Reports a primitive whose vertices are compressed only.
+    fn refuse_draco(&self, node: &Node<'a>, attributes: &Node<'a>) -> Option<()> {
+        if node.extension(DRACO).is_none() {
+            return Some(());
+        }
+        let document = self.accessors.buffers.document;
+        let position = document.index(&attributes.require("POSITION")?, "accessors")?;
+        let accessor = document.element("accessors", position, ACCESSOR)?;
+        if accessor.get("bufferView").is_none() {
+            return node.fail(format!("is compressed by {DRACO}, which is not supported"));
+        }
+        node.warn(format!("is compressed by {DRACO}, which is not supported; what stands beside it is used"));
+        Some(())
+    }
+
+    fn vec3s(&self, from: &Node<'a>) -> Option<Vec<Vec3>> {
+        let floats = self.accessors.get(from, &["VEC3"])?.floats::<3>()?;
+        Some(floats.into_iter().map(Vec3::from).collect())
+    }
+
+    fn colors(&self, from: &Node<'a>, count: usize) -> Option<Vec<Vec3>> {
+        let colors = self.accessors.get(from, &["VEC3", "VEC4"])?.floats::<4>()?;
+        let colors = same_count(from, colors, count)?;
+        if colors.iter().any(|c| c[3] != 1.0) {
+            from.warn("has alpha, which is not supported in vertices: they are opaque");
+        }
+        let colors: Vec<Vec3> = colors.into_iter().map(|[r, g, b, _]| Vec3::new(r, g, b)).collect();
+        if colors.iter().any(|c| c.min_element() < 0.0 || c.max_element() > 1.0) {
+            from.warn("has colours outside 0 to 1, which are brought there");
+        }
+        Some(colors.into_iter().map(|c| c.clamp(Vec3::ZERO, Vec3::ONE)).collect())
+    }
+
+    fn uvs(&self, node: &Node<'a>, attributes: &Node<'a>, ready: Ready, count: usize) -> Option<Vec<Vec2>> {
+        let name = format!("TEXCOORD_{}", ready.set.unwrap_or(0));
+        if let Some(uv) = attributes.get(&name) {
+            let floats = self.accessors.get(&uv, &["VEC2"])?.floats::<2>()?;
+            return same_count(&uv, floats.into_iter().map(Vec2::from).collect(), count);
+        }
+        if ready.set.is_some() {
+            node.warn(format!("has no {name}, by which its material places textures; all is (0, 0)"));
+            return Some(vec![Vec2::ZERO; count]);
+        }
+        if ready.has_direction {
+            node.warn(format!("has no {name}, by which its material has a direction; that is arbitrary"));
+        }
+        Some(Vec::new())
+    }
+
+    /// The triangles that indices make, or the vertices in their order; `Some(None)` if there are none.
+    fn triangles(&self, node: &Node<'a>, vertices: usize) -> Option<Option<Vec<[u32; 3]>>> {
+        let corners: Vec<u32> = match node.get("indices") {
+            Some(from) => {
+                let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?;
+                if let Some(i) = indices.iter().position(|[i]| *i as usize >= vertices) {
+                    let [index] = indices[i];
+                    return from.fail(format!("has the index {index} of a mesh with {vertices} vertices"));
+                }
+                indices.into_iter().map(|[i]| i).collect()
+            }
+            None => (0..vertices as u32).collect(),
+        };
+        let mode = node.whole_or("mode", 4)?;
+        let triangles = match mode {
+            0..=3 => {
+                node.warn(format!(
+                    "is of {}, which are not supported, and is left out",
+                    ["points", "lines"][usize::from(mode > 0)]
+                ));
+                return Some(None);
+            }
+            4 => {
+                if !corners.len().is_multiple_of(3) {
+                    node.warn(format!("has {} corners, which is no multiple of 3", corners.len()));
+                }
+                corners.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect()
+            }
+            5 => strip(&corners),
+            6 => corners.get(1..).unwrap_or(&[]).windows(2).map(|c| [c[0], c[1], corners[0]]).collect(),
+            _ => return node.fail(format!("has the mode {mode}; modes go from 0 to 6")),
+        };
+        Some(Some(triangles))
+    }
+
+    /// Adds morph targets by their weights.
+    fn morph(&self, node: &Node<'a>, mesh: &mut TriangleMesh, weights: &[f32]) -> Option<()> {
+        let targets = node.list("targets")?;
+        for (target, weight) in targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
+            for (key, to) in [("POSITION", &mut mesh.positions), ("NORMAL", &mut mesh.normals)] {
+                if let Some(from) = target.get(key).filter(|_| !to.is_empty()) {
+                    let moves = self.vec3s(&from).and_then(|m| same_count(&from, m, to.len()))?;
+                    to.iter_mut().zip(moves).for_each(|(to, by)| *to += *weight * by);
+                }
+            }
+        }
+        if mesh.positions.iter().all(|p| p.is_finite()) {
+            Some(())
+        } else {
+            node.fail("is moved out of reach by its targets")
+        }
+    }
+
+    /// Moves vertices with the joints that hold them.
+    fn skin(&self, attributes: &Node<'a>, mesh: &mut TriangleMesh, joints: &[Affine3A]) -> Option<()> {
+        let count = mesh.positions.len();
+        let (at, by) = (attributes.require("JOINTS_0")?, attributes.require("WEIGHTS_0")?);
+        let indices = same_count(&at, self.accessors.get(&at, &["VEC4"])?.wholes::<4>()?, count)?;
+        let weights = same_count(&by, self.accessors.get(&by, &["VEC4"])?.floats::<4>()?, count)?;
+        if let Some(more) = attributes.get("JOINTS_1") {
+            more.warn("is not supported: vertices follow their first four joints");
+        }
+        for (i, (indices, weights)) in indices.iter().zip(&weights).enumerate() {
+            let sum: f32 = weights.iter().sum();
+            let (mut matrix, mut translation) = (Mat3A::ZERO, Vec3A::ZERO);
+            for (index, weight) in indices.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
+                let Some(joint) = joints.get(*index as usize) else {
+                    return at.fail(format!("has the joint {index} of a skin with {}", joints.len()));
+                };
+                matrix += joint.matrix3 * (weight / sum);
+                translation += joint.translation * (weight / sum);
+            }
+            let moved = Affine3A { matrix3: matrix, translation };
+            if !moved.is_finite() {
+                return by.fail(format!("has weights, of vertex {i}, that have no sum"));
+            }
+            mesh.positions[i] = moved.transform_point3(mesh.positions[i]);
+            if let Some(n) = mesh.normals.get_mut(i) {
+                // The cofactors: the inverse transposed, but for scale, and never singular by rounding.
+                let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+                *n = (Mat3A::from_cols(y.cross(z), z.cross(x), x.cross(y)) * Vec3A::from(*n)).into();
+            }
+        }
+        Some(())
+    }
+
+    /// Warns of tangents that are not where texture coordinates grow.
+    fn check_tangents(&self, attributes: &Node<'a>, mesh: &TriangleMesh) -> Option<()> {
+        let Some(from) = attributes.get("TANGENT") else { return Some(()) };
+        let tangents = self.accessors.get(&from, &["VEC4"])?.floats::<4>()?;
+        let tangents = same_count(&from, tangents, mesh.positions.len())?;
+        if tangents::disagree(mesh, &tangents) {
+            from.warn(
+                "differs from where the texture coordinates grow, which counts instead: details of normals may be turned",
+            );
+        }
+        Some(())
+    }
+}
+
+/// The triangles of a strip, every other one with its corners turned around.
+fn strip(corners: &[u32]) -> Vec<[u32; 3]> {
+    let triangle = |(i, c): (usize, &[u32])| if i % 2 == 0 { [c[0], c[1], c[2]] } else { [c[0], c[2], c[1]] };
+    corners.windows(3).enumerate().map(triangle).collect()
+}
+
+/// Leaves out vertices that no triangle has, where there may be many: primitives like to share theirs.
+fn compact(mesh: TriangleMesh) -> TriangleMesh {
+    if mesh.positions.len() <= 3 * mesh.triangles.len() {
+        return mesh;
+    }
+    let mut kept = Vec::new();
+    let mut place = HashMap::new();
+    let mut renumber = |i: u32| {
+        *place.entry(i).or_insert_with(|| {
+            kept.push(i as usize);
+            kept.len() as u32 - 1
+        })
+    };
+    let triangles = mesh.triangles.iter().map(|t| t.map(&mut renumber)).collect();
+    TriangleMesh {
+        triangles,
+        positions: only(&mesh.positions, &kept),
+        normals: only(&mesh.normals, &kept),
+        uvs: only(&mesh.uvs, &kept),
+        colors: only(&mesh.colors, &kept),
+        source: None,
+    }
+}
+
+/// Some of all elements, or none where there are none.
+fn only<T: Copy>(all: &[T], kept: &[usize]) -> Vec<T> {
+    kept.iter().filter_map(|i| all.get(*i)).copied().collect()
+}
+
+/// Elements of which there must be as many as positions.
+fn same_count<T>(from: &Node<'_>, elements: Vec<T>, count: usize) -> Option<Vec<T>> {
+    if elements.len() == count {
+        return Some(elements);
+    }
+    from.fail(format!("has {} elements, and there are {count} positions", elements.len()))
+}
+
+/// Makes normals unit vectors; those of zero length are a face's.
+fn unit_normals(node: &Node<'_>, mesh: &mut TriangleMesh) {
+    let mut zero = 0;
+    for i in 0..mesh.normals.len() {
+        // In f64, since the squares of small components vanish in f32.
+        mesh.normals[i] = mesh.normals[i].as_dvec3().try_normalize().map_or(Vec3::ZERO, |n| n.as_vec3());
+        zero += usize::from(mesh.normals[i] == Vec3::ZERO);
+    }
+    if zero == 0 {
+        return;
+    }
+    for triangle in &mesh.triangles {
+        let [a, b, c] = triangle.map(|i| mesh.positions[i as usize].as_dvec3());
+        let normal = (b - a).cross(c - a).normalize().as_vec3();
+        for i in triangle.map(|i| i as usize) {
+            if mesh.normals[i] == Vec3::ZERO {
+                mesh.normals[i] = normal;
+            }
+        }
+    }
+    mesh.normals.iter_mut().filter(|n| **n == Vec3::ZERO).for_each(|n| *n = Vec3::Z);
+    let what = if zero == 1 { "normal" } else { "normals" };
+    node.warn(format!("has {zero} {what} of zero length; the normals of faces are used instead"));
+}

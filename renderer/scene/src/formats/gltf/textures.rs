@@ -1,0 +1,295 @@
+//! Images, samplers, and how textures lie on surfaces.
+
+use std::collections::HashMap;
+
+use glam::{Affine2, Mat2, Vec2};
+
+use super::buffers::Buffers;
+use super::json::{Document, Node};
+use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
+use crate::files::image;
+use crate::files::image::{DecodedImage, Meaning, Range};
+
+/// Extensions by which textures have images of other formats.
+const OTHER_IMAGES: [&str; 4] =
+    ["KHR_texture_basisu", "EXT_texture_webp", "EXT_texture_avif", "MSFT_texture_dds"];
+
+const TRANSFORM: &str = "KHR_texture_transform";
+
+/// Texels of a mask along a texel of the image that it is made of, so that its edge is where the interpolated alpha
+/// crosses the cut-off and not around whole texels.
+const MASK_TEXELS: u32 = 4;
+/// Longest side of a mask that is finer than its image.
+const MAX_MASK_SIDE: u32 = 4096;
+
+/// Most words that texels of all images together take: 2 GiB.
+const MAX_TEXELS: usize = 1 << 29;
+
+/// Where a parameter finds its texels.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Lookup {
+    /// Index into the document's images.
+    image: usize,
+    image_from_uv: Affine2,
+    wrap: [Wrap; 2],
+    filter: TexelFilter,
+    /// Which texture coordinates of a vertex.
+    pub(super) set: u32,
+}
+
+/// The images and textures read so far.
+pub(super) struct Textures<'b, 'a> {
+    buffers: &'b Buffers<'a>,
+    /// `None` for those with errors, which are reported once.
+    read: HashMap<(usize, Meaning), Option<usize>>,
+    pub(super) images: Vec<Image>,
+    pub(super) textures: Vec<Texture>,
+    /// Indices of textures by what they are.
+    made: HashMap<String, u32>,
+    /// Indices of images that are masks by what they are made of.
+    masks: HashMap<String, usize>,
+    /// Words of all images.
+    texels: usize,
+}
+
+impl<'b, 'a> Textures<'b, 'a> {
+    pub(super) fn new(buffers: &'b Buffers<'a>) -> Self {
+        Self {
+            buffers,
+            read: HashMap::new(),
+            images: Vec::new(),
+            textures: Vec::new(),
+            made: HashMap::new(),
+            masks: HashMap::new(),
+            texels: 0,
+        }
+    }
+
+    pub(super) fn document(&self) -> Document<'a> {
+        self.buffers.document
+    }
+
+    /// A `textureInfo`.
+    pub(super) fn lookup(&self, info: &Node<'a>) -> Option<Lookup> {
+        let document = self.buffers.document;
+        let info = info.clone().object(&["index", "texCoord", "scale", "strength"])?;
+        let index = document.index(&info.require("index")?, "textures")?;
+        let node = document.element("textures", index, &["sampler", "source"])?;
+        let other = OTHER_IMAGES.into_iter().find(|name| node.extension(name).is_some());
+        let image = match (node.get("source"), other) {
+            (Some(source), other) => {
+                if let Some(name) = other {
+                    node.warn(format!(
+                        "has an image by {name}, which is not supported; its \"source\" is used"
+                    ));
+                }
+                document.index(&source, "images")?
+            }
+            (None, Some(name)) => {
+                return node.fail(format!("has its image by {name}, which is not supported"));
+            }
+            (None, None) => return node.fail("has no \"source\" that says which image it is of"),
+        };
+        let (wrap, filter) = match node.get("sampler") {
+            Some(sampler) => self.sampler(&sampler)?,
+            None => ([Wrap::Repeat; 2], TexelFilter::Linear),
+        };
+        let mut set = info.whole_or("texCoord", 0)?;
+        let mut image_from_uv = Affine2::IDENTITY;
+        if let Some(transform) = info.extension(TRANSFORM) {
+            let transform = transform.object(&["offset", "rotation", "scale", "texCoord"])?;
+            set = transform.whole_or("texCoord", set)?;
+            image_from_uv = affine(&transform)?;
+        }
+        let set = u32::try_from(set).ok().or_else(|| info.fail("has too large a \"texCoord\""))?;
+        Some(Lookup { image, image_from_uv, wrap, filter, set })
+    }
+
+    fn sampler(&self, from: &Node<'a>) -> Option<([Wrap; 2], TexelFilter)> {
+        let document = self.buffers.document;
+        let index = document.index(from, "samplers")?;
+        let node = document.element("samplers", index, &["magFilter", "minFilter", "wrapS", "wrapT"])?;
+        let wrap = |key| match node.get(key) {
+            None => Some(Wrap::Repeat),
+            Some(node) => match node.whole()? {
+                10497 => Some(Wrap::Repeat),
+                33071 => Some(Wrap::Clamp),
+                33648 => Some(Wrap::Mirror),
+                other => node.fail(format!("is {other}; textures wrap by 10497, 33071 or 33648")),
+            },
+        };
+        // Smaller versions are for those who take one sample; here a pixel is the mean of many.
+        let filter = match node.get("magFilter") {
+            None => TexelFilter::Linear,
+            Some(node) => match node.whole()? {
+                9728 => TexelFilter::Nearest,
+                9729 => TexelFilter::Linear,
+                other => return node.fail(format!("is {other}; textures are magnified by 9728 or 9729")),
+            },
+        };
+        Some(([wrap("wrapS")?, wrap("wrapT")?], filter))
+    }
+
+    /// A texture of one channel, or of the colours, of an image.
+    pub(super) fn bitmap(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> Option<u32> {
+        let image = self.image(lookup.image, meaning(is_srgb, false))?;
+        // Floats have no alpha beside them: it is an image of its own, unless there is none.
+        let alone = match (channel, self.images[image].format) {
+            (Channel::A, Format::RgbF32) => self.image(lookup.image, meaning(false, true)),
+            _ => None,
+        };
+        let (image, channel) = alone.map_or((image, channel), |alone| (alone, Channel::R));
+        let Lookup { image_from_uv, wrap, filter, .. } = *lookup;
+        Some(self.add(Texture::Bitmap(Bitmap { image, image_from_uv, wrap, channel, filter })))
+    }
+
+    /// The index of a texture, which may be there already.
+    pub(super) fn add(&mut self, texture: Texture) -> u32 {
+        let textures = &mut self.textures;
+        *self.made.entry(format!("{texture:?}")).or_insert_with(|| {
+            textures.push(texture);
+            textures.len() as u32 - 1
+        })
+    }
+
+    /// `low` where the texture is 0, and `high` where it is 1.
+    pub(super) fn between(&mut self, low: f32, high: f32, texture: u32) -> Scalar {
+        let scale = low.max(high);
+        if scale == 0.0 {
+            return Scalar::new(0.0);
+        }
+        let colors = [low, high].map(|x| Color::new(glam::Vec3::splat(x / scale)));
+        let weight = Scalar { value: 1.0, texture };
+        Scalar { value: scale, texture: self.add(Texture::Mix { colors, weight }) }
+    }
+
+    /// A texture that is 1 where alpha times `factor` is at least `cutoff`, and 0 elsewhere.
+    pub(super) fn mask(&mut self, lookup: &Lookup, factor: f32, cutoff: f32) -> Option<u32> {
+        let alpha = self.bitmap(lookup, true, Channel::A)?;
+        let Texture::Bitmap(bitmap) = self.textures[alpha as usize].clone() else { return None };
+        let key = format!("{:?}", (bitmap.image, bitmap.wrap, bitmap.filter, factor, cutoff));
+        let image = match self.masks.get(&key) {
+            Some(image) => *image,
+            None => {
+                let image = masked(&self.images[bitmap.image], &bitmap, factor, cutoff);
+                let image = self.keep(image)?;
+                self.masks.insert(key, image);
+                image
+            }
+        };
+        let mask = Bitmap { image, channel: Channel::R, filter: TexelFilter::Nearest, ..bitmap };
+        Some(self.add(Texture::Bitmap(mask)))
+    }
+
+    /// The index of a new image, unless there are too many texels.
+    fn keep(&mut self, image: Image) -> Option<usize> {
+        self.texels += image.texels.len();
+        if self.texels > MAX_TEXELS {
+            self.document()
+                .log
+                .error(format!("has images of more than {MAX_TEXELS} texels in all, which is the most"));
+            return None;
+        }
+        self.images.push(image);
+        Some(self.images.len() - 1)
+    }
+
+    /// The image of a lookup, as bytes that are no colours, if they are bytes.
+    pub(super) fn bytes(&mut self, lookup: &Lookup) -> Option<&Image> {
+        let image = self.image(lookup.image, meaning(false, false))?;
+        Some(&self.images[image]).filter(|image| image.format == Format::Rgba8)
+    }
+
+    fn image(&mut self, index: usize, meaning: Meaning) -> Option<usize> {
+        if let Some(known) = self.read.get(&(index, meaning)) {
+            return *known;
+        }
+        let read = self.read_image(index, meaning).and_then(|image| self.keep(image));
+        self.read.insert((index, meaning), read);
+        read
+    }
+
+    fn read_image(&self, index: usize, meaning: Meaning) -> Option<Image> {
+        let node = self.buffers.document.element("images", index, &["uri", "bufferView", "mimeType"])?;
+        let mut file = None;
+        let found = match (node.get("bufferView"), node.get("uri")) {
+            (Some(view), _) => image::parse(self.buffers.view(&view)?.bytes(), false, meaning),
+            (None, Some(uri)) => {
+                let bytes = self.buffers.uri(&uri)?;
+                file = self.buffers.path(uri.string()?);
+                image::parse(&bytes, false, meaning)
+            }
+            (None, None) => return node.fail("has neither a \"bufferView\" nor a \"uri\""),
+        };
+        match found {
+            Ok(DecodedImage { mut image, warning }) => {
+                if let Some(warning) = warning {
+                    node.warn(warning);
+                }
+                image.file = file.map(Into::into);
+                Some(image)
+            }
+            // It was read without, so that this is what it lacks.
+            Err(_) if meaning.is_alpha => None,
+            Err(reason) => node.fail(format!("cannot be read: {reason}")),
+        }
+    }
+}
+
+const fn meaning(is_srgb: bool, is_alpha: bool) -> Meaning {
+    Meaning { is_srgb, is_alpha, range: Range::Unit }
+}
+
+/// From texture coordinates to the image: scaled, turned counter-clockwise as the image is seen, whose v points down,
+/// and moved.
+fn affine(transform: &Node<'_>) -> Option<Affine2> {
+    let (scale, offset) =
+        (transform.numbers_or("scale", [1.0; 2])?, transform.numbers_or("offset", [0.0; 2])?);
+    let (sin, cos) = transform.get("rotation").map_or(Some(0.0), |r| r.number())?.sin_cos();
+    let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
+    let scale = Mat2::from_diagonal(scale.into());
+    Some(Affine2::from_mat2_translation(turn * scale, offset.into()))
+}
+
+/// The image of bytes, white where the alpha of `image` times `factor` is at least `cutoff` and black elsewhere.
+fn masked(image: &Image, bitmap: &Bitmap, factor: f32, cutoff: f32) -> Image {
+    let finer = match bitmap.filter {
+        _ if image.width.max(image.height) > MAX_MASK_SIDE / MASK_TEXELS => 1,
+        TexelFilter::Nearest => 1,
+        _ => MASK_TEXELS,
+    };
+    let (width, height) = (image.width * finer, image.height * finer);
+    let alpha = |x: i64, y: i64| {
+        let x = wrapped(x, image.width, bitmap.wrap[0]);
+        let y = wrapped(y, image.height, bitmap.wrap[1]);
+        let at = (y * image.width + x) as usize;
+        match image.format {
+            // Alpha alone is all channels.
+            Format::RgbF32 if bitmap.channel == Channel::R => image.texel(at)[0],
+            _ => image.texel(at)[3],
+        }
+    };
+    let texels = (0..height).flat_map(|row| (0..width).map(move |column| [column, row])).map(|place| {
+        let [x, y] = place.map(|i| (i as f32 + 0.5) / finer as f32 - 0.5);
+        let (i, j) = (x.floor() as i64, y.floor() as i64);
+        let (s, t) = (x - x.floor(), y - y.floor());
+        let row = |j| alpha(i, j) * (1.0 - s) + alpha(i + 1, j) * s;
+        let there = factor * (row(j) * (1.0 - t) + row(j + 1) * t) >= cutoff;
+        if there { u32::MAX } else { 0xff00_0000 }
+    });
+    Image::new(width, height, Format::Rgba8, texels.collect())
+}
+
+/// A column or row of an image, wherever it is counted to.
+fn wrapped(i: i64, n: u32, wrap: Wrap) -> u32 {
+    let n = i64::from(n);
+    let i = match wrap {
+        Wrap::Repeat => i.rem_euclid(n),
+        Wrap::Clamp => i.clamp(0, n - 1),
+        Wrap::Mirror => {
+            let i = i.rem_euclid(2 * n);
+            i.min(2 * n - 1 - i)
+        }
+    };
+    i as u32
+}

@@ -1,0 +1,52 @@
+//! What scenes become, and what is said of broken ones.
+
+use std::path::Path;
+
+use super::*;
+use crate::*;
+
+mod broken;
+mod mutation;
+mod parts;
+mod references;
+mod settings;
+mod spectra;
+
+/// A scene around `inner`, with a sensor and a light.
+fn around(inner: &str) -> String {
+    format!(
+        "<scene version=\"3.0.0\"><sensor type=\"perspective\"><float name=\"fov\" value=\"40\"/></sensor>\
+         <emitter type=\"constant\"/>{inner}</scene>"
+    )
+}
+
+/// The folder of the reference scenes.
+fn references() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/references")
+}
+
+fn load_in(
+    folder: &Path,
+    text: &str,
+    defines: &[(String, String)],
+) -> Result<(Description, Vec<Problem>), Error> {
+    read("s.xml", text, &Files::new(folder, false), defines)
+}
+
+fn load_text(text: &str) -> Result<(Description, Vec<Problem>), Error> {
+    load_in(&references(), text, &[])
+}
+
+/// The description of a scene around `inner`, of which there is nothing to say.
+fn scene(inner: &str) -> Description {
+    let (description, warnings) = load_text(&around(inner)).unwrap_or_else(|e| panic!("{inner}: {e}"));
+    assert_eq!(warnings, [], "{inner}");
+    description
+}
+
+/// The material of a sphere with a BSDF.
+fn material(bsdf: &str) -> (Description, Material) {
+    let description = scene(&format!("<shape type=\"sphere\">{bsdf}</shape>"));
+    let material = description.materials[description.shapes[0].material].clone();
+    (description, material)
+}

@@ -1,0 +1,386 @@
+//! Textures, and the colours and numbers that may come from them.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
+use torrance_text::{quoted, quoted_path};
+
+use super::spectrum::{self, Role};
+use super::tree::{Class, Value};
+use super::view::{Given, View, color_in};
+use crate::description::limits::{MAX_IOR, MAX_RADIANCE};
+use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
+use crate::files::image::{DecodedImage, Meaning, Range};
+use crate::files::{FileError, Files};
+
+/// Texture plugins that are read.
+pub(super) const KNOWN: [&str; 10] = [
+    "bitmap",
+    "checkerboard",
+    "mesh_attribute",
+    "uniform",
+    "srgb",
+    "rawconstant",
+    "d65",
+    "regular",
+    "irregular",
+    "blackbody",
+];
+/// Those that are not.
+pub(super) const UNSUPPORTED: [&str; 2] = ["volume", "spectrum"];
+/// Most levels of textures within one another.
+const MAX_LEVELS: usize = 8;
+
+/// The meaning of a colour or number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Quantity {
+    /// A part of a whole, in [0, 1].
+    Part,
+    /// Real or imaginary part of an index of refraction.
+    Index,
+    /// Radiance, or another measure of light.
+    Light,
+    /// Heights, which may be any.
+    Height,
+}
+
+impl Quantity {
+    /// The largest it may be.
+    const fn most(self) -> f32 {
+        match self {
+            Self::Part => 1.0,
+            Self::Index => MAX_IOR,
+            Self::Light | Self::Height => MAX_RADIANCE,
+        }
+    }
+
+    /// The range of the numbers of its images.
+    const fn range(self) -> Range {
+        match self {
+            Self::Part => Range::Unit,
+            Self::Index | Self::Light => Range::Radiance,
+            Self::Height => Range::Height,
+        }
+    }
+}
+
+/// The images and textures of a scene, each read once however many objects refer to it.
+pub(super) struct Textures<'a> {
+    files: &'a Files,
+    /// By file and meaning; nothing for those with errors.
+    read: HashMap<(PathBuf, Meaning), Option<usize>>,
+    /// By object, what it stands for, and whether it is a number.
+    known: HashMap<(usize, Quantity, bool), Option<Color>>,
+    /// By image: the same in grey.
+    greys: HashMap<usize, usize>,
+    pub(super) images: Vec<Image>,
+    pub(super) textures: Vec<Texture>,
+}
+
+impl<'a> Textures<'a> {
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self {
+            files,
+            read: HashMap::new(),
+            known: HashMap::new(),
+            greys: HashMap::new(),
+            images: Vec::new(),
+            textures: Vec::new(),
+        }
+    }
+
+    /// A colour, or `default`.
+    pub(super) fn color(
+        &mut self,
+        view: &View<'_>,
+        name: &'static str,
+        default: f32,
+        quantity: Quantity,
+    ) -> Option<Color> {
+        match view.get(name) {
+            Some(given) => self.value(&given, quantity, false, 0),
+            None => Some(Color::new(Vec3::splat(default))),
+        }
+    }
+
+    /// A number in `[low, high]`, or `default`; what comes from a texture is brought there when it is looked up.
+    pub(super) fn scalar(
+        &mut self,
+        view: &View<'_>,
+        name: &'static str,
+        default: f32,
+        (low, high): (f64, f64),
+    ) -> Option<Scalar> {
+        let Some(given) = view.get(name) else { return Some(Scalar::new(default)) };
+        if matches!(given.property.value, Value::Float(_) | Value::Integer(_)) {
+            return given.number_in(low, high).map(Scalar::new);
+        }
+        let Color { value, texture } = self.value(&given, Quantity::Part, true, 0)?;
+        Some(Scalar { value: value.x, texture })
+    }
+
+    /// The texture of heights or normals that `given` is.
+    pub(super) fn map(&mut self, given: &Given<'_>, is_bump: bool) -> Option<usize> {
+        let quantity = if is_bump { Quantity::Height } else { Quantity::Part };
+        let Color { value, texture } = self.value(given, quantity, is_bump, 0)?;
+        if self.textures.get(texture as usize).is_some() && value == Vec3::ONE {
+            return Some(texture as usize);
+        }
+        if texture != device::material::texture::NO_TEXTURE || is_bump {
+            return given.fail("has to be a texture");
+        }
+        // The same normal everywhere.
+        let colors = [Color::new(value); 2];
+        let texture = self.add(Texture::Checker { squares_from_uv: Affine2::IDENTITY, colors }).texture;
+        Some(texture as usize)
+    }
+
+    /// A colour, or a number in all channels, as it is given.
+    fn value(
+        &mut self,
+        given: &Given<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let role = match quantity {
+            // Within textures of light, Mitsuba has spectra filter daylight.
+            Quantity::Light if given.view.object.class == Class::Emitter => Role::Emitted,
+            Quantity::Index => Role::Averaged,
+            _ => Role::Reflected,
+        };
+        if let Some(color) = given.plain_color(role) {
+            let color = if is_number { mean(color) } else { color };
+            return color_in(given, color, quantity.most()).map(Color::new);
+        }
+        let Some(view) = given.object().filter(|view| view.object.class == Class::Texture) else {
+            return given.wrong_type("a number, a colour or a texture");
+        };
+        let key = (view.index, quantity, is_number);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        if level >= MAX_LEVELS {
+            return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
+        }
+        let color = match KNOWN.contains(&view.object.plugin.as_str()) {
+            true => {
+                let children: &[_] = if view.object.plugin == "d65" { &[Class::Texture] } else { &[] };
+                view.finish(self.texture(&view, quantity, is_number, level), children)
+            }
+            false => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
+        };
+        self.known.insert(key, color);
+        color
+    }
+
+    fn texture(
+        &mut self,
+        view: &View<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let inner = |textures: &mut Self, name, default| match view.get(name) {
+            Some(inner) => textures.value(&inner, quantity, is_number, level + 1),
+            None => Some(Color::new(Vec3::splat(default))),
+        };
+        match view.object.plugin.as_str() {
+            "uniform" | "rawconstant" => {
+                // Mitsuba has the same value beyond them.
+                view.ignore(&["wavelength_min", "wavelength_max"]);
+                let value = view.require("value")?;
+                match value.property.value {
+                    Value::Vector(v) => color_in(&value, v, quantity.most()).map(Color::new),
+                    _ => self.value(&value, quantity, is_number, level + 1),
+                }
+            }
+            "srgb" => {
+                let color = view.require("color")?;
+                self.value(&color, quantity, is_number, level + 1)
+            }
+            "d65" => self.daylight(view, quantity, is_number, level),
+            "regular" | "irregular" | "blackbody" => spectrum_of(view, quantity, is_number),
+            "checkerboard" => {
+                let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
+                let uv = to_uv(view)?;
+                // Mitsuba's squares have sides of ½, and change places where it needs a number (3.9.1, `eval_1`).
+                let squares_from_uv = Affine2::from_scale(Vec2::splat(2.0)) * uv;
+                let colors = if is_number { [b?, a?] } else { [a?, b?] };
+                Some(self.add(Texture::Checker { squares_from_uv, colors }))
+            }
+            "mesh_attribute" => {
+                let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
+                let given = view.require("name")?;
+                let name = given.text()?;
+                if name != "vertex_color" {
+                    let name = quoted(name);
+                    return given
+                        .error(format!("the mesh attribute {name} is not supported; \"vertex_color\" is"));
+                }
+                let channel = if is_number { Channel::R } else { Channel::Rgb };
+                let Color { texture, .. } = self.add(Texture::VertexColor { channel });
+                Some(Color { value: Vec3::splat(scale?), texture })
+            }
+            _ => self.bitmap(view, quantity, is_number),
+        }
+    }
+
+    /// Daylight, which is white, times a colour; or a texture of any name, which Mitsuba does not scale.
+    fn daylight(
+        &mut self,
+        view: &View<'_>,
+        quantity: Quantity,
+        is_number: bool,
+        level: usize,
+    ) -> Option<Color> {
+        let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
+        let color = match (view.get("color"), view.child(Class::Texture)?) {
+            (Some(color), Some(texture)) if !std::ptr::eq(color.property, texture.property) => {
+                return texture.error("\"color\" is given already; keep one of them");
+            }
+            (_, Some(texture)) => {
+                view.warn_of(&["scale"], "it scales colours, and no textures");
+                return scale.and(self.value(&texture, quantity, is_number, level + 1));
+            }
+            (Some(color), None) => self.value(&color, quantity, is_number, level + 1)?.value,
+            (None, None) => Vec3::ONE,
+        };
+        let color = color * scale?;
+        if color.max_element() > quantity.most() {
+            return view.error(format!("\"scale\" makes this brighter than {:e}", quantity.most()));
+        }
+        Some(Color::new(color))
+    }
+
+    fn add(&mut self, texture: Texture) -> Color {
+        self.textures.push(texture);
+        Color { value: Vec3::ONE, texture: self.textures.len() as u32 - 1 }
+    }
+
+    fn bitmap(&mut self, view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+        const FILTERS: [(&str, TexelFilter); 2] =
+            [("bilinear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest)];
+        const WRAPS: [(&str, Wrap); 3] =
+            [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
+        let raw = view.boolean("raw", false);
+        let filter = view.choice("filter_type", TexelFilter::Linear, &FILTERS);
+        let wrap = view.choice("wrap_mode", Wrap::Repeat, &WRAPS);
+        let image_from_uv = to_uv(view);
+        // How Mitsuba keeps texels says nothing about the image.
+        view.ignore(&["format", "accel"]);
+        let file = view.require("filename")?;
+        let meaning = Meaning { is_srgb: !raw?, is_alpha: false, range: quantity.range() };
+        let mut image = self.image(&file, meaning)?;
+        if is_number {
+            image = self.grey(image);
+        }
+        let channel = if is_number { Channel::R } else { Channel::Rgb };
+        let bitmap =
+            Bitmap { image, image_from_uv: image_from_uv?, wrap: [wrap?; 2], channel, filter: filter? };
+        Some(self.add(Texture::Bitmap(bitmap)))
+    }
+
+    /// The index of an image in a file, read as `meaning` says.
+    pub(super) fn image(&mut self, file: &Given<'_>, meaning: Meaning) -> Option<usize> {
+        let name = file.text()?;
+        let path = match resolve(self.files, file, name) {
+            Ok(path) => path,
+            Err(reason) => return file.error(format!("cannot read image {}: {reason}", quoted_path(name))),
+        };
+        let key = (path, meaning);
+        if let Some(known) = self.read.get(&key) {
+            return *known;
+        }
+        let shown = quoted_path(&key.0);
+        let index = match self.files.image(&key.0, meaning) {
+            Ok(DecodedImage { image, warning }) => {
+                if let Some(warning) = warning {
+                    file.view.sources.warn(&file.property.place, format!("image {shown} {warning}"));
+                }
+                self.images.push(image);
+                Some(self.images.len() - 1)
+            }
+            Err(reason) => file.error(format!("cannot read image {shown}: {reason}")),
+        };
+        self.read.insert(key, index);
+        index
+    }
+
+    /// The image with the luminance of each texel in the place of its colour, which is what Mitsuba takes where it needs
+    /// a number.
+    fn grey(&mut self, index: usize) -> usize {
+        if let Some(known) = self.greys.get(&index) {
+            return *known;
+        }
+        let grey = match grey(&self.images[index]) {
+            Some(image) => {
+                self.images.push(image);
+                self.images.len() - 1
+            }
+            None => index,
+        };
+        self.greys.insert(index, grey);
+        grey
+    }
+}
+
+/// Where the file is that a property names.
+pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<PathBuf, FileError> {
+    given.view.tree.found(files, given.view.sources.folder(given.property.place.file), name)
+}
+
+/// The colour of a spectrum, or its mean in all channels.
+fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+    let role = match quantity {
+        Quantity::Light => Role::Emitted,
+        Quantity::Index => Role::Averaged,
+        Quantity::Part | Quantity::Height => Role::Reflected,
+    };
+    let spectrum = spectrum::read(view)?;
+    if role != Role::Emitted && view.object.plugin == "blackbody" {
+        return view.error("a blackbody is light, and cannot be what something else is like");
+    }
+    let color = spectrum.color(role, |what| {
+        view.sources.warn(&view.object.place, format!("{} {what}", view.describe()));
+    });
+    if color.max_element() > quantity.most().into() {
+        return view.error(format!("{} is more than {:e}", view.describe(), quantity.most()));
+    }
+    let color = if is_number { mean(color) } else { color };
+    Some(Color::new(color.as_vec3()))
+}
+
+/// The mean of a colour in all channels: what Mitsuba takes where it needs a number, if the colour is not of an image.
+fn mean(color: glam::DVec3) -> glam::DVec3 {
+    glam::DVec3::splat(color.element_sum() / 3.0)
+}
+
+/// Luminance of linear sRGB with the weights of Mitsuba.
+fn luminance(color: glam::DVec3) -> f64 {
+    color.dot(glam::DVec3::new(0.212_671, 0.715_160, 0.072_169))
+}
+
+/// The luminance of an image that has colours.
+fn grey(image: &Image) -> Option<Image> {
+    let count = image.width as usize * image.height as usize;
+    let color = |i| {
+        let [r, g, b, _] = image.texel(i);
+        [r, g, b]
+    };
+    let colors: Vec<[f32; 3]> = (0..count).map(color).collect();
+    if colors.iter().all(|[r, g, b]| r == g && g == b) {
+        return None;
+    }
+    let grey = |c: [f32; 3]| [(luminance(Vec3::from(c).as_dvec3()) as f32).to_bits(); 3];
+    let texels = colors.into_iter().flat_map(grey).collect();
+    Some(Image::new(image.width, image.height, Format::RgbF32, texels))
+}
+
+/// The transform of texture coordinates: what `to_uv` does in the plane.
+fn to_uv(view: &View<'_>) -> Option<Affine2> {
+    let DAffine3 { matrix3: m, translation: t } = view.transform("to_uv")?;
+    let column = |v: glam::DVec3| v.truncate().as_vec2();
+    Some(Affine2 { matrix2: Mat2::from_cols(column(m.x_axis), column(m.y_axis)), translation: column(t) })
+}

@@ -1,0 +1,8 @@
+//! Formats of scene files: text or bytes in, a description out.
+
+pub(crate) mod gltf;
+pub(crate) mod mitsuba;
+pub(crate) mod model;
+pub(crate) mod obj;
+pub(crate) mod ply;
+pub(crate) mod toml;

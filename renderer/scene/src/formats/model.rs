@@ -1,0 +1,39 @@
+//! Files that hold a model and nothing around it, as scenes: a camera and light are added.
+
+use std::collections::BTreeMap;
+
+use crate::description::{Bounds, Description, RenderSettings, framing};
+use crate::input::{Error, Problem};
+
+/// A scene of nothing, to be filled with a model and finished by [`Description::finish_model`].
+pub(crate) fn model_scene() -> Description {
+    Description {
+        render: RenderSettings::default(),
+        camera: framing::camera(&Bounds::EMPTY),
+        environment: None,
+        portals: Vec::new(),
+        lights: Vec::new(),
+        images: Vec::new(),
+        textures: Vec::new(),
+        texture_names: BTreeMap::new(),
+        materials: Vec::new(),
+        shapes: Vec::new(),
+        groups: Vec::new(),
+        instances: Vec::new(),
+    }
+}
+
+impl Description {
+    /// Puts a camera and, unless something shines, light around a model.
+    ///
+    /// # Errors
+    /// There is no model: nothing in the file has an area.
+    pub(crate) fn finish_model(mut self, file: &str) -> Result<Self, Error> {
+        if self.shapes.is_empty() {
+            return Err(Problem::of_file(file, "nothing in the file has an area").into());
+        }
+        self.camera = framing::camera(&self.bounds());
+        framing::light(&mut self);
+        Ok(self)
+    }
+}

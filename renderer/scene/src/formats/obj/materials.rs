@@ -1,0 +1,302 @@
+//! Materials of a library as materials of a scene.
+//!
+//! A material with any physically based statement (`Pr`, `Pm`, `Ps`, `Pc`, `Pcr`, `aniso`, `anisor`, or their textures)
+//! becomes the material of glTF: base colour `Kd`, metallic `Pm`, roughness `Pr`, sheen `Ps` (white, with a roughness of
+//! 0.3), clear coat `Pc` and `Pcr`, index of refraction `Ni`; `Ks`, `map_Ks` and `Ns` do not count. The others are what
+//! their illumination model comes nearest to:
+//!
+//! | `illum` | becomes |
+//! |---|---|
+//! | 4, 6, 7, 9 | a dielectric with index `Ni`, or 1.5; smooth |
+//! | 3, 5, 8, if `Kd` is black | a metal that reflects `Ks` |
+//! | 0, 1, or if `Ks` is black | diffuse reflection of `Kd` |
+//! | others | plastic: `Kd` below a coat whose reflection `Ks` scales, index `Ni`, or 1.5 |
+//!
+//! Roughness follows from the exponent `Ns`: α = √(2/(Ns + 2)) (Walter et al. 2007, §5.3). `d` is the part of the surface
+//! that is there, except of dielectrics. Bump maps are heights in metres, times `-bm`.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use glam::{Affine2, Mat2, Vec2, Vec3};
+use torrance_text::{quoted, quoted_path};
+
+use super::mtl::{Map, MapFile, MtlMaterial, Number, Tint};
+use crate::description::limits::MIN_ALPHA;
+use crate::description::{
+    Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial, Image,
+    InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, Scalar, Texture, Wrap,
+};
+use crate::files::Files;
+use crate::files::image::{Meaning, Range};
+use crate::input::Problem;
+
+/// Reflectance where nothing is said.
+pub(super) const GREY: Vec3 = Vec3::splat(0.8);
+/// Index of refraction of glass and plastics that say nothing.
+const IOR: f32 = 1.5;
+/// Index of refraction below which there would be no surface.
+const LEAST_IOR: f32 = 1.000_1;
+/// Roughness of sheen, for which libraries have no statement.
+const SHEEN_ROUGHNESS: f32 = 0.3;
+
+/// The textures of a scene's materials.
+pub(super) struct Textures<'a> {
+    files: &'a Files,
+    /// The library at hand, as messages call it, and its folder.
+    library: String,
+    folder: PathBuf,
+    pub(super) images: Vec<Image>,
+    pub(super) textures: Vec<Texture>,
+    read: HashMap<(String, Meaning), Option<usize>>,
+    /// Libraries with materials whose highlights are left out.
+    without_highlights: HashSet<String>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+const COLOR: Meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Unit };
+/// Radiance may be above 1.
+const RADIANCE: Meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Radiance };
+const NUMBER: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Unit };
+const HEIGHT: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Height };
+
+impl<'a> Textures<'a> {
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self {
+            files,
+            library: String::new(),
+            folder: PathBuf::new(),
+            images: Vec::new(),
+            textures: Vec::new(),
+            read: HashMap::new(),
+            without_highlights: HashSet::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Enters the library at `path`, to which what follows belongs.
+    pub(super) fn enter(&mut self, path: &Path) {
+        self.library = path.display().to_string();
+        self.folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    }
+
+    fn color(&mut self, value: Vec3, map: Option<&MapFile>) -> Color {
+        self.color_of(value, map, COLOR)
+    }
+
+    fn color_of(&mut self, value: Vec3, map: Option<&MapFile>, meaning: Meaning) -> Color {
+        let texture = map.and_then(|map| self.texture(map, meaning, Channel::Rgb));
+        match texture {
+            Some(texture) => Color { texture: texture as u32, ..Color::new(value) },
+            None => Color::new(value),
+        }
+    }
+
+    fn scalar(&mut self, value: f32, map: Option<&MapFile>) -> Scalar {
+        let texture = map.and_then(|map| self.texture(map, NUMBER, Channel::R));
+        match texture {
+            Some(texture) => Scalar { texture: texture as u32, ..Scalar::new(value) },
+            None => Scalar::new(value),
+        }
+    }
+
+    /// The index of a texture; `None` if it cannot be read, which has been reported.
+    fn texture(&mut self, map: &MapFile, meaning: Meaning, default: Channel) -> Option<usize> {
+        let channel = match map.channel {
+            Some('r') => Channel::R,
+            Some('g') => Channel::G,
+            Some('b') => Channel::B,
+            Some('m') => Channel::A,
+            _ => default,
+        };
+        let image = self.image(map, Meaning { is_alpha: channel == Channel::A, ..meaning })?;
+        let channel = self.images[image].channel_for(channel);
+        // The scale and offset are for v from the bottom: 1 − v' = s·(1 − v) + o.
+        let (scale, offset) = (map.scale, map.offset);
+        let offset = Vec2::new(offset.x, 1.0 - scale.y - offset.y);
+        let wrap = [if map.clamp { Wrap::Clamp } else { Wrap::Repeat }; 2];
+        let image_from_uv = Affine2 { matrix2: Mat2::from_diagonal(scale), translation: offset };
+        let bitmap = Bitmap { image_from_uv, wrap, channel, ..Bitmap::new(image) };
+        self.textures.push(Texture::Bitmap(bitmap));
+        Some(self.textures.len() - 1)
+    }
+
+    /// Warns, once a library, of a physically based material with statements that only others follow.
+    fn warn_of_highlights(&mut self, m: &MtlMaterial) {
+        let has_color = m.color(Tint::Specular).is_some_and(|color| color != Vec3::ZERO);
+        let said = [
+            ("Ks", has_color),
+            ("map_Ks", m.map(Map::Specular).is_some()),
+            ("Ns", m.number(Number::Exponent).is_some()),
+        ];
+        let said: Vec<_> = said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key).collect();
+        // An exponent alone is that of no highlight.
+        if said.is_empty() || said == ["Ns"] || !self.without_highlights.insert(self.library.clone()) {
+            return;
+        }
+        let message = format!(
+            "material {} is physically based, so that its {} and those of others like it are left out",
+            quoted(&m.name),
+            said.join(", ")
+        );
+        self.warnings.push(Problem::of_file(self.library.as_str(), message));
+    }
+
+    fn image(&mut self, map: &MapFile, meaning: Meaning) -> Option<usize> {
+        let shown = self.folder.join(&map.file).display().to_string();
+        let key = (shown.clone(), meaning);
+        if let Some(known) = self.read.get(&key) {
+            return *known;
+        }
+        let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
+        let path = self.files.below(self.folder.clone()).resolve(&map.file);
+        let index = match path.and_then(|path| self.files.image(&path, meaning)) {
+            Ok(found) => {
+                let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted_path(&shown))));
+                self.warnings.extend(warning);
+                self.images.push(found.image);
+                Some(self.images.len() - 1)
+            }
+            Err(reason) => {
+                self.problems.push(problem(format!("cannot read image {}: {reason}", quoted_path(&shown))));
+                None
+            }
+        };
+        self.read.insert(key, index);
+        index
+    }
+}
+
+/// A material that says nothing.
+pub(super) fn plain(name: &str) -> Material {
+    Material::new(name, MaterialKind::diffuse(GREY))
+}
+
+/// The material, and the radiance that its surfaces emit.
+pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Material, Color) {
+    let kind = if is_physical(m) { gltf(m, textures) } else { classic(m, textures) };
+    if is_physical(m) {
+        textures.warn_of_highlights(m);
+    }
+    let is_clear = matches!(kind, MaterialKind::Dielectric(_));
+    let mut material = Material::new(&m.name, kind);
+    let map = m.map(Map::Emission);
+    let radiance = m.color(Tint::Emission).unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
+    let emission = if radiance == Vec3::ZERO {
+        Color::new(Vec3::ZERO)
+    } else {
+        textures.color_of(radiance, map, RADIANCE)
+    };
+    if !is_clear {
+        let value = m.number(Number::Opacity).unwrap_or(1.0);
+        let opacity = textures.scalar(value, m.map(Map::Opacity));
+        if opacity.is(1.0) || radiance == Vec3::ZERO {
+            material.opacity = opacity;
+        } else {
+            let message =
+                format!("material {} emits light, and is not transparent therefore", quoted(&m.name));
+            textures.warnings.push(Problem::of_file(textures.library.as_str(), message));
+        }
+    }
+    material.normal_map = normal_map(m, textures);
+    (material, emission)
+}
+
+fn normal_map(m: &MtlMaterial, textures: &mut Textures<'_>) -> Option<NormalMap> {
+    let (map, kind, meaning) = match (m.map(Map::Normal), m.map(Map::Height)) {
+        (Some(map), _) => (map, NormalMapKind::Up, NUMBER),
+        (None, map) => (map?, NormalMapKind::Bump, HEIGHT),
+    };
+    let channel = if kind == NormalMapKind::Bump { Channel::R } else { Channel::Rgb };
+    let texture = textures.texture(map, meaning, channel)?;
+    Some(NormalMap {
+        texture,
+        kind,
+        scale: map.strength,
+        invalid: InvalidNormals::Bend,
+        hard_terminator: false,
+    })
+}
+
+fn is_physical(m: &MtlMaterial) -> bool {
+    use Number::{Anisotropy, Coat, CoatRoughness, Metallic, Rotation, Roughness, Sheen};
+    let numbers = [Roughness, Metallic, Sheen, Coat, CoatRoughness, Anisotropy, Rotation];
+    let maps = [Map::Roughness, Map::Metallic, Map::Sheen];
+    numbers.iter().any(|n| m.number(*n).is_some()) || maps.iter().any(|map| m.map(*map).is_some())
+}
+
+/// The number, or else 1 where there is a texture, or else `default`.
+fn factor(m: &MtlMaterial, number: Number, map: Map, default: f32) -> f32 {
+    m.number(number).unwrap_or(if m.map(map).is_some() { 1.0 } else { default })
+}
+
+fn diffuse_color(m: &MtlMaterial, textures: &mut Textures<'_>) -> Color {
+    let map = m.map(Map::Diffuse);
+    textures.color(m.color(Tint::Diffuse).unwrap_or(if map.is_some() { Vec3::ONE } else { GREY }), map)
+}
+
+fn gltf(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
+    let number = |n: Number| m.number(n).unwrap_or(0.0);
+    let roughness = factor(m, Number::Roughness, Map::Roughness, 0.5);
+    let metallic = factor(m, Number::Metallic, Map::Metallic, 0.0);
+    let sheen = factor(m, Number::Sheen, Map::Sheen, 0.0);
+    let (sin, cos) = (number(Number::Rotation) * std::f32::consts::TAU).sin_cos();
+    MaterialKind::Gltf(GltfMaterial {
+        base_color: diffuse_color(m, textures),
+        metallic: textures.scalar(metallic, m.map(Map::Metallic)),
+        roughness: textures.scalar(roughness, m.map(Map::Roughness)),
+        sheen_color: textures.color(Vec3::splat(sheen), m.map(Map::Sheen)),
+        sheen_roughness: if sheen > 0.0 {
+            Scalar::new(SHEEN_ROUGHNESS)
+        } else {
+            GltfMaterial::DEFAULT.sheen_roughness
+        },
+        clearcoat: Scalar::new(number(Number::Coat)),
+        clearcoat_roughness: Scalar::new(number(Number::CoatRoughness)),
+        anisotropy: Scalar::new(number(Number::Anisotropy)),
+        rotation: [cos, sin],
+        ior: m.number(Number::Ior).filter(|n| *n > 1.0).unwrap_or(IOR),
+        ..GltfMaterial::DEFAULT
+    })
+}
+
+fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
+    let ior = m.number(Number::Ior).filter(|n| *n > LEAST_IOR).unwrap_or(IOR);
+    let black = Color::new(Vec3::ZERO);
+    let model = m.model.unwrap_or(2);
+    if [4, 6, 7, 9].contains(&model) {
+        return MaterialKind::Dielectric(DielectricMaterial::new(ior, Facets::SMOOTH));
+    }
+    let specular_map = m.map(Map::Specular);
+    let specular =
+        m.color(Tint::Specular).unwrap_or(if specular_map.is_some() { Vec3::ONE } else { Vec3::ZERO });
+    // The texture of what reflects nothing need not be read.
+    let specular =
+        if model < 2 || specular == Vec3::ZERO { black } else { textures.color(specular, specular_map) };
+    let diffuse = match m.color(Tint::Diffuse) {
+        Some(Vec3::ZERO) => black,
+        _ => diffuse_color(m, textures),
+    };
+    let alpha = (2.0 / (m.number(Number::Exponent).unwrap_or(10.0) + 2.0)).sqrt().clamp(MIN_ALPHA, 1.0);
+    if specular == black {
+        return MaterialKind::Diffuse(DiffuseMaterial::new(diffuse));
+    }
+    if [3, 5, 8].contains(&model) && diffuse == black {
+        return MaterialKind::Gltf(GltfMaterial {
+            base_color: specular,
+            roughness: Scalar::new(alpha.sqrt()),
+            ..GltfMaterial::DEFAULT
+        });
+    }
+    MaterialKind::Plastic(PlasticMaterial {
+        reflectance: diffuse,
+        specular,
+        facets: Facets::new(Vec2::splat(alpha), Distribution::Ggx),
+        ior,
+        nonlinear: 0,
+        coat: 0,
+        internal_reflectance: PlasticMaterial::COMPUTED,
+    })
+}

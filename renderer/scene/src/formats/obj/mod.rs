@@ -1,0 +1,152 @@
+//! OBJ files as scenes of their own.
+
+mod materials;
+mod mtl;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use glam::{Affine3A, Vec3};
+use torrance_text::{quoted, quoted_path};
+
+use crate::description::limits::MAX_SCENE_BYTES;
+use crate::description::{Color, Description, Geometry, Material, Normals, Shape, TriangleMesh};
+use crate::files::Files;
+use crate::files::mesh::obj::{append, models, scan, too_many};
+use crate::files::mesh::{Placement, finish_normals, place};
+use crate::formats::model::model_scene;
+use crate::input::file::read_regular;
+use crate::input::{Error, Problem};
+
+use materials::Textures;
+
+/// Most material libraries that a line names; with more words it is one name.
+const MOST_LIBRARIES: usize = 64;
+
+/// The name of the faces that name no material.
+const NO_MATERIAL: &str = "default";
+
+/// Reads an OBJ file as a scene: a shape for every material, with a camera and light of our own. Gives the description
+/// and what looks suspicious.
+///
+/// # Errors
+/// Everything that is wrong.
+pub(crate) fn read_scene(
+    file: &str,
+    bytes: &[u8],
+    files: &Files,
+) -> Result<(Description, Vec<Problem>), Error> {
+    let scanned = scan::scan(file, bytes, true, true).map_err(|problems| Error { problems })?;
+    let mut warnings = scanned.warnings.clone();
+    let mut meshes: Vec<TriangleMesh> = vec![TriangleMesh::default(); scanned.materials.len() + 1];
+    for model in models(file, &scanned).map_err(|problems| Error { problems })? {
+        let part = model.mesh.material_id.map_or(0, |id| id + 1);
+        append(&mut meshes[part], &model.mesh, false).ok_or_else(|| Error { problems: too_many(file) })?;
+    }
+    let mut textures = Textures::new(files);
+    let found = read_materials(file, &scanned, files, &mut textures)?;
+    warnings.append(&mut textures.warnings);
+    let names = std::iter::once(NO_MATERIAL).chain(scanned.materials.iter().map(|(_, name)| name.as_str()));
+    let mut scene = model_scene();
+    (scene.images, scene.textures) = (textures.images, textures.textures);
+    for ((mut mesh, (material, emission)), name) in meshes.into_iter().zip(found).zip(names) {
+        if mesh.triangles.is_empty() {
+            continue;
+        }
+        warnings.extend(finish_normals(file, &mut mesh, Normals::File));
+        scene.shapes.extend(shape(file, name, mesh, (scene.materials.len(), emission), &mut warnings)?);
+        scene.materials.push(material);
+    }
+    scene.finish_model(file).map(|scene| (scene, warnings))
+}
+
+/// The faces of a material, if any has an area.
+fn shape(
+    file: &str,
+    name: &str,
+    mesh: TriangleMesh,
+    (material, emission): (usize, Color),
+    warnings: &mut Vec<Problem>,
+) -> Result<Option<Shape>, Problem> {
+    let all = mesh.triangles.len();
+    let (mesh, dropped) = match place(&Arc::new(mesh), &Affine3A::IDENTITY) {
+        Placement::Whole(mesh) => (Some(mesh), 0),
+        Placement::Without { mesh, dropped, .. } => (Some(mesh), dropped),
+        Placement::Empty => (None, all),
+        Placement::TooFar => return Err(Problem::of_file(file, "the mesh reaches beyond 1e9 metres")),
+    };
+    if dropped > 0 {
+        let message = format!(
+            "{dropped} of {all} triangles of material {} have no area; they are left out",
+            quoted(name)
+        );
+        warnings.push(Problem::of_file(file, message));
+    }
+    Ok(mesh.map(|mesh| Shape {
+        name: name.to_owned(),
+        geometry: Geometry::Mesh(mesh),
+        material,
+        emission,
+        emission_two_sided: false,
+        flip_normals: false,
+        world_from_object: Affine3A::IDENTITY,
+    }))
+}
+
+/// The files that a line names: one, whose name may have spaces, or if that is not there several between spaces.
+fn library_names<'a>(files: &Files, names: &'a str) -> Vec<&'a str> {
+    let is_there = |name: &str| files.resolve(name).is_ok_and(|path| path.is_file());
+    let several: Vec<_> = names.split_ascii_whitespace().take(MOST_LIBRARIES + 1).collect();
+    let is_list = several.len() <= MOST_LIBRARIES && !is_there(names);
+    if is_list && several.iter().any(|name| is_there(name)) { several } else { vec![names] }
+}
+
+/// The materials of faces without one, and of all names that the file uses, with the light that they emit.
+fn read_materials(
+    file: &str,
+    scanned: &scan::ObjText,
+    files: &Files,
+    textures: &mut Textures<'_>,
+) -> Result<Vec<(Material, Color)>, Error> {
+    let mut known = HashMap::new();
+    let libraries = scanned
+        .libraries
+        .iter()
+        .flat_map(|(line, names)| library_names(files, names).into_iter().map(move |name| (line, name)));
+    for (line, name) in libraries {
+        let path = files.resolve(name);
+        let read = path.and_then(|path| Ok((read_regular(&path, MAX_SCENE_BYTES)?, path)));
+        match read {
+            Ok((bytes, path)) => {
+                let shown = path.display().to_string();
+                let (library, warnings) = mtl::read(&shown, &bytes).map_err(|problems| Error { problems })?;
+                textures.warnings.extend(warnings);
+                for material in library {
+                    known.entry(material.name.clone()).or_insert((path.clone(), material));
+                }
+            }
+            Err(reason) => {
+                let message = format!("cannot read material library {}: {reason}", quoted_path(name));
+                textures.warnings.push(Problem::at_line(file, *line, "", 0..0, message));
+            }
+        }
+    }
+    let mut found = vec![(materials::plain(NO_MATERIAL), Color::new(Vec3::ZERO))];
+    for (line, name) in &scanned.materials {
+        found.push(match known.get(name) {
+            Some((path, material)) => {
+                textures.enter(path);
+                materials::material(material, textures)
+            }
+            None => {
+                let message = format!("no library has a material {}; it is grey", quoted(name));
+                textures.warnings.push(Problem::at_line(file, *line, "", 0..0, message));
+                (materials::plain(name), Color::new(Vec3::ZERO))
+            }
+        });
+    }
+    match textures.problems.is_empty() {
+        true => Ok(found),
+        false => Err(Error { problems: std::mem::take(&mut textures.problems) }),
+    }
+}

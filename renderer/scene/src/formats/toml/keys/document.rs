@@ -1,0 +1,439 @@
+//! Keys of the document, `[render]`, `[camera]`, `[environment]` and `[[lights]]`. One table, in the order of the
+//! reference page.
+
+use super::material::MATERIAL;
+use super::shape::{GROUP, INSTANCE, SHAPE, STEPS};
+use super::texture::TEXTURE;
+use crate::description::key::Value::{
+    Boolean, Color, Either, File, Integer, Named, Number, Several, Table, Tables, Text, Vector, Word,
+};
+use crate::description::key::{Key, Section, Type};
+use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_RADIANCE, MAX_SPP};
+
+/// Longest radius of a pixel filter, pixels.
+pub(in crate::formats::toml) const MAX_FILTER: f32 = 16.0;
+/// Shortest length that a camera has, metres.
+pub(in crate::formats::toml) const MIN_LENGTH: f32 = 1e-9;
+
+pub(crate) static TOP: Section = Section::new("scene", "A scene file", "").keys(&TOP_KEYS);
+
+static TOP_KEYS: [Key; 10] = [
+    Key::new("render", Table(&RENDER), "Image size, sampling and transport."),
+    Key::new("camera", Table(&CAMERA), "From where the scene is seen.")
+        .required("{ position = [0, 1, 5], target = [0, 0, 0], fov = 40 }"),
+    Key::new("environment", Table(&ENVIRONMENT), "Light that arrives from outside the scene."),
+    Key::new("lights", Tables(&LIGHT), "Lights that are points or directions."),
+    Key::new("portals", Tables(&PORTAL), "Windows through which the environment shines in."),
+    Key::new("textures", Named(&TEXTURE), "Textures by name."),
+    Key::new("materials", Named(&MATERIAL), "Materials by name."),
+    Key::new("shapes", Tables(&SHAPE), "What is in one place."),
+    Key::new("groups", Named(&GROUP), "Shapes that can be in many places, by name."),
+    Key::new("instances", Tables(&INSTANCE), "The places of groups."),
+];
+
+pub(crate) static RENDER: Section = Section::new(
+    "render",
+    "[render]",
+    "How the image is made. Most of it can also be said on the command line, which wins: `--max-depth` is `max_depth`, \
+     and `--rr-depth` is `rr`.",
+)
+.keys(&RENDER_KEYS);
+
+static RENDER_KEYS: [Key; 15] = [
+    Key::new(
+        "size",
+        Several(2, &Integer(1, u32::MAX)),
+        "Width and height, at most 64 GiB of film at 176 bytes a pixel.",
+    )
+    .unit("pixels")
+    .or("[512, 512]")
+    .instead(&["width", "height"]),
+    Key::new("width", Integer(1, u32::MAX), "Width, instead of `size`.")
+        .unit("pixels")
+        .or("512")
+        .instead(&["size"]),
+    Key::new("height", Integer(1, u32::MAX), "Height, instead of `size`.")
+        .unit("pixels")
+        .or("512")
+        .instead(&["size"]),
+    Key::new("spp", Integer(1, MAX_SPP), "Samples per pixel.").or("64"),
+    Key::new(
+        "max_depth",
+        Integer(1, MAX_DEPTH),
+        "Longest path: 1 shows emission only, 2 adds one bounce, and so on.",
+    )
+    .or("16"),
+    Key::new(
+        "rr",
+        Either(&[Integer(0, MAX_DEPTH), Boolean]),
+        "Bounces after which Russian roulette may end a path; `false` is never, `true` the default.",
+    )
+    .or("5"),
+    Key::new(
+        "sampler",
+        Word(&[
+            ("sobol", "scrambled Sobol points, which cover a pixel evenly"),
+            ("independent", "random points"),
+        ]),
+        "Where samples are.",
+    )
+    .or("\"sobol\""),
+    Key::new(
+        "direct",
+        Word(&[
+            ("mis", "both ways, weighted by multiple importance sampling"),
+            ("nee", "sampling of lights alone"),
+            ("bsdf", "sampling of surfaces alone"),
+        ]),
+        "How direct light is found.",
+    )
+    .or("\"mis\""),
+    Key::new(
+        "masking",
+        Word(&[("correlated", "height-correlated"), ("separable", "the product of masking and shadowing")]),
+        "Smith masking and shadowing of microfacets.",
+    )
+    .or("\"correlated\""),
+    Key::new("seed", Integer(0, u32::MAX), "The same seed gives the same image.").or("0"),
+    Key::new(
+        "filter",
+        Either(&[
+            Word(&[
+                ("box", "the same everywhere; without more the pixel itself"),
+                ("tent", "falls linearly"),
+                ("gaussian", "a Gaussian, less its value at the radius"),
+                ("mitchell", "Mitchell and Netravali's, which is negative in part"),
+                ("blackman_harris", "the window of Blackman and Harris"),
+            ]),
+            Table(&FILTER),
+        ]),
+        "What a pixel is the mean of.",
+    )
+    .or("\"box\""),
+    Key::new(
+        "sample_border",
+        Boolean,
+        "Whether that is of what lies beyond the edge of the image too, where the filter reaches there. Mitsuba's default \
+         is not to.",
+    )
+    .or("true"),
+    Key::new(
+        "hidden_normals",
+        Word(&[
+            ("geometric", "the normal of the triangle"),
+            ("keep", "that normal all the same, as in Mitsuba: opaque materials are black there"),
+        ]),
+        "What shades where the interpolated normal of a mesh faces away from the viewer.",
+    )
+    .or("\"geometric\""),
+    Key::new(
+        "holes",
+        Word(&[
+            ("pass", "nothing"),
+            (
+                "scatter",
+                "scattering straight on, as for Mitsuba's `path`: it makes paths longer, and light of points, spots and \
+                 directions does not come through",
+            ),
+        ]),
+        "What passing a hole in a surface is.",
+    )
+    .or("\"pass\""),
+    Key::new(
+        "hide_emitters",
+        Boolean,
+        "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
+         and beyond the scene all is black.",
+    )
+    .or("false"),
+];
+
+pub(crate) static FILTER: Section =
+    Section::new("filter", "A pixel filter", "`filter` is the name of a filter, or a table that says more.")
+        .types(&FILTER_TYPES);
+
+static FILTER_TYPES: [Type; 5] = [
+    Type { names: &["box"], about: "The same everywhere.", keys: &[&BOX_FILTER] },
+    Type { names: &["tent"], about: "Falls linearly to 0.", keys: &[&TENT_FILTER] },
+    Type {
+        names: &["gaussian"],
+        about: "A Gaussian, less its value at the radius.",
+        keys: &[&GAUSSIAN_FILTER],
+    },
+    Type { names: &["mitchell"], about: "Mitchell and Netravali 1988.", keys: &[&MITCHELL_FILTER] },
+    Type { names: &["blackman_harris"], about: "Harris 1978, four terms.", keys: &[&WINDOW_FILTER] },
+];
+
+const fn radius(default: &'static str, about: &'static str) -> Key {
+    Key::new("radius", Number(0.1, MAX_FILTER), about).unit("pixels").or(default)
+}
+
+static BOX_FILTER: [Key; 1] = [radius("0.5", "Half the side of the square.")];
+static TENT_FILTER: [Key; 1] = [radius("1", "Where it ends.")];
+static GAUSSIAN_FILTER: [Key; 2] = [
+    radius("2", "Where it ends."),
+    Key::new("sigma", Number(0.05, MAX_FILTER), "Standard deviation.").unit("pixels").or("0.5"),
+];
+static MITCHELL_FILTER: [Key; 3] = [
+    radius("2", "Where it ends."),
+    Key::new("b", Number(0.0, 1.0), "Their B: how much it blurs.").or("0.33333334"),
+    Key::new("c", Number(0.0, 1.0), "Their C: how much it rings.").or("0.33333334"),
+];
+static WINDOW_FILTER: [Key; 1] = [radius("1.5", "Where it ends.")];
+
+pub(crate) static CAMERA: Section =
+    Section::new("camera", "[camera]", "Required. Its image is upright: `up` is what is up in it.")
+        .keys(&CAMERA_KEYS)
+        .types(&CAMERA_TYPES)
+        .default_type("perspective");
+
+static CAMERA_KEYS: [Key; 4] = [
+    Key::new("position", Vector(MAX_COORDINATE), "Where it stands.").unit("m").required("[0, 1, 5]"),
+    Key::new("target", Vector(MAX_COORDINATE), "The point in the middle of the image.")
+        .unit("m")
+        .required("[0, 0, 0]"),
+    Key::new("up", Vector(MAX_COORDINATE), "What is up in the image.").or("[0, 1, 0]"),
+    Key::new("mirrored", Boolean, "Exchanges left and right.").or("false"),
+];
+
+static CAMERA_TYPES: [Type; 3] = [
+    Type {
+        names: &["perspective"],
+        about: "Lines through one point, or through a lens.",
+        keys: &[&PERSPECTIVE],
+    },
+    Type { names: &["orthographic"], about: "Parallel lines.", keys: &[&ORTHOGRAPHIC] },
+    Type {
+        names: &["equirectangular"],
+        about: "All directions: longitude to the right, `target` in the middle, and latitude upwards.",
+        keys: &[],
+    },
+];
+
+static PERSPECTIVE: [Key; 4] = [
+    Key::new("fov", Number(1e-3, 180.0 - 1e-3), "Field of view along `fov_axis`, above 0 and below 180.")
+        .unit("°")
+        .required("40"),
+    Key::new("fov_axis", AXIS, "Along what `fov` is measured.").or("\"y\""),
+    Key::new(
+        "principal_point",
+        Several(2, &Number(-100.0, 100.0)),
+        "Where `target` is in the image, as parts of its width and height to the right of and below the middle.",
+    )
+    .or("[0, 0]"),
+    Key::new("lens", Table(&LENS), "A thin lens, which blurs what is out of focus.").example("{ radius = 0.05 }"),
+];
+
+const AXIS: crate::description::key::Value = Word(&[
+    ("x", "the width of the image"),
+    ("y", "its height"),
+    ("diagonal", "from corner to corner"),
+    ("smaller", "the shorter side"),
+    ("larger", "the longer side"),
+]);
+
+static ORTHOGRAPHIC: [Key; 2] = [
+    Key::new(
+        "size",
+        Number(MIN_LENGTH, MAX_COORDINATE),
+        "What of the scene is in the image, along `size_axis`.",
+    )
+    .unit("m")
+    .required("4"),
+    Key::new("size_axis", AXIS, "Along what `size` is measured.").or("\"y\""),
+];
+
+pub(crate) static LENS: Section = Section::new(
+    "lens",
+    "A lens",
+    "`lens` of a perspective camera: what is nearer or farther than its focus blurs.",
+)
+.keys(&LENS_KEYS);
+
+static LENS_KEYS: [Key; 5] = [
+    Key::new("radius", Number(MIN_LENGTH, MAX_COORDINATE), "Radius of the aperture.")
+        .unit("m")
+        .required("0.05"),
+    Key::new(
+        "focus_distance",
+        Number(MIN_LENGTH, MAX_COORDINATE),
+        "Distance along the axis of what is in focus; that of `target` if nothing is said.",
+    )
+    .unit("m")
+    .example("4")
+    .instead(&["focus"]),
+    Key::new("focus", Vector(MAX_COORDINATE), "A point that is in focus, instead of a distance.")
+        .unit("m")
+        .example("[0, 0, 1]")
+        .instead(&["focus_distance"]),
+    Key::new("blades", Integer(0, 64), "Number of blades of the aperture, 3 or more; 0 is round.").or("0"),
+    Key::new("rotation", Number(-360.0, 360.0), "By how much the blades are turned.").unit("°").or("0"),
+];
+
+pub(crate) static ENVIRONMENT: Section = Section::new(
+    "environment",
+    "[environment]",
+    "Light that arrives from outside the scene; without the section, none does. Without `type`, it is an image if there \
+     is a `file`, and constant otherwise.",
+)
+.types(&ENVIRONMENT_TYPES);
+
+static ENVIRONMENT_TYPES: [Type; 3] = [
+    Type { names: &["constant"], about: "The same from everywhere.", keys: &[&CONSTANT] },
+    Type {
+        names: &["image"],
+        about: "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn \
+                towards +x.",
+        keys: &[&IMAGE, &PLACED],
+    },
+    Type {
+        names: &["sun_sky"],
+        about: "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.",
+        keys: &[&SUN_SKY, &PLACED],
+    },
+];
+
+static CONSTANT: [Key; 1] =
+    [Key::new("radiance", Color(MAX_RADIANCE), "Radiance.").unit("W·sr⁻¹·m⁻²").required("0.5")];
+
+static IMAGE: [Key; 3] = [
+    Key::new(
+        "file",
+        File("image"),
+        "A PNG, JPEG, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image, twice as wide as high.",
+    )
+    .required("\"sky.exr\""),
+    Key::new("scale", Color(MAX_RADIANCE), "What its values are multiplied by to give radiance, W·sr⁻¹·m⁻².")
+        .or("1"),
+    Key::new(
+        "color_space",
+        Word(&[("srgb", "encoded as for displays"), ("linear", "proportional to light")]),
+        "How whole numbers are encoded; floats are linear.",
+    )
+    .or("\"srgb\""),
+];
+
+static PLACED: [Key; 1] = [Key::new("transform", Tables(&STEPS), "A rotation of it into the world.")
+    .example("[{ rotate = { axis = \"y\", degrees = 30 } }]")];
+
+static SUN_SKY: [Key; 8] = [
+    Key::new("sun_direction", Vector(MAX_COORDINATE), "The direction to the sun, above the horizon.")
+        .required("[1, 1, 0]")
+        .instead(&["elevation", "azimuth"]),
+    Key::new(
+        "elevation",
+        Number(0.0, 90.0),
+        "Height of the sun above the horizon, instead of `sun_direction`.",
+    )
+    .unit("°")
+    .example("40")
+    .instead(&["sun_direction"])
+    .with(&["azimuth"]),
+    Key::new(
+        "azimuth",
+        Number(-360.0, 360.0),
+        "Where above the horizon the sun is, from −z towards +x; goes with `elevation`.",
+    )
+    .unit("°")
+    .example("120")
+    .instead(&["sun_direction"])
+    .with(&["elevation"]),
+    Key::new("turbidity", Number(1.0, 10.0), "How hazy the air is.").or("3"),
+    Key::new("ground_albedo", Color(1.0), "What the ground reflects.").or("0.3"),
+    Key::new("sky_scale", Number(0.0, MAX_RADIANCE), "What the light of the sky is multiplied by.").or("1"),
+    Key::new("sun_scale", Number(0.0, MAX_RADIANCE), "What the light of the sun is multiplied by.").or("1"),
+    Key::new(
+        "sun_diameter",
+        Number(0.01, 90.0),
+        "How large the sun looks; what it shines on gets the same light whatever this is.",
+    )
+    .unit("°")
+    .or("0.5358"),
+];
+
+pub(crate) static PORTAL: Section = Section::new(
+    "portal",
+    "[[portals]]",
+    "A window through which an environment image or a sky shines into a room: directions through it are sampled by what \
+     is seen of the environment there. It is no surface, and changes noise only.",
+)
+.keys(&PORTAL_KEYS);
+
+static PORTAL_KEYS: [Key; 2] = [
+    Key::new("corner", Vector(MAX_COORDINATE), "A corner of the window.").unit("m").required("[-1, 0, 0]"),
+    Key::new(
+        "edges",
+        Several(2, &Vector(MAX_COORDINATE)),
+        "From there to the two next corners, at right angles. Their cross product, the first by the second, points into the \
+         room.",
+    )
+    .unit("m")
+    .required("[[2, 0, 0], [0, 1, 0]]"),
+];
+
+pub(crate) static LIGHT: Section = Section::new(
+    "light",
+    "[[lights]]",
+    "Light from a point or from one direction. Shapes shine by their `emission`, see [shapes](#shapes).",
+)
+.keys(&LIGHT_KEYS)
+.types(&LIGHT_TYPES);
+
+static LIGHT_KEYS: [Key; 1] =
+    [Key::new("name", Text, "For messages; no two lights may share one.").example("\"lamp\"")];
+
+static LIGHT_TYPES: [Type; 3] = [
+    Type { names: &["point"], about: "Into all directions alike.", keys: &[&PLACE, &INTENSITY] },
+    Type { names: &["spot"], about: "Into a cone.", keys: &[&PLACE, &INTENSITY, &AIM, &SPOT] },
+    Type {
+        names: &["directional"],
+        about: "Along one direction, or from a disk in the sky.",
+        keys: &[&DIRECTION, &DIRECTIONAL],
+    },
+];
+
+static PLACE: [Key; 1] =
+    [Key::new("position", Vector(MAX_COORDINATE), "Where it is.").unit("m").required("[0, 3, 0]")];
+static INTENSITY: [Key; 1] =
+    [Key::new("intensity", Color(MAX_RADIANCE), "Radiant intensity; of a spot, on its axis.")
+        .unit("W·sr⁻¹")
+        .required("10")];
+static AIM: [Key; 2] = [
+    Key::new("direction", Vector(MAX_COORDINATE), "Where the cone points.")
+        .required("[0, -1, 0]")
+        .instead(&["target"]),
+    Key::new("target", Vector(MAX_COORDINATE), "A point that the cone points at, instead of `direction`.")
+        .unit("m")
+        .example("[0, 0, 1]")
+        .instead(&["direction"]),
+];
+static SPOT: [Key; 3] = [
+    Key::new("inner", Number(0.0, 180.0), "Angle to the axis up to which the intensity is that on the axis.")
+        .unit("°")
+        .or("0")
+        .with(&["outer"]),
+    Key::new(
+        "outer",
+        Number(0.001, 180.0),
+        "Angle to the axis from which on there is no light, above `inner`.",
+    )
+    .unit("°")
+    .or("45"),
+    Key::new(
+        "falloff",
+        Word(&[
+            ("smooth", "the square of a part of the way between the cosines, as in glTF"),
+            ("linear", "linearly in the angle, as in Mitsuba"),
+        ]),
+        "How the intensity falls in between.",
+    )
+    .or("\"smooth\""),
+];
+static DIRECTION: [Key; 1] =
+    [Key::new("direction", Vector(MAX_COORDINATE), "Along which light travels.").required("[0, -1, 0]")];
+static DIRECTIONAL: [Key; 2] = [
+    Key::new("irradiance", Color(MAX_RADIANCE), "Of a surface across it.").unit("W·m⁻²").required("3"),
+    Key::new("diameter", Number(0.0, 179.0), "How large it looks; 0 is a point, which is not seen itself.")
+        .unit("°")
+        .or("0"),
+];

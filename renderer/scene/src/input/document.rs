@@ -1,0 +1,451 @@
+//! A TOML document read key by key: every value knows its place, and everything wrong is collected
+//! rather than only the first.
+
+use std::cell::{OnceCell, RefCell};
+use std::ops::{Range, RangeInclusive};
+
+use glam::Vec3;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use torrance_image::film::develop::srgb_decode;
+use torrance_text::{hint, quoted};
+
+use super::problem::{Error, Index, MOST_PROBLEMS, Problem};
+
+/// Suggests the meaning of a key that is not among the known ones, so that it can follow a semicolon.
+pub(crate) type Suggest = fn(key: &str, known: &[&str]) -> Option<String>;
+
+/// A file, and what was found wrong in it so far.
+pub struct Source<'a> {
+    /// The name of the file, for messages.
+    pub file: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    suggest: Suggest,
+    /// Made with the first problem.
+    index: OnceCell<Index>,
+    /// At most [`MOST_PROBLEMS`].
+    pub errors: RefCell<Vec<Problem>>,
+    /// Warnings so far.
+    pub warnings: RefCell<Vec<Problem>>,
+}
+
+impl<'a> Source<'a> {
+    fn new(file: &'a str, text: &'a str, suggest: Suggest) -> Self {
+        let index = OnceCell::new();
+        Self { file, text, suggest, index, errors: RefCell::default(), warnings: RefCell::default() }
+    }
+
+    /// A problem at a place of this file, not yet collected.
+    pub fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
+        let index = self.index.get_or_init(|| Index::new(self.text));
+        Problem::at_indexed(self.file, self.text, index, span, message)
+    }
+
+    /// Reports an error at a place.
+    pub fn error(&self, span: Range<usize>, message: impl Into<String>) {
+        if self.errors.borrow().len() < MOST_PROBLEMS {
+            self.push(self.problem(span, message));
+        }
+    }
+
+    /// Reports an error.
+    pub fn push(&self, problem: Problem) {
+        let mut errors = self.errors.borrow_mut();
+        if errors.len() < MOST_PROBLEMS {
+            errors.push(problem);
+        }
+    }
+
+    /// Reports a warning.
+    pub fn warn(&self, problem: Problem) {
+        self.warnings.borrow_mut().push(problem);
+    }
+
+    /// The text at `span`, on one line and not too long.
+    fn written(&self, span: &Range<usize>) -> String {
+        let text = self.text.get(span.clone()).unwrap_or_default().trim();
+        match text.char_indices().nth(40) {
+            Some((end, _)) => text[..end].escape_debug().to_string() + "…",
+            None => text.escape_debug().to_string(),
+        }
+    }
+}
+
+/// Parses the text of a TOML file and has `read` make something of the document, which messages call `name`. Gives that
+/// and what looks suspicious, or everything that is wrong.
+pub fn parse<T>(
+    file: &str,
+    text: &str,
+    name: &str,
+    suggest: Suggest,
+    read: impl FnOnce(&Section<'_>) -> Option<T>,
+) -> Result<(T, Vec<Problem>), Error> {
+    let src = Source::new(file, text, suggest);
+    let (document, mut syntax_errors) = DeTable::parse_recoverable(text);
+    if !syntax_errors.is_empty() {
+        syntax_errors.sort_by_key(|e| e.span().map(|span| span.start));
+        // Behind a place that is no TOML, parsers lose their way: what they complain of there may well be right.
+        let lost = syntax_errors.iter().position(|e| e.message() != "duplicate key");
+        let count = lost.map_or(syntax_errors.len(), |i| i + 1).min(MOST_PROBLEMS);
+        let problems = syntax_errors[..count].iter().map(|e| syntax_error(&src, e)).collect();
+        return Err(Error { problems: sorted(file, problems) });
+    }
+    let made = read(&Section::new(&src, document.get_ref(), 0..0, name));
+    let errors = src.errors.into_inner();
+    match made {
+        Some(made) if errors.is_empty() => Ok((made, sorted(file, src.warnings.into_inner()))),
+        _ => Err(Error { problems: sorted(file, errors) }),
+    }
+}
+
+/// In the order of the file, then of the files it uses.
+pub fn sorted(file: &str, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_cached_key(|p| (p.file != file, p.file.clone(), p.place));
+    problems.dedup();
+    problems
+}
+
+fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    let before = src.text.get(..span.start).unwrap_or_default();
+    let rest = src.text.get(span.start..).unwrap_or_default();
+    let rest = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
+    let message = match error.message() {
+        "duplicate key" => {
+            let key = src.text.get(span.clone()).unwrap_or_default();
+            format!("{} is defined twice", quoted(key))
+        }
+        _ if before.trim_end_matches([' ', '\t']).ends_with('=')
+            && (rest.is_empty() || rest.starts_with('\n')) =>
+        {
+            "there is no value after \"=\"".to_owned()
+        }
+        "invalid basic string, expected `\"`" => "this string has no \" at its end".to_owned(),
+        "missing comma between array elements, expected `,`" => {
+            "there is no \",\" between two elements of an array, or no \"]\" at its end".to_owned()
+        }
+        other => other.replace('`', "\""),
+    };
+    src.problem(span, format!("not valid TOML: {message}"))
+}
+
+/// A table of the document.
+#[derive(Clone)]
+pub struct Section<'a> {
+    /// The file.
+    pub src: &'a Source<'a>,
+    table: &'a DeTable<'a>,
+    /// Where its header, or the whole inline table, stands.
+    pub span: Range<usize>,
+    /// Its name in messages, e.g. `[camera]` or `shapes[2]`.
+    pub name: String,
+    /// The section that has the values which this one lacks.
+    below: Option<Box<Section<'a>>>,
+}
+
+impl<'a> Section<'a> {
+    /// A section of the file: its table, where it is, and its name in messages.
+    pub fn new(
+        src: &'a Source<'a>,
+        table: &'a DeTable<'a>,
+        span: Range<usize>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self { src, table, span, name: name.into(), below: None }
+    }
+
+    /// This section, over others that have the values which are not in it.
+    pub fn over(mut self, below: Option<Self>) -> Self {
+        match self.below.take() {
+            Some(mine) => self.below = Some(Box::new(mine.over(below))),
+            None => self.below = below.map(Box::new),
+        }
+        self
+    }
+
+    /// The value of a key, if it is there or below.
+    pub fn get(&self, key: &str) -> Option<Field<'a>> {
+        self.own(key).or_else(|| self.below.as_ref()?.get(key))
+    }
+
+    /// The value of a key, if it is in this very table.
+    pub fn own(&self, key: &str) -> Option<Field<'a>> {
+        let (key, value) = self.table.get_key_value(key)?;
+        Some(Field { src: self.src, key_span: key.span(), name: quoted(key.get_ref()), value })
+    }
+
+    /// The value of a key that must be there.
+    pub fn require(&self, key: &str, example: &str) -> Option<Field<'a>> {
+        let field = self.get(key);
+        if field.is_none() {
+            self.src.error(self.span.clone(), format!("{} lacks {key:?}, for example: {example}", self.name));
+        }
+        field
+    }
+
+    /// Everything in the table, in the order of the file.
+    pub fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
+        let field = |key: &'a Spanned<_>, value| {
+            let name: &'a std::borrow::Cow<'a, str> = key.get_ref();
+            (name.as_ref(), Field { src: self.src, key_span: key.span(), name: quoted(name), value })
+        };
+        let mut entries: Vec<_> = self.table.iter().map(|(k, v)| field(k, v)).collect();
+        entries.sort_by_key(|(_, f)| f.key_span.start);
+        entries
+    }
+
+    /// Reports every key that is not among `known`.
+    pub fn reject_unknown_keys(&self, known: &[&str]) {
+        for (key, field) in self.entries() {
+            if !known.contains(&key) {
+                let what = format!("unknown key {} in {}", field.name, self.name);
+                let hint = match (self.src.suggest)(key, known) {
+                    Some(meaning) => format!("; {meaning}"),
+                    None => hint(key, "valid are", known.iter().copied()),
+                };
+                self.src.error(field.key_span, what + &hint);
+            }
+        }
+    }
+}
+
+/// A value of the document and what it is called.
+#[derive(Clone)]
+pub struct Field<'a> {
+    /// The file.
+    pub src: &'a Source<'a>,
+    /// Where the key is, bytes.
+    pub key_span: Range<usize>,
+    /// Its key, quoted.
+    pub name: String,
+    value: &'a Spanned<DeValue<'a>>,
+}
+
+impl<'a> Field<'a> {
+    /// Where the value is, bytes.
+    pub fn span(&self) -> Range<usize> {
+        self.value.span()
+    }
+
+    /// Reports that the value is wrong: `"key" WHY`.
+    pub fn fail<T>(&self, why: &str) -> Option<T> {
+        self.src.error(self.span(), format!("{} {why}", self.name));
+        None
+    }
+
+    /// Says at the key what is suspicious.
+    pub fn warn(&self, message: &str) {
+        self.src.warn(self.src.problem(self.key_span.clone(), message));
+    }
+
+    /// Reports that the value is wrong: `"key" RULE, not VALUE`.
+    pub fn reject<T>(&self, rule: &str) -> Option<T> {
+        self.fail(&format!("{rule}, not {}", self.written()))
+    }
+
+    /// Reports that the value is of the wrong type.
+    pub fn wrong_type<T>(&self, expected: &str) -> Option<T> {
+        let found = match self.value.get_ref() {
+            DeValue::String(s) => format!("the string {}", quoted(s)),
+            DeValue::Integer(_) | DeValue::Float(_) => {
+                format!("the number {}", self.written())
+            }
+            DeValue::Boolean(b) => b.to_string(),
+            DeValue::Datetime(_) => "a date".to_owned(),
+            DeValue::Array(a) => format!("an array of {}", a.len()),
+            DeValue::Table(_) => "a table".to_owned(),
+        };
+        self.fail(&format!("must be {expected}, not {found}"))
+    }
+
+    /// Its text in the file.
+    pub fn written(&self) -> String {
+        self.src.written(&self.span())
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    /// Whether it is an integer or a float.
+    pub fn is_number(&self) -> bool {
+        self.value.get_ref().is_integer() || self.value.get_ref().is_float()
+    }
+
+    /// The value if it is a boolean; no complaint otherwise.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.value.get_ref().as_bool()
+    }
+
+    /// The value if it is a string; no complaint otherwise.
+    pub fn as_str(&self) -> Option<&'a str> {
+        self.value.get_ref().as_str()
+    }
+
+    /// `true` or `false`, or an error.
+    pub fn boolean(&self) -> Option<bool> {
+        self.as_bool().or_else(|| self.wrong_type("true or false"))
+    }
+
+    /// Text, or an error.
+    pub fn string(&self) -> Option<&'a str> {
+        self.as_str().or_else(|| self.wrong_type("a string"))
+    }
+
+    /// A table, which messages call `name`, or an error.
+    pub fn table(&self, name: impl Into<String>) -> Option<Section<'a>> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => Some(Section::new(self.src, table, self.span(), name)),
+            _ => self.wrong_type("a table"),
+        }
+    }
+
+    /// The elements of an array, or an error that says what it should be an array of.
+    pub fn array(&self, of: &str) -> Option<Vec<Field<'a>>> {
+        let Some(array) = self.value.get_ref().as_array() else {
+            return self.wrong_type(of);
+        };
+        let item =
+            |value| Field { src: self.src, key_span: self.key_span.clone(), name: self.name.clone(), value };
+        Some(array.iter().map(item).collect())
+    }
+
+    /// A whole number in `range`.
+    pub fn integer(&self, range: RangeInclusive<u32>) -> Option<u32> {
+        let rule = format!("must be a whole number between {} and {}", range.start(), range.end());
+        match self.value.get_ref() {
+            DeValue::Integer(i) => {
+                let value = u32::from_str_radix(i.as_str(), i.radix()).ok().filter(|v| range.contains(v));
+                value.or_else(|| self.reject(&rule))
+            }
+            DeValue::Float(_) => self.reject(&rule),
+            _ => self.wrong_type("a whole number"),
+        }
+    }
+
+    /// A whole number from 0 upwards without another bound.
+    pub fn natural(&self) -> Option<u64> {
+        match self.value.get_ref() {
+            DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix())
+                .ok()
+                .or_else(|| self.reject("must be a whole number that is not negative")),
+            DeValue::Float(_) => self.reject("must be a whole number"),
+            _ => self.wrong_type("a whole number"),
+        }
+    }
+
+    /// Whether this is the number 0; reports nothing.
+    pub fn is_zero(&self) -> bool {
+        match self.value.get_ref() {
+            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()) == Ok(0),
+            DeValue::Float(f) => f.as_str().parse() == Ok(0.0),
+            _ => false,
+        }
+    }
+
+    /// A finite number; integers count as well.
+    pub fn number(&self) -> Option<f64> {
+        let value = match self.value.get_ref() {
+            DeValue::Integer(i) => i128::from_str_radix(i.as_str(), i.radix()).ok().map(|v| v as f64),
+            DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
+            _ => return self.wrong_type("a number"),
+        };
+        value.filter(|v| v.is_finite()).or_else(|| self.reject("must be a finite number"))
+    }
+
+    /// A number in `[low, high]`.
+    pub fn number_in(&self, low: f32, high: f32) -> Option<f32> {
+        // Rounded before it is compared: bounds are written as they are printed.
+        let value = self.number()? as f32;
+        if (low..=high).contains(&value) { Some(value) } else { self.reject(&between(low, high)) }
+    }
+
+    /// Three numbers in `[-limit, limit]`.
+    pub fn vec3(&self, limit: f32) -> Option<Vec3> {
+        let numbers = self.numbers(3, "three numbers, for example [0, 1, 0]")?;
+        let mut out = [0.0; 3];
+        for (number, o) in numbers.iter().zip(&mut out) {
+            *o = number.number_in(-limit, limit)?;
+        }
+        Some(Vec3::from(out))
+    }
+
+    /// An array of exactly `n` values.
+    pub fn numbers(&self, n: usize, what: &str) -> Option<Vec<Field<'a>>> {
+        let items = self.array(what)?;
+        if items.len() == n { Some(items) } else { self.wrong_type(what) }
+    }
+
+    /// A colour with channels in `[0, high]`: `[r, g, b]` or a grey number, both linear, or `"#rrggbb"`, sRGB.
+    pub fn color(&self, high: f32) -> Option<Vec3> {
+        const WHAT: &str = "a colour: [r, g, b], a number for grey, or \"#rrggbb\"";
+        match self.value.get_ref() {
+            DeValue::Integer(_) | DeValue::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
+            DeValue::String(hex) => match parse_hex(hex) {
+                Some(color) => Some(color),
+                None => self.wrong_type(WHAT),
+            },
+            DeValue::Array(_) => {
+                let items = self.numbers(3, WHAT)?;
+                let channels: Vec<_> = items.iter().map(|c| c.number_in(0.0, high)).collect();
+                Some(Vec3::new(channels[0]?, channels[1]?, channels[2]?))
+            }
+            _ => self.wrong_type(WHAT),
+        }
+    }
+
+    /// One of several words.
+    pub fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        let word = self.string()?;
+        let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+        if found.is_none() {
+            let hint = hint(word, "it is", choices.iter().map(|(name, _)| *name));
+            self.src.error(
+                self.span(),
+                format!("unknown {} {}{hint}", self.name.trim_matches('"'), quoted(word)),
+            );
+        }
+        found
+    }
+}
+
+/// The rule a number outside `[low, high]` breaks.
+fn between(low: f32, high: f32) -> String {
+    let plain = |v: f32| if v.abs() >= 1e6 { format!("{v:e}") } else { v.to_string() };
+    format!("must be between {} and {}", plain(low), plain(high))
+}
+
+/// `#rrggbb`, sRGB, as linear light.
+pub fn parse_hex(text: &str) -> Option<Vec3> {
+    let digits =
+        text.strip_prefix('#').filter(|d| d.len() == 6 && d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let channel = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).ok().map(linear_from_srgb);
+    Some(Vec3::new(channel(0)?, channel(2)?, channel(4)?))
+}
+
+fn linear_from_srgb(byte: u8) -> f32 {
+    srgb_decode(f64::from(byte) / 255.0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_colours_are_srgb() {
+        assert_eq!(parse_hex("#000000"), Some(Vec3::ZERO));
+        assert_eq!(parse_hex("#ffffff"), Some(Vec3::ONE));
+        let grey = parse_hex("#BCbcBc").unwrap();
+        assert!((grey.x - 0.502_886).abs() < 1e-5, "{grey}");
+        for bad in ["", "#fff", "ffffff", "#gggggg", "#ffffff0", "#ééé"] {
+            assert_eq!(parse_hex(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Files that users name.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use torrance_text::{human_bytes, nearest, quoted_path};
+
+use super::problem::{Error, Problem, io_reason};
+
+/// Why a file gives no bytes, to follow "cannot read …:".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// It has more bytes than this.
+    #[error("it is larger than {}", human_bytes((*.0).into()))]
+    TooLarge(u64),
+    /// It is a device, a pipe, or the like.
+    #[error("it is not a regular file")]
+    NotRegular,
+    /// The reason of the system, and the name of a near file if there is none of this.
+    #[error("{0}")]
+    System(String),
+}
+
+/// The bytes of a file. Devices and pipes are fine, as long as they end.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
+    match file {
+        Ok(n) if n as u64 > limit => Err(ReadError::TooLarge(limit)),
+        Ok(_) => Ok(bytes),
+        Err(e) => Err(ReadError::System(unreadable(path, &e))),
+    }
+}
+
+/// As [`read_bounded`], for files that other files name: only regular ones.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    open_regular(path, limit)?;
+    read_bounded(path, limit)
+}
+
+/// A file and its length. Devices and pipes are not asked: some never end, and others never begin.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn open_regular(path: &Path, limit: u64) -> Result<(File, u64), ReadError> {
+    let unreadable = |e| ReadError::System(unreadable(path, &e));
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err(ReadError::NotRegular);
+    }
+    if metadata.len() > limit {
+        return Err(ReadError::TooLarge(limit));
+    }
+    Ok((File::open(path).map_err(unreadable)?, metadata.len()))
+}
+
+/// The text that `bytes`, the contents of `file`, are.
+pub fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
+    // Editors on Windows like to begin files with a byte order mark.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    std::str::from_utf8(bytes).map_err(|e| not_utf8(file, bytes, e.valid_up_to()).into())
+}
+
+fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {
+    let text = String::from_utf8_lossy(bytes);
+    let byte = bytes.get(at).copied().unwrap_or_default();
+    // Everything before the first bad byte is unchanged, and the replacement character is three bytes.
+    Problem::at(file, &text, at..at + 3, format!("not UTF-8: the byte 0x{byte:02x} begins no character"))
+        .with_help("save the file with the encoding UTF-8")
+}
+
+/// Why a file cannot be read, with the name of a near one if it does not exist.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
+    let reason = io_reason(error);
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return reason;
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return format!("there is no folder {}", quoted_path(folder));
+    };
+    // Only the stem is compared: the extension is alike anyway, and would make short names look near.
+    let same_kind = |p: &Path| p.extension() == path.extension();
+    let mut names: Vec<_> =
+        entries.flatten().map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
+    names.sort();
+    let stem = |p: &'_ Path| p.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
+    let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
+    let near = stem(path).and_then(|wanted| nearest(&wanted, stems.iter().map(String::as_str)));
+    match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
+        Some(near) => format!("{reason}; did you mean {}?", quoted_path(near)),
+        None => reason,
+    }
+}

@@ -1,0 +1,9 @@
+//! Files that users write: TOML read key by key, and everything wrong with it reported at once, with its place.
+
+mod document;
+pub mod file;
+mod problem;
+
+pub use document::{Field, Section, Source, parse, parse_hex, sorted};
+pub use problem::{Error, Problem, Severity};
+pub use problem::{Index, MOST_PROBLEMS, io_reason};

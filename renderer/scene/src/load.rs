@@ -1,0 +1,182 @@
+//! From a path to a [`Description`].
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use torrance_text::quoted;
+
+use crate::description::limits::{MAX_SCENE_BYTES, available_memory, check_memory, check_size};
+use crate::description::{Description, Direct, MaterialAlone, Overrides, PunctualKind, RenderSettings};
+use crate::files::Files;
+use crate::files::mesh::read_bytes;
+use crate::formats::{gltf, mitsuba, obj, ply, toml};
+use crate::input::file::{ReadError, read_bounded, text_of};
+use crate::input::{Error, Problem};
+
+/// A scene that can be rendered, and what is suspicious about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The scene.
+    pub description: Description,
+    /// For the user to know; the scene renders all the same.
+    pub warnings: Vec<Problem>,
+    /// The files that it was read from: the scene file and all files that it names, free of symbolic links.
+    pub files: BTreeSet<PathBuf>,
+}
+
+/// How a scene is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Settings that override those of the scene.
+    pub overrides: Overrides,
+    /// Whether it may read files that are not in its folder.
+    pub allow_external: bool,
+    /// Values of its parameters, by name, where the format has such.
+    pub defines: Vec<(String, String)>,
+}
+
+/// As [`load_with`], where the scene may read files in its folder only.
+///
+/// # Errors
+/// As [`load_with`].
+pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
+    load_with(path, &Options { overrides: *overrides, ..Options::default() })
+}
+
+/// Reads and validates a scene file and everything it refers to.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
+    let loaded = read_file(path, options, &files_of(path, options))?;
+    finish(path, loaded, &options.overrides)
+}
+
+/// The files that a scene file may read.
+pub(super) fn files_of(path: &Path, options: &Options) -> Files {
+    Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external)
+}
+
+/// Reads a scene file and what it refers to, before anything is overridden.
+pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<Loaded, Error> {
+    let file = path.display().to_string();
+    let format =
+        SceneFormat::from_path(path).map_err(|error| Problem::of_file(file.as_str(), error.to_string()))?;
+    if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
+        let message =
+            format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
+    let bytes = format
+        .bytes(path)
+        .map_err(|reason| Problem::of_file(file.as_str(), format!("cannot read the scene: {reason}")))?;
+    let mut loaded = format.read(&file, &bytes, files, options)?;
+    loaded.files.extend(path.canonicalize());
+    Ok(loaded)
+}
+
+/// Overrides what a scene says, and checks whether it can be rendered.
+pub(super) fn finish(path: &Path, mut loaded: Loaded, overrides: &Overrides) -> Result<Loaded, Error> {
+    let file = path.display().to_string();
+    overrides.apply(&mut loaded.description.render);
+    let RenderSettings { width, height, .. } = loaded.description.render;
+    check_size(width, height)
+        .and_then(|()| check_memory(width, height, available_memory()))
+        .map_err(|error| Problem::of_file(file.as_str(), error))?;
+    loaded.warnings.extend(unseen_lights(&loaded.description).map(|message| Problem::of_file(file, message)));
+    Ok(loaded)
+}
+
+/// A warning of lights that are points, if direct light is estimated by BSDF sampling alone.
+fn unseen_lights(description: &Description) -> Option<String> {
+    let is_point = |kind: PunctualKind| match kind {
+        PunctualKind::Point { .. } | PunctualKind::Spot { .. } => true,
+        PunctualKind::Directional { diameter, .. } => diameter == 0.0,
+    };
+    if description.render.direct != Direct::Bsdf {
+        return None;
+    }
+    let light = description.lights.iter().find(|light| is_point(light.kind))?;
+    Some(format!(
+        "direct = \"bsdf\" finds no light that is a point, as {} is: it stays dark; use \"mis\" or \"nee\"",
+        light.name
+    ))
+}
+
+/// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
+/// `files` says.
+pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<Loaded, Error> {
+    let format =
+        SceneFormat::from_path(Path::new(file)).map_err(|error| Problem::of_file(file, error.to_string()))?;
+    format.read(file, bytes, files, &Options::default())
+}
+
+/// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
+/// or without braces around them. `file` is what messages call the text.
+pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+    let text = text.trim();
+    let key = toml::MATERIAL_KEY;
+    let document = match text.starts_with('{') {
+        true => format!("{key} = {text}"),
+        // Lines are as in a scene file; commas make a table of one line.
+        false if text.contains('\n') => format!("[{key}]\n{text}"),
+        false => format!("{key} = {{ {text} }}"),
+    };
+    toml::read_material(file, &document)
+}
+
+/// The extension of scene files of other programs, which are not read.
+#[derive(Debug, thiserror::Error)]
+#[error("scenes are .toml, .xml, .gltf, .glb, .obj or .ply files; .{0} files are not read")]
+struct UnknownFormat(String);
+
+/// Formats of scene files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SceneFormat {
+    /// This program's own.
+    Toml,
+    /// The XML of Mitsuba 3.
+    Mitsuba,
+    /// glTF 2.0, with its buffers beside it or within.
+    Gltf,
+    /// Wavefront OBJ, with its material libraries.
+    Obj,
+    /// A single PLY mesh.
+    Ply,
+}
+
+impl SceneFormat {
+    /// The format that a file's name tells; TOML if it tells nothing.
+    fn from_path(path: &Path) -> Result<Self, UnknownFormat> {
+        const OTHERS: [&str; 5] = ["pbrt", "usd", "usda", "blend", "json"];
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        match extension.as_str() {
+            "obj" => Ok(Self::Obj),
+            "ply" => Ok(Self::Ply),
+            other if OTHERS.contains(&other) => Err(UnknownFormat(other.to_owned())),
+            "xml" => Ok(Self::Mitsuba),
+            "gltf" | "glb" => Ok(Self::Gltf),
+            _ => Ok(Self::Toml),
+        }
+    }
+
+    /// The bytes of a file. Text may come through a pipe.
+    fn bytes(self, path: &Path) -> Result<Vec<u8>, ReadError> {
+        match self {
+            Self::Toml | Self::Mitsuba => read_bounded(path, MAX_SCENE_BYTES),
+            Self::Gltf | Self::Obj | Self::Ply => read_bytes(path),
+        }
+    }
+
+    /// Reads and validates the contents of a file.
+    fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<Loaded, Error> {
+        let (description, warnings) = match self {
+            Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
+            Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
+            Self::Gltf => gltf::read(file, bytes, files)?,
+            Self::Obj => obj::read_scene(file, bytes, files)?,
+            Self::Ply => ply::read_scene(file, bytes)?,
+        };
+        Ok(Loaded { description, warnings, files: files.named() })
+    }
+}

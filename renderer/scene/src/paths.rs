@@ -1,0 +1,427 @@
+//! The parameters of a scene by path: `materials.gold.roughness`, `shapes."tall box".emission`, `camera.position.1`.
+//!
+//! A path is that of a value in the scene file that says everything, `torrance convert` without leaving out defaults.
+//! Members of arrays are found by their names, those without one by their numbers.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::Serialize;
+use toml::{Table, Value};
+use torrance_text::quoted;
+
+use super::load::{files_of, finish, read_file};
+use super::write::write_kept;
+use crate::description::Overrides;
+use crate::files::Files;
+use crate::formats::toml::keys::PathError;
+use crate::formats::toml::lookup::{self, Slot, Target, child, name_of, position};
+use crate::formats::toml::otherwise::converted;
+use crate::formats::toml::text::{self, inline, number, toml_key};
+use crate::formats::toml::{Key, Type, read};
+use crate::input::parse_hex;
+use crate::input::{Error, Problem};
+use crate::load::{Loaded, Options};
+use crate::write::Extent;
+
+/// A scene of any format that is read, whose parameters can be looked at and set, and which is read again with them.
+///
+/// Meshes and images are read once: all scenes that come of it, and of its clones, share them. A clone copies what a scene
+/// file says, and no more.
+#[derive(Debug, Clone)]
+pub struct SceneValues {
+    /// A table.
+    document: Value,
+    base: Arc<Base>,
+}
+
+/// The scene that the values belong to.
+#[derive(Debug)]
+struct Base {
+    path: PathBuf,
+    files: Files,
+    overrides: Overrides,
+    /// Warnings of the scene file.
+    warnings: Vec<Problem>,
+    /// Warnings of the values before any is set.
+    usual: BTreeSet<String>,
+    /// The files that the scene was read from.
+    read: BTreeSet<PathBuf>,
+}
+
+/// A parameter of a scene.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// Where it is.
+    pub path: String,
+    /// Its value, in TOML. Arrays of numbers and words are one value.
+    pub value: String,
+    /// The values that it takes, in a few words.
+    pub takes: String,
+}
+
+impl SceneValues {
+    /// Reads a scene file and everything it refers to. What is overridden counts more than what will be set.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        let files = files_of(path, options).keeping();
+        let Loaded { description, warnings, files: read } = read_file(path, options, &files)?;
+        let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
+        let base = Base {
+            path: path.to_owned(),
+            files: files.with(written.assets),
+            overrides: options.overrides,
+            warnings,
+            usual: BTreeSet::new(),
+            read,
+        };
+        let document = written.document.into();
+        let usual = base.read(&document)?.warnings.into_iter().map(|warning| warning.message).collect();
+        Ok(Self { document, base: Arc::new(Base { usual, ..base }) })
+    }
+
+    /// Warnings of the scene file.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.base.warnings
+    }
+
+    /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
+    pub fn list(&self) -> Vec<Parameter> {
+        let mut found = Vec::new();
+        leaves(&mut found, "", &self.document, lookup::top());
+        found
+    }
+
+    /// The value at a path, in TOML: what is there, or what another key says in other words, or the default.
+    ///
+    /// # Errors
+    /// There is none, and what there is instead.
+    pub fn get(&self, path: &str) -> Result<String, PathError> {
+        let value = self.find(path)?.map(|value| inline(&value));
+        value.ok_or_else(|| PathError::NoValue(path.to_owned()))
+    }
+
+    /// The value at a path, if there is one, as [`SceneValues::get`] says it.
+    ///
+    /// # Errors
+    /// The path leads nowhere.
+    pub fn find(&self, path: &str) -> Result<Option<Value>, PathError> {
+        let (keys, place) = self.place(path)?;
+        Ok(self.value(&keys, &place))
+    }
+
+    /// Sets the value at a path. `value` is TOML, where words, names, files and colours may go without quotes. A key that
+    /// is not there is added; those that say the same in other words go, and with `type`, those that it does not have.
+    ///
+    /// # Errors
+    /// The path leads nowhere, or nothing like the value may stand there. Whether the scene is one with it,
+    /// [`SceneValues::load`] tells.
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), PathError> {
+        let (keys, place) = self.place(path)?;
+        let value = place.takes.parse(&name(&keys, &place), value, &self.document)?;
+        self.put(&keys, &place, value)
+    }
+
+    /// As [`SceneValues::set`], with a value that is no text.
+    ///
+    /// # Errors
+    /// As [`SceneValues::set`].
+    pub fn set_value(&mut self, path: &str, value: &Value) -> Result<(), PathError> {
+        let (keys, place) = self.place(path)?;
+        let value = place.takes.check(&name(&keys, &place), value, &self.document)?;
+        self.put(&keys, &place, value)
+    }
+
+    /// The values that may stand at a path, in a few words, as in `0, or from 0.01 to 1`.
+    ///
+    /// # Errors
+    /// It leads nowhere, and what there is instead.
+    pub fn takes(&self, path: &str) -> Result<String, PathError> {
+        self.place(path).map(|(_, place)| place.takes.describe())
+    }
+
+    /// The names of the tables in one of the scene's tables of them, such as `materials`.
+    pub fn names(&self, table: &str) -> Vec<&str> {
+        let tables = self.document.get(table).and_then(Value::as_table);
+        tables.into_iter().flat_map(Table::keys).map(String::as_str).collect()
+    }
+
+    /// The words that may stand at a path; none if it is not words that may.
+    ///
+    /// # Errors
+    /// It leads nowhere, and what there is instead.
+    pub fn words(&self, path: &str) -> Result<Vec<String>, PathError> {
+        let (_, place) = self.place(path)?;
+        Ok(place.takes.all_words().into_iter().map(str::to_owned).collect())
+    }
+
+    /// The scene with these values. Its warnings are those that it would not have if nothing were set. Reads no file that
+    /// was read before, and takes time for what the scene file says, not for meshes and images.
+    ///
+    /// # Errors
+    /// The values are wrong; problems have no place in the scene file.
+    pub fn load(&self) -> Result<Loaded, Error> {
+        let mut loaded = self.base.read(&self.document)?;
+        loaded.warnings.retain(|warning| !self.base.usual.contains(&warning.message));
+        let known = &self.base.warnings;
+        let mut loaded = finish(&self.base.path, loaded, &self.base.overrides)?;
+        loaded.warnings.retain(|warning| known.iter().all(|known| known.message != warning.message));
+        loaded.files.extend(self.base.read.iter().cloned());
+        Ok(loaded)
+    }
+
+    /// Where a path leads.
+    fn place(&self, path: &str) -> Result<(Vec<String>, Target), PathError> {
+        let keys = split(path)?;
+        let place = lookup::find(&self.document, &keys)?;
+        Ok((keys, place))
+    }
+
+    /// The value of a place.
+    fn value(&self, keys: &[String], place: &Target) -> Option<Value> {
+        let (way, rest) = keys.split_at(place.depth);
+        let table = way.iter().try_fold(&self.document, |value, key| child(value, key));
+        let (first, parts) = rest.split_first()?;
+        let whole = match (table.and_then(|table| child(table, first)), place.key) {
+            (Some(value), _) => Some(value.clone()),
+            (None, Some(key)) => value_or_default(key, table.and_then(Value::as_table)),
+            (None, None) => None,
+        };
+        parts.iter().try_fold(whole?, |value, part| child(&widened(value, place.parts), part).cloned())
+    }
+
+    fn put(&mut self, keys: &[String], place: &Target, value: Value) -> Result<(), PathError> {
+        let (way, rest) = keys.split_at(place.depth);
+        let Some((first, parts)) = rest.split_first() else { return Ok(()) };
+        let mut table = &mut self.document;
+        for key in way {
+            table = entry(table, key).ok_or_else(|| PathError::Nowhere(format!("no {}", quoted(key))))?;
+        }
+        match (table, place.takes, place.key) {
+            (Value::Table(table), Slot::Type(section), _) => {
+                let kind = value.as_str().and_then(|name| section.type_named(name));
+                retype(table, place, kind);
+                table.insert("type".to_owned(), value);
+            }
+            (Value::Table(table), _, Some(key)) => {
+                let whole = match parts {
+                    [] => value,
+                    parts => {
+                        let nothing = PathError::Nowhere(format!(
+                            "\"{}\" has no value that this could be a part of",
+                            key.name
+                        ));
+                        with_part(
+                            value_or_default(key, Some(table)).ok_or(nothing)?,
+                            parts,
+                            place.parts,
+                            value,
+                        )
+                    }
+                };
+                replace(table, place, key, whole)?;
+            }
+            (table, ..) => {
+                let slot =
+                    entry(table, first).ok_or_else(|| PathError::Nowhere(format!("no {}", quoted(first))))?;
+                // What has a name keeps it.
+                let name = name_of(slot).map(Value::from);
+                *slot = value;
+                if let (Some(name), Value::Table(table)) = (name, slot) {
+                    table.entry("name").or_insert(name);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Base {
+    /// Reads what a document says.
+    fn read(&self, document: &Value) -> Result<Loaded, Error> {
+        let file = self.path.display().to_string();
+        let text = document.as_table().map_or_else(String::new, text::document);
+        // Nobody has seen that text.
+        let placeless = |mut problem: Problem| {
+            problem.help = None;
+            if problem.file == file { Problem::of_file(problem.file, problem.message) } else { problem }
+        };
+        match read(&file, &text, &self.files) {
+            Ok((description, warnings)) => {
+                let warnings = warnings.into_iter().map(placeless).collect();
+                Ok(Loaded { description, warnings, files: self.files.named() })
+            }
+            Err(error) => Err(Error { problems: error.problems.into_iter().map(placeless).collect() }),
+        }
+    }
+}
+
+/// The name of a target in messages: the key and what follows it.
+fn name(keys: &[String], place: &Target) -> String {
+    keys[place.depth.min(keys.len() - 1)..].join(".")
+}
+
+/// The value of a key of a table: its own, the equivalent of another key, or the default.
+fn value_or_default(key: &Key, table: Option<&Table>) -> Option<Value> {
+    let there = table.and_then(|table| table.get(key.name).cloned().or_else(|| converted(key, table)));
+    there.or_else(|| Value::from_str(&key.default.to_string()).ok())
+}
+
+/// Sets a key of a table. What says the same goes; what else that said stays said.
+fn replace(table: &mut Table, place: &Target, key: &Key, value: Value) -> Result<(), PathError> {
+    for other in key.instead.iter().filter(|other| table.contains_key(**other)).collect::<Vec<_>>() {
+        let rest = place.section.keys_of(place.kind).filter(|rest| {
+            rest.name != key.name && rest.instead.contains(other) && !key.instead.contains(&rest.name)
+        });
+        for rest in rest.collect::<Vec<_>>() {
+            let value = converted(rest, table).ok_or_else(|| {
+                let [whole, key, other] = [*other, key.name, rest.name].map(str::to_owned);
+                PathError::Inseparable { whole, key, other }
+            })?;
+            table.insert(rest.name.to_owned(), value);
+        }
+        table.remove(*other);
+    }
+    table.insert(key.name.to_owned(), value);
+    Ok(())
+}
+
+/// Leaves what another type has, too. What it says by other keys is said by them.
+fn retype(table: &mut Table, place: &Target, kind: Option<&'static Type>) {
+    let knows = |name: &str| place.section.keys_of(kind).any(|key| key.name == name);
+    let is_lost = |key: &&Key| {
+        knows(key.name) && !table.contains_key(key.name) && !key.instead.iter().any(|other| knows(other))
+    };
+    let lost = place.section.keys_of(place.kind).filter(is_lost);
+    let lost: Vec<_> = lost.filter_map(|key| Some((key.name.to_owned(), converted(key, table)?))).collect();
+    table.retain(|name, _| knows(name));
+    table.extend(lost);
+}
+
+/// A value with another in the place of a part of it, one of `n`.
+fn with_part(whole: Value, parts: &[String], n: usize, value: Value) -> Value {
+    let Some((part, parts)) = parts.split_first() else { return value };
+    let mut whole = widened(whole, n);
+    if let Some(slot) = entry(&mut whole, part) {
+        *slot = with_part(slot.clone(), parts, n, value);
+    }
+    whole
+}
+
+/// A value as `n` parts, if it stands for all of them.
+fn widened(value: Value, n: usize) -> Value {
+    match value {
+        Value::Array(_) | Value::Table(_) => value,
+        Value::String(text) if parse_hex(&text).is_some() => {
+            let channels = parse_hex(&text).map_or([0.0; 3], |color| color.to_array());
+            Value::Array(channels.map(number).to_vec())
+        }
+        value => Value::Array(vec![value; n]),
+    }
+}
+
+/// Adds what there is below a path, where there may be what `takes` says.
+fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Slot) {
+    let below = |key: &str| if path.is_empty() { toml_key(key) } else { format!("{path}.{}", toml_key(key)) };
+    match value {
+        Value::Table(table) => {
+            // A name is in the path.
+            for (key, part) in table.iter().filter(|(key, part)| *key != "name" || !part.is_str()) {
+                leaves(found, &below(key), part, takes.of_key(value, key));
+            }
+        }
+        Value::Array(items) if items.iter().any(Value::is_table) => {
+            for (i, item) in items.iter().enumerate() {
+                let key = name_of(item).map_or_else(|| i.to_string(), str::to_owned);
+                leaves(found, &below(&key), item, takes.of_items());
+            }
+        }
+        value => {
+            found.push(Parameter { path: path.to_owned(), value: inline(value), takes: takes.describe() })
+        }
+    }
+}
+
+/// Whether a value says all that another one does, and perhaps more: tables may have more keys.
+pub fn says_all_of(value: &Value, other: &Value) -> bool {
+    match (value, other) {
+        (Value::Table(value), Value::Table(other)) => {
+            other.iter().all(|(key, other)| value.get(key).is_some_and(|value| says_all_of(value, other)))
+        }
+        (Value::Array(value), Value::Array(other)) => {
+            value.len() == other.len()
+                && value.iter().zip(other).all(|(value, other)| says_all_of(value, other))
+        }
+        (value, other) => value == other,
+    }
+}
+
+/// The keys of a path; those that are no plain words are in quotes.
+///
+/// # Errors
+/// It is none.
+pub fn split(path: &str) -> Result<Vec<String>, PathError> {
+    let wrong = || PathError::Syntax(path.to_owned());
+    let mut keys = Vec::new();
+    let mut rest = path;
+    loop {
+        let (key, after) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let end = end_of_string(quoted).ok_or_else(wrong)?;
+                let key =
+                    toml::from_str::<Table>(&format!("k = \"{}\"", &quoted[..end])).map_err(|_| wrong())?;
+                let key = key.get("k").and_then(Value::as_str).map(str::to_owned).ok_or_else(wrong)?;
+                (key, &quoted[end + 1..])
+            }
+            None => {
+                let end = rest.find('.').unwrap_or(rest.len());
+                (rest[..end].to_owned(), &rest[end..])
+            }
+        };
+        if key.is_empty() {
+            return Err(wrong());
+        }
+        keys.push(key);
+        match after.strip_prefix('.') {
+            Some(after) => rest = after,
+            None if after.is_empty() => return Ok(keys),
+            None => return Err(wrong()),
+        }
+    }
+}
+
+/// The path and the value that a text like `shapes."a = b".emission=2` sets: the first `=` outside quotes is between them.
+pub fn path_and_value(text: &str) -> Option<(&str, &str)> {
+    let mut read = 0;
+    loop {
+        let at = read + text[read..].find(['"', '='])?;
+        if text[at..].starts_with('=') {
+            return Some((text[..at].trim(), text[at + 1..].trim()));
+        }
+        read = at + 1;
+        read += end_of_string(&text[read..])? + 1;
+    }
+}
+
+/// Where the quote is that ends a string.
+fn end_of_string(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.char_indices().find_map(|(i, c)| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends.then_some(i)
+    })
+}
+
+/// The value under a key, which is added to tables that lack it.
+fn entry<'a>(value: &'a mut Value, key: &str) -> Option<&'a mut Value> {
+    match value {
+        Value::Table(table) => Some(table.entry(key).or_insert_with(|| Table::new().into())),
+        Value::Array(items) => position(items, key).map(|i| &mut items[i]),
+        _ => None,
+    }
+}

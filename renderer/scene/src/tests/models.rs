@@ -1,0 +1,284 @@
+//! OBJ files with their libraries, and PLY files, as scenes of their own.
+
+use super::*;
+use device::features::Features;
+
+const OBJ: &str = "mtllib a b.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0.25\nvt 0 1\nf 1/1 2/2 3/3\n\
+                   usemtl red stone\nf 1/1 2/2 4/3\nusemtl lamp\nf 2/2 3/3 4/1\nusemtl red stone\nf 1/1 3/3 4/2\n";
+
+/// A folder with an image, a library and a model.
+fn folder(mtl: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let pixels =
+        ::image::RgbaImage::from_fn(2, 2, |x, y| ::image::Rgba([200, (100 * x) as u8, 7, (90 * y) as u8]));
+    pixels.save(folder.path().join("a b.png")).unwrap();
+    std::fs::write(folder.path().join("a b.mtl"), mtl).unwrap();
+    std::fs::write(folder.path().join("m.obj"), OBJ).unwrap();
+    folder
+}
+
+fn load_model(mtl: &str) -> Result<Loaded, Error> {
+    load(&folder(mtl).path().join("m.obj"), &Overrides::default())
+}
+
+/// The material `lamp` of a library, and what it emits.
+#[track_caller]
+fn lamp(statements: &str) -> (Description, Material, Color) {
+    let text = format!("newmtl red stone\nKd 1 0 0\nnewmtl lamp\n{statements}");
+    let scene = load_model(&text).unwrap_or_else(|e| panic!("{}", e.report(false))).description;
+    let shape = scene.shapes.iter().find(|s| s.name == "lamp").unwrap();
+    let (material, emission) = (scene.materials[shape.material].clone(), shape.emission);
+    (scene, material, emission)
+}
+
+#[test]
+fn faces_are_shapes_by_their_materials() {
+    let loaded = load_model("newmtl lamp\nKe 5 4 3\nKd 0.1 0.2 0.3\n").unwrap();
+    let warnings: Vec<_> = loaded.warnings.iter().map(|w| w.to_string()).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].ends_with("m.obj:10:1: no library has a material \"red stone\"; it is grey"),
+        "{warnings:?}"
+    );
+    let scene = loaded.description;
+    let found: Vec<_> = scene.shapes.iter().map(|s| (s.name.as_str(), s.emission.value)).collect();
+    assert_eq!(
+        found,
+        [("default", Vec3::ZERO), ("red stone", Vec3::ZERO), ("lamp", Vec3::new(5.0, 4.0, 3.0))]
+    );
+    let triangles = |i: usize| match &scene.shapes[i].geometry {
+        Geometry::Mesh(mesh) => mesh.triangles.len(),
+        _ => 0,
+    };
+    assert_eq!([triangles(0), triangles(1), triangles(2)], [1, 2, 1]);
+    let Geometry::Mesh(mesh) = &scene.shapes[2].geometry else { panic!("not a mesh") };
+    assert_eq!(mesh.positions, [Vec3::X, Vec3::Y, Vec3::Z]);
+    // From the top.
+    assert_eq!(mesh.uvs, [[1.0, 0.75], [0.0, 0.0], [0.0, 1.0]].map(Vec2::from));
+    assert_eq!(scene.materials[2].kind, MaterialKind::diffuse(Vec3::new(0.1, 0.2, 0.3)));
+    // It shines, and needs no other light.
+    assert_eq!((scene.environment, scene.lights), (None, vec![]));
+}
+
+#[test]
+fn models_without_a_library_are_grey_and_lit() {
+    let folder = folder("");
+    std::fs::remove_file(folder.path().join("a b.mtl")).unwrap();
+    let loaded = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
+    assert_eq!(loaded.warnings.len(), 3);
+    assert!(loaded.warnings[0].message.starts_with("cannot read material library \"a b.mtl\": "));
+    assert!(loaded.description.has_light());
+    assert!(loaded.description.materials.iter().all(|m| m.kind == MaterialKind::diffuse(Vec3::splat(0.8))));
+}
+
+#[test]
+fn illumination_models_choose_materials() {
+    let kind = |statements: &str| lamp(statements).1.kind;
+    let half = Vec3::splat(0.5);
+    let classic = "Kd 0.5\nKs 0.5 0.5 0.5\nNs 198\nNi 1.3\nillum ";
+    for model in [0, 1] {
+        assert_eq!(kind(&format!("{classic}{model}")), MaterialKind::diffuse(half));
+    }
+    for model in ["2", "3", "10"] {
+        let MaterialKind::Plastic(plastic) = kind(&format!("{classic}{model}")) else { panic!("{model}") };
+        assert_eq!((plastic.reflectance.value, plastic.specular.value, plastic.ior), (half, half, 1.3));
+        // √(2/200).
+        assert!((plastic.facets.alpha[0].value - 0.1).abs() < 1e-6);
+    }
+    for model in [4, 6, 7, 9] {
+        let MaterialKind::Dielectric(glass) = kind(&format!("{classic}{model}\nd 0.1")) else {
+            panic!("{model}")
+        };
+        assert_eq!((glass.ior, glass.facets), (1.3, Facets::SMOOTH));
+        assert!(lamp(&format!("{classic}{model}\nd 0.1")).1.opacity.is(1.0));
+    }
+    let MaterialKind::Gltf(mirror) = kind("Kd 0 0 0\nKs 0.9 0.8 0.7\nNs 1e9\nillum 3\n") else { panic!() };
+    assert_eq!((mirror.metallic.value, mirror.base_color.value), (1.0, Vec3::new(0.9, 0.8, 0.7)));
+    assert!(mirror.roughness.value <= 0.01);
+}
+
+#[test]
+fn physically_based_statements_are_those_of_gltf() {
+    let statements = "Kd 0.1 0.2 0.3\nPr 0.25\nPm 0.75\nPs 0.5\nPc 1\nPcr 0.125\naniso 0.5\nanisor 0.25\nNi 1.4\nTr 0.25\n";
+    let (_, material, _) = lamp(statements);
+    let MaterialKind::Gltf(m) = material.kind else { panic!("{material:?}") };
+    assert_eq!(m.base_color.value, Vec3::new(0.1, 0.2, 0.3));
+    assert_eq!(
+        [m.roughness, m.metallic, m.clearcoat, m.clearcoat_roughness, m.anisotropy].map(|s| s.value),
+        [0.25, 0.75, 1.0, 0.125, 0.5]
+    );
+    assert_eq!((m.sheen_color.value, m.ior, material.opacity.value), (Vec3::splat(0.5), 1.4, 0.75));
+    // A quarter of a turn.
+    assert!(m.rotation[0].abs() < 1e-6 && (m.rotation[1] - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn textures_lie_as_their_options_say() {
+    let statements = "Pr 0.5\nmap_Kd -s 2 3 1 -o 0.25 0.5 -clamp on a b.png\nmap_Pr -imfchan g a b.png\n\
+                      map_d -imfchan m .\\a b.png\nmap_bump -bm 0.02 a b.png\nmap_Ke a b.png\n";
+    let (scene, material, emission) = lamp(&format!("{statements}Ke 0 0 0\n"));
+    assert_eq!(emission, Color::new(Vec3::ZERO));
+    let MaterialKind::Gltf(m) = material.kind else { panic!("{material:?}") };
+    let bitmap = |index: u32| match &scene.textures[index as usize] {
+        Texture::Bitmap(bitmap) => bitmap,
+        other => panic!("{other:?}"),
+    };
+    let color = bitmap(m.base_color.texture);
+    assert_eq!((m.base_color.value, color.channel, color.wrap), (Vec3::ONE, Channel::Rgb, [Wrap::Clamp; 2]));
+    // 2u + ¼; and of v from the bottom, 3v + ½: from the top 1 − (3(1 − v) + ½).
+    let at = color.image_from_uv.transform_point2(Vec2::new(0.5, 0.25));
+    assert!((at - Vec2::new(1.25, 1.0 - (3.0 * 0.75 + 0.5))).length() < 1e-6, "{at}");
+    assert_eq!((m.roughness.value, bitmap(m.roughness.texture).channel), (0.5, Channel::G));
+    assert_eq!(bitmap(material.opacity.texture).channel, Channel::A);
+    let map = material.normal_map.unwrap();
+    assert_eq!((map.kind, map.scale), (NormalMapKind::Bump, 0.02));
+    // As a colour, as a number, as alpha, as heights.
+    assert_eq!(scene.images.len(), 4);
+    assert!(m.base_color.features().contains(Features::TEXTURES));
+    assert_eq!(lamp("map_Ke a b.png\n").2.value, Vec3::ONE);
+    assert_eq!(lamp("norm -bm 0.5 a b.png\n").1.normal_map.unwrap().kind, NormalMapKind::Up);
+}
+
+#[test]
+fn suspicious_libraries_are_read_with_a_warning() {
+    let of = |statements: &str| {
+        let text = format!("newmtl red stone\nnewmtl lamp\n{statements}\n");
+        let warnings = load_model(&text).unwrap_or_else(|e| panic!("{}", e.report(false))).warnings;
+        warnings.into_iter().map(|w| w.to_string().rsplit_once('/').unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("Kd 1\nKa 1 1 1\nillum 2\nd 1\nTr 0"), Vec::<String>::new());
+    assert_eq!(of("d -halo 1"), ["a b.mtl:3:1: the option \"-halo\" of d is not supported, and left out"]);
+    assert_eq!(
+        of("Kd 1\nKd 0.5\nmap_Kd a b.png\nmap_Kd a b.png"),
+        [
+            "a b.mtl:4:1: material \"lamp\" has Kd already; the last counts",
+            "a b.mtl:6:1: material \"lamp\" has map_Kd already; the last counts",
+        ]
+    );
+    let options = "-mm 0 1 -t 0 0 0 -cc off -blendu on -blendv on -boost 0";
+    assert_eq!(of(&format!("map_Kd {options} a b.png")), Vec::<String>::new());
+    for option in ["-mm 0.5 1", "-mm 0 2", "-t 0 0.1", "-cc on", "-blendu off", "-texres 64", "-type sphere"]
+    {
+        let name = option.split(' ').next().unwrap();
+        assert_eq!(
+            of(&format!("map_Kd {option} a b.png\nbump {option} a b.png")),
+            [format!("a b.mtl:3:1: the option \"{name}\" of map_Kd is not supported, and left out")]
+        );
+    }
+    let highlights = |keys: &str| {
+        format!(
+            "a b.mtl: material \"lamp\" is physically based, so that its {keys} and those of others like it are left out"
+        )
+    };
+    assert_eq!(of("Pr 0.5\nKs 0.5\nNs 9\nmap_Ks a b.png"), [highlights("Ks, map_Ks, Ns")]);
+    assert_eq!(of("Pr 0.5\nKs 0 0 0\nNs 9"), Vec::<String>::new());
+    assert_eq!(of("Ks 0.5\nNs 9\nmap_Ks a b.png"), Vec::<String>::new());
+    assert_eq!(
+        of("Tf 1 1 1\nTf 1 1 1\nPx 3"),
+        [
+            "a b.mtl:3:1: the statement \"Tf\" is not supported, and left out",
+            "a b.mtl:5:1: the statement \"Px\" is not known, and left out",
+        ]
+    );
+    assert_eq!(of("Ks 1 3 1"), ["a b.mtl:3:1: a surface reflects no more than 1; the colour is clamped"]);
+    assert_eq!(of("newmtl lamp"), ["a b.mtl:3:1: material \"lamp\" is there already; the first counts"]);
+    assert_eq!(
+        of("Ke 1\nd 0.5"),
+        ["a b.mtl: material \"lamp\" emits light, and is not transparent therefore"]
+    );
+}
+
+#[test]
+fn a_line_may_name_several_libraries() {
+    let folder = folder("newmtl red stone\nKd 1 0 0\n");
+    let obj = OBJ.replace("mtllib a b.mtl", "mtllib one.mtl two.mtl");
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    std::fs::write(folder.path().join("one.mtl"), "newmtl red stone\nKd 0 1 0\n").unwrap();
+    std::fs::write(folder.path().join("two.mtl"), "newmtl lamp\nKd 0 0 1\n").unwrap();
+    let load_it = || load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
+    let color = |scene: &Description, name: &str| {
+        let material = scene.materials.iter().find(|m| m.name == name).unwrap();
+        let MaterialKind::Diffuse(p) = material.kind else { panic!("{material:?}") };
+        p.reflectance.value
+    };
+    let loaded = load_it();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    assert_eq!(color(&loaded.description, "red stone"), Vec3::Y);
+    assert_eq!(color(&loaded.description, "lamp"), Vec3::Z);
+    // There is an end to it, so that a line does not read files a million times.
+    let obj = OBJ.replace("a b.mtl", &"one.mtl ".repeat(65));
+    std::fs::write(folder.path().join("long.obj"), obj).unwrap();
+    let long = load(&folder.path().join("long.obj"), &Overrides::default()).unwrap();
+    assert!(long.warnings[0].message.starts_with("cannot read material library"), "{:?}", long.warnings);
+    // A single file of that name comes first.
+    std::fs::write(folder.path().join("one.mtl two.mtl"), "newmtl lamp\nKd 1 1 0\n").unwrap();
+    assert_eq!(color(&load_it().description, "lamp"), Vec3::new(1.0, 1.0, 0.0));
+}
+
+#[test]
+fn free_form_geometry_is_left_out_with_a_warning() {
+    let folder = folder("newmtl red stone\nnewmtl lamp\n");
+    let obj = format!("{OBJ}cstype bezier\ndeg 1 1\nsurf 0 1 0 1 1 2 3 4\nparm u 0 1\nparm v 0 1\nend\n");
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    let warnings = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap().warnings;
+    let line = OBJ.lines().count() + 1;
+    let message = format!(":{line}:1: free-form curves and surfaces are not supported, and left out");
+    assert!(warnings.len() == 1 && warnings[0].to_string().ends_with(&message), "{warnings:?}");
+}
+
+#[test]
+fn broken_libraries_are_refused_with_their_lines() {
+    let table = [
+        ("newmtl", "3:1: a material needs a name"),
+        ("Kd", "3:1: a colour has three numbers, and this one has 0"),
+        ("Kd 1 0", "3:1: a colour has three numbers, and this one has 2"),
+        ("Kd 1 x 0", "3:6: \"x\" is not a number"),
+        ("Kd 1 nan 0", "3:6: \"nan\" is not finite"),
+        ("Kd 1 -1 0", "3:6: -1 is below 0"),
+        ("Ke 1 2e9 0", "3:6: 2000000000 is not from 0 to 1000000000"),
+        ("Kd spectral a.rfl", "3:4: \"spectral\" colours are not read; write red, green and blue"),
+        ("Ns", "3:1: a number is missing"),
+        ("Ns -1", "3:4: -1 is below 0"),
+        ("Ni 0", "3:4: 0 is not from 0.001 to 1000"),
+        ("d 1.5", "3:3: 1.5 is not from 0 to 1"),
+        ("Tr -1", "3:4: -1 is not from 0 to 1"),
+        ("Pr inf", "3:4: \"inf\" is not finite"),
+        ("illum 11", "3:7: 11 is not from 0 to 10"),
+        ("map_Kd", "3:1: map_Kd needs the name of an image"),
+        ("map_Kd -s 1 1 1", "3:1: map_Kd needs the name of an image"),
+        ("map_Kd -q a.png", "3:8: unknown option \"-q\" of map_Kd"),
+        ("map_Kd -o inf a b.png", "3:11: \"inf\" is not finite"),
+        ("map_Kd -s 1e30 a b.png", "3:11: \"1e30\" is beyond ±1e9"),
+    ];
+    for (statement, expected) in table {
+        let error =
+            load_model(&format!("newmtl red stone\nnewmtl lamp\n{statement}\n")).unwrap_err().to_string();
+        assert_eq!(error.rsplit_once("a b.mtl:").map(|(_, rest)| rest), Some(expected), "{error}");
+    }
+    let error = load_model("Kd 1 1 1\n").unwrap_err().to_string();
+    assert!(error.ends_with("a b.mtl:1:1: this belongs to no material; begin one with newmtl"), "{error}");
+    let missing = load_model("newmtl lamp\nmap_Kd a c.png\n").unwrap_err().to_string();
+    assert!(
+        missing.contains("a b.mtl:2:1: cannot read image") && missing.contains("did you mean \"a b.png\"?"),
+        "{missing}"
+    );
+    let outside = load_model("newmtl lamp\nmap_Kd ../a.png\n").unwrap_err().to_string();
+    assert!(outside.contains("--allow-external"), "{outside}");
+}
+
+#[test]
+fn ply_files_are_scenes_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.ply");
+    for colors in [vec![], vec![Vec3::X; 3]] {
+        let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+        let mesh = TriangleMesh { positions, triangles: vec![[0, 1, 2]], colors, ..TriangleMesh::default() };
+        crate::ply::write(&mesh, std::fs::File::create(&path).unwrap()).unwrap();
+        let scene = load(&path, &Overrides::default()).unwrap().description;
+        let Geometry::Mesh(found) = &scene.shapes[0].geometry else { panic!("not a mesh") };
+        assert_eq!(found.source.as_ref().map(|s| &*s.file), Some(path.as_path()));
+        assert_eq!(TriangleMesh { source: None, ..TriangleMesh::clone(found) }, mesh);
+        assert_eq!(scene.textures.len(), usize::from(!mesh.colors.is_empty()));
+        assert!(scene.has_light());
+    }
+}

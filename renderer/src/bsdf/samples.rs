@@ -1,0 +1,364 @@
+//! Samples against the density that is claimed of them.
+
+use device::bsdf::{Lobe, Tinted};
+use device::rng::{Dim, Sampler, SamplerKind};
+use glam::{DVec3, Vec2, Vec3};
+use rayon::prelude::*;
+use torrance_plot::chart::{Axis, ColorMap, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
+
+use super::chi2::{self, Verdict};
+use super::furnace::{color_bar, shade};
+use super::integrate::probe;
+use super::{Chart, Study, Table, degrees, footnote};
+
+/// Samples that are counted.
+const SAMPLES: u32 = 1 << 19;
+/// Cells along θ and φ.
+const CELLS: [usize; 2] = [40, 48];
+/// Part of the samples that lies beyond the map on either side.
+const BEYOND: f64 = 0.004;
+
+/// A window of directions, degrees: θ to the normal, φ to the plane of incidence on the side away from ωo.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    theta: [f64; 2],
+    phi: [f64; 2],
+}
+
+impl Window {
+    /// Where nearly all samples are.
+    fn around(samples: &[(f64, f64)]) -> Self {
+        let range = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            let at = |q: f64| values.get(((values.len() - 1) as f64 * q) as usize).copied().unwrap_or(0.0);
+            let (low, high) = (at(BEYOND), at(1.0 - BEYOND));
+            let margin = 0.02 * (high - low);
+            [low - margin, high + margin]
+        };
+        let [low, high] = range(samples.iter().map(|s| s.0).collect());
+        let theta_low = if low < 0.12 * high { 0.0 } else { low };
+        let theta_high = if high > 84.0 && high <= 92.0 { 90.0 } else { high.min(180.0) };
+        let [left, right] = range(samples.iter().map(|s| s.1).collect());
+        let phi = if right - left > 240.0 { [-180.0, 180.0] } else { [left.max(-180.0), right.min(180.0)] };
+        Self { theta: [theta_low, theta_high], phi }
+    }
+
+    fn index(&self, (theta, phi): (f64, f64)) -> Option<usize> {
+        let u = (theta - self.theta[0]) / (self.theta[1] - self.theta[0]);
+        let v = (phi - self.phi[0]) / (self.phi[1] - self.phi[0]);
+        let inside = |t: f64| (0.0..1.0).contains(&t);
+        (inside(u) && inside(v))
+            .then(|| (u * CELLS[0] as f64) as usize * CELLS[1] + (v * CELLS[1] as f64) as usize)
+    }
+
+    /// θ of the lower edge of a row, degrees.
+    fn theta_at(&self, row: f64) -> f64 {
+        self.theta[0] + (self.theta[1] - self.theta[0]) * row / CELLS[0] as f64
+    }
+
+    fn phi_at(&self, column: f64) -> f64 {
+        self.phi[0] + (self.phi[1] - self.phi[0]) * column / CELLS[1] as f64
+    }
+
+    /// The directions of a cell.
+    fn cell(&self, cell: usize) -> Self {
+        let (row, column) = ((cell / CELLS[1]) as f64, (cell % CELLS[1]) as f64);
+        Self {
+            theta: [row, row + 1.0].map(|r| self.theta_at(r)),
+            phi: [column, column + 1.0].map(|c| self.phi_at(c)),
+        }
+    }
+
+    /// Its quarters, or its lower and its upper half where φ says nothing.
+    fn parts(&self, whatever_phi: bool) -> Vec<Self> {
+        let halves = |[a, b]: [f64; 2]| [[a, 0.5 * (a + b)], [0.5 * (a + b), b]];
+        let phis = if whatever_phi { vec![self.phi] } else { halves(self.phi).to_vec() };
+        halves(self.theta)
+            .into_iter()
+            .flat_map(|theta| phis.iter().map(move |phi| Self { theta, phi: *phi }))
+            .collect()
+    }
+
+    fn has(&self, (theta, phi): (f64, f64)) -> bool {
+        (self.theta[0]..=self.theta[1]).contains(&theta)
+            && (is_upright(theta) || (self.phi[0]..=self.phi[1]).contains(&phi))
+    }
+
+    /// Solid angle of a cell of a row.
+    fn solid_angle(&self, row: usize) -> f64 {
+        let [a, b] = [row, row + 1].map(|r| self.theta_at(r as f64).to_radians().cos());
+        (a - b) * ((self.phi[1] - self.phi[0]) / CELLS[1] as f64).to_radians()
+    }
+}
+
+/// Around the normal there are all φ.
+fn is_upright(theta: f64) -> bool {
+    !(0.05..=179.95).contains(&theta)
+}
+
+/// What was counted and what was to be expected.
+struct Comparison {
+    window: Window,
+    observed: Vec<f64>,
+    expected: Vec<f64>,
+    verdict: Verdict,
+}
+
+pub(super) fn chart(study: &Study) -> Result<Chart, String> {
+    let theta_o = study.angles.get(study.angles.len() / 2).copied().unwrap_or(0.0);
+    let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
+    let angles = |wi: Vec3| polar(study, wi);
+    let pilot: Vec<_> = (0..1 << 14)
+        .filter_map(|i| draw(&bsdf, wo, 1, i))
+        .filter(|s| s.1 > 0.0)
+        .map(|s| angles(s.0))
+        .collect();
+    if pilot.len() < 100 {
+        return Err("all directions it sends light to are of no width, and have no density".into());
+    }
+    let window = Window::around(&pilot);
+    let comparison = compare(study, &bsdf, wo, window);
+    let theme = study.theme();
+    let title = format!("samples against pdf at θₒ = {}", degrees(theta_o));
+    let (mut drawing, body, size) = study.page(&title, 1000.0, 760.0);
+    let cells = body.grid(2, 2, (30.0, 14.0));
+    let density = |counts: &[f64]| -> Vec<f64> {
+        let per = |(i, n): (usize, &f64)| n / (f64::from(SAMPLES) * window.solid_angle(i / CELLS[1]));
+        counts.iter().enumerate().map(per).collect()
+    };
+    let (sampled, pdf) = (density(&comparison.observed), density(&comparison.expected));
+    let most = sampled.iter().chain(&pdf).fold(0.0_f64, |a, b| a.max(*b));
+    let least = pdf.iter().filter(|x| **x > 0.0).fold(most, |a, b| a.min(*b));
+    let scale = Axis::log("[sr⁻¹]", 10f64.powf(least.log10().floor()).max(most * 1e-4), most);
+    heat(
+        &mut drawing,
+        theme,
+        cells[0],
+        "(a) density of the samples",
+        &comparison,
+        &sampled,
+        ColorMap::Viridis,
+        &scale,
+    );
+    heat(&mut drawing, theme, cells[1], "(b) pdf", &comparison, &pdf, ColorMap::Viridis, &scale);
+    let residuals: Vec<f64> = comparison
+        .observed
+        .iter()
+        .zip(&comparison.expected)
+        .map(|(o, e)| if *e >= 5.0 { (o - e) / e.sqrt() } else { f64::NAN })
+        .collect();
+    let scale = Axis::stepped("[σ]", -4.0, 4.0, 2.0);
+    let heading = "(c) difference over its standard deviation";
+    heat(&mut drawing, theme, cells[2], heading, &comparison, &residuals, ColorMap::BlueRed, &scale);
+    marginal(&mut drawing, theme, cells[3], &comparison);
+    let Verdict { chi2, dof, p } = comparison.verdict;
+    let note = format!(
+        "{SAMPLES} samples; χ² = {chi2:.0}, {dof} degrees of freedom, p = {p:.3}; what lies beyond the maps counts as one cell"
+    );
+    footnote(&mut drawing, theme, note);
+    Ok(Chart {
+        drawing,
+        size,
+        table: table(&comparison, &residuals),
+        facts: vec![("chi2", chi2), ("degrees_of_freedom", dof as f64), ("p_value", p)],
+    })
+}
+
+/// A direction and its density; `None` where nothing was drawn.
+fn draw(bsdf: &Tinted, wo: Vec3, seed: u32, i: u32) -> Option<(Vec3, f32)> {
+    let sampler = Sampler { kind: SamplerKind::Independent, seed, pixel: 0, sample: i };
+    let [x, y, uc, _] = sampler.draw(Dim::Bsdf, 0);
+    bsdf.sample(wo, uc, Vec2::new(x, y)).map(|s| (s.wi, s.pdf))
+}
+
+/// Degrees to the normal, and to the plane of incidence on the side away from ωo.
+fn polar(study: &Study, w: Vec3) -> (f64, f64) {
+    let w: DVec3 = w.as_dvec3();
+    let theta = w.x.hypot(w.y).atan2(w.z).to_degrees();
+    let phi = w.y.atan2(w.x).to_degrees() - study.azimuth;
+    (theta, phi - 360.0 * ((phi + 180.0) / 360.0).floor())
+}
+
+fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison {
+    let cells = CELLS[0] * CELLS[1];
+    let observed = (0..64u32)
+        .into_par_iter()
+        .map(|part| {
+            let mut counts = vec![0.0; cells];
+            for i in part * (SAMPLES / 64)..(part + 1) * (SAMPLES / 64) {
+                if let Some((wi, pdf)) = draw(bsdf, wo, 2, i)
+                    && pdf > 0.0
+                    && let Some(cell) = window.index(polar(study, wi))
+                {
+                    counts[cell] += 1.0;
+                }
+            }
+            counts
+        })
+        .reduce(|| vec![0.0; cells], |a, b| a.iter().zip(&b).map(|(a, b)| a + b).collect());
+    let probe = probe(bsdf, wo);
+    let peaks: Vec<_> = [probe.reflected, probe.transmitted, Some(Vec3::new(-wo.x, -wo.y, wo.z))]
+        .into_iter()
+        .flatten()
+        .map(|peak| polar(study, peak))
+        .collect();
+    let pdf = |theta: f64, phi: f64| {
+        f64::from(bsdf.pdf(wo, study.direction(theta, phi))) * theta.to_radians().sin()
+    };
+    let expected: Vec<f64> = (0..cells)
+        .into_par_iter()
+        .map(|i| f64::from(SAMPLES) * mass(window.cell(i), &peaks, [NARROWEST, HALVINGS], &pdf))
+        .collect();
+    let rest = |counts: &[f64]| (f64::from(SAMPLES) - counts.iter().sum::<f64>()).max(0.0);
+    let with_rest = |counts: &[f64]| [counts, &[rest(counts)]].concat();
+    let verdict = chi2::test(&with_rest(&observed), &with_rest(&expected));
+    Comparison { window, observed, expected, verdict }
+}
+
+/// How often the part of a cell that has a peak is divided, whatever it looks like: a peak may be narrower than 0.01°.
+const NARROWEST: u32 = 12;
+/// And how often any other, as long as that changes the integral.
+const HALVINGS: u32 = 4;
+
+/// ∫ pdf over `window` by Gauss–Legendre quadrature, where `pdf` is over θ and φ: of its parts, and of theirs, as often as
+/// `left` says of those with one of the `peaks` and of others.
+fn mass(
+    window: Window,
+    peaks: &[(f64, f64)],
+    left: [u32; 2],
+    pdf: &(impl Fn(f64, f64) -> f64 + Sync),
+) -> f64 {
+    /// Of the samples' number: errors that no test sees.
+    const ENOUGH: f64 = 0.03 / SAMPLES as f64;
+    let [narrowest, halvings] = left;
+    let peak = peaks.iter().filter(|p| narrowest > 0 && window.has(**p)).max_by_key(|p| !is_upright(p.0));
+    let parts = window.parts(peak.is_some_and(|p| is_upright(p.0)));
+    let (whole, sum) = (gauss(&window, pdf), parts.iter().map(|part| gauss(part, pdf)).sum::<f64>());
+    let has_peak = peak.is_some();
+    if !has_peak && (halvings == 0 || (sum - whole).abs() <= ENOUGH + 2e-4 * sum) {
+        return sum;
+    }
+    let left = if has_peak { [narrowest - 1, halvings] } else { [0, halvings - 1] };
+    parts.into_iter().map(|part| mass(part, peaks, left, pdf)).sum()
+}
+
+/// ∫ pdf over `window` by 5 × 5 points.
+fn gauss(window: &Window, pdf: &impl Fn(f64, f64) -> f64) -> f64 {
+    const NODES: [(f64, f64); 5] = [
+        (0.046_910_077_030_668, 0.118_463_442_528_095),
+        (0.230_765_344_947_158, 0.239_314_335_249_683),
+        (0.5, 0.284_444_444_444_444),
+        (0.769_234_655_052_842, 0.239_314_335_249_683),
+        (0.953_089_922_969_332, 0.118_463_442_528_095),
+    ];
+    let [d_theta, d_phi] = [window.theta, window.phi].map(|[a, b]| b - a);
+    let mut sum = 0.0;
+    for (u, wu) in NODES {
+        for (v, wv) in NODES {
+            sum += wu * wv * pdf(window.theta[0] + u * d_theta, window.phi[0] + v * d_phi);
+        }
+    }
+    sum * d_theta.to_radians() * d_phi.to_radians()
+}
+
+#[expect(clippy::too_many_arguments, reason = "one call for each map; a struct of these would be read once")]
+fn heat(
+    drawing: &mut Drawing,
+    theme: Theme,
+    cell: Rect,
+    heading: &str,
+    comparison: &Comparison,
+    values: &[f64],
+    map: ColorMap,
+    scale: &Axis,
+) {
+    let frame = cell.inset([56.0, 28.0, 74.0, 62.0]);
+    let (w, h) = (frame.w / CELLS[1] as f64, frame.h / CELLS[0] as f64);
+    let color = |i: usize| match values[i].is_nan() {
+        true => theme.background.mix(theme.grid, 0.8),
+        false => shade(map, scale.at(values[i])),
+    };
+    for row in 0..CELLS[0] {
+        let mut start = 0;
+        for column in 1..=CELLS[1] {
+            let at = |c: usize| color(row * CELLS[1] + c);
+            if column < CELLS[1] && at(column) == at(start) {
+                continue;
+            }
+            let (x, y) = (frame.x + start as f64 * w, frame.bottom() - (row + 1) as f64 * h);
+            let width = (column - start) as f64 * w + 0.4;
+            let r = Rect { x, y, w: width.min(frame.right() - x), h: (h + 0.4).min(frame.bottom() - y) };
+            drawing.fill(r, at(start));
+            start = column;
+        }
+    }
+    let Window { theta, phi } = comparison.window;
+    let x = angle_axis("φᵢ from the plane of incidence", phi[0], phi[1]);
+    let y = angle_axis("θᵢ", theta[0], theta[1]);
+    let mut panel = Panel::over(drawing, theme, frame, x, y);
+    panel.axes();
+    panel.heading(heading, &[]);
+    let bar = Rect { x: frame.right() + 12.0, y: frame.y, w: 13.0, h: frame.h };
+    color_bar(drawing, theme, bar, map, scale);
+}
+
+/// An axis of degrees that are few or many.
+fn angle_axis(label: &str, low: f64, high: f64) -> Axis {
+    let steps =
+        [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 90.0];
+    let step = steps.into_iter().find(|s| (high - low) / s <= 6.5).unwrap_or(90.0);
+    Axis::degrees(label, low, high, step)
+}
+
+/// Counts and expectations by θ alone.
+fn by_theta(counts: &[f64]) -> Vec<f64> {
+    counts.chunks(CELLS[1]).map(|row| row.iter().sum()).collect()
+}
+
+fn marginal(drawing: &mut Drawing, theme: Theme, cell: Rect, comparison: &Comparison) {
+    let window = &comparison.window;
+    let frame = cell.inset([56.0, 46.0, 10.0, 62.0]);
+    let width = (window.theta_at(1.0) - window.theta_at(0.0)).to_radians();
+    let per = width * f64::from(SAMPLES);
+    let (observed, expected) = (by_theta(&comparison.observed), by_theta(&comparison.expected));
+    let most = expected.iter().chain(&observed).fold(0.0_f64, |a, b| a.max(*b)) / per;
+    let x = angle_axis("θᵢ", window.theta[0], window.theta[1]);
+    let y = Axis::from_zero("density of θᵢ  [rad⁻¹]", most * 1.02, 5);
+    let mut panel = Panel::new(drawing, theme, frame, x, y);
+    let middle = |row: usize| window.theta_at(row as f64 + 0.5);
+    let steps = expected.iter().enumerate().flat_map(|(row, e)| {
+        [(window.theta_at(row as f64), e / per), (window.theta_at(row as f64 + 1.0), e / per)]
+    });
+    let line = Stroke::solid(theme.series(0), 1.6);
+    panel.curve(steps, line);
+    let dots = observed.iter().enumerate().map(|(row, o)| (middle(row), o / per, 2.0 * o.sqrt() / per));
+    panel.dots(dots, theme.series(1), 2.2);
+    panel.axes();
+    let p = comparison.verdict.p;
+    let entries =
+        [Entry::new(Sign::Line(line), "pdf"), Entry::new(Sign::Dot(theme.series(1)), "samples ± 2σ")];
+    panel.heading(&format!("(d) by θᵢ; χ² of all cells: p = {p:.3}"), &entries);
+}
+
+fn table(comparison: &Comparison, residuals: &[f64]) -> Table {
+    let window = &comparison.window;
+    let mut table = Table::new(&[
+        "theta_low_deg",
+        "theta_high_deg",
+        "phi_low_deg",
+        "phi_high_deg",
+        "observed",
+        "expected",
+        "residual_sigma",
+    ]);
+    for (i, residual) in residuals.iter().enumerate() {
+        let (row, column) = ((i / CELLS[1]) as f64, (i % CELLS[1]) as f64);
+        let (theta, phi) =
+            ([row, row + 1.0].map(|r| window.theta_at(r)), [column, column + 1.0].map(|c| window.phi_at(c)));
+        table.row(
+            &[],
+            &[theta[0], theta[1], phi[0], phi[1], comparison.observed[i], comparison.expected[i], *residual],
+        );
+    }
+    table
+}

@@ -1,0 +1,336 @@
+//! The machines that render, behind one type. The render loop, sweeps and benchmarks are generic over back ends; they are
+//! compiled here, for each, so that no caller has to compile them again.
+
+use std::time::Duration;
+
+use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
+use torrance_gpu::backend::cuda::{Cuda, driver};
+use torrance_gpu::backend::{Backend, Error};
+use torrance_image::film::Image;
+
+use crate::assemble::SceneData;
+use crate::bench::{self, Baseline, Observer, Results, Traced, Unmeasured, Watch};
+use crate::defocus::{self, Blur, Defocused};
+use crate::render::{self, Budget, Control, Options, Progress, Rendered};
+
+/// Where to render.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeviceChoice {
+    /// On the first GPU, or else on the CPU.
+    #[default]
+    Auto,
+    /// On the CPU.
+    Cpu,
+    /// On the GPU of this index.
+    Cuda(u32),
+}
+
+/// A device that is there, but not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// The GPU; the CPU if `None`.
+    gpu: Option<u32>,
+    /// Whether the CPU will do if the GPU does not start.
+    may_fall_back: bool,
+    /// Why it is not a GPU, though one would be expected.
+    pub surprise: Option<String>,
+}
+
+/// A device that is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// No GPU can be used at all.
+    #[error("{0}")]
+    NoCuda(String),
+    /// There are GPUs, but not the one of this index.
+    #[error("there is no cuda:{index}; there is {}", there.join(", "))]
+    NoSuchGpu {
+        /// The index.
+        index: u32,
+        /// Names of those that there are.
+        there: Vec<String>,
+    },
+}
+
+/// A machine that failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{machine}: {error}")]
+pub struct MachineError {
+    /// Its name.
+    pub machine: String,
+    /// The failure.
+    pub error: Error,
+}
+
+/// A machine that renders.
+pub enum Machine {
+    /// The CPU.
+    Cpu(Cpu),
+    /// A GPU.
+    Cuda(Box<Cuda>),
+}
+
+impl DeviceChoice {
+    /// Finds the device, which takes no time: to be done before all that does.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn find(self) -> Result<Device, DeviceError> {
+        let cpu = Device { gpu: None, may_fall_back: false, surprise: None };
+        match self {
+            Self::Cpu => Ok(cpu),
+            Self::Cuda(index) => {
+                check_gpu(index)?;
+                Ok(Device { gpu: Some(index), ..cpu })
+            }
+            Self::Auto => Ok(match driver::load() {
+                Ok(()) => Device { gpu: Some(0), may_fall_back: true, surprise: None },
+                Err(reason) => Device { surprise: is_gpu_expected().then_some(reason), ..cpu },
+            }),
+        }
+    }
+}
+
+/// Checks that the driver has a device of this index.
+fn check_gpu(index: u32) -> Result<(), DeviceError> {
+    driver::load().map_err(DeviceError::NoCuda)?;
+    let devices = Cuda::devices().map_err(DeviceError::NoCuda)?;
+    if devices.iter().any(|device| device.index == index) {
+        return Ok(());
+    }
+    let there = devices.iter().map(|device| format!("cuda:{} ({})", device.index, device.name));
+    Err(DeviceError::NoSuchGpu { index, there: there.collect() })
+}
+
+/// Whether a machine without CUDA is news to its user: not where no driver is installed, or where the driver or
+/// its devices were hidden on purpose.
+fn is_gpu_expected() -> bool {
+    if std::env::var_os("CUDA_VISIBLE_DEVICES").is_some_and(|visible| visible.is_empty() || visible == "-1") {
+        return false;
+    }
+    match std::env::var_os(driver::LIBRARY_VARIABLE) {
+        Some(library) => !library.is_empty(),
+        None => driver::release().is_some(),
+    }
+}
+
+impl Device {
+    /// Whether it is a GPU.
+    pub const fn is_gpu(&self) -> bool {
+        self.gpu.is_some()
+    }
+
+    /// `CPU`, `cuda:0`, ….
+    pub fn name(&self) -> String {
+        self.gpu.map_or_else(|| "CPU".to_owned(), |index| format!("cuda:{index}"))
+    }
+
+    /// Starts the machine, a CPU with so many threads or one for every core. If the CPU stands in for a GPU that does not
+    /// start, `surprise` will say why.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn start(&mut self, threads: Option<usize>) -> Result<Machine, MachineError> {
+        if let Some(index) = self.gpu {
+            match Machine::cuda(index) {
+                Ok(machine) => return Ok(machine),
+                Err(e) if self.may_fall_back => {
+                    self.surprise = Some(format!("cuda:{index} does not start: {e}"));
+                }
+                Err(error) => return Err(MachineError { machine: self.name(), error }),
+            }
+        }
+        Machine::cpu(threads).map_err(|error| MachineError { machine: "CPU".to_owned(), error })
+    }
+}
+
+/// Evaluates an expression with the back end of a machine.
+macro_rules! on {
+    ($machine:expr, $backend:ident => $body:expr) => {
+        match $machine {
+            Machine::Cpu($backend) => $body,
+            Machine::Cuda(cuda) => {
+                let $backend = &mut **cuda;
+                $body
+            }
+        }
+    };
+}
+
+impl Machine {
+    /// The CPU, with so many threads or one for every core.
+    ///
+    /// # Errors
+    /// Threads do not start.
+    pub fn cpu(threads: Option<usize>) -> Result<Self, Error> {
+        Cpu::new(threads).map(Self::Cpu)
+    }
+
+    /// As [`Machine::cpu`], with at most an instruction set.
+    ///
+    /// # Errors
+    /// Threads do not start.
+    pub fn cpu_with(threads: Option<usize>, isa: InstructionSet) -> Result<Self, Error> {
+        Cpu::with_instruction_set(threads, isa).map(Self::Cpu)
+    }
+
+    /// The GPU of an index.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub fn cuda(index: u32) -> Result<Self, Error> {
+        Cuda::new(index).map(|cuda| Self::Cuda(Box::new(cuda)))
+    }
+
+    /// Its name, as a person would say it: `CPU, 16 threads, AVX2`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Cpu(cpu) => cpu.name(),
+            Self::Cuda(cuda) => cuda.name(),
+        }
+    }
+
+    /// Whether it is a GPU.
+    pub const fn is_gpu(&self) -> bool {
+        matches!(self, Self::Cuda(_))
+    }
+
+    /// How long compiling kernels has taken so far.
+    pub fn jit_time(&self) -> Duration {
+        match self {
+            Self::Cpu(_) => Duration::ZERO,
+            Self::Cuda(cuda) => cuda.jit_time(),
+        }
+    }
+
+    /// The failure of this machine.
+    pub fn failed(&self, error: Error) -> MachineError {
+        MachineError { machine: self.name(), error }
+    }
+
+    /// Compiles the kernels of [`Machine::render`], which would otherwise take its time then.
+    ///
+    /// # Errors
+    /// They cannot be compiled, or there is not enough memory.
+    pub fn prepare(&mut self, scene: &SceneData, options: Options<'_>) -> Result<(), Error> {
+        on!(self, backend => render::prepare(backend, scene, options))
+    }
+
+    /// Renders until the budget is spent or `observe`, called after every launch, says to stop.
+    ///
+    /// The work of a pass (some samples of every pixel) is cut into launches of a tenth or a fifth of a second, so that
+    /// cancellation is prompt and no watchdog of a display ever sees a long one. However the render ends, all that is kept is
+    /// of the same samples.
+    ///
+    /// # Errors
+    /// There is not enough memory, or the machine fails.
+    pub fn render(
+        &mut self,
+        scene: &SceneData,
+        budget: Budget,
+        options: Options<'_>,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Rendered, Error> {
+        on!(self, backend => render::render_with(backend, scene, budget, options, observe))
+    }
+
+    /// As [`Machine::render`], of a scene that is not rendered again: its geometry is dropped as soon as the machine has it
+    /// ([`SceneData::drop_geometry`]).
+    ///
+    /// # Errors
+    /// There is not enough memory, or the machine fails.
+    pub fn render_last(
+        &mut self,
+        scene: &mut SceneData,
+        budget: Budget,
+        options: Options<'_>,
+        observe: &mut dyn FnMut(&Progress) -> Control,
+    ) -> Result<Rendered, Error> {
+        on!(self, backend => render::render_last(backend, scene, budget, options, observe))
+    }
+
+    /// Blurs an image ([`defocus::defocus`]).
+    ///
+    /// # Errors
+    /// The image is too large, or the machine fails.
+    pub fn defocus(
+        &mut self,
+        image: &Image,
+        blur: Blur<'_>,
+        observe: &mut dyn FnMut(f64),
+    ) -> Result<Defocused, Error> {
+        on!(self, backend => defocus::defocus(backend, image, blur, observe))
+    }
+
+    /// Makes and traces the rays of a scene, of so many camera rays a pixel. If the observer ends it early, the results are of
+    /// the batches that were complete by then, and the second value is false.
+    ///
+    /// # Errors
+    /// There are too many rays, they do not fit into memory, or the machine fails.
+    pub fn trace(
+        &mut self,
+        scene: &SceneData,
+        rays: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Traced>, bool), Unmeasured> {
+        on!(self, backend => bench::trace(backend, scene, rays, observer))
+    }
+
+    /// Holds the results of primitives against a baseline's; `begin` is told the name of each before.
+    ///
+    /// # Errors
+    /// They differ, or the machine fails.
+    pub fn check_primitives(
+        &mut self,
+        names: &[&str],
+        baseline: &Baseline,
+        begin: &mut dyn FnMut(&str),
+    ) -> Result<(), Error> {
+        on!(self, backend => bench::check_all(backend, names, baseline, begin))
+    }
+
+    /// Measures primitives on arrays of some lengths, beside a baseline if there is one.
+    pub fn measure_primitives(
+        &mut self,
+        names: &[&str],
+        lengths: &[u32],
+        baseline: Option<&Baseline>,
+        watch: &mut dyn Watch,
+    ) -> Results {
+        on!(self, backend => bench::measure_all(backend, &bench::named(names), lengths, baseline, watch))
+    }
+}
+
+/// Bounds the threads of what runs beside a machine: building hierarchies, compressing images. To be called before any of
+/// that, once.
+pub fn limit_threads(threads: Option<usize>) {
+    if let Some(n) = threads {
+        // Fails only if the pool is there already, and then it stays as it is.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cpu_is_always_there() {
+        let mut device = DeviceChoice::Cpu.find().unwrap();
+        assert_eq!((device.name().as_str(), device.is_gpu(), device.surprise.clone()), ("CPU", false, None));
+        let machine = device.start(Some(1)).unwrap();
+        assert!(machine.name().starts_with("CPU, 1 thread") && !machine.is_gpu(), "{}", machine.name());
+        assert_eq!(machine.jit_time(), Duration::ZERO);
+    }
+
+    #[test]
+    fn failures_name_the_machine() {
+        let error = Error { doing: "allocating 3 GiB for \"film\"".into(), reason: "out of memory".into() };
+        let machine = Machine::cpu(Some(1)).unwrap();
+        let message = machine.failed(error).to_string();
+        assert_eq!(message, format!("{}: allocating 3 GiB for \"film\": out of memory", machine.name()));
+        let there = vec!["cuda:0 (A)".to_owned(), "cuda:1 (B)".to_owned()];
+        let error = DeviceError::NoSuchGpu { index: 7, there };
+        assert_eq!(error.to_string(), "there is no cuda:7; there is cuda:0 (A), cuda:1 (B)");
+    }
+}

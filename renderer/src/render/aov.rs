@@ -1,0 +1,273 @@
+//! Arbitrary output variables: what an EXR file holds beside the image, as layers.
+
+use std::collections::BTreeSet;
+
+use device::camera::{Camera, Projection};
+use device::shape::triangle::TriangleUvs;
+use glam::Vec3;
+use torrance_image::film::layers::{Layers, Samples};
+use torrance_image::film::{Film, Image};
+use torrance_scene::Description;
+use torrance_scene::limits::{
+    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_FIRST_HITS, BYTES_PER_PIXEL_OF_SHORTER, available_memory,
+    check_memory_of,
+};
+
+use super::{FirstHit, FirstHits, Options, Rendered};
+use crate::assemble::{SceneData, texture_coordinates};
+
+/// What an EXR file may hold beside the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Aov {
+    /// `stderr.R`, `.G`, `.B`: standard errors of the image's pixels.
+    Stderr,
+    /// `samples`: number of samples in each pixel, an integer.
+    Samples,
+    /// `emission.R`, …: light that has not scattered.
+    Emission,
+    /// `direct.R`, …: light that has scattered once.
+    Direct,
+    /// `indirect.R`, …: light that has scattered more often. The three add up to the image.
+    Indirect,
+    /// `albedo.R`, …: the part of light from where the camera is that the surface scatters, once.
+    Albedo,
+    /// `N.X`, `.Y`, `.Z`: shading normal in world space, on the side of the viewer.
+    N,
+    /// `Ng.X`, …: geometric normal, likewise.
+    Ng,
+    /// `Z`: distance along the camera's axis, or from the camera if it sees all directions, metres; [`FAR`] where there is nothing.
+    Z,
+    /// `P.X`, …: position in world space, metres.
+    P,
+    /// `uv.U`, `uv.V`: texture coordinates.
+    Uv,
+    /// `id.shape`: which shape, an integer; the first is 1, and 0 is nothing.
+    Shape,
+    /// `id.material`: which material, likewise.
+    Material,
+}
+
+/// The depth of nothing: finite, for tools that filter; Blender writes the same.
+pub const FAR: f32 = 1e10;
+
+/// The attribute that says how the camera sees: `perspective`, `orthographic` or `equirectangular`.
+pub const PROJECTION: &str = "cameraProjection";
+
+/// The attribute of the vertical field of view, degrees.
+pub const FOV: &str = "cameraFov";
+
+/// The attribute of the radius of a lens, metres.
+pub const LENS_RADIUS: &str = "lensRadius";
+
+/// The attribute of the distance of what a lens has in focus, along the axis, metres.
+pub const FOCUS_DISTANCE: &str = "focusDistance";
+
+/// The layers that EXR files get unless they are told otherwise: what comparing images takes.
+pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
+
+impl Aov {
+    /// All of them, by the names that users give them.
+    pub const ALL: [(&'static str, Self); 13] = [
+        ("stderr", Self::Stderr),
+        ("samples", Self::Samples),
+        ("emission", Self::Emission),
+        ("direct", Self::Direct),
+        ("indirect", Self::Indirect),
+        ("albedo", Self::Albedo),
+        ("N", Self::N),
+        ("Ng", Self::Ng),
+        ("Z", Self::Z),
+        ("P", Self::P),
+        ("uv", Self::Uv),
+        ("shape", Self::Shape),
+        ("material", Self::Material),
+    ];
+
+    /// Whether it takes films of shorter paths.
+    pub fn is_split_light(self) -> bool {
+        matches!(self, Self::Emission | Self::Direct | Self::Indirect)
+    }
+
+    /// Whether it takes what the camera rays meet first.
+    pub fn is_of_first_hit(self) -> bool {
+        self >= Self::Albedo
+    }
+}
+
+/// What shapes and materials are called.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Names {
+    shapes: Vec<String>,
+    materials: Vec<String>,
+    /// Index of the material of each shape.
+    material_of: Vec<u32>,
+}
+
+impl From<&Description> for Names {
+    fn from(description: &Description) -> Self {
+        Self {
+            shapes: description.all_shapes().map(|s| s.name.clone()).collect(),
+            materials: description.materials.iter().map(|m| m.name.clone()).collect(),
+            material_of: description.all_shapes().map(|s| s.material as u32).collect(),
+        }
+    }
+}
+
+/// The layers to write, and what making them takes.
+#[derive(Debug, Default)]
+pub struct AovPlan {
+    aovs: BTreeSet<Aov>,
+    names: Names,
+    uvs: Vec<TriangleUvs>,
+}
+
+/// More memory than there is: a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotEnoughMemory(String);
+
+impl AovPlan {
+    /// Of these layers.
+    pub fn new(aovs: BTreeSet<Aov>) -> Self {
+        Self { aovs, ..Self::default() }
+    }
+
+    /// Keeps what is needed of the scene.
+    ///
+    /// # Errors
+    /// Films for all layers do not fit into memory.
+    pub fn describe(&mut self, description: &Description) -> Result<(), NotEnoughMemory> {
+        let Options { shorter, first_hits, .. } = self.options();
+        let bytes = BYTES_PER_PIXEL
+            + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
+            + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
+        check_memory_of(description.render.width, description.render.height, bytes, available_memory())
+            .map_err(|e| NotEnoughMemory(e.to_string()))?;
+        self.names = Names::from(description);
+        if self.aovs.contains(&Aov::Uv) {
+            self.uvs = texture_coordinates(description);
+        }
+        Ok(())
+    }
+
+    /// What to render beside the image.
+    pub fn options(&self) -> Options<'_> {
+        let of_first_hit = self.aovs.iter().any(|aov| aov.is_of_first_hit());
+        Options {
+            shorter: self.aovs.iter().any(|aov| aov.is_split_light()),
+            first_hits: of_first_hit.then_some(self.uvs.as_slice()),
+            ..Options::default()
+        }
+    }
+
+    /// The image and its layers.
+    pub fn layers(&self, rendered: &Rendered, scene: &SceneData) -> Layers {
+        layers(rendered, scene, &self.names, &self.aovs)
+    }
+}
+
+/// The image and the layers asked for, as far as what they take was rendered.
+pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTreeSet<Aov>) -> Layers {
+    let mut layers = Layers::from(&Image::from(&rendered.film));
+    for aov in aovs {
+        match aov {
+            Aov::Stderr => layers.push_stderr(&rendered.film),
+            Aov::Samples => layers.push_samples(&rendered.film),
+            _ => {}
+        }
+        if let Some(shorter) = &rendered.shorter {
+            push_of_light(&mut layers, *aov, &rendered.film, shorter);
+        }
+        if let Some(hits) = &rendered.first_hits {
+            push_of_hits(&mut layers, *aov, hits, scene);
+            push_ids(&mut layers, *aov, hits, scene, names);
+        }
+    }
+    layers
+}
+
+const RGB: [&str; 3] = ["R", "G", "B"];
+const XYZ: [&str; 3] = ["X", "Y", "Z"];
+
+/// Light by how often it has scattered. The films are of the same samples, so the difference of their means is the mean
+/// of what longer paths bring, without noise of its own; Russian roulette ends the paths of all films alike.
+fn push_of_light(layers: &mut Layers, aov: Aov, image: &Film, [emission, once]: &[Film; 2]) {
+    let (name, film, less) = match aov {
+        Aov::Emission => ("emission", emission, None),
+        Aov::Direct => ("direct", once, Some(emission)),
+        Aov::Indirect => ("indirect", image, Some(once)),
+        _ => return,
+    };
+    let light = film.pixels.iter().enumerate().map(|(i, pixel)| {
+        let (with, without) = (pixel.mean(), less.map_or([0.0; 3], |film| film.pixels[i].mean()));
+        [0, 1, 2].map(|c| (with[c] - without[c]) as f32)
+    });
+    layers.push_floats(name, RGB, &light.collect::<Vec<_>>());
+}
+
+fn push_of_hits(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData) {
+    let each = |of: &dyn Fn(&FirstHit) -> [f32; 3]| hits.pixels.iter().map(of).collect::<Vec<_>>();
+    match aov {
+        Aov::Albedo => layers.push_floats("albedo", RGB, &each(&|hit| hit.albedo)),
+        Aov::N => layers.push_floats("N", XYZ, &each(&|hit| hit.ns)),
+        Aov::Ng => layers.push_floats("Ng", XYZ, &each(&|hit| hit.ng)),
+        Aov::P => layers.push_floats("P", XYZ, &each(&|hit| hit.p.unwrap_or_default())),
+        Aov::Uv => {
+            let uvs: Vec<_> = hits.pixels.iter().map(|hit| hit.uv).collect();
+            layers.push_floats("uv", ["U", "V"], &uvs);
+        }
+        Aov::Z => {
+            // Linear in the point, but in a panorama: the mean depth is that of the mean point.
+            let depths = hits.pixels.iter().map(|hit| hit.p.map_or(FAR, |p| depth(&scene.camera, p.into())));
+            layers.push("Z", Samples::Float(depths.collect()));
+        }
+        _ => {}
+    }
+}
+
+/// How far away a point is: along the axis, or in a panorama from the camera.
+fn depth(camera: &Camera, p: Vec3) -> f32 {
+    let from = (p - camera.position).as_dvec3();
+    if camera.projection == Projection::Panorama as u32 {
+        return from.length() as f32;
+    }
+    from.dot(camera.axis.as_dvec3().normalize()) as f32
+}
+
+/// What EXR files tell of the camera.
+pub fn of_camera(camera: &Camera, height: u32) -> Vec<(&'static str, String)> {
+    let is = |projection: Projection| camera.projection == projection as u32;
+    let projection = if is(Projection::Parallel) {
+        "orthographic"
+    } else if is(Projection::Panorama) {
+        "equirectangular"
+    } else {
+        "perspective"
+    };
+    let mut told = vec![(PROJECTION, projection.to_owned())];
+    if projection == "perspective" {
+        let half = 0.5 * f64::from(height) * camera.dv.as_dvec3().length();
+        told.push((FOV, (2.0 * half.atan().to_degrees()).to_string()));
+    }
+    if is(Projection::Lens) {
+        told.push((LENS_RADIUS, camera.lens[0].length().to_string()));
+        told.push((FOCUS_DISTANCE, camera.focus.to_string()));
+    }
+    told
+}
+
+fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, names: &Names) {
+    let (name, attribute, called) = match aov {
+        Aov::Shape => ("id.shape", "shapeNames", &names.shapes),
+        Aov::Material => ("id.material", "materialNames", &names.materials),
+        _ => return,
+    };
+    let id = |hit: &FirstHit| {
+        let shape = scene.shape_of.get(hit.center?)?;
+        let id = if aov == Aov::Shape { shape } else { *names.material_of.get(shape as usize)? };
+        Some(id + 1)
+    };
+    layers.push(name, Samples::Uint(hits.pixels.iter().map(|hit| id(hit).unwrap_or(0)).collect()));
+    // JSON, since names may hold commas.
+    layers.attributes.insert(attribute.into(), serde_json::Value::from(called.clone()).to_string());
+}

@@ -1,0 +1,68 @@
+//! How large launches and passes are.
+
+use std::time::Duration;
+
+use torrance_gpu::primitives::Primitives;
+
+use super::tracer::Tracer;
+use crate::assemble::SceneData;
+
+/// How many films to spread the samples of a pixel over, for the image alone to fill the machine.
+pub(super) fn layers(parallelism: usize, scene: &SceneData, spp: u32) -> u32 {
+    let pixels = scene.width as usize * scene.height as usize;
+    (parallelism.div_ceil(pixels) as u32).clamp(1, 64).min(spp)
+}
+
+/// Size of the launches, learnt from how long they take.
+pub(super) struct Pace {
+    /// Paths that a launch should trace.
+    pub(super) paths: f64,
+    /// Paths that it may trace at most.
+    most: f64,
+    /// Time that it should take.
+    target: Duration,
+}
+
+impl Pace {
+    /// Begins with a few paths for every thread, since nothing is known of the scene yet.
+    pub(super) fn new<B: Primitives>(parallelism: usize, tracer: &Tracer<B>) -> Self {
+        let most = tracer.most_paths();
+        let first = parallelism as f64 * 8.0;
+        Self { paths: first.min(most).min(tracer.first_paths()), most, target: tracer.target() }
+    }
+
+    pub(super) fn learn(&mut self, paths: f64, took: Duration) {
+        let ideal = paths * self.target.as_secs_f64() / took.as_secs_f64().max(1e-6);
+        // Parts of an image differ in cost: grow with care, shrink at once.
+        self.paths = ideal.min(self.paths * 4.0).min(self.most).max(32.0);
+    }
+}
+
+/// One pass over the image.
+pub(super) struct Pass {
+    pub(super) samples: u32,
+    layers: u32,
+}
+
+impl Pass {
+    /// As many samples as make up one launch, whole multiples of `layers` if possible.
+    pub(super) fn new(paths: f64, invocations: u32, layers: u32, remaining: u32) -> Self {
+        let per_invocation = (paths / f64::from(invocations)).floor().clamp(1.0, 1024.0) as u32;
+        Self { samples: per_invocation.saturating_mul(layers).min(remaining), layers }
+    }
+
+    /// Paths of one invocation, on average.
+    pub(super) fn per_invocation(&self) -> f64 {
+        f64::from(self.samples) / f64::from(self.layers)
+    }
+
+    pub(super) fn paths(&self, invocations: u32) -> f64 {
+        self.per_invocation() * f64::from(invocations)
+    }
+
+    /// Invocations that trace about `paths`, in whole tiles.
+    pub(super) fn invocations(&self, paths: f64) -> u32 {
+        let n = (paths / self.per_invocation()).clamp(32.0, f64::from(u32::MAX / 2)) as u32;
+        n.next_multiple_of(128)
+    }
+}

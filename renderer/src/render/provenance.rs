@@ -1,0 +1,74 @@
+//! What images say of their render.
+
+use torrance_image::film::encode::{Provenance, SOFTWARE};
+use torrance_scene::{self as scene, RenderSettings};
+
+use super::Rendered;
+use super::aov::of_camera;
+use crate::assemble::SceneData;
+
+/// What a render took.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RenderRecord {
+    /// How long it took, seconds.
+    pub seconds: f64,
+    /// Paths traced.
+    pub paths: u64,
+    /// Samples per pixel taken.
+    pub spp: u32,
+    /// Samples that were NaN or infinite, and left out.
+    pub rejected: u64,
+}
+
+impl From<&Rendered> for RenderRecord {
+    fn from(Rendered { film, progress, .. }: &Rendered) -> Self {
+        Self {
+            seconds: progress.elapsed.as_secs_f64(),
+            paths: progress.paths,
+            spp: progress.spp,
+            rejected: film.rejected(),
+        }
+    }
+}
+
+impl RenderRecord {
+    /// Millions of paths per second.
+    pub fn mpaths_per_s(&self) -> f64 {
+        self.paths as f64 / self.seconds.max(1e-9) / 1e6
+    }
+}
+
+/// What the image of a scene says of its render: `name` is the scene's file, `scene_hash` its
+/// [`SceneData::fingerprint`].
+pub fn provenance(
+    name: String,
+    device: String,
+    (scene, scene_hash): (&SceneData, u64),
+    settings: &RenderSettings,
+    record: &RenderRecord,
+) -> Provenance {
+    Provenance {
+        software: SOFTWARE.into(),
+        scene: name,
+        device,
+        scene_hash,
+        spp: record.spp,
+        seed: scene.settings.seed,
+        settings: [attributes(settings), of_camera(&scene.camera, scene.height)].concat(),
+        seconds: record.seconds,
+    }
+}
+
+/// The settings of a render, by the names of their attributes.
+fn attributes(settings: &RenderSettings) -> Vec<(&'static str, String)> {
+    fn name<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
+        names.iter().find(|(_, v)| v == value).map_or("", |(name, _)| name).into()
+    }
+    vec![
+        ("sampler", name(scene::SAMPLERS, &settings.sampler)),
+        ("direct", name(scene::DIRECT, &settings.direct)),
+        ("masking", name(scene::MASKINGS, &settings.masking)),
+        ("maxDepth", settings.max_depth.to_string()),
+        ("rrDepth", settings.rr_depth.map_or("off".into(), |n| n.to_string())),
+    ]
+}

@@ -1,0 +1,251 @@
+//! A render in numbers, for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+use torrance_image::film::write::WrittenFile;
+
+use super::{Contestant, PartTime, StageTimes, Traced};
+use crate::assemble::Stats;
+
+/// All of a render. Fields are added, never renamed.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Of the program.
+    pub version: &'static str,
+    /// The scene's file.
+    pub scene: String,
+    /// The machine.
+    pub device: String,
+    /// Of the image, pixels.
+    pub width: u32,
+    /// Likewise.
+    pub height: u32,
+    /// Samples per pixel taken.
+    pub spp: u32,
+    /// Of the sampler.
+    pub seed: u32,
+    /// Segments of the longest path.
+    pub max_depth: u32,
+    /// What traced the paths.
+    pub integrator: IntegratorSummary,
+    /// Where the time went.
+    pub seconds: Seconds,
+    /// Paths traced.
+    pub paths: u64,
+    /// Millions of them per second.
+    pub mpaths_per_s: f64,
+    /// Samples left out because they were NaN or infinite.
+    pub rejected_samples: u64,
+    /// Whether it ended early.
+    pub interrupted: bool,
+    /// Files that were written.
+    pub outputs: Vec<WrittenFile>,
+    /// What was warned of.
+    pub warnings: Vec<String>,
+    /// What the scene is made of.
+    pub contents: Contents,
+    /// Times of stages, if they were asked for.
+    #[serde(flatten)]
+    pub stages: Option<StageSummary>,
+}
+
+/// What a scene is made of.
+#[derive(Debug, Serialize)]
+pub struct Contents {
+    triangles: usize,
+    spheres: usize,
+    disks: usize,
+    cylinders: usize,
+    groups: usize,
+    instances: usize,
+    /// Primitives, those of groups once for every instance.
+    seen: u64,
+    lights: usize,
+    bvh_nodes: usize,
+    /// Bytes that the machine holds, without the film.
+    bytes: usize,
+}
+
+impl From<Stats> for Contents {
+    fn from(stats: Stats) -> Self {
+        let Stats {
+            triangles, spheres, disks, cylinders, groups, instances, seen, lights, nodes, bytes, ..
+        } = stats;
+        Self {
+            triangles,
+            spheres,
+            disks,
+            cylinders,
+            groups,
+            instances,
+            seen,
+            lights,
+            bvh_nodes: nodes,
+            bytes,
+        }
+    }
+}
+
+/// Where the time of a render went.
+#[derive(Debug, Default, Serialize)]
+pub struct Seconds {
+    /// Reading and checking the scene.
+    pub load: f64,
+    /// Building what is uploaded, the BVH above all.
+    pub build: f64,
+    /// The part of `build` that is the BVH.
+    pub bvh: f64,
+    /// Finding and starting the machine.
+    pub start: f64,
+    /// The part of `start` that is compiling the kernels for a GPU.
+    pub jit: f64,
+    /// Rendering, the upload of the scene included.
+    pub render: f64,
+    /// The part of `render` that is that upload.
+    pub upload: f64,
+    /// The longest launch of `render`: no interruption, and no display, waited longer.
+    pub longest_launch: f64,
+    /// Encoding and writing images.
+    pub write: f64,
+    /// All of it.
+    pub total: f64,
+}
+
+/// What traced the paths.
+#[derive(Debug, Serialize)]
+pub struct IntegratorSummary {
+    name: &'static str,
+    /// Why, if it was not the user's choice.
+    why: Option<String>,
+    /// Millions of paths per second of the megakernel, if both were tried.
+    megakernel_mpaths_per_s: Option<f64>,
+    /// Of the wavefront.
+    wavefront_mpaths_per_s: Option<f64>,
+}
+
+impl IntegratorSummary {
+    /// `why` is why it was chosen, if that was known beforehand.
+    pub fn new(traced: Traced, why: Option<&str>) -> Self {
+        let name = match traced.by {
+            Contestant::Megakernel => "megakernel",
+            Contestant::Wavefront => "wavefront",
+        };
+        let [megakernel, wavefront] = match traced.rates {
+            Some(rates) => rates.map(|rate| Some(rate / 1e6)),
+            None => [None; 2],
+        };
+        let measured = megakernel.zip(wavefront).map(|(megakernel, wavefront)| {
+            format!("{megakernel:.0} Mpaths/s by the megakernel, {wavefront:.0} by the wavefront")
+        });
+        Self {
+            name,
+            why: measured.or(why.map(str::to_owned)),
+            megakernel_mpaths_per_s: megakernel,
+            wavefront_mpaths_per_s: wavefront,
+        }
+    }
+}
+
+impl fmt::Display for IntegratorSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.why {
+            Some(why) => write!(f, "{} ({why})", self.name),
+            None => f.write_str(self.name),
+        }
+    }
+}
+
+/// Where the time of a wavefront went. Fields are added, never renamed.
+#[derive(Debug, Serialize)]
+pub struct StageSummary {
+    stage_times: Vec<StageRow>,
+    /// Of what keeps paths together and traces none, of all stages: 0 to 1.
+    bookkeeping_share: f64,
+    /// Slots of the pool.
+    pool: u32,
+    passes: u64,
+    /// Rounds of all passes that had paths.
+    rounds: u64,
+    /// Paths of the pass that the next field is about.
+    paths_of_pass: u32,
+    /// Paths under way in each of its rounds.
+    live_paths: Vec<u32>,
+}
+
+#[derive(Debug, Serialize)]
+struct StageRow {
+    stage: &'static str,
+    runs: u64,
+    seconds: f64,
+    /// Of the time of all stages, 0 to 1.
+    share: f64,
+    items: Option<u64>,
+    /// What the items are.
+    unit: &'static str,
+    items_per_s: Option<f64>,
+    /// The least and the most of its kernels, 0 to 1.
+    occupancy: Option<[f32; 2]>,
+}
+
+impl From<&StageTimes> for StageSummary {
+    fn from(times: &StageTimes) -> Self {
+        let row = |part: &PartTime| StageRow {
+            stage: part.part.name(),
+            runs: part.runs,
+            seconds: part.time.as_secs_f64(),
+            share: times.share(part),
+            items: part.items,
+            unit: part.part.items().name(),
+            items_per_s: part.throughput(),
+            occupancy: part.occupancy,
+        };
+        Self {
+            stage_times: times.parts.iter().map(row).collect(),
+            bookkeeping_share: times.bookkeeping(),
+            pool: times.pool,
+            passes: times.passes,
+            rounds: times.rounds,
+            paths_of_pass: times.paths,
+            live_paths: times.curve.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::render::Part;
+
+    fn times() -> StageTimes {
+        let part = |part, milliseconds, items, occupancy| PartTime {
+            part,
+            runs: 20,
+            time: Duration::from_millis(milliseconds),
+            items,
+            occupancy,
+        };
+        let parts = vec![
+            part(Part::Cull, 10, Some(2_000), None),
+            part(Part::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
+            part(Part::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
+            part(Part::Connect, 10, None, Some([0.5; 2])),
+        ];
+        StageTimes { parts, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
+    }
+
+    #[test]
+    fn programs_get_the_same_numbers() {
+        let json = serde_json::to_value(StageSummary::from(&times())).unwrap();
+        let extend = &json["stage_times"][1];
+        assert_eq!(extend["stage"], "extend");
+        assert_eq!((&extend["seconds"], &extend["share"]), (&0.6.into(), &0.6.into()));
+        assert_eq!((&extend["items"], &extend["items_per_s"]), (&1_200_000_000_u64.into(), &2e9.into()));
+        assert_eq!(extend["occupancy"], serde_json::json!([0.25, 0.25]));
+        assert_eq!(json["stage_times"][3]["items"], serde_json::Value::Null);
+        assert_eq!(json["bookkeeping_share"], 0.01);
+        assert_eq!(json["live_paths"], serde_json::json!([100, 100, 50, 1]));
+    }
+}

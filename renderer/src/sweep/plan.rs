@@ -1,0 +1,109 @@
+//! Everything that a sweep is to do, decided before anything is rendered.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use torrance_image::compare::Region;
+use torrance_image::compare::comparison::crop;
+use torrance_image::film::encode::Settings;
+use torrance_image::film::{Format, Measured};
+use torrance_plot::chart::ThemeName;
+
+use super::verdict::Pairs;
+use super::{Grid, Variant, VariantStore};
+
+/// What is rendered, and how it is shown.
+pub struct Plan {
+    /// The scene's file, without its folder.
+    pub scene: String,
+    /// The file of the scene that variants are compared with, likewise.
+    pub against: Option<String>,
+    /// How the variants are arranged.
+    pub grid: Grid,
+    /// The variants of the grid, and then, if there is one, those of the scene that they are compared with.
+    pub variants: Vec<Variant>,
+    /// Which of them are compared.
+    pub pairs: Option<Pairs>,
+    /// Where they are kept until all are rendered.
+    pub store: VariantStore,
+    /// Time a variant may take at most.
+    pub time: Option<Duration>,
+    /// Relative standard error that is enough.
+    pub noise: Option<f64>,
+    /// How images are written.
+    pub images: Settings,
+    /// How they are shown.
+    pub style: SheetStyle,
+}
+
+/// What sheets look like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SheetStyle {
+    /// The title; empty for none.
+    pub title: String,
+    /// The part of the images that is shown and measured; all if `None`.
+    pub crop: Option<Region>,
+    /// Pixels between images.
+    pub gap: u32,
+    /// Colours around them.
+    pub theme: ThemeName,
+}
+
+/// Formats of the images of variants.
+pub(super) const FORMATS: [Format; 2] = [Format::Exr, Format::Png];
+
+impl Plan {
+    /// The keys of the renders of all variants, on a GPU or on a CPU.
+    pub fn keys(&self, is_gpu: bool) -> Vec<u64> {
+        let kind = if is_gpu { "gpu" } else { "cpu" };
+        let said = format!("{kind} {} {:?} {:?}", env!("CARGO_PKG_VERSION"), self.time, self.noise);
+        let key =
+            |variant: &Variant| variant.scene.key_of_render(variant.fingerprint, variant.settings.spp, &said);
+        self.variants.iter().map(key).collect()
+    }
+
+    /// What a variant is called.
+    pub fn name(&self, i: usize) -> String {
+        let n = self.grid.variants();
+        let of = if i < n { "" } else { "against: " };
+        format!("{of}{}", self.grid.name(i % n))
+    }
+
+    /// The names of the files of a variant's images.
+    pub fn file_names(&self, i: usize) -> [String; 2] {
+        FORMATS.map(|format| self.file_name(i, format))
+    }
+
+    /// The name of the file of a variant's image.
+    pub(super) fn file_name(&self, i: usize, format: Format) -> String {
+        /// Bytes: with what is before and behind, a name that file systems take.
+        const LONGEST: usize = 120;
+        let n = self.grid.variants();
+        let digits = n.to_string().len();
+        let name = self.grid.name(i % n).replace(" = ", "=").replace(", ", "_");
+        let is_kept = |c: char| c.is_alphanumeric() || "=.-+".contains(c);
+        let mut name: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();
+        name.truncate((0..=LONGEST).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0));
+        let of = if i < n { "" } else { "against_" };
+        format!("{of}{:0digits$}_{name}.{}", i % n + 1, format.extension())
+    }
+
+    /// Titles of the scene and of the other one.
+    pub(super) fn scene_titles(&self) -> [String; 2] {
+        [self.scene.clone(), self.title_against(&self.scene)]
+    }
+
+    /// The title of what shows the other scene, where `own` is that of what shows the scene.
+    pub(super) fn title_against(&self, own: &str) -> String {
+        let name = self.against.clone().unwrap_or_default();
+        if own == name { format!("against {name}") } else { name }
+    }
+
+    /// The part of an image that is shown.
+    pub(super) fn cropped<'a>(&self, measured: &'a Measured) -> Cow<'a, Measured> {
+        match self.style.crop {
+            Some(region) => Cow::Owned(crop(measured, region)),
+            None => Cow::Borrowed(measured),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Renders the variants that are missing, and keeps of each what the sweep shows.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use image::RgbImage;
+use rayon::prelude::*;
+use torrance_image::film::encode::{encode, encode_layers};
+use torrance_image::film::write::WriteError;
+use torrance_image::film::{Format, Image, Layers, Measured, Statistics};
+
+use super::plan::FORMATS;
+use super::run::{Failures, render_all};
+use super::store::write;
+use super::{Plan, StoredVariant, Variant};
+use crate::Machine;
+use crate::assemble::{SceneData, share_kernels};
+use crate::render::{
+    Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, provenance,
+};
+
+/// Who is told how far a sweep is, and says whether to go on.
+pub struct Progress<'a> {
+    /// Is told which part of all is done, for how long it has gone on, and what is done now.
+    pub step: &'a mut (dyn FnMut(f64, Duration, &str) + Send),
+    /// Whether to stop.
+    pub is_stopping: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// What is kept in memory of a variant until all are there.
+pub struct VariantResult {
+    /// The image as sheets show it.
+    pub(super) cell: RgbImage,
+    /// Of what sheets show.
+    pub statistics: Statistics,
+    /// What its render took.
+    pub record: RenderRecord,
+    /// What could not be written of it.
+    pub failures: Vec<Failure>,
+}
+
+/// Something of a sweep that failed, where the rest did not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A file was not written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A variant is not kept for a sweep that goes on after this one.
+    #[error("\"{}\": variants cannot be kept to go on with: {reason}", folder.display())]
+    Store {
+        /// Where it would be.
+        folder: PathBuf,
+        /// Why, as the system says it.
+        reason: String,
+    },
+    /// Two variants cannot be compared.
+    #[error("{name}: cannot be compared: {reason}")]
+    Compare {
+        /// What the variant is called.
+        name: String,
+        /// Why, in words.
+        reason: String,
+    },
+    /// The page was not made.
+    #[error("{0}")]
+    Page(String),
+}
+
+/// A plan that is carried out on a machine.
+pub struct Sweep<'a> {
+    /// What is done.
+    pub plan: &'a Plan,
+    /// [`Plan::keys`].
+    pub keys: &'a [u64],
+    /// The machine's name.
+    pub device: &'a str,
+    /// Where images of variants go.
+    pub folder: Option<&'a Path>,
+}
+
+impl Sweep<'_> {
+    /// Those variants that a sweep before this one has rendered.
+    pub fn find(&self, is_stopping: &(dyn Fn() -> bool + Sync)) -> Vec<Option<VariantResult>> {
+        let find = |(i, key): (usize, &u64)| {
+            let stored = self.plan.store.find(*key).filter(|_| !is_stopping());
+            stored.map(|stored| self.result(i, &stored))
+        };
+        self.keys.par_iter().enumerate().map(find).collect()
+    }
+
+    /// Renders the variants that are missing among `results`, and puts them there. Missing is afterwards what was not rendered
+    /// because the sweep was to stop, or all machines failed.
+    pub fn render(
+        &self,
+        results: &mut [Option<VariantResult>],
+        machines: &mut [Machine],
+        integrator: Integrator,
+        Progress { step, is_stopping }: Progress<'_>,
+    ) -> Failures {
+        let plan = self.plan;
+        let missing: Vec<usize> = (0..results.len()).filter(|i| results[*i].is_none()).collect();
+        let mut scenes: Vec<SceneData> = plan.variants.iter().map(|variant| variant.scene.clone()).collect();
+        if machines.iter().any(Machine::is_gpu) {
+            // Of all, so that those that are missing are rendered by the same kernels as those that are there.
+            share_kernels(&mut scenes);
+        }
+        let begin = Instant::now();
+        let progress = Mutex::new((step, vec![0.0; missing.len()]));
+        let observe = |i: usize, of_one: &Rendering| {
+            let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+            let (step, shares) = &mut *progress;
+            shares[i] = (of_one.mean_spp() / f64::from(of_one.spp_target.max(1))).min(1.0);
+            let done = shares.iter().sum::<f64>() / shares.len() as f64;
+            step(done, begin.elapsed(), &plan.name(missing[i]));
+            if is_stopping() { Control::Stop } else { Control::Continue }
+        };
+        let rendered = Mutex::new(results);
+        let take = |i: usize, one: Rendered| {
+            let result = self.keep(missing[i], &one);
+            rendered.lock().unwrap_or_else(PoisonError::into_inner)[missing[i]] = Some(result);
+        };
+        let options = Options { integrator, ..Options::default() };
+        let budget =
+            |i: usize| Budget { spp: plan.variants[i].settings.spp, time: plan.time, noise: plan.noise };
+        let scenes: Vec<_> = missing.iter().map(|i| (&scenes[*i], budget(*i))).collect();
+        render_all(machines, &scenes, options, &observe, &take)
+    }
+
+    /// Keeps what a render made.
+    fn keep(&self, i: usize, rendered: &Rendered) -> VariantResult {
+        let store = &self.plan.store;
+        let stored =
+            StoredVariant { measured: Measured::from(&rendered.film), record: RenderRecord::from(rendered) };
+        let kept = store.keep(self.keys[i], &stored);
+        let mut result = self.result(i, &stored);
+        if let Err(e) = kept {
+            let folder = store.folder().to_owned();
+            result.failures.push(Failure::Store { folder, reason: e.to_string() });
+        }
+        result
+    }
+
+    /// Writes a variant's own images, if they are wanted, and keeps what the others take.
+    fn result(&self, i: usize, stored: &StoredVariant) -> VariantResult {
+        let measured = self.plan.cropped(&stored.measured);
+        let Image { width, height, pixels } = &measured.image;
+        let develop = self.plan.images.develop;
+        let rgb = pixels.iter().flat_map(|p| develop.to_bytes(*p)).collect();
+        let written = self.folder.map(|folder| FORMATS.map(|format| self.write(i, stored, folder, format)));
+        VariantResult {
+            cell: RgbImage::from_raw(*width, *height, rgb).unwrap_or_default(),
+            statistics: Statistics::of(&measured),
+            record: stored.record,
+            failures: written.into_iter().flatten().filter_map(Result::err).map(Failure::from).collect(),
+        }
+    }
+
+    /// Writes the image of a variant.
+    fn write(
+        &self,
+        i: usize,
+        stored: &StoredVariant,
+        folder: &Path,
+        format: Format,
+    ) -> Result<(), WriteError> {
+        let plan = self.plan;
+        let path = folder.join(plan.file_name(i, format));
+        let Variant { scene, fingerprint, settings } = &plan.variants[i];
+        let (name, device) = (plan.scene.clone(), self.device.to_owned());
+        let mut about = provenance(name, device, (scene, *fingerprint), settings, &stored.record);
+        about.settings.insert(0, ("variant", plan.name(i)));
+        let encoded = match format {
+            Format::Exr => {
+                encode_layers(Layers::from(&stored.measured).saying(about.attributes()), plan.images.exr)
+            }
+            format => encode(&stored.measured.image, format, &plan.images, &about),
+        };
+        let bytes = encoded.map_err(|e| WriteError::new(&path, &e))?.bytes;
+        write(&path, &bytes).map_err(|e| WriteError::new(&path, &e))
+    }
+}

@@ -1,0 +1,10 @@
+//! Machines against each other, stage by stage and image by image.
+
+mod back_ends;
+mod gpu_lobes;
+mod gpu_selftest;
+mod selftest_gpu;
+mod stage_replay;
+mod traversal;
+mod variants;
+mod wavefront;

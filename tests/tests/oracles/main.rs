@@ -1,0 +1,15 @@
+//! Images against closed forms, quadrature in `f64` and another renderer.
+
+mod aov;
+mod cameras;
+mod closed_forms;
+mod defocus;
+mod furnace_sweep;
+mod hidden_normals;
+mod instances;
+mod lights;
+mod many_instances;
+mod materials;
+mod references;
+mod standard_errors;
+mod verdicts;
