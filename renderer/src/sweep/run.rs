@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use torrance_gpu::backend::cpu::Cpu;
@@ -158,17 +158,17 @@ impl<T> Desk<'_, T> {
     /// Makes one thing after another; `make` makes none when it is told to stop. The error of a worker that left its things
     /// to others is no failure.
     fn work(&self, make: &mut dyn FnMut(usize) -> Result<Option<T>, Error>) -> Result<Option<Error>, Error> {
-        while let Some(i) = self.queue.take() {
-            let made = match make(i) {
+        while let Some(order) = self.queue.take() {
+            let made = match make(order.thing) {
                 Ok(Some(made)) => made,
                 // There may not be memory for several.
-                Err(error) if self.queue.leave(i) => return Ok(Some(error)),
+                Err(error) if order.leave_to_others() => return Ok(Some(error)),
                 stopped => {
-                    self.queue.clear();
+                    self.queue.stop();
                     return stopped.map(|_| None);
                 }
             };
-            if self.send.send((i, made)).is_err() {
+            if self.send.send((order.thing, made)).is_err() {
                 break;
             }
         }
@@ -176,39 +176,70 @@ impl<T> Desk<'_, T> {
     }
 }
 
-/// The things that nobody makes yet, by number, and how many workers take them.
-struct Queue(Mutex<(VecDeque<usize>, usize)>);
+/// The things to be made, by number, and the workers that make them.
+struct Queue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+}
+
+struct QueueState {
+    /// Those that nobody makes yet.
+    missing: VecDeque<usize>,
+    being_made: usize,
+    /// Those that did not fail.
+    workers: usize,
+    stopped: bool,
+}
 
 impl Queue {
     fn new(things: usize, workers: usize) -> Self {
-        Self(Mutex::new(((0..things).collect(), workers)))
+        let state = QueueState { missing: (0..things).collect(), being_made: 0, workers, stopped: false };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, (VecDeque<usize>, usize)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next thing. A worker to which there is none leaves.
-    fn take(&self) -> Option<usize> {
-        let (missing, at_work) = &mut *self.lock();
-        let next = missing.pop_front();
-        *at_work -= usize::from(next.is_none());
-        next
-    }
-
-    /// A worker leaves, and its thing to the others; false if there are none.
-    fn leave(&self, thing: usize) -> bool {
-        let (missing, at_work) = &mut *self.lock();
-        *at_work -= 1;
-        if *at_work > 0 {
-            missing.push_front(thing);
-        }
-        *at_work > 0
+    /// The next thing. While others make the last ones, waits: they may fail.
+    fn take(&self) -> Option<Order<'_>> {
+        let idle = |state: &mut QueueState| state.missing.is_empty() && state.being_made > 0;
+        let mut state = self.changed.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let thing = state.missing.pop_front()?;
+        state.being_made += 1;
+        Some(Order { queue: self, thing })
     }
 
     /// Nobody begins another thing.
-    fn clear(&self) {
-        self.lock().0.clear();
+    fn stop(&self) {
+        let mut state = self.lock();
+        state.missing.clear();
+        state.stopped = true;
+    }
+}
+
+/// A thing that a worker makes, until this is dropped.
+struct Order<'a> {
+    queue: &'a Queue,
+    thing: usize,
+}
+
+impl Order<'_> {
+    /// A worker leaves, and its thing to the others; false if there are none.
+    fn leave_to_others(&self) -> bool {
+        let mut state = self.queue.lock();
+        state.workers -= 1;
+        if state.workers > 0 && !state.stopped {
+            state.missing.push_front(self.thing);
+        }
+        state.workers > 0
+    }
+}
+
+impl Drop for Order<'_> {
+    fn drop(&mut self) {
+        self.queue.lock().being_made -= 1;
+        self.queue.changed.notify_all();
     }
 }
 
@@ -256,18 +287,47 @@ mod tests {
     }
 
     #[test]
-    fn scenes_of_a_back_end_that_leaves_are_taken_by_others() {
-        let queue = Queue::new(3, 2);
-        assert_eq!([queue.take(), queue.take()], [Some(0), Some(1)]);
-        assert!(queue.leave(1));
-        assert_eq!([queue.take(), queue.take()], [Some(1), Some(2)]);
-        assert!(!queue.leave(2), "there is nobody else");
+    fn the_last_thing_of_one_that_fails_is_made_by_one_that_had_no_more() {
+        let failing_has_one = Barrier::new(2);
+        let made = Mutex::new(Vec::new());
+        let (made, failing_has_one) = (&made, &failing_has_one);
+        let work = |fails: bool, desk: Desk<'_, usize>| {
+            if fails {
+                return desk.work(&mut |_| {
+                    failing_has_one.wait();
+                    while made.lock().unwrap().len() < 4 {
+                        thread::yield_now();
+                    }
+                    Err(error("out of memory"))
+                });
+            }
+            failing_has_one.wait();
+            desk.work(&mut |i| Ok(Some(i)))
+        };
+        let take = |i, _| made.lock().unwrap().push(i);
+        let outcome = share_out(vec![true, false], 5, 4, &work, &take);
+        assert_eq!(outcome, (vec![error("out of memory")], Ok(())));
+        assert_eq!(made.lock().unwrap().len(), 5);
     }
 
     #[test]
-    fn nothing_is_left_to_those_who_are_gone() {
+    fn scenes_of_a_back_end_that_leaves_are_taken_by_others() {
+        let queue = Queue::new(3, 2);
+        let (first, second) = (queue.take().unwrap(), queue.take().unwrap());
+        assert_eq!([first.thing, second.thing], [0, 1]);
+        assert!(second.leave_to_others());
+        drop(second);
+        let (again, third) = (queue.take().unwrap(), queue.take().unwrap());
+        assert_eq!([again.thing, third.thing], [1, 2]);
+        assert!(!third.leave_to_others(), "there is nobody else");
+    }
+
+    #[test]
+    fn nothing_is_begun_once_stopped() {
         let queue = Queue::new(2, 2);
-        assert_eq!([queue.take(), queue.take(), queue.take()], [Some(0), Some(1), None]);
-        assert!(!queue.leave(1));
+        let first = queue.take();
+        queue.stop();
+        drop(first);
+        assert!(queue.take().is_none());
     }
 }
