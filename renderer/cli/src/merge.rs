@@ -117,7 +117,7 @@ fn merge(args: &Args, notes: &Notes) -> Result<Merged, Failure> {
         }
         files.push(file);
         notes.display.phase(format!("reading {name}"));
-        if Format::of(path) == Ok(Format::Png) {
+        if Format::from_path(path) == Ok(Format::Png) {
             return Err(Failure::input(format_args!("{name}: PNG holds what a display shows, not radiance")));
         }
         let layers = read_layers(path).map_err(|e| Failure::input(format_args!("{name}: {e}")))?;

@@ -1,4 +1,4 @@
-//! Contact sheets: images of one size in rows and columns, with what tells them apart written beside them.
+//! Contact sheets: images of one size in rows and columns, labelled by their parameters.
 //!
 //! Images are copied pixel by pixel, and everything else is laid out in whole pixels around them. Text grows with the
 //! images, so that it can be read when a large sheet is shown small.
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::chart::{Anchor, Color, Drawing, Font, Theme, ThemeName, text_width};
 
-/// Longest side of a sheet, pixels: few viewers show more.
+/// Longest side of a sheet, pixels: few viewers support more.
 pub const LONGEST_SIDE: u32 = 32_767;
 
 /// Size of the text in sides of a cell, and the least that can be read, pixels.
@@ -30,16 +30,16 @@ const BASELINE: f64 = 0.36;
 /// A parameter along a side.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Side {
-    /// What it is called; may be empty.
+    /// The parameter's name; may be empty.
     pub name: String,
-    /// The names of its values: as many as cells along the side, or none.
+    /// Labels of its values: one for each cell along the side, or none.
     pub labels: Vec<String>,
 }
 
-/// What is written beside the cells.
+/// The labels beside the cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Headings {
-    /// What all cells have in common; may be empty.
+    /// Parameters that all cells have in common; may be empty.
     pub page: String,
     /// Number of columns and of rows.
     pub size: [usize; 2],
@@ -54,9 +54,9 @@ pub struct Headings {
 /// A contact sheet without its images.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
-    /// What is above everything; may be empty.
+    /// The title above everything; may be empty.
     pub title: String,
-    /// What is beside the cells.
+    /// The labels beside the cells.
     pub headings: Headings,
     /// Width and height of a cell, pixels.
     pub cell: [u32; 2],
@@ -66,7 +66,7 @@ pub struct Sheet {
     pub theme: ThemeName,
 }
 
-/// What is in a cell.
+/// The contents of a cell.
 #[derive(Debug, Clone, Copy)]
 pub enum Picture<'a> {
     /// An image of the size of a cell.
@@ -136,11 +136,11 @@ impl Sheet {
     }
 }
 
-/// Where everything is, pixels, and the texts in lines that fit there.
+/// Positions of everything, pixels, and the texts broken into lines that fit.
 struct Layout {
     em: f64,
     size: [u32; 2],
-    /// Left top corner of the first cell.
+    /// Top left corner of the first cell.
     first: [u32; 2],
     /// From a cell to the next.
     pitch: [u32; 2],
@@ -194,7 +194,7 @@ impl Layout {
         Ok(Self { em, size, first, pitch, title, page, columns, rows, captions })
     }
 
-    /// Left top corners of all cells, row by row.
+    /// Top left corners of all cells, row by row.
     fn places(&self, [columns, rows]: [usize; 2]) -> impl Iterator<Item = [u32; 2]> + Clone {
         let ([x, y], [dx, dy]) = (self.first, self.pitch);
         (0..rows as u32)
@@ -284,8 +284,8 @@ impl Layout {
     }
 }
 
-/// A part of the sheet with text, in pixels from its left top corner. Large sheets are drawn in parts, so that each can
-/// be smoothed.
+/// A strip of the sheet with text, in pixels from its top left corner. Large sheets are drawn in strips, so that each can
+/// be antialiased.
 struct Strip {
     drawing: Drawing,
     size: [u32; 2],
@@ -331,7 +331,7 @@ fn bold(em: f64) -> Font {
     Font { size: TITLE * em, bold: true, ..plain(em) }
 }
 
-/// The most lines that one has.
+/// The largest number of lines of any text.
 fn tallest(texts: &[Vec<String>]) -> f64 {
     texts.iter().map(Vec::len).max().unwrap_or(0) as f64
 }

@@ -58,7 +58,7 @@ fn try_bless(
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
     let seed = taken.map_or(FIRST_SEED, |taken| taken.end());
     let (new, samples) = render(case, seed, machine, options, observe)?;
-    let format = Format::of(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
+    let format = Format::from_path(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
     let mut attributes = reference::attributes(case, samples);
     attributes.insert("seed".to_owned(), seed.to_string());
     let bytes = reference::encode(&new, format, attributes).map_err(|e| Stop::error(e.to_string()))?;

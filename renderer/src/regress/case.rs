@@ -178,8 +178,8 @@ pub(super) fn look(
 fn metrics(result: &Measured, reference: &Measured, with_flip: bool) -> Result<(f64, Option<Flip>), String> {
     let kind = if result.rounding == Rounding::Display { Kind::Display } else { Kind::Radiance };
     let pair = Pair::new(&result.image, &reference.image, kind);
-    let pointwise = Pointwise::of(&pair).ok_or("no pixel of the images can be compared")?;
-    let flip = if with_flip { Flip::of(&pair, PIXELS_PER_DEGREE) } else { None };
+    let pointwise = Pointwise::new(&pair).ok_or("no pixel of the images can be compared")?;
+    let flip = if with_flip { Flip::new(&pair, PIXELS_PER_DEGREE) } else { None };
     Ok((pointwise.relmse, flip))
 }
 

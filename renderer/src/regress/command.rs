@@ -28,14 +28,15 @@ impl Passes {
     /// Begins with the first. Images that know their noise and their samples count by these; each of others is a sample
     /// of every pixel, and their spread is the noise.
     fn new(layers: &Layers, format: Format) -> Result<Self, String> {
-        let first = Measured::of_layer(layers, "", format)?;
+        let first = Measured::from_layer(layers, "", format).map_err(|e| e.to_string())?;
         let has_samples = first.noise.as_ref().is_some_and(|noise| noise.samples.is_some());
         let weight = if has_samples { Weight::Samples } else { Weight::Pass };
-        Ok(Self { count: 1, first, merge: Merge::new(weight, "pass 0", layers)? })
+        let merge = Merge::new(weight, "pass 0", layers).map_err(|e| e.to_string())?;
+        Ok(Self { count: 1, first, merge })
     }
 
     fn add(&mut self, layers: &Layers) -> Result<(), String> {
-        self.merge.add(&format!("pass {}", self.count), layers)?;
+        self.merge.add(&format!("pass {}", self.count), layers).map_err(|e| e.to_string())?;
         self.count += 1;
         Ok(())
     }
@@ -44,8 +45,8 @@ impl Passes {
         if self.count == 1 {
             return Ok(self.first.clone());
         }
-        let merged = self.merge.clone().finish()?;
-        let measured = Measured::of_layer(&merged.layers, "", Format::Exr)?;
+        let merged = self.merge.clone().finish().map_err(|e| e.to_string())?;
+        let measured = Measured::from_layer(&merged.layers, "", Format::Exr).map_err(|e| e.to_string())?;
         // Errors of rounding do not average out where all passes round alike.
         Ok(Measured { rounding: self.first.rounding, ..measured })
     }

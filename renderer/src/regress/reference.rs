@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use torrance_image::compare::source::{self, Knowledge, Source};
+use torrance_image::compare::source::{self, Knowledge, Source, SourceError};
 use torrance_image::film::encode::{self, EncodeError, ExrDepth, SOFTWARE, Settings, encode_layers};
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
 use torrance_image::film::measured::{Noise, PIXEL_FILTER};
@@ -31,12 +31,13 @@ pub(super) fn read(case: &Case) -> Result<LoadedReference, Stop> {
     let source = Source {
         path: path.clone(),
         layer: String::new(),
-        noise: Knowledge::Given { stderr: stderr.clone(), samples: *samples },
+        noise: Knowledge::Estimate { stderr: stderr.clone(), samples: *samples },
     };
     let wrong = |why: String| Stop::error(format!("the reference is of no use: {why}"));
-    let kind = source::kind(path).map_err(wrong)?;
-    let layers = source.layers().map_err(wrong)?;
-    let measured = source.of(&layers, kind).map_err(wrong)?;
+    let unreadable = |error: SourceError| wrong(error.to_string());
+    let kind = source::kind(path).map_err(unreadable)?;
+    let layers = source.layers().map_err(unreadable)?;
+    let measured = source.select(&layers, kind).map_err(unreadable)?;
     let pixels = measured.image.pixels.len();
     if let Some(noise) = measured.noise.as_ref().filter(|noise| noise.stderr.len() != pixels) {
         let n = noise.stderr.len();

@@ -115,7 +115,7 @@ impl VariantStore {
             spp: said(SPP)?.parse().ok()?,
             rejected: said(REJECTED)?.parse().ok()?,
         };
-        let measured = Measured::of_layer(&layers, "", Format::Exr).ok()?;
+        let measured = Measured::from_layer(&layers, "", Format::Exr).ok()?;
         measured.noise.is_some().then_some(StoredVariant { measured, record })
     }
 

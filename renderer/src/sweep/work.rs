@@ -150,7 +150,7 @@ impl Sweep<'_> {
         let written = self.folder.map(|folder| FORMATS.map(|format| self.write(i, stored, folder, format)));
         VariantResult {
             cell: RgbImage::from_raw(*width, *height, rgb).unwrap_or_default(),
-            statistics: Statistics::of(&measured),
+            statistics: Statistics::new(&measured),
             record: stored.record,
             failures: written.into_iter().flatten().filter_map(Result::err).map(Failure::from).collect(),
         }

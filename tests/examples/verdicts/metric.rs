@@ -34,7 +34,7 @@ impl Thresholds {
 
 /// The metrics of an image, so that more is worse.
 fn errors(image: &Image, reference: &Image) -> [f64; METRICS.len()] {
-    let metrics = Metrics::of(&Pair::new(image, reference, Kind::Radiance), flip::PIXELS_PER_DEGREE)
+    let metrics = Metrics::new(&Pair::new(image, reference, Kind::Radiance), flip::PIXELS_PER_DEGREE)
         .expect("pixels are finite");
     [metrics.pointwise.relmse, 1.0 - metrics.ssim.expect("the image is large enough"), metrics.flip.mean]
 }

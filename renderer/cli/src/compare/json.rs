@@ -120,7 +120,8 @@ impl Summary {
         let metrics = &comparison.metrics;
         let Bias { mean, stderr, reference, origin } = comparison.bias;
         let exposures = metrics.flip.exposures;
-        let value = |(name, metric): &(&'static str, Metric)| (*name, metric.of(metrics, &comparison.bias));
+        let value =
+            |(name, metric): &(&'static str, Metric)| (*name, metric.value(metrics, &comparison.bias));
         let threshold =
             |(threshold, value, holds): &(torrance_image::metrics::Threshold, Option<f64>, bool)| {
                 let (metric, bound) = (threshold.metric.name(), threshold.bound);

@@ -55,7 +55,7 @@ fn entry(name: &str, status: Status, images: Option<Images>) -> Entry {
     Entry {
         name: name.into(),
         status,
-        words: vec![format!("It {}.", status.words()), "More is known of it.".into()],
+        verdict: vec![format!("It {}.", status.label()), "More is known of it.".into()],
         numbers: vec![("p".into(), "0.25".into()), ("relMSE".into(), "1.5e-4".into())],
         seconds: 1.25,
         log: String::new(),
@@ -82,7 +82,7 @@ fn page() -> Page {
     let mut entries = vec![entry("plain", Status::Passed, Some(same))];
     for (name, status) in HOSTILE.iter().zip(Status::ALL.into_iter().rev()) {
         let mut hostile = entry(name, status, None);
-        hostile.words.extend(HOSTILE.map(String::from));
+        hostile.verdict.extend(HOSTILE.map(String::from));
         hostile.numbers.extend(HOSTILE.map(|h| (h.to_owned(), h.to_owned())));
         hostile.log = HOSTILE.join("\n");
         entries.push(hostile);

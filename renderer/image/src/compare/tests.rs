@@ -200,7 +200,7 @@ fn differences_that_cancel_add_up_as_squares() {
     assert!(verdict.is_different() && verdict.worst.feature == Feature::Pattern(1), "{:?}", verdict.worst);
 }
 
-/// What is said to be detectable is detected; a quarter of it is not.
+/// Differences at the stated resolution are detected; a quarter of it is not.
 #[test]
 fn the_stated_resolution_is_that() {
     let reference = reference();
@@ -278,7 +278,7 @@ fn a_reference_may_not_know_its_noise_everywhere() {
     assert!(false_alarms(tier::choose(15, 40), |seed| [image(seed), reference(seed + 1)]) <= 2);
 }
 
-/// What is told is as unlikely as is told beside it.
+/// The reported p belongs to the reported finding.
 #[test]
 fn p_is_that_of_what_is_told() {
     let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));

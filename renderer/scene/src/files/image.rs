@@ -8,7 +8,7 @@ use half::f16;
 use image::error::ImageError as LibraryError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
 use torrance_image::film::develop::srgb_decode;
-use torrance_image::film::image::{decode_pfm, hdr_decoder, pfm_header};
+use torrance_image::film::image::{DecodeError, decode_pfm, hdr_decoder, pfm_header};
 use torrance_text::{human_bytes, quoted};
 
 use super::FileError;
@@ -192,13 +192,13 @@ fn decode_with(
 
 /// A portable float map, which the library does not know.
 fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
-    let wrong = |reason: String| ImageError::Broken("PFM", reason);
+    let wrong = |reason: DecodeError| ImageError::Broken("PFM", reason.to_string());
     let header = pfm_header(&mut &*bytes).map_err(wrong)?;
     check_size(header.width, header.height, bytes.len() as u64)?;
     let image = decode_pfm(&mut bytes).map_err(wrong)?;
     let floats = image.pixels.into_iter().flatten().collect();
     let decoded = Rgb32FImage::from_raw(image.width, image.height, floats);
-    decoded.map(Into::into).ok_or_else(|| wrong("pixels are missing".to_owned()))
+    decoded.map(Into::into).ok_or_else(|| ImageError::Broken("PFM", "pixels are missing".to_owned()))
 }
 
 /// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
