@@ -5,8 +5,8 @@ use std::path::Path;
 use renderer::defocus::Lens;
 use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
 use torrance_image::film::encode::SOFTWARE;
+use torrance_image::film::estimate::PIXEL_FILTER;
 use torrance_image::film::layers::{SAMPLES, STDERR};
-use torrance_image::film::measured::PIXEL_FILTER;
 use torrance_image::film::{Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;

@@ -8,7 +8,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 use torrance_image::film::encode::{encode, encode_layers};
 use torrance_image::film::write::WriteError;
-use torrance_image::film::{Format, Image, Layers, Measured, Statistics};
+use torrance_image::film::{Format, Image, ImageEstimate, Layers, Statistics};
 
 use super::plan::FORMATS;
 use super::run::{Failures, render_all};
@@ -130,8 +130,10 @@ impl Sweep<'_> {
     /// Keeps what a render made.
     fn keep(&self, i: usize, rendered: &Rendered) -> VariantResult {
         let store = &self.plan.store;
-        let stored =
-            StoredVariant { measured: Measured::from(&rendered.film), record: RenderRecord::from(rendered) };
+        let stored = StoredVariant {
+            measured: ImageEstimate::from(&rendered.film),
+            record: RenderRecord::from(rendered),
+        };
         let kept = store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
         if let Err(e) = kept {

@@ -1,7 +1,7 @@
 //! Image metrics, and the best that a threshold can do with them.
 
 use rayon::prelude::*;
-use torrance_image::film::{Image, Measured};
+use torrance_image::film::{Image, ImageEstimate};
 use torrance_image::metrics::{Kind, Metrics, Pair, flip};
 
 /// The metrics.
@@ -13,7 +13,7 @@ pub(crate) struct Thresholds([f64; METRICS.len()]);
 
 impl Thresholds {
     /// From images that are as they should be.
-    pub(crate) fn of(images: &[Measured], references: &[Measured]) -> Self {
+    pub(crate) fn of(images: &[ImageEstimate], references: &[ImageEstimate]) -> Self {
         let all: Vec<_> = images
             .par_iter()
             .enumerate()

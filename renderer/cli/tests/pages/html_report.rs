@@ -453,7 +453,7 @@ fn a_hundred_cases() {
 /// A scene of `scenes`, at 16 and at 64 samples a pixel, and what is known of their difference.
 fn noisy(scene: &str) -> Images {
     use renderer::{Machine, assemble, render};
-    use torrance_image::film::Measured;
+    use torrance_image::film::ImageEstimate;
     use torrance_scene as scene;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(scene).with_extension("toml");
     let measured = |spp: u32| {
@@ -464,10 +464,10 @@ fn noisy(scene: &str) -> Images {
         let go_on = &mut |_: &_| render::Control::Continue;
         let rendered =
             Machine::cpu(None).expect("threads start").render(&data, budget, Default::default(), go_on);
-        Measured::from(&rendered.expect("it renders").film)
+        ImageEstimate::from(&rendered.expect("it renders").film)
     };
     let [a, b] = [64, 16].map(measured);
-    let stderr = |m: &Measured| m.noise.as_ref().expect("films know their noise").stderr.clone();
+    let stderr = |m: &ImageEstimate| m.noise.as_ref().expect("films know their noise").stderr.clone();
     let (a_stderr, b_stderr) = (stderr(&a), stderr(&b));
     let difference = |i: usize| b.image.pixels[i][1] - a.image.pixels[i][1];
     let z = |i: usize| difference(i) / a_stderr[i][1].hypot(b_stderr[i][1]).max(1e-6);

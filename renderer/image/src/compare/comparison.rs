@@ -2,8 +2,8 @@
 
 use super::source::Images;
 use super::{Judgement, Region, judge};
+use crate::film::estimate::{ImageEstimate, Noise};
 use crate::film::image::{Image, is_finite};
-use crate::film::measured::{Measured, Noise};
 use crate::metrics::{Bias, Kind, Metrics, Pair};
 
 /// Comparison settings.
@@ -126,7 +126,7 @@ pub fn only_one_finite(a: &Image, b: &Image) -> [usize; 2] {
 ///
 /// # Panics
 /// If the region is not all within the image.
-pub fn crop(measured: &Measured, region: Region) -> Measured {
+pub fn crop(measured: &ImageEstimate, region: Region) -> ImageEstimate {
     fn cut<T: Copy>(values: &[T], width: u32, region: Region) -> Vec<T> {
         let [x, y, w, h] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
         let rows = values.chunks_exact(width as usize).skip(y).take(h);
@@ -140,20 +140,20 @@ pub fn crop(measured: &Measured, region: Region) -> Measured {
     });
     let pixels = cut(&measured.image.pixels, width, region);
     let image = Image { width: region.width, height: region.height, pixels };
-    Measured { image, noise, rounding: measured.rounding }
+    ImageEstimate { image, noise, rounding: measured.rounding }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::film::measured::Rounding;
+    use crate::film::estimate::Rounding;
 
     const SETTINGS: Settings = Settings { crop: None, level: 0.01, pixels_per_degree: 67.0 };
 
-    fn measured(pixels: impl Fn(u32, u32) -> f32) -> Measured {
+    fn measured(pixels: impl Fn(u32, u32) -> f32) -> ImageEstimate {
         let (width, height) = (12, 9);
         let pixels = (0..width * height).map(|i| [pixels(i % width, i / width); 3]).collect();
-        Measured { image: Image { width, height, pixels }, noise: None, rounding: Rounding::Float }
+        ImageEstimate { image: Image { width, height, pixels }, noise: None, rounding: Rounding::Float }
     }
 
     fn images(a: impl Fn(u32, u32) -> f32, b: impl Fn(u32, u32) -> f32) -> Images {

@@ -19,8 +19,8 @@ pub mod words;
 
 use std::fmt;
 
+use crate::film::estimate::ImageEstimate;
 use crate::film::image::is_finite;
-use crate::film::measured::Measured;
 pub use feature::Feature;
 use noise::Null;
 use search::Search;
@@ -123,14 +123,14 @@ pub struct Detectable {
 
 /// Tests whether the expectations of two images of one size are equal.
 ///
-/// `level`, such as 0.01, is the accepted rate of false alarms. An image without [`Measured::noise`] counts as exact.
+/// `level`, such as 0.01, is the accepted rate of false alarms. An image without [`ImageEstimate::noise`] counts as exact.
 ///
 /// # Panics
 /// If the sizes differ, or the images have no pixels.
-pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
+pub fn judge(a: &ImageEstimate, b: &ImageEstimate, level: f64) -> Judgement {
     let size = [a.image.width as usize, a.image.height as usize];
     assert_eq!(size, [b.image.width as usize, b.image.height as usize], "images of one size");
-    let usable = Usable::new(a, b);
+    let usable = UsablePixels::new(a, b);
     let mut search = Search::new(size);
     for channel in 0..3 {
         search.look_at(&Null::new(a, b, channel, &usable.pixels), channel);
@@ -140,7 +140,7 @@ pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
         (p, worst) = (0.0, Finding { region, feature: Feature::Finite, p: 0.0, ..Finding::NOTHING });
     }
     if worst.region.width > 0 {
-        let mean = |of: &Measured| mean_over(of, worst.region, worst.channel);
+        let mean = |of: &ImageEstimate| mean_over(of, worst.region, worst.channel);
         (worst.a, worst.b) = (mean(a), mean(b));
     }
     let detectable = search.detectable(level);
@@ -162,7 +162,7 @@ impl Finding {
 }
 
 /// The pixels that can be compared.
-struct Usable {
+struct UsablePixels {
     /// Whether a pixel is finite in both images.
     pixels: Vec<bool>,
     /// Number of pixels that are not finite in both.
@@ -171,8 +171,8 @@ struct Usable {
     odd: Option<Region>,
 }
 
-impl Usable {
-    fn new(a: &Measured, b: &Measured) -> Self {
+impl UsablePixels {
+    fn new(a: &ImageEstimate, b: &ImageEstimate) -> Self {
         let mut usable = Self { pixels: Vec::with_capacity(a.image.pixels.len()), left_out: 0, odd: None };
         for (i, (p, q)) in a.image.pixels.iter().zip(&b.image.pixels).enumerate() {
             let [p, q] = [p, q].map(is_finite);
@@ -199,7 +199,7 @@ impl Region {
 }
 
 /// Mean of a channel over the finite values of a region.
-fn mean_over(of: &Measured, region: Region, channel: usize) -> f64 {
+fn mean_over(of: &ImageEstimate, region: Region, channel: usize) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for y in region.y..region.y + region.height {
         let row = y as usize * of.image.width as usize;

@@ -1,7 +1,7 @@
 //! The null hypothesis: the noise of the difference of two images whose expectations are equal.
 
 use super::blocks::Block;
-use crate::film::measured::{Measured, Rounding};
+use crate::film::estimate::{ImageEstimate, Rounding};
 
 /// One channel of the difference of two images, and its noise.
 pub(super) struct Null {
@@ -37,11 +37,11 @@ const FLOAT_ROUNDING: f64 = 1e-5;
 
 impl Null {
     /// The null hypothesis for channel `c` of two images of one size. Pixels that are not `usable` are zero.
-    pub(super) fn new(a: &Measured, b: &Measured, c: usize, usable: &[bool]) -> Self {
+    pub(super) fn new(a: &ImageEstimate, b: &ImageEstimate, c: usize, usable: &[bool]) -> Self {
         let sides = [Side { of: a, c }, Side { of: b, c }];
         let roles = Roles::new(sides, [a.image.width as usize, a.image.height as usize]);
         let pixel = |(i, usable): (usize, &bool)| if *usable { roles.pixel(i) } else { Pixel::default() };
-        let is_independent = |of: &Measured| of.noise.as_ref().is_none_or(|noise| noise.is_independent);
+        let is_independent = |of: &ImageEstimate| of.noise.as_ref().is_none_or(|noise| noise.is_independent);
         Self {
             pixels: usable.iter().enumerate().map(pixel).collect(),
             is_independent: is_independent(a) && is_independent(b),
@@ -109,7 +109,7 @@ impl<'a> Roles<'a> {
 /// One channel of one image.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    of: &'a Measured,
+    of: &'a ImageEstimate,
     c: usize,
 }
 

@@ -32,12 +32,12 @@ struct Sensitivity {
     feature: Feature,
     side: usize,
     /// One entry for each channel and block.
-    blocks: Vec<Relative>,
+    blocks: Vec<RelativeNoise>,
 }
 
 /// The noise of a block, relative to its signal.
 #[derive(Clone, Copy)]
-struct Relative {
+struct RelativeNoise {
     /// Variance where nothing differs.
     variance: f64,
     /// Largest error by rounding.
@@ -46,7 +46,7 @@ struct Relative {
     own: f64,
 }
 
-impl Relative {
+impl RelativeNoise {
     fn new(block: &Block, inflation: f64) -> Self {
         let signal = block.signal.abs();
         let over = inflation / signal.powi(2);
@@ -164,7 +164,7 @@ impl Search {
             return;
         }
         let lit = grid.blocks.iter().filter(|block| block.signal != 0.0);
-        let lit = lit.map(|block| Relative::new(block, inflation));
+        let lit = lit.map(|block| RelativeNoise::new(block, inflation));
         let side = grid.side;
         match self.sensitivities.iter_mut().find(|s| s.feature == feature && s.side == side) {
             Some(known) => known.blocks.extend(lit),

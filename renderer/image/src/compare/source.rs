@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::film::estimate::{EstimateError, ImageEstimate, Noise};
 use crate::film::format::{Format, UnknownExtension};
-use crate::film::measured::{Measured, MeasuredError, Noise};
 use crate::film::{self, Layers, ReadError, read_layers};
 use crate::metrics::Kind;
 
@@ -43,9 +43,9 @@ pub enum Knowledge {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Images {
     /// The image under test.
-    pub a: Measured,
+    pub a: ImageEstimate,
     /// The reference.
-    pub b: Measured,
+    pub b: ImageEstimate,
     /// The meaning of their values.
     pub kind: Kind,
     /// Whether each is declared free of noise.
@@ -118,7 +118,7 @@ pub enum SourceError {
         /// The file.
         path: PathBuf,
         /// The reason.
-        error: MeasuredError,
+        error: EstimateError,
     },
     /// A file of standard errors has display values.
     #[error("{}: holds values of a display, not standard errors of radiance", .0.display())]
@@ -183,7 +183,7 @@ impl Source {
     }
 
     /// Reads the image and its noise.
-    fn read(&self, kind: Kind) -> Result<Measured, SourceError> {
+    fn read(&self, kind: Kind) -> Result<ImageEstimate, SourceError> {
         self.select(&self.layers()?, kind)
     }
 
@@ -193,11 +193,11 @@ impl Source {
     }
 
     /// Picks the image and its noise from the layers of its file.
-    pub fn select(&self, layers: &Layers, kind: Kind) -> Result<Measured, SourceError> {
+    pub fn select(&self, layers: &Layers, kind: Kind) -> Result<ImageEstimate, SourceError> {
         let path = || self.path.clone();
         let format =
             Format::from_path(&self.path).map_err(|error| SourceError::Format { path: path(), error })?;
-        let mut measured = Measured::from_layer(layers, &self.layer, format)
+        let mut measured = ImageEstimate::from_layer(layers, &self.layer, format)
             .map_err(|error| SourceError::Layer { path: path(), error })?;
         let all = |x: f32| vec![x; measured.image.pixels.len()];
         match &self.noise {
@@ -227,6 +227,6 @@ fn read_noise(path: &Path) -> Result<Noise, SourceError> {
     let wrong = |error| SourceError::Layer { path: path.into(), error };
     let layers = read_layers(path).map_err(|error| SourceError::Read { path: path.into(), error })?;
     let stderr = layers.rgb("stderr").or_else(|| layers.rgb(""));
-    let stderr = stderr.ok_or_else(|| wrong(MeasuredError::NoLayer(layers.missing(""))))?;
+    let stderr = stderr.ok_or_else(|| wrong(EstimateError::NoLayer(layers.missing(""))))?;
     Noise::new(stderr, None, false).map_err(|error| wrong(error.into()))
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::develop::Develop;
+use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
 use super::layers::Layers;
-use super::measured::PIXEL_FILTER;
 use super::openexr::{self, Packing};
 
 /// Encoding settings.
@@ -83,7 +83,7 @@ impl Provenance {
 
 /// An encoded image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedImage {
     /// The file.
     pub bytes: Vec<u8>,
     /// Number of pixels clamped because the format cannot represent their radiance. Clamping to a display's range does
@@ -124,7 +124,7 @@ pub fn encode(
     format: Format,
     settings: &Settings,
     about: &Provenance,
-) -> Result<Encoded, EncodeError> {
+) -> Result<EncodedImage, EncodeError> {
     let mut clamped = 0;
     let bytes = match format {
         Format::Png => png(image, settings)?,
@@ -138,16 +138,16 @@ pub fn encode(
             hdr(image, exact.into_iter().map(|(rgb, _)| ::image::Rgb(rgb)).collect())?
         }
     };
-    Ok(Encoded { bytes, clamped })
+    Ok(EncodedImage { bytes, clamped })
 }
 
 /// Encodes all channels as OpenEXR. `depth` applies to colours; other channels keep their type.
 ///
 /// # Errors
 /// The encoder fails.
-pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, EncodeError> {
+pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage, EncodeError> {
     let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
-    Ok(Encoded { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
+    Ok(EncodedImage { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
 }
 
 /// Encodes all channels as a temporary OpenEXR file: 32-bit floats, uncompressed, which is large but fast.

@@ -9,9 +9,9 @@ use ::image::codecs::png::PngDecoder;
 use ::image::{ImageDecoder, ImageError, ImageResult};
 
 use super::develop::srgb_decode;
+use super::estimate::EstimateError;
 use super::format::{Format, UnknownExtension};
 use super::layers::Layers;
-use super::measured::MeasuredError;
 use super::{Film, openexr};
 
 /// Linear Rec. 709 values, row by row from the top left.
@@ -68,7 +68,7 @@ pub enum ReadError {
         /// The format implied by the extension.
         format: Format,
         /// Why the layer cannot be used.
-        reason: MeasuredError,
+        reason: EstimateError,
     },
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::estimate::PIXEL_FILTER;
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
-use super::measured::PIXEL_FILTER;
 
 /// The weighting of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ struct Moments {
 
 impl Moments {
     /// The moments of `n` samples with this mean and standard error: se² = M₂ / (n (n − 1)).
-    fn of_samples(n: f64, mean: [f64; 3], stderr: [f64; 3]) -> Self {
+    fn from_samples(n: f64, mean: [f64; 3], stderr: [f64; 3]) -> Self {
         // Negative where the standard error is, for that to be refused.
         let m2 = stderr.map(|se| if n < 2.0 { 0.0 } else { se * se.abs() * n * (n - 1.0) });
         Self { n, mean, m2 }
@@ -88,7 +88,7 @@ impl Moments {
 
 /// A merged image.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merged {
+pub struct MergedImage {
     /// The image, its standard errors, sample counts, and the other layers that can be merged.
     pub layers: Layers,
     /// Messages for the user.
@@ -258,7 +258,7 @@ impl Merge {
                 let stderr = layers.rgb(STDERR).ok_or(MomentsError::NoStderr)?;
                 let samples = samples(layers).ok_or(MomentsError::NoSamples)?;
                 let pixels = image.into_iter().zip(stderr).zip(samples);
-                pixels.map(|((mean, se), n)| Moments::of_samples(n, widened(mean), widened(se))).collect()
+                pixels.map(|((mean, se), n)| Moments::from_samples(n, widened(mean), widened(se))).collect()
             }
         };
         let is_valid = |m: &Moments| {
@@ -373,7 +373,7 @@ impl Merge {
     ///
     /// # Errors
     /// A pixel has too many samples.
-    pub fn finish(mut self) -> Result<Merged, MergeError> {
+    pub fn finish(mut self) -> Result<MergedImage, MergeError> {
         let mut layers = Layers::new(self.width, self.height);
         let narrow = |x: [f64; 3]| x.map(|x| x as f32);
         let mean: Vec<_> = self.pixels.iter().map(|p| narrow(p.mean)).collect();
@@ -411,7 +411,7 @@ impl Merge {
                 names.join(", ")
             ));
         }
-        Ok(Merged { layers, warnings: self.warnings })
+        Ok(MergedImage { layers, warnings: self.warnings })
     }
 }
 

@@ -2,22 +2,22 @@
 
 pub mod develop;
 pub mod encode;
+pub mod estimate;
 #[cfg(test)]
 mod foreign;
 pub mod format;
 pub mod image;
 pub mod layers;
-pub mod measured;
 pub mod merge;
 mod openexr;
 mod output;
 pub mod statistics;
 pub mod write;
 
+pub use estimate::{ImageEstimate, PIXEL_FILTER};
 pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
-pub use measured::{Measured, PIXEL_FILTER};
 pub use output::write_images;
 pub use statistics::Statistics;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Measured, develop};
+use super::{ImageEstimate, develop};
 
 /// The reported percentiles.
 pub const PERCENTILES: [u32; 7] = [1, 5, 25, 50, 75, 95, 99];
@@ -50,7 +50,7 @@ impl Statistics {
     /// The channels of a sample vary together: a light that is found or not brightens all of them. So the standard error
     /// of luminance is taken to be the luminance of the standard errors, which it is where samples differ in brightness
     /// alone; where they differ in colour as well, it is smaller.
-    pub fn new(measured: &Measured) -> Self {
+    pub fn new(measured: &ImageEstimate) -> Self {
         let pixels = &measured.image.pixels;
         let all = pixels.iter().map(|p| luminance(*p));
         let mut sorted: Vec<_> = all.filter(|l| l.is_finite()).collect();
@@ -68,7 +68,7 @@ impl Statistics {
     }
 
     /// [`Statistics::relative_stderr`] alone, in a fraction of the time.
-    pub fn relative_stderr_of(measured: &Measured) -> f64 {
+    pub fn relative_stderr_of(measured: &ImageEstimate) -> f64 {
         let [mean, stderr] = mean_and_stderr(measured);
         relative(mean, stderr)
     }
@@ -82,7 +82,7 @@ impl Statistics {
 }
 
 /// Of luminance, over pixels in which it is finite, and over those of which the standard error is known as well.
-fn mean_and_stderr(measured: &Measured) -> [f64; 2] {
+fn mean_and_stderr(measured: &ImageEstimate) -> [f64; 2] {
     let pixels = &measured.image.pixels;
     let all = pixels.iter().map(|p| luminance(*p));
     let noise = measured.noise.as_ref().map_or(&[][..], |noise| &noise.stderr);
@@ -124,9 +124,13 @@ mod tests {
     }
 
     /// 101 grey pixels of 0 to 100, in no order, without noise.
-    fn ramp() -> Measured {
+    fn ramp() -> ImageEstimate {
         let pixels = (0..101).map(|i| [(i * 37 % 101) as f32; 3]).collect();
-        Measured { image: Image { width: 101, height: 1, pixels }, noise: None, rounding: Default::default() }
+        ImageEstimate {
+            image: Image { width: 101, height: 1, pixels },
+            noise: None,
+            rounding: Default::default(),
+        }
     }
 
     #[test]
@@ -169,7 +173,7 @@ mod tests {
     fn luminance_weighs_the_channels() {
         let image =
             Image { width: 3, height: 1, pixels: vec![[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]] };
-        let statistics = Statistics::new(&Measured { image, ..ramp() });
+        let statistics = Statistics::new(&ImageEstimate { image, ..ramp() });
         close(statistics.mean, 1.0);
         close(statistics.max, 3.0 * 0.7152);
         close(statistics.min, 3.0 * 0.0722);
@@ -184,13 +188,13 @@ mod tests {
             Pixel { sum: [n * a; 3], sum_sq: [n * (a * a + d * d); 3], count, rejected: 0 }
         };
         let mut film = Film { width: 2, height: 1, pixels: vec![pixel(1.0, 0.5, 26), pixel(3.0, 1.5, 26)] };
-        let statistics = Statistics::new(&Measured::from(&film));
+        let statistics = Statistics::new(&ImageEstimate::from(&film));
         close(statistics.stderr, ((0.1_f64.powi(2) + 0.3_f64.powi(2)) / 2.0).sqrt());
         close(statistics.relative_stderr, statistics.stderr / 2.0);
 
         // A single sample says nothing of noise.
         film.pixels[1] = pixel(3.0, 0.0, 1);
-        close(Statistics::new(&Measured::from(&film)).stderr, 0.1);
+        close(Statistics::new(&ImageEstimate::from(&film)).stderr, 0.1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The mean difference of two images and its standard error.
 
-use crate::film::measured::Noise;
+use crate::film::estimate::Noise;
 
 use super::Pair;
 

@@ -39,8 +39,8 @@
 //! ```
 
 use super::{Bias, Kind, Metrics, Origin, Pair, Pointwise, flip};
+use crate::film::estimate::Noise;
 use crate::film::image::Image;
-use crate::film::measured::Noise;
 
 const WIDTH: i64 = 48;
 /// More than a band of ꟻLIP.

@@ -6,14 +6,14 @@ use torrance_image::film::Image;
 use torrance_image::film::develop::srgb_encode;
 
 use super::Images;
-use crate::web::{Detail, Grid, Part, least_reduction};
+use crate::web::{Detail, Grid, PixelData, least_reduction};
 
 /// Side of the small image of a row, pixels.
 const THUMBNAIL: u32 = 64;
 
 /// The encoded images of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Encoded {
+pub(super) struct EncodedImages {
     /// Original size of the images.
     pub(super) size: [u32; 2],
     /// Side of the pixel squares that were reduced to one pixel.
@@ -21,12 +21,12 @@ pub(super) struct Encoded {
     /// Region of the largest difference, in pixels of the original size.
     pub(super) worst: Option<Region>,
     /// The images and maps, by their names in the page.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PixelData>,
     /// Thumbnail of the result: a PNG file in base64.
     pub(super) thumbnail: String,
 }
 
-impl Encoded {
+impl EncodedImages {
     /// Encodes images, reduced by a factor, or by a larger one where large images need it.
     ///
     /// # Panics

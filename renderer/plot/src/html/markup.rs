@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::encoded::Encoded;
+use super::encoded::EncodedImages;
 use super::{Entry, Page, Status};
 use crate::web::{self, Escaped};
 
@@ -17,7 +17,7 @@ const COLUMNS: usize = 3;
 pub(super) fn write(
     page: &Page,
     entries: &[&Entry],
-    encoded: &[Option<Encoded>],
+    encoded: &[Option<EncodedImages>],
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = columns(entries);
@@ -100,7 +100,7 @@ fn case(
     i: usize,
     entry: &Entry,
     columns: &[&str],
-    encoded: Option<&Encoded>,
+    encoded: Option<&EncodedImages>,
     out: &mut impl Write,
 ) -> io::Result<()> {
     let (class, mark, label) = (class(entry.status), mark(entry.status), entry.status.label());
@@ -135,7 +135,7 @@ fn number(name: &str, value: &str, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// The body below a row: the verdict, the images, the numbers, the log.
-fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::Result<()> {
+fn body(entry: &Entry, encoded: Option<&EncodedImages>, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<div class="body"><div class="findings">"#)?;
     if entry.verdict.len() > 1 {
         writeln!(out, r#"<div class="words">"#)?;
@@ -174,7 +174,7 @@ fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::R
 }
 
 /// Layout of the pixels for the page's scripts, as JSON of numbers and our own names.
-fn describe(encoded: &Encoded) -> String {
+fn describe(encoded: &EncodedImages) -> String {
     let parts: Vec<_> = encoded.parts.iter().map(|p| (p.name, (p.bits, p.channels))).collect();
     let parts = parts.into_iter().map(|(name, (bits, channels))| {
         (name.to_owned(), serde_json::json!({ "bits": bits, "channels": channels }))
@@ -190,7 +190,7 @@ fn describe(encoded: &Encoded) -> String {
 }
 
 /// The pixels of a case.
-fn pixels(i: usize, encoded: &Encoded, out: &mut impl Write) -> io::Result<()> {
+fn pixels(i: usize, encoded: &EncodedImages, out: &mut impl Write) -> io::Result<()> {
     encoded
         .parts
         .iter()

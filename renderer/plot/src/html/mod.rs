@@ -14,7 +14,7 @@ use torrance_image::film::Image;
 mod encoded;
 mod markup;
 
-use encoded::Encoded;
+use encoded::EncodedImages;
 
 /// The contents of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -131,7 +131,7 @@ pub fn write_within(page: &Page, budget: usize, out: &mut impl io::Write) -> io:
 }
 
 /// The pixels of every case, within a budget.
-fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
+fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<EncodedImages>> {
     let notable = encode_within(3 * budget, entries, true);
     // Something is left for the others: a page that fails as a whole shows what passes, if small.
     let left = budget.saturating_sub(bytes(&notable)).max(budget / 4);
@@ -140,11 +140,11 @@ fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
 }
 
 /// The pixels of the notable cases, or of the others, reduced as little as a budget allows, at most 8 times.
-fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<Encoded>> {
+fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<EncodedImages>> {
     let at = |reduction: u32| -> Vec<_> {
         let of_kind =
             entries.par_iter().map(|e| e.images.as_ref().filter(|_| e.status.is_notable() == notable));
-        of_kind.map(|images| images.map(|i| Encoded::new(i, reduction))).collect()
+        of_kind.map(|images| images.map(|i| EncodedImages::new(i, reduction))).collect()
     };
     // From the smallest, and as far as it looks as if the next would fit: what is encoded in vain takes about half
     // as much time as what is used, at most.
@@ -160,6 +160,6 @@ fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option
     encoded
 }
 
-fn bytes(encoded: &[Option<Encoded>]) -> usize {
-    encoded.iter().flatten().map(Encoded::bytes).sum()
+fn bytes(encoded: &[Option<EncodedImages>]) -> usize {
+    encoded.iter().flatten().map(EncodedImages::bytes).sum()
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use torrance_image::film::Image;
 
 use super::PageError;
-use crate::web::{Detail, Grid, Part, least_reduction};
+use crate::web::{Detail, Grid, PixelData, least_reduction};
 
 /// Precision and reduction of each level, finest first; the last is used however large it is.
 const LEVELS: [(Detail, u32); 7] = [
@@ -32,7 +32,7 @@ struct Level {
     /// Side of the squares that become one pixel, in those of the least reduction that images of the size need.
     factor: u32,
     /// The encoded image of each variant, if it has one.
-    parts: Vec<Option<Part>>,
+    parts: Vec<Option<PixelData>>,
     bytes: usize,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Pixels {
     /// Their precision.
     pub(super) detail: Detail,
     /// The encoded image of each variant, if it has one.
-    pub(super) parts: Vec<Option<Part>>,
+    pub(super) parts: Vec<Option<PixelData>>,
 }
 
 impl Levels {

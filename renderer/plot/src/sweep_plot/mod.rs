@@ -5,7 +5,7 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
-use scale::{Across, tick_font, upwards, widest};
+use scale::{HorizontalAxis, tick_font, upwards, widest};
 
 use super::chart::{
     Anchor, Axis, Color, ColorMap, Drawing, Entry, Font, MEDIUM, Panel, Rect, SMALL, Sign, Stroke, Theme,
@@ -72,14 +72,14 @@ struct Point {
 
 /// How a curve is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Look {
+struct CurveStyle {
     color: Color,
     dash: Option<(f64, f64)>,
 }
 
 /// Positions of everything, logical units.
 struct Layout {
-    across: Across,
+    across: HorizontalAxis,
     y: Axis,
     /// The inside of the axes of each panel.
     frames: Vec<Rect>,
@@ -144,7 +144,7 @@ impl SweepPlot<'_> {
     }
 
     /// The curve of a value of the second parameter, from left to right.
-    fn curve(&self, across: &Across, panel: usize, curve: usize) -> Vec<Point> {
+    fn curve(&self, across: &HorizontalAxis, panel: usize, curve: usize) -> Vec<Point> {
         let first = (panel * self.count(1) + curve) * self.count(0);
         let point = |(i, x): (usize, &f64)| {
             let (y, error) = self.point(first + i);
@@ -169,7 +169,7 @@ impl SweepPlot<'_> {
 
     /// The style of the curve of a value of the second parameter. Up to six have colours that are easy to tell apart. More
     /// of them have a colour gradient if they are numbers, and otherwise dashes as well.
-    fn look(&self, curve: usize) -> Look {
+    fn look(&self, curve: usize) -> CurveStyle {
         let theme = self.theme.theme();
         let (n, colors) = (self.count(1), theme.series.len());
         let dashes = [None, Some((7.0, 3.5)), Some((2.0, 2.5))];
@@ -179,9 +179,9 @@ impl SweepPlot<'_> {
             let t = curve as f64 / (n - 1) as f64;
             // Neither yellow on white nor purple on black.
             let t = if self.theme == ThemeName::Dark { 0.22 + 0.78 * t } else { 0.88 * t };
-            return Look { color: ColorMap::Viridis.at(t), dash: None };
+            return CurveStyle { color: ColorMap::Viridis.at(t), dash: None };
         }
-        Look { color: theme.series(curve), dash: dashes[curve / colors % dashes.len()] }
+        CurveStyle { color: theme.series(curve), dash: dashes[curve / colors % dashes.len()] }
     }
 
     /// Draws a panel. `sides`: whether nothing is left of it, and whether nothing is below.
@@ -198,7 +198,7 @@ impl SweepPlot<'_> {
         let is_empty = curves.iter().flatten().all(|point| point.y.is_nan());
         canvas.axes();
         for (i, points) in curves.iter().enumerate() {
-            let Look { color, dash } = self.look(i);
+            let CurveStyle { color, dash } = self.look(i);
             // Between names there is nothing: the line only leads the eye.
             let line = if across.is_continuous { color } else { color.mix(theme.background, 0.55) };
             let place = |p: &Point| (p.x, p.y);
@@ -226,7 +226,7 @@ impl SweepPlot<'_> {
     }
 
     /// Draws the text below a panel, except for tick numbers.
-    fn below(&self, drawing: &mut Drawing, across: &Across, frame: Rect, is_last: bool) {
+    fn below(&self, drawing: &mut Drawing, across: &HorizontalAxis, frame: Rect, is_last: bool) {
         let theme = self.theme.theme();
         let font = tick_font(theme.muted);
         for (x, name) in &across.upright {
@@ -250,7 +250,7 @@ impl SweepPlot<'_> {
         let font = Font { size: SMALL, color: theme.text, bold: false };
         for column in &layout.names {
             for (row, curve) in column.iter().enumerate() {
-                let Look { color, dash } = self.look(*curve);
+                let CurveStyle { color, dash } = self.look(*curve);
                 let entry = self.entry(*curve, Sign::Line(Stroke { color, width: WIDTH, dash }));
                 let baseline = y + LINE * (row + 1) as f64;
                 entry.draw(drawing, [x, baseline], font);
@@ -327,7 +327,7 @@ impl Layout {
         let turned = 1.4 * SMALL * side.labels.len() as f64;
         let widest_frame = if plot.positions.is_some() { w } else { WIDEST_FRAMES[of_size] };
         let w = turned.clamp(w, widest_frame);
-        let across = Across::new(side, plot.positions, w);
+        let across = HorizontalAxis::new(side, plot.positions, w);
         let y = upwards(plot.statistic, plot.points());
         let left = 14.0 + widest(&y) + MEDIUM + 6.0;
         let right = across.overhang(w).max(14.0);

@@ -25,7 +25,7 @@ fn width(text: &str) -> f64 {
 
 /// The axis of the first parameter.
 #[derive(Debug, Clone)]
-pub(super) struct Across {
+pub(super) struct HorizontalAxis {
     pub(super) axis: Axis,
     /// Position of each value.
     pub(super) places: Vec<f64>,
@@ -35,7 +35,7 @@ pub(super) struct Across {
     pub(super) upright: Vec<(f64, String)>,
 }
 
-impl Across {
+impl HorizontalAxis {
     /// An axis of length `room` for the values of a parameter, placed by `positions` if these are distinct numbers.
     pub(super) fn new(side: &Side, positions: Option<&[f64]>, room: f64) -> Self {
         let names: Vec<_> = side.labels.iter().map(|name| elide(name, LONGEST_NAME, plain())).collect();
@@ -189,20 +189,21 @@ mod tests {
 
     #[test]
     fn numbers_and_names_have_their_axes() {
-        let texts = |across: &Across| across.axis.ticks.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>();
-        let numbers = Across::new(&side(&["1", "0", "0.5"]), Some(&[1.0, 0.0, 0.5]), 500.0);
+        let texts =
+            |across: &HorizontalAxis| across.axis.ticks.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>();
+        let numbers = HorizontalAxis::new(&side(&["1", "0", "0.5"]), Some(&[1.0, 0.0, 0.5]), 500.0);
         assert!(numbers.is_continuous && numbers.places == [1.0, 0.0, 0.5]);
         assert_eq!(texts(&numbers), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        let powers = Across::new(&side(&["0.001", "0.1", "10"]), Some(&[0.001, 0.1, 10.0]), 500.0);
+        let powers = HorizontalAxis::new(&side(&["0.001", "0.1", "10"]), Some(&[0.001, 0.1, 10.0]), 500.0);
         assert_eq!(texts(&powers), ["10⁻³", "10⁻²", "10⁻¹", "1", "10"]);
-        let doubled = Across::new(&side(&["2", "4", "8"]), Some(&[2.0, 4.0, 8.0]), 500.0);
+        let doubled = HorizontalAxis::new(&side(&["2", "4", "8"]), Some(&[2.0, 4.0, 8.0]), 500.0);
         assert_eq!(texts(&doubled), ["2", "4", "8"]);
         for positions in [None, Some(&[1.0, 1.0][..]), Some(&[1.0, f64::NAN]), Some(&[1.0])] {
-            let names = Across::new(&side(&["none", "some"]), positions, 500.0);
+            let names = HorizontalAxis::new(&side(&["none", "some"]), positions, 500.0);
             assert_eq!((texts(&names), names.is_continuous), (vec!["none".into(), "some".into()], false));
             assert_eq!((names.axis.at(0.0), names.axis.at(1.0)), (0.25, 0.75));
         }
-        let narrow = Across::new(&side(&["compensated", "random_walk"]), None, 100.0);
+        let narrow = HorizontalAxis::new(&side(&["compensated", "random_walk"]), None, 100.0);
         assert_eq!(narrow.upright.len(), 2);
         assert!(texts(&narrow).iter().all(String::is_empty) && narrow.depth() > 50.0);
     }
@@ -213,7 +214,7 @@ mod tests {
         let labels: Vec<_> = seeds.iter().map(f64::to_string).collect();
         let labels: Vec<_> = labels.iter().map(String::as_str).collect();
         for room in [500.0, 240.0, 60.0] {
-            let axis = Across::new(&side(&labels), Some(&seeds), room).axis;
+            let axis = HorizontalAxis::new(&side(&labels), Some(&seeds), room).axis;
             let ends: Vec<_> =
                 axis.ticks.iter().map(|(x, text)| (room * axis.at(*x), 0.5 * width(text))).collect();
             assert!(!ends.is_empty());

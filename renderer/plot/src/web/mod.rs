@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::chart::ColorMap;
 
-pub(super) use pixels::{Detail, Grid, Part, least_reduction};
+pub(super) use pixels::{Detail, Grid, PixelData, least_reduction};
 pub(super) use text::{Escaped, json};
 
 /// The beginning of every page, up to its title: its content security policy.
@@ -57,7 +57,7 @@ pub(super) fn write<W: Write + ?Sized>(
 }
 
 /// Writes an image or a map where scripts find it, in an element that is neither shown nor run.
-pub(super) fn write_pixels(id: &str, part: &Part, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub(super) fn write_pixels(id: &str, part: &PixelData, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write!(out, r#"<script type="application/octet-stream" id="{id}">"#)?;
     out.write_all(part.base64.as_bytes())?;
     writeln!(out, "</script>")

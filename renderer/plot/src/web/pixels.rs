@@ -42,7 +42,7 @@ const MAX_PIXELS: u64 = 1 << 22;
 
 /// One image or map, encoded.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
+pub(crate) struct PixelData {
     /// Its name in the page.
     pub(crate) name: &'static str,
     /// Bits of the significands.
@@ -76,7 +76,7 @@ impl Grid {
 
     /// Encodes an image as means over squares, channel by channel: green, then red and blue relative to green, because
     /// the channels are correlated.
-    pub(crate) fn image(self, name: &'static str, image: &Image, detail: Detail) -> Part {
+    pub(crate) fn image(self, name: &'static str, image: &Image, detail: Detail) -> PixelData {
         let bits = detail.bits();
         let mean = |values: &mut dyn Iterator<Item = f32>| {
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), x| (sum + f64::from(x), n + 1.0));
@@ -87,19 +87,19 @@ impl Grid {
         let relative = |x: &[i32]| x.iter().zip(&green).map(|(x, g)| x - g).collect::<Vec<_>>();
         let width = self.size[0].div_ceil(self.reduction) as usize;
         let planes = [&green, &relative(&red), &relative(&blue)].map(|plane| residuals(plane, width));
-        Part { name, bits, channels: 3, base64: pack(&planes.concat()) }
+        PixelData { name, bits, channels: 3, base64: pack(&planes.concat()) }
     }
 
     /// Encodes a map as the value farthest from zero in every square, or NaN if there is one. Maps are noise, so nothing
     /// is predicted.
-    pub(crate) fn map(self, name: &'static str, map: &[f32]) -> Part {
+    pub(crate) fn map(self, name: &'static str, map: &[f32]) -> PixelData {
         let [width, height] = self.size;
         assert_eq!(map.len(), width as usize * height as usize, "{name} of another size than the images");
         let extreme = |values: &mut dyn Iterator<Item = f32>| {
             values.fold(0.0, |most: f32, x| if x.is_nan() || x.abs() > most.abs() { x } else { most })
         };
         let values = self.reduce(|i| map[i], extreme);
-        Part { name, bits: MAP_BITS, channels: 1, base64: pack(&codes(&values, MAP_BITS)) }
+        PixelData { name, bits: MAP_BITS, channels: 1, base64: pack(&codes(&values, MAP_BITS)) }
     }
 
     /// One value for every square of pixels, row by row.

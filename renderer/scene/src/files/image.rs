@@ -20,18 +20,18 @@ use crate::description::{Format, Image, half_words};
 use crate::input::file::read_regular;
 use crate::input::io_reason;
 
-/// The meaning of the numbers of an image.
+/// The interpretation of an image's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Meaning {
     /// Whether whole numbers are encoded as sRGB. Floats never are.
     pub(crate) is_srgb: bool,
-    /// Whether alpha alone counts, which may then be the other channels as well.
+    /// Whether only alpha is used; the other channels may then be set to it.
     pub(crate) is_alpha: bool,
     /// Their range.
     pub(crate) range: Range,
 }
 
-/// The range of the numbers of an image, each within the next.
+/// The allowed range of an image's numbers, each within the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Range {
     /// Parts of a whole, from 0 to 1.
@@ -42,32 +42,32 @@ pub(crate) enum Range {
     Height,
 }
 
-/// Why the bytes of a file are no image that is read, to follow "cannot read image …:".
+/// Why a file cannot be read as an image, to follow "cannot read image …:".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
-    /// There are none.
+    /// The file is empty.
     #[error("it is empty")]
     Empty,
-    /// It cannot be looked through.
+    /// The file cannot be read.
     #[error("{0}")]
     Io(String),
-    /// No format begins like it.
+    /// The file is in no known format.
     #[error("it is no image that is read; {READ}")]
     NoImage,
-    /// A format that is not read, by its name.
+    /// An unsupported format, by its name.
     #[error("it is in the format {0}, which is not read; {READ}")]
     Format(String),
-    /// Its size, and the rule that it breaks.
+    /// The size is not allowed.
     #[error("it has {width}×{height} pixels{rule}")]
     Size {
         /// Width, pixels.
         width: u32,
         /// Height, pixels.
         height: u32,
-        /// The end of the sentence.
+        /// The violated rule, as the end of the sentence.
         rule: String,
     },
-    /// It has more pixels than a file of so many bytes may have.
+    /// More pixels than a file of so many bytes may have.
     #[error(
         "it has {texels} pixels in {}; the most in a file of that size is {}",
         human_bytes((*bytes).into()),
@@ -85,7 +85,7 @@ pub enum ImageError {
     /// Bytes are missing; the format.
     #[error("the {0} file ends too early")]
     EndsEarly(&'static str),
-    /// The decoder gives up; the format, and the decoder's words.
+    /// The decoder fails; the format, and the decoder's message.
     #[error("the {0} file cannot be decoded: {words}", words = quoted(.1))]
     Broken(&'static str, String),
     /// Alpha is wanted, and there is none.
@@ -101,7 +101,7 @@ pub enum ImageError {
         /// Whether it is not a number.
         is_nan: bool,
     },
-    /// A height is absurd.
+    /// A height is implausibly large.
     #[error("the height in column {column} of row {row} is {height}; the most is {MAX_COORDINATE:e}")]
     Height {
         /// From the left.
@@ -113,7 +113,7 @@ pub enum ImageError {
     },
 }
 
-/// The formats that are read, to be followed by nothing.
+/// The supported formats, as the end of a message.
 const READ: &str = "PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
 
 /// Most texels in a file of so many bytes.
@@ -121,7 +121,7 @@ fn most_texels(bytes: u64) -> u64 {
     MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes)
 }
 
-/// An image, and what is suspicious about it.
+/// A decoded image, with a warning if it is suspicious.
 #[derive(Debug, Clone)]
 pub(crate) struct DecodedImage {
     pub(crate) image: Image,
@@ -144,7 +144,7 @@ pub(crate) fn read(path: &Path, meaning: Meaning) -> Result<DecodedImage, FileEr
     Ok(found)
 }
 
-/// Reads the bytes of a file; TGA files do not say that they are.
+/// Parses the bytes of a file. TGA files cannot be recognized by their contents.
 ///
 /// # Errors
 /// As [`read`].
@@ -152,7 +152,7 @@ pub(crate) fn parse(bytes: &[u8], is_tga: bool, meaning: Meaning) -> Result<Deco
     from_decoded(decode(bytes, is_tga)?, meaning)
 }
 
-/// The image in the bytes of a file, if it is one that may be as large.
+/// Decodes the bytes of a file, if the image is not too large.
 fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageError> {
     if bytes.is_empty() {
         return Err(ImageError::Empty);
@@ -190,7 +190,7 @@ fn decode_with(
     DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
 }
 
-/// A portable float map, which the library does not know.
+/// Decodes a portable float map, which the library does not support.
 fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
     let wrong = |reason: DecodeError| ImageError::Broken("PFM", reason.to_string());
     let header = pfm_header(&mut &*bytes).map_err(wrong)?;
@@ -227,7 +227,7 @@ fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
     }
 }
 
-/// Checks that an image of `texels` may be in a file of `bytes`: one that is much smaller was made to fill memory.
+/// Checks that a file of `bytes` may hold an image of `texels`: a much smaller file is a decompression bomb.
 fn check_ratio(texels: u64, bytes: u64) -> Result<(), ImageError> {
     if texels <= most_texels(bytes) { Ok(()) } else { Err(ImageError::Blank { texels, bytes }) }
 }
@@ -299,12 +299,12 @@ fn from_decoded(decoded: DynamicImage, meaning: Meaning) -> Result<DecodedImage,
     };
     drop(rgba);
     let warning = check_range(&mut texels, meaning, width)?;
-    let (format, words) = words(&texels);
+    let (format, words) = pack_texels(&texels);
     Ok(DecodedImage { image: Image::new(width, height, format, words), warning })
 }
 
-/// As halves if these hold the numbers without loss, as floats otherwise.
-fn words(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
+/// Packs texels as halves if these represent them exactly, as floats otherwise.
+fn pack_texels(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
     let is_half = |x: &f32| f16::from_f32(*x).to_f32() == *x;
     if texels.iter().flatten().all(is_half) {
         return (Format::RgbaF16, texels.iter().flat_map(|texel| half_words(*texel)).collect());
@@ -312,8 +312,8 @@ fn words(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
     (Format::RgbF32, texels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b].map(f32::to_bits)).collect())
 }
 
-/// Sees to it that heights are finite and not absurd, that light is neither negative nor brighter than can be summed, and
-/// that everything else is from 0 to 1; and alpha always.
+/// Checks that all numbers are finite and heights plausible, and clamps radiance to the range that can be summed, all
+/// other numbers and alpha to 0 to 1. Returns a warning if anything but alpha is clamped.
 fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<Option<String>, ImageError> {
     let place = |i: usize| (i % width as usize, i / width as usize);
     let find = |is_wrong: &dyn Fn(f32) -> bool| {
@@ -374,8 +374,8 @@ mod tests {
         bytes.into_inner()
     }
 
-    fn load(bytes: &[u8], meaning: Meaning) -> Result<DecodedImage, String> {
-        parse(bytes, true, meaning).map_err(|e| e.to_string())
+    fn load(bytes: &[u8], meaning: Meaning) -> Result<DecodedImage, ImageError> {
+        parse(bytes, true, meaning)
     }
 
     fn image(bytes: &[u8], meaning: Meaning) -> Image {
@@ -484,7 +484,7 @@ mod tests {
             assert_eq!(floats(&read.image), [expected, 0.5, 0.25, expected, 0.5, 0.25]);
             assert_eq!(floats(&image(&exr(r), HEIGHT))[0], r);
         }
-        let refused = |r, meaning| load(&exr(r), meaning).map(|_| ()).unwrap_err();
+        let refused = |r, meaning| load(&exr(r), meaning).map(|_| ()).unwrap_err().to_string();
         assert_eq!(refused(f32::NAN, LINEAR), "the pixel in column 0 of row 0 is not a number (NaN)");
         assert_eq!(refused(f32::INFINITY, HEIGHT), "the pixel in column 0 of row 0 is infinite");
         assert_eq!(refused(-1e10, HEIGHT), "the height in column 0 of row 0 is -1e10; the most is 1e9");
@@ -496,7 +496,7 @@ mod tests {
             (encoded(RgbImage::new(1, 1), ImageFormat::Png), ALPHA),
             (encoded(Rgb32FImage::new(1, 1), ImageFormat::OpenExr), ALPHA),
         ] {
-            assert_eq!(load(&bytes, meaning).map(|_| ()), Err("it has no alpha".to_owned()));
+            assert_eq!(load(&bytes, meaning).map(|_| ()), Err(ImageError::NoAlpha));
         }
     }
 
@@ -549,7 +549,7 @@ mod tests {
         assert!(refused.starts_with("it is no image that is read; PNG"), "{refused}");
         let mut huge = rows;
         (huge[13], huge[15]) = (0xff, 0xff);
-        let refused = load(&huge, SRGB).map(|_| ()).unwrap_err();
+        let refused = load(&huge, SRGB).map(|_| ()).unwrap_err().to_string();
         assert_eq!(refused, "it has 65281×65282 pixels; the most is 32767 along a side");
     }
 
@@ -591,8 +591,8 @@ mod tests {
         assert_eq!(floats(&image(&colors, RADIANCE)), [8.0, 10.0, 12.0, 2.0, 4.0, 6.0]);
         let grey = [b"Pf 1 1 1\n".as_slice(), &0.25_f32.to_be_bytes()].concat();
         assert_eq!(floats(&image(&grey, SRGB)), [0.25; 3], "floats are linear");
-        assert_eq!(load(&grey, ALPHA).map(|_| ()), Err("it has no alpha".to_owned()));
-        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        assert_eq!(load(&grey, ALPHA).map(|_| ()), Err(ImageError::NoAlpha));
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
             message(&pfm("Pf 1 1 -1\n", &[f32::NAN])),
             "the pixel in column 0 of row 0 is not a number (NaN)"
@@ -614,7 +614,7 @@ mod tests {
             let read = image(&picture(first), RADIANCE);
             assert_eq!(floats(&read), [1.0, 0.5, 0.25, 2.0, 0.0, 8.0], "{first}");
         }
-        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err();
+        let message = |bytes: &[u8]| load(bytes, RADIANCE).map(|_| ()).unwrap_err().to_string();
         assert!(message(&picture(&format!("#?{}", "x".repeat(2000)))).contains("HDR file cannot be decoded"));
         assert_eq!(message(b"#?RGBE"), "the HDR file ends too early");
         let gif = parse(b"GIF89a\x01\0\x01\0\0\0\0", false, SRGB).map(|_| ()).unwrap_err().to_string();
@@ -682,7 +682,7 @@ mod tests {
             let header = [size.as_slice(), &[16, 6, 0, 0, 0]].concat();
             let chunks: [([u8; 4], &[u8]); 3] =
                 [(*b"IHDR", &header), (*b"IDAT", &[0x78, 0x01]), (*b"IEND", &[])];
-            load(&png(&chunks), LINEAR).map(|_| ()).unwrap_err()
+            load(&png(&chunks), LINEAR).map(|_| ()).unwrap_err().to_string()
         };
         assert_eq!(claims(100_000, 1), "it has 100000×1 pixels; the most is 32767 along a side");
         assert_eq!(claims(30_000, 30_000), "it has 30000×30000 pixels; the most is 268435456 in all");

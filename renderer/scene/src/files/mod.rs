@@ -15,34 +15,35 @@ pub use image::ImageError;
 use crate::files::asset::Asset;
 use crate::files::cache::{FileCache, MemoryFiles};
 
-/// Why a file that a scene names gives nothing, to follow "cannot read …:".
+/// Why a file that a scene names cannot be used, to follow "cannot read …:".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// The scene may not read it.
     #[error("it is not in the folder of the scene; --allow-external lets scenes read other files")]
     External,
-    /// It gives no bytes.
+    /// It cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Its bytes are no image that is read.
+    /// It is not a supported image.
     #[error(transparent)]
     Image(#[from] ImageError),
 }
 
-/// The files that a scene may read: those in its folder and below, or all. A scene from a stranger cannot look around.
+/// The files that a scene may read: those in its folder and below, or all. A scene from an untrusted source cannot read
+/// other files.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: PathBuf,
     external: bool,
-    /// Paths that were looked for and may be read.
+    /// Paths that were resolved and may be read.
     resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
-    /// Their contents, if these are to be kept.
+    /// Their contents, if they are to be cached.
     pub(crate) kept: Option<Arc<FileCache>>,
     pub(crate) elsewhere: Arc<MemoryFiles>,
 }
 
 impl Files {
-    /// Names in the scene start at `folder`; whether they may lead out of it, `external` says.
+    /// Files named relative to `folder`; `external` allows files outside it.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
         let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
         Self { folder: folder.into(), external, resolved, kept, elsewhere }

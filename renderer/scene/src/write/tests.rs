@@ -1,4 +1,4 @@
-//! What is written is read as it was.
+//! Round trips: a written scene is read back unchanged.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,15 +36,19 @@ fn check(name: &str, description: &Description) {
     for extent in [Extent::Short, Extent::Full] {
         let (text, read) = there_and_back(description, extent);
         if !read.is_same_scene(&expected) {
-            panic!("{name}, {extent:?}:\n{text}\n{:#?}\n{:#?}", Shown(&expected), Shown(&read));
+            panic!(
+                "{name}, {extent:?}:\n{text}\n{:#?}\n{:#?}",
+                WithoutTexels(&expected),
+                WithoutTexels(&read)
+            );
         }
     }
 }
 
 /// A description without texels.
-struct Shown<'a>(&'a Description);
+struct WithoutTexels<'a>(&'a Description);
 
-impl std::fmt::Debug for Shown<'_> {
+impl std::fmt::Debug for WithoutTexels<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Description {
             render, camera, environment, lights, textures, materials, groups, instances, ..
@@ -523,7 +527,7 @@ fn random(seed: u64) -> Description {
     }
 }
 
-/// What is made of bright textures is as bright, though nothing in it says so.
+/// Textures made of bright textures are as bright, even without a range of their own.
 #[test]
 fn ranges_of_whole_trees_are_written() {
     let text = r#"

@@ -94,7 +94,7 @@ struct Band<'a> {
 }
 
 /// The filter responses of one image, one value per pixel.
-struct Filtered {
+struct FilterResponses {
     /// Y, Cx, Cz as the eye's contrast sensitivity leaves them.
     color: [Vec<f32>; 3],
     /// First derivatives along x and y, then second derivatives.
@@ -115,7 +115,12 @@ impl Band<'_> {
     }
 
     /// Filters `rows` rows of an image, across and then down. At its edges an image is continued with its last pixels.
-    fn filtered(&self, pixels: &[[f32; 3]], rows: usize, shown: impl Fn([f32; 3]) -> [f32; 3]) -> Filtered {
+    fn filtered(
+        &self,
+        pixels: &[[f32; 3]],
+        rows: usize,
+        shown: impl Fn([f32; 3]) -> [f32; 3],
+    ) -> FilterResponses {
         let Filters { radius, luminance, red_green, blue_yellow, gaussian, first, second } = self.filters;
         let (width, height) = (self.pair.width as usize, self.pair.height as usize);
         let clamped = |i: usize, n: usize| i.saturating_sub(*radius).min(n - 1);
@@ -145,14 +150,14 @@ impl Band<'_> {
             out
         };
         let [narrow, broad] = blue_yellow;
-        Filtered {
+        FilterResponses {
             color: [down(&[(0, luminance)]), down(&[(1, red_green)]), down(&[(2, narrow), (3, broad)])],
             features: [(5, gaussian), (4, first), (6, gaussian), (4, second)].map(|(k, t)| down(&[(k, t)])),
         }
     }
 }
 
-impl Filtered {
+impl FilterResponses {
     fn color_at(&self, i: usize) -> [f32; 3] {
         [self.color[0][i], self.color[1][i], self.color[2][i]]
     }

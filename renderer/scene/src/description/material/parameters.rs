@@ -60,7 +60,7 @@ impl Parameter<'_> {
             (Self::Optional(number), _) => *number = -1.0,
             (Self::Flag(flag), Default::Flag(is_set)) => *flag = is_set.into(),
             (Self::Word(place), Default::Word(default)) => {
-                let words = key.value.words().iter();
+                let words = key.value.choices().iter();
                 *place = words.take_while(|(word, _)| *word != default).count() as u32;
             }
             (Self::Rotation(rotation), _) => *rotation = [1.0, 0.0],

@@ -14,7 +14,7 @@ use super::ior;
 use super::plastic::{rough_internal, smooth_internal};
 use super::texture::{Quantity, Textures};
 use super::tree::{Class, Value};
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::limits::{MAX_IOR, MIN_ALPHA};
 use crate::description::{
     Blend, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, InvalidNormals,
@@ -59,7 +59,7 @@ const MAX_SPECULAR: f64 = 8.36;
 
 /// Adapters around a BSDF that become parts of its material.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Around {
+struct Adapters {
     /// Whether its back scatters as its front does.
     two_sided: bool,
     map: Option<NormalMap>,
@@ -73,7 +73,7 @@ struct Around {
 pub(super) struct Materials<'t, 'f> {
     pub(super) textures: &'t mut Textures<'f>,
     /// By object; nothing for those with errors, which are reported once.
-    known: HashMap<usize, Vec<(Around, Option<usize>)>>,
+    known: HashMap<usize, Vec<(Adapters, Option<usize>)>>,
     /// Of shapes that have none, by reflectance: of lights, and of others.
     defaults: [Option<usize>; 2],
     pub(super) list: Vec<Material>,
@@ -85,8 +85,8 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// The material of a shape whose BSDF is given.
-    pub(super) fn material(&mut self, given: &Given<'_>) -> Option<usize> {
-        self.read(given, Around::default())
+    pub(super) fn material(&mut self, given: &PropertyView<'_>) -> Option<usize> {
+        self.read(given, Adapters::default())
     }
 
     /// The material of a shape without a BSDF: black if it emits, and grey otherwise.
@@ -113,7 +113,7 @@ impl<'t, 'f> Materials<'t, 'f> {
         self.list.len() - 1
     }
 
-    fn read(&mut self, given: &Given<'_>, around: Around) -> Option<usize> {
+    fn read(&mut self, given: &PropertyView<'_>, around: Adapters) -> Option<usize> {
         let view = given.object()?;
         if view.object.class != Class::Bsdf {
             return given.error(format!("{} is no bsdf", view.describe()));
@@ -130,8 +130,8 @@ impl<'t, 'f> Materials<'t, 'f> {
         found
     }
 
-    fn bsdf(&mut self, view: &View<'_>, around: Around) -> Option<usize> {
-        let within = Around { level: around.level + 1, ..around };
+    fn bsdf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
+        let within = Adapters { level: around.level + 1, ..around };
         let plugin = view.object.plugin.as_str();
         if !KNOWN.contains(&plugin) {
             return view.unknown_plugin(&KNOWN, &UNSUPPORTED);
@@ -153,10 +153,10 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material of one kind.
-    fn leaf(&mut self, view: &View<'_>, around: Around) -> Option<usize> {
+    fn leaf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
         let kind = match view.object.plugin.as_str() {
             "diffuse" => {
-                let reflectance = self.textures.color(view, "reflectance", 0.5, Quantity::Part)?;
+                let reflectance = self.textures.color(view, "reflectance", 0.5, Quantity::Fraction)?;
                 MaterialKind::Diffuse(DiffuseMaterial::new(reflectance))
             }
             "conductor" => self.conductor(view, Some(Facets::SMOOTH))?,
@@ -206,13 +206,13 @@ impl<'t, 'f> Materials<'t, 'f> {
     /// Factors of what is reflected and transmitted.
     fn tints(&mut self, view: &View<'_>) -> Option<Tints> {
         let [reflection, transmission] = ["specular_reflectance", "specular_transmittance"]
-            .map(|name| self.textures.color(view, name, 1.0, Quantity::Part));
+            .map(|name| self.textures.color(view, name, 1.0, Quantity::Fraction));
         Some(Tints { reflection: reflection?, transmission: transmission? })
     }
 
     fn conductor(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
         let index = self.conductor_index(view);
-        let reflection = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part);
+        let reflection = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Fraction);
         let tints = Tints { reflection: reflection?, ..Tints::NONE };
         let (eta, k) = index?;
         Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets?).tinted(tints)))
@@ -260,8 +260,8 @@ impl<'t, 'f> Materials<'t, 'f> {
 
     fn plastic(&mut self, view: &View<'_>) -> Option<MaterialKind> {
         let is_rough = view.object.plugin == "roughplastic";
-        let reflectance = self.textures.color(view, "diffuse_reflectance", 0.5, Quantity::Part);
-        let specular = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part);
+        let reflectance = self.textures.color(view, "diffuse_reflectance", 0.5, Quantity::Fraction);
+        let specular = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Fraction);
         let nonlinear = view.boolean("nonlinear", false);
         let ior = relative_ior(view, "polypropylene", (1.01, 10.0));
         let facets = match is_rough {
@@ -293,7 +293,7 @@ impl<'t, 'f> Materials<'t, 'f> {
             "main_specular_sampling_rate",
             "clearcoat_sampling_rate",
         ]);
-        let base_color = self.textures.color(view, "base_color", 0.5, Quantity::Part);
+        let base_color = self.textures.color(view, "base_color", 0.5, Quantity::Fraction);
         let mut scalar = |name, default| self.textures.scalar(view, name, default, (0.0, 1.0));
         let roughness = scalar("roughness", 0.5);
         let spec_trans = scalar("spec_trans", 0.0)?;
@@ -357,13 +357,13 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// The materials of both sides.
-    fn twosided(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn twosided(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let sides = view.children(Class::Bsdf);
         let [first, ..] = sides.as_slice() else { return view.error("a twosided has no bsdf in it") };
         if let Some(third) = sides.get(2) {
             return third.error("a twosided has two bsdfs at most");
         }
-        let within = Around { two_sided: true, map_is_within: false, ..within };
+        let within = Adapters { two_sided: true, map_is_within: false, ..within };
         let front = self.read(first, within);
         let back = match sides.get(1) {
             Some(second) => Some(self.read(second, within)?),
@@ -383,7 +383,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material with holes.
-    fn mask(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn mask(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let opacity = self.textures.scalar(view, "opacity", 0.5, (0.0, 1.0));
         let index = self.read(&only(view)?, within)?;
         let opacity = opacity?;
@@ -397,7 +397,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A mixture of two materials.
-    fn blend(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn blend(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let weight = match view.require("weight") {
             Some(_) => self.textures.scalar(view, "weight", 0.5, (0.0, 1.0)),
             None => None,
@@ -428,7 +428,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material with a normal or bump map.
-    fn mapped(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn mapped(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let is_bump = view.object.plugin == "bumpmap";
         let map = match is_bump {
             true => match view.children(Class::Texture).as_slice() {
@@ -453,12 +453,12 @@ impl<'t, 'f> Materials<'t, 'f> {
             invalid: if flips? { InvalidNormals::Flip } else { InvalidNormals::Keep },
             hard_terminator: !shadows?,
         };
-        self.read(&only(view)?, Around { map: Some(map), map_is_within: within.two_sided, ..within })
+        self.read(&only(view)?, Adapters { map: Some(map), map_is_within: within.two_sided, ..within })
     }
 }
 
 /// The only BSDF in another.
-fn only<'a>(view: &View<'a>) -> Option<Given<'a>> {
+fn only<'a>(view: &View<'a>) -> Option<PropertyView<'a>> {
     match view.child(Class::Bsdf)? {
         Some(one) => Some(one),
         None => view.error(format!("{} has no bsdf in it", view.describe())),

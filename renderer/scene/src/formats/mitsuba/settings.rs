@@ -4,7 +4,7 @@ use glam::{DAffine3, DVec3, Vec2};
 
 use super::clip::Clip;
 use super::tree::Class;
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::affine::are_alike;
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::description::{
@@ -251,7 +251,7 @@ fn hdrfilm(view: &View<'_>) -> Option<Film> {
 /// Mitsuba's default filter.
 const GAUSSIAN: PixelFilter = PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 };
 
-fn filter(given: &Given<'_>) -> Option<PixelFilter> {
+fn filter(given: &PropertyView<'_>) -> Option<PixelFilter> {
     const THIRD: f64 = 1.0 / 3.0;
     let view = given.object()?;
     let radii = (1e-3, 64.0);

@@ -502,7 +502,7 @@ fn includes_are_found_near_those_that_name_them() {
     }
 }
 
-/// What a scene with `inner` is warned of.
+/// The warnings of a scene with `inner`.
 fn warnings(inner: &str) -> Vec<String> {
     let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
     warnings.iter().map(Problem::to_string).collect()

@@ -9,7 +9,7 @@ use super::{Film, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ImageEstimate {
     /// The image: per pixel and channel, the mean of its samples.
     pub image: Image,
     /// The uncertainty of the means, if known.
@@ -49,7 +49,7 @@ pub enum Rounding {
 /// that contains it.
 pub const PIXEL_FILTER: &str = "pixelFilter";
 
-impl From<&Film> for Measured {
+impl From<&Film> for ImageEstimate {
     fn from(film: &Film) -> Self {
         let stderr = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
         let samples = film.pixels.iter().map(|p| p.count as f32).collect();
@@ -61,7 +61,7 @@ impl From<&Film> for Measured {
     }
 }
 
-impl Measured {
+impl ImageEstimate {
     /// Drops noise about which nothing is known: all standard errors are infinite, as with a single sample.
     pub fn with_known_noise(mut self) -> Self {
         self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));
@@ -69,9 +69,9 @@ impl Measured {
     }
 }
 
-impl From<&Measured> for Layers {
-    /// The image and its noise estimate, as [`Measured::from_layer`] reads them.
-    fn from(measured: &Measured) -> Self {
+impl From<&ImageEstimate> for Layers {
+    /// The image and its noise estimate, as [`ImageEstimate::from_layer`] reads them.
+    fn from(measured: &ImageEstimate) -> Self {
         let mut layers = Self::from(&measured.image);
         if let Some(Noise { stderr, samples, .. }) = &measured.noise {
             layers.push_floats(STDERR, ["R", "G", "B"], stderr);
@@ -101,7 +101,7 @@ pub enum NoiseError {
 
 /// Why a layer of an image file cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MeasuredError {
+pub enum EstimateError {
     /// There is no such layer: a sentence that lists those that exist.
     #[error("{0}")]
     NoLayer(String),
@@ -133,7 +133,7 @@ impl Noise {
     }
 }
 
-impl Measured {
+impl ImageEstimate {
     /// Reads an image, and its standard errors and sample counts where the file has them: layer `stderr` and channel
     /// `samples`, as [`crate::film::encode`] writes them.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
@@ -147,9 +147,9 @@ impl Measured {
     ///
     /// # Errors
     /// There is no such layer, or the noise estimate of the file is invalid.
-    pub fn from_layer(layers: &Layers, layer: &str, format: Format) -> Result<Self, MeasuredError> {
+    pub fn from_layer(layers: &Layers, layer: &str, format: Format) -> Result<Self, EstimateError> {
         let channels =
-            layers.rgb_channels(layer).ok_or_else(|| MeasuredError::NoLayer(layers.missing(layer)))?;
+            layers.rgb_channels(layer).ok_or_else(|| EstimateError::NoLayer(layers.missing(layer)))?;
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
@@ -202,15 +202,15 @@ mod tests {
         layers
     }
 
-    fn through_file(layers: Layers, depth: ExrDepth) -> Result<Measured, ReadError> {
+    fn through_file(layers: Layers, depth: ExrDepth) -> Result<ImageEstimate, ReadError> {
         let file = tempfile::Builder::new().suffix(".exr").tempfile().unwrap();
         std::fs::write(file.path(), encode_layers(layers, depth).unwrap().bytes).unwrap();
-        Measured::read(file.path())
+        ImageEstimate::read(file.path())
     }
 
     #[test]
     fn a_film_is_measured_alike_in_memory_and_in_a_file() {
-        let measured = Measured::from(&film());
+        let measured = ImageEstimate::from(&film());
         assert_eq!(through_file(file_of(&film()), ExrDepth::Float).unwrap(), measured);
         let half = through_file(file_of(&film()), ExrDepth::Half).unwrap();
         assert_eq!((half.rounding, &half.noise), (Rounding::Half, &measured.noise));
