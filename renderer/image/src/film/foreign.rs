@@ -78,7 +78,8 @@ fn alpha_and_other_channels_do_not_matter() {
 
 #[test]
 fn what_is_missing_is_named_with_what_there_is() {
-    let file = File::with_layer(layer(None, vec![channel("R", 0.0), channel("G", 0.0), channel("albedo.R", 0.0)]));
+    let file =
+        File::with_layer(layer(None, vec![channel("R", 0.0), channel("G", 0.0), channel("albedo.R", 0.0)]));
     let message = ImageEstimate::read(&file.path).unwrap_err().to_string();
     assert!(
         message.ends_with("neither channels R, G and B nor Y, but \"G\", \"R\", \"albedo.R\""),
