@@ -6,10 +6,12 @@ use super::*;
 use crate::*;
 
 mod broken;
+mod files;
+mod materials;
 mod mutation;
-mod parts;
 mod references;
 mod settings;
+mod shapes;
 mod spectra;
 
 /// A scene around `inner`, with a sensor and a light.
