@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use torrance_text::quoted;
 
 use crate::description::limits::{MAX_SCENE_BYTES, available_memory, check_memory, check_size};
-use crate::description::{Description, Direct, MaterialAlone, Overrides, PunctualKind, RenderSettings};
+use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
 use crate::files::Files;
 use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
@@ -117,7 +117,7 @@ pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
 /// or without braces around them. `file` is what messages call the text.
-pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+pub fn material_from_text(file: &str, text: &str) -> Result<StandaloneMaterial, Error> {
     let text = text.trim();
     let key = toml::MATERIAL_KEY;
     let document = match text.starts_with('{') {

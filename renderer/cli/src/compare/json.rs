@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use torrance_image::compare::words::CHANNELS;
-use torrance_image::compare::{Detectable, Feature, Judgement, Region};
+use torrance_image::compare::{DetectableDifference, Feature, Judgement, Region};
 use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::ComparisonReport;
@@ -174,7 +174,7 @@ impl From<&Judgement> for Verdict {
     fn from(judgement: &Judgement) -> Self {
         let worst = judgement.worst;
         let detectable =
-            |d: &Detectable| DetectableSummary { block: d.block, median: d.median, most: d.most };
+            |d: &DetectableDifference| DetectableSummary { block: d.block, median: d.median, most: d.most };
         Self {
             different: judgement.is_different(),
             p: judgement.p,

@@ -35,7 +35,7 @@ pub struct Judgement {
     /// Where the evidence is strongest.
     pub worst: Finding,
     /// The smallest differences that would have been detected with 95 % probability, in blocks and the whole image.
-    pub detectable: Vec<Detectable>,
+    pub detectable: Vec<DetectableDifference>,
     /// Per pixel, the z of the channel in which it is largest, signed: first minus second.
     pub z: Vec<f32>,
     /// Factor by which correlation of neighbouring pixels increases the variance of large blocks; 1 without.
@@ -112,7 +112,7 @@ pub struct Finding {
 
 /// The smallest difference that would have been detected with 95 % probability, relative to the image.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Detectable {
+pub struct DetectableDifference {
     /// Side of the square blocks, pixels; the whole image if `None`.
     pub block: Option<u32>,
     /// Detected in half of the blocks and channels.

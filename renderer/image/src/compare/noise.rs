@@ -175,7 +175,7 @@ fn power_below(x: f64) -> f64 {
     if x > 0.0 { x.log2().floor().exp2() } else { 0.0 }
 }
 
-/// Variance of `x` over that of `y`, in all blocks where both have any that is not rounding.
+/// Ratios of the variance of `x` to that of `y`, over all blocks where both exceed rounding.
 fn variance_ratios(x: Side<'_>, y: Side<'_>, size: [usize; 2]) -> Vec<f64> {
     let columns = size[0].div_ceil(BLOCK);
     let mut sums = vec![[0.0; 3]; columns * size[1].div_ceil(BLOCK)];
@@ -201,14 +201,14 @@ fn counts_ratio(x: Side<'_>, y: Side<'_>, n: usize) -> Option<f64> {
     (counts(x) && counts(y)).then(|| middle(&mut (0..n).map(ratio).collect::<Vec<_>>()))?
 }
 
-/// The median of ratios, of an even number the geometric mean of the two in the middle: so that of reciprocals is the
-/// reciprocal, and it does not matter which image is called the first. `None` of nothing.
+/// The median of ratios; of an even number, the geometric mean of the middle two, so that exchanging the images gives the
+/// reciprocal. `None` if empty.
 fn middle(x: &mut [f64]) -> Option<f64> {
     let below = *x.select_nth_unstable_by(x.len().checked_sub(1)? / 2, f64::total_cmp).1;
     Some((below * median(x)?).sqrt())
 }
 
-/// The median; `None` of nothing.
+/// The median; `None` if empty.
 pub(super) fn median(x: &mut [f64]) -> Option<f64> {
     let middle = x.len() / 2;
     (!x.is_empty()).then(|| *x.select_nth_unstable_by(middle, f64::total_cmp).1)

@@ -4,7 +4,7 @@ use super::blocks::{Block, Grid};
 use super::correlation::Correlation;
 use super::feature::{Feature, Weights};
 use super::noise::{Null, median};
-use super::{Detectable, Finding, Region, tail};
+use super::{DetectableDifference, Finding, Region, tail};
 
 /// Tests of one feature in blocks of one size, over all channels.
 pub(super) struct Family {
@@ -110,7 +110,7 @@ impl Search {
         let family = self.family(feature, grid.side);
         for (i, block) in grid.blocks.iter().enumerate() {
             let z = block.z(inflation);
-            let tests = usize::from(block.says_something());
+            let tests = usize::from(block.is_informative());
             family.tests += tests;
             energy = (energy.0 + z * z, energy.1 + tests);
             if z.abs() > family.best.z.abs() {
@@ -201,7 +201,7 @@ impl Search {
     }
 
     /// The differences that would have been detected at a level with 95 % probability.
-    pub(super) fn detectable(&self, level: f64) -> Vec<Detectable> {
+    pub(super) fn detectable(&self, level: f64) -> Vec<DetectableDifference> {
         let whole_side =
             |feature| self.families.iter().filter(|f| f.feature == feature).map(|f| f.side).max();
         let whole_of = |feature| self.seen(feature, whole_side(feature)?, level);
@@ -210,7 +210,7 @@ impl Search {
             .filter_map(|side| {
                 let mut seen = self.seen(Feature::Mean, side, level)?;
                 let most = quantile(&mut seen, 0.95)?;
-                Some(Detectable { block: Some(side as u32), median: median(&mut seen)?, most })
+                Some(DetectableDifference { block: Some(side as u32), median: median(&mut seen)?, most })
             })
             .collect();
         let mean = whole_of(Feature::Mean).unwrap_or_default();
@@ -221,7 +221,7 @@ impl Search {
             mean
         };
         if let (Some(most), Some(median)) = (quantile(&mut whole, 1.0), median(&mut whole)) {
-            out.push(Detectable { block: None, median, most });
+            out.push(DetectableDifference { block: None, median, most });
         }
         out
     }

@@ -1,7 +1,7 @@
 //! Verdicts in plain sentences.
 
 use super::comparison::NoVerdict;
-use super::{Detectable, Feature, Finding, Judgement, Region};
+use super::{DetectableDifference, Feature, Finding, Judgement, Region};
 
 /// The channels, in the order in which pixels have them.
 pub const CHANNELS: [&str; 3] = ["red", "green", "blue"];
@@ -134,7 +134,7 @@ fn apart(a: f64, b: f64) -> [String; 2] {
     (3..=9).map(with).find(|[a, b]| a != b).unwrap_or_else(|| with(3))
 }
 
-fn detectable(d: &Detectable) -> String {
+fn detectable(d: &DetectableDifference) -> String {
     let (median, most) = (percent(d.median), percent(d.most));
     let place = match d.block {
         None if d.most.is_finite() => {
@@ -223,9 +223,9 @@ mod tests {
     fn judgement(p: f64, region: Region, feature: Feature, a: f64, b: f64) -> Judgement {
         let worst = Finding { region, channel: 0, feature, a, b, z: (a - b).signum() * 8.317, p: p / 1e3 };
         let detectable = vec![
-            Detectable { block: None, median: 0.00123, most: 0.00123 },
-            Detectable { block: Some(32), median: 0.0091, most: f64::INFINITY },
-            Detectable { block: Some(1), median: 0.31, most: 14.0 },
+            DetectableDifference { block: None, median: 0.00123, most: 0.00123 },
+            DetectableDifference { block: Some(32), median: 0.0091, most: f64::INFINITY },
+            DetectableDifference { block: Some(1), median: 0.31, most: 14.0 },
         ];
         Judgement { p, level: 0.01, worst, detectable, z: Vec::new(), correlation: 1.0, left_out: 0 }
     }

@@ -88,7 +88,7 @@ impl Samples {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the channel is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

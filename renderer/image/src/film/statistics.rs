@@ -81,7 +81,7 @@ impl Statistics {
     }
 }
 
-/// Of luminance, over pixels in which it is finite, and over those of which the standard error is known as well.
+/// Mean luminance over finite pixels, and standard error over those of them where it is known.
 fn mean_and_stderr(measured: &ImageEstimate) -> [f64; 2] {
     let pixels = &measured.image.pixels;
     let all = pixels.iter().map(|p| luminance(*p));

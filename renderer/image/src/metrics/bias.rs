@@ -7,7 +7,7 @@ use super::Pair;
 /// Side of the blocks whose spread gives the standard error of the mean where the noise is unknown, pixels.
 pub const BLOCK: usize = 8;
 
-/// The mean of the first image less that of the second.
+/// The mean of the first image minus that of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
     /// Per channel.

@@ -172,7 +172,7 @@ impl<'a> Panel<'a> {
         rows
     }
 
-    /// Draws a curve, as far as it is inside.
+    /// Draws a curve, clipped to the frame.
     pub fn curve(&mut self, points: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let places: Vec<_> = points
             .into_iter()

@@ -63,7 +63,7 @@ pub struct Sheet {
 pub enum Picture<'a> {
     /// An image of the size of a cell.
     Image(&'a RgbImage),
-    /// No image yet: a frame with a word that says so.
+    /// No image yet: a frame with a word in it.
     Missing(&'a str),
 }
 
@@ -128,7 +128,7 @@ impl Sheet {
     }
 }
 
-/// Copies an image to a place, as far as there is room.
+/// Copies an image to a position, cropped at the edges.
 fn blit(sheet: &mut RgbImage, image: &RgbImage, [x, y]: [u32; 2]) {
     let rows = [sheet.width(), image.width()].map(|width| width as usize * 3);
     let x = (x as usize * 3).min(rows[0]);

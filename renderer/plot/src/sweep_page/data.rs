@@ -26,7 +26,7 @@ pub(super) fn json(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String
     }))
 }
 
-/// How pixels are stored; null if there are none.
+/// Storage of the pixels; null without any.
 fn pixels_json(pixels: &Pixels) -> Value {
     let (Some(grid), Some(part)) = (pixels.grid, pixels.parts.iter().flatten().next()) else {
         return Value::Null;

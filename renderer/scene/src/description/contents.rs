@@ -22,7 +22,7 @@ pub struct Contents {
     pub max_depth: u32,
     /// The camera.
     pub camera: CameraContents,
-    /// Least and greatest coordinates of shapes, instances included, metres; nothing if there are none.
+    /// Least and greatest coordinates of shapes, instances included, metres; `None` without shapes.
     pub bounds: Option<[[f32; 3]; 2]>,
     /// Numbers of shapes by kind, those of groups once.
     pub shapes: BTreeMap<&'static str, usize>,
@@ -58,9 +58,9 @@ pub struct CameraContents {
 /// Numbers of triangles.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Triangles {
-    /// Those of meshes, each once.
+    /// Triangles of meshes, each mesh counted once.
     pub stored: u64,
-    /// Those of meshes in all their places.
+    /// Triangles of meshes in all their instances.
     pub placed: u64,
 }
 

@@ -1,4 +1,4 @@
-//! How large, small, bright or long things may be, and why.
+//! Limits on sizes, brightness and lengths, and the reasons for them.
 //!
 //! Scenes may come from strangers. Beside images, loading one takes at most 64 MiB of memory and 256 bytes for each
 //! byte of its files, a mesh file counted for every shape that has it. An image takes up to 48 bytes a texel while it
@@ -164,7 +164,7 @@ pub fn check_memory_of(
     }
 }
 
-/// Memory that programs can have without swapping, bytes; `None` where there is no way to know.
+/// Memory available without swapping, bytes; `None` where the system does not tell.
 pub fn available_memory() -> Option<u128> {
     if cfg!(target_os = "linux") {
         parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)

@@ -49,37 +49,37 @@ impl Files {
         Self { folder: folder.into(), external, resolved, kept, elsewhere }
     }
 
-    /// These files, what is read of which is kept.
+    /// These files, with their contents cached.
     pub(crate) fn keeping(self) -> Self {
         Self { kept: Some(Arc::default()), ..self }
     }
 
-    /// These files, and those that come with a scene as it would be written.
+    /// These files, and the assets of a scene document that has not been written.
     pub(crate) fn with(self, assets: Vec<Asset>) -> Self {
         let elsewhere = MemoryFiles::new(assets, self.kept.as_deref());
         Self { elsewhere: Arc::new(elsewhere), ..self }
     }
 
-    /// Those of the files that the scene named so far which exist, free of symbolic links.
+    /// The existing files among those that the scene has named so far, free of symbolic links.
     pub fn named(&self) -> BTreeSet<PathBuf> {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         resolved.iter().filter_map(|path| path.canonicalize().ok()).collect()
     }
 
-    /// Where names start.
+    /// The folder that names are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The same rule for names that start at another folder.
+    /// The same rule for names relative to another folder.
     pub fn below(&self, folder: impl Into<PathBuf>) -> FilesBelow<'_> {
         FilesBelow { files: self, folder: folder.into() }
     }
 
-    /// Where the file is that a scene calls `name`. Whether it is there is another question.
+    /// The path of the file that a scene calls `name`, whether or not it exists.
     ///
     /// # Errors
-    /// It may not be read.
+    /// The scene may not read it.
     pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
         let path = self.folder.join(name);
         match self.elsewhere.find(&path) {
@@ -97,7 +97,7 @@ impl Files {
         Err(FileError::External)
     }
 
-    /// Whether `path` says that it is in the folder.
+    /// Whether `path` as written is in the folder.
     fn is_below_by_name(&self, path: &Path) -> bool {
         let Ok(rest) = path.strip_prefix(&self.folder) else { return false };
         let mut depth = 0_i64;
@@ -112,7 +112,7 @@ impl Files {
         })
     }
 
-    /// Whether `path` is in the folder after all links. What is not there leads nowhere.
+    /// Whether `path` is in the folder once symbolic links are resolved; true if it does not exist.
     fn is_below_by_links(&self, path: &Path) -> bool {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         match (folder.canonicalize(), path.canonicalize()) {
@@ -122,7 +122,7 @@ impl Files {
     }
 }
 
-/// [`Files`] by names that start at another folder than the scene's: that of a file which the scene refers to.
+/// [`Files`] by names relative to another folder than the scene's: that of a file that the scene refers to.
 #[derive(Debug, Clone)]
 pub struct FilesBelow<'a> {
     files: &'a Files,

@@ -82,7 +82,7 @@ pub enum ImageError {
     /// The decoder fails; the format, and the decoder's message.
     #[error("the {0} file cannot be decoded: {words}", words = quoted(.1))]
     Broken(&'static str, String),
-    /// Alpha is wanted, and there is none.
+    /// Alpha is required but missing.
     #[error("it has no alpha")]
     NoAlpha,
     /// A pixel is not finite.
@@ -124,9 +124,9 @@ pub(crate) struct DecodedImage {
 
 /// Reads a PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR or, by the name, TGA file.
 ///
-/// 8 bits a channel stay bytes, with alpha. What is finer becomes halves, with alpha, if they hold it without loss, as
-/// they do that of most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before
-/// its header is known to say a size that is allowed, and for which there is memory left beside all images before it.
+/// Channels of 8 bits stay bytes, with alpha. Finer ones become halves, with alpha, if these represent them exactly, as for
+/// most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before its header is
+/// known to have an allowed size for which enough memory is left.
 ///
 /// # Errors
 /// Why it cannot be read.

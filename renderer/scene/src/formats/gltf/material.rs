@@ -281,7 +281,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The one set of texture coordinates that counts: that of the first texture.
+    /// The set of texture coordinates that is used: that of the first texture.
     fn set(&self) -> Option<u32> {
         let (set, _) = self.sets.first()?;
         let others: Vec<_> =

@@ -19,7 +19,7 @@ use crate::files::mesh::read_bytes;
 use crate::files::mesh::{MeshError, Placement};
 use crate::input::Problem;
 
-/// How a file is read.
+/// The options with which a file is read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct MeshKey {
     path: PathBuf,
@@ -175,8 +175,8 @@ fn place(
     }
 }
 
-/// The mesh with triangles that turn the way that their normals say: emission leaves to the side of those for Mitsuba, and
-/// to that of the winding for us.
+/// The mesh with triangles wound to agree with their normals: Mitsuba emits on the side of the normals, we on that of the
+/// winding.
 pub(super) fn wound_by_normals(mesh: Arc<TriangleMesh>) -> Arc<TriangleMesh> {
     let is_against = |t: &[u32; 3]| {
         let p = t.map(|i| mesh.positions[i as usize].as_dvec3());

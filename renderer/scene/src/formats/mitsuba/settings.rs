@@ -58,7 +58,7 @@ struct Film {
 }
 
 impl Film {
-    /// Mitsuba's, if nothing is said.
+    /// Mitsuba's default.
     const WHOLE: Self = Self {
         size: [768, 576],
         crop_offset: [0; 2],
@@ -362,7 +362,7 @@ fn crop_shift(film: &Film) -> [f64; 2] {
     })
 }
 
-/// The field of view, degrees, and along what it is; that of a lens of 50 mm before 35 mm film if nothing is said.
+/// The field of view, degrees, and its axis; by default that of a 50 mm lens on 35 mm film.
 fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
     const AXES: [(&str, FovAxis); 5] = [
         ("x", FovAxis::X),

@@ -46,7 +46,7 @@ pub(super) struct Spectrum {
 /// The spectrum of a file.
 pub(super) struct FileSpectrum {
     pub(super) spectrum: Spectrum,
-    /// The bytes of the first line with more than two numbers, of which Mitsuba passes over the others.
+    /// The bytes of the first line with more than two numbers; Mitsuba ignores the others.
     pub(super) excess: Option<Range<usize>>,
 }
 
@@ -114,7 +114,7 @@ impl Spectrum {
         Ok(FileSpectrum { spectrum, excess })
     }
 
-    /// Its colour. If that is none of sRGB, it is brought there, which `warn` is told; a constant is not.
+    /// Its colour, clamped to the sRGB gamut with a warning unless the spectrum is constant.
     pub(super) fn color(&self, role: Role, warn: impl Fn(&str)) -> DVec3 {
         let color = if role == Role::Emitted { self.emitted } else { self.filtered };
         if self.is_constant {

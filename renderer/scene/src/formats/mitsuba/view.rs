@@ -1,4 +1,4 @@
-//! Objects asked for their properties: who asks is also who says what there may be.
+//! Views of objects that record which properties are queried, and thereby which are known.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,12 +11,12 @@ use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
 use crate::description::limits::MAX_COORDINATE;
 
-/// The properties that have been asked for.
+/// The properties that have been queried.
 #[derive(Default)]
 pub(super) struct Queries {
     /// Names of properties, by object.
     names: RefCell<BTreeMap<usize, BTreeSet<&'static str>>>,
-    /// Objects that nothing more is asked of.
+    /// Objects that are read completely.
     finished: RefCell<HashSet<usize>>,
 }
 
@@ -88,14 +88,14 @@ impl<'a> View<'a> {
         format!("unknown {} {}{hint}", class.tag(), quoted(plugin))
     }
 
-    /// A property; that it may exist is known from now on.
+    /// A property, which is marked as known.
     pub(super) fn get(&self, name: &'static str) -> Option<PropertyView<'a>> {
         self.asked.names.borrow_mut().entry(self.index).or_default().insert(name);
         let property = self.object.properties.iter().find(|p| p.name == name)?;
         Some(PropertyView { view: *self, property })
     }
 
-    /// A property that has to be there.
+    /// A required property.
     pub(super) fn require(&self, name: &'static str) -> Option<PropertyView<'a>> {
         let found = self.get(name);
         if found.is_none() {
@@ -104,14 +104,14 @@ impl<'a> View<'a> {
         found
     }
 
-    /// Properties that say nothing that is not known, or nothing that matters here.
+    /// Marks properties as known that are redundant or irrelevant here.
     pub(super) fn ignore(&self, names: &[&'static str]) {
         for name in names {
             self.get(name);
         }
     }
 
-    /// Properties without which the image is another, in ways that `why` tells.
+    /// Warns of ignored properties that would change the image; `why` gives the reason.
     pub(super) fn warn_of(&self, names: &[&'static str], why: &str) {
         for given in names.iter().filter_map(|name| self.get(name)) {
             let message = format!("{:?} of {} is passed over: {why}", given.property.name, self.describe());

@@ -61,10 +61,10 @@ impl TextureUse {
     }
 }
 
-/// How far the reading of a texture with a name is.
+/// Progress of reading a named texture.
 enum TextureState<'a> {
     Unread(Field<'a>),
-    /// It is read now: who meets it here has come around in a circle.
+    /// It is being read: meeting it again means a cycle.
     InProgress,
     /// Its index, if nothing was wrong with it.
     Read(Option<usize>),
@@ -380,7 +380,7 @@ impl<'a> Textures<'a> {
     }
 }
 
-/// Reports what is said beside the name of a texture, but for `extra`: the texture itself says it.
+/// Reports keys beside the name of a texture, except `extra`: they belong to the texture itself.
 fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
     let mut known = [&["texture"], extra].concat();
     for (key, field) in section.entries() {
@@ -418,7 +418,7 @@ fn is_bright(field: &Field<'_>) -> bool {
     channels.into_iter().flatten().any(|x| x.is_number() && x.number().is_some_and(|x| x > 1.0))
 }
 
-/// The type of a texture; a bitmap if nothing is said.
+/// The type of a texture; a bitmap by default.
 fn kind(section: &Section<'_>) -> Option<&'static keys::Type> {
     match section.get("type") {
         Some(field) => field.choice(&keys::TEXTURE.choices()),

@@ -196,7 +196,7 @@ pub(crate) fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_
 }
 
 /// The words of a line, up to a comment.
-pub(crate) fn words_of(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn split_words(text: &str) -> Vec<Word<'_>> {
     let code = text.split('#').next().unwrap_or_default();
     let place = |w: &str| {
         let start = w.as_ptr() as usize - text.as_ptr() as usize;
@@ -211,7 +211,7 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 
 impl Scan<'_> {
     fn line(&mut self, line: usize, text: &str) {
-        let words = words_of(text);
+        let words = split_words(text);
         let Some(((_, keyword), rest)) = words.split_first() else { return };
         self.so_far.count(keyword);
         let checked = match *keyword {

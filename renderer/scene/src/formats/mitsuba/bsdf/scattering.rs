@@ -34,7 +34,7 @@ impl Materials<'_, '_> {
         Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets?).tinted(tints)))
     }
 
-    /// Index of refraction and extinction: those of a `material`, or `eta` and `k`; a mirror if nothing is said.
+    /// Index of refraction and extinction: those of a `material`, or `eta` and `k`; a mirror by default.
     fn conductor_index(&mut self, view: &View<'_>) -> Option<(Vec3, Vec3)> {
         let name = match view.get("material") {
             Some(given) => Some((given, given.text()?)).filter(|(_, name)| *name != "none"),
@@ -173,7 +173,7 @@ impl Materials<'_, '_> {
     }
 }
 
-/// Index of refraction within over that outside, each a number or a name; air outside, if nothing is said.
+/// Index of refraction within over that outside, each a number or a name; air outside by default.
 pub(super) fn relative_ior(view: &View<'_>, default: &str, (low, high): (f32, f32)) -> Option<f32> {
     let (int, ext) = (one_ior(view, "int_ior", default), one_ior(view, "ext_ior", "air"));
     let ior = int? / ext?;

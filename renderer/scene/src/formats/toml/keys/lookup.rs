@@ -26,7 +26,7 @@ pub(crate) struct Target {
     pub(crate) parts: usize,
 }
 
-/// The values that a place takes.
+/// The values allowed at a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Slot {
     Value(Value),
@@ -34,10 +34,10 @@ pub(crate) enum Slot {
     Type(&'static Section),
 }
 
-/// The place that a path leads to.
+/// The target of a path.
 ///
 /// # Errors
-/// There is none, and what there is instead.
+/// The path leads nowhere.
 pub(crate) fn find(document: &Toml, path: &[String]) -> Result<Target, PathError> {
     PathWalker { path }.walk(Value::Table(&TOP), Some(document), 0, member(&TOP, 0))
 }

@@ -103,7 +103,7 @@ impl Reader<'_, '_, '_> {
         Some(kind)
     }
 
-    /// Reads a parameter into its place, which keeps its default if nothing is said.
+    /// Reads a parameter; one that is not given keeps its default.
     fn parameter(&mut self, keys: &'static [Key], parameter: Parameter<'_>) -> Option<()> {
         let key = &keys[0];
         match parameter {
@@ -159,7 +159,7 @@ impl Reader<'_, '_, '_> {
         Some(())
     }
 
-    /// Reports facets that the kind cannot have, and warns of what is said of facets where there are none.
+    /// Reports facets that the kind cannot have, and warns of facet parameters without facets.
     fn check_facets(&self, kind: &mut MaterialKind) -> Option<()> {
         let (is_dielectric, is_plastic) =
             (matches!(kind, MaterialKind::Dielectric(_)), matches!(kind, MaterialKind::Plastic(_)));
