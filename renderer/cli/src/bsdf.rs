@@ -9,7 +9,9 @@ use renderer::bsdf::{Channel, Chart, KINDS, Kind, Study, Subject};
 use serde::Serialize;
 use torrance_image::film::write::Destination;
 use torrance_plot::chart::ThemeName;
-use torrance_scene::{self as scene, Description, Masking, MaterialAlone, MaterialKind, Overrides, Severity};
+use torrance_scene::{
+    self as scene, Description, Masking, MaterialKind, Overrides, Severity, StandaloneMaterial,
+};
 use torrance_text::{hint, quoted};
 
 use super::failure::{Failure, warn};
@@ -186,8 +188,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failure> {
     // A scene may have "=" in its path, but no material is described without one.
     if text.contains('=') && !text.contains(".toml") {
-        let MaterialAlone { material, images, textures } = scene::material_from_text("MATERIAL", text)
-            .map_err(|e| Failure::input_report(e.report(color())))?;
+        let StandaloneMaterial { material, images, textures } =
+            scene::material_from_text("MATERIAL", text)
+                .map_err(|e| Failure::input_report(e.report(color())))?;
         let masking = masking.unwrap_or(Masking::Correlated);
         let swatches = Swatches::new(&images, &textures).map_err(|e| Failure::input(e.to_string()))?;
         let subject = Subject::new(material, masking, swatches);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use torrance_image::film::write::Destination;
-use torrance_scene::{self as scene, Description, Extent, Loaded, Overrides};
+use torrance_scene::{self as scene, Description, Extent, LoadedScene, Overrides};
 
 use super::EXIT_CODES;
 use super::failure::Failure;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let mut notes = Notes::new(args.quiet);
     notes.display.phase(format!("reading {}", args.scene.path.display()));
-    let Loaded { description, files, .. } = args.scene.load(Overrides::default(), &mut notes)?;
+    let LoadedScene { description, files, .. } = args.scene.load(Overrides::default(), &mut notes)?;
     let spared =
         |place: Destination| place.spare(&files, "the scene").map(|()| place).map_err(Failure::input);
     let target = spared(target)?;

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let description = args.scene.load(Overrides::default(), &mut notes)?.description;
     let warnings = notes.end();
     let scene = args.scene.path.to_string_lossy().into_owned();
-    let inspected = Inspected { scene, contents: Contents::of(&description), warnings };
+    let inspected = Inspected { scene, contents: Contents::new(&description), warnings };
     if args.json {
         print_json(&inspected)?
     } else {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
 use torrance_image::film::layers::SAMPLES;
-use torrance_image::film::merge::{Merge, Merged, Weight};
+use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::{Target, WriteError};
 use torrance_image::film::{Format, Layers, read_layers};
 
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             "output \"{output}\": only EXR files hold standard errors; use .exr"
         )));
     }
-    let Merged { layers, warnings } = merge(args, &notes)?;
+    let MergedImage { layers, warnings } = merge(args, &notes)?;
     for warning in warnings {
         notes.warn(warning);
     }
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Reads and merges the images, one at a time.
-fn merge(args: &Args, notes: &Notes) -> Result<Merged, Failure> {
+fn merge(args: &Args, notes: &Notes) -> Result<MergedImage, Failure> {
     let weight = if args.passes { Weight::Pass } else { Weight::Samples };
     let mut merge: Option<Merge> = None;
     let mut files = Vec::new();
@@ -117,7 +117,7 @@ fn merge(args: &Args, notes: &Notes) -> Result<Merged, Failure> {
         }
         files.push(file);
         notes.display.phase(format!("reading {name}"));
-        if Format::of(path) == Ok(Format::Png) {
+        if Format::from_path(path) == Ok(Format::Png) {
             return Err(Failure::input(format_args!("{name}: PNG holds what a display shows, not radiance")));
         }
         let layers = read_layers(path).map_err(|e| Failure::input(format_args!("{name}: {e}")))?;

@@ -14,7 +14,7 @@ use renderer::{Machine, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings};
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
-use torrance_image::film::{Film, Format, Image, Layers, Measured, Statistics, write_images};
+use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{self as scene, Direct, Masking, Overrides, RenderSettings, Sampler};
@@ -279,7 +279,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
     let image = Image::from(film);
     notes.warn_of_samples(film, &image);
     if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
-        let noise = Statistics::relative_stderr_of(&Measured::from(film));
+        let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
         notes.warn_of_noise("the image", noise, wanted);
     }
     let (mut outputs, mut failures) =

@@ -5,8 +5,8 @@ use std::path::Path;
 use renderer::defocus::Lens;
 use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
 use torrance_image::film::encode::SOFTWARE;
+use torrance_image::film::estimate::PIXEL_FILTER;
 use torrance_image::film::layers::{SAMPLES, STDERR};
-use torrance_image::film::measured::PIXEL_FILTER;
 use torrance_image::film::{Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;
@@ -29,7 +29,7 @@ impl Sharp {
         let wrong = |reason: String| Failure::input(format_args!("{name}: {reason}"));
         // What the command lacks is told before files are read.
         let wanted = lens.map(wanted).transpose()?;
-        if lens.is_some() && Format::of(path).is_ok_and(|f| f != Format::Exr) {
+        if lens.is_some() && Format::from_path(path).is_ok_and(|f| f != Format::Exr) {
             return Err(wrong("only EXR files hold depths; --radius blurs evenly without".into()));
         }
         let others = read_layers(path).map_err(|e| wrong(e.to_string()))?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use torrance_scene::{self as scene, Error, Loaded, Options, Overrides, Problem, SceneValues, Severity};
+use torrance_scene::{self as scene, Error, LoadedScene, Options, Overrides, Problem, SceneValues, Severity};
 
 use super::failure::Failure;
 use super::notes::Notes;
@@ -44,7 +44,7 @@ fn setting(text: &str) -> Result<(String, String), String> {
 
 impl SceneArgs {
     /// Reads the scene, and tells what is suspicious about it.
-    pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<Loaded, Failure> {
+    pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<LoadedScene, Failure> {
         if !self.set.is_empty() {
             return self.open(overrides, notes).map(|(_, loaded)| loaded);
         }
@@ -58,7 +58,7 @@ impl SceneArgs {
         &self,
         overrides: Overrides,
         notes: &mut Notes,
-    ) -> Result<(SceneValues, Loaded), Failure> {
+    ) -> Result<(SceneValues, LoadedScene), Failure> {
         let mut values = SceneValues::open(&self.path, &self.options(overrides)).map_err(wrong)?;
         warn(values.warnings(), notes);
         for (path, value) in &self.set {

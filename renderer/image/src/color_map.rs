@@ -31,9 +31,9 @@ impl Color {
 pub enum ColorMap {
     /// Viridis (van der Walt & Smith 2015): perceptually uniform.
     Viridis,
-    /// ColorBrewer's RdBu (Brewer 2003) from blue to red: white is in the middle.
+    /// ColorBrewer's RdBu (Brewer 2003) from blue through white to red.
     BlueRed,
-    /// Magma (Smith & van der Walt 2015), black where there is nothing: in it, ꟻLIP maps are shown.
+    /// Magma (Smith & van der Walt 2015), which starts at black; customary for ꟻLIP maps.
     Magma,
 }
 

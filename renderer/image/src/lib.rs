@@ -1,15 +1,15 @@
 //! Films with their noise, image files, metrics, and the comparison that knows the noise.
 //!
 //! Images come in as files ([`film::read`], [`film::read_layers`]) or as a [`film::Film`], the sums of every pixel's samples;
-//! with their standard errors they are [`film::Measured`]. Out come files ([`film::write_images`]), how far two images are
+//! with standard errors they form a [`film::ImageEstimate`]. Out come files ([`film::write_images`]), how far two images are
 //! apart ([`metrics`]), and whether noise explains that ([`compare`]). Scenes and machines are unknown here.
 //!
 //! ```
 //! use torrance_image::compare::judge;
-//! use torrance_image::film::{Film, Measured, Pixel};
+//! use torrance_image::film::{Film, ImageEstimate, Pixel};
 //!
 //! /// 32 × 32 pixels of one brightness, each estimated from 16 samples that scatter around it.
-//! fn noisy(brightness: f64, seed: u64) -> Measured {
+//! fn noisy(brightness: f64, seed: u64) -> ImageEstimate {
 //!     let mut state = seed;
 //!     let mut random = || {
 //!         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -23,7 +23,7 @@
 //!             pixel.merge(&one);
 //!         }
 //!     }
-//!     Measured::from(&film)
+//!     ImageEstimate::from(&film)
 //! }
 //!
 //! let reference = noisy(1.0, 1);

@@ -1,14 +1,14 @@
-//! Why pictures cannot be made.
+//! Errors of drawing and encoding pictures.
 
 use crate::sheet::LONGEST_SIDE;
 
 /// A picture that cannot be drawn or encoded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
-    /// A sheet that programs would not open: its width and height.
+    /// A sheet too large for other programs to open: its width and height.
     #[error("a sheet of {} × {} pixels is too large: a side has at most {LONGEST_SIDE}", .0[0], .0[1])]
     TooLarge([f64; 2]),
-    /// An image that is no cell of its sheet: width and height of both.
+    /// An image whose size differs from that of a cell of its sheet: width and height of both.
     #[error("an image of {} × {} pixels in a sheet of {} × {}", image[0], image[1], cell[0], cell[1])]
     NotACell {
         /// The image's.
@@ -28,7 +28,7 @@ pub enum DrawError {
     /// A frame that is shown for too long, milliseconds.
     #[error("a frame lasts at most 65535 ms, not {0}")]
     TooSlow(u128),
-    /// What an encoder or a drawing library refused, in its words.
+    /// The error message of an encoder or drawing library.
     #[error("{0}")]
     Refused(String),
 }

@@ -46,7 +46,7 @@ pub use formats::toml::keys::{PathError, page as reference_page, schema as json_
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{DIRECT, MASKINGS, SAMPLERS, overrides};
 pub use input::{Error, Problem, Severity};
-pub use load::{Loaded, Options, load, load_bytes, load_with, material_from_text};
+pub use load::{LoadedScene, Options, load, load_bytes, load_with, material_from_text};
 pub use paths::{Parameter, SceneValues};
 pub use paths::{path_and_value, says_all_of, split as keys_of_path};
 pub use write::{Extent, SceneDocument, canonical, write};

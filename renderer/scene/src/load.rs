@@ -6,40 +6,40 @@ use std::path::{Path, PathBuf};
 use torrance_text::quoted;
 
 use crate::description::limits::{MAX_SCENE_BYTES, available_memory, check_memory, check_size};
-use crate::description::{Description, Direct, MaterialAlone, Overrides, PunctualKind, RenderSettings};
+use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
 use crate::files::Files;
 use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
 
-/// A scene that can be rendered, and what is suspicious about it.
+/// A scene that can be rendered, with warnings.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct LoadedScene {
     /// The scene.
     pub description: Description,
-    /// For the user to know; the scene renders all the same.
+    /// Warnings for the user; the scene can be rendered nevertheless.
     pub warnings: Vec<Problem>,
-    /// The files that it was read from: the scene file and all files that it names, free of symbolic links.
+    /// The files from which it was read: the scene file and all files that it names, free of symbolic links.
     pub files: BTreeSet<PathBuf>,
 }
 
-/// How a scene is read.
+/// Loading options.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
     /// Settings that override those of the scene.
     pub overrides: Overrides,
-    /// Whether it may read files that are not in its folder.
+    /// Whether the scene may read files outside its folder.
     pub allow_external: bool,
-    /// Values of its parameters, by name, where the format has such.
+    /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
 }
 
-/// As [`load_with`], where the scene may read files in its folder only.
+/// As [`load_with`], for a scene that may only read files in its folder.
 ///
 /// # Errors
 /// As [`load_with`].
-pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
+pub fn load(path: &Path, overrides: &Overrides) -> Result<LoadedScene, Error> {
     load_with(path, &Options { overrides: *overrides, ..Options::default() })
 }
 
@@ -47,7 +47,7 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Error> {
 ///
 /// # Errors
 /// Everything that is wrong.
-pub fn load_with(path: &Path, options: &Options) -> Result<Loaded, Error> {
+pub fn load_with(path: &Path, options: &Options) -> Result<LoadedScene, Error> {
     let loaded = read_file(path, options, &files_of(path, options))?;
     finish(path, loaded, &options.overrides)
 }
@@ -58,7 +58,7 @@ pub(super) fn files_of(path: &Path, options: &Options) -> Files {
 }
 
 /// Reads a scene file and what it refers to, before anything is overridden.
-pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<Loaded, Error> {
+pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<LoadedScene, Error> {
     let file = path.display().to_string();
     let format =
         SceneFormat::from_path(path).map_err(|error| Problem::of_file(file.as_str(), error.to_string()))?;
@@ -76,7 +76,11 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
 }
 
 /// Overrides what a scene says, and checks whether it can be rendered.
-pub(super) fn finish(path: &Path, mut loaded: Loaded, overrides: &Overrides) -> Result<Loaded, Error> {
+pub(super) fn finish(
+    path: &Path,
+    mut loaded: LoadedScene,
+    overrides: &Overrides,
+) -> Result<LoadedScene, Error> {
     let file = path.display().to_string();
     overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
@@ -105,7 +109,7 @@ fn unseen_lights(description: &Description) -> Option<String> {
 
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
 /// `files` says.
-pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<Loaded, Error> {
+pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene, Error> {
     let format =
         SceneFormat::from_path(Path::new(file)).map_err(|error| Problem::of_file(file, error.to_string()))?;
     format.read(file, bytes, files, &Options::default())
@@ -113,7 +117,7 @@ pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<Loaded, Err
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
 /// or without braces around them. `file` is what messages call the text.
-pub fn material_from_text(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+pub fn material_from_text(file: &str, text: &str) -> Result<StandaloneMaterial, Error> {
     let text = text.trim();
     let key = toml::MATERIAL_KEY;
     let document = match text.starts_with('{') {
@@ -169,7 +173,7 @@ impl SceneFormat {
     }
 
     /// Reads and validates the contents of a file.
-    fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<Loaded, Error> {
+    fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<LoadedScene, Error> {
         let (description, warnings) = match self {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
@@ -177,6 +181,6 @@ impl SceneFormat {
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
-        Ok(Loaded { description, warnings, files: files.named() })
+        Ok(LoadedScene { description, warnings, files: files.named() })
     }
 }

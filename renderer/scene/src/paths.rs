@@ -1,7 +1,7 @@
 //! The parameters of a scene by path: `materials.gold.roughness`, `shapes."tall box".emission`, `camera.position.1`.
 //!
-//! A path is that of a value in the scene file that says everything, `torrance convert` without leaving out defaults.
-//! Members of arrays are found by their names, those without one by their numbers.
+//! A path is that of a value in the complete scene file, as `torrance convert` writes it with all defaults. Members of
+//! arrays are addressed by name, or by index if they have none.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ use crate::formats::toml::text::{self, inline, number, toml_key};
 use crate::formats::toml::{Key, Type, read};
 use crate::input::parse_hex;
 use crate::input::{Error, Problem};
-use crate::load::{Loaded, Options};
+use crate::load::{LoadedScene, Options};
 use crate::write::Extent;
 
-/// A scene of any format that is read, whose parameters can be looked at and set, and which is read again with them.
+/// A scene of any supported format whose parameters can be inspected and set, and which can be reloaded with them.
 ///
-/// Meshes and images are read once: all scenes that come of it, and of its clones, share them. A clone copies what a scene
-/// file says, and no more.
+/// Meshes and images are read once: all scenes loaded from it and from its clones share them. A clone copies only the
+/// contents of the scene file.
 #[derive(Debug, Clone)]
 pub struct SceneValues {
     /// A table.
@@ -54,22 +54,22 @@ struct Base {
 /// A parameter of a scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Parameter {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its value, in TOML. Arrays of numbers and words are one value.
     pub value: String,
-    /// The values that it takes, in a few words.
+    /// The allowed values, in a few words.
     pub takes: String,
 }
 
 impl SceneValues {
-    /// Reads a scene file and everything it refers to. What is overridden counts more than what will be set.
+    /// Reads a scene file and everything it refers to. Overrides take precedence over values set later.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the scene.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let files = files_of(path, options).keeping();
-        let Loaded { description, warnings, files: read } = read_file(path, options, &files)?;
+        let LoadedScene { description, warnings, files: read } = read_file(path, options, &files)?;
         let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
         let base = Base {
             path: path.to_owned(),
@@ -96,16 +96,16 @@ impl SceneValues {
         found
     }
 
-    /// The value at a path, in TOML: what is there, or what another key says in other words, or the default.
+    /// The value at a path, in TOML: the value itself, or the equivalent of an alternative key, or the default.
     ///
     /// # Errors
-    /// There is none, and what there is instead.
+    /// The path leads nowhere, or has no value.
     pub fn get(&self, path: &str) -> Result<String, PathError> {
         let value = self.find(path)?.map(|value| inline(&value));
         value.ok_or_else(|| PathError::NoValue(path.to_owned()))
     }
 
-    /// The value at a path, if there is one, as [`SceneValues::get`] says it.
+    /// The value at a path, if there is one, as [`SceneValues::get`] finds it.
     ///
     /// # Errors
     /// The path leads nowhere.
@@ -114,19 +114,18 @@ impl SceneValues {
         Ok(self.value(&keys, &place))
     }
 
-    /// Sets the value at a path. `value` is TOML, where words, names, files and colours may go without quotes. A key that
-    /// is not there is added; those that say the same in other words go, and with `type`, those that it does not have.
+    /// Sets the value at a path. `value` is TOML, in which words, names, files and colours need no quotes. A missing key is
+    /// added and alternative keys are removed; setting `type` removes the keys that the new type does not have.
     ///
     /// # Errors
-    /// The path leads nowhere, or nothing like the value may stand there. Whether the scene is one with it,
-    /// [`SceneValues::load`] tells.
+    /// The path leads nowhere, or does not accept such a value. [`SceneValues::load`] validates the scene as a whole.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), PathError> {
         let (keys, place) = self.place(path)?;
         let value = place.takes.parse(&name(&keys, &place), value, &self.document)?;
         self.put(&keys, &place, value)
     }
 
-    /// As [`SceneValues::set`], with a value that is no text.
+    /// As [`SceneValues::set`], with a TOML value instead of text.
     ///
     /// # Errors
     /// As [`SceneValues::set`].
@@ -136,35 +135,35 @@ impl SceneValues {
         self.put(&keys, &place, value)
     }
 
-    /// The values that may stand at a path, in a few words, as in `0, or from 0.01 to 1`.
+    /// The allowed values at a path, in a few words, as in `0, or from 0.01 to 1`.
     ///
     /// # Errors
-    /// It leads nowhere, and what there is instead.
+    /// The path leads nowhere.
     pub fn takes(&self, path: &str) -> Result<String, PathError> {
         self.place(path).map(|(_, place)| place.takes.describe())
     }
 
-    /// The names of the tables in one of the scene's tables of them, such as `materials`.
+    /// The names of the entries of a table of tables, such as `materials`.
     pub fn names(&self, table: &str) -> Vec<&str> {
         let tables = self.document.get(table).and_then(Value::as_table);
         tables.into_iter().flat_map(Table::keys).map(String::as_str).collect()
     }
 
-    /// The words that may stand at a path; none if it is not words that may.
+    /// The words allowed at a path; empty if it does not take words.
     ///
     /// # Errors
-    /// It leads nowhere, and what there is instead.
-    pub fn words(&self, path: &str) -> Result<Vec<String>, PathError> {
+    /// The path leads nowhere.
+    pub fn choices(&self, path: &str) -> Result<Vec<String>, PathError> {
         let (_, place) = self.place(path)?;
-        Ok(place.takes.all_words().into_iter().map(str::to_owned).collect())
+        Ok(place.takes.all_choices().into_iter().map(str::to_owned).collect())
     }
 
-    /// The scene with these values. Its warnings are those that it would not have if nothing were set. Reads no file that
-    /// was read before, and takes time for what the scene file says, not for meshes and images.
+    /// Loads the scene with these values. Its warnings are only those caused by the values set. Files are not read again, so
+    /// the time depends on the size of the scene file, not on meshes and images.
     ///
     /// # Errors
-    /// The values are wrong; problems have no place in the scene file.
-    pub fn load(&self) -> Result<Loaded, Error> {
+    /// The values are invalid; the problems have no position in the scene file.
+    pub fn load(&self) -> Result<LoadedScene, Error> {
         let mut loaded = self.base.read(&self.document)?;
         loaded.warnings.retain(|warning| !self.base.usual.contains(&warning.message));
         let known = &self.base.warnings;
@@ -174,14 +173,14 @@ impl SceneValues {
         Ok(loaded)
     }
 
-    /// Where a path leads.
+    /// The target of a path.
     fn place(&self, path: &str) -> Result<(Vec<String>, Target), PathError> {
         let keys = split(path)?;
         let place = lookup::find(&self.document, &keys)?;
         Ok((keys, place))
     }
 
-    /// The value of a place.
+    /// The value of a target.
     fn value(&self, keys: &[String], place: &Target) -> Option<Value> {
         let (way, rest) = keys.split_at(place.depth);
         let table = way.iter().try_fold(&self.document, |value, key| child(value, key));
@@ -241,8 +240,8 @@ impl SceneValues {
 }
 
 impl Base {
-    /// Reads what a document says.
-    fn read(&self, document: &Value) -> Result<Loaded, Error> {
+    /// Reads a document as a scene.
+    fn read(&self, document: &Value) -> Result<LoadedScene, Error> {
         let file = self.path.display().to_string();
         let text = document.as_table().map_or_else(String::new, text::document);
         // Nobody has seen that text.
@@ -253,7 +252,7 @@ impl Base {
         match read(&file, &text, &self.files) {
             Ok((description, warnings)) => {
                 let warnings = warnings.into_iter().map(placeless).collect();
-                Ok(Loaded { description, warnings, files: self.files.named() })
+                Ok(LoadedScene { description, warnings, files: self.files.named() })
             }
             Err(error) => Err(Error { problems: error.problems.into_iter().map(placeless).collect() }),
         }
@@ -271,7 +270,7 @@ fn value_or_default(key: &Key, table: Option<&Table>) -> Option<Value> {
     there.or_else(|| Value::from_str(&key.default.to_string()).ok())
 }
 
-/// Sets a key of a table. What says the same goes; what else that said stays said.
+/// Sets a key of a table and removes its alternatives; whatever else these define is kept under its own key.
 fn replace(table: &mut Table, place: &Target, key: &Key, value: Value) -> Result<(), PathError> {
     for other in key.instead.iter().filter(|other| table.contains_key(**other)).collect::<Vec<_>>() {
         let rest = place.section.keys_of(place.kind).filter(|rest| {
@@ -290,7 +289,7 @@ fn replace(table: &mut Table, place: &Target, key: &Key, value: Value) -> Result
     Ok(())
 }
 
-/// Leaves what another type has, too. What it says by other keys is said by them.
+/// Keeps only the keys that the new type has as well, converted to its alternatives where it uses others.
 fn retype(table: &mut Table, place: &Target, kind: Option<&'static Type>) {
     let knows = |name: &str| place.section.keys_of(kind).any(|key| key.name == name);
     let is_lost = |key: &&Key| {
@@ -302,7 +301,7 @@ fn retype(table: &mut Table, place: &Target, kind: Option<&'static Type>) {
     table.extend(lost);
 }
 
-/// A value with another in the place of a part of it, one of `n`.
+/// A value of `n` parts with one of them replaced.
 fn with_part(whole: Value, parts: &[String], n: usize, value: Value) -> Value {
     let Some((part, parts)) = parts.split_first() else { return value };
     let mut whole = widened(whole, n);
@@ -312,7 +311,7 @@ fn with_part(whole: Value, parts: &[String], n: usize, value: Value) -> Value {
     whole
 }
 
-/// A value as `n` parts, if it stands for all of them.
+/// Expands a value that stands for all of `n` parts.
 fn widened(value: Value, n: usize) -> Value {
     match value {
         Value::Array(_) | Value::Table(_) => value,
@@ -324,7 +323,7 @@ fn widened(value: Value, n: usize) -> Value {
     }
 }
 
-/// Adds what there is below a path, where there may be what `takes` says.
+/// Adds all parameters below a path, whose allowed values are `takes`.
 fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Slot) {
     let below = |key: &str| if path.is_empty() { toml_key(key) } else { format!("{path}.{}", toml_key(key)) };
     match value {
@@ -346,7 +345,7 @@ fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Slot) {
     }
 }
 
-/// Whether a value says all that another one does, and perhaps more: tables may have more keys.
+/// Whether a value contains another: tables may have additional keys.
 pub fn says_all_of(value: &Value, other: &Value) -> bool {
     match (value, other) {
         (Value::Table(value), Value::Table(other)) => {
@@ -360,10 +359,10 @@ pub fn says_all_of(value: &Value, other: &Value) -> bool {
     }
 }
 
-/// The keys of a path; those that are no plain words are in quotes.
+/// Splits a path into keys; those that are not plain words are in quotes.
 ///
 /// # Errors
-/// It is none.
+/// The text is not a path.
 pub fn split(path: &str) -> Result<Vec<String>, PathError> {
     let wrong = || PathError::Syntax(path.to_owned());
     let mut keys = Vec::new();
@@ -394,7 +393,7 @@ pub fn split(path: &str) -> Result<Vec<String>, PathError> {
     }
 }
 
-/// The path and the value that a text like `shapes."a = b".emission=2` sets: the first `=` outside quotes is between them.
+/// Splits an assignment such as `shapes."a = b".emission=2` into path and value, at the first `=` outside quotes.
 pub fn path_and_value(text: &str) -> Option<(&str, &str)> {
     let mut read = 0;
     loop {
@@ -407,7 +406,7 @@ pub fn path_and_value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Where the quote is that ends a string.
+/// Position of the quote that ends a string.
 fn end_of_string(text: &str) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(i, c)| {

@@ -1,6 +1,6 @@
 //! Whether what loads is assembled whole.
 
-use torrance_scene::{Error, Files, Loaded, load_bytes};
+use torrance_scene::{Error, Files, LoadedScene, load_bytes};
 
 use super::assemble;
 
@@ -18,7 +18,7 @@ material = "white"
 emission = 1
 "#;
 
-fn loaded(text: &str) -> Result<Loaded, Error> {
+fn loaded(text: &str) -> Result<LoadedScene, Error> {
     load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false))
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use torrance_image::compare::words::{number, percent};
-use torrance_image::film::{Format, Measured};
+use torrance_image::film::{Format, ImageEstimate};
 
 use super::case::{check, look, whole};
 use super::images::{self, Conditions, Stop};
@@ -58,7 +58,7 @@ fn try_bless(
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
     let seed = taken.map_or(FIRST_SEED, |taken| taken.end());
     let (new, samples) = render(case, seed, machine, options, observe)?;
-    let format = Format::of(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
+    let format = Format::from_path(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
     let mut attributes = reference::attributes(case, samples);
     attributes.insert("seed".to_owned(), seed.to_string());
     let bytes = reference::encode(&new, format, attributes).map_err(|e| Stop::error(e.to_string()))?;
@@ -79,7 +79,7 @@ fn render(
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-) -> Result<(Measured, u32), Stop> {
+) -> Result<(ImageEstimate, u32), Stop> {
     let mut case = case.clone();
     case.effort.seed = seed;
     let varies = match &case.source {
@@ -117,7 +117,7 @@ fn render(
 
 /// The median of the pixels' standard errors, relative to what is there. Pixels without noise, such as those of the sky,
 /// and black ones do not count.
-fn noise(image: &Measured) -> Option<f64> {
+fn noise(image: &ImageEstimate) -> Option<f64> {
     /// Of a pixel whose samples are alike, but for rounding.
     const NONE: f64 = 1e-6;
     let sum = |p: &[f32; 3]| p.iter().map(|x| f64::from(*x)).sum::<f64>();
@@ -132,7 +132,7 @@ fn noise(image: &Measured) -> Option<f64> {
     Some(*relative.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-fn quality(case: &Case, new: &Measured, samples: u32, format: Format) -> String {
+fn quality(case: &Case, new: &ImageEstimate, samples: u32, format: Format) -> String {
     let samples = words::samples(samples, case.source.unit());
     match noise(new) {
         Some(_) if format != Format::Exr => {
@@ -152,7 +152,13 @@ fn quality(case: &Case, new: &Measured, samples: u32, format: Format) -> String 
 }
 
 /// The new reference, held against the old one.
-fn change(case: &Case, new: &Measured, old: &Measured, samples: u32, options: &Options<'_>) -> Vec<String> {
+fn change(
+    case: &Case,
+    new: &ImageEstimate,
+    old: &ImageEstimate,
+    samples: u32,
+    options: &Options<'_>,
+) -> Vec<String> {
     let plan = Plan { level: LEVEL, looks: 1, resolve: case.resolve };
     let seen = check(new, old).and_then(|()| look(case, &plan, old, new, options));
     match seen {

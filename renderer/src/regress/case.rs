@@ -7,9 +7,9 @@ use std::time::Instant;
 use torrance_image::compare::comparison::only_one_finite;
 use torrance_image::compare::words::number;
 use torrance_image::compare::{Judgement, Region, judge};
-use torrance_image::film::measured::Rounding;
+use torrance_image::film::estimate::Rounding;
 use torrance_image::film::write::Destination;
-use torrance_image::film::{Format, Image, Measured};
+use torrance_image::film::{Format, Image, ImageEstimate};
 use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
 use torrance_image::metrics::{Flip, Kind, Pair, Pointwise};
 
@@ -108,7 +108,7 @@ fn examine(
 }
 
 /// Writes the image to a folder.
-fn save(case: &Case, result: &Measured, measured: &Measurement, folder: &Path) -> Result<(), String> {
+fn save(case: &Case, result: &ImageEstimate, measured: &Measurement, folder: &Path) -> Result<(), String> {
     let path = folder.join(format!("{}.exr", case.name));
     let attributes = reference::attributes(case, measured.samples);
     let encoded = reference::encode(result, Format::Exr, attributes).map_err(|e| e.to_string());
@@ -123,11 +123,11 @@ fn save(case: &Case, result: &Measured, measured: &Measurement, folder: &Path) -
 pub(super) fn look(
     case: &Case,
     plan: &Plan,
-    reference: &Measured,
-    result: &Measured,
+    reference: &ImageEstimate,
+    result: &ImageEstimate,
     options: &Options<'_>,
 ) -> Result<Examination, String> {
-    let is_display = |m: &Measured| m.rounding == Rounding::Display;
+    let is_display = |m: &ImageEstimate| m.rounding == Rounding::Display;
     let judgement = match (&result.noise, &reference.noise) {
         // Standard errors of what a display shows mean nothing.
         _ if is_display(result) => None,
@@ -175,11 +175,15 @@ pub(super) fn look(
     Ok(Examination { verdict, exceeded, measured })
 }
 
-fn metrics(result: &Measured, reference: &Measured, with_flip: bool) -> Result<(f64, Option<Flip>), String> {
+fn metrics(
+    result: &ImageEstimate,
+    reference: &ImageEstimate,
+    with_flip: bool,
+) -> Result<(f64, Option<Flip>), String> {
     let kind = if result.rounding == Rounding::Display { Kind::Display } else { Kind::Radiance };
     let pair = Pair::new(&result.image, &reference.image, kind);
-    let pointwise = Pointwise::of(&pair).ok_or("no pixel of the images can be compared")?;
-    let flip = if with_flip { Flip::of(&pair, PIXELS_PER_DEGREE) } else { None };
+    let pointwise = Pointwise::new(&pair).ok_or("no pixel of the images can be compared")?;
+    let flip = if with_flip { Flip::new(&pair, PIXELS_PER_DEGREE) } else { None };
     Ok((pointwise.relmse, flip))
 }
 
@@ -218,14 +222,14 @@ pub(super) fn whole(image: &Image) -> Region {
 }
 
 /// Refuses images that cannot be compared.
-pub(super) fn check(result: &Measured, reference: &Measured) -> Result<(), String> {
+pub(super) fn check(result: &ImageEstimate, reference: &ImageEstimate) -> Result<(), String> {
     let size = |i: &Image| (i.width, i.height);
     if size(&result.image) != size(&reference.image) {
         let ((w, h), (rw, rh)) = (size(&result.image), size(&reference.image));
         return Err(format!("the image has {w}×{h} pixels, and the reference {rw}×{rh}"));
     }
     let kind =
-        |m: &Measured| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
+        |m: &ImageEstimate| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
     if kind(result) != kind(reference) {
         return Err(format!("the image holds {}, and the reference {}", kind(result), kind(reference)));
     }

@@ -1,7 +1,7 @@
 //! Images of programs: each run is a pass.
 
 use torrance_image::film::merge::{Merge, Weight};
-use torrance_image::film::{self, Format, Layers, Measured, ReadError, read_layers};
+use torrance_image::film::{self, Format, ImageEstimate, Layers, ReadError, read_layers};
 
 use super::child::{self, Ending};
 use super::images::{Conditions, Images, Stop};
@@ -20,7 +20,7 @@ pub(super) struct Command<'a> {
 struct Passes {
     count: u32,
     /// The first by itself: one image has no spread.
-    first: Measured,
+    first: ImageEstimate,
     merge: Merge,
 }
 
@@ -28,26 +28,28 @@ impl Passes {
     /// Begins with the first. Images that know their noise and their samples count by these; each of others is a sample
     /// of every pixel, and their spread is the noise.
     fn new(layers: &Layers, format: Format) -> Result<Self, String> {
-        let first = Measured::of_layer(layers, "", format)?;
+        let first = ImageEstimate::from_layer(layers, "", format).map_err(|e| e.to_string())?;
         let has_samples = first.noise.as_ref().is_some_and(|noise| noise.samples.is_some());
         let weight = if has_samples { Weight::Samples } else { Weight::Pass };
-        Ok(Self { count: 1, first, merge: Merge::new(weight, "pass 0", layers)? })
+        let merge = Merge::new(weight, "pass 0", layers).map_err(|e| e.to_string())?;
+        Ok(Self { count: 1, first, merge })
     }
 
     fn add(&mut self, layers: &Layers) -> Result<(), String> {
-        self.merge.add(&format!("pass {}", self.count), layers)?;
+        self.merge.add(&format!("pass {}", self.count), layers).map_err(|e| e.to_string())?;
         self.count += 1;
         Ok(())
     }
 
-    fn merged(&self) -> Result<Measured, String> {
+    fn merged(&self) -> Result<ImageEstimate, String> {
         if self.count == 1 {
             return Ok(self.first.clone());
         }
-        let merged = self.merge.clone().finish()?;
-        let measured = Measured::of_layer(&merged.layers, "", Format::Exr)?;
+        let merged = self.merge.clone().finish().map_err(|e| e.to_string())?;
+        let measured =
+            ImageEstimate::from_layer(&merged.layers, "", Format::Exr).map_err(|e| e.to_string())?;
         // Errors of rounding do not average out where all passes round alike.
-        Ok(Measured { rounding: self.first.rounding, ..measured })
+        Ok(ImageEstimate { rounding: self.first.rounding, ..measured })
     }
 }
 
@@ -118,7 +120,7 @@ impl Images for Command<'_> {
         &self.totals
     }
 
-    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop> {
+    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop> {
         loop {
             let done = self.passes.as_ref().map_or(0, |passes| passes.count);
             (conditions.observe)(done.into());

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use torrance_image::film::{Film, Measured};
+use torrance_image::film::{Film, ImageEstimate};
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{self as scene, Overrides};
 
@@ -63,7 +63,7 @@ pub(super) trait Images {
     fn totals(&self) -> &[u32];
 
     /// The image of so many samples in total: more than at the last call.
-    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop>;
+    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop>;
 
     /// What was printed on the way, and samples that were left out.
     fn log(&self) -> &str;
@@ -127,7 +127,7 @@ impl Images for Scene<'_> {
         &self.totals
     }
 
-    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop> {
+    fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop> {
         let before = self.film.as_ref().map_or(0, |(_, spp)| *spp);
         self.scene.settings.seed = conditions.seed(self.seed, self.rounds);
         self.rounds += 1;
@@ -156,7 +156,7 @@ impl Images for Scene<'_> {
             self.log =
                 format!("{} of {all} samples were NaN or infinite and were left out\n", film.rejected());
         }
-        let measured = Measured::from(&film);
+        let measured = ImageEstimate::from(&film);
         self.film = Some((film, total));
         Ok(measured)
     }

@@ -37,7 +37,7 @@ fn test_case(suite: &str, report: &Report, strict: bool) -> TestCase {
     };
     if !matches!(status, TestCaseStatus::Success { .. }) {
         status.set_message(report.headline());
-        status.set_type(report.status.words());
+        status.set_type(report.status.label());
         status.set_description(report.words.join("\n"));
     }
     let mut case = TestCase::new(report.name.as_str(), status);

@@ -46,5 +46,5 @@ fn entry(report: Report) -> Entry {
         let flip = m.flip.map(|f| f.map);
         Some(html::Images { reference: kept.reference, result: kept.result, z, flip, worst })
     });
-    Entry { name, status, words, numbers, seconds, log, images }
+    Entry { name, status, verdict: words, numbers, seconds, log, images }
 }

@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
         };
         let image = |f: &Field<'_>| {
             let name = f.string()?;
-            match Format::of(Path::new(name)) {
+            match Format::from_path(Path::new(name)) {
                 Ok(_) => Some(self.folder.join(name)),
                 Err(e) => f.fail(&format!("names {}: {e}", quoted(name))),
             }

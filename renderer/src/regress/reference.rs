@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use torrance_image::compare::source::{self, Knowledge, Source};
+use torrance_image::compare::source::{self, Knowledge, Source, SourceError};
 use torrance_image::film::encode::{self, EncodeError, ExrDepth, SOFTWARE, Settings, encode_layers};
+use torrance_image::film::estimate::{Noise, PIXEL_FILTER};
 use torrance_image::film::layers::{SAMPLES, STDERR, Samples};
-use torrance_image::film::measured::{Noise, PIXEL_FILTER};
-use torrance_image::film::{Format, Layers, Measured};
+use torrance_image::film::{Format, ImageEstimate, Layers};
 
 use super::images::Stop;
 use super::seeds::UsedSeeds;
@@ -14,7 +14,7 @@ use super::suite::{Case, Reference};
 
 /// A reference, and the seeds that it was made with, if its file names them.
 pub(super) struct LoadedReference {
-    pub(super) measured: Measured,
+    pub(super) measured: ImageEstimate,
     pub(super) seeds: Option<UsedSeeds>,
 }
 
@@ -31,12 +31,13 @@ pub(super) fn read(case: &Case) -> Result<LoadedReference, Stop> {
     let source = Source {
         path: path.clone(),
         layer: String::new(),
-        noise: Knowledge::Given { stderr: stderr.clone(), samples: *samples },
+        noise: Knowledge::Estimate { stderr: stderr.clone(), samples: *samples },
     };
     let wrong = |why: String| Stop::error(format!("the reference is of no use: {why}"));
-    let kind = source::kind(path).map_err(wrong)?;
-    let layers = source.layers().map_err(wrong)?;
-    let measured = source.of(&layers, kind).map_err(wrong)?;
+    let unreadable = |error: SourceError| wrong(error.to_string());
+    let kind = source::kind(path).map_err(unreadable)?;
+    let layers = source.layers().map_err(unreadable)?;
+    let measured = source.select(&layers, kind).map_err(unreadable)?;
     let pixels = measured.image.pixels.len();
     if let Some(noise) = measured.noise.as_ref().filter(|noise| noise.stderr.len() != pixels) {
         let n = noise.stderr.len();
@@ -63,7 +64,7 @@ pub(super) fn attributes(case: &Case, samples: u32) -> BTreeMap<String, String> 
 
 /// The bytes of an image with its noise; of formats other than OpenEXR, the image alone.
 pub(super) fn encode(
-    measured: &Measured,
+    measured: &ImageEstimate,
     format: Format,
     attributes: BTreeMap<String, String>,
 ) -> Result<Vec<u8>, EncodeError> {

@@ -109,7 +109,7 @@ impl<'a> Summary<'a> {
 fn case_summary<'a>(case: &'a Case, report: &'a Report) -> CaseSummary<'a> {
     CaseSummary {
         name: &report.name,
-        status: report.status.words(),
+        status: report.status.label(),
         words: &report.words,
         source: case.source.describe(),
         reference: &case.reference.path,

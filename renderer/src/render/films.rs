@@ -6,7 +6,7 @@ use device::path::{FirstHitArgs, MegakernelArgs};
 use device::shape::triangle::TriangleUvs;
 use torrance_gpu::backend::{Backend, Buffer, Error};
 use torrance_gpu::primitives::Primitives;
-use torrance_image::film::{Film, Measured, Pixel, Statistics};
+use torrance_image::film::{Film, ImageEstimate, Pixel, Statistics};
 
 use super::tracer::Tracer;
 use super::{FirstHits, Options, Progress, Rendered, Traced};
@@ -104,7 +104,7 @@ impl<B: Primitives> Films<B> {
     /// The relative standard error of the image so far.
     pub(super) fn noise(&self, backend: &mut B, scene: &SceneData) -> Result<f64, Error> {
         let film = film_of_layers(scene.width, scene.height, &backend.download(&self.image)?);
-        Ok(Statistics::relative_stderr_of(&Measured::from(&film)))
+        Ok(Statistics::relative_stderr_of(&ImageEstimate::from(&film)))
     }
 
     pub(super) fn develop(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use torrance_image::compare::Region;
 use torrance_image::compare::comparison::crop;
 use torrance_image::film::encode::Settings;
-use torrance_image::film::{Format, Measured};
+use torrance_image::film::{Format, ImageEstimate};
 use torrance_plot::chart::ThemeName;
 
 use super::verdict::Pairs;
@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// The part of an image that is shown.
-    pub(super) fn cropped<'a>(&self, measured: &'a Measured) -> Cow<'a, Measured> {
+    pub(super) fn cropped<'a>(&self, measured: &'a ImageEstimate) -> Cow<'a, ImageEstimate> {
         match self.style.crop {
             Some(region) => Cow::Owned(crop(measured, region)),
             None => Cow::Borrowed(measured),

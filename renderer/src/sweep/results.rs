@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use torrance_image::film::{Measured, Statistics};
+use torrance_image::film::{ImageEstimate, Statistics};
 use torrance_plot::chart::Drawing;
 use torrance_plot::sheet::Side;
 use torrance_plot::sweep_page::{self, Page};
@@ -85,7 +85,7 @@ impl<'a> Results<'a> {
     }
 
     /// What is shown of a variant, as it was kept.
-    pub(super) fn measured(&self, i: usize) -> Option<Measured> {
+    pub(super) fn measured(&self, i: usize) -> Option<ImageEstimate> {
         let stored = self.sweep.plan.store.find(self.sweep.keys[i])?;
         Some(self.sweep.plan.cropped(&stored.measured).into_owned())
     }

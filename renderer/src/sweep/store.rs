@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use torrance_image::film::encode::encode_at_once;
 use torrance_image::film::write::{Destination, is_temporary};
-use torrance_image::film::{Format, Layers, Measured, PIXEL_FILTER, read_layers};
+use torrance_image::film::{Format, ImageEstimate, Layers, PIXEL_FILTER, read_layers};
 
 use crate::render::RenderRecord;
 
@@ -15,7 +15,7 @@ use crate::render::RenderRecord;
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredVariant {
     /// Its image and the noise of that.
-    pub measured: Measured,
+    pub measured: ImageEstimate,
     /// What its render took.
     pub record: RenderRecord,
 }
@@ -115,7 +115,7 @@ impl VariantStore {
             spp: said(SPP)?.parse().ok()?,
             rejected: said(REJECTED)?.parse().ok()?,
         };
-        let measured = Measured::of_layer(&layers, "", Format::Exr).ok()?;
+        let measured = ImageEstimate::from_layer(&layers, "", Format::Exr).ok()?;
         measured.noise.is_some().then_some(StoredVariant { measured, record })
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let lock = store.lock().unwrap();
         assert!(store.is_empty() && store.lock().is_err());
         assert_eq!(store.find(5), None);
-        let variant = StoredVariant { measured: Measured::from(&film), record };
+        let variant = StoredVariant { measured: ImageEstimate::from(&film), record };
         store.keep(5, &variant).unwrap();
         assert_eq!(store.find(5), Some(variant));
         assert_eq!(store.find(6), None);

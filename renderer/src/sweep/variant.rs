@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use toml::Value;
-use torrance_scene::{Loaded, RenderSettings, SceneValues, says_all_of};
+use torrance_scene::{LoadedScene, RenderSettings, SceneValues, says_all_of};
 
 use super::Grid;
 use crate::assemble::{Error, Original, SceneData};
@@ -42,7 +42,7 @@ pub fn build_variants(
     read: &mut BTreeSet<PathBuf>,
 ) -> Result<Vec<Variant>, BadVariants> {
     let named = |i: usize, e: Error| format!("{}: {e}", grid.name(i));
-    let of_first = load(grid, values, 0).and_then(|Loaded { description, files, .. }| {
+    let of_first = load(grid, values, 0).and_then(|LoadedScene { description, files, .. }| {
         let settings = description.render.clone();
         Original::new(description).map(|first| (first, settings, files)).map_err(|e| named(0, e))
     });
@@ -53,7 +53,7 @@ pub fn build_variants(
         Variant { fingerprint: scene.fingerprint(), scene, settings }
     };
     let rest = (1..grid.variants()).into_par_iter().map(|i| {
-        let Loaded { description, files, .. } = load(grid, values, i)?;
+        let LoadedScene { description, files, .. } = load(grid, values, i)?;
         // Without a first one, the others are only checked.
         let Ok((first, ..)) = &of_first else { return Ok(None) };
         let scene = first.variant(&description).map_err(|e| named(i, e))?;
@@ -78,7 +78,7 @@ pub fn build_variants(
 }
 
 /// The scene with the values of a variant.
-fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<Loaded, String> {
+fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<LoadedScene, String> {
     let (mut values, mut kept) = (values.clone(), SetValues::default());
     for (path, value) in grid.settings(i) {
         let is_there = values.takes(path).is_ok();

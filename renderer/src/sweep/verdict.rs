@@ -141,7 +141,7 @@ impl VariantComparison {
             Ok(_) => Verdict::Same,
             Err(_) => Verdict::Unknown,
         };
-        let differences = |is_relative| ComparisonMap::Differences(Differences::of(pair, is_relative));
+        let differences = |is_relative| ComparisonMap::Differences(Differences::new(pair, is_relative));
         let map = match (map, judgement) {
             (Map::Flip, _) => ComparisonMap::Picture(maps::flip(pair, &metrics.flip)),
             (Map::Z, Ok(judgement)) => ComparisonMap::Picture(maps::z(pair, judgement)),

@@ -8,7 +8,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 use torrance_image::film::encode::{encode, encode_layers};
 use torrance_image::film::write::WriteError;
-use torrance_image::film::{Format, Image, Layers, Measured, Statistics};
+use torrance_image::film::{Format, Image, ImageEstimate, Layers, Statistics};
 
 use super::plan::FORMATS;
 use super::run::{Failures, render_all};
@@ -130,8 +130,10 @@ impl Sweep<'_> {
     /// Keeps what a render made.
     fn keep(&self, i: usize, rendered: &Rendered) -> VariantResult {
         let store = &self.plan.store;
-        let stored =
-            StoredVariant { measured: Measured::from(&rendered.film), record: RenderRecord::from(rendered) };
+        let stored = StoredVariant {
+            measured: ImageEstimate::from(&rendered.film),
+            record: RenderRecord::from(rendered),
+        };
         let kept = store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
         if let Err(e) = kept {
@@ -150,7 +152,7 @@ impl Sweep<'_> {
         let written = self.folder.map(|folder| FORMATS.map(|format| self.write(i, stored, folder, format)));
         VariantResult {
             cell: RgbImage::from_raw(*width, *height, rgb).unwrap_or_default(),
-            statistics: Statistics::of(&measured),
+            statistics: Statistics::new(&measured),
             record: stored.record,
             failures: written.into_iter().flatten().filter_map(Result::err).map(Failure::from).collect(),
         }

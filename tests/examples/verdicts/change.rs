@@ -6,7 +6,7 @@ use renderer::Machine;
 use renderer::assemble::SceneData;
 use torrance_image::compare::Region;
 use torrance_image::compare::comparison::crop;
-use torrance_image::film::{Film, Measured};
+use torrance_image::film::{Film, ImageEstimate};
 use torrance_scene::{Description, Environment, MaterialKind};
 use torrance_tests::tampered::{self, Mistake};
 
@@ -105,7 +105,11 @@ impl Change {
     }
 
     /// The part of the images that is compared.
-    pub(crate) fn seen(self, image: &Measured, reference: &Measured) -> (Measured, Measured) {
+    pub(crate) fn seen(
+        self,
+        image: &ImageEstimate,
+        reference: &ImageEstimate,
+    ) -> (ImageEstimate, ImageEstimate) {
         match self {
             Self::Shift => (columns(image, 1), columns(reference, 0)),
             _ => (image.clone(), reference.clone()),
@@ -114,7 +118,7 @@ impl Change {
 }
 
 /// All columns but one, from `first`.
-fn columns(of: &Measured, first: u32) -> Measured {
+fn columns(of: &ImageEstimate, first: u32) -> ImageEstimate {
     crop(of, Region { x: first, y: 0, width: of.image.width - 1, height: of.image.height })
 }
 

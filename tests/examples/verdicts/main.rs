@@ -13,7 +13,7 @@ use renderer::Machine;
 use renderer::assemble::SceneData;
 use renderer::render::{Budget, Control, Options};
 use torrance_image::compare::{Judgement, judge};
-use torrance_image::film::{Film, Measured};
+use torrance_image::film::{Film, ImageEstimate};
 use torrance_scene::{Description, Sampler};
 use torrance_tests::{assembled, gallery_scene, reference_scene};
 
@@ -70,7 +70,7 @@ fn scenes() -> [(&'static str, &'static str, Description); 4] {
 /// False alarms and power in one scene.
 fn study(machine: &mut Machine, description: &Description, pairs: u32, trials: u32) {
     let scene = assembled(description);
-    let references: Vec<Measured> =
+    let references: Vec<ImageEstimate> =
         (0..REFERENCES).map(|k| halves(&film(machine, &scene, REFERENCE_SPP, 1_000_000 + k))).collect();
     println!(
         "| spp | two renders | one of 4 times the samples | half-float references | resolution, whole image |"
@@ -78,10 +78,11 @@ fn study(machine: &mut Machine, description: &Description, pairs: u32, trials: u
     println!("|---|---|---|---|---|");
     let mut thresholds = Vec::new();
     for spp in SPP {
-        let films: Vec<_> = (0..2 * pairs).map(|k| Measured::from(&film(machine, &scene, spp, k))).collect();
+        let films: Vec<_> =
+            (0..2 * pairs).map(|k| ImageEstimate::from(&film(machine, &scene, spp, k))).collect();
         let alarms = films.par_chunks_exact(2).filter(|p| judge(&p[0], &p[1], LEVEL).is_different()).count();
         let more: Vec<_> =
-            (0..pairs).map(|k| Measured::from(&film(machine, &scene, 4 * spp, 3_000_000 + k))).collect();
+            (0..pairs).map(|k| ImageEstimate::from(&film(machine, &scene, 4 * spp, 3_000_000 + k))).collect();
         let unequal = films.par_iter().zip(&more).filter(|(a, b)| judge(a, b, LEVEL).is_different()).count();
         let against: Vec<Judgement> = films[..pairs as usize]
             .par_iter()
@@ -114,7 +115,7 @@ fn study(machine: &mut Machine, description: &Description, pairs: u32, trials: u
 fn power(
     machine: &mut Machine,
     description: &Description,
-    references: &[Measured],
+    references: &[ImageEstimate],
     change: Change,
     spp: u32,
     thresholds: &Thresholds,
@@ -136,7 +137,7 @@ fn power(
             .enumerate()
             .map(|(k, film)| {
                 let (image, reference) =
-                    change.seen(&Measured::from(film), &references[k % references.len()]);
+                    change.seen(&ImageEstimate::from(film), &references[k % references.len()]);
                 let mut found = vec![judge(&image, &reference, LEVEL).is_different()];
                 found.extend(thresholds.exceeded(&image.image, &reference.image));
                 found
@@ -159,14 +160,14 @@ fn power(
 }
 
 /// The film as a file of half floats keeps it.
-fn halves(film: &Film) -> Measured {
-    let mut measured = Measured::from(film);
+fn halves(film: &Film) -> ImageEstimate {
+    let mut measured = ImageEstimate::from(film);
     let half = |p: &mut [f32; 3]| *p = p.map(|x| half::f16::from_f32(x).to_f32());
     measured.image.pixels.iter_mut().for_each(half);
     if let Some(noise) = &mut measured.noise {
         noise.stderr.iter_mut().for_each(half);
     }
-    measured.rounding = torrance_image::film::measured::Rounding::Half;
+    measured.rounding = torrance_image::film::estimate::Rounding::Half;
     measured
 }
 

@@ -1,7 +1,7 @@
 //! Image metrics, and the best that a threshold can do with them.
 
 use rayon::prelude::*;
-use torrance_image::film::{Image, Measured};
+use torrance_image::film::{Image, ImageEstimate};
 use torrance_image::metrics::{Kind, Metrics, Pair, flip};
 
 /// The metrics.
@@ -13,7 +13,7 @@ pub(crate) struct Thresholds([f64; METRICS.len()]);
 
 impl Thresholds {
     /// From images that are as they should be.
-    pub(crate) fn of(images: &[Measured], references: &[Measured]) -> Self {
+    pub(crate) fn of(images: &[ImageEstimate], references: &[ImageEstimate]) -> Self {
         let all: Vec<_> = images
             .par_iter()
             .enumerate()
@@ -34,7 +34,7 @@ impl Thresholds {
 
 /// The metrics of an image, so that more is worse.
 fn errors(image: &Image, reference: &Image) -> [f64; METRICS.len()] {
-    let metrics = Metrics::of(&Pair::new(image, reference, Kind::Radiance), flip::PIXELS_PER_DEGREE)
+    let metrics = Metrics::new(&Pair::new(image, reference, Kind::Radiance), flip::PIXELS_PER_DEGREE)
         .expect("pixels are finite");
     [metrics.pointwise.relmse, 1.0 - metrics.ssim.expect("the image is large enough"), metrics.flip.mean]
 }

@@ -7,7 +7,7 @@ use renderer::assemble::SceneData;
 use renderer::render::{Budget, Control, Options};
 use torrance_gpu::backend::cpu::InstructionSet;
 use torrance_image::compare::{Judgement, judge};
-use torrance_image::film::{Film, Measured};
+use torrance_image::film::{Film, ImageEstimate};
 use torrance_scene::{Description, Direct, MaterialKind, Sampler};
 use torrance_tests::tampered::{self, Mistake};
 use torrance_tests::{Machine, assembled, machines, reference_scene};
@@ -32,9 +32,9 @@ fn film(scene: &Description, spp: u32, seed: u32) -> Film {
 
 /// The verdict on a film against the scene as it should be.
 fn verdict(of: &Film) -> Judgement {
-    static REFERENCE: std::sync::OnceLock<Measured> = std::sync::OnceLock::new();
-    let reference = REFERENCE.get_or_init(|| Measured::from(&film(&scene(), SPP[1], 1000)));
-    judge(&Measured::from(of), reference, LEVEL)
+    static REFERENCE: std::sync::OnceLock<ImageEstimate> = std::sync::OnceLock::new();
+    let reference = REFERENCE.get_or_init(|| ImageEstimate::from(&film(&scene(), SPP[1], 1000)));
+    judge(&ImageEstimate::from(of), reference, LEVEL)
 }
 
 fn accepted(what: &str, film: &Film) {

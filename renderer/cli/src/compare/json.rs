@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use torrance_image::compare::words::CHANNELS;
-use torrance_image::compare::{Detectable, Feature, Judgement, Region};
+use torrance_image::compare::{DetectableDifference, Feature, Judgement, Region};
 use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::ComparisonReport;
@@ -120,7 +120,8 @@ impl Summary {
         let metrics = &comparison.metrics;
         let Bias { mean, stderr, reference, origin } = comparison.bias;
         let exposures = metrics.flip.exposures;
-        let value = |(name, metric): &(&'static str, Metric)| (*name, metric.of(metrics, &comparison.bias));
+        let value =
+            |(name, metric): &(&'static str, Metric)| (*name, metric.value(metrics, &comparison.bias));
         let threshold =
             |(threshold, value, holds): &(torrance_image::metrics::Threshold, Option<f64>, bool)| {
                 let (metric, bound) = (threshold.metric.name(), threshold.bound);
@@ -173,7 +174,7 @@ impl From<&Judgement> for Verdict {
     fn from(judgement: &Judgement) -> Self {
         let worst = judgement.worst;
         let detectable =
-            |d: &Detectable| DetectableSummary { block: d.block, median: d.median, most: d.most };
+            |d: &DetectableDifference| DetectableSummary { block: d.block, median: d.median, most: d.most };
         Self {
             different: judgement.is_different(),
             p: judgement.p,

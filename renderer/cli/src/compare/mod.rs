@@ -199,7 +199,7 @@ impl Args {
         let noise = |exact: bool, stderr: &Option<PathBuf>, samples: Option<f32>| match (exact, samples) {
             (true, _) => Knowledge::Exact,
             (false, None) if stderr.is_none() => Knowledge::File,
-            (false, samples) => Knowledge::Given { stderr: stderr.clone(), samples },
+            (false, samples) => Knowledge::Estimate { stderr: stderr.clone(), samples },
         };
         let layer = |one: &Option<String>| one.clone().or_else(|| self.layer.clone()).unwrap_or_default();
         let a = Source {
@@ -234,7 +234,7 @@ impl Args {
 impl<'a> ComparisonReport<'a> {
     fn new(args: &'a Args, comparison: &'a Comparison) -> Self {
         let held = |threshold: &Threshold| {
-            let value = threshold.metric.of(&comparison.metrics, &comparison.bias);
+            let value = threshold.metric.value(&comparison.metrics, &comparison.bias);
             (*threshold, value, threshold.holds(value))
         };
         Self { args, comparison, thresholds: args.threshold.iter().map(held).collect() }

@@ -65,7 +65,7 @@ impl ComparisonReport<'_> {
     }
 
     fn value(&self, metric: Metric) -> String {
-        let Some(value) = metric.of(&self.comparison.metrics, &self.comparison.bias) else {
+        let Some(value) = metric.value(&self.comparison.metrics, &self.comparison.bias) else {
             return "not defined: no window of 11 x 11 pixels".into();
         };
         match metric {

@@ -161,7 +161,7 @@ impl Show {
     }
 
     fn coloured(&self, status: Status) -> String {
-        let padded = format!("{:<10}", status.words());
+        let padded = format!("{:<10}", status.label());
         let color = match status {
             Status::Passed => 32,
             Status::Unresolved => 33,
@@ -194,7 +194,7 @@ impl Show {
             let n = reports.iter().filter(|r| r.status == status).count() as u64;
             (n > 0).then(|| match status {
                 Status::Error => count(n, "error"),
-                _ => format!("{n} {}", status.words()),
+                _ => format!("{n} {}", status.label()),
             })
         });
         let counts: Vec<_> = counts.collect();

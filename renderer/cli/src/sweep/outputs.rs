@@ -109,7 +109,7 @@ pub(super) struct Outputs {
 impl Outputs {
     /// Checks that everything can be written.
     pub(super) fn check(args: &Args) -> Result<Self, Failure> {
-        let png = |option: &str, path: &Path| match Format::of(path) {
+        let png = |option: &str, path: &Path| match Format::from_path(path) {
             Ok(Format::Png) => Destination::check(path).map_err(Failure::input),
             _ => Err(Failure::input(format_args!(
                 "{option} {}: expected a file .png",
@@ -285,7 +285,7 @@ fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
         return refused(format!("{is}, not a folder"));
     }
     // A name that no other file has.
-    Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason))
+    Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason.to_string()))
 }
 
 /// Where a folder is or will be, free of symbolic links.

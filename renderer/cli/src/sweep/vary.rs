@@ -124,7 +124,7 @@ impl VaryArgs {
 
 /// The words that may stand at a path.
 fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
-    let words = values.words(path)?;
+    let words = values.choices(path)?;
     if words.is_empty() {
         return Err(format!("\"{path}\" takes {}, not one of some words", values.takes(path)?));
     }

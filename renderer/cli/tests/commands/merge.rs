@@ -1,7 +1,7 @@
 //! Merged images against the moments of all their samples, computed at once.
 
 use torrance_image::film::layers::{Layers, Samples};
-use torrance_image::film::merge::{Merge, Merged, Weight};
+use torrance_image::film::merge::{Merge, MergeError, MergedImage, Weight};
 use torrance_image::film::{Film, Pixel, read_layers};
 
 use crate::program::Folder;
@@ -48,7 +48,7 @@ fn said(layers: Layers, seed: u32, scene: &str) -> Layers {
     layers.saying([("seed".into(), seed.to_string()), ("sceneHash".into(), scene.into())])
 }
 
-fn merged(weight: Weight, images: &[Layers]) -> Result<Merged, String> {
+fn merged(weight: Weight, images: &[Layers]) -> Result<MergedImage, MergeError> {
     let mut merge = Merge::new(weight, "0", &images[0])?;
     for (i, image) in images.iter().enumerate().skip(1) {
         merge.add(&i.to_string(), image)?;
@@ -157,7 +157,7 @@ fn layers_are_merged_where_their_means_can_be() {
             ("only".into(), seed.to_string()),
         ])
     };
-    let Merged { layers, warnings } =
+    let MergedImage { layers, warnings } =
         merged(Weight::Samples, &[image(1, 30, 0.2), image(2, 10, 0.6)]).unwrap();
     let albedo = layers.channel("albedo.G").unwrap().samples.get(0);
     assert!((albedo - 0.3).abs() < 1e-6, "{albedo}");
@@ -178,7 +178,7 @@ fn layers_are_merged_where_their_means_can_be() {
 fn what_cannot_be_merged_is_refused() {
     let good = render(&[1.0, 2.0, 4.0], 1);
     let refused = |other: Layers, message: &str| {
-        let found = merged(Weight::Samples, &[good.clone(), other]).unwrap_err();
+        let found = merged(Weight::Samples, &[good.clone(), other]).unwrap_err().to_string();
         assert!(found.contains(message), "{found}");
     };
     let other = render(&[3.0, 5.0], 2);

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use torrance_image::film::encode::{Provenance, Settings, encode};
-use torrance_image::film::{Format, Image, Measured};
+use torrance_image::film::{Format, Image, ImageEstimate};
 
 use crate::program::{Folder, Outcome};
 
@@ -295,7 +295,7 @@ fn references_are_blessed_on_purpose_only() {
     ] {
         assert!(outcome.stdout.contains(expected), "{expected}: {}", outcome.stdout);
     }
-    let new = Measured::read(&folder.at("references/new.exr")).unwrap();
+    let new = ImageEstimate::read(&folder.at("references/new.exr")).unwrap();
     let noise = new.noise.expect("standard errors");
     assert_eq!(noise.samples.unwrap()[0], 128.0);
     assert!(noise.stderr.iter().flatten().any(|s| *s > 0.0));
@@ -317,7 +317,7 @@ fn results_are_written() {
     let folder = folder();
     let outcome = regress(&folder, &scene("same", "ref.exr", ""), &["--output", "results", "--quiet"]);
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), ""), "{outcome:?}");
-    let result = Measured::read(&folder.at("results/same.exr")).unwrap();
+    let result = ImageEstimate::read(&folder.at("results/same.exr")).unwrap();
     assert_eq!((result.image.width, result.image.height), (48, 32));
     assert!(result.noise.is_some_and(|n| n.stderr.iter().flatten().any(|s| *s > 0.0 && s.is_finite())));
 }
@@ -353,7 +353,8 @@ fn results_replace_nothing_that_is_read() {
 fn a_reference_may_have_its_noise_elsewhere() {
     let folder = folder();
     for name in ["ref", "darker"] {
-        let Measured { image, noise, .. } = Measured::read(&folder.at(&format!("{name}.exr"))).unwrap();
+        let ImageEstimate { image, noise, .. } =
+            ImageEstimate::read(&folder.at(&format!("{name}.exr"))).unwrap();
         let stderr = Image { pixels: noise.unwrap().stderr, ..image.clone() };
         for (image, end) in [(image, ""), (stderr, "-stderr")] {
             let pfm = encode(&image, Format::Pfm, &Settings::default(), &Provenance::default()).unwrap();

@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use torrance_image::film::Measured;
+use torrance_image::film::ImageEstimate;
 
 use crate::program::{Folder, Outcome};
 
@@ -42,7 +42,7 @@ fn a_variant_is_the_scene_alone() {
         assert_eq!(folder.run(&alone).code, Some(0));
         let [alone, variant] =
             [folder.at("alone.exr"), folder.at(&format!("all/{}_roughness={roughness}.exr", i + 1))]
-                .map(|path| Measured::read(&path).expect("an image"));
+                .map(|path| ImageEstimate::read(&path).expect("an image"));
         assert_eq!(alone, variant, "{roughness}");
         means.push(alone.image.pixels.iter().map(|p| f64::from(p[1])).sum::<f64>());
     }
@@ -208,7 +208,7 @@ fn a_part_of_the_images_is_shown_and_measured() {
         (of_all[0]["statistics"]["max"].as_f64().unwrap(), size)
     };
     let (whole, size) = measured(&[]);
-    let image = Measured::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
+    let image = ImageEstimate::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
     let (width, height) = (image.width, image.height);
     let (cropped, smaller) = measured(&["--crop", "10,6,4,5"]);
     let of_pixels = |x: u32, y: u32| {
@@ -221,7 +221,7 @@ fn a_part_of_the_images_is_shown_and_measured() {
     assert!((whole - pixels(0..width, 0..height)).abs() < 1e-6);
     assert!((cropped - pixels(10..14, 6..11)).abs() < 1e-6 && cropped != whole);
     assert!(smaller.1 < size.1, "{smaller:?} and {size:?}");
-    let again = Measured::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
+    let again = ImageEstimate::read(&folder.at("all/1_reflectance=0.3.exr")).unwrap().image;
     assert_eq!(again, image, "images of variants are whole");
 }
 

@@ -55,7 +55,7 @@ fn entry(name: &str, status: Status, images: Option<Images>) -> Entry {
     Entry {
         name: name.into(),
         status,
-        words: vec![format!("It {}.", status.words()), "More is known of it.".into()],
+        verdict: vec![format!("It {}.", status.label()), "More is known of it.".into()],
         numbers: vec![("p".into(), "0.25".into()), ("relMSE".into(), "1.5e-4".into())],
         seconds: 1.25,
         log: String::new(),
@@ -82,7 +82,7 @@ fn page() -> Page {
     let mut entries = vec![entry("plain", Status::Passed, Some(same))];
     for (name, status) in HOSTILE.iter().zip(Status::ALL.into_iter().rev()) {
         let mut hostile = entry(name, status, None);
-        hostile.words.extend(HOSTILE.map(String::from));
+        hostile.verdict.extend(HOSTILE.map(String::from));
         hostile.numbers.extend(HOSTILE.map(|h| (h.to_owned(), h.to_owned())));
         hostile.log = HOSTILE.join("\n");
         entries.push(hostile);
@@ -453,7 +453,7 @@ fn a_hundred_cases() {
 /// A scene of `scenes`, at 16 and at 64 samples a pixel, and what is known of their difference.
 fn noisy(scene: &str) -> Images {
     use renderer::{Machine, assemble, render};
-    use torrance_image::film::Measured;
+    use torrance_image::film::ImageEstimate;
     use torrance_scene as scene;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes").join(scene).with_extension("toml");
     let measured = |spp: u32| {
@@ -464,10 +464,10 @@ fn noisy(scene: &str) -> Images {
         let go_on = &mut |_: &_| render::Control::Continue;
         let rendered =
             Machine::cpu(None).expect("threads start").render(&data, budget, Default::default(), go_on);
-        Measured::from(&rendered.expect("it renders").film)
+        ImageEstimate::from(&rendered.expect("it renders").film)
     };
     let [a, b] = [64, 16].map(measured);
-    let stderr = |m: &Measured| m.noise.as_ref().expect("films know their noise").stderr.clone();
+    let stderr = |m: &ImageEstimate| m.noise.as_ref().expect("films know their noise").stderr.clone();
     let (a_stderr, b_stderr) = (stderr(&a), stderr(&b));
     let difference = |i: usize| b.image.pixels[i][1] - a.image.pixels[i][1];
     let z = |i: usize| difference(i) / a_stderr[i][1].hypot(b_stderr[i][1]).max(1e-6);

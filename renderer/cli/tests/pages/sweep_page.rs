@@ -761,7 +761,7 @@ fn sixty_four_variants() {
 /// A scene at few samples a pixel.
 fn noisy() -> Image {
     use renderer::{Machine, assemble, render};
-    use torrance_image::film::Measured;
+    use torrance_image::film::ImageEstimate;
     use torrance_scene as scene;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/materials.toml");
     let overrides = scene::Overrides { size: Some((512, 512)), ..Default::default() };
@@ -771,7 +771,7 @@ fn noisy() -> Image {
     let budget = render::Budget::of_samples(64);
     let rendered =
         Machine::cpu(None).expect("threads start").render(&data, budget, Default::default(), go_on);
-    Measured::from(&rendered.expect("it renders").film).image
+    ImageEstimate::from(&rendered.expect("it renders").film).image
 }
 
 /// A picture of the page from its top, for people to look at.

@@ -49,12 +49,12 @@ impl Block {
     }
 
     /// Whether there is anything to test: noise, or a difference.
-    pub(super) fn says_something(&self) -> bool {
+    pub(super) fn is_informative(&self) -> bool {
         self.d != 0.0 || self.variance() > 0.0
     }
 
-    /// `d` in standard deviations, after the part that rounding may explain. `inflation` is that of the variance by
-    /// correlation.
+    /// `d` in standard deviations, less the part that rounding may explain. `inflation` is the factor by which correlation
+    /// increases the variance.
     pub(super) fn z(&self, inflation: f64) -> f64 {
         let d = self.d.abs() - self.rounding;
         if d <= 0.0 {

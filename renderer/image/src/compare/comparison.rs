@@ -1,35 +1,35 @@
-//! Two images compared: the metrics, and the verdict where their noise is known.
+//! The comparison of two images: the metrics, and the verdict where their noise is known.
 
 use super::source::Images;
 use super::{Judgement, Region, judge};
+use crate::film::estimate::{ImageEstimate, Noise};
 use crate::film::image::{Image, is_finite};
-use crate::film::measured::{Measured, Noise};
 use crate::metrics::{Bias, Kind, Metrics, Pair};
 
-/// How images are compared.
+/// Comparison settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
     /// The part to compare; all of it if `None`.
     pub crop: Option<Region>,
-    /// The probability, at most, that images of equal expectations are called different.
+    /// Upper bound on the probability that images of equal expectations are called different.
     pub level: f64,
     /// For ꟻLIP, within [`crate::metrics::flip::PIXELS_PER_DEGREE_RANGE`].
     pub pixels_per_degree: f32,
 }
 
-/// What came of comparing two images.
+/// The result of comparing two images.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What of the images was compared.
+    /// The part of the images that was compared.
     pub region: Region,
-    /// The values that were.
+    /// The compared values.
     pub pair: Pair,
-    /// What they say.
+    /// Their metrics.
     pub metrics: Metrics,
-    /// How much brighter the first is.
+    /// Their mean difference.
     pub bias: Bias,
-    /// Pixels that are not finite in the first image, but are in the second; and the other way round. No noise
-    /// explains those.
+    /// Number of pixels that are not finite in the first image but are in the second, and vice versa. Noise does not
+    /// explain those.
     pub only_one_finite: [usize; 2],
     /// The verdict, in coordinates of the whole images.
     pub judgement: Result<Judgement, NoVerdict>,
@@ -38,13 +38,13 @@ pub struct Comparison {
 /// Why there is no verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoVerdict {
-    /// A display's values have no standard errors.
+    /// Display values have no standard errors.
     Display,
     /// The noise of these images is not known.
     Unknown {
-        /// The first one's.
+        /// Whether that of the first is unknown.
         a: bool,
-        /// The second one's.
+        /// Whether that of the second is unknown.
         b: bool,
     },
 }
@@ -57,7 +57,7 @@ pub enum CompareError {
     Outside {
         /// The part.
         region: Region,
-        /// All that there is.
+        /// The whole image.
         whole: Region,
     },
     /// Each pixel is NaN or infinite in one of them.
@@ -87,7 +87,7 @@ pub fn compare(images: Images, settings: &Settings) -> Result<Comparison, Compar
     }
     let only_one_finite = only_one_finite(&a.image, &b.image);
     let pair = Pair::new(&a.image, &b.image, kind);
-    let metrics = Metrics::of(&pair, settings.pixels_per_degree).ok_or(CompareError::NothingFinite)?;
+    let metrics = Metrics::new(&pair, settings.pixels_per_degree).ok_or(CompareError::NothingFinite)?;
     let [unknown_a, unknown_b] = [&a.noise, &b.noise].map(Option::is_none);
     let unknown = NoVerdict::Unknown { a: unknown_a && !exact[0], b: unknown_b && !exact[1] };
     let judgement = match (kind, unknown) {
@@ -101,7 +101,7 @@ pub fn compare(images: Images, settings: &Settings) -> Result<Comparison, Compar
         _ => Err(unknown),
     };
     let noise = judgement.is_ok().then_some([a.noise.as_ref(), b.noise.as_ref()]);
-    let bias = Bias::of(&pair, noise).ok_or(CompareError::NoBias)?;
+    let bias = Bias::new(&pair, noise).ok_or(CompareError::NoBias)?;
     Ok(Comparison { region, pair, metrics, bias, only_one_finite, judgement })
 }
 
@@ -122,11 +122,11 @@ pub fn only_one_finite(a: &Image, b: &Image) -> [usize; 2] {
     counts
 }
 
-/// The part of an image, and of what is known of its noise, in a region of it.
+/// Crops an image and its noise to a region.
 ///
 /// # Panics
 /// If the region is not all within the image.
-pub fn crop(measured: &Measured, region: Region) -> Measured {
+pub fn crop(measured: &ImageEstimate, region: Region) -> ImageEstimate {
     fn cut<T: Copy>(values: &[T], width: u32, region: Region) -> Vec<T> {
         let [x, y, w, h] = [region.x, region.y, region.width, region.height].map(|n| n as usize);
         let rows = values.chunks_exact(width as usize).skip(y).take(h);
@@ -140,20 +140,20 @@ pub fn crop(measured: &Measured, region: Region) -> Measured {
     });
     let pixels = cut(&measured.image.pixels, width, region);
     let image = Image { width: region.width, height: region.height, pixels };
-    Measured { image, noise, rounding: measured.rounding }
+    ImageEstimate { image, noise, rounding: measured.rounding }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::film::measured::Rounding;
+    use crate::film::estimate::Rounding;
 
     const SETTINGS: Settings = Settings { crop: None, level: 0.01, pixels_per_degree: 67.0 };
 
-    fn measured(pixels: impl Fn(u32, u32) -> f32) -> Measured {
+    fn measured(pixels: impl Fn(u32, u32) -> f32) -> ImageEstimate {
         let (width, height) = (12, 9);
         let pixels = (0..width * height).map(|i| [pixels(i % width, i / width); 3]).collect();
-        Measured { image: Image { width, height, pixels }, noise: None, rounding: Rounding::Float }
+        ImageEstimate { image: Image { width, height, pixels }, noise: None, rounding: Rounding::Float }
     }
 
     fn images(a: impl Fn(u32, u32) -> f32, b: impl Fn(u32, u32) -> f32) -> Images {

@@ -2,7 +2,7 @@
 
 use super::noise::{Null, median};
 
-/// Farthest neighbours that are looked at, pixels.
+/// Distance of the farthest neighbours considered, pixels.
 const REACH: isize = 4;
 
 /// Correlation of the noise of pixels, by distance.
@@ -13,13 +13,13 @@ pub(super) struct Correlation {
 }
 
 impl Correlation {
-    /// What is known of images whose pixels are independent.
+    /// No correlation, for images whose pixels are independent.
     pub(super) const NONE: Self = Self { lags: Vec::new() };
 
-    /// Of the residuals of one channel: z of each pixel, clipped to ±3 and less the mean of its block. Of each lag, the
-    /// median of the blocks counts: a filter correlates the noise in all of them, a difference of the expectations, which
-    /// looks like correlated noise, is in some.
-    pub(super) fn of(null: &Null, size: [usize; 2]) -> Self {
+    /// Estimates the correlation of the residuals of one channel: z of each pixel, clipped to ±3, minus the mean of its
+    /// block. For each lag the median over blocks is taken: a filter correlates the noise in all blocks, whereas a
+    /// difference of the expectations, which looks like correlated noise, affects only some.
+    pub(super) fn new(null: &Null, size: [usize; 2]) -> Self {
         let blocks = blocks(null, size);
         let pixels: usize = blocks.iter().map(|block| block.used).sum();
         if pixels < FEWEST_IN_ALL {
@@ -33,12 +33,12 @@ impl Correlation {
         Self { lags: offsets().filter_map(measured).collect() }
     }
 
-    /// Of images with too few pixels to tell: neighbours may be all alike.
+    /// The worst case, for images with too few pixels to tell: neighbours may be fully correlated.
     fn unknown() -> Self {
         Self { lags: offsets().map(|lag| (lag, 1.0)).collect() }
     }
 
-    /// Whether there is none.
+    /// Whether there is no correlation.
     pub(super) fn is_none(&self) -> bool {
         self.lags.is_empty()
     }
@@ -60,10 +60,10 @@ fn offsets() -> impl Iterator<Item = [isize; 2]> {
 /// Side of the blocks, pixels: larger than filters reach, smaller than most of what images show.
 const BLOCK: usize = 16;
 
-/// A block with fewer pixels that have any noise says nothing.
+/// Smallest number of noisy pixels of an informative block.
 const FEWEST: usize = BLOCK * BLOCK / 4;
 
-/// Of fewer pixels with noise, chance correlates as much as filters do.
+/// Smallest number of noisy pixels in all: among fewer, chance correlations are as strong as those of filters.
 const FEWEST_IN_ALL: usize = BLOCK * BLOCK;
 
 /// Residuals of a block of pixels; 0 where there is no noise.
@@ -75,11 +75,11 @@ struct Residuals {
 
 fn blocks(null: &Null, [width, height]: [usize; 2]) -> Vec<Residuals> {
     let corners = (0..height).step_by(BLOCK).flat_map(|y| (0..width).step_by(BLOCK).map(move |x| (x, y)));
-    corners.map(|corner| Residuals::of(null, [width, height], corner)).filter(|b| b.used >= FEWEST).collect()
+    corners.map(|corner| Residuals::new(null, [width, height], corner)).filter(|b| b.used >= FEWEST).collect()
 }
 
 impl Residuals {
-    fn of(null: &Null, [width, height]: [usize; 2], (x0, y0): (usize, usize)) -> Self {
+    fn new(null: &Null, [width, height]: [usize; 2], (x0, y0): (usize, usize)) -> Self {
         let mut block = Self { z: [[0.0; BLOCK]; BLOCK], used: 0 };
         for (y, row) in block.z.iter_mut().enumerate().take(height - y0) {
             for (x, z) in row.iter_mut().enumerate().take(width - x0) {

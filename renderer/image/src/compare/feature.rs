@@ -1,11 +1,11 @@
-//! What is looked for in the difference of two images: weights for its pixels.
+//! The features for which the difference of two images is tested, as weights of its pixels.
 //!
 //! A weight must not depend on the difference of its own pixel, or the weighted sum of noise would not have expectation
 //! 0. It is made of the pixel's neighbours alone.
 
 use super::noise::Null;
 
-/// What was looked at in a region.
+/// A feature tested in a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// The mean.
@@ -18,18 +18,18 @@ pub enum Feature {
     ShiftY,
     /// Sharpness: the difference in proportion to the image's curvature, weighted likewise.
     Sharpness,
-    /// Differences of either sign, which add up as squares where their sum is nothing: of blocks of this side, pixels.
+    /// Differences of either sign that cancel in sums but add up as squares, over blocks of this side, pixels.
     Pattern(u32),
-    /// Numbers: NaN or infinity in one of the images, but not in the other.
+    /// NaN or infinity in one of the images, but not in the other.
     Finite,
 }
 
 impl Feature {
-    /// Those that are tested by weighted sums.
+    /// The features that are tested by weighted sums.
     pub(super) const TESTED: [Self; 5] =
         [Self::Mean, Self::Brightness, Self::ShiftX, Self::ShiftY, Self::Sharpness];
 
-    /// Side of the smallest blocks in which it is looked for, pixels.
+    /// Side of the smallest blocks in which the feature is tested, pixels.
     pub(super) const fn smallest_block(self) -> usize {
         match self {
             Self::Mean => 1,
@@ -46,7 +46,7 @@ pub(super) struct Weights<'a> {
 
 impl Weights<'_> {
     /// The weight of pixel (x, y).
-    pub(super) fn of(&self, feature: Feature, x: usize, y: usize) -> f64 {
+    pub(super) fn at(&self, feature: Feature, x: usize, y: usize) -> f64 {
         let signal = match feature {
             Feature::Mean | Feature::Pattern(_) | Feature::Finite => return 1.0,
             Feature::Brightness => self.ring(x, y),
@@ -59,7 +59,7 @@ impl Weights<'_> {
     }
 
     /// The guide at (x, y) + k·step, if that is in the image.
-    fn at(&self, x: usize, y: usize, step: [isize; 2], k: isize) -> Option<f64> {
+    fn guide(&self, x: usize, y: usize, step: [isize; 2], k: isize) -> Option<f64> {
         let x = x.checked_add_signed(k * step[0]).filter(|x| *x < self.size[0])?;
         let y = y.checked_add_signed(k * step[1]).filter(|y| *y < self.size[1])?;
         Some(self.null.pixels[y * self.size[0] + x].guide)
@@ -74,7 +74,7 @@ impl Weights<'_> {
         let around = [[1, 0], [-1, 0], [0, 1], [0, -1]];
         let (sum, n) = around
             .iter()
-            .filter_map(|step| self.at(x, y, *step, distance))
+            .filter_map(|step| self.guide(x, y, *step, distance))
             .fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
         (n > 0.0).then(|| sum / n)
     }
@@ -82,7 +82,7 @@ impl Weights<'_> {
     /// Central difference, falling values positive, as a picture that moves along `step` adds where it falls; 0 at the
     /// edges.
     fn slope(&self, x: usize, y: usize, step: [isize; 2]) -> f64 {
-        match (self.at(x, y, step, 1), self.at(x, y, step, -1)) {
+        match (self.guide(x, y, step, 1), self.guide(x, y, step, -1)) {
             (Some(after), Some(before)) => 0.5 * (before - after),
             _ => 0.0,
         }
@@ -97,8 +97,8 @@ impl Weights<'_> {
         self.mean_at(x, y, 1).unwrap_or(0.0) - self.mean_at(x, y, 2).unwrap_or(0.0)
     }
 
-    /// The variance about the pixel, with a floor of a thousandth of its brightness, so that what has no noise at all
-    /// does not outweigh all else.
+    /// The variance around the pixel, with a floor of a thousandth of its brightness, so that noise-free pixels do not
+    /// outweigh all others.
     fn variance(&self, x: usize, y: usize) -> f64 {
         let [width, height] = self.size;
         let (mut sum, mut n) = (0.0, 0.0);

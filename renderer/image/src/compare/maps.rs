@@ -1,4 +1,4 @@
-//! Where two images differ, as pictures.
+//! Difference maps: false-colour pictures of where two images differ.
 
 use super::words::{number, percent};
 use super::{Judgement, Region};
@@ -7,10 +7,10 @@ use crate::film::encode::EncodeError;
 use crate::metrics::flip::Flip;
 use crate::metrics::{Kind, Pair};
 
-/// What a map shows.
+/// The kinds of difference map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Map {
-    /// How visible the difference is.
+    /// Visibility of the difference (ꟻLIP).
     Flip,
     /// The difference in standard deviations.
     Z,
@@ -21,7 +21,7 @@ pub enum Map {
 }
 
 impl Map {
-    /// All of them, with the names that users write.
+    /// All kinds, with the names that users write.
     pub const ALL: &[(&str, Self)] = &[
         ("flip", Self::Flip),
         ("z", Self::Z),
@@ -30,7 +30,7 @@ impl Map {
     ];
 }
 
-/// A map.
+/// A rendered map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
     /// Width, pixels.
@@ -39,23 +39,24 @@ pub struct Picture {
     pub height: u32,
     /// sRGB, row by row from the top left.
     pub pixels: Vec<[u8; 3]>,
-    /// What its colours mean, in a line.
+    /// Legend of the colours, in a line.
     pub scale: String,
 }
 
-/// Standard deviations that have the deepest colours, so that maps of different images can be compared.
+/// Number of standard deviations shown in the deepest colours; fixed, so that maps of different images are comparable.
 const MOST_Z: f32 = 6.0;
 
-/// The colour of what is left out: in no map, and readable beside all.
+/// The colour of pixels that are left out: absent from all colour maps, and distinguishable from their colours.
 const LEFT_OUT: [u8; 3] = [128; 3];
 
-/// How many of the differences have colours that are not the deepest ones.
+/// Fraction of the differences that lie below the deepest colours.
 const WITHIN: f64 = 0.99;
 
-/// What is added to a mean that differences are relative to, as a part of the image's: else black would be bright.
+/// Added to the denominator of relative differences, as a fraction of the image's mean; otherwise noise in black areas
+/// would dominate.
 const FLOOR: f32 = 0.01;
 
-/// How visible differences are: from dark violet over green to yellow.
+/// The ꟻLIP map, from dark violet through green to yellow.
 pub fn flip(pair: &Pair, flip: &Flip) -> Picture {
     let scale = "ꟻLIP: dark violet is 0 (nothing to be seen), green 0.5, yellow 1".into();
     let known = flip.map.iter().zip(&pair.a).map(|(x, a)| if a[0].is_nan() { f32::NAN } else { *x });
@@ -73,37 +74,38 @@ pub fn z(pair: &Pair, judgement: &Judgement) -> Picture {
 
 /// Differences, absolute or relative.
 pub fn difference(pair: &Pair, relative: bool) -> Picture {
-    let differences = Differences::of(pair, relative);
+    let differences = Differences::new(pair, relative);
     differences.paint(differences.deepest())
 }
 
-/// Differences of the means of the channels, which are yet to be painted.
+/// Differences of the channel means, before they are mapped to colours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Differences {
     size: [u32; 2],
-    /// First minus second; NaN of pixels that are left out.
+    /// First minus second; NaN for pixels that are left out.
     values: Vec<f32>,
     is_relative: bool,
 }
 
 impl Differences {
     /// The differences, absolute or relative to the second image.
-    pub fn of(pair: &Pair, is_relative: bool) -> Self {
+    pub fn new(pair: &Pair, is_relative: bool) -> Self {
         let values = differences(pair, is_relative);
         Self { size: [pair.width, pair.height], values, is_relative }
     }
 
-    /// The size that 99 % of the differences do not exceed: what has the deepest colours if nothing else is to be compared.
+    /// The magnitude that 99 % of the differences do not exceed: the scale of a map that stands alone.
     pub fn deepest(&self) -> f32 {
         most(&self.values)
     }
 
-    /// Blue where the first image is darker, red where it is brighter; `deepest` and more have the deepest colours.
+    /// Paints pixels blue where the first image is darker, red where it is brighter, in the deepest colours from
+    /// `deepest` on.
     pub fn paint(&self, deepest: f32) -> Picture {
         signed(self.size, &self.values, deepest, self.scale(deepest, " in the first image"))
     }
 
-    /// What the colours mean, in a line: `darker_where` follows the word.
+    /// The legend of the colours, in a line. `darker_where` follows the word "darker".
     pub fn scale(&self, deepest: f32, darker_where: &str) -> String {
         let (name, most) = if self.is_relative {
             ("relative difference", percent(deepest.into()))

@@ -19,26 +19,26 @@ pub mod words;
 
 use std::fmt;
 
+use crate::film::estimate::ImageEstimate;
 use crate::film::image::is_finite;
-use crate::film::measured::Measured;
 pub use feature::Feature;
 use noise::Null;
 use search::Search;
 
-/// What the statistics say of two images.
+/// The result of the statistical test of two images.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// The probability, at most, of evidence as strong as this where the expectations are equal.
+    /// Upper bound on the probability of evidence this strong if the expectations are equal.
     pub p: f64,
-    /// The level: at or below it, the images are called different.
+    /// Significance level: the images are called different if `p` is at or below it.
     pub level: f64,
     /// Where the evidence is strongest.
     pub worst: Finding,
-    /// The smallest differences that would have been seen with 95 % probability, in blocks and the whole image.
-    pub detectable: Vec<Detectable>,
+    /// The smallest differences that would have been detected with 95 % probability, in blocks and the whole image.
+    pub detectable: Vec<DetectableDifference>,
     /// Per pixel, the z of the channel in which it is largest, signed: first minus second.
     pub z: Vec<f32>,
-    /// By how much correlation of neighbouring pixels increases the variance of large blocks: 1 without.
+    /// Factor by which correlation of neighbouring pixels increases the variance of large blocks; 1 without.
     pub correlation: f64,
     /// Number of pixels left out because an image has NaN or infinity there.
     pub left_out: usize,
@@ -50,8 +50,8 @@ impl Judgement {
         self.p <= self.level
     }
 
-    /// The smallest relative difference of the whole image that would have been seen with 95 % probability, in the
-    /// channel where it is largest.
+    /// The smallest relative difference of the whole image that would have been detected with 95 % probability, in the
+    /// least sensitive channel.
     pub fn resolution(&self) -> f64 {
         self.detectable.iter().find(|d| d.block.is_none()).map_or(f64::INFINITY, |d| d.most)
     }
@@ -97,41 +97,40 @@ pub struct Finding {
     pub region: Region,
     /// Red, green or blue: 0, 1, 2.
     pub channel: usize,
-    /// What was looked at.
+    /// The feature in which they differ.
     pub feature: Feature,
     /// Mean of the first image there.
     pub a: f64,
     /// Mean of the second.
     pub b: f64,
-    /// Difference in standard deviations; of a brighter first image, one moved to the right or down, or a sharper one,
-    /// positive.
+    /// Difference in standard deviations; positive if the first image is brighter, moved to the right or down, or
+    /// sharper.
     pub z: f64,
-    /// Its probability, at most, where nothing differs, before looking elsewhere is taken into account.
+    /// Upper bound on its probability if nothing differs, before correction for multiple tests.
     pub p: f64,
 }
 
-/// A difference that would have been seen with 95 % probability, relative to what is there.
+/// The smallest difference that would have been detected with 95 % probability, relative to the image.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Detectable {
-    /// Side of the squares it fills, pixels; the whole image if `None`.
+pub struct DetectableDifference {
+    /// Side of the square blocks, pixels; the whole image if `None`.
     pub block: Option<u32>,
-    /// In half of the blocks and channels.
+    /// Detected in half of the blocks and channels.
     pub median: f64,
-    /// In 95 % of them; of the whole image, in all channels.
+    /// Detected in 95 % of them; for the whole image, in all channels.
     pub most: f64,
 }
 
 /// Tests whether the expectations of two images of one size are equal.
 ///
-/// `level`, such as 0.01, is how often equal ones may be called different. An image without [`Measured::noise`] counts
-/// as exact.
+/// `level`, such as 0.01, is the accepted rate of false alarms. An image without [`ImageEstimate::noise`] counts as exact.
 ///
 /// # Panics
 /// If the sizes differ, or the images have no pixels.
-pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
+pub fn judge(a: &ImageEstimate, b: &ImageEstimate, level: f64) -> Judgement {
     let size = [a.image.width as usize, a.image.height as usize];
     assert_eq!(size, [b.image.width as usize, b.image.height as usize], "images of one size");
-    let usable = Usable::of(a, b);
+    let usable = UsablePixels::new(a, b);
     let mut search = Search::new(size);
     for channel in 0..3 {
         search.look_at(&Null::new(a, b, channel, &usable.pixels), channel);
@@ -141,7 +140,7 @@ pub fn judge(a: &Measured, b: &Measured, level: f64) -> Judgement {
         (p, worst) = (0.0, Finding { region, feature: Feature::Finite, p: 0.0, ..Finding::NOTHING });
     }
     if worst.region.width > 0 {
-        let mean = |of: &Measured| mean_over(of, worst.region, worst.channel);
+        let mean = |of: &ImageEstimate| mean_over(of, worst.region, worst.channel);
         (worst.a, worst.b) = (mean(a), mean(b));
     }
     let detectable = search.detectable(level);
@@ -163,17 +162,17 @@ impl Finding {
 }
 
 /// The pixels that can be compared.
-struct Usable {
+struct UsablePixels {
     /// Whether a pixel is finite in both images.
     pixels: Vec<bool>,
-    /// Number of those that are not.
+    /// Number of pixels that are not finite in both.
     left_out: usize,
-    /// What encloses the pixels that are finite in one image only.
+    /// Bounds of the pixels that are finite in one image only.
     odd: Option<Region>,
 }
 
-impl Usable {
-    fn of(a: &Measured, b: &Measured) -> Self {
+impl UsablePixels {
+    fn new(a: &ImageEstimate, b: &ImageEstimate) -> Self {
         let mut usable = Self { pixels: Vec::with_capacity(a.image.pixels.len()), left_out: 0, odd: None };
         for (i, (p, q)) in a.image.pixels.iter().zip(&b.image.pixels).enumerate() {
             let [p, q] = [p, q].map(is_finite);
@@ -199,8 +198,8 @@ impl Region {
     }
 }
 
-/// Mean of a channel over a region, of the values that are finite.
-fn mean_over(of: &Measured, region: Region, channel: usize) -> f64 {
+/// Mean of a channel over the finite values of a region.
+fn mean_over(of: &ImageEstimate, region: Region, channel: usize) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for y in region.y..region.y + region.height {
         let row = y as usize * of.image.width as usize;

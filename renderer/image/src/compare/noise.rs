@@ -1,9 +1,9 @@
-//! What noise would do to the difference of two images whose expectations are equal.
+//! The null hypothesis: the noise of the difference of two images whose expectations are equal.
 
 use super::blocks::Block;
-use crate::film::measured::{Measured, Rounding};
+use crate::film::estimate::{ImageEstimate, Rounding};
 
-/// One channel of the difference of two images, and what is known of its noise.
+/// One channel of the difference of two images, and its noise.
 pub(super) struct Null {
     /// Row by row.
     pub(super) pixels: Vec<Pixel>,
@@ -11,18 +11,18 @@ pub(super) struct Null {
     pub(super) is_independent: bool,
 }
 
-/// One pixel of it.
+/// One pixel of the difference.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Pixel {
     /// The sums over the pixel alone, with weight 1.
     pub(super) alone: Block,
-    /// An image to weight with, for whatever features are looked for. The pixel itself must have no say in its weight.
+    /// An image from which the weights of features are made. A pixel's weight must not depend on the pixel itself.
     pub(super) guide: f64,
-    /// Its variance.
+    /// Variance of `guide`.
     pub(super) guide_variance: f64,
 }
 
-/// Where a file does not say from how many samples its standard errors come.
+/// Assumed number of samples behind standard errors if the file does not tell.
 const SAMPLES_UNKNOWN: f64 = 64.0;
 
 /// Images whose variances differ by more than this factor are not exchangeable: the noise of their difference is as
@@ -32,16 +32,16 @@ const LOPSIDED: f64 = 1.5;
 /// Side of the blocks whose variances are compared, pixels: so large that rare events occur in most of them.
 const BLOCK: usize = 16;
 
-/// Differences smaller than this part of a value are nobody's business: other instruction sets round otherwise.
+/// Relative differences smaller than this are ignored: instruction sets round differently.
 const FLOAT_ROUNDING: f64 = 1e-5;
 
 impl Null {
-    /// Of channel `c` of two images of one size; nothing where a pixel is not `usable`.
-    pub(super) fn new(a: &Measured, b: &Measured, c: usize, usable: &[bool]) -> Self {
+    /// The null hypothesis for channel `c` of two images of one size. Pixels that are not `usable` are zero.
+    pub(super) fn new(a: &ImageEstimate, b: &ImageEstimate, c: usize, usable: &[bool]) -> Self {
         let sides = [Side { of: a, c }, Side { of: b, c }];
-        let roles = Roles::of(sides, [a.image.width as usize, a.image.height as usize]);
+        let roles = Roles::new(sides, [a.image.width as usize, a.image.height as usize]);
         let pixel = |(i, usable): (usize, &bool)| if *usable { roles.pixel(i) } else { Pixel::default() };
-        let is_independent = |of: &Measured| of.noise.as_ref().is_none_or(|noise| noise.is_independent);
+        let is_independent = |of: &ImageEstimate| of.noise.as_ref().is_none_or(|noise| noise.is_independent);
         Self {
             pixels: usable.iter().enumerate().map(pixel).collect(),
             is_independent: is_independent(a) && is_independent(b),
@@ -49,17 +49,17 @@ impl Null {
     }
 }
 
-/// Which image is noisier, and what the other says of it.
+/// Which image is noisier, and by how much.
 struct Roles<'a> {
     sides: [Side<'a>; 2],
     /// Index of the noisier.
     noisy: usize,
-    /// Its variance over that of the other, if that is much: where one is lopsided, so is the difference.
+    /// Its variance over that of the other, if the two differ much; then the difference is as skewed as the noisier.
     factor: Option<f64>,
 }
 
 impl<'a> Roles<'a> {
-    fn of(sides: [Side<'a>; 2], size: [usize; 2]) -> Self {
+    fn new(sides: [Side<'a>; 2], size: [usize; 2]) -> Self {
         let [a, b] = sides;
         let ratio = middle(&mut variance_ratios(a, b, size));
         let counts = counts_ratio(a, b, size[0] * size[1]);
@@ -109,13 +109,13 @@ impl<'a> Roles<'a> {
 /// One channel of one image.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    of: &'a Measured,
+    of: &'a ImageEstimate,
     c: usize,
 }
 
-/// What rounding does to a stored value.
-struct Rounded {
-    /// Expectation of the error, at most.
+/// The error of a stored value by rounding.
+struct RoundingError {
+    /// Upper bound on the expectation of the error.
     bias: f64,
     /// Its variance.
     variance: f64,
@@ -147,17 +147,17 @@ impl Side<'_> {
 
     /// A value with noise σ that is rounded to multiples of q is off by up to q/2 without noise, and by q/√12 at random,
     /// but for q/π·exp(−2π²σ²/q²), with noise (Widrow and Kollár 2008, "Quantization Noise", ch. 5).
-    fn rounding(&self, i: usize) -> Rounded {
+    fn rounding(&self, i: usize) -> RoundingError {
         let q = self.step(i);
         if q == 0.0 {
-            return Rounded { bias: 0.0, variance: 0.0 };
+            return RoundingError { bias: 0.0, variance: 0.0 };
         }
         let sigma = self.stderr(i) / q;
         let phase = (-2.0 * (std::f64::consts::PI * sigma).powi(2)).exp();
-        Rounded { bias: 0.5 * q * phase, variance: q * q / 12.0 }
+        RoundingError { bias: 0.5 * q * phase, variance: q * q / 12.0 }
     }
 
-    /// Distance between the numbers that the format has about this value.
+    /// Distance between adjacent representable numbers around this value.
     fn step(&self, i: usize) -> f64 {
         match self.of.rounding {
             Rounding::Float | Rounding::Display => 0.0,
@@ -175,7 +175,7 @@ fn power_below(x: f64) -> f64 {
     if x > 0.0 { x.log2().floor().exp2() } else { 0.0 }
 }
 
-/// Variance of `x` over that of `y`, in all blocks where both have any that is not rounding.
+/// Ratios of the variance of `x` to that of `y`, over all blocks where both exceed rounding.
 fn variance_ratios(x: Side<'_>, y: Side<'_>, size: [usize; 2]) -> Vec<f64> {
     let columns = size[0].div_ceil(BLOCK);
     let mut sums = vec![[0.0; 3]; columns * size[1].div_ceil(BLOCK)];
@@ -201,14 +201,14 @@ fn counts_ratio(x: Side<'_>, y: Side<'_>, n: usize) -> Option<f64> {
     (counts(x) && counts(y)).then(|| middle(&mut (0..n).map(ratio).collect::<Vec<_>>()))?
 }
 
-/// The median of ratios, of an even number the geometric mean of the two in the middle: so that of reciprocals is the
-/// reciprocal, and it does not matter which image is called the first. `None` of nothing.
+/// The median of ratios; of an even number, the geometric mean of the middle two, so that exchanging the images gives the
+/// reciprocal. `None` if empty.
 fn middle(x: &mut [f64]) -> Option<f64> {
     let below = *x.select_nth_unstable_by(x.len().checked_sub(1)? / 2, f64::total_cmp).1;
     Some((below * median(x)?).sqrt())
 }
 
-/// The median; `None` of nothing.
+/// The median; `None` if empty.
 pub(super) fn median(x: &mut [f64]) -> Option<f64> {
     let middle = x.len() / 2;
     (!x.is_empty()).then(|| *x.select_nth_unstable_by(middle, f64::total_cmp).1)

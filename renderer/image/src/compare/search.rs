@@ -4,19 +4,19 @@ use super::blocks::{Block, Grid};
 use super::correlation::Correlation;
 use super::feature::{Feature, Weights};
 use super::noise::{Null, median};
-use super::{Detectable, Finding, Region, tail};
+use super::{DetectableDifference, Finding, Region, tail};
 
 /// Tests of one feature in blocks of one size, over all channels.
 pub(super) struct Family {
     feature: Feature,
     side: usize,
-    /// Number of blocks that say anything.
+    /// Number of informative blocks.
     pub(super) tests: usize,
     /// The strongest evidence.
     pub(super) best: Finding,
 }
 
-/// What the search has found so far.
+/// The state of the search.
 pub(super) struct Search {
     size: [usize; 2],
     families: Vec<Family>,
@@ -27,27 +27,27 @@ pub(super) struct Search {
     pub(super) correlation: f64,
 }
 
-/// How small a difference one family of tests sees.
+/// The sensitivity of one family of tests.
 struct Sensitivity {
     feature: Feature,
     side: usize,
-    /// Of each channel and block.
-    blocks: Vec<Relative>,
+    /// One entry for each channel and block.
+    blocks: Vec<RelativeNoise>,
 }
 
-/// What is known of a block, relative to the signal: what is there for a difference to be a part of.
+/// The noise of a block, relative to its signal.
 #[derive(Clone, Copy)]
-struct Relative {
+struct RelativeNoise {
     /// Variance where nothing differs.
     variance: f64,
-    /// What rounding may do.
+    /// Largest error by rounding.
     rounding: f64,
-    /// By how much the variance, which is seen from 0, grows with the square of a difference.
+    /// Growth of the variance with the square of a difference, since the variance is taken about 0.
     own: f64,
 }
 
-impl Relative {
-    fn of(block: &Block, inflation: f64) -> Self {
+impl RelativeNoise {
+    fn new(block: &Block, inflation: f64) -> Self {
         let signal = block.signal.abs();
         let over = inflation / signal.powi(2);
         let (variance, own) = (block.variance() * over, block.own * over);
@@ -67,13 +67,13 @@ impl Relative {
     }
 }
 
-/// Sides of the blocks that the smallest visible difference is stated for, pixels; besides the whole image.
+/// Sides of the blocks for which the smallest detectable difference is stated, pixels, besides the whole image.
 const STATED: [usize; 2] = [8, 32];
 
-/// Squares of fewer blocks are not added up: what they say their means do.
+/// Smallest number of blocks whose squares are added up; with fewer, their means are as informative.
 const FEWEST_BLOCKS: usize = 4;
 
-/// A difference of so many standard deviations more than the threshold is seen with 95 % probability.
+/// A difference that exceeds the threshold by so many standard deviations is detected with 95 % probability.
 const POWER_95: f64 = 1.645;
 
 impl Search {
@@ -82,16 +82,16 @@ impl Search {
         Self { size, families: Vec::new(), sensitivities: Vec::new(), z, correlation: 1.0 }
     }
 
-    /// Looks for all features in one channel.
+    /// Tests one channel for all features.
     pub(super) fn look_at(&mut self, null: &Null, channel: usize) {
         let correlation =
-            if null.is_independent { Correlation::NONE } else { Correlation::of(null, self.size) };
+            if null.is_independent { Correlation::NONE } else { Correlation::new(null, self.size) };
         self.correlation = self.correlation.max(correlation.inflation(usize::MAX));
         for feature in Feature::TESTED {
             let weights = Weights { null, size: self.size };
             let width = self.size[0];
             let block =
-                |x: usize, y: usize| null.pixels[y * width + x].alone.weighted(weights.of(feature, x, y));
+                |x: usize, y: usize| null.pixels[y * width + x].alone.weighted(weights.at(feature, x, y));
             let mut grid = Grid::new(self.size, feature.smallest_block(), block);
             loop {
                 self.look_in(&grid, &correlation, feature, channel);
@@ -103,14 +103,14 @@ impl Search {
         }
     }
 
-    /// Looks for a feature in all blocks of one size.
+    /// Tests all blocks of one size for a feature.
     fn look_in(&mut self, grid: &Grid, correlation: &Correlation, feature: Feature, channel: usize) {
         let inflation = correlation.inflation(grid.side);
         let mut energy = (0.0, 0);
         let family = self.family(feature, grid.side);
         for (i, block) in grid.blocks.iter().enumerate() {
             let z = block.z(inflation);
-            let tests = usize::from(block.says_something());
+            let tests = usize::from(block.is_informative());
             family.tests += tests;
             energy = (energy.0 + z * z, energy.1 + tests);
             if z.abs() > family.best.z.abs() {
@@ -133,7 +133,7 @@ impl Search {
         }
     }
 
-    /// Looks at the sum of z² over so many blocks.
+    /// Tests the sum of z² over so many blocks.
     fn look_at_energy(&mut self, (sum, blocks): (f64, usize), side: usize, channel: usize) {
         let [width, height] = self.size.map(|n| n as u32);
         let feature = Feature::Pattern(side as u32);
@@ -147,7 +147,7 @@ impl Search {
         }
     }
 
-    /// The family of a feature and size of blocks.
+    /// The family of a feature and block size.
     fn family(&mut self, feature: Feature, side: usize) -> &mut Family {
         let known = self.families.iter().position(|f| f.feature == feature && f.side == side);
         let at = known.unwrap_or_else(|| {
@@ -164,7 +164,7 @@ impl Search {
             return;
         }
         let lit = grid.blocks.iter().filter(|block| block.signal != 0.0);
-        let lit = lit.map(|block| Relative::of(block, inflation));
+        let lit = lit.map(|block| RelativeNoise::new(block, inflation));
         let side = grid.side;
         match self.sensitivities.iter_mut().find(|s| s.feature == feature && s.side == side) {
             Some(known) => known.blocks.extend(lit),
@@ -172,7 +172,7 @@ impl Search {
         }
     }
 
-    /// The probability, at most, of evidence as strong as there is, and the strongest that is to be told.
+    /// An upper bound on the probability of evidence as strong as was found, and the finding to report.
     ///
     /// Within a family tests are many and correlated, and Šidák's bound is close; among the families, which are few, the
     /// level is divided evenly, so that the search of a million pixels costs the test of the whole image nothing.
@@ -185,8 +185,8 @@ impl Search {
         let nothing = (1.0, Finding::NOTHING);
         let sum = strongest(|feature| !matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
         let pattern = strongest(|feature| matches!(feature, Feature::Pattern(_))).unwrap_or(nothing);
-        // A sum says where, and by how much: what a pattern finds beside it is no news.
-        // p is that of what is told, which is no less valid for being the larger.
+        // A sum says where and by how much, so it takes precedence over a pattern.
+        // p belongs to the reported finding; being the larger of the two, it is still valid.
         if sum.0 <= level || sum.0 <= pattern.0 { sum } else { pattern }
     }
 
@@ -195,13 +195,13 @@ impl Search {
         (self.tested() * tail::among(family.best.p, family.tests)).min(1.0)
     }
 
-    /// Number of families that say anything.
+    /// Number of families with informative blocks.
     fn tested(&self) -> f64 {
         self.families.iter().filter(|f| f.tests > 0).count().max(1) as f64
     }
 
-    /// The differences that would have been seen at a level with 95 % probability.
-    pub(super) fn detectable(&self, level: f64) -> Vec<Detectable> {
+    /// The differences that would have been detected at a level with 95 % probability.
+    pub(super) fn detectable(&self, level: f64) -> Vec<DetectableDifference> {
         let whole_side =
             |feature| self.families.iter().filter(|f| f.feature == feature).map(|f| f.side).max();
         let whole_of = |feature| self.seen(feature, whole_side(feature)?, level);
@@ -210,7 +210,7 @@ impl Search {
             .filter_map(|side| {
                 let mut seen = self.seen(Feature::Mean, side, level)?;
                 let most = quantile(&mut seen, 0.95)?;
-                Some(Detectable { block: Some(side as u32), median: median(&mut seen)?, most })
+                Some(DetectableDifference { block: Some(side as u32), median: median(&mut seen)?, most })
             })
             .collect();
         let mean = whole_of(Feature::Mean).unwrap_or_default();
@@ -221,12 +221,12 @@ impl Search {
             mean
         };
         if let (Some(most), Some(median)) = (quantile(&mut whole, 1.0), median(&mut whole)) {
-            out.push(Detectable { block: None, median, most });
+            out.push(DetectableDifference { block: None, median, most });
         }
         out
     }
 
-    /// What a family of tests would have seen in each of its blocks.
+    /// The smallest difference that a family of tests would have detected in each of its blocks.
     fn seen(&self, feature: Feature, side: usize, level: f64) -> Option<Vec<f64>> {
         let sensitivity = self.sensitivities.iter().find(|s| s.feature == feature && s.side == side)?;
         let tests = self.families.iter().find(|f| f.feature == feature && f.side == side)?.tests.max(1);

@@ -1,40 +1,40 @@
-//! What is compared: an image or a layer of one, and what is known of its noise.
+//! The inputs of a comparison: an image or a layer of one, and its noise.
 
 use std::path::{Path, PathBuf};
 
-use crate::film::format::Format;
-use crate::film::measured::{Measured, Noise};
-use crate::film::{self, Layers, read_layers};
+use crate::film::estimate::{EstimateError, ImageEstimate, Noise};
+use crate::film::format::{Format, UnknownExtension};
+use crate::film::{self, Layers, ReadError, read_layers};
 use crate::metrics::Kind;
 
-/// Most pixels that are compared, a little more than 7680 × 4320: a verdict on them takes 7 GB of memory, 200 bytes a
-/// pixel, and the metrics alone 70 bytes.
+/// Largest number of pixels, a little more than 7680 × 4320: a verdict takes 200 bytes a pixel, 7 GB in all, the metrics
+/// alone 70 bytes a pixel.
 pub const MAX_PIXELS: u64 = 1 << 25;
 
-/// Where one of two images comes from.
+/// The source of one of the two images.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Source {
     /// Its file.
     pub path: PathBuf,
     /// The layer to compare; the image itself if empty.
     pub layer: String,
-    /// What is known of its noise beyond what its file says.
+    /// Knowledge of its noise beyond its file.
     pub noise: Knowledge,
 }
 
-/// What is known of the noise of an image beyond what its file says.
+/// Knowledge of the noise of an image beyond its file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Knowledge {
-    /// Nothing.
+    /// None: the file's own noise estimate is used, if it has one.
     #[default]
     File,
-    /// It has none.
+    /// The image is free of noise.
     Exact,
-    /// Standard errors, samples that these come from, or both.
-    Given {
+    /// Standard errors, the number of samples behind them, or both.
+    Estimate {
         /// An image of standard errors, of the same size: its layer `stderr` if it has one, or its channels R, G and B.
         stderr: Option<PathBuf>,
-        /// Samples per pixel, or renders, that means and standard errors are estimated from.
+        /// Number of samples per pixel, or of renders, from which means and standard errors are estimated.
         samples: Option<f32>,
     },
 }
@@ -43,94 +43,167 @@ pub enum Knowledge {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Images {
     /// The image under test.
-    pub a: Measured,
+    pub a: ImageEstimate,
     /// The reference.
-    pub b: Measured,
-    /// What their values mean.
+    pub b: ImageEstimate,
+    /// The meaning of their values.
     pub kind: Kind,
-    /// Whether they are said to have no noise.
+    /// Whether each is declared free of noise.
     pub exact: [bool; 2],
 }
 
-/// Reads two images. Sizes and formats are looked at before anything large is read.
+/// Why images cannot be read for a comparison. Its message is a sentence that names the file.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The images, or their standard errors, differ in size.
+    #[error(
+        "sizes differ: {} has {} x {} pixels, {} {} x {}",
+        first.display(), size.0, size.1, other.display(), other_size.0, other_size.1
+    )]
+    Sizes {
+        /// The first image.
+        first: PathBuf,
+        /// Width and height of the first image, pixels.
+        size: (u32, u32),
+        /// The other image.
+        other: PathBuf,
+        /// Width and height of the other image, pixels.
+        other_size: (u32, u32),
+    },
+    /// One image has display values, the other radiance.
+    #[error(
+        "{} holds {}, {} {}: compare PNG with PNG, and EXR, HDR and PFM with each other",
+        a.display(), describe(kinds[0]), b.display(), describe(kinds[1])
+    )]
+    Kinds {
+        /// The image under test.
+        a: PathBuf,
+        /// The reference.
+        b: PathBuf,
+        /// The kinds of both.
+        kinds: [Kind; 2],
+    },
+    /// The extension of a file belongs to no image format.
+    #[error("{}: {error}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: UnknownExtension,
+    },
+    /// A file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: ReadError,
+    },
+    /// An image is too large.
+    #[error(
+        "{}: {width} x {height} pixels are too many; images of up to {MAX_PIXELS}, as of 7680 x 4320, are compared",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Width, pixels.
+        width: u32,
+        /// Height, pixels.
+        height: u32,
+    },
+    /// A file has no such layer, or its standard errors are invalid.
+    #[error("{}: {error}", path.display())]
+    Layer {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: EstimateError,
+    },
+    /// A file of standard errors has display values.
+    #[error("{}: holds values of a display, not standard errors of radiance", .0.display())]
+    DisplayNoise(PathBuf),
+}
+
+fn describe(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Display => "values of a display",
+        Kind::Radiance => "radiance",
+    }
+}
+
+/// Reads two images. Sizes and formats are checked before any pixels are read.
 ///
 /// # Errors
-/// A sentence that names the file and says what is wrong with it.
-pub fn read(a: &Source, b: &Source) -> Result<Images, String> {
+/// A file cannot be read, or the images cannot be compared.
+pub fn read(a: &Source, b: &Source) -> Result<Images, SourceError> {
     let kind = kind(&a.path)?;
     let others = self::kind(&b.path)?;
     let size = size(&a.path)?;
     for path in [a.stderr(), Some(b.path.as_path()), b.stderr()].into_iter().flatten() {
         let other = self::size(path)?;
         if other != size {
-            let ((w, h), (x, y)) = (size, other);
-            let (first, other) = (a.path.display(), path.display());
-            return Err(format!("sizes differ: {first} has {w} x {h} pixels, {other} {x} x {y}"));
+            let (first, other_size) = (a.path.clone(), other);
+            return Err(SourceError::Sizes { first, size, other: path.into(), other_size });
         }
     }
     if kind != others {
-        let is = |kind| if kind == Kind::Display { "values of a display" } else { "radiance" };
-        let (a, b) = (a.path.display(), b.path.display());
-        return Err(format!(
-            "{a} holds {}, {b} {}: compare PNG with PNG, and EXR, HDR and PFM with each other",
-            is(kind),
-            is(others)
-        ));
+        let (a, b) = (a.path.clone(), b.path.clone());
+        return Err(SourceError::Kinds { a, b, kinds: [kind, others] });
     }
     let exact = [a, b].map(|source| source.noise == Knowledge::Exact);
     Ok(Images { a: a.read(kind)?, b: b.read(kind)?, kind, exact })
 }
 
-/// What the values of an image file mean.
-pub fn kind(path: &Path) -> Result<Kind, String> {
-    let format = Format::of(path).map_err(|e| format!("{}: {e}", path.display()))?;
+/// The meaning of the values of an image file, by its format.
+pub fn kind(path: &Path) -> Result<Kind, SourceError> {
+    let format = Format::from_path(path).map_err(|error| SourceError::Format { path: path.into(), error })?;
     Ok(if format.is_display_referred() { Kind::Display } else { Kind::Radiance })
 }
 
-fn size(path: &Path) -> Result<(u32, u32), String> {
-    let (width, height) = film::size(path).map_err(|e| format!("{}: {e}", path.display()))?;
+fn size(path: &Path) -> Result<(u32, u32), SourceError> {
+    let (width, height) = film::size(path).map_err(|error| SourceError::Read { path: path.into(), error })?;
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
-        let path = path.display();
-        return Err(format!(
-            "{path}: {width} x {height} pixels are too many; images of up to {MAX_PIXELS}, as of 7680 x 4320, are compared"
-        ));
+        return Err(SourceError::TooLarge { path: path.into(), width, height });
     }
     Ok((width, height))
 }
 
 impl Source {
-    /// An image of which only its file tells.
+    /// The image in a file, with the noise estimate of the file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), ..Self::default() }
     }
 
     fn stderr(&self) -> Option<&Path> {
         match &self.noise {
-            Knowledge::Given { stderr, .. } => stderr.as_deref(),
+            Knowledge::Estimate { stderr, .. } => stderr.as_deref(),
             _ => None,
         }
     }
 
-    /// The image alone, and what is known of its noise.
-    fn read(&self, kind: Kind) -> Result<Measured, String> {
-        self.of(&self.layers()?, kind)
+    /// Reads the image and its noise.
+    fn read(&self, kind: Kind) -> Result<ImageEstimate, SourceError> {
+        self.select(&self.layers()?, kind)
     }
 
-    /// All that its file holds.
-    pub fn layers(&self) -> Result<Layers, String> {
-        read_layers(&self.path).map_err(|e| format!("{}: {e}", self.path.display()))
+    /// Reads all layers of the file.
+    pub fn layers(&self) -> Result<Layers, SourceError> {
+        read_layers(&self.path).map_err(|error| SourceError::Read { path: self.path.clone(), error })
     }
 
-    /// The image alone, of what its file holds, and what is known of its noise.
-    pub fn of(&self, layers: &Layers, kind: Kind) -> Result<Measured, String> {
-        let named = |e: String| format!("{}: {e}", self.path.display());
-        let format = Format::of(&self.path).map_err(|e| named(e.to_string()))?;
-        let mut measured = Measured::of_layer(layers, &self.layer, format).map_err(named)?;
+    /// Picks the image and its noise from the layers of its file.
+    pub fn select(&self, layers: &Layers, kind: Kind) -> Result<ImageEstimate, SourceError> {
+        let path = || self.path.clone();
+        let format =
+            Format::from_path(&self.path).map_err(|error| SourceError::Format { path: path(), error })?;
+        let mut measured = ImageEstimate::from_layer(layers, &self.layer, format)
+            .map_err(|error| SourceError::Layer { path: path(), error })?;
         let all = |x: f32| vec![x; measured.image.pixels.len()];
         match &self.noise {
             Knowledge::File => {}
             Knowledge::Exact => measured.noise = None,
-            Knowledge::Given { stderr, samples } => {
+            Knowledge::Estimate { stderr, samples } => {
                 let samples = samples.map(all);
                 if let Some(path) = stderr {
                     measured.noise = Some(read_noise(path)?);
@@ -140,20 +213,20 @@ impl Source {
                 }
             }
         }
-        // That of a display's values means nothing.
+        // Noise of display values is meaningless.
         measured.noise = measured.noise.filter(|_| kind == Kind::Radiance);
         Ok(measured.with_known_noise())
     }
 }
 
-/// The standard errors that a file of their own holds.
-fn read_noise(path: &Path) -> Result<Noise, String> {
-    let named = |e: String| format!("{}: {e}", path.display());
+/// Standard errors from a file of their own.
+fn read_noise(path: &Path) -> Result<Noise, SourceError> {
     if kind(path)? == Kind::Display {
-        return Err(named("holds values of a display, not standard errors of radiance".into()));
+        return Err(SourceError::DisplayNoise(path.into()));
     }
-    let layers = read_layers(path).map_err(|e| named(e.to_string()))?;
+    let wrong = |error| SourceError::Layer { path: path.into(), error };
+    let layers = read_layers(path).map_err(|error| SourceError::Read { path: path.into(), error })?;
     let stderr = layers.rgb("stderr").or_else(|| layers.rgb(""));
-    let stderr = stderr.ok_or_else(|| named(layers.missing("")))?;
-    Noise::new(stderr, None, false).map_err(named)
+    let stderr = stderr.ok_or_else(|| wrong(EstimateError::NoLayer(layers.missing(""))))?;
+    Noise::new(stderr, None, false).map_err(|error| wrong(error.into()))
 }

@@ -4,7 +4,7 @@ use half::f16;
 
 use super::comparison::crop;
 use super::*;
-use crate::film::measured::Rounding;
+use crate::film::estimate::Rounding;
 use crate::film::{Film, Pixel};
 
 const SIZE: usize = 40;
@@ -89,8 +89,8 @@ fn render_square(side: usize, law: Law, n: u32, seed: u64, radiance: impl Fn(usi
 }
 
 /// The film as a file of half floats has it.
-fn halves(film: &Film) -> Measured {
-    let mut measured = Measured::from(film);
+fn halves(film: &Film) -> ImageEstimate {
+    let mut measured = ImageEstimate::from(film);
     let round = |p: &mut [f32; 3]| *p = p.map(|x| f16::from_f32(x).to_f32());
     measured.image.pixels.iter_mut().for_each(round);
     measured.rounding = Rounding::Half;
@@ -98,7 +98,7 @@ fn halves(film: &Film) -> Measured {
 }
 
 /// Number of times that the test errs, of `pairs`.
-fn false_alarms(pairs: u64, of: impl Fn(u64) -> [Measured; 2]) -> u64 {
+fn false_alarms(pairs: u64, of: impl Fn(u64) -> [ImageEstimate; 2]) -> u64 {
     (0..pairs)
         .filter(|k| {
             let [a, b] = of(2 * k);
@@ -115,7 +115,7 @@ fn equal_expectations_are_not_told_apart() {
     for law in LAWS {
         for n in [1, 4, 64] {
             let alarms = false_alarms(pairs, |seed| {
-                [seed, seed + 1].map(|seed| Measured::from(&render(law, n, 1 + seed, scene)))
+                [seed, seed + 1].map(|seed| ImageEstimate::from(&render(law, n, 1 + seed, scene)))
             });
             println!("{law:?}, {n} samples: {alarms} of {pairs}");
             assert!(alarms <= most, "{law:?}, {n} samples: {alarms} of {pairs}");
@@ -130,7 +130,7 @@ fn equal_expectations_are_not_told_apart_by_the_rounding_of_a_reference() {
         let reference = halves(&render(law, 2048, 99, scene));
         for n in [1, 4, 64] {
             let alarms = false_alarms(pairs, |seed| {
-                [Measured::from(&render(law, n, 1 + seed, scene)), reference.clone()]
+                [ImageEstimate::from(&render(law, n, 1 + seed, scene)), reference.clone()]
             });
             println!("{law:?}, {n} samples: {alarms} of {pairs}");
             assert!(alarms <= most, "{law:?}, {n} samples: {alarms} of {pairs}");
@@ -139,11 +139,11 @@ fn equal_expectations_are_not_told_apart_by_the_rounding_of_a_reference() {
 }
 
 /// A reference of the scene, and the verdict on an image of something else, from 64 samples of the exponential law.
-fn judge_against(reference: &Measured, seed: u64, radiance: impl Fn(usize, usize) -> f64) -> Judgement {
-    judge(&Measured::from(&render(Law::Exponential, 64, seed, radiance)), reference, 0.01)
+fn judge_against(reference: &ImageEstimate, seed: u64, radiance: impl Fn(usize, usize) -> f64) -> Judgement {
+    judge(&ImageEstimate::from(&render(Law::Exponential, 64, seed, radiance)), reference, 0.01)
 }
 
-fn reference() -> Measured {
+fn reference() -> ImageEstimate {
     halves(&render(Law::Exponential, 4096, 1000, scene))
 }
 
@@ -168,7 +168,7 @@ fn differences_are_found_and_described() {
     assert!(moved.is_different());
 
     let hot_pixel = |x, y| scene(x, y) + 3.0 * f64::from(x == 31 && y == 7);
-    let hot = judge(&Measured::from(&render(Law::Even, 64, 4, hot_pixel)), &reference, 0.01);
+    let hot = judge(&ImageEstimate::from(&render(Law::Even, 64, 4, hot_pixel)), &reference, 0.01);
     assert!(hot.is_different());
     let Region { x, y, width, .. } = hot.worst.region;
     assert!((31 - width..=31).contains(&x) && y <= 7 && width <= 2, "{:?}", hot.worst);
@@ -178,15 +178,16 @@ fn differences_are_found_and_described() {
 #[test]
 fn a_shift_is_called_a_shift() {
     let stripes = |x: usize| 1.0 + 0.3 * (x as f64 * 0.9).sin();
-    let reference = Measured::from(&render(Law::Even, 4096, 5, |x, _| stripes(x)));
-    let shifted =
-        |by: f64| Measured::from(&render(Law::Even, 64, 6, |x, _| 1.0 + 0.3 * ((x as f64 - by) * 0.9).sin()));
+    let reference = ImageEstimate::from(&render(Law::Even, 4096, 5, |x, _| stripes(x)));
+    let shifted = |by: f64| {
+        ImageEstimate::from(&render(Law::Even, 64, 6, |x, _| 1.0 + 0.3 * ((x as f64 - by) * 0.9).sin()))
+    };
     for (by, sign) in [(0.1, 1.0), (-0.1, -1.0)] {
         let verdict = judge(&shifted(by), &reference, 0.01);
         assert!(verdict.is_different() && verdict.worst.feature == Feature::ShiftX, "{:?}", verdict.worst);
         assert_eq!(verdict.worst.z.signum(), sign);
     }
-    let blurred = Measured::from(&render(Law::Even, 64, 7, |x, _| 1.0 + 0.27 * (x as f64 * 0.9).sin()));
+    let blurred = ImageEstimate::from(&render(Law::Even, 64, 7, |x, _| 1.0 + 0.27 * (x as f64 * 0.9).sin()));
     let verdict = judge(&blurred, &reference, 0.01);
     assert!(verdict.is_different() && verdict.worst.feature == Feature::Sharpness, "{:?}", verdict.worst);
     assert!(verdict.worst.z < 0.0);
@@ -195,12 +196,12 @@ fn a_shift_is_called_a_shift() {
 #[test]
 fn differences_that_cancel_add_up_as_squares() {
     let checkered = |x: usize, y: usize| 1.0 + 0.045 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
-    let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
-    let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
+    let reference = ImageEstimate::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
+    let verdict = judge(&ImageEstimate::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
     assert!(verdict.is_different() && verdict.worst.feature == Feature::Pattern(1), "{:?}", verdict.worst);
 }
 
-/// What is said to be detectable is detected; a quarter of it is not.
+/// Differences at the stated resolution are detected; a quarter of it is not.
 #[test]
 fn the_stated_resolution_is_that() {
     let reference = reference();
@@ -219,8 +220,9 @@ fn the_stated_resolution_is_that() {
 /// z is √(samples · pixels) at most, so that of few of both nothing can be seen; what is said of more holds.
 #[test]
 fn what_few_samples_of_few_pixels_can_see() {
-    let image =
-        |n, side, seed, radiance| Measured::from(&render_square(side, Law::Even, n, seed, |_, _| radiance));
+    let image = |n, side, seed, radiance| {
+        ImageEstimate::from(&render_square(side, Law::Even, n, seed, |_, _| radiance))
+    };
     for (n, side) in [(4, 1), (8, 1), (4, 2)] {
         let far = judge(&image(n, side, 1, 1.0), &image(n, side, 2, 1e6), 0.01);
         assert!(!far.is_different() && far.resolution().is_infinite(), "{n} {side}: {far:?}");
@@ -243,7 +245,7 @@ fn what_few_samples_of_few_pixels_can_see() {
 fn it_does_not_matter_which_image_comes_first() {
     for law in LAWS {
         for (n, m) in [(4, 4), (4, 6), (16, 64), (16, 1024)] {
-            let (a, b) = (Measured::from(&render(law, n, 1, scene)), halves(&render(law, m, 2, scene)));
+            let (a, b) = (ImageEstimate::from(&render(law, n, 1, scene)), halves(&render(law, m, 2, scene)));
             // An even number of blocks of which variances are compared: 2 × 1, each of its own noise.
             let [a, b] = [&a, &b].map(|of| upper(of, 32, 16));
             let (one, other) = (judge(&a, &b, 0.01), judge(&b, &a, 0.01));
@@ -255,7 +257,7 @@ fn it_does_not_matter_which_image_comes_first() {
 }
 
 /// The left part of the upper rows.
-fn upper(of: &Measured, columns: u32, rows: u32) -> Measured {
+fn upper(of: &ImageEstimate, columns: u32, rows: u32) -> ImageEstimate {
     crop(of, Region { x: 0, y: 0, width: columns, height: rows })
 }
 
@@ -263,7 +265,8 @@ fn upper(of: &Measured, columns: u32, rows: u32) -> Measured {
 #[test]
 fn a_reference_may_not_know_its_noise_everywhere() {
     let reference = |seed| {
-        let [mut few, many] = [1, 1024].map(|n| Measured::from(&render(Law::Exponential, n, seed, scene)));
+        let [mut few, many] =
+            [1, 1024].map(|n| ImageEstimate::from(&render(Law::Exponential, n, seed, scene)));
         let (noise, of_many) = (few.noise.as_mut().expect("a film's"), many.noise.expect("a film's"));
         let (samples, of_many_samples) =
             (noise.samples.as_mut().expect("a film's"), of_many.samples.expect("a film's"));
@@ -274,16 +277,16 @@ fn a_reference_may_not_know_its_noise_everywhere() {
         }
         few
     };
-    let image = |seed| Measured::from(&render(Law::Exponential, 64, seed, scene));
+    let image = |seed| ImageEstimate::from(&render(Law::Exponential, 64, seed, scene));
     assert!(false_alarms(tier::choose(15, 40), |seed| [image(seed), reference(seed + 1)]) <= 2);
 }
 
-/// What is told is as unlikely as is told beside it.
+/// The reported p belongs to the reported finding.
 #[test]
 fn p_is_that_of_what_is_told() {
-    let reference = Measured::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
+    let reference = ImageEstimate::from(&render(Law::Even, 4096, 8, |_, _| 1.0));
     let checkered = |x: usize, y: usize| 1.03 + 0.2 * if (x + y).is_multiple_of(2) { 1.0 } else { -1.0 };
-    let verdict = judge(&Measured::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
+    let verdict = judge(&ImageEstimate::from(&render(Law::Even, 64, 9, checkered)), &reference, 0.01);
     let Finding { feature, p, .. } = verdict.worst;
     assert!(verdict.is_different() && !matches!(feature, Feature::Pattern(_)), "{:?}", verdict.worst);
     assert!((p..1e6 * p).contains(&verdict.p), "{} {p}", verdict.p);
@@ -291,20 +294,23 @@ fn p_is_that_of_what_is_told() {
 
 #[test]
 fn an_exact_image_has_no_noise() {
-    let exact = Measured { noise: None, ..reference() };
+    let exact = ImageEstimate { noise: None, ..reference() };
     assert!(!judge_against(&exact, 1, scene).is_different());
-    let off = Measured { noise: None, ..Measured::from(&render(Law::Even, 64, 2, |x, y| 1.1 * scene(x, y))) };
+    let off = ImageEstimate {
+        noise: None,
+        ..ImageEstimate::from(&render(Law::Even, 64, 2, |x, y| 1.1 * scene(x, y)))
+    };
     assert!(judge_against(&off, 1, scene).is_different());
 }
 
 #[test]
 fn constants_may_round_but_not_differ() {
-    let constant = |x: f64| Measured::from(&render_constant(x));
+    let constant = |x: f64| ImageEstimate::from(&render_constant(x));
     assert!(!judge(&constant(1.0 + 1e-6), &constant(1.0), 0.01).is_different(), "another instruction set");
     assert!(judge(&constant(1.0 + 1e-4), &constant(1.0), 0.01).is_different());
     // 0.1 as a half is 2.4e-4 of it less.
     assert!(!judge(&constant(0.1), &halves(&render_constant(0.1)), 0.01).is_different());
-    let unaware = Measured { rounding: Rounding::Float, ..halves(&render_constant(0.1)) };
+    let unaware = ImageEstimate { rounding: Rounding::Float, ..halves(&render_constant(0.1)) };
     assert!(judge(&constant(0.1), &unaware, 0.01).is_different());
 }
 
@@ -317,7 +323,7 @@ fn render_constant(x: f64) -> Film {
 #[test]
 fn nan_in_one_image_is_a_difference_and_in_both_is_none() {
     let reference = reference();
-    let mut bad = Measured::from(&render(Law::Even, 64, 1, scene));
+    let mut bad = ImageEstimate::from(&render(Law::Even, 64, 1, scene));
     bad.image.pixels[3 * SIZE + 5][1] = f32::NAN;
     bad.image.pixels[6 * SIZE + 9][2] = f32::INFINITY;
     let verdict = judge(&bad, &reference, 0.01);
@@ -327,8 +333,8 @@ fn nan_in_one_image_is_a_difference_and_in_both_is_none() {
 }
 
 /// Averages over 3 × 3 pixels, with the standard errors of that: what a wide reconstruction filter does.
-fn filtered(film: &Film) -> Measured {
-    let mut out = told_nothing(Measured::from(film));
+fn filtered(film: &Film) -> ImageEstimate {
+    let mut out = told_nothing(ImageEstimate::from(film));
     let noise = out.noise.as_mut().expect("a film's");
     for (i, (value, stderr)) in out.image.pixels.iter_mut().zip(&mut noise.stderr).enumerate() {
         let around = |k: usize, n: usize| (k % n + n - 1)..(k % n + n + 2);
@@ -345,7 +351,7 @@ fn filtered(film: &Film) -> Measured {
 }
 
 /// An image of which it is not known whether pixels are independent.
-fn told_nothing(mut image: Measured) -> Measured {
+fn told_nothing(mut image: ImageEstimate) -> ImageEstimate {
     image.noise.as_mut().expect("a film's").is_independent = false;
     image
 }
@@ -363,7 +369,7 @@ fn filters_wider_than_a_pixel_are_noticed() {
         image
     };
     assert!(false_alarms(10, |seed| [seed, seed + 1].map(told_otherwise)) >= 5);
-    let independent = |seed| told_nothing(Measured::from(&render(Law::Exponential, 32, seed, scene)));
+    let independent = |seed| told_nothing(ImageEstimate::from(&render(Law::Exponential, 32, seed, scene)));
     assert!(judge(&independent(1), &independent(2), 0.01).correlation < 1.05);
 }
 
@@ -381,7 +387,7 @@ fn small_images_of_wide_filters_are_not_told_apart() {
 #[test]
 fn more_samples_of_heavy_tails_are_not_told_apart_from_few() {
     for (law, n, m) in [(Law::Pareto, 16, 64), (Law::LogNormal, 16, 64), (Law::LogNormal, 64, 16)] {
-        let render = |n, seed| Measured::from(&render(law, n, 7000 + seed, scene));
+        let render = |n, seed| ImageEstimate::from(&render(law, n, 7000 + seed, scene));
         let alarms = false_alarms(tier::choose(20, 50), |seed| [render(n, seed + 1), render(m, seed + 2)]);
         assert!(alarms <= 3, "{law:?} {n} {m}: {alarms}");
     }

@@ -1,13 +1,13 @@
-//! A verdict as sentences.
+//! Verdicts in plain sentences.
 
 use super::comparison::NoVerdict;
-use super::{Detectable, Feature, Finding, Judgement, Region};
+use super::{DetectableDifference, Feature, Finding, Judgement, Region};
 
 /// The channels, in the order in which pixels have them.
 pub const CHANNELS: [&str; 3] = ["red", "green", "blue"];
 
-/// What `judgement` means, in plain sentences: the verdict, how strong the evidence is, and what would have been seen.
-/// `whole` is all that was compared; `names` are those of the first image and the second.
+/// Describes a judgement in plain sentences: the verdict, the strength of the evidence, and the detectable differences.
+/// `whole` is the compared region; `names` are those of the first image and the second.
 pub fn describe(judgement: &Judgement, whole: Region, names: [&str; 2]) -> Vec<String> {
     let worst = &judgement.worst;
     let finding = format!("{}, {}", place(worst.region, whole), finding(worst, names));
@@ -57,7 +57,7 @@ pub fn no_verdict(why: NoVerdict, names: [&str; 2]) -> String {
     }
 }
 
-/// What is not finite in one image only, if anything is.
+/// Sentences on pixels that are finite in one image only; none if there are no such pixels.
 pub fn only_one_finite(counts: [usize; 2], names: [&str; 2]) -> Vec<String> {
     let sentence = |i: usize| {
         let (one, other) = (names[i], names[1 - i]);
@@ -128,13 +128,13 @@ fn brightness(finding: &Finding, [name_a, name_b]: [&str; 2]) -> String {
     format!("{} {side} in {name_a} than in {name_b} {means}", percent((ratio - 1.0).abs()))
 }
 
-/// Two numbers with so many digits that they differ, three at least.
+/// Two numbers with as many digits as tell them apart, at least three.
 fn apart(a: f64, b: f64) -> [String; 2] {
     let with = |digits| [a, b].map(|x| significant(x, digits));
     (3..=9).map(with).find(|[a, b]| a != b).unwrap_or_else(|| with(3))
 }
 
-fn detectable(d: &Detectable) -> String {
+fn detectable(d: &DetectableDifference) -> String {
     let (median, most) = (percent(d.median), percent(d.most));
     let place = match d.block {
         None if d.most.is_finite() => {
@@ -173,7 +173,7 @@ fn probability(p: f64) -> String {
     format!("{often} (p = {})", number(p))
 }
 
-/// `12 345`, of numbers with more than four digits, rounded to two.
+/// The number rounded to two significant digits, with digits grouped by spaces from five on: `12 000`.
 fn grouped(n: u64) -> String {
     let step = 10_u64.pow(n.max(1).ilog10().saturating_sub(1));
     let text = ((n + step / 2) / step * step).to_string();
@@ -187,17 +187,17 @@ fn grouped(n: u64) -> String {
     out
 }
 
-/// A part of one as `1.8 %`, with two digits that count.
+/// A fraction as `1.8 %`, with two significant digits.
 pub fn percent(part: f64) -> String {
     format!("{} %", significant(100.0 * part, 2))
 }
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 pub fn number(x: f64) -> String {
     significant(x, 3)
 }
 
-/// A number with so many digits that count, without trailing zeros behind the point.
+/// A number with so many significant digits, without trailing zeros after the decimal point.
 fn significant(x: f64, digits: i32) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{x}");
@@ -223,9 +223,9 @@ mod tests {
     fn judgement(p: f64, region: Region, feature: Feature, a: f64, b: f64) -> Judgement {
         let worst = Finding { region, channel: 0, feature, a, b, z: (a - b).signum() * 8.317, p: p / 1e3 };
         let detectable = vec![
-            Detectable { block: None, median: 0.00123, most: 0.00123 },
-            Detectable { block: Some(32), median: 0.0091, most: f64::INFINITY },
-            Detectable { block: Some(1), median: 0.31, most: 14.0 },
+            DetectableDifference { block: None, median: 0.00123, most: 0.00123 },
+            DetectableDifference { block: Some(32), median: 0.0091, most: f64::INFINITY },
+            DetectableDifference { block: Some(1), median: 0.31, most: 14.0 },
         ];
         Judgement { p, level: 0.01, worst, detectable, z: Vec::new(), correlation: 1.0, left_out: 0 }
     }

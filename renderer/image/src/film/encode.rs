@@ -1,15 +1,15 @@
-//! Images to the bytes of a file.
+//! Encoding of images as the bytes of a file.
 
 use std::collections::BTreeMap;
 
 use super::develop::Develop;
+use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
 use super::layers::Layers;
-use super::measured::PIXEL_FILTER;
 use super::openexr::{self, Packing};
 
-/// How images are encoded.
+/// Encoding settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Settings {
     /// Exposure and tone mapping of display-referred formats.
@@ -40,32 +40,32 @@ pub enum ExrDepth {
     Float,
 }
 
-/// Program and version, as files name what made them.
+/// Program and version, as recorded in files.
 pub const SOFTWARE: &str = concat!("torrance ", env!("CARGO_PKG_VERSION"));
 
-/// How an image was made; EXR files record it.
+/// How an image was rendered, as recorded in EXR files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Provenance {
     /// Program and version.
     pub software: String,
     /// Scene file.
     pub scene: String,
-    /// `renderer::assemble::SceneData::fingerprint`: renders with the same have the same expectation.
+    /// `renderer::assemble::SceneData::fingerprint`: renders with equal fingerprints have equal expectations.
     pub scene_hash: u64,
     /// Machine.
     pub device: String,
-    /// Samples per pixel taken.
+    /// Samples taken per pixel.
     pub spp: u32,
     /// Seed of the sampler.
     pub seed: u32,
-    /// Settings of the transport, by the names that attributes have.
+    /// Light transport settings, by attribute name.
     pub settings: Vec<(&'static str, String)>,
-    /// Time the render took, seconds.
+    /// Render time, seconds.
     pub seconds: f64,
 }
 
 impl Provenance {
-    /// What an EXR file says of itself.
+    /// The metadata attributes of the EXR file.
     pub fn attributes(&self) -> BTreeMap<String, String> {
         let own = [
             ("software", self.software.clone()),
@@ -83,28 +83,28 @@ impl Provenance {
 
 /// An encoded image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Encoded {
+pub struct EncodedImage {
     /// The file.
     pub bytes: Vec<u8>,
-    /// Pixels whose radiance the format cannot hold, which were brought to the nearest value it can. What a
-    /// display cannot show does not count.
+    /// Number of pixels clamped because the format cannot represent their radiance. Clamping to a display's range does
+    /// not count.
     pub clamped: usize,
 }
 
 /// An image that cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// It has not the pixels of its size.
+    /// The pixel data does not match the image size.
     #[error("{bytes} bytes are no image of {width} × {height} pixels")]
     Size {
-        /// Bytes of its pixels.
+        /// Bytes of pixel data.
         bytes: usize,
         /// Width, pixels.
         width: u32,
         /// Height, pixels.
         height: u32,
     },
-    /// What the encoder refused, in its words.
+    /// The encoding library's error message.
     #[error("{0}")]
     Refused(String),
 }
@@ -118,13 +118,13 @@ impl EncodeError {
 /// Encodes `image`.
 ///
 /// # Errors
-/// What the encoder refuses.
+/// The encoder fails.
 pub fn encode(
     image: &Image,
     format: Format,
     settings: &Settings,
     about: &Provenance,
-) -> Result<Encoded, EncodeError> {
+) -> Result<EncodedImage, EncodeError> {
     let mut clamped = 0;
     let bytes = match format {
         Format::Png => png(image, settings)?,
@@ -138,22 +138,22 @@ pub fn encode(
             hdr(image, exact.into_iter().map(|(rgb, _)| ::image::Rgb(rgb)).collect())?
         }
     };
-    Ok(Encoded { bytes, clamped })
+    Ok(EncodedImage { bytes, clamped })
 }
 
-/// Encodes all channels as OpenEXR. `depth` is that of colours; the rest keeps its type.
+/// Encodes all channels as OpenEXR. `depth` applies to colours; other channels keep their type.
 ///
 /// # Errors
-/// What the encoder refuses.
-pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<Encoded, EncodeError> {
+/// The encoder fails.
+pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage, EncodeError> {
     let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
-    Ok(Encoded { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
+    Ok(EncodedImage { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
 }
 
-/// Encodes all channels as an OpenEXR file that is soon read again: as 32-bit floats, larger than it could be, at once.
+/// Encodes all channels as a temporary OpenEXR file: 32-bit floats, uncompressed, which is large but fast.
 ///
 /// # Errors
-/// What the encoder refuses.
+/// The encoder fails.
 pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, EncodeError> {
     openexr::encode(layers, Packing::None)
 }
@@ -173,10 +173,10 @@ fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {
     png_of([image.width, image.height], &samples, color)
 }
 
-/// A PNG file of pixels that are sRGB already, red, green and blue of 8 bits each, row by row.
+/// A PNG file of pixels that are sRGB-encoded already: red, green and blue of 8 bits each, row by row.
 ///
 /// # Errors
-/// What the encoder refused: nothing, if there are `width · height` pixels, and at least one.
+/// There are no pixels, or not `width · height` of them, or the encoder fails.
 pub fn png_rgb8(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, EncodeError> {
     let expected = u64::from(width) * u64::from(height) * 3;
     if expected == 0 || pixels.len() as u64 != expected {
@@ -196,8 +196,8 @@ fn png_of(
     Ok(tag_srgb(bytes))
 }
 
-/// Puts chunks that declare the sRGB colour space, and its gamma for readers that know no better, behind the
-/// header of a PNG file. The `image` crate has no option for it.
+/// Inserts chunks after the header of a PNG file that declare the sRGB colour space and, for simpler readers, its gamma.
+/// The `image` crate has no option for them.
 fn tag_srgb(mut png: Vec<u8>) -> Vec<u8> {
     /// Signature, and a chunk of 13 bytes with length, name and checksum: always the first.
     const HEADER: usize = 8 + 4 + 4 + 13 + 4;

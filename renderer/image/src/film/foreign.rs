@@ -7,7 +7,7 @@ use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, Text, WritableImage, f16,
 };
 
-use super::measured::{Measured, Rounding};
+use super::estimate::{ImageEstimate, Rounding};
 use super::{Layers, read, read_layers, size};
 
 const SIZE: (usize, usize) = (5, 3);
@@ -29,7 +29,7 @@ struct File {
 }
 
 impl File {
-    fn of(layer: Layer<AnyChannels<FlatSamples>>) -> Self {
+    fn with_layer(layer: Layer<AnyChannels<FlatSamples>>) -> Self {
         let file = Self::new();
         Image::from_layer(layer).write().to_file(&file.path).unwrap();
         file
@@ -60,8 +60,8 @@ impl File {
 
 #[test]
 fn grey_files_are_grey() {
-    let file = File::of(layer(None, vec![channel("Y", 10.0)]));
-    let measured = Measured::read(&file.path).unwrap();
+    let file = File::with_layer(layer(None, vec![channel("Y", 10.0)]));
+    let measured = ImageEstimate::read(&file.path).unwrap();
     assert_eq!((measured.image.width, measured.image.height), (5, 3));
     assert_eq!(measured.image.pixels[7], [17.0; 3]);
     assert_eq!((measured.noise, size(&file.path).unwrap()), (None, (5, 3)));
@@ -71,15 +71,16 @@ fn grey_files_are_grey() {
 fn alpha_and_other_channels_do_not_matter() {
     let names = ["A", "B", "G", "R", "Z", "id"];
     let channels = names.into_iter().enumerate().map(|(i, name)| channel(name, 100.0 * i as f32));
-    let file = File::of(layer(None, channels.collect()));
-    assert_eq!(Measured::read(&file.path).unwrap().image.pixels[2], [302.0, 202.0, 102.0]);
-    assert_eq!(read(&file.path).unwrap(), Measured::read(&file.path).unwrap().image);
+    let file = File::with_layer(layer(None, channels.collect()));
+    assert_eq!(ImageEstimate::read(&file.path).unwrap().image.pixels[2], [302.0, 202.0, 102.0]);
+    assert_eq!(read(&file.path).unwrap(), ImageEstimate::read(&file.path).unwrap().image);
 }
 
 #[test]
 fn what_is_missing_is_named_with_what_there_is() {
-    let file = File::of(layer(None, vec![channel("R", 0.0), channel("G", 0.0), channel("albedo.R", 0.0)]));
-    let message = Measured::read(&file.path).unwrap_err().to_string();
+    let file =
+        File::with_layer(layer(None, vec![channel("R", 0.0), channel("G", 0.0), channel("albedo.R", 0.0)]));
+    let message = ImageEstimate::read(&file.path).unwrap_err().to_string();
     assert!(
         message.ends_with("neither channels R, G and B nor Y, but \"G\", \"R\", \"albedo.R\""),
         "{message}"
@@ -105,8 +106,8 @@ fn standard_errors_that_are_none() {
         let stderr = |name: &str| AnyChannel::new(name, FlatSamples::F32(vec![value; 15]));
         let rgb = ["R", "G", "B"].map(|name| channel(name, 1.0));
         let errors = ["stderr.R", "stderr.G", "stderr.B"].map(stderr);
-        let file = File::of(layer(None, rgb.into_iter().chain(errors).collect()));
-        Measured::read(&file.path).map(|m| m.noise.unwrap().stderr[3])
+        let file = File::with_layer(layer(None, rgb.into_iter().chain(errors).collect()));
+        ImageEstimate::read(&file.path).map(|m| m.noise.unwrap().stderr[3])
     };
     assert_eq!(with(0.25).unwrap(), [0.25; 3]);
     assert_eq!(with(f32::NAN).unwrap(), [f32::INFINITY; 3], "nothing is known");
@@ -114,25 +115,25 @@ fn standard_errors_that_are_none() {
     assert!(with(-0.25).unwrap_err().to_string().ends_with("negative: -0.25 in pixel 0, counted row by row"));
     // Two of three channels are no layer.
     let some = ["R", "G", "B", "stderr.R", "stderr.G"].map(|name| channel(name, 1.0));
-    assert_eq!(Measured::read(&File::of(layer(None, some.into())).path).unwrap().noise, None);
+    assert_eq!(ImageEstimate::read(&File::with_layer(layer(None, some.into())).path).unwrap().noise, None);
 }
 
 #[test]
 fn one_channel_in_halves_is_enough_to_be_rounded() {
     let half = AnyChannel::new("G", FlatSamples::F16((0..15).map(|i| f16::from_f32(i as f32)).collect()));
     let ids = AnyChannel::new("id", FlatSamples::U32((0..15).collect()));
-    let file = File::of(layer(None, vec![channel("R", 0.0), half, channel("B", 0.0), ids]));
-    let measured = Measured::read(&file.path).unwrap();
+    let file = File::with_layer(layer(None, vec![channel("R", 0.0), half, channel("B", 0.0), ids]));
+    let measured = ImageEstimate::read(&file.path).unwrap();
     assert_eq!((measured.rounding, measured.image.pixels[4]), (Rounding::Half, [4.0; 3]));
     assert_eq!(file.layers().rgb("id").unwrap()[4], [4.0; 3]);
-    let float = File::of(layer(None, ["R", "G", "B"].map(|name| channel(name, 0.0)).into()));
-    assert_eq!(Measured::read(&float.path).unwrap().rounding, Rounding::Float);
+    let float = File::with_layer(layer(None, ["R", "G", "B"].map(|name| channel(name, 0.0)).into()));
+    assert_eq!(ImageEstimate::read(&float.path).unwrap().rounding, Rounding::Float);
 }
 
 /// Not supported, and said so: chroma at half the resolution, samples at many depths, a size of nothing.
 #[test]
 fn what_is_not_read_is_refused() {
-    let plain = || File::of(layer(None, vec![channel("Y", 0.0)]));
+    let plain = || File::with_layer(layer(None, vec![channel("Y", 0.0)]));
     let subsampled = plain();
     // Of a channel: its type, whether it is linear with three bytes of padding, then the sampling along x and y.
     subsampled.patch(b"Y\0", 8, &[2, 0, 0, 0, 2, 0, 0, 0]);

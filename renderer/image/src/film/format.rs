@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// A format that images are written in and read from.
+/// An image file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// PNG, display-referred: exposed, tone-mapped, sRGB-encoded, 8 or 16 bits a channel.
@@ -30,20 +30,20 @@ impl Format {
         }
     }
 
-    /// Whether the format holds what a display shows rather than radiance.
+    /// Whether the format holds display values rather than radiance.
     pub fn is_display_referred(self) -> bool {
         self == Self::Png
     }
 
-    /// The format that the extension of `path` stands for, in upper or lower case.
-    pub fn of(path: &Path) -> Result<Self, UnknownExtension> {
+    /// The format implied by the extension of `path`, in upper or lower case.
+    pub fn from_path(path: &Path) -> Result<Self, UnknownExtension> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         let known = extension.as_deref().and_then(|e| Self::ALL.into_iter().find(|f| f.extension() == e));
         known.ok_or(UnknownExtension { extension })
     }
 }
 
-/// A path whose extension names none of the [`Format`]s.
+/// A path whose extension belongs to no [`Format`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownExtension {
     /// The extension, lower case, without the dot; `None` where there is none.
@@ -51,7 +51,7 @@ pub struct UnknownExtension {
 }
 
 impl UnknownExtension {
-    /// The format that was probably meant.
+    /// The format probably meant.
     fn nearest(&self) -> Option<Format> {
         let extension = self.extension.as_deref()?;
         match extension {
@@ -93,14 +93,14 @@ mod tests {
     fn extensions_are_recognised_in_either_case() {
         for format in Format::ALL {
             let lower = format!("a.b/x.{}", format.extension());
-            assert_eq!(Format::of(Path::new(&lower)), Ok(format));
-            assert_eq!(Format::of(Path::new(&lower.to_uppercase())), Ok(format));
+            assert_eq!(Format::from_path(Path::new(&lower)), Ok(format));
+            assert_eq!(Format::from_path(Path::new(&lower.to_uppercase())), Ok(format));
         }
     }
 
     #[test]
     fn unknown_extensions_suggest_what_was_meant() {
-        let message = |p: &str| Format::of(Path::new(p)).unwrap_err().to_string();
+        let message = |p: &str| Format::from_path(Path::new(p)).unwrap_err().to_string();
         assert!(message("x.pgn").contains("did you mean .png?"), "{}", message("x.pgn"));
         assert!(message("x.ext").contains("did you mean .exr?"), "{}", message("x.ext"));
         assert!(message("x.jpeg").contains("did you mean .png?"));

@@ -1,4 +1,4 @@
-//! An image in memory, and reading one from a file.
+//! Images in memory, and reading them from files.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -6,9 +6,10 @@ use std::path::Path;
 
 use ::image::codecs::hdr::HdrDecoder;
 use ::image::codecs::png::PngDecoder;
-use ::image::{ImageDecoder, ImageResult};
+use ::image::{ImageDecoder, ImageError, ImageResult};
 
 use super::develop::srgb_decode;
+use super::estimate::EstimateError;
 use super::format::{Format, UnknownExtension};
 use super::layers::Layers;
 use super::{Film, openexr};
@@ -24,7 +25,7 @@ pub struct Image {
     pub pixels: Vec<[f32; 3]>,
 }
 
-/// Whether all channels of a pixel are numbers.
+/// Whether all channels of a pixel are finite.
 pub fn is_finite(pixel: &[f32; 3]) -> bool {
     pixel.iter().all(|x| x.is_finite())
 }
@@ -56,20 +57,104 @@ pub enum ReadError {
     /// The file is not what its extension says, or is damaged.
     #[error("not a valid .{} file: {reason}", .format.extension())]
     Invalid {
-        /// What the extension says.
+        /// The format implied by the extension.
         format: Format,
-        /// What is wrong.
-        reason: String,
+        /// Why its contents cannot be decoded.
+        reason: DecodeError,
+    },
+    /// The file has no such layer, or its standard errors are invalid.
+    #[error("not a valid .{} file: {reason}", .format.extension())]
+    Layer {
+        /// The format implied by the extension.
+        format: Format,
+        /// Why the layer cannot be used.
+        reason: EstimateError,
     },
 }
 
-/// Pixels an image may have: 2²⁸, 3 GiB in memory. A damaged header may claim any size.
+/// Why the contents of an image file cannot be decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// No pixels, or implausibly many.
+    #[error("{width} by {height} pixels")]
+    Size {
+        /// Width, pixels.
+        width: u64,
+        /// Height, pixels.
+        height: u64,
+    },
+    /// Implausibly many samples in all channels together.
+    #[error("{width} by {height} pixels with {channels} channels")]
+    Samples {
+        /// Width, pixels.
+        width: u64,
+        /// Height, pixels.
+        height: u64,
+        /// Number of channels.
+        channels: u64,
+    },
+    /// The magic number of a PFM file is wrong.
+    #[error("starts with {0:?} instead of PF or Pf")]
+    Magic(String),
+    /// A field of a PFM header is not a number.
+    #[error("{field} is {text:?}")]
+    Field {
+        /// The name of the field.
+        field: &'static str,
+        /// Its text.
+        text: String,
+    },
+    /// The scale of a PFM file is zero or not finite.
+    #[error("scale is {0}")]
+    Scale(String),
+    /// A word of a PFM header is missing or too long.
+    #[error("the header is damaged")]
+    Header,
+    /// A PFM file has too few or too many bytes of pixels.
+    #[error("{} bytes of pixels instead of {expected}", if found > expected { "more".to_owned() } else { found.to_string() })]
+    Length {
+        /// Bytes found; reading stops after the first that is too many.
+        found: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
+    /// An EXR file has deep data.
+    #[error("it has deep data, many samples a pixel, which is not supported")]
+    Deep,
+    /// A channel of an EXR file is subsampled.
+    #[error("channel {channel} is subsampled, {x} x {y} pixels a sample, which is not supported")]
+    Subsampled {
+        /// The channel.
+        channel: String,
+        /// Sampling rate along x, pixels.
+        x: usize,
+        /// Sampling rate along y, pixels.
+        y: usize,
+    },
+    /// An EXR file has no layers.
+    #[error("it has no layers")]
+    NoLayers,
+    /// The layers of an EXR file differ in size.
+    #[error("its layers differ in size")]
+    LayerSizes,
+    /// The file cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// The decoder of PNG or HDR fails.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// The decoder of OpenEXR fails.
+    #[error(transparent)]
+    Exr(#[from] exr::error::Error),
+}
+
+/// Largest number of pixels: 2²⁸, 3 GiB in memory. A damaged header may claim any size.
 const MAX_PIXELS: u64 = 1 << 28;
 
-/// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, and knows nothing of
-/// the exposure and tone mapping that made it.
+/// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, but its exposure and tone mapping
+/// are not undone.
 pub fn read(path: &Path) -> Result<Image, ReadError> {
-    let format = Format::of(path)?;
+    let format = Format::from_path(path)?;
     let mut file = BufReader::new(File::open(path)?);
     let image = match format {
         Format::Exr => openexr::decode(file),
@@ -80,24 +165,24 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
 
-/// Width and height of an image, from the head of its file: nothing that is as large as the image is read. Other
-/// parts of the file may be damaged.
+/// Width and height of an image, from the header of its file. Pixels are not read, so the rest of the file may be
+/// damaged.
 pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
-    let format = Format::of(path)?;
+    let format = Format::from_path(path)?;
     let mut file = BufReader::new(File::open(path)?);
     let size = match format {
         Format::Exr => openexr::size(file),
         Format::Pfm => pfm_header(&mut file)
             .and_then(|h| check_pixels(h.width.into(), h.height.into()).map(|()| (h.width, h.height))),
-        Format::Hdr => hdr_decoder(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
-        Format::Png => PngDecoder::new(file).map_err(|e| e.to_string()).and_then(|d| checked_size(&d)),
+        Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked_size(&d)),
+        Format::Png => PngDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked_size(&d)),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
 
-/// Reads all that a file holds: every channel of an EXR file, the three of the others.
+/// Reads all channels of a file: any number in EXR, three in the other formats.
 pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
-    let format = Format::of(path)?;
+    let format = Format::from_path(path)?;
     if format != Format::Exr {
         return read(path).map(|image| Layers::from(&image));
     }
@@ -113,22 +198,22 @@ impl From<&Image> for Layers {
     }
 }
 
-/// Refuses images without pixels and those that are too large to be true.
-pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), String> {
+/// Rejects images without pixels and implausibly large ones.
+pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), DecodeError> {
     match width.checked_mul(height) {
         Some(1..=MAX_PIXELS) => Ok(()),
-        _ => Err(format!("{width} by {height} pixels")),
+        _ => Err(DecodeError::Size { width, height }),
     }
 }
 
-fn checked_size(decoder: &impl ImageDecoder) -> Result<(u32, u32), String> {
+fn checked_size(decoder: &impl ImageDecoder) -> Result<(u32, u32), DecodeError> {
     let (width, height) = decoder.dimensions();
     check_pixels(width.into(), height.into())?;
     Ok((width, height))
 }
 
-/// A decoder of a Radiance picture. By the format, its first line may name any program, such as `#?RGBE` (Ward 1994, "The
-/// RADIANCE Lighting Simulation and Rendering System"); the library knows one.
+/// A decoder of a Radiance picture. The format allows any program name in the first line, such as `#?RGBE` (Ward 1994,
+/// "The RADIANCE Lighting Simulation and Rendering System"); the library accepts only one.
 pub fn hdr_decoder(mut file: impl BufRead) -> ImageResult<HdrDecoder<impl Read>> {
     const FIRST: &[u8] = b"#?RADIANCE\n";
     // No name is as long.
@@ -139,20 +224,20 @@ pub fn hdr_decoder(mut file: impl BufRead) -> ImageResult<HdrDecoder<impl Read>>
     HdrDecoder::new(Cursor::new(line).chain(file))
 }
 
-fn decode_hdr(file: BufReader<File>) -> Result<Image, String> {
-    let decoder = hdr_decoder(file).map_err(|e| e.to_string())?;
+fn decode_hdr(file: BufReader<File>) -> Result<Image, DecodeError> {
+    let decoder = hdr_decoder(file)?;
     checked_size(&decoder)?;
-    let decoded = ::image::DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
+    let decoded = ::image::DynamicImage::from_decoder(decoder)?;
     Ok(from_linear(&decoded.into_rgb32f()))
 }
 
-fn decode_png(file: BufReader<File>) -> Result<Image, String> {
+fn decode_png(file: BufReader<File>) -> Result<Image, DecodeError> {
     let mut limits = ::image::Limits::default();
     // As decoded, and once more in the decoder.
     limits.max_alloc = Some(MAX_PIXELS * 2 * size_of::<[f32; 3]>() as u64);
     let mut reader = ::image::ImageReader::with_format(file, ::image::ImageFormat::Png);
     reader.limits(limits);
-    let mut encoded = reader.decode().map_err(|e| e.to_string())?.into_rgb32f();
+    let mut encoded = reader.decode()?.into_rgb32f();
     for x in encoded.iter_mut() {
         *x = srgb_decode(f64::from(*x)) as f32;
     }
@@ -164,51 +249,51 @@ fn from_linear(linear: &::image::Rgb32FImage) -> Image {
     Image { width: linear.width(), height: linear.height(), pixels }
 }
 
-/// The head of a portable float map.
+/// The header of a portable float map.
 pub struct PfmHeader {
-    /// Values a pixel.
+    /// Values per pixel.
     channels: usize,
     /// Width, pixels.
     pub width: u32,
     /// Height, pixels.
     pub height: u32,
     little_endian: bool,
-    /// What values are multiplied by.
+    /// Factor applied to all values.
     scale: f32,
 }
 
 /// `PF` or `Pf`, width and height of any size, a scale whose sign is the byte order (negative is little-endian).
-pub fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, String> {
+pub fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, DecodeError> {
     let magic = token(file)?;
     let channels = match magic.as_str() {
         "PF" => 3,
         "Pf" => 1,
-        _ => return Err(format!("starts with {magic:?} instead of PF or Pf")),
+        _ => return Err(DecodeError::Magic(magic)),
     };
-    let mut side = |name| {
-        let t = token(file)?;
-        t.parse::<u32>().map_err(|_| format!("{name} is {t:?}"))
+    let mut side = |field| {
+        let text = token(file)?;
+        text.parse::<u32>().map_err(|_| DecodeError::Field { field, text })
     };
     let (width, height) = (side("width")?, side("height")?);
-    let scale_text = token(file)?;
-    let scale: f32 = scale_text.parse().map_err(|_| format!("scale is {scale_text:?}"))?;
+    let text = token(file)?;
+    let Ok(scale) = text.parse::<f32>() else { return Err(DecodeError::Field { field: "scale", text }) };
     if scale == 0.0 || !scale.is_finite() {
-        return Err(format!("scale is {scale_text}"));
+        return Err(DecodeError::Scale(text));
     }
     Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0, scale: scale.abs() })
 }
 
 /// Portable float map: a header, then rows from the bottom.
-pub fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
+pub fn decode_pfm(file: &mut impl BufRead) -> Result<Image, DecodeError> {
     let PfmHeader { channels, width, height, little_endian, scale } = pfm_header(file)?;
     check_pixels(width.into(), height.into())?;
     let n = width as usize * height as usize;
     let mut bytes = Vec::new();
     // One more than there should be tells a file that is too long, however long it is.
-    file.take((n * channels * 4 + 1) as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-    if bytes.len() != n * channels * 4 {
-        let found = if bytes.len() > n * channels * 4 { "more".into() } else { bytes.len().to_string() };
-        return Err(format!("{found} bytes of pixels instead of {}", n * channels * 4));
+    file.take((n * channels * 4 + 1) as u64).read_to_end(&mut bytes)?;
+    let (found, expected) = (bytes.len(), n * channels * 4);
+    if found != expected {
+        return Err(DecodeError::Length { found, expected });
     }
     let value = |b: [u8; 4]| if little_endian { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
     let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b) * scale).collect();
@@ -220,10 +305,10 @@ pub fn decode_pfm(file: &mut impl BufRead) -> Result<Image, String> {
 }
 
 /// The next word of a header, and the one white-space character that ends it.
-fn token(file: &mut impl BufRead) -> Result<String, String> {
+fn token(file: &mut impl BufRead) -> Result<String, DecodeError> {
     let mut word = String::new();
     for byte in file.by_ref().bytes() {
-        let byte = byte.map_err(|e| e.to_string())?;
+        let byte = byte?;
         if !byte.is_ascii_whitespace() {
             word.push(char::from(byte));
         } else if !word.is_empty() {
@@ -233,14 +318,14 @@ fn token(file: &mut impl BufRead) -> Result<String, String> {
             break;
         }
     }
-    Err("the header is damaged".into())
+    Err(DecodeError::Header)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn pfm(bytes: &[u8]) -> Result<Image, String> {
+    fn pfm(bytes: &[u8]) -> Result<Image, DecodeError> {
         decode_pfm(&mut &*bytes)
     }
 

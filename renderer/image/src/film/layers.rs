@@ -1,4 +1,4 @@
-//! Everything that an image file holds: any channels, by name, and what it says of itself.
+//! The contents of an image file: named channels and metadata attributes.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::image::Image;
 /// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
 pub const STDERR: &str = "stderr";
 
-/// The channel of numbers of samples.
+/// The channel of sample counts.
 pub const SAMPLES: &str = "samples";
 
-/// The channels of an image file, and what it says of itself.
+/// The channels of an image file and its metadata.
 ///
-/// Names are those of OpenEXR: `R`, `G` and `B` are the image; channels of a layer have its name and a dot before
-/// theirs, as in `stderr.R` or `N.X`.
+/// Names follow OpenEXR: `R`, `G` and `B` are the image; a channel of a layer is named after the layer, a dot and the
+/// component, as in `stderr.R` or `N.X`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layers {
     /// Width, pixels.
@@ -26,20 +26,20 @@ pub struct Layers {
     pub height: u32,
     /// The channels, each of `width · height` samples, row by row from the top left.
     pub channels: Vec<Channel>,
-    /// What the file says of itself, by name, as text.
+    /// Metadata attributes of the file, by name, as text.
     pub attributes: BTreeMap<String, String>,
 }
 
-/// One number a pixel.
+/// One number per pixel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Channel {
-    /// Its name, with its layer's.
+    /// Full name, including the layer.
     pub name: String,
     /// Its samples.
     pub samples: Samples,
 }
 
-/// The samples of a channel, in the type in which they are stored.
+/// The samples of a channel, in their storage type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Samples {
     /// 16-bit floats.
@@ -54,7 +54,7 @@ impl Samples {
     /// Sample `i` as a float.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `i` is out of range.
     pub fn get(&self, i: usize) -> f32 {
         match self {
             Self::Half(x) => x[i].to_f32(),
@@ -63,7 +63,7 @@ impl Samples {
         }
     }
 
-    /// All of them as floats.
+    /// All samples as floats.
     pub fn floats(&self) -> Vec<f32> {
         (0..self.len()).map(|i| self.get(i)).collect()
     }
@@ -71,7 +71,7 @@ impl Samples {
     /// Sample `i` exactly.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `i` is out of range.
     pub fn get_f64(&self, i: usize) -> f64 {
         match self {
             Self::Uint(x) => x[i].into(),
@@ -88,15 +88,15 @@ impl Samples {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the channel is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Channel {
-    /// Whether it is part of a colour, the image's or a layer's: something to look at, which may be rounded to half
-    /// floats. Standard errors are to be computed with.
+    /// Whether the channel is part of a colour, of the image or of a layer. Colours are for viewing and may be rounded to
+    /// half floats; standard errors are for computing and may not.
     pub fn is_color(&self) -> bool {
         let (layer, name) = self.name.rsplit_once('.').unwrap_or(("", &self.name));
         match name {
@@ -118,7 +118,7 @@ fn to_half(x: f32) -> f16 {
 }
 
 impl From<&Film> for Layers {
-    /// The image, its standard errors and its numbers of samples: the layers from which it can be compared.
+    /// The image, its standard errors and its sample counts: the layers that a comparison needs.
     fn from(film: &Film) -> Self {
         let mut layers = Self::from(&Image::from(film));
         layers.push_stderr(film);
@@ -134,7 +134,7 @@ impl Layers {
         self.push_floats(STDERR, ["R", "G", "B"], &stderr);
     }
 
-    /// Adds the numbers of samples of the film's pixels, as [`SAMPLES`].
+    /// Adds the sample counts of the film's pixels, as [`SAMPLES`].
     pub fn push_samples(&mut self, film: &Film) {
         let samples = film.pixels.iter().map(|p| u32::try_from(p.count).unwrap_or(u32::MAX));
         self.push(SAMPLES, Samples::Uint(samples.collect()));
@@ -145,7 +145,7 @@ impl Layers {
         Self { width, height, ..Self::default() }
     }
 
-    /// The same, saying more of itself.
+    /// The same image with more metadata attributes.
     pub fn saying(mut self, attributes: impl IntoIterator<Item = (String, String)>) -> Self {
         self.attributes.extend(attributes);
         self
@@ -159,17 +159,16 @@ impl Layers {
     /// Adds a channel.
     ///
     /// # Panics
-    /// If it has not one sample a pixel.
+    /// If it does not have exactly one sample per pixel.
     pub fn push(&mut self, name: impl Into<String>, samples: Samples) {
         assert_eq!(samples.len(), self.pixels(), "samples of a channel");
         self.channels.push(Channel { name: name.into(), samples });
     }
 
-    /// Adds a channel of floats for every component of a layer: the name of the layer, or an empty one for the image
-    /// itself, and those of the components.
+    /// Adds a channel of floats for every component of a layer. An empty layer name stands for the image itself.
     ///
     /// # Panics
-    /// If there is not one value a pixel.
+    /// If there is not exactly one value per pixel.
     pub fn push_floats<const N: usize>(&mut self, layer: &str, components: [&str; N], values: &[[f32; N]]) {
         for (c, component) in components.into_iter().enumerate() {
             let name = if layer.is_empty() { component.to_owned() } else { format!("{layer}.{component}") };
@@ -177,7 +176,7 @@ impl Layers {
         }
     }
 
-    /// Rounds colours to half floats. Yields the number of pixels that exceeded what these hold, and were clamped.
+    /// Rounds colours to half floats and returns the number of pixels clamped to their range.
     pub fn round_colors_to_half(&mut self) -> usize {
         let colors = || self.channels.iter().filter(|c| c.is_color());
         let exceeds = |x: f32| x.is_finite() && x.abs() > f16::MAX.to_f32();
@@ -195,8 +194,8 @@ impl Layers {
         self.channels.iter().find(|c| c.name == name)
     }
 
-    /// Three channels of a layer, or of the image itself if `layer` is empty: `R`, `G` and `B`, or of a layer `X`, `Y`
-    /// and `Z`, such as a normal. A single channel `Y`, or one that is named as the layer, is grey.
+    /// Three channels of a layer, or of the image itself if `layer` is empty: `R`, `G` and `B`, or for a layer such as the
+    /// normals `X`, `Y` and `Z`. A single channel `Y`, or one named like the layer, is grey.
     pub fn rgb(&self, layer: &str) -> Option<Vec<[f32; 3]>> {
         let [r, g, b] = self.rgb_channels(layer)?;
         let n = self.width as usize * self.height as usize;
@@ -215,7 +214,7 @@ impl Layers {
         three(["R", "G", "B"]).or_else(vector).or_else(grey)
     }
 
-    /// Why [`Layers::rgb_channels`] finds nothing: what the file has instead.
+    /// Explains why [`Layers::rgb_channels`] finds nothing, by listing the layers that the file has.
     pub fn missing(&self, layer: &str) -> String {
         if layer.is_empty() {
             return self.no_image();
@@ -227,7 +226,7 @@ impl Layers {
         format!("it has no layer {}{}", quoted(layer), hint(layer, "it has", layers))
     }
 
-    /// That there is no image among the channels, and what there is instead.
+    /// Explains that no image is among the channels, by listing those that are.
     pub fn no_image(&self) -> String {
         const MOST: usize = 8;
         let mut names: Vec<_> = self.channels.iter().take(MOST).map(|c| format!("{:?}", c.name)).collect();

@@ -1,41 +1,41 @@
-//! Several images of one scene into one, with the standard errors that it then has.
+//! Merging several images of one scene into one, with the resulting standard errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::estimate::PIXEL_FILTER;
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
-use super::measured::PIXEL_FILTER;
 
-/// How much each image counts.
+/// The weighting of images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
-    /// As much as it has samples. Standard errors come from its own and from how the images differ.
+    /// By number of samples. Standard errors come from those of the images and from how the images differ.
     Samples,
-    /// All alike: each is one pass, and standard errors come from how they differ alone. So images of renderers get
-    /// them that keep none.
+    /// Equal: each image is one pass, and standard errors come only from how the passes differ. Works for images of
+    /// renderers that store no standard errors.
     Pass,
 }
 
-/// Images that are being merged. Holds one image, however many are added.
+/// Images that are being merged. Memory use is that of one image, however many are added.
 #[derive(Debug, Clone)]
 pub struct Merge {
     weight: Weight,
     width: u32,
     height: u32,
     pixels: Vec<Moments>,
-    /// Channels whose mean over samples is linear in them.
+    /// Channels that are means over all samples of a pixel.
     means: BTreeMap<String, Vec<f64>>,
     /// Channels that are the same in all images.
     ids: BTreeMap<String, Vec<u32>>,
-    /// Channels that some image has and the result has not.
+    /// Channels of some image that the result lacks.
     dropped: BTreeSet<String>,
-    /// What all images say of themselves.
+    /// Attributes that the images have in common.
     attributes: BTreeMap<String, String>,
-    /// The images, for messages, and what tells them apart.
+    /// The images so far, to name them in messages and to detect duplicates.
     sources: Vec<Source>,
-    /// Number of images that are rounded to half floats.
+    /// Number of images that were rounded to half floats.
     halves: usize,
-    /// What the user should know.
+    /// Messages for the user.
     warnings: Vec<String>,
 }
 
@@ -57,14 +57,14 @@ struct Moments {
 }
 
 impl Moments {
-    /// Of `n` samples with this mean and its standard error: se² = M₂ / (n (n − 1)).
-    fn of_samples(n: f64, mean: [f64; 3], stderr: [f64; 3]) -> Self {
+    /// The moments of `n` samples with this mean and standard error: se² = M₂ / (n (n − 1)).
+    fn from_samples(n: f64, mean: [f64; 3], stderr: [f64; 3]) -> Self {
         // Negative where the standard error is, for that to be refused.
         let m2 = stderr.map(|se| if n < 2.0 { 0.0 } else { se * se.abs() * n * (n - 1.0) });
         Self { n, mean, m2 }
     }
 
-    /// Of both together: Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance", for means.
+    /// The moments of both together: Chan, Golub & LeVeque 1983, "Algorithms for Computing the Sample Variance", for means.
     fn merge(&mut self, other: &Self) {
         let n = self.n + other.n;
         if other.n == 0.0 {
@@ -86,18 +86,115 @@ impl Moments {
     }
 }
 
-/// What a merged image is made of.
+/// A merged image.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Merged {
-    /// The image, its standard errors, numbers of samples, and the other layers that can be merged.
+pub struct MergedImage {
+    /// The image, its standard errors, sample counts, and the other layers that can be merged.
     pub layers: Layers,
-    /// What the user should know.
+    /// Messages for the user.
     pub warnings: Vec<String>,
 }
 
+/// Why images cannot be merged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MergeError {
+    /// The image differs in size from the first one.
+    #[error(
+        "{name} has {}×{} pixels, {first} {}×{}: images of one size can be merged",
+        size[0], size[1], first_size[0], first_size[1]
+    )]
+    Size {
+        /// The image.
+        name: String,
+        /// Its width and height, pixels.
+        size: [u32; 2],
+        /// The first image.
+        first: String,
+        /// Width and height of the first image, pixels.
+        first_size: [u32; 2],
+    },
+    /// The image cannot be merged with any other.
+    #[error("{name}: {reason}")]
+    Image {
+        /// The image.
+        name: String,
+        /// The reason.
+        reason: MomentsError,
+    },
+    /// The image is of another scene.
+    #[error("{name} is of another scene, or size or depth of paths, than {other}")]
+    Scene {
+        /// The image.
+        name: String,
+        /// An earlier image.
+        other: String,
+    },
+    /// The image has the same samples as an earlier one.
+    #[error(
+        "{name} and {other} have the same seed, {seed}: the same samples would count twice; render one of them anew with \
+         another --seed"
+    )]
+    Seed {
+        /// The image.
+        name: String,
+        /// An earlier image.
+        other: String,
+        /// The seed that they share.
+        seed: String,
+    },
+    /// A pixel of the result has more samples than a file can count.
+    #[error("more than {} samples in a pixel", u32::MAX)]
+    TooManySamples,
+}
+
+/// Why the pixels of an image cannot be merged.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MomentsError {
+    /// There is no image among the channels: a sentence that lists those that exist.
+    #[error("{0}")]
+    NoImage(String),
+    /// There are no standard errors.
+    #[error("it has no layer \"{STDERR}\"{PASSES_HINT}")]
+    NoStderr,
+    /// There are no sample counts.
+    #[error("it has no channel \"{SAMPLES}\"{PASSES_HINT}")]
+    NoSamples,
+    /// A pixel is not finite.
+    #[error("the image is NaN or infinite at pixel ({x}, {y})")]
+    NotFinite {
+        /// Column.
+        x: usize,
+        /// Row.
+        y: usize,
+    },
+    /// A standard error is negative or NaN.
+    #[error("layer \"{STDERR}\" is NaN or negative at pixel ({x}, {y})")]
+    Stderr {
+        /// Column.
+        x: usize,
+        /// Row.
+        y: usize,
+    },
+    /// A sample count is negative or not finite.
+    #[error("channel \"{SAMPLES}\" is {samples} at pixel ({x}, {y})")]
+    SampleCount {
+        /// The sample count.
+        samples: f64,
+        /// Column.
+        x: usize,
+        /// Row.
+        y: usize,
+    },
+}
+
+const PASSES_HINT: &str = "; --passes merges images that are one equally good pass each";
+
 impl Merge {
-    /// Begins with an image. `name` is what messages call it. The error is a sentence.
-    pub fn new(weight: Weight, name: &str, layers: &Layers) -> Result<Self, String> {
+    /// Begins with an image. `name` is its name in messages.
+    ///
+    /// # Errors
+    /// The image cannot be merged with any other.
+    pub fn new(weight: Weight, name: &str, layers: &Layers) -> Result<Self, MergeError> {
         let mut merge = Self {
             weight,
             width: layers.width,
@@ -126,17 +223,20 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Adds an image, or says in a sentence why it must not be.
-    pub fn add(&mut self, name: &str, layers: &Layers) -> Result<(), String> {
+    /// Adds an image.
+    ///
+    /// # Errors
+    /// The image does not belong with those before it.
+    pub fn add(&mut self, name: &str, layers: &Layers) -> Result<(), MergeError> {
         if (layers.width, layers.height) != (self.width, self.height) {
-            let Self { width, height, sources, .. } = self;
-            let first = &sources[0].name;
-            return Err(format!(
-                "{name} has {}×{} pixels, {first} {width}×{height}: images of one size can be merged",
-                layers.width, layers.height
-            ));
+            return Err(MergeError::Size {
+                name: name.into(),
+                size: [layers.width, layers.height],
+                first: self.sources[0].name.clone(),
+                first_size: [self.width, self.height],
+            });
         }
-        let added = self.moments(layers).map_err(|reason| format!("{name}: {reason}"))?;
+        let added = self.moments(layers).map_err(|reason| MergeError::Image { name: name.into(), reason })?;
         self.add_source(name, layers, &added)?;
         self.add_layers(layers, &added);
         for (pixel, other) in self.pixels.iter_mut().zip(&added) {
@@ -145,9 +245,9 @@ impl Merge {
         Ok(())
     }
 
-    /// What the pixels of an image are made of.
-    fn moments(&self, layers: &Layers) -> Result<Vec<Moments>, String> {
-        let image = layers.rgb("").ok_or_else(|| layers.no_image())?;
+    /// The moments of an image's pixels.
+    fn moments(&self, layers: &Layers) -> Result<Vec<Moments>, MomentsError> {
+        let image = layers.rgb("").ok_or_else(|| MomentsError::NoImage(layers.no_image()))?;
         let widened = |rgb: [f32; 3]| rgb.map(f64::from);
         let moments: Vec<_> = match self.weight {
             Weight::Pass => {
@@ -155,11 +255,10 @@ impl Merge {
                 image.into_iter().map(pass).collect()
             }
             Weight::Samples => {
-                const HINT: &str = "; --passes merges images that are one equally good pass each";
-                let stderr = layers.rgb(STDERR).ok_or(format!("it has no layer \"{STDERR}\"{HINT}"))?;
-                let samples = samples(layers).ok_or(format!("it has no channel \"{SAMPLES}\"{HINT}"))?;
+                let stderr = layers.rgb(STDERR).ok_or(MomentsError::NoStderr)?;
+                let samples = samples(layers).ok_or(MomentsError::NoSamples)?;
                 let pixels = image.into_iter().zip(stderr).zip(samples);
-                pixels.map(|((mean, se), n)| Moments::of_samples(n, widened(mean), widened(se))).collect()
+                pixels.map(|((mean, se), n)| Moments::from_samples(n, widened(mean), widened(se))).collect()
             }
         };
         let is_valid = |m: &Moments| {
@@ -173,20 +272,19 @@ impl Merge {
             Some(i) => {
                 let (x, y) = (i % self.width as usize, i / self.width as usize);
                 let Moments { n, mean, m2 } = moments[i];
-                let what = if !mean.iter().all(|x| x.is_finite()) {
-                    "the image is NaN or infinite".to_owned()
+                Err(if !mean.iter().all(|x| x.is_finite()) {
+                    MomentsError::NotFinite { x, y }
                 } else if !m2.iter().all(|x| *x >= 0.0) && n.is_finite() && n >= 0.0 {
-                    format!("layer \"{STDERR}\" is NaN or negative")
+                    MomentsError::Stderr { x, y }
                 } else {
-                    format!("channel \"{SAMPLES}\" is {n}")
-                };
-                Err(format!("{what} at pixel ({x}, {y})"))
+                    MomentsError::SampleCount { samples: n, x, y }
+                })
             }
         }
     }
 
-    /// Refuses what shares samples with an image that is there already, and what is of another scene.
-    fn add_source(&mut self, name: &str, layers: &Layers, moments: &[Moments]) -> Result<(), String> {
+    /// Rejects an image of another scene, or one that shares samples with an earlier image.
+    fn add_source(&mut self, name: &str, layers: &Layers, moments: &[Moments]) -> Result<(), MergeError> {
         let said = |key: &str| layers.attributes.get(key).cloned();
         let mut hasher = DefaultHasher::new();
         moments.iter().for_each(|m| m.mean.map(f64::to_bits).hash(&mut hasher));
@@ -194,19 +292,15 @@ impl Merge {
         let seeds = seeds.split(',').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
         let source = Source { name: name.into(), scene: said("sceneHash"), seeds, image: hasher.finish() };
         for other in &self.sources {
+            let names = || (name.to_owned(), other.name.clone());
             if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
                 if a != b {
-                    return Err(format!(
-                        "{name} is of another scene, or size or depth of paths, than {}",
-                        other.name
-                    ));
+                    let (name, other) = names();
+                    return Err(MergeError::Scene { name, other });
                 }
                 if let Some(seed) = other.seeds.intersection(&source.seeds).next() {
-                    return Err(format!(
-                        "{name} and {} have the same seed, {seed}: the same samples would count twice; render one \
-                         of them anew with another --seed",
-                        other.name
-                    ));
+                    let (name, other) = names();
+                    return Err(MergeError::Seed { name, other, seed: seed.clone() });
                 }
             }
             if other.image == source.image {
@@ -222,7 +316,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Keeps what both say; sums and lists what adds up.
+    /// Keeps attributes on which both agree; sums times and sample counts, and lists seeds.
     fn combine_attributes(&mut self, others: &BTreeMap<String, String>) {
         if self.sources.is_empty() {
             return;
@@ -276,7 +370,10 @@ impl Merge {
     }
 
     /// The merged image.
-    pub fn finish(mut self) -> Result<Merged, String> {
+    ///
+    /// # Errors
+    /// A pixel has too many samples.
+    pub fn finish(mut self) -> Result<MergedImage, MergeError> {
         let mut layers = Layers::new(self.width, self.height);
         let narrow = |x: [f64; 3]| x.map(|x| x as f32);
         let mean: Vec<_> = self.pixels.iter().map(|p| narrow(p.mean)).collect();
@@ -284,7 +381,7 @@ impl Merge {
         layers.push_floats("", ["R", "G", "B"], &mean);
         layers.push_floats(STDERR, ["R", "G", "B"], &stderr);
         if self.pixels.iter().any(|p| p.n > f64::from(u32::MAX)) {
-            return Err(format!("more than {} samples in a pixel", u32::MAX));
+            return Err(MergeError::TooManySamples);
         }
         let samples = self.pixels.iter().map(|p| p.n.round() as u32);
         layers.push(SAMPLES, Samples::Uint(samples.collect()));
@@ -314,11 +411,11 @@ impl Merge {
                 names.join(", ")
             ));
         }
-        Ok(Merged { layers, warnings: self.warnings })
+        Ok(MergedImage { layers, warnings: self.warnings })
     }
 }
 
-/// Numbers of samples: a channel, or one number for all.
+/// Sample counts: a channel, or one number for all pixels.
 fn samples(layers: &Layers) -> Option<Vec<f64>> {
     let n = layers.pixels();
     if let Some(channel) = layers.channel(SAMPLES) {
@@ -331,8 +428,8 @@ fn is_of_image(name: &str) -> bool {
     matches!(name, "R" | "G" | "B" | "Y" | SAMPLES)
 }
 
-/// Whether the channel is a mean over all samples of a pixel. Depths and positions are means over those that met
-/// something, of which the file does not say how many there were.
+/// Whether the channel is a mean over all samples of a pixel. Depths and positions are not: they are means over samples
+/// that hit something, whose number is not stored.
 fn is_mean_over_samples(name: &str) -> bool {
     let layer = name.rsplit_once('.').map_or("", |(layer, _)| layer);
     matches!(layer, "emission" | "direct" | "indirect" | "albedo" | "N" | "Ng")

@@ -1,23 +1,23 @@
-//! The rendered result: what every pixel's samples add up to, and the images made of it.
+//! The film: sums over every pixel's samples, and the images made from them.
 
 pub mod develop;
 pub mod encode;
+pub mod estimate;
 #[cfg(test)]
 mod foreign;
 pub mod format;
 pub mod image;
 pub mod layers;
-pub mod measured;
 pub mod merge;
 mod openexr;
 mod output;
 pub mod statistics;
 pub mod write;
 
+pub use estimate::{ImageEstimate, PIXEL_FILTER};
 pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;
-pub use measured::{Measured, PIXEL_FILTER};
 pub use output::write_images;
 pub use statistics::Statistics;
 
@@ -53,7 +53,7 @@ impl Pixel {
     }
 
     /// Standard error of the mean per channel, from the unbiased sample variance; infinite for fewer than
-    /// two samples, since one sample says nothing of its spread.
+    /// two samples, which do not determine it.
     pub fn stderr(&self) -> [f64; 3] {
         if self.count < 2 {
             return [f64::INFINITY; 3];
@@ -82,7 +82,7 @@ impl Film {
         self.pixels.iter().map(|p| p.rejected).sum()
     }
 
-    /// Number of pixels without a single sample that counts: all of them were left out, or none were taken.
+    /// Number of pixels without a valid sample: all were rejected, or none were taken.
     pub fn empty_pixels(&self) -> usize {
         self.pixels.iter().filter(|p| p.count == 0).count()
     }

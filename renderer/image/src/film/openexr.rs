@@ -1,4 +1,4 @@
-//! OpenEXR: any channels in one part, with a record of how the image was made.
+//! OpenEXR: any channels in one part, with metadata on how the image was rendered.
 
 use std::io::{BufRead, Cursor, Seek};
 
@@ -12,19 +12,19 @@ use exr::prelude::{
 };
 
 use super::encode::EncodeError;
-use super::image::{Image, check_pixels};
+use super::image::{DecodeError, Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
-/// How the bytes of pixels are stored, all without loss.
+/// Lossless storage of the pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// In ZIP blocks of 16 lines: what other tools write, and small.
+    /// In ZIP blocks of 16 lines: small, and what other tools write.
     Zip,
-    /// As they are, which takes no time.
+    /// Uncompressed, which takes no time.
     None,
 }
 
-/// The attribute that OpenEXR has for the program that made a file.
+/// The OpenEXR attribute for the program that wrote a file.
 const SOFTWARE: &str = "software";
 
 /// The bytes of an EXR file. Its colours are Rec. 709's.
@@ -76,36 +76,33 @@ fn layer_attributes(layers: &Layers) -> LayerAttributes {
     }
 }
 
-/// The headers of a file, if the file is of a kind that is read; the file is at its start again.
-fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, String> {
-    let meta = MetaData::read_from_buffered(&mut *file, false).map_err(|e| e.to_string())?;
+/// The headers of a file of a supported kind. Leaves the file at its start.
+fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, DecodeError> {
+    let meta = MetaData::read_from_buffered(&mut *file, false)?;
     if meta.requirements.has_deep_data || meta.headers.iter().any(|h| h.deep) {
-        return Err("it has deep data, many samples a pixel, which is not supported".into());
+        return Err(DecodeError::Deep);
     }
     for header in &meta.headers {
         check_pixels(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
         // The decoder would take such a channel's samples for those of other pixels.
         if let Some(channel) = header.channels.list.iter().find(|c| c.sampling != Vec2(1, 1)) {
             let Vec2(x, y) = channel.sampling;
-            return Err(format!(
-                "channel {} is subsampled, {x} x {y} pixels a sample, which is not supported",
-                channel.name
-            ));
+            return Err(DecodeError::Subsampled { channel: channel.name.to_string(), x, y });
         }
     }
-    file.rewind().map_err(|e| e.to_string())?;
+    file.rewind()?;
     Ok(meta)
 }
 
 /// Width and height of the first layer.
-pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), String> {
+pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), DecodeError> {
     let meta = headers(&mut file)?;
-    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or(DecodeError::NoLayers)?;
     Ok((size.x() as u32, size.y() as u32))
 }
 
 /// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
-pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
+pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, DecodeError> {
     headers(&mut file)?;
     let image = exr_read()
         .no_deep_data()
@@ -122,36 +119,34 @@ pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, String> {
         )
         .first_valid_layer()
         .all_attributes()
-        .from_buffered(file)
-        .map_err(|e| e.to_string())?;
+        .from_buffered(file)?;
     let PixelVec { resolution, pixels } = image.layer_data.channel_data.pixels;
     Ok(Image { width: resolution.x() as u32, height: resolution.y() as u32, pixels })
 }
 
-/// Reads all channels of all layers. A layer's name goes before the names of its channels; names that are there
-/// already are not read again.
-pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, String> {
+/// Reads all channels of all layers. A layer's name is prefixed to the names of its channels; of channels with equal
+/// names the first is kept.
+pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, DecodeError> {
     let meta = headers(&mut file)?;
-    let size = meta.headers.first().map(|h| h.layer_size).ok_or("it has no layers")?;
+    let size = meta.headers.first().map(|h| h.layer_size).ok_or(DecodeError::NoLayers)?;
     let mut channels = 0;
     for header in &meta.headers {
         if header.layer_size != size {
-            return Err("its layers differ in size".into());
+            return Err(DecodeError::LayerSizes);
         }
         channels += header.channels.list.len() as u64;
     }
     // As many bytes as an image of the largest size may have, shared by all channels.
     let (width, height) = (size.x() as u64, size.y() as u64);
     check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
-        .map_err(|_| format!("{width} by {height} pixels with {channels} channels"))?;
+        .map_err(|_| DecodeError::Samples { width, height, channels })?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()
         .all_channels()
         .all_layers()
         .all_attributes()
-        .from_buffered(file)
-        .map_err(|e| e.to_string())?;
+        .from_buffered(file)?;
     let mut layers = Layers { width: size.x() as u32, height: size.y() as u32, ..Layers::default() };
     for layer in image.layer_data {
         let prefix = layer.attributes.layer_name.as_ref().map(string).unwrap_or_default();
@@ -258,7 +253,7 @@ mod tests {
         // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
         let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;
         (bytes[steps], bytes[steps + 4]) = (2, 2);
-        let message = decode_layers(Cursor::new(&bytes)).unwrap_err();
+        let message = decode_layers(Cursor::new(&bytes)).unwrap_err().to_string();
         assert!(message.contains("channel RY is subsampled, 2 x 2 pixels a sample"), "{message}");
     }
 }

@@ -1,14 +1,14 @@
-//! What an image is like, in a few numbers.
+//! Summary statistics of an image.
 
 use serde::Serialize;
 
-use super::{Measured, develop};
+use super::{ImageEstimate, develop};
 
-/// The percentiles that are told.
+/// The reported percentiles.
 pub const PERCENTILES: [u32; 7] = [1, 5, 25, 50, 75, 95, 99];
 
-/// Statistics of the luminance of an image, over the pixels in which it is finite. What cannot be told is NaN, such as
-/// everything of an image without such pixels.
+/// Statistics of the luminance of an image over its finite pixels. Undefined statistics are NaN, such as all of them for
+/// an image without finite pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Statistics {
     /// Arithmetic mean.
@@ -28,7 +28,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Names of [`Statistics::values`], as columns of a table.
+    /// Column names of [`Statistics::values`].
     pub const COLUMNS: [&str; 13] = [
         "mean",
         "min",
@@ -45,12 +45,12 @@ impl Statistics {
         "non_finite",
     ];
 
-    /// Measures an image.
+    /// Computes the statistics of an image.
     ///
     /// The channels of a sample vary together: a light that is found or not brightens all of them. So the standard error
     /// of luminance is taken to be the luminance of the standard errors, which it is where samples differ in brightness
     /// alone; where they differ in colour as well, it is smaller.
-    pub fn of(measured: &Measured) -> Self {
+    pub fn new(measured: &ImageEstimate) -> Self {
         let pixels = &measured.image.pixels;
         let all = pixels.iter().map(|p| luminance(*p));
         let mut sorted: Vec<_> = all.filter(|l| l.is_finite()).collect();
@@ -68,7 +68,7 @@ impl Statistics {
     }
 
     /// [`Statistics::relative_stderr`] alone, in a fraction of the time.
-    pub fn relative_stderr_of(measured: &Measured) -> f64 {
+    pub fn relative_stderr_of(measured: &ImageEstimate) -> f64 {
         let [mean, stderr] = mean_and_stderr(measured);
         relative(mean, stderr)
     }
@@ -81,8 +81,8 @@ impl Statistics {
     }
 }
 
-/// Of luminance, over pixels in which it is finite, and over those of which the standard error is known as well.
-fn mean_and_stderr(measured: &Measured) -> [f64; 2] {
+/// Mean luminance over finite pixels, and standard error over those of them where it is known.
+fn mean_and_stderr(measured: &ImageEstimate) -> [f64; 2] {
     let pixels = &measured.image.pixels;
     let all = pixels.iter().map(|p| luminance(*p));
     let noise = measured.noise.as_ref().map_or(&[][..], |noise| &noise.stderr);
@@ -124,15 +124,19 @@ mod tests {
     }
 
     /// 101 grey pixels of 0 to 100, in no order, without noise.
-    fn ramp() -> Measured {
+    fn ramp() -> ImageEstimate {
         let pixels = (0..101).map(|i| [(i * 37 % 101) as f32; 3]).collect();
-        Measured { image: Image { width: 101, height: 1, pixels }, noise: None, rounding: Default::default() }
+        ImageEstimate {
+            image: Image { width: 101, height: 1, pixels },
+            noise: None,
+            rounding: Default::default(),
+        }
     }
 
     #[test]
     fn a_ramp_has_its_percentiles() {
         let Statistics { mean, min, max, percentiles, stderr, relative_stderr, non_finite } =
-            Statistics::of(&ramp());
+            Statistics::new(&ramp());
         close(mean, 50.0);
         close(max, 100.0);
         assert_eq!((min, non_finite), (0.0, 0));
@@ -155,12 +159,12 @@ mod tests {
             [0.0, f32::INFINITY, 0.0],
             [f32::NEG_INFINITY; 3],
         ]);
-        let statistics = Statistics::of(&measured);
+        let statistics = Statistics::new(&measured);
         assert_eq!(statistics.non_finite, 3);
-        assert_eq!(statistics.values()[..10], Statistics::of(&ramp()).values()[..10]);
+        assert_eq!(statistics.values()[..10], Statistics::new(&ramp()).values()[..10]);
 
         measured.image.pixels.clear();
-        let statistics = Statistics::of(&measured);
+        let statistics = Statistics::new(&measured);
         assert_eq!(statistics.non_finite, 0);
         assert!(statistics.values()[..12].iter().all(|x| x.is_nan()));
     }
@@ -169,7 +173,7 @@ mod tests {
     fn luminance_weighs_the_channels() {
         let image =
             Image { width: 3, height: 1, pixels: vec![[3.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 3.0]] };
-        let statistics = Statistics::of(&Measured { image, ..ramp() });
+        let statistics = Statistics::new(&ImageEstimate { image, ..ramp() });
         close(statistics.mean, 1.0);
         close(statistics.max, 3.0 * 0.7152);
         close(statistics.min, 3.0 * 0.0722);
@@ -184,18 +188,18 @@ mod tests {
             Pixel { sum: [n * a; 3], sum_sq: [n * (a * a + d * d); 3], count, rejected: 0 }
         };
         let mut film = Film { width: 2, height: 1, pixels: vec![pixel(1.0, 0.5, 26), pixel(3.0, 1.5, 26)] };
-        let statistics = Statistics::of(&Measured::from(&film));
+        let statistics = Statistics::new(&ImageEstimate::from(&film));
         close(statistics.stderr, ((0.1_f64.powi(2) + 0.3_f64.powi(2)) / 2.0).sqrt());
         close(statistics.relative_stderr, statistics.stderr / 2.0);
 
         // A single sample says nothing of noise.
         film.pixels[1] = pixel(3.0, 0.0, 1);
-        close(Statistics::of(&Measured::from(&film)).stderr, 0.1);
+        close(Statistics::new(&ImageEstimate::from(&film)).stderr, 0.1);
     }
 
     #[test]
     fn every_number_has_a_name() {
-        let statistics = Statistics::of(&ramp());
+        let statistics = Statistics::new(&ramp());
         let value = |name: &str| {
             let i = Statistics::COLUMNS.iter().position(|column| *column == name);
             statistics.values()[i.unwrap_or_else(|| panic!("no column {name}"))]

@@ -1,4 +1,4 @@
-//! Writing files so that a reader sees the old one or the new one, complete, and never a part.
+//! Atomic file writing: a reader sees either the complete old file or the complete new one.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use std::{fmt, fs};
 
 use super::format::{Format, UnknownExtension};
 
-/// A place that a file can be written to, checked before there is anything to write.
+/// A path to which a file can be written, checked before there is anything to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     /// The path as the user wrote it.
@@ -19,33 +19,67 @@ pub struct Destination {
     file: PathBuf,
 }
 
-/// A place that an image can be written to.
+/// A path to which an image can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The path as the user wrote it.
     pub path: PathBuf,
-    /// The format that its extension stands for.
+    /// The format implied by its extension.
     pub format: Format,
     destination: Destination,
 }
 
-/// Why a path is no place for a file. Its message is a whole sentence about the path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why no file can be written to a path. Its message is a whole sentence that names the path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("output \"{}\": {reason}", path.display())]
 pub struct TargetError {
     path: PathBuf,
-    /// What is wrong with the path, without it.
-    pub reason: String,
+    /// The reason, to follow the path.
+    pub reason: TargetProblem,
 }
 
-impl fmt::Display for TargetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "output \"{}\": {}", self.path.display(), self.reason)
-    }
+/// Why no file can be written to a path, without the path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TargetProblem {
+    /// The extension belongs to no image format.
+    #[error(transparent)]
+    Format(#[from] UnknownExtension),
+    /// The path is a directory.
+    #[error("is a directory")]
+    Directory,
+    /// The path is a device or the like.
+    #[error("exists and is not a regular file")]
+    NotAFile,
+    /// The file must not be written.
+    #[error("exists and is write-protected")]
+    WriteProtected,
+    /// The path has no file name.
+    #[error("has no file name")]
+    NoName,
+    /// The target of a symbolic link does not exist: the system's message.
+    #[error("is a symbolic link that leads nowhere: {0}")]
+    DanglingLink(String),
+    /// The parent of the path is not a directory.
+    #[error("\"{}\" is not a directory", .0.display())]
+    ParentNotADirectory(PathBuf),
+    /// The directory of the path does not exist.
+    #[error("directory \"{}\" does not exist; create it first", .0.display())]
+    NoParent(PathBuf),
+    /// The directory of the path cannot be accessed: the system's message.
+    #[error("directory \"{}\": {reason}", .0.display(), reason = .1)]
+    Parent(PathBuf, String),
+    /// No files can be created in the directory of the path: the system's message.
+    #[error("cannot create files in \"{}\": {reason}", .0.display(), reason = .1)]
+    NotWritable(PathBuf, String),
+    /// The path cannot be accessed: the system's message.
+    #[error("{0}")]
+    Io(String),
+    /// The file is an input of this reader.
+    #[error("is a file that {0} reads")]
+    Input(String),
 }
 
-impl std::error::Error for TargetError {}
-
-/// A file that could not be written. Its message is a whole sentence about the path.
+/// A file that could not be written. Its message is a whole sentence that names the path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("output \"{}\": cannot be written: {reason}", path.display())]
 pub struct WriteError {
@@ -54,7 +88,7 @@ pub struct WriteError {
 }
 
 impl WriteError {
-    /// Of a path, for a reason in words.
+    /// The error of writing to `path`, with its reason.
     pub fn new(path: &Path, reason: &impl fmt::Display) -> Self {
         Self { path: path.to_owned(), reason: reason.to_string() }
     }
@@ -67,22 +101,22 @@ pub struct WrittenFile {
     pub path: String,
     /// Its size.
     pub bytes: usize,
-    /// Pixels brought to the nearest value that the format holds.
+    /// Number of pixels clamped to the range of the format.
     pub clamped_pixels: usize,
 }
 
 impl WrittenFile {
-    /// Of a path, with so many bytes.
+    /// A record of the file at `path`, of so many bytes.
     pub fn new(path: &Path, bytes: usize) -> Self {
         Self { path: path.display().to_string(), bytes, clamped_pixels: 0 }
     }
 }
 
-/// How the names of temporary files begin and end.
+/// Prefix and suffix of temporary file names.
 const PREFIX: &str = ".torrance-";
 const SUFFIX: &str = ".tmp";
 
-/// Whether a file's name is that of a temporary one, which stays where the program is killed.
+/// Whether a file name is that of a temporary file, which remains if the program is killed.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
@@ -91,25 +125,25 @@ pub fn is_temporary(name: &str) -> bool {
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 impl Target {
-    /// Checks that an image can be written to `path`: that its format is known, and that files can be
-    /// created where it is to be.
+    /// Checks that an image can be written to `path`: that its format is known, and that files can be created in its
+    /// directory.
     pub fn check(path: &Path) -> Result<Self, TargetError> {
-        let format = Format::of(path)
-            .map_err(|e: UnknownExtension| TargetError { path: path.into(), reason: e.to_string() })?;
+        let format =
+            Format::from_path(path).map_err(|e| TargetError { path: path.into(), reason: e.into() })?;
         Ok(Self { path: path.into(), format, destination: Destination::check(path)? })
     }
 
-    /// Whether both are the same file.
+    /// Whether both refer to the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.destination.is_same_file(&other.destination)
     }
 
-    /// Whether `path` is that file.
+    /// Whether `path` refers to that file.
     pub fn is_file(&self, path: &Path) -> bool {
         self.destination.is_file(path)
     }
 
-    /// Whether `destination`, of something that is no image, is that file.
+    /// Whether `destination`, of something other than an image, refers to the same file.
     pub fn is_at(&self, destination: &Destination) -> bool {
         self.destination.is_same_file(destination)
     }
@@ -142,70 +176,69 @@ impl Destination {
         Self::find(path).map_err(|reason| TargetError { path: path.into(), reason })
     }
 
-    fn find(path: &Path) -> Result<Self, String> {
+    fn find(path: &Path) -> Result<Self, TargetProblem> {
         match fs::metadata(path) {
-            Ok(m) if m.is_dir() => return Err("is a directory".into()),
-            Ok(m) if !m.is_file() => return Err("exists and is not a regular file".into()),
-            Ok(m) if m.permissions().readonly() => return Err("exists and is write-protected".into()),
+            Ok(m) if m.is_dir() => return Err(TargetProblem::Directory),
+            Ok(m) if !m.is_file() => return Err(TargetProblem::NotAFile),
+            Ok(m) if m.permissions().readonly() => return Err(TargetProblem::WriteProtected),
             Ok(_) => {}
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(e) => return Err(e.to_string()),
+            Err(e) => return Err(TargetProblem::Io(e.to_string())),
         }
         let file = match fs::read_link(path) {
-            Ok(_) => {
-                fs::canonicalize(path).map_err(|e| format!("is a symbolic link that leads nowhere: {e}"))?
-            }
+            Ok(_) => fs::canonicalize(path).map_err(|e| TargetProblem::DanglingLink(e.to_string()))?,
             Err(_) => path.to_path_buf(),
         };
         let parent = match file.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        let shown = parent.display();
         let directory = match fs::canonicalize(parent) {
             Ok(d) if d.is_dir() => d,
-            Ok(_) => return Err(format!("\"{shown}\" is not a directory")),
+            Ok(_) => return Err(TargetProblem::ParentNotADirectory(parent.into())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(format!("directory \"{shown}\" does not exist; create it first"));
+                return Err(TargetProblem::NoParent(parent.into()));
             }
-            Err(e) => return Err(format!("directory \"{shown}\": {e}")),
+            Err(e) => return Err(TargetProblem::Parent(parent.into(), e.to_string())),
         };
-        let name = file.file_name().ok_or("has no file name")?;
+        let name = file.file_name().ok_or(TargetProblem::NoName)?;
         let place = Self { path: path.into(), file: directory.join(name), directory };
         place.temporary().map_err(|e| {
             // `tempfile` adds the name that it tried, which says nothing to a user.
             let text = e.to_string();
-            format!("cannot create files in \"{shown}\": {}", text.split(" at path ").next().unwrap_or(&text))
+            let text = text.split(" at path ").next().unwrap_or(&text);
+            TargetProblem::NotWritable(parent.into(), text.to_owned())
         })?;
         Ok(place)
     }
 
-    /// Whether both are the same file.
+    /// Whether both refer to the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }
 
-    /// Whether `path` is that file.
+    /// Whether `path` refers to that file.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| path == self.file)
     }
 
-    /// Whether `path`, which is free of symbolic links, is that file or would be in a folder in its place.
+    /// Whether `path`, free of symbolic links, is that file or would lie below it if it were a folder.
     pub fn is_above(&self, path: &Path) -> bool {
         path.starts_with(&self.file)
     }
 
-    /// The name of the file, if it is in a folder.
+    /// The name of the file, if it is directly in `folder`.
     pub fn name_in(&self, folder: &Path) -> Option<&str> {
         let is_there = fs::canonicalize(folder).is_ok_and(|folder| folder == self.directory);
         self.file.file_name()?.to_str().filter(|_| is_there)
     }
 
-    /// Refuses to replace any of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
+    /// Fails if the file is one of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
     pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
         match files.contains(&self.file) {
             true => {
-                Err(TargetError { path: self.path.clone(), reason: format!("is a file that {reader} reads") })
+                let reason = TargetProblem::Input(reader.into());
+                Err(TargetError { path: self.path.clone(), reason })
             }
             false => Ok(()),
         }
@@ -232,8 +265,8 @@ impl Destination {
         builder.tempfile_in(&self.directory)
     }
 
-    /// Replaces the file: writes `bytes` to a temporary file beside it, makes sure they are on the disk, and
-    /// renames it. Whatever goes wrong, a previous file stays as it was.
+    /// Replaces the file: writes `bytes` to a temporary file beside it, syncs it to disk, and renames it. On failure a
+    /// previous file stays as it was.
     pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         let (mut temporary, name) = {
             // None that nobody would remove is made in between.
@@ -265,8 +298,8 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files that are being written, if any: for a program that is about to exit at once. Whoever begins
-/// another one waits for that.
+/// Removes the temporary files that are being written, if any, for a program that is about to exit. Threads that begin
+/// another one afterwards block until then.
 pub fn discard_unfinished() {
     let unfinished = unfinished();
     for path in &*unfinished {

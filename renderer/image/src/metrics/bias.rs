@@ -1,20 +1,20 @@
-//! How much brighter one image is than another, and how sure that is.
+//! The mean difference of two images and its standard error.
 
-use crate::film::measured::Noise;
+use crate::film::estimate::Noise;
 
 use super::Pair;
 
-/// Side of the blocks whose differences tell how sure the mean is where the noise is not known, pixels.
+/// Side of the blocks whose spread gives the standard error of the mean where the noise is unknown, pixels.
 pub const BLOCK: usize = 8;
 
-/// The mean of the first image less that of the second.
+/// The mean of the first image minus that of the second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
     /// Per channel.
     pub mean: [f64; 3],
-    /// Standard errors of `mean`; infinite if there is too little to tell.
+    /// Standard errors of `mean`; infinite if there is too little data.
     pub stderr: [f64; 3],
-    /// Mean of the second image, which `mean` is small or large against.
+    /// Mean of the second image, to relate `mean` to.
     pub reference: [f64; 3],
     /// Where the standard errors come from.
     pub origin: Origin,
@@ -31,9 +31,9 @@ pub enum Origin {
 }
 
 impl Bias {
-    /// The bias of `pair`. `noise` is that of its images, where both are known; an exact image has none, which is
-    /// known. `None` if all pixels are left out.
-    pub fn of(pair: &Pair, noise: Option<[Option<&Noise>; 2]>) -> Option<Self> {
+    /// The bias of `pair`; `None` if all pixels are left out. `noise` is that of both images, if known; that of an exact
+    /// image is `None`.
+    pub fn new(pair: &Pair, noise: Option<[Option<&Noise>; 2]>) -> Option<Self> {
         let n = pair.pixels().count();
         if n == 0 {
             return None;

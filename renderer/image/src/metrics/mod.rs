@@ -1,11 +1,11 @@
-//! How far one image is from another, as the numbers that the field uses.
+//! Standard image difference metrics.
 //!
-//! The first image is the one under test, the second the reference. None of these numbers knows of noise: what
-//! differs between two renders of the same scene differs between any two. [`crate::compare`] does.
+//! The first image is the one under test, the second the reference. These metrics ignore noise: two
+//! renders of the same scene differ by them as any two images do. [`crate::compare`] accounts for noise.
 //!
-//! Images of a display are measured as they are encoded, in [0, 1]; radiance as it is. What has to have a display's
-//! range, SSIM and ꟻLIP, brings radiance into it, each in its own way. A pixel with a value in either image that is
-//! not finite is left out of everything, and counted.
+//! Display images are measured as encoded, in [0, 1]; radiance as it is. SSIM and ꟻLIP, which need a display's range, each
+//! map radiance into it in their own way. A pixel that is not finite in either image is left out of all metrics, and
+//! counted.
 
 use crate::film::develop::srgb_encode;
 use crate::film::image::{Image, is_finite};
@@ -21,23 +21,23 @@ pub use flip::Flip;
 pub use pointwise::Pointwise;
 pub use threshold::{Metric, Threshold};
 
-/// What the values of images mean.
+/// The meaning of pixel values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// What a display shows, from 0 to 1.
+    /// Display values, from 0 to 1.
     Display,
-    /// Linear radiance, from 0 to whatever.
+    /// Linear radiance, unbounded above.
     Radiance,
 }
 
-/// Two images of one size, to be measured.
+/// Two images of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     /// Width, pixels.
     pub width: u32,
     /// Height, pixels.
     pub height: u32,
-    /// What the values mean.
+    /// The meaning of the values.
     pub kind: Kind,
     /// The image under test; NaN where a pixel is left out.
     pub a: Vec<[f32; 3]>,
@@ -45,7 +45,7 @@ pub struct Pair {
     pub b: Vec<[f32; 3]>,
 }
 
-/// All of them.
+/// All metrics of a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metrics {
     /// Errors of pixels, pooled.
@@ -56,12 +56,12 @@ pub struct Metrics {
     pub flip: Flip,
     /// Pixels that were measured.
     pub measured: usize,
-    /// Pixels left out, since they are not finite in one of the images.
+    /// Pixels left out because they are not finite in one of the images.
     pub left_out: usize,
 }
 
 impl Pair {
-    /// Two images as [`crate::film::read`] gives them.
+    /// Two images as [`crate::film::read`] returns them.
     ///
     /// # Panics
     /// If they differ in size.
@@ -93,12 +93,12 @@ impl Pair {
 }
 
 impl Metrics {
-    /// Measures two images, seen at so many pixels per degree; `None` if no pixel can be.
-    pub fn of(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
+    /// The metrics of two images viewed at so many pixels per degree; `None` if all pixels are left out.
+    pub fn new(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
         let left_out = pair.left_out();
         let measured = pair.a.len() - left_out;
-        let pointwise = Pointwise::of(pair)?;
-        let flip = Flip::of(pair, pixels_per_degree)?;
+        let pointwise = Pointwise::new(pair)?;
+        let flip = Flip::new(pair, pixels_per_degree)?;
         Some(Self { pointwise, ssim: ssim::mean(pair), flip, measured, left_out })
     }
 }

@@ -39,8 +39,8 @@
 //! ```
 
 use super::{Bias, Kind, Metrics, Origin, Pair, Pointwise, flip};
+use crate::film::estimate::Noise;
 use crate::film::image::Image;
-use crate::film::measured::Noise;
 
 const WIDTH: i64 = 48;
 /// More than a band of ꟻLIP.
@@ -88,7 +88,7 @@ fn swapped(pair: &Pair) -> Pair {
 }
 
 fn measured(pair: &Pair, ppd: f32) -> Metrics {
-    Metrics::of(pair, ppd).unwrap()
+    Metrics::new(pair, ppd).unwrap()
 }
 
 #[track_caller]
@@ -188,7 +188,7 @@ fn closed_forms_of_a_constant_factor() {
     close(m.pointwise.mae, 0.1, 1e-7);
     close(m.pointwise.relmse, (0.01 / 0.05 + 0.04 / 0.17) / 3.0, 1e-6);
     close(m.pointwise.psnr, 10.0 * (0.16 / (0.05 / 3.0_f64)).log10(), 1e-5);
-    let bias = Bias::of(&pair, None).unwrap();
+    let bias = Bias::new(&pair, None).unwrap();
     close(bias.mean[0], 0.1, 1e-7);
     close(bias.mean[1], 0.2, 1e-7);
     close(bias.stderr[1], 0.0, 1e-9);
@@ -208,21 +208,21 @@ fn the_standard_error_of_a_bias() {
     let pixels: Vec<_> = (0..24 * 16).map(|i| [offsets[i / 24 / 8 * 3 + i % 24 / 8]; 3]).collect();
     let zero = Image { width: 24, height: 16, pixels: vec![[0.0; 3]; 24 * 16] };
     let pair = Pair { a: pixels, ..Pair::new(&zero, &zero, Kind::Radiance) };
-    let bias = Bias::of(&pair, None).unwrap();
+    let bias = Bias::new(&pair, None).unwrap();
     // Mean 1.5; squares of the distances 0.25, 0.25, 6.25, 6.25, 2.25, 2.25.
     close(bias.mean[1], 1.5, 1e-9);
     close(bias.stderr[1], (17.5_f64 / 5.0 / 6.0).sqrt(), 1e-9);
 
     let noise = |stderr| Noise { stderr: vec![[stderr; 3]; 24 * 16], samples: None, is_independent: true };
     let (a, b) = (noise(0.3), noise(0.4));
-    let known = Bias::of(&pair, Some([Some(&a), Some(&b)])).unwrap();
+    let known = Bias::new(&pair, Some([Some(&a), Some(&b)])).unwrap();
     close(known.stderr[2], 0.5 / 384.0_f64.sqrt(), 1e-7);
-    let exact = Bias::of(&pair, Some([Some(&a), None])).unwrap();
+    let exact = Bias::new(&pair, Some([Some(&a), None])).unwrap();
     close(exact.stderr[2], 0.3 / 384.0_f64.sqrt(), 1e-7);
     assert_eq!(known.origin, Origin::Pixels);
 }
 
-/// What is not finite changes nothing elsewhere, however much of it there is.
+/// Pixels that are not finite do not affect the metrics of the others.
 #[test]
 fn pixels_that_are_not_finite_are_left_out() {
     let (mut a, mut b) = (picture(test_at(64)), picture(reference_at(64)));
@@ -236,10 +236,10 @@ fn pixels_that_are_not_finite_are_left_out() {
     close(m.pointwise.rmse, whole.pointwise.rmse, 1e-4);
     close(m.flip.mean, whole.flip.mean, 1e-3);
     close(m.ssim.unwrap(), whole.ssim.unwrap(), 1e-3);
-    assert!(Bias::of(&pair, None).unwrap().stderr.iter().all(|s| s.is_finite()));
+    assert!(Bias::new(&pair, None).unwrap().stderr.iter().all(|s| s.is_finite()));
     a.pixels.fill([f32::NAN; 3]);
     let nothing = Pair::new(&a, &b, Kind::Radiance);
-    assert_eq!((Metrics::of(&nothing, 67.0), Bias::of(&nothing, None)), (None, None));
+    assert_eq!((Metrics::new(&nothing, 67.0), Bias::new(&nothing, None)), (None, None));
 }
 
 /// Black, negative, enormous and tiny images have numbers too.

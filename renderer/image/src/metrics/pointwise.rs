@@ -2,7 +2,7 @@
 
 use super::{Kind, Pair};
 
-/// What keeps the relative error of black pixels finite. Papers differ in it, so it is part of the number.
+/// Regularizer that keeps the relative error of black pixels finite. Papers use different values.
 pub const RELATIVE_EPSILON: f64 = 0.01;
 
 /// Errors of pixels, pooled over pixels and channels.
@@ -22,7 +22,7 @@ pub struct Pointwise {
 
 impl Pointwise {
     /// The errors of `pair`; `None` if all its pixels are left out.
-    pub fn of(pair: &Pair) -> Option<Self> {
+    pub fn new(pair: &Pair) -> Option<Self> {
         let (mut squared, mut absolute, mut relative, mut largest) = (0.0, 0.0, 0.0, 0.0_f64);
         let mut n = 0_usize;
         for (a, b) in pair.pixels() {

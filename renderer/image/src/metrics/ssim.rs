@@ -85,7 +85,7 @@ fn similarity([a, b, aa, bb, ab]: [f64; 5]) -> f64 {
     (2.0 * a * b + C1) * (2.0 * covariance + C2) / ((a * a + b * b + C1) * (variance_a + variance_b + C2))
 }
 
-/// What is compared of each image; NaN where a pixel is left out.
+/// The luma of each image; NaN where a pixel is left out.
 fn lumas(pair: &Pair) -> (Vec<f32>, Vec<f32>) {
     match pair.kind {
         Kind::Display => {

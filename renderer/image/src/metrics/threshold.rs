@@ -47,13 +47,13 @@ impl Metric {
         Self::ALL.iter().find(|(_, metric)| *metric == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether more of it is better.
+    /// Whether higher is better.
     pub fn is_similarity(self) -> bool {
         matches!(self, Self::Psnr | Self::Ssim)
     }
 
     /// Its value; `None` where it is not defined.
-    pub fn of(self, metrics: &Metrics, bias: &Bias) -> Option<f64> {
+    pub fn value(self, metrics: &Metrics, bias: &Bias) -> Option<f64> {
         let Metrics { pointwise, ssim, flip, .. } = metrics;
         Some(match self {
             Self::Rmse => pointwise.rmse,
@@ -70,17 +70,17 @@ impl Metric {
     }
 }
 
-/// A bound on a metric: the most that a difference may be, the least that a similarity may be.
+/// A bound on a metric: an upper bound on a difference, a lower bound on a similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Threshold {
-    /// Of what.
+    /// The metric.
     pub metric: Metric,
-    /// The bound itself is within it.
+    /// The bound, inclusive.
     pub bound: f64,
 }
 
 impl Threshold {
-    /// Whether a value is within the bound. What is not defined, or NaN, is not.
+    /// Whether a value is within the bound. An undefined value or NaN is not.
     pub fn holds(&self, value: Option<f64>) -> bool {
         match value {
             Some(value) if self.metric.is_similarity() => value >= self.bound,

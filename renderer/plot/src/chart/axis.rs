@@ -1,6 +1,6 @@
-//! Axes: from numbers to places, and the ticks between.
+//! Axes: the map from numbers to positions, and ticks.
 
-/// How numbers are spread along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Linear,
@@ -10,16 +10,16 @@ enum Scale {
 /// One axis of a panel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it measures, with its unit.
+    /// Quantity and unit.
     pub label: String,
     scale: Scale,
-    /// The numbers at its ends.
+    /// The number at its start.
     pub low: f64,
-    /// See `low`.
+    /// The number at its end.
     pub high: f64,
-    /// Where numbers are written, and what is written there.
+    /// Labelled ticks: position and text.
     pub ticks: Vec<(f64, String)>,
-    /// Where there are shorter ticks without a number.
+    /// Positions of shorter ticks without a label.
     pub minor: Vec<f64>,
 }
 

@@ -14,7 +14,7 @@ pub fn contours(values: &[f64], columns: usize, level: f64) -> Vec<Vec<[f64; 2]>
     joined(segments)
 }
 
-/// The segments through one cell, of which `corners` go around.
+/// The segments through one cell, whose `corners` are in order around it.
 fn cell(corners: [f64; 4]) -> impl Iterator<Item = [[f64; 2]; 2]> {
     const PLACES: [[f64; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
     let mut crossings = Vec::with_capacity(4);

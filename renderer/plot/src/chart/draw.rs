@@ -36,7 +36,7 @@ fn register_fonts() {
 
 /// Height of the font from ascent to descent, which is what `ab_glyph` scales by, in ems.
 const LINE_OF_EM: f64 = 2384.0 / 2048.0;
-/// What `plotters` divides sizes by for SVG.
+/// Divisor that `plotters` applies to font sizes in SVG.
 const SVG_LINE_OF_EM: f64 = 1.24;
 
 /// Pixels of a bitmap, at most, before averaging.
@@ -162,7 +162,7 @@ fn text_style(font: Font, size: f64, anchor: Anchor, upwards: bool) -> TextStyle
     style
 }
 
-/// What the formats do differently.
+/// The operations that differ between formats.
 trait Format<B: DrawingBackend> {
     /// Units of the format in a logical unit.
     fn scale(&self) -> f64;

@@ -1,6 +1,6 @@
 //! Charts: a list of marks in logical units, drawn as PNG or SVG.
 //!
-//! A chart is laid out once, in units of which a line of small text is about 12 high; [`Drawing::png`] and
+//! A chart is laid out once, in units such that a line of small text is about 12 high; [`Drawing::png`] and
 //! [`Drawing::svg`] draw the same marks. `y` grows downwards, as in both formats.
 
 mod axis;
@@ -58,7 +58,7 @@ impl Rect {
     }
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stroke {
     /// Its colour.
@@ -86,7 +86,7 @@ impl Stroke {
     }
 }
 
-/// Which part of a text is at its place, horizontally.
+/// Horizontal alignment of a text to its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.
@@ -97,7 +97,7 @@ pub enum Anchor {
     End,
 }
 
-/// How text is set.
+/// The font of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Font {
     /// Size of the em, logical units.
@@ -138,15 +138,15 @@ pub enum Mark {
     },
     /// A line of text.
     Text {
-        /// What it says.
+        /// The text.
         text: String,
-        /// The place of `anchor` on the baseline.
+        /// The position of `anchor` on the baseline.
         at: [f64; 2],
-        /// Which part of the text is there.
+        /// The alignment.
         anchor: Anchor,
-        /// Whether it is turned to read upwards.
+        /// Whether it is rotated to read upwards.
         upwards: bool,
-        /// How it is set.
+        /// The font.
         font: Font,
     },
 }
@@ -158,19 +158,19 @@ pub struct Drawing {
     pub width: f64,
     /// Height, logical units.
     pub height: f64,
-    /// What is behind everything.
+    /// The background colour.
     pub background: Color,
-    /// What is drawn.
+    /// The marks, back to front.
     pub marks: Vec<Mark>,
 }
 
 impl Drawing {
-    /// Nothing yet, of a size in logical units.
+    /// An empty drawing of a size in logical units.
     pub fn new(width: f64, height: f64, background: Color) -> Self {
         Self { width, height, background, marks: Vec::new() }
     }
 
-    /// All of it.
+    /// The whole area.
     pub fn frame(&self) -> Rect {
         Rect { x: 0.0, y: 0.0, w: self.width, h: self.height }
     }

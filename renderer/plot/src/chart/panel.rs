@@ -12,21 +12,21 @@ const SIGN: f64 = 18.0;
 /// Room between the entries of a legend.
 const GAP: f64 = 13.0;
 
-/// How a legend shows a series.
+/// The symbol of a series in a legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sign {
-    /// As a line.
+    /// A line.
     Line(Stroke),
-    /// As a dot.
+    /// A dot.
     Dot(Color),
 }
 
 /// A line of a legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// How the series looks.
+    /// Symbol of the series.
     pub sign: Sign,
-    /// What it is.
+    /// Name of the series.
     pub text: String,
 }
 
@@ -36,7 +36,7 @@ impl Entry {
         Self { sign, text: text.into() }
     }
 
-    /// How much room it takes, and the gap to the next.
+    /// Its width, including the gap to the next.
     pub fn width(&self, font: Font) -> f64 {
         SIGN + 5.0 + text_width(&self.text, font) + GAP
     }
@@ -172,7 +172,7 @@ impl<'a> Panel<'a> {
         rows
     }
 
-    /// Draws a curve, as far as it is inside.
+    /// Draws a curve, clipped to the frame.
     pub fn curve(&mut self, points: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let places: Vec<_> = points
             .into_iter()

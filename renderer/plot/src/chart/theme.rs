@@ -32,8 +32,8 @@ pub struct Theme {
 }
 
 impl ThemeName {
-    /// Its colours. Those of curves are Okabe and Ito's (2008), which the colour-blind tell apart, reordered, and for
-    /// the dark theme lightened.
+    /// Its colours. Curves have the colour-blind safe palette of Okabe and Ito (2008), reordered, and lightened in the dark
+    /// theme.
     pub const fn theme(self) -> Theme {
         match self {
             Self::Light => Theme {

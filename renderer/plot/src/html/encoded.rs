@@ -1,4 +1,4 @@
-//! The pixels of a case.
+//! Encoding of the images of a case.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use torrance_image::compare::Region;
@@ -6,31 +6,31 @@ use torrance_image::film::Image;
 use torrance_image::film::develop::srgb_encode;
 
 use super::Images;
-use crate::web::{Detail, Grid, Part, least_reduction};
+use crate::web::{Detail, Grid, PixelData, least_reduction};
 
 /// Side of the small image of a row, pixels.
 const THUMBNAIL: u32 = 64;
 
-/// The pixels of a case.
+/// The encoded images of a case.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Encoded {
-    /// Size of the images as they came.
+pub(super) struct EncodedImages {
+    /// Original size of the images.
     pub(super) size: [u32; 2],
-    /// Side of the squares of pixels that became one.
+    /// Side of the pixel squares that were reduced to one pixel.
     pub(super) reduction: u32,
-    /// Where they differ most, in pixels as they came.
+    /// Region of the largest difference, in pixels of the original size.
     pub(super) worst: Option<Region>,
-    /// What there is, by the name the page knows it by.
-    pub(super) parts: Vec<Part>,
-    /// The result, small: a PNG file in base64.
+    /// The images and maps, by their names in the page.
+    pub(super) parts: Vec<PixelData>,
+    /// Thumbnail of the result: a PNG file in base64.
     pub(super) thumbnail: String,
 }
 
-impl Encoded {
-    /// Encodes images, reduced by a factor or as much more as large ones need.
+impl EncodedImages {
+    /// Encodes images, reduced by a factor, or by a larger one where large images need it.
     ///
     /// # Panics
-    /// If they are not of one size.
+    /// If they differ in size.
     pub(super) fn new(images: &Images, reduction: u32) -> Self {
         let Images { reference, result, z, flip, worst } = images;
         assert_eq!((reference.width, reference.height), (result.width, result.height), "images of two sizes");
@@ -50,13 +50,13 @@ impl Encoded {
         Grid { size: self.size, reduction: self.reduction }.reduced_size()
     }
 
-    /// Bytes its pixels take in the page.
+    /// Bytes of pixels in the page.
     pub(super) fn bytes(&self) -> usize {
         self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
     }
 }
 
-/// A small image for a row: nearest pixels, exposed so that all but the brightest 5 % are below white.
+/// A thumbnail for a row: nearest pixels, exposed so that all but the brightest 5 % are below white.
 fn thumbnail(image: &Image) -> String {
     let Image { width, height, pixels } = image;
     let longer = (*width).max(*height).max(THUMBNAIL);
@@ -78,7 +78,7 @@ fn thumbnail(image: &Image) -> String {
     if written.is_ok() { BASE64_STANDARD.encode(png) } else { String::new() }
 }
 
-/// What 95 % of the pixels are below, or 1 if that is close.
+/// The 95th percentile of the pixels, or 1 if it is close to that.
 fn bright(pixels: &[[f32; 3]]) -> f32 {
     let brightest = |p: &[f32; 3]| p.iter().copied().fold(0.0, f32::max);
     let mut values: Vec<f32> = pixels.iter().map(brightest).filter(|x| x.is_finite() && *x > 0.0).collect();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::encoded::Encoded;
+use super::encoded::EncodedImages;
 use super::{Entry, Page, Status};
 use crate::web::{self, Escaped};
 
@@ -17,7 +17,7 @@ const COLUMNS: usize = 3;
 pub(super) fn write(
     page: &Page,
     entries: &[&Entry],
-    encoded: &[Option<Encoded>],
+    encoded: &[Option<EncodedImages>],
     out: &mut impl Write,
 ) -> io::Result<()> {
     let columns = columns(entries);
@@ -48,7 +48,7 @@ fn columns<'a>(entries: &[&'a Entry]) -> Vec<&'a str> {
 
 /// The word that scripts and styles know a status by.
 fn class(status: Status) -> String {
-    status.words().replace(' ', "-")
+    status.label().replace(' ', "-")
 }
 
 /// A mark beside the colour, for those who do not see it.
@@ -84,13 +84,13 @@ fn proportions(entries: &[&Entry], out: &mut impl Write) -> io::Result<()> {
 fn filters(entries: &[&Entry], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<div class="filters" role="group" aria-label="Show cases that are">"#)?;
     for (status, n) in statuses(entries) {
-        let (class, mark, words) = (class(status), mark(status), status.words());
+        let (class, mark, label) = (class(status), mark(status), status.label());
         write!(
             out,
             r#"<button type="button" class="filter {class}" data-status="{class}" aria-pressed="true">"#
         )?;
         let mark = format_args!(r#"<b aria-hidden="true">{mark}</b>"#);
-        writeln!(out, r#"{mark}{words} <span class="count">{n}</span></button>"#)?;
+        writeln!(out, r#"{mark}{label} <span class="count">{n}</span></button>"#)?;
     }
     writeln!(out, "</div>")
 }
@@ -100,10 +100,10 @@ fn case(
     i: usize,
     entry: &Entry,
     columns: &[&str],
-    encoded: Option<&Encoded>,
+    encoded: Option<&EncodedImages>,
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let (class, mark, words) = (class(entry.status), mark(entry.status), entry.status.words());
+    let (class, mark, label) = (class(entry.status), mark(entry.status), entry.status.label());
     write!(out, r#"<details class="case {class}" id="case-{i}" data-status="{class}" "#)?;
     if let Some(encoded) = encoded {
         write!(out, "data-images='{}'", describe(encoded))?;
@@ -112,14 +112,14 @@ fn case(
     if let Some(encoded) = encoded.filter(|e| !e.thumbnail.is_empty()) {
         writeln!(out, r#"<img alt="" src="data:image/png;base64,{}">"#, encoded.thumbnail)?;
     }
-    writeln!(out, r#"</span><span class="status {class}"><b aria-hidden="true">{mark}</b>{words}</span>"#)?;
+    writeln!(out, r#"</span><span class="status {class}"><b aria-hidden="true">{mark}</b>{label}</span>"#)?;
     writeln!(out, r#"<span class="name"><bdi>{}</bdi></span>"#, Escaped(&entry.name))?;
     for column in columns {
         let value = entry.numbers.iter().find(|(name, _)| name == column).map_or("", |(_, value)| value);
         number(column, value, out)?;
     }
     number("time", &duration(entry.seconds), out)?;
-    let headline = entry.words.first().map_or("", String::as_str);
+    let headline = entry.verdict.first().map_or("", String::as_str);
     writeln!(out, r#"<span class="headline">{}</span></summary>"#, Escaped(headline))?;
     body(entry, encoded, out)?;
     writeln!(out, "</details>")
@@ -134,12 +134,12 @@ fn number(name: &str, value: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<span class="number"><span class="label">{name} </span>{value}</span>"#)
 }
 
-/// What opens below a row: the verdict, the images, the numbers, the log.
-fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::Result<()> {
+/// The body below a row: the verdict, the images, the numbers, the log.
+fn body(entry: &Entry, encoded: Option<&EncodedImages>, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<div class="body"><div class="findings">"#)?;
-    if entry.words.len() > 1 {
+    if entry.verdict.len() > 1 {
         writeln!(out, r#"<div class="words">"#)?;
-        entry.words.iter().skip(1).try_for_each(|w| writeln!(out, "<p>{}</p>", Escaped(w)))?;
+        entry.verdict.iter().skip(1).try_for_each(|w| writeln!(out, "<p>{}</p>", Escaped(w)))?;
         writeln!(out, "</div>")?;
     }
     if !entry.numbers.is_empty() {
@@ -173,8 +173,8 @@ fn body(entry: &Entry, encoded: Option<&Encoded>, out: &mut impl Write) -> io::R
     writeln!(out, "</div>")
 }
 
-/// What the page has to know to show pixels, as JSON of numbers and of our own names.
-fn describe(encoded: &Encoded) -> String {
+/// Layout of the pixels for the page's scripts, as JSON of numbers and our own names.
+fn describe(encoded: &EncodedImages) -> String {
     let parts: Vec<_> = encoded.parts.iter().map(|p| (p.name, (p.bits, p.channels))).collect();
     let parts = parts.into_iter().map(|(name, (bits, channels))| {
         (name.to_owned(), serde_json::json!({ "bits": bits, "channels": channels }))
@@ -190,7 +190,7 @@ fn describe(encoded: &Encoded) -> String {
 }
 
 /// The pixels of a case.
-fn pixels(i: usize, encoded: &Encoded, out: &mut impl Write) -> io::Result<()> {
+fn pixels(i: usize, encoded: &EncodedImages, out: &mut impl Write) -> io::Result<()> {
     encoded
         .parts
         .iter()

@@ -1,9 +1,9 @@
-//! A page of image comparisons in one file: it opens from a disk, asks no network for anything, and shows every
+//! A self-contained HTML page of image comparisons: it opens from disk, loads nothing from the network, and shows every
 //! case's images down to the pixel.
 //!
-//! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML (`markup.rs`); its
-//! pixels (`encoded.rs`) stand at the end of the file, so that the rows are there before they are read, and are
-//! decoded when the row is opened.
+//! The page is `page.html` with `page.css` and the scripts beside it. A case is a row of HTML (`markup.rs`). Its pixels
+//! (`encoded.rs`) are at the end of the file, so that the rows are shown before the pixels are parsed, and are decoded
+//! when the row is opened.
 
 use std::io;
 
@@ -14,16 +14,16 @@ use torrance_image::film::Image;
 mod encoded;
 mod markup;
 
-use encoded::Encoded;
+use encoded::EncodedImages;
 
-/// What a page shows.
+/// The contents of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
     /// The heading.
     pub title: String,
-    /// A line below it: when, where, with what.
+    /// A line below the title, such as date, machine and settings.
     pub subtitle: String,
-    /// The cases, in any order: the page has those first that ask for attention.
+    /// The cases, in any order; the page sorts them by status.
     pub entries: Vec<Entry>,
 }
 
@@ -32,44 +32,44 @@ pub struct Page {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What came of it.
+    /// Its outcome.
     pub status: Status,
-    /// The verdict in sentences; the first is its headline.
-    pub words: Vec<String>,
-    /// What was measured: name and value. The first three names of the first case that has any are columns.
+    /// The verdict in sentences; the first is the headline.
+    pub verdict: Vec<String>,
+    /// Metrics, by name and value. The first three names of the first case that has any become columns.
     pub numbers: Vec<(String, String)>,
-    /// How long it took.
+    /// Its duration.
     pub seconds: f64,
-    /// What it printed, or why it failed; may be empty.
+    /// Its output, or the reason for its failure; may be empty.
     pub log: String,
-    /// What was compared, if it came to that.
+    /// The compared images, if any.
     pub images: Option<Images>,
 }
 
-/// What came of a case, from what asks for most attention to what asks for least.
+/// The outcome of a case, in order of urgency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// The images differ.
     Failed,
     /// There was nothing to compare.
     Error,
-    /// Whether they differ is still open.
+    /// It is undecided whether they differ.
     Unresolved,
     /// No evidence of a difference.
     Passed,
     /// Left out on purpose.
     Skipped,
-    /// Its turn did not come.
+    /// The run ended before it.
     NotRun,
 }
 
 impl Status {
-    /// All, in order.
+    /// All outcomes, in order.
     pub const ALL: [Self; 6] =
         [Self::Failed, Self::Error, Self::Unresolved, Self::Passed, Self::Skipped, Self::NotRun];
 
-    /// In words.
-    pub fn words(self) -> &'static str {
+    /// Its name on the page.
+    pub fn label(self) -> &'static str {
         match self {
             Self::Failed => "failed",
             Self::Error => "error",
@@ -80,7 +80,7 @@ impl Status {
         }
     }
 
-    /// Whether the images of such a case are kept as exact as they came, where others make room.
+    /// Whether the images of such a case stay exact while those of others are reduced.
     fn is_notable(self) -> bool {
         matches!(self, Self::Failed | Self::Error | Self::Unresolved)
     }
@@ -89,41 +89,41 @@ impl Status {
 /// The images of a case, linear, of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Images {
-    /// What it should look like.
+    /// The expected image.
     pub reference: Image,
-    /// What it does look like.
+    /// The actual image.
     pub result: Image,
     /// Per pixel, the difference in standard deviations, signed: result minus reference.
     pub z: Option<Vec<f32>>,
     /// Per pixel, the ꟻLIP error in [0, 1].
     pub flip: Option<Vec<f32>>,
-    /// Where they differ most.
+    /// Region of the largest difference.
     pub worst: Option<Region>,
 }
 
-/// Bytes that the pixels of a page take if they can: what a browser opens at once.
+/// Target size of a page's pixels, bytes: small enough for a browser to open at once.
 pub const BUDGET: usize = 64 << 20;
 
-/// Writes the page. Where its pixels would take more than [`BUDGET`], images are reduced, and say so: first those of
-/// cases that ask for no attention.
+/// Writes the page. If its pixels would take more than [`BUDGET`], images are reduced, which the page states; those of
+/// passed and skipped cases first.
 ///
 /// # Errors
-/// What `out` says.
+/// Writing to `out` fails.
 ///
 /// # Panics
-/// If a case's images or maps are not of one size.
+/// If a case's images or maps differ in size.
 pub fn write(page: &Page, out: &mut impl io::Write) -> io::Result<()> {
     write_within(page, BUDGET, out)
 }
 
-/// As [`write()`], with another budget, in bytes. The images of cases that ask for attention may take three times as
-/// much before they are reduced as well.
+/// As [`write()`], with another budget, in bytes. The images of failed and undecided cases are reduced only above three
+/// times the budget.
 ///
 /// # Errors
-/// What `out` says.
+/// Writing to `out` fails.
 ///
 /// # Panics
-/// If a case's images or maps are not of one size.
+/// If a case's images or maps differ in size.
 pub fn write_within(page: &Page, budget: usize, out: &mut impl io::Write) -> io::Result<()> {
     let mut entries: Vec<&Entry> = page.entries.iter().collect();
     entries.sort_by_key(|e| e.status);
@@ -131,7 +131,7 @@ pub fn write_within(page: &Page, budget: usize, out: &mut impl io::Write) -> io:
 }
 
 /// The pixels of every case, within a budget.
-fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
+fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<EncodedImages>> {
     let notable = encode_within(3 * budget, entries, true);
     // Something is left for the others: a page that fails as a whole shows what passes, if small.
     let left = budget.saturating_sub(bytes(&notable)).max(budget / 4);
@@ -139,12 +139,12 @@ fn encode(entries: &[&Entry], budget: usize) -> Vec<Option<Encoded>> {
     notable.into_iter().zip(others).map(|(a, b)| a.or(b)).collect()
 }
 
-/// The pixels of the notable cases, or of the others, reduced as little as a budget allows, or 8 times.
-fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<Encoded>> {
+/// The pixels of the notable cases, or of the others, reduced as little as a budget allows, at most 8 times.
+fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option<EncodedImages>> {
     let at = |reduction: u32| -> Vec<_> {
         let of_kind =
             entries.par_iter().map(|e| e.images.as_ref().filter(|_| e.status.is_notable() == notable));
-        of_kind.map(|images| images.map(|i| Encoded::new(i, reduction))).collect()
+        of_kind.map(|images| images.map(|i| EncodedImages::new(i, reduction))).collect()
     };
     // From the smallest, and as far as it looks as if the next would fit: what is encoded in vain takes about half
     // as much time as what is used, at most.
@@ -160,6 +160,6 @@ fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option
     encoded
 }
 
-fn bytes(encoded: &[Option<Encoded>]) -> usize {
-    encoded.iter().flatten().map(Encoded::bytes).sum()
+fn bytes(encoded: &[Option<EncodedImages>]) -> usize {
+    encoded.iter().flatten().map(EncodedImages::bytes).sum()
 }

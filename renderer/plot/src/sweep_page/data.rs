@@ -1,4 +1,4 @@
-//! What scripts know of the variants, as JSON.
+//! The data of the variants for the page's scripts, as JSON.
 
 use serde_json::{Value, json};
 use torrance_image::film::develop::Tonemap;
@@ -8,7 +8,7 @@ use super::{Page, Variant};
 use crate::web;
 
 /// Everything but the pixels.
-pub(super) fn of(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String>]) -> String {
+pub(super) fn json(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String>]) -> String {
     let variant = |(variant, thumbnail): (&Variant, &Option<String>)| {
         // Numbers that are not finite become null.
         let Variant { name, statistics } = variant;
@@ -22,12 +22,12 @@ pub(super) fn of(page: &Page<'_>, pixels: &Pixels, thumbnails: &[Option<String>]
         "baseline": (0..page.axes.len()).map(baseline).collect::<Vec<_>>(),
         "exposure": page.develop.exposure,
         "tonemap": tonemap(page.develop.tonemap),
-        "pixels": of_pixels(pixels),
+        "pixels": pixels_json(pixels),
     }))
 }
 
-/// How pixels are stored; null if there are none.
-fn of_pixels(pixels: &Pixels) -> Value {
+/// Storage of the pixels; null without any.
+fn pixels_json(pixels: &Pixels) -> Value {
     let (Some(grid), Some(part)) = (pixels.grid, pixels.parts.iter().flatten().next()) else {
         return Value::Null;
     };

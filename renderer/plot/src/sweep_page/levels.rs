@@ -1,12 +1,13 @@
-//! The pixels of all variants, as exact as a budget allows. Variants come one by one and only once, so each is encoded at
-//! every level that may still be the one, and levels are given up as soon as they take too much.
+//! The pixels of all variants, as precise as a budget allows. Variants are added one by one and not kept, so each is
+//! encoded at every level still in question, and a level is dropped as soon as it exceeds the budget.
 
 use rayon::prelude::*;
 use torrance_image::film::Image;
 
-use crate::web::{Detail, Grid, Part, least_reduction};
+use super::PageError;
+use crate::web::{Detail, Grid, PixelData, least_reduction};
 
-/// From the finest; the last is taken however large it is.
+/// Precision and reduction of each level, finest first; the last is used however large it is.
 const LEVELS: [(Detail, u32); 7] = [
     (Detail::Exact, 1),
     (Detail::Display, 1),
@@ -21,7 +22,7 @@ const LEVELS: [(Detail, u32); 7] = [
 pub(super) struct Levels {
     budget: usize,
     size: Option<[u32; 2]>,
-    /// Those that still fit, from the finest.
+    /// The levels that still fit, finest first.
     levels: Vec<Level>,
 }
 
@@ -30,42 +31,41 @@ struct Level {
     detail: Detail,
     /// Side of the squares that become one pixel, in those of the least reduction that images of the size need.
     factor: u32,
-    /// By variant, those that there are.
-    parts: Vec<Option<Part>>,
+    /// The encoded image of each variant, if it has one.
+    parts: Vec<Option<PixelData>>,
     bytes: usize,
 }
 
-/// The variants as the page has them.
+/// The pixels of all variants at the chosen level.
 pub(super) struct Pixels {
-    /// The images as they came, and the squares of which one pixel was made. `None` if there was no image.
+    /// Original size and reduction of the images; `None` without images.
     pub(super) grid: Option<Grid>,
-    /// How much of them is kept.
+    /// Their precision.
     pub(super) detail: Detail,
-    /// By variant, those that there are.
-    pub(super) parts: Vec<Option<Part>>,
+    /// The encoded image of each variant, if it has one.
+    pub(super) parts: Vec<Option<PixelData>>,
 }
 
 impl Levels {
-    /// No variants yet, of which pixels may take `budget` bytes.
+    /// No variants yet; their pixels may take `budget` bytes.
     pub(super) fn new(budget: usize) -> Self {
         let level = |(detail, factor)| Level { detail, factor, parts: Vec::new(), bytes: 0 };
         Self { budget, size: None, levels: LEVELS.map(level).into() }
     }
 
-    /// Adds the next variant, or that there is none.
+    /// Adds the image of the next variant, or `None` if it is missing.
     ///
     /// # Errors
-    /// It is of another size than those before.
-    pub(super) fn add(&mut self, image: Option<&Image>) -> Result<(), String> {
+    /// Its size differs from that of the earlier images.
+    pub(super) fn add(&mut self, image: Option<&Image>) -> Result<(), PageError> {
         let Some(image) = image else {
             self.levels.iter_mut().for_each(|level| level.parts.push(None));
             return Ok(());
         };
         let size = [image.width, image.height];
-        let [width, height] = *self.size.get_or_insert(size);
-        if size != [width, height] {
-            let [w, h] = size;
-            return Err(format!("an image of {w} × {h} pixels among some of {width} × {height}"));
+        let others = *self.size.get_or_insert(size);
+        if size != others {
+            return Err(PageError::Sizes(size, others));
         }
         self.levels.par_iter_mut().for_each(|level| level.add(image));
         while self.levels.len() > 1 && self.levels[0].bytes > self.budget {

@@ -1,9 +1,9 @@
-//! A page of the variants of a sweep in one file: a slider for every parameter, the variant beside a baseline, their
-//! difference, thumbnails to choose from, and a chart of what was measured. It opens from a disk.
+//! A self-contained HTML page of the variants of a sweep: a slider for every parameter, the variant beside a baseline,
+//! their difference, thumbnails to choose from, and a chart of the statistics. It opens from disk.
 //!
-//! The page is `page.html` with `page.css` and the scripts beside it, after those of all pages (`web`). What is known of
-//! the variants is JSON (`data.rs`), from which scripts build everything; pixels (`levels.rs`) stand at the end of the
-//! file, and are decoded when a variant is shown, its neighbours ahead of time.
+//! The page is `page.html` with `page.css` and the scripts beside it, after those of all pages (`web`). The variants are
+//! described in JSON (`data.rs`), from which scripts build everything; pixels (`levels.rs`) are at the end of the file, and
+//! are decoded when a variant is shown, its neighbours ahead of time.
 
 mod data;
 mod levels;
@@ -21,49 +21,67 @@ use super::web::{self, Escaped};
 use levels::Levels;
 use thumbnail::thumbnail;
 
-/// What a page shows.
+/// The contents of a page.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
     /// The heading.
     pub title: &'a str,
-    /// What all variants have in common, name and value: scene, device, samples per pixel …
+    /// Facts that all variants have in common, by name and value: scene, device, samples per pixel …
     pub facts: &'a [(String, String)],
     /// The parameters; the first changes fastest. Each has at least one label.
     pub axes: &'a [Side],
-    /// Names of what was measured of each variant.
+    /// Names of the statistics of each variant.
     pub columns: &'a [&'a str],
-    /// The variants: as many as the axes have combinations.
+    /// The variants: one for each combination of values of the axes.
     pub variants: &'a [Variant],
-    /// What variants are compared with at first: which value each axis has, or `None` for the value of the variant itself.
-    /// `[None, Some(0)]` compares with the first value of the second parameter, everything else equal. Axes that are
-    /// left out have their first value.
+    /// The initial baseline of comparison: an index into the values of each axis, or `None` for the variant's own value.
+    /// `[None, Some(0)]` compares with the first value of the second parameter, everything else equal. Axes that
+    /// are left out have their first value.
     pub baseline: &'a [Option<usize>],
-    /// How images are shown at first, and thumbnails always.
+    /// Development of images initially, and of thumbnails always.
     pub develop: Develop,
 }
 
 /// One variant.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Variant {
-    /// What it is called: `roughness = 0.5, metallic = 1`.
+    /// Its name: `roughness = 0.5, metallic = 1`.
     pub name: String,
-    /// What was measured, one number for each column; numbers may be NaN. Empty where nothing was.
+    /// Statistics, one number for each column; numbers may be NaN. Empty if nothing was measured.
     pub statistics: Vec<f64>,
 }
 
-/// Bytes that the pixels of a page take if they can: what a browser opens at once. With all digits of half floats, a pixel
-/// takes 3 to 5 bytes, by how noisy it is; with the two digits that a display shows, about 2.5. So 64 variants of 512²
-/// pixels fit. A thumbnail takes some 6 KB beside that.
+/// Target size of a page's pixels, bytes: small enough for a browser to open at once. A pixel takes 3 to 5 bytes at the
+/// precision of half floats, depending on noise, and about 2.5 at that of a display, so 64 variants of 512² pixels fit. A
+/// thumbnail takes some 6 KB beside that.
 pub const BUDGET: usize = 64 << 20;
 
-/// Writes the page. `image` is the linear radiance of a variant, or `None` if it is missing, which the page says. It is
-/// asked once for each, in order, and no two images are kept at a time.
+/// A page whose parts do not fit together.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+enum PageError {
+    /// Not one variant for each combination of values of the axes.
+    #[error("{variants} variants of {combinations} combinations")]
+    Variants { variants: usize, combinations: usize },
+    /// Not one number for each column.
+    #[error("{variant:?}: {found} numbers of {expected}")]
+    Statistics { variant: String, found: usize, expected: usize },
+    /// A baseline beyond the axes or their values.
+    #[error("there is no baseline {0:?}")]
+    Baseline(Vec<Option<usize>>),
+    /// Images of two sizes.
+    #[error("an image of {} × {} pixels among some of {} × {}", .0[0], .0[1], .1[0], .1[1])]
+    Sizes([u32; 2], [u32; 2]),
+}
+
+/// Writes the page. `image` returns the linear radiance of a variant, or `None` if it is missing, which the page states. It
+/// is called once for each variant, in order, and only one image is kept at a time.
 ///
-/// Where pixels would take more than [`BUDGET`], all have fewer digits, and then images are reduced; the page says so.
+/// If pixels would take more than [`BUDGET`], all are stored less precisely, and then images are reduced; the page states
+/// this.
 ///
 /// # Errors
-/// What `out` says. [`ErrorKind::InvalidInput`] if there are not as many variants as the axes say, a variant has not as
-/// many numbers as there are columns, a baseline is not there, or images are not of one size.
+/// Writing to `out` fails. [`ErrorKind::InvalidInput`] if the number of variants does not match the axes, a variant's
+/// number of statistics does not match the columns, the baseline does not exist, or images differ in size.
 pub fn write(
     page: &Page<'_>,
     image: &mut dyn FnMut(usize) -> Option<Image>,
@@ -91,7 +109,7 @@ pub fn write_within(
         thumbnails.push(image.map(|image| thumbnail(&image, page.develop)));
     }
     let pixels = levels.finest();
-    let data = data::of(page, &pixels, &thumbnails);
+    let data = data::json(page, &pixels, &thumbnails);
     web::write(PAGE, STYLE, &SCRIPTS, out, |name, out| match name {
         "title" => write!(out, "{}", Escaped(page.title)),
         "facts" => page.facts.iter().try_for_each(|(name, value)| {
@@ -122,20 +140,22 @@ const SCRIPTS: [&str; 9] = [
 ];
 
 impl Page<'_> {
-    /// Whether everything is there, and nothing more.
-    fn check(&self) -> Result<(), String> {
+    /// Checks that numbers of variants, statistics and baselines are consistent.
+    fn check(&self) -> Result<(), PageError> {
         let combinations = self.axes.iter().map(|axis| axis.labels.len()).fold(1, usize::saturating_mul);
-        if self.variants.len() != combinations {
-            return Err(format!("{} variants of {combinations} combinations", self.variants.len()));
+        let variants = self.variants.len();
+        if variants != combinations {
+            return Err(PageError::Variants { variants, combinations });
         }
-        let wanted = self.columns.len();
-        let is_wrong = |variant: &&Variant| ![0, wanted].contains(&variant.statistics.len());
+        let expected = self.columns.len();
+        let is_wrong = |variant: &&Variant| ![0, expected].contains(&variant.statistics.len());
         if let Some(variant) = self.variants.iter().find(is_wrong) {
-            return Err(format!("{:?}: {} numbers of {wanted}", variant.name, variant.statistics.len()));
+            let (variant, found) = (variant.name.clone(), variant.statistics.len());
+            return Err(PageError::Statistics { variant, found, expected });
         }
         let is_beyond = |(axis, at): (&Side, &Option<usize>)| at.is_some_and(|at| at >= axis.labels.len());
         if self.baseline.len() > self.axes.len() || self.axes.iter().zip(self.baseline).any(is_beyond) {
-            return Err(format!("there is no baseline {:?}", self.baseline));
+            return Err(PageError::Baseline(self.baseline.to_vec()));
         }
         Ok(())
     }
@@ -162,7 +182,7 @@ mod tests {
         Image { width, height: 1, pixels: vec![[0.5; 3]; width as usize] }
     }
 
-    /// What is written of a page with two axes of 2 and 3 values, changed.
+    /// The page with two axes of 2 and 3 values as written after `change`.
     fn written(change: impl FnOnce(&mut Page<'_>), widths: [u32; 6]) -> io::Result<Vec<u8>> {
         let side = |n: usize| Side { name: "a".into(), labels: (0..n).map(|i| i.to_string()).collect() };
         let variants = vec![Variant { name: "v".into(), statistics: vec![1.0] }; 6];

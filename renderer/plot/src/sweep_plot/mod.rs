@@ -5,7 +5,7 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
-use scale::{Across, tick_font, upwards, widest};
+use scale::{HorizontalAxis, tick_font, upwards, widest};
 
 use super::chart::{
     Anchor, Axis, Color, ColorMap, Drawing, Entry, Font, MEDIUM, Panel, Rect, SMALL, Sign, Stroke, Theme,
@@ -41,22 +41,21 @@ const CLOSE: f64 = 3.0;
 /// A statistic of all variants of a sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct SweepPlot<'a> {
-    /// What is above everything; may be empty.
+    /// The title above everything; may be empty.
     pub title: &'a str,
-    /// The parameters and the names of their values, as `renderer::sweep::Grid` has them. Of the first the values are along
-    /// the horizontal axis, of the second each is a curve, and of others each combination is a panel. None at all is
-    /// one variant.
+    /// The parameters and the names of their values, as in `renderer::sweep::Grid`. The first is the horizontal axis, each
+    /// value of the second is a curve, and each combination of the others is a panel. No parameters mean a single
+    /// variant.
     pub axes: &'a [Side],
-    /// The values of the first parameter, if they are numbers. Its axis is then linear, or logarithmic where they go by
-    /// about equal factors; without them, or if they are all the same or not finite, there is a place for each name.
+    /// The values of the first parameter, if they are numbers. Its axis is then linear, or logarithmic if they grow by
+    /// roughly equal factors. Without them, or if they are all equal or not finite, names are evenly spaced.
     pub positions: Option<&'a [f64]>,
-    /// What the values are, with their unit.
+    /// Name and unit of the values.
     pub statistic: &'a str,
-    /// One for each variant, those of the first parameter next to each other. What is not finite or missing is not
-    /// there, and its curve is interrupted. If all are positive and differ by more than a factor of 1000, their axis is
-    /// logarithmic.
+    /// One for each variant, the first parameter varying fastest. Missing values and those that are not finite interrupt
+    /// the curve. If all are positive and differ by more than a factor of 1000, their axis is logarithmic.
     pub values: &'a [f64],
-    /// Standard errors of the values: they are drawn as bars up and down where they are larger than a dot.
+    /// Standard errors of the values, drawn as error bars where they are larger than a dot.
     pub errors: Option<&'a [f64]>,
     /// Colours.
     pub theme: ThemeName,
@@ -73,26 +72,26 @@ struct Point {
 
 /// How a curve is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Look {
+struct CurveStyle {
     color: Color,
     dash: Option<(f64, f64)>,
 }
 
-/// Where everything is, logical units.
+/// Positions of everything, logical units.
 struct Layout {
-    across: Across,
+    across: HorizontalAxis,
     y: Axis,
     /// The inside of the axes of each panel.
     frames: Vec<Rect>,
-    /// Left top corner of the legend, and its columns.
+    /// Top left corner of the legend, and its columns.
     legend: [f64; 2],
     names: Vec<Vec<usize>>,
     size: [f64; 2],
 }
 
 impl SweepPlot<'_> {
-    /// The chart. It is as large as what is in it: some 700 × 450 logical units for one panel, and never much more than
-    /// 2000 wide. Of more than 36 panels the first are drawn, and it is said that there are others.
+    /// Draws the chart. Its size follows its contents: some 700 × 450 logical units for one panel, and never much more than
+    /// 2000 wide. At most 36 panels are drawn; a remark says if there are others.
     pub fn draw(&self) -> Drawing {
         let layout = Layout::new(self);
         let theme = self.theme.theme();
@@ -113,7 +112,7 @@ impl SweepPlot<'_> {
         drawing
     }
 
-    /// Number of values of a parameter; 1 for those that there are not.
+    /// Number of values of a parameter; 1 for a parameter that does not exist.
     fn count(&self, axis: usize) -> usize {
         self.axes.get(axis).map_or(1, |side| side.labels.len().max(1))
     }
@@ -123,7 +122,7 @@ impl SweepPlot<'_> {
         (2..self.axes.len()).map(|axis| self.count(axis)).fold(1, usize::saturating_mul)
     }
 
-    /// What is said below the title.
+    /// The remark below the title.
     fn remark(&self) -> String {
         let bars = self.points().any(|(_, error)| error > 0.0);
         let bars = bars.then(|| "bars: ± one standard error, where larger than a dot".to_owned());
@@ -145,7 +144,7 @@ impl SweepPlot<'_> {
     }
 
     /// The curve of a value of the second parameter, from left to right.
-    fn curve(&self, across: &Across, panel: usize, curve: usize) -> Vec<Point> {
+    fn curve(&self, across: &HorizontalAxis, panel: usize, curve: usize) -> Vec<Point> {
         let first = (panel * self.count(1) + curve) * self.count(0);
         let point = |(i, x): (usize, &f64)| {
             let (y, error) = self.point(first + i);
@@ -156,7 +155,7 @@ impl SweepPlot<'_> {
         points
     }
 
-    /// What a panel is of: the parameters after the second, with their values.
+    /// The heading of a panel: the parameters after the second, with their values.
     fn heading(&self, panel: usize) -> String {
         let mut rest = panel;
         let mut parts = Vec::new();
@@ -168,9 +167,9 @@ impl SweepPlot<'_> {
         parts.join(", ")
     }
 
-    /// How the curve of a value of the second parameter looks. Up to six have colours that are easy to tell apart. More of
-    /// them have shades from the first to the last if they are numbers, and otherwise also dashes.
-    fn look(&self, curve: usize) -> Look {
+    /// The style of the curve of a value of the second parameter. Up to six have colours that are easy to tell apart. More
+    /// of them have a colour gradient if they are numbers, and otherwise dashes as well.
+    fn look(&self, curve: usize) -> CurveStyle {
         let theme = self.theme.theme();
         let (n, colors) = (self.count(1), theme.series.len());
         let dashes = [None, Some((7.0, 3.5)), Some((2.0, 2.5))];
@@ -180,9 +179,9 @@ impl SweepPlot<'_> {
             let t = curve as f64 / (n - 1) as f64;
             // Neither yellow on white nor purple on black.
             let t = if self.theme == ThemeName::Dark { 0.22 + 0.78 * t } else { 0.88 * t };
-            return Look { color: ColorMap::Viridis.at(t), dash: None };
+            return CurveStyle { color: ColorMap::Viridis.at(t), dash: None };
         }
-        Look { color: theme.series(curve), dash: dashes[curve / colors % dashes.len()] }
+        CurveStyle { color: theme.series(curve), dash: dashes[curve / colors % dashes.len()] }
     }
 
     /// Draws a panel. `sides`: whether nothing is left of it, and whether nothing is below.
@@ -199,7 +198,7 @@ impl SweepPlot<'_> {
         let is_empty = curves.iter().flatten().all(|point| point.y.is_nan());
         canvas.axes();
         for (i, points) in curves.iter().enumerate() {
-            let Look { color, dash } = self.look(i);
+            let CurveStyle { color, dash } = self.look(i);
             // Between names there is nothing: the line only leads the eye.
             let line = if across.is_continuous { color } else { color.mix(theme.background, 0.55) };
             let place = |p: &Point| (p.x, p.y);
@@ -226,8 +225,8 @@ impl SweepPlot<'_> {
         self.below(drawing, across, frame, bottom);
     }
 
-    /// What is below a panel, but for numbers of ticks.
-    fn below(&self, drawing: &mut Drawing, across: &Across, frame: Rect, is_last: bool) {
+    /// Draws the text below a panel, except for tick numbers.
+    fn below(&self, drawing: &mut Drawing, across: &HorizontalAxis, frame: Rect, is_last: bool) {
         let theme = self.theme.theme();
         let font = tick_font(theme.muted);
         for (x, name) in &across.upright {
@@ -251,7 +250,7 @@ impl SweepPlot<'_> {
         let font = Font { size: SMALL, color: theme.text, bold: false };
         for column in &layout.names {
             for (row, curve) in column.iter().enumerate() {
-                let Look { color, dash } = self.look(*curve);
+                let CurveStyle { color, dash } = self.look(*curve);
                 let entry = self.entry(*curve, Sign::Line(Stroke { color, width: WIDTH, dash }));
                 let baseline = y + LINE * (row + 1) as f64;
                 entry.draw(drawing, [x, baseline], font);
@@ -283,8 +282,8 @@ impl SweepPlot<'_> {
         variants.into_iter().any(|variant| self.point(variant).0.is_finite())
     }
 
-    /// The curves that are named, in columns of the legend: those that there are. Of very many, only some have names,
-    /// evenly along the parameter.
+    /// The curves named in the legend, by column: those with values. If there are very many, only some are named, evenly
+    /// spaced along the parameter.
     fn names(&self) -> Vec<Vec<usize>> {
         if self.axes.len() < 2 {
             return Vec::new();
@@ -328,7 +327,7 @@ impl Layout {
         let turned = 1.4 * SMALL * side.labels.len() as f64;
         let widest_frame = if plot.positions.is_some() { w } else { WIDEST_FRAMES[of_size] };
         let w = turned.clamp(w, widest_frame);
-        let across = Across::new(side, plot.positions, w);
+        let across = HorizontalAxis::new(side, plot.positions, w);
         let y = upwards(plot.statistic, plot.points());
         let left = 14.0 + widest(&y) + MEDIUM + 6.0;
         let right = across.overhang(w).max(14.0);

@@ -1,4 +1,4 @@
-//! Axes for values that nobody has seen yet.
+//! Automatic axes for arbitrary values.
 
 use super::super::chart::{Axis, Color, Font, SMALL, text_width};
 use super::super::sheet::{Side, elide};
@@ -7,11 +7,11 @@ use super::super::sheet::{Side, elide};
 const LONGEST_NAME: f64 = 150.0;
 /// Room between the numbers of ticks.
 const BETWEEN: f64 = 7.0;
-/// What is left free at the ends of an axis, as a part of it.
+/// Padding at the ends of an axis, as a fraction of its length.
 const PAD: f64 = 0.04;
 /// Positive values that differ by more than this factor have a logarithmic axis.
 pub(super) const LOGARITHMIC: f64 = 1e3;
-/// What values differ by, as a part of the largest, if it is more than rounding.
+/// Relative difference below which values count as equal up to rounding.
 const ROUNDING: f64 = 1e-6;
 
 /// The font of the numbers of ticks.
@@ -25,18 +25,18 @@ fn width(text: &str) -> f64 {
 
 /// The axis of the first parameter.
 #[derive(Debug, Clone)]
-pub(super) struct Across {
+pub(super) struct HorizontalAxis {
     pub(super) axis: Axis,
-    /// Where each value is.
+    /// Position of each value.
     pub(super) places: Vec<f64>,
-    /// Whether between two values there are others.
+    /// Whether values exist between those listed.
     pub(super) is_continuous: bool,
-    /// Names of values that are too long to stand side by side, and so are turned, with their places.
+    /// Value names that are too long to be set side by side and are rotated, with their positions.
     pub(super) upright: Vec<(f64, String)>,
 }
 
-impl Across {
-    /// An axis `room` long for the values of a parameter: by `positions` if these are different numbers.
+impl HorizontalAxis {
+    /// An axis of length `room` for the values of a parameter, placed by `positions` if these are distinct numbers.
     pub(super) fn new(side: &Side, positions: Option<&[f64]>, room: f64) -> Self {
         let names: Vec<_> = side.labels.iter().map(|name| elide(name, LONGEST_NAME, plain())).collect();
         let numbers = positions.filter(|p| p.len() == names.len() && p.iter().all(|x| x.is_finite()));
@@ -79,13 +79,13 @@ impl Across {
         Self { axis, places, is_continuous: false, upright }
     }
 
-    /// How far names reach below the axis.
+    /// Extent of the names below the axis.
     pub(super) fn depth(&self) -> f64 {
         let longest = self.upright.iter().map(|(_, name)| width(name)).fold(0.0, f64::max);
         if self.upright.is_empty() { 6.0 + SMALL } else { 7.0 + longest }
     }
 
-    /// How far the last number of an axis reaches to the right of it.
+    /// How far the last number extends beyond the right end of the axis.
     pub(super) fn overhang(&self, room: f64) -> f64 {
         let end = |(x, text): &(f64, String)| room * self.axis.at(*x) + 0.5 * width(text) - room;
         self.axis.ticks.iter().map(end).fold(0.0, f64::max)
@@ -103,7 +103,7 @@ fn distinct(numbers: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Whether increasing numbers go by factors rather than by differences: by equal ones, or like 1, 2, 5, 10.
+/// Whether increasing numbers grow by factors rather than by differences: by equal factors, or like 1, 2, 5, 10.
 fn is_by_factors(sorted: &[f64]) -> bool {
     let unevenness = |steps: &mut dyn Iterator<Item = f64>| {
         let (least, most) =
@@ -131,7 +131,7 @@ fn thin(axis: &mut Axis, room: f64) {
     axis.ticks = thinned.unwrap_or_default();
 }
 
-/// An axis for values and what they may be off by: logarithmic if all are positive and their sizes differ much.
+/// An axis for values and their errors: logarithmic if all are positive and span several orders of magnitude.
 pub(super) fn upwards(label: &str, points: impl Iterator<Item = (f64, f64)> + Clone) -> Axis {
     let least_of = |f: fn((f64, f64)) -> f64| points.clone().map(f).fold(f64::INFINITY, f64::min);
     let (least, most) = (least_of(|(y, _)| y), -least_of(|(y, _)| -y));
@@ -155,7 +155,7 @@ pub(super) fn upwards(label: &str, points: impl Iterator<Item = (f64, f64)> + Cl
     Axis::linear(label, if is_from_zero { 0.0 } else { low - pad }, high + pad, 6)
 }
 
-/// How wide the numbers of an axis are.
+/// Width of the widest number of an axis.
 pub(super) fn widest(axis: &Axis) -> f64 {
     axis.ticks.iter().map(|(_, text)| width(text)).fold(0.0, f64::max)
 }
@@ -189,20 +189,21 @@ mod tests {
 
     #[test]
     fn numbers_and_names_have_their_axes() {
-        let texts = |across: &Across| across.axis.ticks.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>();
-        let numbers = Across::new(&side(&["1", "0", "0.5"]), Some(&[1.0, 0.0, 0.5]), 500.0);
+        let texts =
+            |across: &HorizontalAxis| across.axis.ticks.iter().map(|(_, t)| t.clone()).collect::<Vec<_>>();
+        let numbers = HorizontalAxis::new(&side(&["1", "0", "0.5"]), Some(&[1.0, 0.0, 0.5]), 500.0);
         assert!(numbers.is_continuous && numbers.places == [1.0, 0.0, 0.5]);
         assert_eq!(texts(&numbers), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        let powers = Across::new(&side(&["0.001", "0.1", "10"]), Some(&[0.001, 0.1, 10.0]), 500.0);
+        let powers = HorizontalAxis::new(&side(&["0.001", "0.1", "10"]), Some(&[0.001, 0.1, 10.0]), 500.0);
         assert_eq!(texts(&powers), ["10⁻³", "10⁻²", "10⁻¹", "1", "10"]);
-        let doubled = Across::new(&side(&["2", "4", "8"]), Some(&[2.0, 4.0, 8.0]), 500.0);
+        let doubled = HorizontalAxis::new(&side(&["2", "4", "8"]), Some(&[2.0, 4.0, 8.0]), 500.0);
         assert_eq!(texts(&doubled), ["2", "4", "8"]);
         for positions in [None, Some(&[1.0, 1.0][..]), Some(&[1.0, f64::NAN]), Some(&[1.0])] {
-            let names = Across::new(&side(&["none", "some"]), positions, 500.0);
+            let names = HorizontalAxis::new(&side(&["none", "some"]), positions, 500.0);
             assert_eq!((texts(&names), names.is_continuous), (vec!["none".into(), "some".into()], false));
             assert_eq!((names.axis.at(0.0), names.axis.at(1.0)), (0.25, 0.75));
         }
-        let narrow = Across::new(&side(&["compensated", "random_walk"]), None, 100.0);
+        let narrow = HorizontalAxis::new(&side(&["compensated", "random_walk"]), None, 100.0);
         assert_eq!(narrow.upright.len(), 2);
         assert!(texts(&narrow).iter().all(String::is_empty) && narrow.depth() > 50.0);
     }
@@ -213,7 +214,7 @@ mod tests {
         let labels: Vec<_> = seeds.iter().map(f64::to_string).collect();
         let labels: Vec<_> = labels.iter().map(String::as_str).collect();
         for room in [500.0, 240.0, 60.0] {
-            let axis = Across::new(&side(&labels), Some(&seeds), room).axis;
+            let axis = HorizontalAxis::new(&side(&labels), Some(&seeds), room).axis;
             let ends: Vec<_> =
                 axis.ticks.iter().map(|(x, text)| (room * axis.at(*x), 0.5 * width(text))).collect();
             assert!(!ends.is_empty());

@@ -1,7 +1,7 @@
-//! What pages in one file are made of: pixels as text, a view of them that zooms, colours, and words that stay words.
+//! Building blocks of self-contained HTML pages: pixels as text, a zooming image view, colour maps, and escaped text.
 //!
-//! A page is a template, in which `{{name}}` is the place of something, with one style and one script. It opens from a
-//! disk and asks no network for anything; its policy of contents lets no other script run.
+//! A page is a template with `{{name}}` placeholders, one style and one script. It opens from disk and loads nothing from
+//! the network; its content security policy lets no other script run.
 
 mod pixels;
 mod text;
@@ -10,10 +10,10 @@ use std::io::{self, Write};
 
 use super::chart::ColorMap;
 
-pub(super) use pixels::{Detail, Grid, Part, least_reduction};
+pub(super) use pixels::{Detail, Grid, PixelData, least_reduction};
 pub(super) use text::{Escaped, json};
 
-/// The beginning of every page, up to its title: its policy of contents.
+/// The beginning of every page, up to its title: its content security policy.
 const HEAD: &str = include_str!("head.html");
 
 /// The beginning of every page's style: colours, controls, views of images.
@@ -28,8 +28,8 @@ const SCRIPTS: [&str; 5] = [
     include_str!("theme.js"),
 ];
 
-/// Writes a page: its template, with what belongs there in the place of every `{{name}}`. `fill` writes what this page
-/// alone has; its style and its scripts come after those of all pages.
+/// Writes a page: its template with every `{{name}}` placeholder filled in. `fill` writes the placeholders specific to
+/// this page; its style and scripts come after the common ones.
 pub(super) fn write<W: Write + ?Sized>(
     template: &str,
     style: &str,
@@ -57,7 +57,7 @@ pub(super) fn write<W: Write + ?Sized>(
 }
 
 /// Writes an image or a map where scripts find it, in an element that is neither shown nor run.
-pub(super) fn write_pixels(id: &str, part: &Part, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub(super) fn write_pixels(id: &str, part: &PixelData, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write!(out, r#"<script type="application/octet-stream" id="{id}">"#)?;
     out.write_all(part.base64.as_bytes())?;
     writeln!(out, "</script>")

@@ -10,17 +10,17 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use flate2::{Compression, write::DeflateEncoder};
 use torrance_image::film::Image;
 
-/// How much of radiance is kept.
+/// Precision of stored radiance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// All digits of half floats, which therefore stay exact.
+    /// The precision of half floats, which therefore stay exact.
     Exact,
-    /// Steps of 1.6 %, those of a display's 8 bits.
+    /// Steps of 1.6 %, as of 8-bit display values.
     Display,
 }
 
 impl Detail {
-    /// Whether half floats stay what they are.
+    /// Whether half floats stay exact.
     pub(crate) fn is_exact(self) -> bool {
         self == Self::Exact
     }
@@ -37,13 +37,13 @@ impl Detail {
 /// Bits of the significand of z and of ꟻLIP: two digits.
 const MAP_BITS: u32 = 5;
 
-/// Pixels an image of a page has at most: a browser holds some forty bytes of each.
+/// Largest number of pixels of an image in a page: a browser takes some forty bytes for each.
 const MAX_PIXELS: u64 = 1 << 22;
 
-/// One image or map.
+/// One image or map, encoded.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
-    /// What it is.
+pub(crate) struct PixelData {
+    /// Its name in the page.
     pub(crate) name: &'static str,
     /// Bits of the significands.
     pub(crate) bits: u32,
@@ -53,16 +53,16 @@ pub(crate) struct Part {
     pub(crate) base64: String,
 }
 
-/// The reduction that an image of this size needs in any case.
+/// The smallest reduction that an image of this size needs.
 pub(crate) fn least_reduction(size: [u32; 2]) -> u32 {
     let pixels = |reduction: u32| size.iter().map(|x| u64::from(x.div_ceil(reduction))).product::<u64>();
     (1..u32::MAX).find(|r| pixels(*r) <= MAX_PIXELS).unwrap_or(u32::MAX)
 }
 
-/// The pixels of an image, and the squares of them that become one.
+/// An image's pixels divided into squares, each of which is reduced to one pixel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grid {
-    /// Size of the images as they come.
+    /// Original size of the images.
     pub(crate) size: [u32; 2],
     /// Side of a square, pixels.
     pub(crate) reduction: u32,
@@ -74,9 +74,9 @@ impl Grid {
         self.size.map(|x| x.div_ceil(self.reduction))
     }
 
-    /// Each channel by itself, the mean of a square: green, and red and blue relative to it, because light that is
-    /// brighter or darker is so in all of them.
-    pub(crate) fn image(self, name: &'static str, image: &Image, detail: Detail) -> Part {
+    /// Encodes an image as means over squares, channel by channel: green, then red and blue relative to green, because
+    /// the channels are correlated.
+    pub(crate) fn image(self, name: &'static str, image: &Image, detail: Detail) -> PixelData {
         let bits = detail.bits();
         let mean = |values: &mut dyn Iterator<Item = f32>| {
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), x| (sum + f64::from(x), n + 1.0));
@@ -86,19 +86,20 @@ impl Grid {
         let [red, green, blue] = [0, 1, 2].map(|c| codes(&channel(c), bits));
         let relative = |x: &[i32]| x.iter().zip(&green).map(|(x, g)| x - g).collect::<Vec<_>>();
         let width = self.size[0].div_ceil(self.reduction) as usize;
-        let planes = [&green, &relative(&red), &relative(&blue)].map(|plane| unpredictable(plane, width));
-        Part { name, bits, channels: 3, base64: pack(&planes.concat()) }
+        let planes = [&green, &relative(&red), &relative(&blue)].map(|plane| residuals(plane, width));
+        PixelData { name, bits, channels: 3, base64: pack(&planes.concat()) }
     }
 
-    /// Of every square the value farthest from zero, or NaN if there is one. These are noise: nothing to predict.
-    pub(crate) fn map(self, name: &'static str, map: &[f32]) -> Part {
+    /// Encodes a map as the value farthest from zero in every square, or NaN if there is one. Maps are noise, so nothing
+    /// is predicted.
+    pub(crate) fn map(self, name: &'static str, map: &[f32]) -> PixelData {
         let [width, height] = self.size;
         assert_eq!(map.len(), width as usize * height as usize, "{name} of another size than the images");
         let extreme = |values: &mut dyn Iterator<Item = f32>| {
             values.fold(0.0, |most: f32, x| if x.is_nan() || x.abs() > most.abs() { x } else { most })
         };
         let values = self.reduce(|i| map[i], extreme);
-        Part { name, bits: MAP_BITS, channels: 1, base64: pack(&codes(&values, MAP_BITS)) }
+        PixelData { name, bits: MAP_BITS, channels: 1, base64: pack(&codes(&values, MAP_BITS)) }
     }
 
     /// One value for every square of pixels, row by row.
@@ -135,9 +136,9 @@ fn codes(values: &[f32], bits: u32) -> Vec<i32> {
     values.iter().map(code).collect()
 }
 
-/// What is left of a plane after every value is predicted from its neighbours, the mean of left and above, as
-/// integers without sign: 0, −1, 1, −2 … become 0, 1, 2, 3 …
-fn unpredictable(plane: &[i32], width: usize) -> Vec<i32> {
+/// The residuals of a plane after every value is predicted as the mean of its left and upper neighbours, as unsigned
+/// integers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+fn residuals(plane: &[i32], width: usize) -> Vec<i32> {
     let predicted = |i: usize| match (i % width, i / width) {
         (0, 0) => 0,
         (0, _) => plane[i - width],
@@ -165,7 +166,7 @@ const LEVEL: u32 = 3;
 mod tests {
     use super::*;
 
-    /// What the page reads.
+    /// The values that the page decodes.
     fn decoded(codes: &[i32], bits: u32) -> Vec<f32> {
         codes.iter().map(|c| f32::from_bits((*c as u32) << (23 - bits))).collect()
     }

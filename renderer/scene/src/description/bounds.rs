@@ -1,4 +1,4 @@
-//! Where the shapes of a scene are.
+//! Bounding boxes of shapes and scenes.
 
 use glam::{Affine3A, Vec3};
 
@@ -14,10 +14,10 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Nothing.
+    /// The empty box.
     pub const EMPTY: Self = Self { lo: Vec3::INFINITY, hi: Vec3::NEG_INFINITY };
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         !self.lo.cmple(self.hi).all()
     }
@@ -37,12 +37,12 @@ impl Bounds {
         shapes.iter().map(Shape::bounds).fold(Self::EMPTY, Self::union)
     }
 
-    /// How far a point is from it, metres; 0 within.
+    /// Distance of a point from the box, metres; 0 inside.
     pub(crate) fn distance(&self, p: Vec3) -> f32 {
         p.max(self.lo).min(self.hi).distance(p)
     }
 
-    /// How far it reaches along a direction from a point, metres.
+    /// Extent from a point along a direction, metres.
     pub(crate) fn reach(&self, from: Vec3, along: Vec3) -> f32 {
         let corner = Vec3::select(along.cmpgt(Vec3::ZERO), self.hi, self.lo);
         (corner - from).dot(along)
@@ -70,7 +70,7 @@ impl Bounds {
 }
 
 impl Shape {
-    /// The box around the shape in the world. That of a cylinder may be larger than need be.
+    /// The box around the shape in the world; not tight for cylinders.
     pub fn bounds(&self) -> Bounds {
         let t = &self.world_from_object;
         match self.geometry.outline() {

@@ -22,7 +22,7 @@ pub struct Contents {
     pub max_depth: u32,
     /// The camera.
     pub camera: CameraContents,
-    /// Least and greatest coordinates of shapes, instances included, metres; nothing if there are none.
+    /// Least and greatest coordinates of shapes, instances included, metres; `None` without shapes.
     pub bounds: Option<[[f32; 3]; 2]>,
     /// Numbers of shapes by kind, those of groups once.
     pub shapes: BTreeMap<&'static str, usize>,
@@ -38,7 +38,7 @@ pub struct Contents {
     pub textures: usize,
     /// Number of images.
     pub images: usize,
-    /// Bytes of the description by part: what is rendered from takes as much again, and the BVH.
+    /// Bytes of the description by part; the device data takes as much again, plus the BVH.
     pub memory: BTreeMap<&'static str, u64>,
     /// Lights, the strongest first, then those of unknown power.
     pub lights: Vec<LightContents>,
@@ -58,9 +58,9 @@ pub struct CameraContents {
 /// Numbers of triangles.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Triangles {
-    /// Those of meshes, each once.
+    /// Triangles of meshes, each mesh counted once.
     pub stored: u64,
-    /// Those of meshes in all their places.
+    /// Triangles of meshes in all their instances.
     pub placed: u64,
 }
 
@@ -71,14 +71,14 @@ pub struct LightContents {
     pub name: String,
     /// `shape`, `point`, `environment` and so on.
     pub kind: &'static str,
-    /// Power that it emits, W, the mean of the channels; unknown where it has a texture. Of what is infinitely far away,
-    /// the part that meets the sphere around the scene.
+    /// Emitted power, W, the mean of the channels; unknown if textured. For infinitely distant lights, the power that
+    /// reaches the scene's bounding sphere.
     pub power: Option<f32>,
 }
 
 impl Contents {
     /// Counts the contents of `d`.
-    pub fn of(d: &Description) -> Self {
+    pub fn new(d: &Description) -> Self {
         let bounds = d.bounds();
         let all = || d.shapes.iter().chain(d.groups.iter().flat_map(|group| &group.shapes));
         let mut lights = lights(d);

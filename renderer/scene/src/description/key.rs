@@ -54,8 +54,8 @@ impl Value {
         }
     }
 
-    /// The words that are taken, each with its meaning.
-    pub(crate) const fn words(&self) -> &'static [(&'static str, &'static str)] {
+    /// The allowed words, each with its meaning.
+    pub(crate) const fn choices(&self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Word(words) => words,
             _ => &[],
@@ -95,7 +95,7 @@ impl fmt::Display for Default {
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) value: Value,
-    /// In what the value is measured.
+    /// The unit of the value.
     pub(crate) unit: &'static str,
     pub(crate) default: Default,
     pub(crate) required: bool,
@@ -103,13 +103,13 @@ pub(crate) struct Key {
     pub(crate) example: &'static str,
     /// The end of the message where the key is missing, after the example.
     pub(crate) hint: &'static str,
-    /// The parameter without which, where it is 0, this one has no effect.
-    pub(crate) of: &'static str,
-    /// Keys that say the same in another way.
+    /// The parameter on which this one depends: it has no effect where that is 0.
+    pub(crate) depends_on: &'static str,
+    /// Alternative keys for the same quantity.
     pub(crate) instead: &'static [&'static str],
-    /// Keys that must be there too.
+    /// Keys that must be given as well.
     pub(crate) with: &'static [&'static str],
-    /// Types that it says nothing for.
+    /// Types to which it does not apply.
     pub(crate) not_for: &'static [&'static str],
     /// Its meaning, a sentence.
     pub(crate) about: &'static str,
@@ -126,7 +126,7 @@ impl Key {
             required: false,
             example: "",
             hint: "",
-            of: "",
+            depends_on: "",
             instead: nothing,
             with: nothing,
             not_for: nothing,
@@ -147,8 +147,8 @@ impl Key {
         Self { default, ..self }
     }
 
-    pub(crate) const fn of(self, of: &'static str) -> Self {
-        Self { of, ..self }
+    pub(crate) const fn depends_on(self, depends_on: &'static str) -> Self {
+        Self { depends_on, ..self }
     }
 
     pub(crate) const fn hint(self, hint: &'static str) -> Self {

@@ -1,4 +1,4 @@
-//! How large, small, bright or long things may be, and why.
+//! Limits on sizes, brightness and lengths, and the reasons for them.
 //!
 //! Scenes may come from strangers. Beside images, loading one takes at most 64 MiB of memory and 256 bytes for each
 //! byte of its files, a mesh file counted for every shape that has it. An image takes up to 48 bytes a texel while it
@@ -79,7 +79,7 @@ pub const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 = 132 + 132 + 68;
 /// Most memory that an image may take on any machine.
 pub const MAX_FILM_BYTES: u128 = 64 << 30;
 
-/// Why an image cannot be rendered as large, in one line without a place.
+/// Why an image size cannot be rendered, in one line without a position in the scene file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// A side is 0.
@@ -88,7 +88,7 @@ pub enum SizeError {
     /// It is more than [`MAX_FILM_BYTES`].
     #[error("{0}; the limit is {limit}", limit = human_bytes(MAX_FILM_BYTES))]
     TooLarge(Film),
-    /// It is more than the memory that there is, bytes.
+    /// It is more than the available memory, bytes.
     #[error("{0}; this machine has {available} available", available = human_bytes(*.1))]
     NoMemory(Film, u128),
 }
@@ -164,7 +164,7 @@ pub fn check_memory_of(
     }
 }
 
-/// Memory that programs can have without swapping, bytes; `None` where there is no way to know.
+/// Memory available without swapping, bytes; `None` where the system does not tell.
 pub fn available_memory() -> Option<u128> {
     if cfg!(target_os = "linux") {
         parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)

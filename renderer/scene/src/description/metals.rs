@@ -7,7 +7,7 @@ use glam::Vec3;
 pub struct Metal {
     /// Names in scene files, the first of them ours; chemical symbols are last.
     pub names: &'static [&'static str],
-    /// Its chemical symbol, or what it is an alloy of.
+    /// Its chemical symbol, or the components of the alloy.
     pub about: &'static str,
     /// Real part of the index of refraction per channel.
     pub eta: Vec3,
@@ -161,7 +161,7 @@ pub const METALS: &[Metal] = &[
     },
 ];
 
-/// How many names all metals have.
+/// Number of names of all metals.
 const NAMES: usize = {
     let (mut count, mut i) = (0, 0);
     while i < METALS.len() {

@@ -32,7 +32,7 @@ pub enum Texture {
     },
     /// The product of two colours.
     Product([Color; 2]),
-    /// The colours at the vertices of a mesh, interpolated; white where there are none.
+    /// The vertex colours of a mesh, interpolated; white for meshes without.
     VertexColor {
         /// The channel that counts.
         channel: Channel,
@@ -123,22 +123,22 @@ pub struct Image {
     pub height: u32,
     /// How they are stored.
     pub format: Format,
-    /// The words that the format says.
+    /// The texels, packed as `format` describes.
     pub texels: Arc<[u32]>,
     /// The file that it was read from, if it is one.
     pub file: Option<Arc<Path>>,
 }
 
 impl Image {
-    /// An image that no file holds.
+    /// An image that does not come from a file.
     pub const fn new(width: u32, height: u32, format: Format, texels: Arc<[u32]>) -> Self {
         Self { width, height, format, texels, file: None }
     }
 
-    /// Texel `i`, row by row from the top: linear red, green and blue, and alpha, which is 1 if there is none.
+    /// Texel `i`, row by row from the top: linear red, green and blue, and alpha, which is 1 in formats without alpha.
     ///
     /// # Panics
-    /// There is no such texel.
+    /// If `i` is out of range.
     pub fn texel(&self, i: usize) -> [f32; 4] {
         let part = |byte: u8| f32::from(byte) / 255.0;
         let linear = |byte: u8| SRGB_TO_LINEAR[usize::from(byte)];
@@ -160,8 +160,8 @@ impl Image {
         }
     }
 
-    /// The channel of its texels that counts where `channel` is wanted: what is read for its alpha alone, and has no room for that, has
-    /// it in the place of all others.
+    /// The channel of its texels to read for `channel`. An image that was read for its alpha into a format without alpha
+    /// has it in the other channels.
     pub(crate) fn channel_for(&self, channel: Channel) -> Channel {
         match channel {
             Channel::A if self.format == Format::RgbF32 => Channel::R,

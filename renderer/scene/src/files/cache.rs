@@ -1,5 +1,5 @@
-//! Contents of the files of a scene, kept so that the same scene can be read again with other values: in no time, and with
-//! the same meshes and images.
+//! A cache of the files of a scene, so that the scene can be reloaded quickly with other values, sharing meshes and
+//! images.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -157,7 +157,7 @@ impl<K, V> Default for Map<K, V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> Map<K, V> {
-    /// The value of a key, or else that of `make`.
+    /// The value of a key, made by `make` if it is missing.
     fn get_or<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(value) = self.lock().get(&key) {
             return Ok(value.clone());

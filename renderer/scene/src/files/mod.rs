@@ -15,70 +15,71 @@ pub use image::ImageError;
 use crate::files::asset::Asset;
 use crate::files::cache::{FileCache, MemoryFiles};
 
-/// Why a file that a scene names gives nothing, to follow "cannot read …:".
+/// Why a file that a scene names cannot be used, to follow "cannot read …:".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// The scene may not read it.
     #[error("it is not in the folder of the scene; --allow-external lets scenes read other files")]
     External,
-    /// It gives no bytes.
+    /// It cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Its bytes are no image that is read.
+    /// It is not a supported image.
     #[error(transparent)]
     Image(#[from] ImageError),
 }
 
-/// The files that a scene may read: those in its folder and below, or all. A scene from a stranger cannot look around.
+/// The files that a scene may read: those in its folder and below, or all. A scene from an untrusted source cannot read
+/// other files.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: PathBuf,
     external: bool,
-    /// Paths that were looked for and may be read.
+    /// Paths that were resolved and may be read.
     resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
-    /// Their contents, if these are to be kept.
+    /// Their contents, if they are to be cached.
     pub(crate) kept: Option<Arc<FileCache>>,
     pub(crate) elsewhere: Arc<MemoryFiles>,
 }
 
 impl Files {
-    /// Names in the scene start at `folder`; whether they may lead out of it, `external` says.
+    /// Files named relative to `folder`; `external` allows files outside it.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
         let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
         Self { folder: folder.into(), external, resolved, kept, elsewhere }
     }
 
-    /// These files, what is read of which is kept.
+    /// These files, with their contents cached.
     pub(crate) fn keeping(self) -> Self {
         Self { kept: Some(Arc::default()), ..self }
     }
 
-    /// These files, and those that come with a scene as it would be written.
+    /// These files, and the assets of a scene document that has not been written.
     pub(crate) fn with(self, assets: Vec<Asset>) -> Self {
         let elsewhere = MemoryFiles::new(assets, self.kept.as_deref());
         Self { elsewhere: Arc::new(elsewhere), ..self }
     }
 
-    /// Those of the files that the scene named so far which exist, free of symbolic links.
+    /// The existing files among those that the scene has named so far, free of symbolic links.
     pub fn named(&self) -> BTreeSet<PathBuf> {
         let resolved = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         resolved.iter().filter_map(|path| path.canonicalize().ok()).collect()
     }
 
-    /// Where names start.
+    /// The folder that names are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The same rule for names that start at another folder.
+    /// The same rule for names relative to another folder.
     pub fn below(&self, folder: impl Into<PathBuf>) -> FilesBelow<'_> {
         FilesBelow { files: self, folder: folder.into() }
     }
 
-    /// Where the file is that a scene calls `name`. Whether it is there is another question.
+    /// The path of the file that a scene calls `name`, whether or not it exists.
     ///
     /// # Errors
-    /// It may not be read.
+    /// The scene may not read it.
     pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
         let path = self.folder.join(name);
         match self.elsewhere.find(&path) {
@@ -96,7 +97,7 @@ impl Files {
         Err(FileError::External)
     }
 
-    /// Whether `path` says that it is in the folder.
+    /// Whether `path` as written is in the folder.
     fn is_below_by_name(&self, path: &Path) -> bool {
         let Ok(rest) = path.strip_prefix(&self.folder) else { return false };
         let mut depth = 0_i64;
@@ -111,7 +112,7 @@ impl Files {
         })
     }
 
-    /// Whether `path` is in the folder after all links. What is not there leads nowhere.
+    /// Whether `path` is in the folder once symbolic links are resolved; true if it does not exist.
     fn is_below_by_links(&self, path: &Path) -> bool {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         match (folder.canonicalize(), path.canonicalize()) {
@@ -121,7 +122,7 @@ impl Files {
     }
 }
 
-/// [`Files`] by names that start at another folder than the scene's: that of a file which the scene refers to.
+/// [`Files`] by names relative to another folder than the scene's: that of a file that the scene refers to.
 #[derive(Debug, Clone)]
 pub struct FilesBelow<'a> {
     files: &'a Files,

@@ -12,7 +12,7 @@ use crate::files::mesh::{Placement, place, ply};
 use crate::formats::model::model_scene;
 use crate::input::{Error, Problem};
 
-/// Reflectance where nothing is said.
+/// Default reflectance.
 const GREY: Vec3 = Vec3::splat(0.8);
 
 /// Reads a PLY file as a scene: the mesh, grey or in the colours of its vertices, with a camera and light of our own. Gives

@@ -8,7 +8,7 @@ use torrance_text::{human_bytes, nearest, quoted_path};
 
 use super::problem::{Error, Problem, io_reason};
 
-/// Why a file gives no bytes, to follow "cannot read …:".
+/// Why a file cannot be read, to follow "cannot read …:".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// It has more bytes than this.
@@ -17,12 +17,12 @@ pub enum ReadError {
     /// It is a device, a pipe, or the like.
     #[error("it is not a regular file")]
     NotRegular,
-    /// The reason of the system, and the name of a near file if there is none of this.
+    /// The system's message, with the name of a similar file if the file does not exist.
     #[error("{0}")]
     System(String),
 }
 
-/// The bytes of a file. Devices and pipes are fine, as long as they end.
+/// Reads a file. Devices and pipes are allowed, as long as they end.
 ///
 /// # Errors
 /// [`ReadError`].
@@ -45,7 +45,7 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     read_bounded(path, limit)
 }
 
-/// A file and its length. Devices and pipes are not asked: some never end, and others never begin.
+/// Opens a file and returns its length. Devices and pipes are rejected before they are opened, since they may block.
 ///
 /// # Errors
 /// [`ReadError`].
@@ -64,7 +64,7 @@ pub fn open_regular(path: &Path, limit: u64) -> Result<(File, u64), ReadError> {
     Ok((File::open(path).map_err(unreadable)?, metadata.len()))
 }
 
-/// The text that `bytes`, the contents of `file`, are.
+/// Decodes the contents of `file` as text.
 pub fn text_of<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Error> {
     // Editors on Windows like to begin files with a byte order mark.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -79,7 +79,7 @@ fn not_utf8(file: &str, bytes: &[u8], at: usize) -> Problem {
         .with_help("save the file with the encoding UTF-8")
 }
 
-/// Why a file cannot be read, with the name of a near one if it does not exist.
+/// The reason why a file cannot be read, with the name of a similar one if it does not exist.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
     let reason = io_reason(error);
     if error.kind() != std::io::ErrorKind::NotFound {

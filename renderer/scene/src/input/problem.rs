@@ -8,13 +8,13 @@ use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteSpanCont
 /// Most problems a report shows; what follows is usually a consequence.
 const MOST_REPORTED: usize = 20;
 
-/// Most problems collected of one file; whoever has more has them of the same kind.
+/// Most problems collected from one file; further ones are usually of the same kind.
 pub const MOST_PROBLEMS: usize = 10_000;
 
 /// Longest source line, bytes, that a report quotes.
 const LONGEST_LINE: usize = 400;
 
-/// One thing wrong, or suspicious, at one place of one file.
+/// An error or warning about one place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The file, as the user would write its path.
@@ -23,7 +23,7 @@ pub struct Problem {
     pub place: Option<(usize, usize)>,
     /// The message, in one line.
     pub message: String,
-    /// How to put it right, or why it is so, if that needs saying.
+    /// A hint on the solution or the reason, if helpful.
     pub help: Option<String>,
     excerpt: Option<Box<Excerpt>>,
 }
@@ -38,12 +38,12 @@ struct Excerpt {
     span: Range<usize>,
 }
 
-/// Whether work can go on.
+/// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
-    /// It cannot.
+    /// The file cannot be used.
     Error,
-    /// It can, but the result may not be what the user wanted.
+    /// The file can be used, but the result may not be as intended.
     Warning,
 }
 
@@ -89,13 +89,13 @@ impl Problem {
         problem
     }
 
-    /// Adds what to do about it.
+    /// Adds a hint on the solution.
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The report a person reads: `error: FILE:LINE:COLUMN: message`, then the place in the file.
+    /// The report for a person to read: `error: FILE:LINE:COLUMN: message`, then the place in the file.
     /// Ends in a newline.
     pub fn report(&self, severity: Severity, color: bool) -> String {
         let word = match severity {
@@ -133,7 +133,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Where the lines of a text are, so that a place is found without looking through all of it.
+/// An index of the lines of a text, to find positions without scanning all of it.
 pub struct Index {
     /// The place of every [`Self::STRIDE`]th byte.
     places: Vec<Position>,
@@ -164,7 +164,7 @@ impl Position {
 impl Index {
     const STRIDE: usize = 1024;
 
-    /// Notes where the lines of a text begin, now and then.
+    /// Indexes a text at regular intervals.
     pub fn new(text: &str) -> Self {
         let mut places = Vec::with_capacity(text.len() / Self::STRIDE + 1);
         let mut place = Position::default();
@@ -229,13 +229,13 @@ fn line_end_of(text: &str, start: usize) -> Option<usize> {
     newline.map(|i| start + i).or((to == text.len()).then_some(to))
 }
 
-/// Whether a terminal would obey the character rather than show it: control characters, and those that turn the
-/// direction of text around.
+/// Whether a terminal would interpret the character rather than show it: control characters, and those that change the
+/// direction of text.
 fn is_obeyed(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Replaces what terminals would obey byte by byte: a file must not command them.
+/// Replaces characters that terminals would interpret, byte by byte: a file must not control the terminal.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -309,7 +309,7 @@ impl miette::SourceCode for Quoted<'_> {
     }
 }
 
-/// Why a file is of no use: everything found wrong with it, at least one thing, at most ten thousand.
+/// All errors found in a scene: at least one, at most ten thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     /// The problems, in the order of the files.
@@ -317,7 +317,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// The report a person reads. Each problem begins with a line `error: FILE:LINE:COLUMN: message`.
+    /// The report for a person to read. Each problem begins with a line `error: FILE:LINE:COLUMN: message`.
     pub fn report(&self, color: bool) -> String {
         let reports: Vec<_> =
             self.problems.iter().take(MOST_REPORTED).map(|p| p.report(Severity::Error, color)).collect();

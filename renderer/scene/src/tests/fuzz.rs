@@ -96,7 +96,7 @@ fn are_facets(facets: Facets) -> bool {
     facets.is_smooth() || facets.alpha.iter().all(|a| (limits::MIN_ALPHA..=1.0).contains(&a.value))
 }
 
-/// What every description that loads must satisfy, whatever the file.
+/// Invariants of every description that loads.
 fn check(d: &Description) {
     assert!(check_size(d.render.width, d.render.height).is_ok());
     assert!(d.render.spp > 0 && d.render.max_depth > 0);

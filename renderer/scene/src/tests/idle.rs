@@ -1,4 +1,4 @@
-//! What a scene says to no effect is warned of, and what has one is not.
+//! Warnings of settings without effect, and none of those with one.
 
 use super::*;
 

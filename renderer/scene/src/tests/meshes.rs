@@ -9,7 +9,7 @@ fn read(text: &str, normals: Normals) -> MeshFile {
     obj::read("m.obj", text.as_bytes(), normals, false).unwrap_or_else(|e| panic!("{e:?}"))
 }
 
-/// What `Error` would print, one problem a line.
+/// The problems as `Error` prints them, one a line.
 fn problems(text: &[u8]) -> String {
     let problems = obj::read("m.obj", text, Normals::File, false).unwrap_err();
     Error { problems }.to_string()

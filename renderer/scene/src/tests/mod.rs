@@ -1,4 +1,4 @@
-//! What scene files mean, and that no file brings the loader down.
+//! The meaning of scene files, and the robustness of the loader.
 
 mod files;
 mod fuzz;
@@ -33,11 +33,11 @@ fn scene(text: &str) -> Description {
     loaded(text).unwrap_or_else(|e| panic!("{}", e.report(false))).description
 }
 
-fn loaded(text: &str) -> Result<Loaded, Error> {
+fn loaded(text: &str) -> Result<LoadedScene, Error> {
     load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false))
 }
 
-/// What a transform, written in TOML, makes of points and directions.
+/// Applies a transform, written in TOML, to points and directions.
 fn transform(steps: &str) -> Affine3A {
     let text = format!("{BASE}[[shapes]]\ntype = \"quad\"\nmaterial = \"white\"\ntransform = {steps}");
     scene(&text).shapes[1].world_from_object

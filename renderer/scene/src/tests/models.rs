@@ -17,7 +17,7 @@ fn folder(mtl: &str) -> tempfile::TempDir {
     folder
 }
 
-fn load_model(mtl: &str) -> Result<Loaded, Error> {
+fn load_model(mtl: &str) -> Result<LoadedScene, Error> {
     load(&folder(mtl).path().join("m.obj"), &Overrides::default())
 }
 

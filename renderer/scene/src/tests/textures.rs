@@ -1,8 +1,8 @@
-//! What textures may stand where.
+//! Which textures are allowed in which places.
 
 use super::*;
 
-/// What is wrong with a scene in which a texture, or two of them, stand for parameters.
+/// The error message of a scene in which one or two textures are given for parameters.
 fn problems(named: &str, material: &str, emission: &str) -> Vec<String> {
     let text = format!(
         "[camera]\nposition = [0, 0, 4]\ntarget = [0, 0, 0]\nfov = 40\n{named}\n[[shapes]]\ntype = \"quad\"\n\
@@ -103,7 +103,7 @@ fn bright_colors_need_a_range() {
     refused("", albedo, "1", "\"colors\" must be between 0 and 1, not 3");
 }
 
-/// What a texture says for itself has no place beside its name.
+/// The keys of a texture must not stand beside a reference to it by name.
 #[test]
 fn keys_beside_a_name_are_explained() {
     let named = "[textures]\nt = { type = \"checker\", colors = [0.2, 0.5] }\n";

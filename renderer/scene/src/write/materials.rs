@@ -73,7 +73,7 @@ impl Writer<'_> {
             Parameter::Optional(x) if *x < 0.0 => return None,
             Parameter::Optional(x) => number(*x),
             Parameter::Flag(flag) => Value::Boolean(*flag != 0),
-            Parameter::Word(place) => key.value.words()[*place as usize].0.into(),
+            Parameter::Word(place) => key.value.choices()[*place as usize].0.into(),
             Parameter::Rotation(cos_sin) => rotation(*cos_sin),
             Parameter::Roughness(alpha, is_roughness) => {
                 let is_roughness = *is_roughness != 0;

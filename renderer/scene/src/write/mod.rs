@@ -23,7 +23,7 @@ pub use canonical::canonical;
 pub struct SceneDocument {
     /// The document of the scene file.
     pub document: Table,
-    /// Files that it names, and what is in them.
+    /// Files that it names, with their contents.
     pub assets: Vec<Asset>,
 }
 
@@ -34,23 +34,23 @@ impl SceneDocument {
     }
 }
 
-/// How much to write.
+/// Completeness of a written scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Values that differ from their defaults.
+    /// Only values that differ from their defaults.
     Short,
-    /// Everything.
+    /// All values.
     Full,
 }
 
-/// The scene file that says `description`, to be written to `file`. Reading it gives [`canonical`] of the description.
+/// The scene file of `description`, to be written to `file`. Reading it gives the [`canonical`] description.
 ///
-/// Meshes and images that are files in its folder or below are named; others are put into a folder beside it.
+/// Meshes and images from files in its folder or below are referred to; others are written to a folder beside it.
 pub fn write(description: &Description, file: &Path, extent: Extent) -> SceneDocument {
     write_kept(description, file, extent, None)
 }
 
-/// As [`write`], where some of the files that the description was made of may be known.
+/// As [`write`], with some of the files from which the description was made.
 pub(super) fn write_kept(
     description: &Description,
     file: &Path,

@@ -60,7 +60,7 @@ pub(super) fn difference(a: [f32; 3], b: [f32; 3]) -> f32 {
     }
 }
 
-/// What a display can show of a filtered colour, linear.
+/// A filtered colour as linear RGB, clamped to the range of a display.
 fn rgb_from_ycxcz([y, cx, cz]: [f32; 3]) -> [f32; 3] {
     let y = (y + 16.0) / 116.0;
     let xyz = [(y + cx / 500.0) * WHITE[0], y * WHITE[1], (y - cz / 200.0) * WHITE[2]];

@@ -1,4 +1,4 @@
-//! The exposures at which radiance is looked at.
+//! The exposures at which radiance is compared.
 
 use crate::metrics::luminance;
 
@@ -13,16 +13,16 @@ pub struct Exposures {
     pub count: u32,
 }
 
-/// What counts as nearly white, of the tone curve's 1.
+/// The tone-mapped value that counts as nearly white.
 const NEARLY_WHITE: f32 = 0.85;
 
 /// Narkowicz's fit of the ACES curve (2016), (c₀x² + c₁x + c₂) / (c₃x² + c₄x + c₅), with his exposure of 0.6 within.
 const CURVE: [f32; 6] = [0.36 * 2.51, 0.6 * 0.03, 0.0, 0.36 * 2.43, 0.6 * 0.59, 0.14];
 
 impl Exposures {
-    /// Those of a reference image: section 3 of the paper of 2021. Where more than half of it is black, the median is
-    /// that of the rest. NaN are not counted.
-    pub(super) fn of(reference: &[[f32; 3]]) -> Self {
+    /// The exposures of a reference image: section 3 of the paper of 2021. If more than half of it is black, the median
+    /// is taken over the rest. NaN pixels are ignored.
+    pub(super) fn new(reference: &[[f32; 3]]) -> Self {
         let mut bright: Vec<f32> = reference.iter().map(|p| luminance(*p)).filter(|l| !l.is_nan()).collect();
         if bright.iter().filter(|l| **l > 0.0).count() <= bright.len() / 2 + 1 {
             bright.retain(|l| *l > 0.0);
@@ -39,7 +39,7 @@ impl Exposures {
         Self { start, stop, count: ((stop - start).ceil() as u32).max(2) }
     }
 
-    /// What radiance is multiplied by.
+    /// The factors by which radiance is multiplied.
     pub(super) fn gains(&self) -> impl Iterator<Item = f64> + use<> {
         let Self { start, stop, count } = *self;
         let step = (stop - start) / (count.max(2) - 1) as f32;
@@ -67,25 +67,25 @@ pub(super) fn shown(radiance: [f32; 3], gain: f64) -> [f32; 3] {
 mod tests {
     use super::*;
 
-    fn of(values: &[f32]) -> Exposures {
-        Exposures::of(&values.iter().map(|x| [*x; 3]).collect::<Vec<_>>())
+    fn exposures(values: &[f32]) -> Exposures {
+        Exposures::new(&values.iter().map(|x| [*x; 3]).collect::<Vec<_>>())
     }
 
     /// At the ends of the range, the brightest pixel and the median are nearly white.
     #[test]
     fn the_range_is_that_of_the_brighter_half() {
         let white = |x: f32, exposure: f32| shown([x; 3], f64::from(exposure).exp2())[0];
-        let range = of(&[0.1, 0.2, 0.4, 3.0, 50.0]);
+        let range = exposures(&[0.1, 0.2, 0.4, 3.0, 50.0]);
         assert!(
             (white(50.0, range.start) - 0.85).abs() < 1e-4 && (white(0.4, range.stop) - 0.85).abs() < 1e-4
         );
         assert_eq!(range.count, 7, "log₂(50 / 0.4) is 6.97");
         assert_eq!(
-            of(&[0.0, 0.0, 0.0, f32::NAN, 0.4, 50.0, 3.0]),
-            of(&[0.4, 3.0, 50.0]),
+            exposures(&[0.0, 0.0, 0.0, f32::NAN, 0.4, 50.0, 3.0]),
+            exposures(&[0.4, 3.0, 50.0]),
             "half of it is black"
         );
-        assert_eq!(of(&[0.0; 4]), Exposures { start: 0.0, stop: 0.0, count: 1 });
+        assert_eq!(exposures(&[0.0; 4]), Exposures { start: 0.0, stop: 0.0, count: 1 });
         let gains: Vec<_> = range.gains().collect();
         assert_eq!(gains.len(), 7);
         assert!((gains[0].log2() - f64::from(range.start)).abs() < 1e-6);

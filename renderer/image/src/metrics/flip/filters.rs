@@ -1,8 +1,8 @@
-//! What the eye resolves, and what it sees as an edge or a point: filters across rows, then down columns.
+//! Separable filters for the eye's contrast sensitivity, and for the detection of edges and points.
 
 use std::f32::consts::PI;
 
-/// Width of the features that edges and points are found by, degrees.
+/// Width of the edge and point detectors, degrees.
 const FEATURE_WIDTH: f32 = 0.082;
 
 /// Taps of the filters, all of `2 · radius + 1` pixels.
@@ -20,7 +20,7 @@ pub(super) struct Filters {
 }
 
 impl Filters {
-    /// For so many pixels per degree of the visual field.
+    /// Filters for so many pixels per degree of the visual field.
     pub(super) fn new(ppd: f32) -> Self {
         // Table 1 of the paper: contrast sensitivity is a sum of a √(π/b) exp(−π² x²/b) for x in degrees.
         const LUMINANCE: f32 = 0.0047;

@@ -22,7 +22,7 @@ use filters::Filters;
 /// Pixels per degree of a display 0.7 m wide with 3840 pixels across, from 0.7 m: the papers' default.
 pub const PIXELS_PER_DEGREE: f32 = 67.020_65;
 
-/// Pixels per degree that filters can be made for: below, the features of 0.08° that they find are no pixel wide.
+/// Supported pixels per degree: below, the features of 0.08° that the filters detect are narrower than a pixel.
 pub const PIXELS_PER_DEGREE_RANGE: RangeInclusive<f32> = 5.0..=1000.0;
 
 /// ꟻLIP of two images.
@@ -30,7 +30,7 @@ pub const PIXELS_PER_DEGREE_RANGE: RangeInclusive<f32> = 5.0..=1000.0;
 pub struct Flip {
     /// Per pixel, from 0 (not visible) to 1 (as visible as can be); NaN where a pixel is left out.
     pub map: Vec<f32>,
-    /// Mean of the map: the number to quote if it is one.
+    /// Mean of the map: the usual single-number summary.
     pub mean: f64,
     /// The value that half of the pixels do not exceed.
     pub median: f64,
@@ -38,7 +38,7 @@ pub struct Flip {
     pub p95: f64,
     /// The largest value.
     pub max: f64,
-    /// At which exposures radiance was looked at; a pixel has the largest value of all.
+    /// The exposures at which radiance was compared; each pixel has its largest value over all of them.
     pub exposures: Option<Exposures>,
 }
 
@@ -47,12 +47,12 @@ impl Flip {
     ///
     /// # Panics
     /// If `pixels_per_degree` is not in [`PIXELS_PER_DEGREE_RANGE`].
-    pub fn of(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
+    pub fn new(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
         assert!(
             PIXELS_PER_DEGREE_RANGE.contains(&pixels_per_degree),
             "{pixels_per_degree} pixels per degree"
         );
-        let exposures = (pair.kind == Kind::Radiance).then(|| Exposures::of(&pair.b));
+        let exposures = (pair.kind == Kind::Radiance).then(|| Exposures::new(&pair.b));
         let filters = Filters::new(pixels_per_degree);
         // Bands of rows bound the memory, and give every thread something to do.
         let rows = (4 * filters.radius).max(64);
@@ -93,8 +93,8 @@ struct Band<'a> {
     top: usize,
 }
 
-/// What the filters make of one image, a value a pixel.
-struct Filtered {
+/// The filter responses of one image, one value per pixel.
+struct FilterResponses {
     /// Y, Cx, Cz as the eye's contrast sensitivity leaves them.
     color: [Vec<f32>; 3],
     /// First derivatives along x and y, then second derivatives.
@@ -115,7 +115,12 @@ impl Band<'_> {
     }
 
     /// Filters `rows` rows of an image, across and then down. At its edges an image is continued with its last pixels.
-    fn filtered(&self, pixels: &[[f32; 3]], rows: usize, shown: impl Fn([f32; 3]) -> [f32; 3]) -> Filtered {
+    fn filtered(
+        &self,
+        pixels: &[[f32; 3]],
+        rows: usize,
+        shown: impl Fn([f32; 3]) -> [f32; 3],
+    ) -> FilterResponses {
         let Filters { radius, luminance, red_green, blue_yellow, gaussian, first, second } = self.filters;
         let (width, height) = (self.pair.width as usize, self.pair.height as usize);
         let clamped = |i: usize, n: usize| i.saturating_sub(*radius).min(n - 1);
@@ -145,19 +150,19 @@ impl Band<'_> {
             out
         };
         let [narrow, broad] = blue_yellow;
-        Filtered {
+        FilterResponses {
             color: [down(&[(0, luminance)]), down(&[(1, red_green)]), down(&[(2, narrow), (3, broad)])],
             features: [(5, gaussian), (4, first), (6, gaussian), (4, second)].map(|(k, t)| down(&[(k, t)])),
         }
     }
 }
 
-impl Filtered {
+impl FilterResponses {
     fn color_at(&self, i: usize) -> [f32; 3] {
         [self.color[0][i], self.color[1][i], self.color[2][i]]
     }
 
-    /// How much of an edge and of a point there is.
+    /// Strength of the edge and of the point at a pixel.
     fn features_at(&self, i: usize) -> [f32; 2] {
         let [x, y, xx, yy] = &self.features;
         [x[i].hypot(y[i]), xx[i].hypot(yy[i])]

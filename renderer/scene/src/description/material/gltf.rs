@@ -21,12 +21,12 @@ const ROTATION: Key = Key::new(
 )
 .unit("°")
 .default(Default::Number(0.0))
-.of("anisotropy");
+.depends_on("anisotropy");
 const THICKNESS: Key =
     Key::new("iridescence_thickness", Textured(&Number(0.0, 10_000.0)), "Thickness of the film.")
         .unit("nm")
         .default(Default::Number(D.iridescence_thickness.value))
-        .of("iridescence");
+        .depends_on("iridescence");
 
 const fn ior(name: &'static str, default: f32, about: &'static str) -> Key {
     Key::new(name, Number(1.0, 10.0), about).default(Default::Number(default))
@@ -44,10 +44,10 @@ parameters! {
     Scalar anisotropy = [scalar("anisotropy", D.anisotropy.value, "How far the highlight is stretched.")];
     Rotation rotation = [ROTATION];
     Scalar clearcoat = [scalar("clearcoat", D.clearcoat.value, "The part that has a clear coat.")];
-    Scalar clearcoat_roughness = [scalar("clearcoat_roughness", D.clearcoat_roughness.value, "How rough the coat is.").of("clearcoat")];
+    Scalar clearcoat_roughness = [scalar("clearcoat_roughness", D.clearcoat_roughness.value, "How rough the coat is.").depends_on("clearcoat")];
     Color sheen_color = [color("sheen_color", D.sheen_color.value.x, "Colour of fibres on top.")];
-    Scalar sheen_roughness = [scalar("sheen_roughness", D.sheen_roughness.value, "How far the fibres spread.").of("sheen_color")];
+    Scalar sheen_roughness = [scalar("sheen_roughness", D.sheen_roughness.value, "How far the fibres spread.").depends_on("sheen_color")];
     Scalar iridescence = [scalar("iridescence", D.iridescence.value, "Strength of a thin film.")];
-    Number iridescence_ior = [ior("iridescence_ior", D.iridescence_ior, "Index of refraction of the film.").of("iridescence")];
+    Number iridescence_ior = [ior("iridescence_ior", D.iridescence_ior, "Index of refraction of the film.").depends_on("iridescence")];
     Scalar iridescence_thickness = [THICKNESS];
 }

@@ -103,9 +103,10 @@ impl MaterialKind {
         let mut kind = *self;
         let parameters = kind.parameters().into_iter();
         let strength = |(keys, parameter): (&'static [Key], Parameter<'_>)| match (keys, parameter) {
-            ([Key { default: Default::Number(0.0), of: "", name, .. }], Parameter::Scalar(scalar)) => {
-                Some((*name, *scalar))
-            }
+            (
+                [Key { default: Default::Number(0.0), depends_on: "", name, .. }],
+                Parameter::Scalar(scalar),
+            ) => Some((*name, *scalar)),
             _ => None,
         };
         parameters.filter_map(strength).collect()

@@ -85,7 +85,7 @@ impl Material {
         self.kind.for_each_texture(&mut f);
     }
 
-    /// Indices of the materials that it may turn out to be: the parts of a blend, and its back.
+    /// Indices of the materials that it refers to: the parts of a blend, and its back.
     pub fn references(&self) -> impl Iterator<Item = usize> + use<> {
         let parts = match self.kind {
             MaterialKind::Blend(blend) => blend.materials.map(|i| Some(i as usize)),
@@ -97,7 +97,7 @@ impl Material {
 
 /// A material without a scene, and the textures that it refers to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MaterialAlone {
+pub struct StandaloneMaterial {
     /// The material.
     pub material: Material,
     /// As [`super::Description::images`].
@@ -115,7 +115,7 @@ pub struct NormalMap {
     pub kind: NormalMapKind,
     /// Scales the slopes of normals; heights are metres times this.
     pub scale: f32,
-    /// Treatment of normals that cannot be.
+    /// Treatment of invalid normals.
     pub invalid: InvalidNormals,
     /// Whether the edges of its shadows stay hard.
     pub hard_terminator: bool,
@@ -124,11 +124,11 @@ pub struct NormalMap {
 /// Treatment of perturbed normals that no surface could show to the viewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidNormals {
-    /// Those that would send reflections into the surface are turned to the nearest that do not.
+    /// Normals that would send reflections into the surface are turned to the nearest that do not.
     Bend,
-    /// Those that face away from the viewer are turned by half a turn around the normal below the map, as in Mitsuba.
+    /// Normals that face away from the viewer are turned by half a turn around the unperturbed normal, as in Mitsuba.
     Flip,
-    /// Nothing: what sees them from behind is black.
+    /// None: surfaces whose normals face away from the viewer are black.
     Keep,
 }
 

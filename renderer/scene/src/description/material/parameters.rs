@@ -27,7 +27,7 @@ pub(crate) enum Parameter<'a> {
     Roughness(&'a mut [Scalar; 2], &'a mut u32),
     /// Indices of two other materials.
     Materials(&'a mut [u32; 2]),
-    /// Given by other keys as well; those who read and write the kind see to it.
+    /// Also given by other keys; reading and writing it is up to the material kind.
     Derived,
 }
 
@@ -42,7 +42,7 @@ impl Parameter<'_> {
         }
     }
 
-    /// Whether it is 0: no texture makes anything of a colour or number that multiplies it by 0.
+    /// Whether it is 0, so that a texture multiplied by it has no effect.
     pub(crate) fn is_zero(&self) -> bool {
         match self {
             Self::Scalar(scalar) => scalar.is(0.0),
@@ -60,7 +60,7 @@ impl Parameter<'_> {
             (Self::Optional(number), _) => *number = -1.0,
             (Self::Flag(flag), Default::Flag(is_set)) => *flag = is_set.into(),
             (Self::Word(place), Default::Word(default)) => {
-                let words = key.value.words().iter();
+                let words = key.value.choices().iter();
                 *place = words.take_while(|(word, _)| *word != default).count() as u32;
             }
             (Self::Rotation(rotation), _) => *rotation = [1.0, 0.0],

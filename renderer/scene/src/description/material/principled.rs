@@ -30,7 +30,7 @@ parameters! {
     Scalar spec_trans = [scalar("spec_trans", D.spec_trans, "From opaque to clear as glass, which fills what lies behind the surface.")];
     Scalar flatness = [scalar("flatness", D.flatness, "From diffuse to an approximation of subsurface scattering.")];
     Scalar sheen = [scalar("sheen", D.sheen, "What reflects at grazing angles.")];
-    Scalar sheen_tint = [scalar("sheen_tint", D.sheen_tint, "How much of `base_color` there is in the sheen.").of("sheen")];
+    Scalar sheen_tint = [scalar("sheen_tint", D.sheen_tint, "How much of `base_color` there is in the sheen.").depends_on("sheen")];
     Scalar clearcoat = [scalar("clearcoat", D.clearcoat, "Strength of a layer on top.")];
-    Scalar clearcoat_gloss = [scalar("clearcoat_gloss", D.clearcoat_gloss, "From satin to gloss.").of("clearcoat")];
+    Scalar clearcoat_gloss = [scalar("clearcoat_gloss", D.clearcoat_gloss, "From satin to gloss.").depends_on("clearcoat")];
 }

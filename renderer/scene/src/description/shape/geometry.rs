@@ -10,14 +10,14 @@ use crate::description::key::{Default, Key, Type};
 /// The extent of a shape in object space, in a form that several kinds share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outline<'a> {
-    /// Squares in object space, or what lies in them: half of the sides, and the middle.
+    /// Squares in object space that contain the shape: half of each side, and the centre.
     Squares(&'static [[Vec3; 3]]),
-    /// A sphere, of which a transform that is no similarity would leave none.
+    /// A sphere, which only a similarity maps to a sphere.
     Ball {
         center: Vec3,
         radius: f32,
     },
-    /// The side of a cylinder around a segment, which asks for similarities as well.
+    /// The lateral surface of a cylinder around a segment; only a similarity maps it to a cylinder.
     Tube {
         from: Vec3,
         to: Vec3,

@@ -20,12 +20,12 @@ use crate::input::file::{ReadError, open_regular, read_regular};
 pub(crate) struct MeshFile {
     /// All triangles, in the order of the file, degenerate ones included.
     pub(crate) mesh: Arc<TriangleMesh>,
-    /// Where they are there.
+    /// Origin of the triangles in the file.
     pub(crate) place: TriangleOrigin,
     pub(crate) warnings: Vec<Problem>,
 }
 
-/// Where the triangles of a mesh are in its file.
+/// Origin of a mesh's triangles in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TriangleOrigin {
     /// The line of the face from which each triangle comes.
@@ -47,7 +47,7 @@ impl TriangleOrigin {
     }
 }
 
-/// Why there is no mesh.
+/// Why a mesh cannot be read.
 #[derive(Debug)]
 pub(crate) enum MeshError {
     /// The file is of no format that is read.
@@ -93,7 +93,7 @@ pub(crate) fn read(path: &Path, normals: Normals, flip_v: bool) -> Result<MeshFi
     Ok(read)
 }
 
-/// A mesh where its shape puts it.
+/// A mesh placed by its shape.
 #[derive(Debug, Clone)]
 pub(crate) enum Placement {
     /// It reaches beyond [`MAX_COORDINATE`].
@@ -129,7 +129,7 @@ pub(crate) fn place(mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
     Placement::Without { mesh: Arc::new(rest), dropped, first }
 }
 
-/// Makes the normals of a mesh what is wanted, those of its file unit vectors, and says what was wrong with them.
+/// Gives a mesh the wanted normals and normalizes those from its file. Returns a warning if some were invalid.
 pub(crate) fn finish_normals(file: &str, mesh: &mut TriangleMesh, wanted: Normals) -> Option<Problem> {
     match wanted {
         Normals::Smooth => mesh.normals = smooth_normals(mesh),

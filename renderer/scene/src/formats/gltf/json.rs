@@ -36,7 +36,7 @@ impl Log {
     }
 }
 
-/// A value of the document. Whoever asks for what is not there, or is something else, gets `None`, and has it reported.
+/// A value of the document. Queries for missing values or values of another type return `None` and are reported.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     pub(super) value: &'a Value,

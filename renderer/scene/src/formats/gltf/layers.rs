@@ -190,8 +190,8 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(MaterialKind::Dielectric(DielectricMaterial::new(gltf.ior, facets)))
     }
 
-    /// The older model: diffuse and specular colours, and what is glossy instead of what is rough. It is that of a
-    /// dielectric whose reflectance straight on is the specular colour.
+    /// The older specular–glossiness model: a dielectric over a diffuse base whose reflectance at normal incidence is the
+    /// specular colour.
     pub(super) fn specular_glossiness(&mut self, section: Node<'a>) -> Option<GltfMaterial> {
         let section = section.object(&[
             "diffuseFactor",
@@ -217,7 +217,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// The index of refraction, of which 0 is said to reflect everything.
+/// The index of refraction; by the specification, 0 means total reflection.
 fn set_ior(section: &Node<'_>, gltf: &mut GltfMaterial) -> Option<()> {
     if section.get("ior").is_some_and(|ior| ior.value.as_f64() == Some(0.0)) {
         set_total_reflection(gltf);

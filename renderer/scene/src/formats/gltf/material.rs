@@ -37,7 +37,7 @@ pub(super) struct Key {
 
 /// Properties of a material that its shapes need.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Ready {
+pub(super) struct MaterialEntry {
     /// Index into the description's materials.
     pub(super) material: usize,
     pub(super) emission: Color,
@@ -52,7 +52,7 @@ pub(super) struct Ready {
 pub(super) struct Materials<'b, 'a> {
     pub(super) textures: Textures<'b, 'a>,
     /// `None` for those with errors, which are reported once.
-    read: HashMap<Key, Option<Ready>>,
+    read: HashMap<Key, Option<MaterialEntry>>,
     pub(super) list: Vec<Material>,
 }
 
@@ -62,7 +62,7 @@ impl<'b, 'a> Materials<'b, 'a> {
     }
 
     /// Reads a material, if it has not been.
-    pub(super) fn get(&mut self, key: Key) -> Option<Ready> {
+    pub(super) fn get(&mut self, key: Key) -> Option<MaterialEntry> {
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
@@ -71,7 +71,7 @@ impl<'b, 'a> Materials<'b, 'a> {
         read
     }
 
-    fn read(&mut self, key: Key) -> Option<Ready> {
+    fn read(&mut self, key: Key) -> Option<MaterialEntry> {
         let document = self.textures.document();
         let (node, name) = match key.index {
             Some(index) => {
@@ -98,7 +98,7 @@ impl<'b, 'a> Materials<'b, 'a> {
         let has_direction =
             normal_map.is_some() || matches!(&kind, MaterialKind::Gltf(p) if !p.anisotropy.is(0.0));
         self.list.push(Material { opacity, normal_map, ..Material::new(name, kind) });
-        Some(Ready { material: self.list.len() - 1, emission, two_sided, set, has_direction })
+        Some(MaterialEntry { material: self.list.len() - 1, emission, two_sided, set, has_direction })
     }
 }
 
@@ -281,7 +281,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The one set of texture coordinates that counts: that of the first texture.
+    /// The set of texture coordinates that is used: that of the first texture.
     fn set(&self) -> Option<u32> {
         let (set, _) = self.sets.first()?;
         let others: Vec<_> =

@@ -7,7 +7,7 @@ use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
 
 use super::accessor::{ACCESSOR, Accessors};
 use super::json::Node;
-use super::material::{Key, Materials, Ready};
+use super::material::{Key, MaterialEntry, Materials};
 use super::tangents;
 use crate::description::TriangleMesh;
 use crate::description::limits::is_degenerate;
@@ -21,7 +21,7 @@ const DRACO: &str = "KHR_draco_mesh_compression";
 #[derive(Clone)]
 pub(super) struct PrimitiveMesh {
     pub(super) mesh: Arc<TriangleMesh>,
-    pub(super) ready: Ready,
+    pub(super) ready: MaterialEntry,
 }
 
 /// Displacement of the vertices of a mesh.
@@ -178,7 +178,13 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         Some(colors.into_iter().map(|c| c.clamp(Vec3::ZERO, Vec3::ONE)).collect())
     }
 
-    fn uvs(&self, node: &Node<'a>, attributes: &Node<'a>, ready: Ready, count: usize) -> Option<Vec<Vec2>> {
+    fn uvs(
+        &self,
+        node: &Node<'a>,
+        attributes: &Node<'a>,
+        ready: MaterialEntry,
+        count: usize,
+    ) -> Option<Vec<Vec2>> {
         let name = format!("TEXCOORD_{}", ready.set.unwrap_or(0));
         if let Some(uv) = attributes.get(&name) {
             let floats = self.accessors.get(&uv, &["VEC2"])?.floats::<2>()?;

@@ -57,7 +57,7 @@ const TOP: &[&str] = &[
 /// Reads the contents of a `.gltf` or `.glb` file, `file` in messages, and what it refers to.
 ///
 /// # Errors
-/// Everything that is wrong, as far as it is reached.
+/// All problems of the file, as far as it can be read.
 pub(crate) fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
     let (root, binary) = container::open(file, bytes)?;
     let log = Log::new(file);

@@ -2,13 +2,13 @@
 
 use glam::{Affine3A, Vec3};
 
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::{Bounds, Description, Outline, Projection, Shape, corners};
 
 /// The distances between which a sensor of Mitsuba sees things, if they are given.
 pub(super) struct Clip<'a> {
-    near: Option<(Given<'a>, f64)>,
-    far: Option<(Given<'a>, f64)>,
+    near: Option<(PropertyView<'a>, f64)>,
+    far: Option<(PropertyView<'a>, f64)>,
 }
 
 impl<'a> Clip<'a> {

@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
 
 use super::texture::{Quantity, Textures};
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
 use crate::description::limits::MAX_RADIANCE;
 use crate::description::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
@@ -23,7 +23,7 @@ pub(super) struct Emitters {
 
 impl Emitters {
     /// Reads an emitter of the scene.
-    pub(super) fn add(&mut self, given: &Given<'_>, textures: &mut Textures<'_>) -> Option<()> {
+    pub(super) fn add(&mut self, given: &PropertyView<'_>, textures: &mut Textures<'_>) -> Option<()> {
         let view = given.object()?;
         let plugin = view.object.plugin.as_str();
         // It is read where a shape refers to it, and shines nowhere else.
@@ -159,7 +159,7 @@ fn directional(view: &View<'_>, textures: &mut Textures<'_>) -> Option<PunctualK
 /// Sun and sky, whose zenith is +z for Mitsuba.
 fn sunsky(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
     let turbidity = view.number_in("turbidity", 3.0, (1.0, 10.0));
-    let albedo = textures.color(view, "albedo", 0.3, Quantity::Part);
+    let albedo = textures.color(view, "albedo", 0.3, Quantity::Fraction);
     let sky_scale = view.number_in("sky_scale", 1.0, (0.0, 1e6));
     let sun_scale = view.number_in("sun_scale", 1.0, (0.0, 1e6));
     let sun_diameter = view.number_in("sun_aperture", 0.5358, (1e-2, 90.0));

@@ -10,7 +10,7 @@ use torrance_text::{quoted, quoted_path};
 use super::extent::TOO_FAR;
 use super::serialized::{self, SerializedError};
 use super::texture::resolve;
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
 use crate::description::{Normals, TriangleMesh};
 use crate::files::Files;
@@ -19,9 +19,9 @@ use crate::files::mesh::read_bytes;
 use crate::files::mesh::{MeshError, Placement};
 use crate::input::Problem;
 
-/// How a file is read.
+/// The options with which a file is read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct How {
+struct MeshKey {
     path: PathBuf,
     normals: Normals,
     flip_v: bool,
@@ -33,7 +33,7 @@ struct How {
 pub(super) struct Meshes<'a> {
     files: &'a Files,
     /// Nothing for those with errors, which are reported once.
-    read: HashMap<How, Option<Arc<TriangleMesh>>>,
+    read: HashMap<MeshKey, Option<Arc<TriangleMesh>>>,
 }
 
 /// A mesh for a shape.
@@ -72,13 +72,13 @@ impl<'a> Meshes<'a> {
             }
         };
         let normals = if face_normals { Normals::Flat } else { Normals::File };
-        let how = How { path, normals, flip_v, index };
+        let how = MeshKey { path, normals, flip_v, index };
         let mesh = self.file(&file, plugin, how.clone())?;
         let follows_winding = mesh.normals.is_empty();
         let to_world = to_world?;
         let mesh = match follows_winding && !face_normals {
             true if is_similarity(&to_world.matrix3) && has_distinct_positions(&mesh) => {
-                self.file(&file, plugin, How { normals: Normals::Smooth, ..how })?
+                self.file(&file, plugin, MeshKey { normals: Normals::Smooth, ..how })?
             }
             true => Arc::new(smooth(&mesh, to_world)),
             false => mesh,
@@ -88,7 +88,7 @@ impl<'a> Meshes<'a> {
     }
 
     /// The mesh in a file.
-    fn file(&mut self, given: &Given<'_>, plugin: &str, how: How) -> Option<Arc<TriangleMesh>> {
+    fn file(&mut self, given: &PropertyView<'_>, plugin: &str, how: MeshKey) -> Option<Arc<TriangleMesh>> {
         if let Some(known) = self.read.get(&how) {
             return known.clone();
         }
@@ -101,7 +101,7 @@ impl<'a> Meshes<'a> {
     }
 }
 
-fn read_serialized(given: &Given<'_>, how: &How) -> Option<Arc<TriangleMesh>> {
+fn read_serialized(given: &PropertyView<'_>, how: &MeshKey) -> Option<Arc<TriangleMesh>> {
     let read = read_bytes(&how.path)
         .map_err(SerializedError::from)
         .and_then(|bytes| serialized::read(&bytes, how.index));
@@ -120,7 +120,12 @@ fn read_serialized(given: &Given<'_>, how: &How) -> Option<Arc<TriangleMesh>> {
 }
 
 /// Reads an OBJ or PLY file, and reports what is wrong with it.
-fn read_file(files: &Files, given: &Given<'_>, how: &How, plugin: &str) -> Option<Arc<TriangleMesh>> {
+fn read_file(
+    files: &Files,
+    given: &PropertyView<'_>,
+    how: &MeshKey,
+    plugin: &str,
+) -> Option<Arc<TriangleMesh>> {
     let sources = given.view.sources;
     let shown = quoted_path(&how.path);
     let place = sources.describe(&given.property.place);
@@ -146,7 +151,7 @@ fn read_file(files: &Files, given: &Given<'_>, how: &How, plugin: &str) -> Optio
 /// The mesh where its shape puts it, with a warning about triangles that are left out.
 fn place(
     view: &View<'_>,
-    file: &Given<'_>,
+    file: &PropertyView<'_>,
     mesh: &Arc<TriangleMesh>,
     to_world: &Affine3A,
 ) -> Option<Arc<TriangleMesh>> {
@@ -170,8 +175,8 @@ fn place(
     }
 }
 
-/// The mesh with triangles that turn the way that their normals say: emission leaves to the side of those for Mitsuba, and
-/// to that of the winding for us.
+/// The mesh with triangles wound to agree with their normals: Mitsuba emits on the side of the normals, we on that of the
+/// winding.
 pub(super) fn wound_by_normals(mesh: Arc<TriangleMesh>) -> Arc<TriangleMesh> {
     let is_against = |t: &[u32; 3]| {
         let p = t.map(|i| mesh.positions[i as usize].as_dvec3());

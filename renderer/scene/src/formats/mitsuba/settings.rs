@@ -4,7 +4,7 @@ use glam::{DAffine3, DVec3, Vec2};
 
 use super::clip::Clip;
 use super::tree::Class;
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::affine::are_alike;
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::description::{
@@ -58,7 +58,7 @@ struct Film {
 }
 
 impl Film {
-    /// Mitsuba's, if nothing is said.
+    /// Mitsuba's default.
     const WHOLE: Self = Self {
         size: [768, 576],
         crop_offset: [0; 2],
@@ -251,7 +251,7 @@ fn hdrfilm(view: &View<'_>) -> Option<Film> {
 /// Mitsuba's default filter.
 const GAUSSIAN: PixelFilter = PixelFilter::Gaussian { radius: 2.0, sigma: 0.5 };
 
-fn filter(given: &Given<'_>) -> Option<PixelFilter> {
+fn filter(given: &PropertyView<'_>) -> Option<PixelFilter> {
     const THIRD: f64 = 1.0 / 3.0;
     let view = given.object()?;
     let radii = (1e-3, 64.0);
@@ -362,7 +362,7 @@ fn crop_shift(film: &Film) -> [f64; 2] {
     })
 }
 
-/// The field of view, degrees, and along what it is; that of a lens of 50 mm before 35 mm film if nothing is said.
+/// The field of view, degrees, and its axis; by default that of a 50 mm lens on 35 mm film.
 fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
     const AXES: [(&str, FovAxis); 5] = [
         ("x", FovAxis::X),

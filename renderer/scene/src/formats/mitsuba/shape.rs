@@ -9,7 +9,7 @@ use super::extent::problem;
 use super::mesh::Meshes;
 use super::texture::Quantity;
 use super::tree::Class;
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::description::affine::{are_alike, is_similarity};
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Color, Geometry, Group, Instance, Shape, Texture, texture};
@@ -67,7 +67,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
     }
 
     /// Reads a shape of the scene.
-    pub(super) fn add(&mut self, given: &Given<'_>) {
+    pub(super) fn add(&mut self, given: &PropertyView<'_>) {
         let mut into = Vec::new();
         if self.read(given, &mut into, false, 0).is_some() {
             self.shapes.append(&mut into);
@@ -77,7 +77,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
     /// Reads a shape, which may be several, into a list.
     fn read(
         &mut self,
-        given: &Given<'_>,
+        given: &PropertyView<'_>,
         into: &mut Vec<Shape>,
         is_in_group: bool,
         level: usize,

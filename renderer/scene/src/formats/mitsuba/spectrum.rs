@@ -11,7 +11,7 @@ use glam::DVec3;
 use torrance_text::quoted;
 
 use super::tree::Value;
-use super::view::{Given, View};
+use super::view::{PropertyView, View};
 use crate::formats::mitsuba::cie::{LONGEST, RGB_FROM_XYZ, SHORTEST, daylight, observer};
 
 /// Most wavelengths of a spectrum.
@@ -44,9 +44,9 @@ pub(super) struct Spectrum {
 }
 
 /// The spectrum of a file.
-pub(super) struct FromFile {
+pub(super) struct FileSpectrum {
     pub(super) spectrum: Spectrum,
-    /// The bytes of the first line with more than two numbers, of which Mitsuba passes over the others.
+    /// The bytes of the first line with more than two numbers; Mitsuba ignores the others.
     pub(super) excess: Option<Range<usize>>,
 }
 
@@ -91,7 +91,7 @@ impl Spectrum {
     ///
     /// # Errors
     /// The bytes where something is wrong, and what.
-    pub(super) fn parse_file(text: &str) -> Result<FromFile, (Range<usize>, SpectrumError)> {
+    pub(super) fn parse_file(text: &str) -> Result<FileSpectrum, (Range<usize>, SpectrumError)> {
         let mut curve = Curve::default();
         let (mut start, mut excess) = (0, None);
         for line in text.split_inclusive('\n') {
@@ -111,10 +111,10 @@ impl Spectrum {
             }
         }
         let spectrum = curve.spectrum().map_err(|message| (start..start, message))?;
-        Ok(FromFile { spectrum, excess })
+        Ok(FileSpectrum { spectrum, excess })
     }
 
-    /// Its colour. If that is none of sRGB, it is brought there, which `warn` is told; a constant is not.
+    /// Its colour, clamped to the sRGB gamut with a warning unless the spectrum is constant.
     pub(super) fn color(&self, role: Role, warn: impl Fn(&str)) -> DVec3 {
         let color = if role == Role::Emitted { self.emitted } else { self.filtered };
         if self.is_constant {
@@ -249,7 +249,7 @@ pub(super) fn read(view: &View<'_>) -> Option<Spectrum> {
     }
 }
 
-fn curve(given: &Given<'_>, points: impl Iterator<Item = (f64, f64)>) -> Option<Spectrum> {
+fn curve(given: &PropertyView<'_>, points: impl Iterator<Item = (f64, f64)>) -> Option<Spectrum> {
     let mut curve = Curve::default();
     for (wavelength, value) in points {
         if let Err(error) = curve.push(wavelength, value) {
@@ -260,7 +260,7 @@ fn curve(given: &Given<'_>, points: impl Iterator<Item = (f64, f64)>) -> Option<
 }
 
 /// The numbers in a string.
-fn list<'a>(view: &View<'a>, name: &'static str) -> Option<(Given<'a>, Vec<f64>)> {
+fn list<'a>(view: &View<'a>, name: &'static str) -> Option<(PropertyView<'a>, Vec<f64>)> {
     let given = view.require(name)?;
     let Value::Text(text) = &given.property.value else { return given.wrong_type("a string of numbers") };
     let words = text.split([',', ' ', '\t', '\n', '\r']).filter(|t| !t.is_empty());

@@ -8,7 +8,7 @@ use torrance_text::{quoted, quoted_path};
 
 use super::spectrum::{self, Role};
 use super::tree::{Class, Value};
-use super::view::{Given, View, color_in};
+use super::view::{PropertyView, View, color_in};
 use crate::description::limits::{MAX_IOR, MAX_RADIANCE};
 use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 use crate::files::image::{DecodedImage, Meaning, Range};
@@ -35,21 +35,21 @@ const MAX_LEVELS: usize = 8;
 /// The meaning of a colour or number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Quantity {
-    /// A part of a whole, in [0, 1].
-    Part,
+    /// A fraction, in [0, 1].
+    Fraction,
     /// Real or imaginary part of an index of refraction.
     Index,
     /// Radiance, or another measure of light.
     Light,
-    /// Heights, which may be any.
+    /// Heights of any value.
     Height,
 }
 
 impl Quantity {
-    /// The largest it may be.
+    /// The largest value allowed.
     const fn most(self) -> f32 {
         match self {
-            Self::Part => 1.0,
+            Self::Fraction => 1.0,
             Self::Index => MAX_IOR,
             Self::Light | Self::Height => MAX_RADIANCE,
         }
@@ -58,7 +58,7 @@ impl Quantity {
     /// The range of the numbers of its images.
     const fn range(self) -> Range {
         match self {
-            Self::Part => Range::Unit,
+            Self::Fraction => Range::Unit,
             Self::Index | Self::Light => Range::Radiance,
             Self::Height => Range::Height,
         }
@@ -116,13 +116,13 @@ impl<'a> Textures<'a> {
         if matches!(given.property.value, Value::Float(_) | Value::Integer(_)) {
             return given.number_in(low, high).map(Scalar::new);
         }
-        let Color { value, texture } = self.value(&given, Quantity::Part, true, 0)?;
+        let Color { value, texture } = self.value(&given, Quantity::Fraction, true, 0)?;
         Some(Scalar { value: value.x, texture })
     }
 
     /// The texture of heights or normals that `given` is.
-    pub(super) fn map(&mut self, given: &Given<'_>, is_bump: bool) -> Option<usize> {
-        let quantity = if is_bump { Quantity::Height } else { Quantity::Part };
+    pub(super) fn map(&mut self, given: &PropertyView<'_>, is_bump: bool) -> Option<usize> {
+        let quantity = if is_bump { Quantity::Height } else { Quantity::Fraction };
         let Color { value, texture } = self.value(given, quantity, is_bump, 0)?;
         if self.textures.get(texture as usize).is_some() && value == Vec3::ONE {
             return Some(texture as usize);
@@ -139,7 +139,7 @@ impl<'a> Textures<'a> {
     /// A colour, or a number in all channels, as it is given.
     fn value(
         &mut self,
-        given: &Given<'_>,
+        given: &PropertyView<'_>,
         quantity: Quantity,
         is_number: bool,
         level: usize,
@@ -283,7 +283,7 @@ impl<'a> Textures<'a> {
     }
 
     /// The index of an image in a file, read as `meaning` says.
-    pub(super) fn image(&mut self, file: &Given<'_>, meaning: Meaning) -> Option<usize> {
+    pub(super) fn image(&mut self, file: &PropertyView<'_>, meaning: Meaning) -> Option<usize> {
         let name = file.text()?;
         let path = match resolve(self.files, file, name) {
             Ok(path) => path,
@@ -327,7 +327,7 @@ impl<'a> Textures<'a> {
 }
 
 /// Where the file is that a property names.
-pub(super) fn resolve(files: &Files, given: &Given<'_>, name: &str) -> Result<PathBuf, FileError> {
+pub(super) fn resolve(files: &Files, given: &PropertyView<'_>, name: &str) -> Result<PathBuf, FileError> {
     given.view.tree.found(files, given.view.sources.folder(given.property.place.file), name)
 }
 
@@ -336,7 +336,7 @@ fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<C
     let role = match quantity {
         Quantity::Light => Role::Emitted,
         Quantity::Index => Role::Averaged,
-        Quantity::Part | Quantity::Height => Role::Reflected,
+        Quantity::Fraction | Quantity::Height => Role::Reflected,
     };
     let spectrum = spectrum::read(view)?;
     if role != Role::Emitted && view.object.plugin == "blackbody" {

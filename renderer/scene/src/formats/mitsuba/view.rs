@@ -1,4 +1,4 @@
-//! Objects asked for their properties: who asks is also who says what there may be.
+//! Views of objects that record which properties are queried, and thereby which are known.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,12 +11,12 @@ use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
 use crate::description::limits::MAX_COORDINATE;
 
-/// The properties that have been asked for.
+/// The properties that have been queried.
 #[derive(Default)]
 pub(super) struct Queries {
     /// Names of properties, by object.
     names: RefCell<BTreeMap<usize, BTreeSet<&'static str>>>,
-    /// Objects that nothing more is asked of.
+    /// Objects that are read completely.
     finished: RefCell<HashSet<usize>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct View<'a> {
 
 /// A property as the user wrote it.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
+pub(super) struct PropertyView<'a> {
     pub(super) view: View<'a>,
     pub(super) property: &'a Property,
 }
@@ -88,15 +88,15 @@ impl<'a> View<'a> {
         format!("unknown {} {}{hint}", class.tag(), quoted(plugin))
     }
 
-    /// A property; that it may exist is known from now on.
-    pub(super) fn get(&self, name: &'static str) -> Option<Given<'a>> {
+    /// A property, which is marked as known.
+    pub(super) fn get(&self, name: &'static str) -> Option<PropertyView<'a>> {
         self.asked.names.borrow_mut().entry(self.index).or_default().insert(name);
         let property = self.object.properties.iter().find(|p| p.name == name)?;
-        Some(Given { view: *self, property })
+        Some(PropertyView { view: *self, property })
     }
 
-    /// A property that has to be there.
-    pub(super) fn require(&self, name: &'static str) -> Option<Given<'a>> {
+    /// A required property.
+    pub(super) fn require(&self, name: &'static str) -> Option<PropertyView<'a>> {
         let found = self.get(name);
         if found.is_none() {
             self.error::<()>(format!("{} has no {name:?}", self.describe()));
@@ -104,14 +104,14 @@ impl<'a> View<'a> {
         found
     }
 
-    /// Properties that say nothing that is not known, or nothing that matters here.
+    /// Marks properties as known that are redundant or irrelevant here.
     pub(super) fn ignore(&self, names: &[&'static str]) {
         for name in names {
             self.get(name);
         }
     }
 
-    /// Properties without which the image is another, in ways that `why` tells.
+    /// Warns of ignored properties that would change the image; `why` gives the reason.
     pub(super) fn warn_of(&self, names: &[&'static str], why: &str) {
         for given in names.iter().filter_map(|name| self.get(name)) {
             let message = format!("{:?} of {} is passed over: {why}", given.property.name, self.describe());
@@ -129,17 +129,22 @@ impl<'a> View<'a> {
     }
 
     /// The objects of a class in it, whatever their names, and where they are given.
-    pub(super) fn children(&self, class: Class) -> Vec<Given<'a>> {
+    pub(super) fn children(&self, class: Class) -> Vec<PropertyView<'a>> {
         let is_of_class = |property: &&Property| {
             let object = self.tree.object(&property.value).and_then(|index| self.tree.objects.get(index));
             object.is_some_and(|object| object.class == class)
         };
         let view = *self;
-        self.object.properties.iter().filter(is_of_class).map(|property| Given { view, property }).collect()
+        self.object
+            .properties
+            .iter()
+            .filter(is_of_class)
+            .map(|property| PropertyView { view, property })
+            .collect()
     }
 
     /// The only object of a class in it, if there is one.
-    pub(super) fn child(&self, class: Class) -> Option<Option<Given<'a>>> {
+    pub(super) fn child(&self, class: Class) -> Option<Option<PropertyView<'a>>> {
         match self.children(class).as_slice() {
             [] => Some(None),
             [one] => Some(Some(*one)),
@@ -249,7 +254,7 @@ impl<'a> View<'a> {
     }
 }
 
-impl<'a> Given<'a> {
+impl<'a> PropertyView<'a> {
     /// Reports an error there.
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Option<T> {
         self.view.sources.error(&self.property.place, message)
@@ -319,7 +324,7 @@ impl<'a> Given<'a> {
 }
 
 /// Channels in `[0, high]`.
-pub(super) fn color_in(given: &Given<'_>, color: DVec3, high: f32) -> Option<Vec3> {
+pub(super) fn color_in(given: &PropertyView<'_>, color: DVec3, high: f32) -> Option<Vec3> {
     match color.min_element() >= 0.0 && color.max_element() <= high.into() {
         true => Some(color.as_vec3()),
         false if high == 1.0 => given.fail("must be between 0 and 1 in every channel"),

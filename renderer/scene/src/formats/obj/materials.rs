@@ -31,7 +31,7 @@ use crate::files::Files;
 use crate::files::image::{Meaning, Range};
 use crate::input::Problem;
 
-/// Reflectance where nothing is said.
+/// Default reflectance.
 pub(super) const GREY: Vec3 = Vec3::splat(0.8);
 /// Index of refraction of glass and plastics that say nothing.
 const IOR: f32 = 1.5;

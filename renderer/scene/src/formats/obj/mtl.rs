@@ -10,13 +10,13 @@ use glam::{Vec2, Vec3};
 use torrance_text::quoted;
 
 use crate::description::limits::{MAX_COORDINATE, MAX_IOR, MAX_RADIANCE};
-use crate::files::mesh::obj::scan::{Word, logical_lines, words_of};
+use crate::files::mesh::obj::scan::{Word, logical_lines, split_words};
 use crate::input::Problem;
 
 /// Most problems reported of one file.
 const MOST: usize = 10;
 
-/// A material as its library describes it. `None` is what is not said.
+/// A material as its library describes it; `None` where nothing is given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MtlMaterial {
     pub(super) name: String,
@@ -140,7 +140,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Pr
     let mut library = Library::default();
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for (line, text) in logical_lines(bytes) {
-        let words = words_of(&text);
+        let words = split_words(&text);
         let Some(((span, _), _)) = words.split_first() else { continue };
         let whole = span.start..words[words.len() - 1].0.end;
         if let Err((span, message)) = library.statement(line, &text, &words) {

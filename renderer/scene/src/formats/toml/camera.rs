@@ -104,7 +104,7 @@ fn lens(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<Lens
     Some(Lens { radius: radius?, focus_distance: focus_distance?, blades: blades?, rotation: rotation? })
 }
 
-/// The distance of what is in focus along the axis: said, that of a point, or that of the target.
+/// The focus distance along the axis: as given, that of a given point, or that of the target.
 fn focus_distance(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<f32> {
     match (section.get("focus_distance"), section.get("focus")) {
         (Some(_), Some(focus)) => {

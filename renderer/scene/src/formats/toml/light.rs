@@ -106,7 +106,7 @@ fn rotation(section: &Section<'_>) -> Option<Mat3> {
     Some(m.as_mat3())
 }
 
-/// A unit vector along three numbers. Those that have length 1 as far as single precision goes stay as they are.
+/// The unit vector along three numbers. Vectors of length 1 within single precision are left unchanged.
 pub(super) fn direction(field: &Field<'_>) -> Option<Vec3> {
     let vector = field.vec3(MAX_COORDINATE)?;
     let exact = vector.as_dvec3();

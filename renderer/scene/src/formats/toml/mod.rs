@@ -14,7 +14,7 @@ mod texture;
 mod transform;
 mod unused;
 
-use crate::description::{Description, Environment, MaterialAlone};
+use crate::description::{Description, Environment, StandaloneMaterial};
 use crate::files::Files;
 use crate::input::{Error, Problem, Section, parse};
 use group::Instancing;
@@ -41,7 +41,7 @@ pub(crate) fn read(file: &str, text: &str, files: &Files) -> Result<(Description
 }
 
 /// Reads one material from the text of a TOML document that has it under the key [`MATERIAL_KEY`].
-pub(crate) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Error> {
+pub(crate) fn read_material(file: &str, text: &str) -> Result<StandaloneMaterial, Error> {
     // Whoever writes a material alone may name any file.
     let files = Files::new(".", true);
     let read = |top: &Section<'_>| {
@@ -49,7 +49,7 @@ pub(crate) fn read_material(file: &str, text: &str) -> Result<MaterialAlone, Err
         let section = top.get(MATERIAL_KEY)?.table("the material")?;
         let mut textures = Textures::new(&files);
         let material = material::material(MATERIAL_KEY, &section, &mut textures)?;
-        Some(MaterialAlone { material, images: textures.images, textures: textures.textures })
+        Some(StandaloneMaterial { material, images: textures.images, textures: textures.textures })
     };
     parse(file, text, "the text", keys::suggestion, read).map(|(material, _)| material)
 }

@@ -19,7 +19,7 @@ pub(crate) const HIDDEN_NORMALS: &[(&str, HiddenNormals)] =
     &[("geometric", HiddenNormals::Geometric), ("keep", HiddenNormals::Keep)];
 /// Effects of holes, by name.
 pub(crate) const HOLES: &[(&str, Holes)] = &[("pass", Holes::Pass), ("scatter", Holes::Scatter)];
-/// Pixel filters by name, with the numbers that they have if nothing is said.
+/// Pixel filters by name, with their default parameters.
 pub(crate) const FILTERS: &[(&str, PixelFilter)] = &[
     ("box", PixelFilter::PIXEL),
     ("tent", PixelFilter::Tent { radius: 1.0 }),

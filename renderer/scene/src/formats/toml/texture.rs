@@ -30,7 +30,7 @@ const SPACES: &[(&str, bool)] = &[("srgb", true), ("linear", false)];
 
 /// The use of a texture, which sets its defaults.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Use {
+pub(super) struct TextureUse {
     /// Whether it is a colour as displays show it.
     is_srgb: bool,
     /// Whether it gives a single number.
@@ -41,7 +41,7 @@ pub(super) struct Use {
     most: Range,
 }
 
-impl Use {
+impl TextureUse {
     /// Something that has a name, and any use.
     const NAMED: Self = Self { most: Range::Height, ..Self::colors(Range::Unit) };
     /// Normals in tangent space.
@@ -61,10 +61,10 @@ impl Use {
     }
 }
 
-/// How far the reading of a texture with a name is.
+/// Progress of reading a named texture.
 enum TextureState<'a> {
     Unread(Field<'a>),
-    /// It is read now: who meets it here has come around in a circle.
+    /// It is being read: meeting it again means a cycle.
     InProgress,
     /// Its index, if nothing was wrong with it.
     Read(Option<usize>),
@@ -141,7 +141,7 @@ impl<'a> Textures<'a> {
                 let index = section.and_then(|section| {
                     let kind = kind(&section)?;
                     section.reject_unknown_keys(&keys::TEXTURE.known(Some(kind)));
-                    self.texture(&section, kind, Use::NAMED)
+                    self.texture(&section, kind, TextureUse::NAMED)
                 });
                 self.named[i].1 = TextureState::Read(index);
                 Some(index)
@@ -185,23 +185,23 @@ impl<'a> Textures<'a> {
             return field.number_in(low, high).map(Scalar::new);
         }
         if field.as_str().is_some() && !self.named.is_empty() {
-            let found = self.find(field, &field.name, Use::NUMBER.most);
+            let found = self.find(field, &field.name, TextureUse::NUMBER.most);
             return found.map(|texture| Scalar { value: 1.0, texture: texture as u32 });
         }
         if !field.is_table() {
             return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
         }
-        let (texture, section) = self.parameter(field, Use::NUMBER)?;
+        let (texture, section) = self.parameter(field, TextureUse::NUMBER)?;
         let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
         Some(Scalar { value, texture: texture as u32 })
     }
 
     /// A colour of channels up to `high`, or what gives it.
     pub(super) fn color(&mut self, field: &Field<'_>, high: f32) -> Option<Color> {
-        self.color_for(field, high, Use::color(high))
+        self.color_for(field, high, TextureUse::color(high))
     }
 
-    fn color_for(&mut self, field: &Field<'_>, high: f32, purpose: Use) -> Option<Color> {
+    fn color_for(&mut self, field: &Field<'_>, high: f32, purpose: TextureUse) -> Option<Color> {
         if field.as_str().is_some_and(|name| self.is_name(name)) {
             let found = self.find(field, &field.name, purpose.most);
             return found.map(|texture| Color { value: Vec3::ONE, texture: texture as u32 });
@@ -220,7 +220,7 @@ impl<'a> Textures<'a> {
     }
 
     /// The texture in the place of a parameter, and its table.
-    fn parameter<'b>(&mut self, field: &Field<'b>, purpose: Use) -> Option<(usize, Section<'b>)> {
+    fn parameter<'b>(&mut self, field: &Field<'b>, purpose: TextureUse) -> Option<(usize, Section<'b>)> {
         let section = field.table(format!("texture {}", field.name))?;
         let texture = self.inline(&section, &field.name, (&keys::PARAMETER, &["factor"]), purpose)?;
         Some((texture, section))
@@ -230,10 +230,12 @@ impl<'a> Textures<'a> {
     pub(super) fn map<'b>(&mut self, field: &Field<'b>, is_bump: bool) -> Option<(usize, Section<'b>)> {
         let section = field.table(field.name.clone())?;
         let (table, extra, purpose): (_, &[&str], _) = match is_bump {
-            true => (&keys::BUMP_MAP, &["strength", "invalid_normals", "terminator"], Use::HEIGHTS),
-            false => {
-                (&keys::NORMAL_MAP, &["green", "strength", "invalid_normals", "terminator"], Use::NORMALS)
-            }
+            true => (&keys::BUMP_MAP, &["strength", "invalid_normals", "terminator"], TextureUse::HEIGHTS),
+            false => (
+                &keys::NORMAL_MAP,
+                &["green", "strength", "invalid_normals", "terminator"],
+                TextureUse::NORMALS,
+            ),
         };
         let texture = self.inline(&section, &field.name, (table, extra), purpose)?;
         Some((texture, section))
@@ -245,7 +247,7 @@ impl<'a> Textures<'a> {
         section: &Section<'_>,
         what: &str,
         (table, extra): (&'static keys::Section, &[&'static str]),
-        purpose: Use,
+        purpose: TextureUse,
     ) -> Option<usize> {
         if let Some(name) = section.get("texture") {
             reject_keys_beside_name(section, extra);
@@ -264,7 +266,7 @@ impl<'a> Textures<'a> {
         Some(texture)
     }
 
-    fn texture(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<usize> {
+    fn texture(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: TextureUse) -> Option<usize> {
         if self.level == MAX_TEXTURE_LEVELS {
             let most = MAX_TEXTURE_LEVELS - 1;
             let message = format!("{} nests others more than {most} levels deep", section.name);
@@ -273,7 +275,7 @@ impl<'a> Textures<'a> {
         }
         let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(RANGES))?;
         self.level += 1;
-        let texture = self.texture_of_kind(section, kind, Use { range, ..purpose });
+        let texture = self.texture_of_kind(section, kind, TextureUse { range, ..purpose });
         self.level -= 1;
         let texture = texture?;
         let steps = 1 + texture.references().map(|part| self.steps[part]).sum::<usize>();
@@ -291,7 +293,12 @@ impl<'a> Textures<'a> {
         Some(self.textures.len() - 1)
     }
 
-    fn texture_of_kind(&mut self, section: &Section<'_>, kind: &keys::Type, purpose: Use) -> Option<Texture> {
+    fn texture_of_kind(
+        &mut self,
+        section: &Section<'_>,
+        kind: &keys::Type,
+        purpose: TextureUse,
+    ) -> Option<Texture> {
         match kind.name() {
             "bitmap" => self.bitmap(section, purpose).map(Texture::Bitmap),
             "checker" => {
@@ -311,10 +318,10 @@ impl<'a> Textures<'a> {
     }
 
     /// Two colours.
-    fn two(&mut self, section: &Section<'_>, key: &str, purpose: Use) -> Option<[Color; 2]> {
+    fn two(&mut self, section: &Section<'_>, key: &str, purpose: TextureUse) -> Option<[Color; 2]> {
         let field = section.require(key, &format!("{key} = [0.8, \"#204060\"]"))?;
         let both = field.numbers(2, "two colours, for example [0.8, \"#204060\"]")?;
-        let part = Use::colors(purpose.range);
+        let part = TextureUse::colors(purpose.range);
         let high = if purpose.range == Range::Unit { 1.0 } else { MAX_RADIANCE };
         if purpose.range == Range::Unit && purpose.most > Range::Unit && both.iter().any(is_bright) {
             return field
@@ -324,7 +331,7 @@ impl<'a> Textures<'a> {
         Some([first?, second?])
     }
 
-    fn bitmap(&mut self, section: &Section<'_>, purpose: Use) -> Option<Bitmap> {
+    fn bitmap(&mut self, section: &Section<'_>, purpose: TextureUse) -> Option<Bitmap> {
         let is_srgb = section.get("color_space").map_or(Some(purpose.is_srgb), |f| f.choice(SPACES));
         let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
         let filter = section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(FILTERS));
@@ -373,7 +380,7 @@ impl<'a> Textures<'a> {
     }
 }
 
-/// Reports what is said beside the name of a texture, but for `extra`: the texture itself says it.
+/// Reports keys beside the name of a texture, except `extra`: they belong to the texture itself.
 fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
     let mut known = [&["texture"], extra].concat();
     for (key, field) in section.entries() {
@@ -411,7 +418,7 @@ fn is_bright(field: &Field<'_>) -> bool {
     channels.into_iter().flatten().any(|x| x.is_number() && x.number().is_some_and(|x| x > 1.0))
 }
 
-/// The type of a texture; a bitmap if nothing is said.
+/// The type of a texture; a bitmap by default.
 fn kind(section: &Section<'_>) -> Option<&'static keys::Type> {
     match section.get("type") {
         Some(field) => field.choice(&keys::TEXTURE.choices()),
@@ -420,7 +427,7 @@ fn kind(section: &Section<'_>) -> Option<&'static keys::Type> {
 }
 
 /// The channel that counts.
-fn channel(section: &Section<'_>, purpose: Use) -> Option<Channel> {
+fn channel(section: &Section<'_>, purpose: TextureUse) -> Option<Channel> {
     let default = if purpose.is_number { Channel::R } else { Channel::Rgb };
     section.get("channel").map_or(Some(default), |f| f.choice(CHANNELS))
 }

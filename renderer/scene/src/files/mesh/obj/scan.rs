@@ -35,7 +35,7 @@ pub(crate) type Word<'a> = (Range<usize>, &'a str);
 
 /// Parts of the corners of faces to be copied, beside positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Keep {
+struct Attributes {
     normals: bool,
     /// Corners without texture coordinates then get (0, 0) here.
     uvs: bool,
@@ -66,7 +66,7 @@ struct Scan<'a> {
     /// Where in `out.materials` each name is.
     known: HashMap<String, usize>,
     file: &'a str,
-    keep: Keep,
+    keep: Attributes,
     /// Lines of each kind so far, from which negative indices count back.
     so_far: Counts,
     /// Lines of each kind in the whole file.
@@ -117,12 +117,15 @@ pub(crate) fn scan(
     keep_normals: bool,
     materials: bool,
 ) -> Result<ObjText, Vec<Problem>> {
-    let all = Keep { normals: keep_normals, uvs: true, materials };
+    let all = Attributes { normals: keep_normals, uvs: true, materials };
     let first_pass = scan_once(file, bytes, all)?;
     let Scan { normals, uvs, total, .. } = first_pass;
     let bare = normals.mixed().filter(|_| keep_normals);
-    let keep =
-        Keep { normals: keep_normals && bare.is_none(), uvs: uvs.with || total.texcoords == 0, materials };
+    let keep = Attributes {
+        normals: keep_normals && bare.is_none(),
+        uvs: uvs.with || total.texcoords == 0,
+        materials,
+    };
     let mut out = if keep == all { first_pass.out } else { scan_once(file, bytes, keep)?.out };
     let mut warn = |line, message| out.warnings.push(Problem::at_line(file, line, "", 0..0, message));
     if let Some(line) = bare {
@@ -137,7 +140,7 @@ pub(crate) fn scan(
     Ok(out)
 }
 
-fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Keep) -> Result<Scan<'a>, Vec<Problem>> {
+fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Attributes) -> Result<Scan<'a>, Vec<Problem>> {
     let out = ObjText {
         clean: String::with_capacity(bytes.len()),
         triangle_lines: Vec::new(),
@@ -193,7 +196,7 @@ pub(crate) fn logical_lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Cow<'_
 }
 
 /// The words of a line, up to a comment.
-pub(crate) fn words_of(text: &str) -> Vec<Word<'_>> {
+pub(crate) fn split_words(text: &str) -> Vec<Word<'_>> {
     let code = text.split('#').next().unwrap_or_default();
     let place = |w: &str| {
         let start = w.as_ptr() as usize - text.as_ptr() as usize;
@@ -208,7 +211,7 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 
 impl Scan<'_> {
     fn line(&mut self, line: usize, text: &str) {
-        let words = words_of(text);
+        let words = split_words(text);
         let Some(((_, keyword), rest)) = words.split_first() else { return };
         self.so_far.count(keyword);
         let checked = match *keyword {

@@ -83,7 +83,7 @@ fn disturb(value: &mut Value, random: &mut Random) {
     }
 }
 
-/// What every description must satisfy, whatever the file.
+/// Invariants of every description that loads.
 fn check(description: &Description) {
     let groups = description.groups.iter().flat_map(|group| &group.shapes);
     for shape in description.shapes.iter().chain(groups) {

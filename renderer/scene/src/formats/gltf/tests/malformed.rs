@@ -6,7 +6,7 @@ use super::{floats, glb, read_json, triangle, uri, with};
 use crate::files::Files;
 use crate::formats::gltf::read;
 
-/// What is said of the triangle after changes.
+/// The error message for the triangle document after changes.
 fn refused(changes: &[(&str, Value)]) -> String {
     match read_json(&with(changes)) {
         Ok(_) => panic!("{changes:?} is read"),

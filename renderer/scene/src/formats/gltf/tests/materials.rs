@@ -40,13 +40,13 @@ fn gltf(description: &Description) -> GltfMaterial {
     }
 }
 
-fn of(extensions: Value) -> GltfMaterial {
+fn gltf_with(extensions: Value) -> GltfMaterial {
     gltf(&changed(&[("/materials/0/extensions", extensions)]))
 }
 
 #[test]
 fn the_default_is_that_of_the_specification() {
-    assert_eq!(of(json!({})), GltfMaterial::DEFAULT);
+    assert_eq!(gltf_with(json!({})), GltfMaterial::DEFAULT);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn metallic_roughness() {
 
 #[test]
 fn extensions_set_their_parameters() {
-    let found = of(json!({
+    let found = gltf_with(json!({
         "KHR_materials_ior": { "ior": 1.7 },
         "KHR_materials_specular": { "specularFactor": 0.5, "specularColorFactor": [1, 2, 3] },
         "KHR_materials_anisotropy": { "anisotropyStrength": 0.25, "anisotropyRotation": 0.5 },
@@ -106,11 +106,11 @@ fn f0(gltf: &GltfMaterial) -> Vec3 {
 fn specular_glossiness_and_an_index_of_zero_reflect_their_specular_colour() {
     let older = json!({ "KHR_materials_pbrSpecularGlossiness":
         { "diffuseFactor": [0.5, 0.5, 0.5, 1], "specularFactor": [0.9, 0.1, 0.2], "glossinessFactor": 0.25 } });
-    let older = of(older);
+    let older = gltf_with(older);
     assert!((f0(&older) - Vec3::new(0.9, 0.1, 0.2)).length() < 1e-6);
     assert_eq!((older.metallic, older.roughness), (Scalar::new(0.0), Scalar::new(0.75)));
     let zero = json!({ "KHR_materials_ior": { "ior": 0 }, "KHR_materials_specular": { "specularColorFactor": [0.3, 0.2, 0.1] } });
-    assert!((f0(&of(zero)) - Vec3::new(0.3, 0.2, 0.1)).length() < 1e-6);
+    assert!((f0(&gltf_with(zero)) - Vec3::new(0.3, 0.2, 0.1)).length() < 1e-6);
 }
 
 #[test]

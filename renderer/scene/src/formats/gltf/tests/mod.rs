@@ -1,4 +1,4 @@
-//! What is read of a file, and what is said of one that is wrong.
+//! Descriptions of valid files, and messages for wrong ones.
 
 mod fuzz;
 mod malformed;
@@ -85,7 +85,7 @@ fn changed(changes: &[(&str, Value)]) -> Description {
     described(&with(changes))
 }
 
-/// What is said of a document that can be read.
+/// The warnings of a valid document.
 fn warnings(changes: &[(&str, Value)]) -> Vec<String> {
     read_json(&with(changes)).unwrap_or_else(|e| panic!("{e}")).1
 }

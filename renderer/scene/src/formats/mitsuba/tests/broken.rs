@@ -1,4 +1,4 @@
-//! What is said of broken files: the first problem of each.
+//! Messages for broken files: the first problem of each.
 
 use super::*;
 
@@ -186,7 +186,7 @@ fn references_within_one_another_do_not_multiply() {
     }
 }
 
-/// What stops the reading of an object leaves others of its properties unread; that they exist not is not so.
+/// An error that ends the reading of an object leaves other properties unread; they must not be reported as missing.
 #[test]
 fn what_is_there_is_not_said_to_be_missing() {
     for inner in [

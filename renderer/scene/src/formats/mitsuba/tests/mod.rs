@@ -1,4 +1,4 @@
-//! What scenes become, and what is said of broken ones.
+//! Descriptions of valid scenes, and messages for broken ones.
 
 use std::path::Path;
 
@@ -6,10 +6,12 @@ use super::*;
 use crate::*;
 
 mod broken;
+mod files;
+mod materials;
 mod mutation;
-mod parts;
 mod references;
 mod settings;
+mod shapes;
 mod spectra;
 
 /// A scene around `inner`, with a sensor and a light.
@@ -37,7 +39,7 @@ fn load_text(text: &str) -> Result<(Description, Vec<Problem>), Error> {
     load_in(&references(), text, &[])
 }
 
-/// The description of a scene around `inner`, of which there is nothing to say.
+/// The description of a scene around `inner`, which must have no warnings.
 fn scene(inner: &str) -> Description {
     let (description, warnings) = load_text(&around(inner)).unwrap_or_else(|e| panic!("{inner}: {e}"));
     assert_eq!(warnings, [], "{inner}");

@@ -66,7 +66,7 @@ fn mutated(text: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// What every description that loads must satisfy, whatever the file.
+/// Invariants of every description that loads.
 fn check(d: &Description) {
     assert!(check_size(d.render.width, d.render.height).is_ok() && d.has_light());
     assert!(d.camera.position != d.camera.target && d.camera.up != Vec3::ZERO);
@@ -106,7 +106,7 @@ fn broken_scenes() {
     assert!(good >= 10 && bad > 400, "{good} loaded, {bad} did not");
 }
 
-/// What grows, nests or goes round in circles is refused, and soon.
+/// Exponential growth, deep nesting and cycles are rejected quickly.
 #[test]
 fn what_has_no_end_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -283,7 +283,7 @@ fn files_are_lists() {
     assert!(error.to_string().contains("x.spd:1:5: not UTF-8"), "{error}");
 }
 
-/// What is read once is reported once, however often it is referred to.
+/// A file is read and its errors are reported once, however often it is referred to.
 #[test]
 fn files_are_read_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +309,7 @@ fn a_million_wavelengths_are_enough() {
     assert!(error.to_string().ends_with("a spectrum has at most 1000000 wavelengths"), "{error}");
 }
 
-/// What Mitsuba says of these as well, and what it does not say.
+/// Warnings that Mitsuba gives as well, and others that it does not give.
 #[test]
 fn colours_that_cannot_be_are_told() {
     let warnings = |bsdf: &str, property: &str, emitter: &str| {

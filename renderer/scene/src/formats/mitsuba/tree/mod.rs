@@ -383,8 +383,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Where the file or folder is that the file being read calls `name`: beside it, beside one that includes it, or in a
-    /// folder of a `path` tag. If there is none, where it should be.
+    /// The path of the file or folder that the current file calls `name`: beside it, beside one that includes it, or in a
+    /// folder of a `path` tag. If it does not exist, its expected path.
     fn near(&self, name: &str) -> Result<PathBuf, FileError> {
         let own = self.folders.last().map_or(self.files.folder(), PathBuf::as_path);
         let folders = self.folders.iter().rev().chain(&self.tree.paths).map(PathBuf::as_path);

@@ -112,8 +112,8 @@ impl Class {
 }
 
 impl Tree {
-    /// Where the file is that the scene calls `name`: in a folder of a `path` tag, in that of the scene, or beside the file
-    /// that names it, in `own`.
+    /// The path of the file that the scene calls `name`: in a folder of a `path` tag, in the scene's folder, or in `own`,
+    /// that of the file that names it.
     ///
     /// # Errors
     /// As [`Files::resolve`].

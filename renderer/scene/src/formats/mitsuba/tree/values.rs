@@ -9,7 +9,7 @@ use torrance_text::{nearest, quoted, quoted_path};
 use super::{Builder, Class, Context, OTHER_TAGS, Value, name_place, start_tag, tag_of};
 use crate::description::limits::MAX_SPECTRUM_BYTES;
 use crate::formats::mitsuba::source::Position;
-use crate::formats::mitsuba::spectrum::{FromFile, Spectrum};
+use crate::formats::mitsuba::spectrum::{FileSpectrum, Spectrum};
 use crate::formats::mitsuba::transform;
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Error, Problem};
@@ -100,7 +100,7 @@ impl Builder<'_> {
         };
         let text = self.text(&shown, &bytes)?;
         match Spectrum::parse_file(text) {
-            Ok(FromFile { spectrum, excess }) => {
+            Ok(FileSpectrum { spectrum, excess }) => {
                 if let Some(span) = excess {
                     let message = "what follows the first two numbers of a line is passed over";
                     self.sources.push_warning(Problem::at(&shown, text, span, message));

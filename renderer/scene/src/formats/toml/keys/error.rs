@@ -1,26 +1,26 @@
-//! Paths and values that are not there.
+//! Invalid paths and values.
 
 use torrance_text::quoted;
 
 /// Why a path leads to no parameter, or a parameter does not take a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// The text is no path.
+    /// The text is not a path.
     #[error("{} is no path, as camera.fov or shapes.\"tall box\".emission is one", quoted(.0))]
     Syntax(String),
-    /// There is nothing there: a sentence that says what there is instead.
+    /// The path leads nowhere: a sentence that lists what exists.
     #[error("{0}")]
     Nowhere(String),
-    /// There is no value there.
+    /// The path has no value.
     #[error("\"{0}\" has no value")]
     NoValue(String),
-    /// The value may not stand there: a sentence that says what may.
+    /// The value is not allowed there: a sentence that describes the allowed ones.
     #[error("{0}")]
     Value(String),
-    /// It is part of what another key says.
+    /// The value is inseparable from another, given by the same key.
     #[error("\"{whole}\" says \"{key}\" and \"{other}\" here, inseparably; set that")]
     Inseparable {
-        /// The key that says both.
+        /// The key that gives both.
         whole: String,
         /// The key that was to be set.
         key: String,

@@ -26,7 +26,7 @@ pub(crate) struct Target {
     pub(crate) parts: usize,
 }
 
-/// The values that a place takes.
+/// The values allowed at a place.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Slot {
     Value(Value),
@@ -34,12 +34,12 @@ pub(crate) enum Slot {
     Type(&'static Section),
 }
 
-/// The place that a path leads to.
+/// The target of a path.
 ///
 /// # Errors
-/// There is none, and what there is instead.
+/// The path leads nowhere.
 pub(crate) fn find(document: &Toml, path: &[String]) -> Result<Target, PathError> {
-    Way { path }.walk(Value::Table(&TOP), Some(document), 0, member(&TOP, 0))
+    PathWalker { path }.walk(Value::Table(&TOP), Some(document), 0, member(&TOP, 0))
 }
 
 /// The whole document.
@@ -48,11 +48,11 @@ pub(crate) fn top() -> Slot {
 }
 
 /// A path that is being followed.
-struct Way<'a> {
+struct PathWalker<'a> {
     path: &'a [String],
 }
 
-impl Way<'_> {
+impl PathWalker<'_> {
     /// Follows the path from key `i` on, from what takes `value` and has `here` in it; `place` is what that is.
     fn walk(&self, value: Value, here: Option<&Toml>, i: usize, place: Target) -> Result<Target, PathError> {
         let Some(key) = self.path.get(i) else { return Ok(Target { takes: Slot::Value(value), ..place }) };
@@ -233,9 +233,9 @@ fn names(value: Option<&Toml>) -> Vec<String> {
 
 impl Slot {
     /// The words that may stand there.
-    pub(crate) fn all_words(self) -> Vec<&'static str> {
+    pub(crate) fn all_choices(self) -> Vec<&'static str> {
         match self {
-            Self::Value(value) => all_words(&value),
+            Self::Value(value) => all_choices(&value),
             Self::Type(section) => section.types.iter().map(|kind| kind.name()).collect(),
         }
     }
@@ -244,7 +244,7 @@ impl Slot {
     pub(crate) fn of_key(self, table: &Toml, key: &str) -> Self {
         let Self::Value(value) = self else { return self };
         let path = [key.to_owned()];
-        let place = Way { path: &path }.walk(value, Some(table), 0, member(&TOP, 0));
+        let place = PathWalker { path: &path }.walk(value, Some(table), 0, member(&TOP, 0));
         place.map_or(Self::Value(Value::Text), |place| place.takes)
     }
 
@@ -319,7 +319,7 @@ impl Slot {
             Self::Value(value) => value,
         };
         if let Some(word) = v.as_str() {
-            if let Some(words) = words_in(value) {
+            if let Some(words) = choices_in(value) {
                 return unknown(name, hint(word, "it is", words.iter().map(|(word, _)| *word)));
             }
             if let Some(what) = names_in(value)
@@ -338,19 +338,19 @@ impl Slot {
 }
 
 /// All words that a value may be, `true` and `false` included.
-fn all_words(value: &Value) -> Vec<&'static str> {
+fn all_choices(value: &Value) -> Vec<&'static str> {
     match value {
         Value::Boolean => vec!["false", "true"],
-        value => words_in(value).into_iter().flatten().map(|(word, _)| *word).collect(),
+        value => choices_in(value).into_iter().flatten().map(|(word, _)| *word).collect(),
     }
 }
 
 /// The words that a value may be.
-fn words_in(value: &Value) -> Option<&'static [(&'static str, &'static str)]> {
+fn choices_in(value: &Value) -> Option<&'static [(&'static str, &'static str)]> {
     match value {
         Value::Word(words) => Some(words),
-        Value::OneOrTwo(of) => words_in(of),
-        Value::Either(choices) => choices.iter().find_map(words_in),
+        Value::OneOrTwo(of) => choices_in(of),
+        Value::Either(choices) => choices.iter().find_map(choices_in),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@
 
 mod document;
 mod error;
+mod light;
 pub(crate) mod lookup;
 mod material;
 pub(crate) mod otherwise;
@@ -16,10 +17,9 @@ mod tests;
 mod texture;
 
 pub(crate) use crate::description::key::{Key, Section, Type};
-pub(super) use document::{
-    CAMERA, ENVIRONMENT, FILTER, LENS, LIGHT, MAX_FILTER, MIN_LENGTH, PORTAL, RENDER, TOP,
-};
+pub(super) use document::{CAMERA, FILTER, LENS, MAX_FILTER, MIN_LENGTH, RENDER, TOP};
 pub use error::PathError;
+pub(super) use light::{ENVIRONMENT, LIGHT, PORTAL};
 pub(super) use material::MATERIAL;
 pub use page::page;
 pub use schema::schema;

@@ -103,7 +103,7 @@ impl Reader<'_, '_, '_> {
         Some(kind)
     }
 
-    /// Reads a parameter into its place, which keeps its default if nothing is said.
+    /// Reads a parameter; one that is not given keeps its default.
     fn parameter(&mut self, keys: &'static [Key], parameter: Parameter<'_>) -> Option<()> {
         let key = &keys[0];
         match parameter {
@@ -123,7 +123,7 @@ impl Reader<'_, '_, '_> {
             }
             Parameter::Flag(flag) => *flag = field.boolean()?.into(),
             Parameter::Word(place) => {
-                let words: Vec<_> = key.value.words().iter().map(|(word, _)| *word).zip(0..).collect();
+                let words: Vec<_> = key.value.choices().iter().map(|(word, _)| *word).zip(0..).collect();
                 *place = field.choice(&words)?;
             }
             Parameter::Rotation(rotation) => *rotation = read_rotation(&field)?,
@@ -159,7 +159,7 @@ impl Reader<'_, '_, '_> {
         Some(())
     }
 
-    /// Reports facets that the kind cannot have, and warns of what is said of facets where there are none.
+    /// Reports facets that the kind cannot have, and warns of facet parameters without facets.
     fn check_facets(&self, kind: &mut MaterialKind) -> Option<()> {
         let (is_dielectric, is_plastic) =
             (matches!(kind, MaterialKind::Dielectric(_)), matches!(kind, MaterialKind::Plastic(_)));
@@ -188,8 +188,12 @@ impl Reader<'_, '_, '_> {
         let parameters = kind.parameters();
         let is_zero = |name: &str| parameters.iter().any(|(keys, p)| keys[0].name == name && p.is_zero());
         for ((keys, parameter), (_, default)) in parameters.iter().zip(initial.parameters()) {
-            let Key { name, of, .. } = keys[0];
-            self.warn_if(*parameter != default && is_zero(of), name, &format!("without {of:?}, which is 0"));
+            let Key { name, depends_on: other, .. } = keys[0];
+            self.warn_if(
+                *parameter != default && is_zero(other),
+                name,
+                &format!("without {other:?}, which is 0"),
+            );
         }
     }
 

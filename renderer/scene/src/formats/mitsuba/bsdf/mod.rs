@@ -1,25 +1,22 @@
 //! BSDFs.
 //!
-//! Mitsuba nests what we keep side by side in a material: `mask`, `twosided`, `normalmap` and `bumpmap` become parts of
-//! the material that they are around.
-//!
-//! One file for all plugins: most are a few lines, which share how tints, roughness and opacity are read.
+//! Mitsuba nests BSDFs where our materials have parameters: the adapters `mask`, `twosided`, `normalmap` and `bumpmap`
+//! become parts of the material that they contain. The models themselves are read by [`scattering`].
+
+mod scattering;
 
 use std::collections::HashMap;
 
 use glam::Vec3;
-use torrance_text::{hint, quoted};
 
-use super::ior;
-use super::plastic::{rough_internal, smooth_internal};
+use scattering::relative_ior;
+
 use super::texture::{Quantity, Textures};
-use super::tree::{Class, Value};
-use super::view::{Given, View};
-use crate::description::limits::{MAX_IOR, MIN_ALPHA};
+use super::tree::Class;
+use super::view::{PropertyView, View};
 use crate::description::{
-    Blend, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Distribution, Facets, InvalidNormals,
-    Masking, Material, MaterialKind, NormalMap, NormalMapKind, PlasticMaterial, PrincipledMaterial, Scalar,
-    Texture, ThinDielectricMaterial, Tints, texture,
+    Blend, DiffuseMaterial, Facets, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, Scalar,
+    Texture, ThinDielectricMaterial, texture,
 };
 
 /// BSDF plugins that are read.
@@ -54,12 +51,10 @@ pub(super) const UNSUPPORTED: [&str; 9] = [
 ];
 /// Most levels of BSDFs within one another.
 const MAX_LEVELS: usize = device::material::MAX_BLENDS as usize;
-/// Largest `specular` of a principled material, for which its index of refraction is 9.98: just within the limit of 10.
-const MAX_SPECULAR: f64 = 8.36;
 
 /// Adapters around a BSDF that become parts of its material.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Around {
+struct Adapters {
     /// Whether its back scatters as its front does.
     two_sided: bool,
     map: Option<NormalMap>,
@@ -73,7 +68,7 @@ struct Around {
 pub(super) struct Materials<'t, 'f> {
     pub(super) textures: &'t mut Textures<'f>,
     /// By object; nothing for those with errors, which are reported once.
-    known: HashMap<usize, Vec<(Around, Option<usize>)>>,
+    known: HashMap<usize, Vec<(Adapters, Option<usize>)>>,
     /// Of shapes that have none, by reflectance: of lights, and of others.
     defaults: [Option<usize>; 2],
     pub(super) list: Vec<Material>,
@@ -85,8 +80,8 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// The material of a shape whose BSDF is given.
-    pub(super) fn material(&mut self, given: &Given<'_>) -> Option<usize> {
-        self.read(given, Around::default())
+    pub(super) fn material(&mut self, given: &PropertyView<'_>) -> Option<usize> {
+        self.read(given, Adapters::default())
     }
 
     /// The material of a shape without a BSDF: black if it emits, and grey otherwise.
@@ -113,7 +108,7 @@ impl<'t, 'f> Materials<'t, 'f> {
         self.list.len() - 1
     }
 
-    fn read(&mut self, given: &Given<'_>, around: Around) -> Option<usize> {
+    fn read(&mut self, given: &PropertyView<'_>, around: Adapters) -> Option<usize> {
         let view = given.object()?;
         if view.object.class != Class::Bsdf {
             return given.error(format!("{} is no bsdf", view.describe()));
@@ -130,8 +125,8 @@ impl<'t, 'f> Materials<'t, 'f> {
         found
     }
 
-    fn bsdf(&mut self, view: &View<'_>, around: Around) -> Option<usize> {
-        let within = Around { level: around.level + 1, ..around };
+    fn bsdf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
+        let within = Adapters { level: around.level + 1, ..around };
         let plugin = view.object.plugin.as_str();
         if !KNOWN.contains(&plugin) {
             return view.unknown_plugin(&KNOWN, &UNSUPPORTED);
@@ -153,10 +148,10 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material of one kind.
-    fn leaf(&mut self, view: &View<'_>, around: Around) -> Option<usize> {
+    fn leaf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
         let kind = match view.object.plugin.as_str() {
             "diffuse" => {
-                let reflectance = self.textures.color(view, "reflectance", 0.5, Quantity::Part)?;
+                let reflectance = self.textures.color(view, "reflectance", 0.5, Quantity::Fraction)?;
                 MaterialKind::Diffuse(DiffuseMaterial::new(reflectance))
             }
             "conductor" => self.conductor(view, Some(Facets::SMOOTH))?,
@@ -203,167 +198,14 @@ impl<'t, 'f> Materials<'t, 'f> {
         Some(self.add(Material { back, ..material }))
     }
 
-    /// Factors of what is reflected and transmitted.
-    fn tints(&mut self, view: &View<'_>) -> Option<Tints> {
-        let [reflection, transmission] = ["specular_reflectance", "specular_transmittance"]
-            .map(|name| self.textures.color(view, name, 1.0, Quantity::Part));
-        Some(Tints { reflection: reflection?, transmission: transmission? })
-    }
-
-    fn conductor(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
-        let index = self.conductor_index(view);
-        let reflection = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part);
-        let tints = Tints { reflection: reflection?, ..Tints::NONE };
-        let (eta, k) = index?;
-        Some(MaterialKind::Conductor(ConductorMaterial::new(eta, k, facets?).tinted(tints)))
-    }
-
-    /// Index of refraction and extinction: those of a `material`, or `eta` and `k`; a mirror if nothing is said.
-    fn conductor_index(&mut self, view: &View<'_>) -> Option<(Vec3, Vec3)> {
-        let name = match view.get("material") {
-            Some(given) => Some((given, given.text()?)).filter(|(_, name)| *name != "none"),
-            None => None,
-        };
-        let (eta, k) = (view.get("eta"), view.get("k"));
-        let said = eta.or(k);
-        match (name, said) {
-            (Some((given, name)), None) => ior::conductor(name).or_else(|| {
-                let names = ior::CONDUCTORS.iter().map(|(names, ..)| names[0]);
-                given.error(format!("unknown conductor {}{}", quoted(name), hint(name, "it is", names)))
-            }),
-            (Some(_), Some(said)) => said.fail("is given by \"material\" already; keep one of them"),
-            (None, _) => {
-                let (eta, k) = (self.index_color(view, "eta", 0.0), self.index_color(view, "k", 1.0));
-                let (eta, k) = (eta?, k?);
-                if (eta.cmpeq(Vec3::ZERO) & k.cmpeq(Vec3::ZERO)).any() {
-                    return view
-                        .error("\"eta\" and \"k\" are both 0 in the same channel; no material is like that");
-                }
-                Some((eta, k))
-            }
-        }
-    }
-
-    /// Real or imaginary part of an index of refraction.
-    fn index_color(&mut self, view: &View<'_>, name: &'static str, default: f32) -> Option<Vec3> {
-        let color = self.textures.color(view, name, default, Quantity::Index)?;
-        if color.texture != device::material::texture::NO_TEXTURE {
-            return view.get(name)?.fail("has a texture; that is not supported here");
-        }
-        Some(color.value)
-    }
-
-    fn dielectric(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
-        let (ior, tints) = (relative_ior(view, "bk7", (0.1, 10.0)), self.tints(view));
-        Some(MaterialKind::Dielectric(DielectricMaterial::new(ior?, facets?).tinted(tints?)))
-    }
-
-    fn plastic(&mut self, view: &View<'_>) -> Option<MaterialKind> {
-        let is_rough = view.object.plugin == "roughplastic";
-        let reflectance = self.textures.color(view, "diffuse_reflectance", 0.5, Quantity::Part);
-        let specular = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Part);
-        let nonlinear = view.boolean("nonlinear", false);
-        let ior = relative_ior(view, "polypropylene", (1.01, 10.0));
-        let facets = match is_rough {
-            true => self.facets(view)?,
-            false => Facets::SMOOTH,
-        };
-        if facets.is_anisotropic() || facets.is_textured() {
-            return view.error("the coat of a plastic is as rough everywhere and along u and v");
-        }
-        let ior = ior?;
-        let internal = match is_rough {
-            true => rough_internal(facets.alpha[0].value, facets.distribution(), ior),
-            false => smooth_internal(ior),
-        };
-        Some(MaterialKind::Plastic(PlasticMaterial {
-            reflectance: reflectance?,
-            specular: specular?,
-            facets,
-            ior,
-            nonlinear: nonlinear?.into(),
-            coat: 0,
-            internal_reflectance: internal,
-        }))
-    }
-
-    fn principled(&mut self, view: &View<'_>) -> Option<MaterialKind> {
-        view.ignore(&[
-            "diffuse_reflectance_sampling_rate",
-            "main_specular_sampling_rate",
-            "clearcoat_sampling_rate",
-        ]);
-        let base_color = self.textures.color(view, "base_color", 0.5, Quantity::Part);
-        let mut scalar = |name, default| self.textures.scalar(view, name, default, (0.0, 1.0));
-        let roughness = scalar("roughness", 0.5);
-        let spec_trans = scalar("spec_trans", 0.0)?;
-        let eta = match (view.get("eta"), view.get("specular")) {
-            (Some(_), Some(specular)) => specular.fail("is given by \"eta\" already; keep one of them"),
-            (Some(eta), None) => eta.number_in(0.1, 10.0),
-            (None, specular) => {
-                let specular = specular.map_or(Some(0.5), |given| given.number_in(0.0, MAX_SPECULAR));
-                // What refracts needs an interface.
-                let least = if spec_trans.is(0.0) { 0.0 } else { 1e-3 };
-                specular.map(|s| device::bsdf::principled::eta_from_specular(s.max(least)))
-            }
-        };
-        Some(MaterialKind::Principled(PrincipledMaterial {
-            base_color: base_color?,
-            roughness: roughness?,
-            anisotropic: scalar("anisotropic", 0.0)?,
-            metallic: scalar("metallic", 0.0)?,
-            spec_tint: scalar("spec_tint", 0.0)?,
-            spec_trans,
-            flatness: scalar("flatness", 0.0)?,
-            sheen: scalar("sheen", 0.0)?,
-            sheen_tint: scalar("sheen_tint", 0.0)?,
-            clearcoat: scalar("clearcoat", 0.0)?,
-            clearcoat_gloss: scalar("clearcoat_gloss", 0.0)?,
-            eta: eta?,
-            masking: Masking::Separable as u32,
-            reserved: [0; 2],
-        }))
-    }
-
-    /// Microfacets, from `alpha`, or `alpha_u` and `alpha_v`, and `distribution`.
-    fn facets(&mut self, view: &View<'_>) -> Option<Facets> {
-        const DISTRIBUTIONS: [(&str, Distribution); 2] =
-            [("beckmann", Distribution::Beckmann), ("ggx", Distribution::Ggx)];
-        let distribution = view.choice("distribution", Distribution::Beckmann, &DISTRIBUTIONS);
-        // Which samples are drawn says nothing about their mean.
-        view.ignore(&["sample_visible"]);
-        let (u, v) = (view.get("alpha_u"), view.get("alpha_v"));
-        let alpha = match (u, v) {
-            (None, None) => [self.alpha(view, "alpha")?; 2],
-            (Some(u), Some(_)) => {
-                if view.get("alpha").is_some() {
-                    return u.fail("is given by \"alpha\" already; keep one of them");
-                }
-                [self.alpha(view, "alpha_u")?, self.alpha(view, "alpha_v")?]
-            }
-            (Some(one), None) | (None, Some(one)) => {
-                return one.fail("is given alone; \"alpha_u\" and \"alpha_v\" belong together");
-            }
-        };
-        let masking = Masking::Separable as u32;
-        Some(Facets { alpha, distribution: distribution? as u32, masking, ..Facets::SMOOTH })
-    }
-
-    /// A roughness parameter. Mitsuba, too, takes those below 10⁻⁴ for that.
-    fn alpha(&mut self, view: &View<'_>, name: &'static str) -> Option<Scalar> {
-        let alpha = self.textures.scalar(view, name, 0.1, (0.0, 1.0))?;
-        let is_textured = alpha.texture != device::material::texture::NO_TEXTURE;
-        Some(if is_textured { alpha } else { Scalar::new(alpha.value.max(MIN_ALPHA)) })
-    }
-
     /// The materials of both sides.
-    fn twosided(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn twosided(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let sides = view.children(Class::Bsdf);
         let [first, ..] = sides.as_slice() else { return view.error("a twosided has no bsdf in it") };
         if let Some(third) = sides.get(2) {
             return third.error("a twosided has two bsdfs at most");
         }
-        let within = Around { two_sided: true, map_is_within: false, ..within };
+        let within = Adapters { two_sided: true, map_is_within: false, ..within };
         let front = self.read(first, within);
         let back = match sides.get(1) {
             Some(second) => Some(self.read(second, within)?),
@@ -383,7 +225,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material with holes.
-    fn mask(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn mask(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let opacity = self.textures.scalar(view, "opacity", 0.5, (0.0, 1.0));
         let index = self.read(&only(view)?, within)?;
         let opacity = opacity?;
@@ -397,7 +239,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A mixture of two materials.
-    fn blend(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn blend(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let weight = match view.require("weight") {
             Some(_) => self.textures.scalar(view, "weight", 0.5, (0.0, 1.0)),
             None => None,
@@ -428,7 +270,7 @@ impl<'t, 'f> Materials<'t, 'f> {
     }
 
     /// A material with a normal or bump map.
-    fn mapped(&mut self, view: &View<'_>, within: Around) -> Option<usize> {
+    fn mapped(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let is_bump = view.object.plugin == "bumpmap";
         let map = match is_bump {
             true => match view.children(Class::Texture).as_slice() {
@@ -453,35 +295,14 @@ impl<'t, 'f> Materials<'t, 'f> {
             invalid: if flips? { InvalidNormals::Flip } else { InvalidNormals::Keep },
             hard_terminator: !shadows?,
         };
-        self.read(&only(view)?, Around { map: Some(map), map_is_within: within.two_sided, ..within })
+        self.read(&only(view)?, Adapters { map: Some(map), map_is_within: within.two_sided, ..within })
     }
 }
 
 /// The only BSDF in another.
-fn only<'a>(view: &View<'a>) -> Option<Given<'a>> {
+fn only<'a>(view: &View<'a>) -> Option<PropertyView<'a>> {
     match view.child(Class::Bsdf)? {
         Some(one) => Some(one),
         None => view.error(format!("{} has no bsdf in it", view.describe())),
     }
-}
-
-/// Index of refraction within over that outside, each a number or a name; air outside, if nothing is said.
-fn relative_ior(view: &View<'_>, default: &str, (low, high): (f32, f32)) -> Option<f32> {
-    let (int, ext) = (one_ior(view, "int_ior", default), one_ior(view, "ext_ior", "air"));
-    let ior = int? / ext?;
-    if (low..=high).contains(&ior) {
-        return Some(ior);
-    }
-    view.error(format!("\"int_ior\" over \"ext_ior\" is {ior}; it must be between {low} and {high}"))
-}
-
-fn one_ior(view: &View<'_>, name: &'static str, default: &str) -> Option<f32> {
-    let named =
-        |name: &str| ior::DIELECTRICS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, x)| *x);
-    let Some(given) = view.get(name) else { return named(default) };
-    let Value::Text(text) = &given.property.value else { return given.number_in(1e-3, MAX_IOR.into()) };
-    named(text).or_else(|| {
-        let hint = hint(text, "it is", ior::DIELECTRICS.iter().map(|(name, _)| *name));
-        given.error(format!("unknown dielectric {}{hint}", quoted(text)))
-    })
 }

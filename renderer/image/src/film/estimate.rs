@@ -1,4 +1,4 @@
-//! An image, and what is known of its noise.
+//! An image and its noise estimate.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use super::image::{Image, ReadError};
 use super::layers::{Channel, Layers, SAMPLES, STDERR, Samples};
 use super::{Film, read_layers};
 
-/// An image, and what is known of its noise: what is compared.
+/// An image and its noise estimate, the input of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct ImageEstimate {
     /// The image: per pixel and channel, the mean of its samples.
     pub image: Image,
-    /// How far the means may be off, if that is known.
+    /// The uncertainty of the means, if known.
     pub noise: Option<Noise>,
     /// How the means were rounded when they were stored.
     pub rounding: Rounding,
@@ -21,35 +21,35 @@ pub struct Measured {
 /// The noise of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Noise {
-    /// Standard errors of the means, ≥ 0; infinite where nothing is known.
+    /// Standard errors of the means, ≥ 0; infinite where unknown.
     pub stderr: Vec<[f32; 3]>,
-    /// Number of independent samples per pixel (or of renders, where the standard errors come from the spread of
-    /// these) that means and standard errors are estimated from; `None` if unknown.
+    /// Number of independent samples per pixel from which means and standard errors are estimated (or number of renders,
+    /// if the standard errors come from the spread of several); `None` if unknown.
     pub samples: Option<Vec<f32>>,
-    /// Whether `samples` are known to be the pixel's own, as with a reconstruction filter that is no wider than a pixel:
-    /// the noise of neighbours is independent then. Otherwise they may share samples, or `samples` count renders.
+    /// Whether no two pixels share samples, as with a reconstruction filter no wider than a pixel, so that the noise of
+    /// neighbours is independent. Otherwise pixels may share samples, or `samples` counts renders.
     pub is_independent: bool,
 }
 
 /// How numbers were rounded when they were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rounding {
-    /// Not to speak of: 32-bit floats.
+    /// Negligibly: 32-bit floats.
     #[default]
     Float,
     /// To 16-bit floats, 11 bits of precision.
     Half,
     /// To the shared exponents of Radiance files, 8 bits of the brightest channel.
     Rgbe,
-    /// To the 8 or 16 bits of a display's values: means nothing for radiance.
+    /// To the 8 or 16 bits of display values: undefined for radiance.
     Display,
 }
 
-/// The attribute of EXR files that names the reconstruction filter. Ours is "box": samples count for the pixel that
-/// they are in, and for no other.
+/// The attribute of EXR files that names the reconstruction filter. Ours is "box": each sample counts only for the pixel
+/// that contains it.
 pub const PIXEL_FILTER: &str = "pixelFilter";
 
-impl From<&Film> for Measured {
+impl From<&Film> for ImageEstimate {
     fn from(film: &Film) -> Self {
         let stderr = film.pixels.iter().map(|p| p.stderr().map(|x| x as f32)).collect();
         let samples = film.pixels.iter().map(|p| p.count as f32).collect();
@@ -61,17 +61,17 @@ impl From<&Film> for Measured {
     }
 }
 
-impl Measured {
-    /// Without noise of which nothing is known: all standard errors are infinite, as of a single sample.
+impl ImageEstimate {
+    /// Drops noise about which nothing is known: all standard errors are infinite, as with a single sample.
     pub fn with_known_noise(mut self) -> Self {
         self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));
         self
     }
 }
 
-impl From<&Measured> for Layers {
-    /// The image, and what is known of its noise, as [`Measured::of_layer`] reads it.
-    fn from(measured: &Measured) -> Self {
+impl From<&ImageEstimate> for Layers {
+    /// The image and its noise estimate, as [`ImageEstimate::from_layer`] reads them.
+    fn from(measured: &ImageEstimate) -> Self {
         let mut layers = Self::from(&measured.image);
         if let Some(Noise { stderr, samples, .. }) = &measured.noise {
             layers.push_floats(STDERR, ["R", "G", "B"], stderr);
@@ -83,42 +83,73 @@ impl From<&Measured> for Layers {
     }
 }
 
+/// Why numbers are not a valid noise estimate.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum NoiseError {
+    /// A standard error is negative.
+    #[error("standard errors are negative: {stderr} in pixel {pixel}, counted row by row")]
+    Negative {
+        /// The standard error.
+        stderr: f32,
+        /// The pixel, counted row by row.
+        pixel: usize,
+    },
+    /// A sample count is negative or not finite.
+    #[error("{0} is no number of samples")]
+    SampleCount(f32),
+}
+
+/// Why a layer of an image file cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EstimateError {
+    /// There is no such layer: a sentence that lists those that exist.
+    #[error("{0}")]
+    NoLayer(String),
+    /// The noise estimate of the file is invalid.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+}
+
 impl Noise {
-    /// Standard errors as a file has them: those that are not numbers say that nothing is known.
+    /// Standard errors as stored in a file, where NaN means unknown.
     ///
     /// # Errors
-    /// If one is negative, or a number of samples is none: these are no standard errors, then.
+    /// A standard error is negative, or a sample count is not a finite number ≥ 0.
     pub fn new(
         mut stderr: Vec<[f32; 3]>,
         samples: Option<Vec<f32>>,
         is_independent: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NoiseError> {
         for (i, pixel) in stderr.iter_mut().enumerate() {
             if let Some(x) = pixel.iter().find(|x| **x < 0.0) {
-                return Err(format!("standard errors are negative: {x} in pixel {i}, counted row by row"));
+                return Err(NoiseError::Negative { stderr: *x, pixel: i });
             }
             *pixel = pixel.map(|x| if x.is_nan() { f32::INFINITY } else { x });
         }
         if let Some(x) = samples.iter().flatten().find(|n| !(n.is_finite() && **n >= 0.0)) {
-            return Err(format!("{x} is no number of samples"));
+            return Err(NoiseError::SampleCount(*x));
         }
         Ok(Self { stderr, samples, is_independent })
     }
 }
 
-impl Measured {
+impl ImageEstimate {
     /// Reads an image, and its standard errors and sample counts where the file has them: layer `stderr` and channel
     /// `samples`, as [`crate::film::encode`] writes them.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let format = Format::of(path)?;
+        let format = Format::from_path(path)?;
         let layers = read_layers(path)?;
-        Self::of_layer(&layers, "", format).map_err(|reason| ReadError::Invalid { format, reason })
+        Self::from_layer(&layers, "", format).map_err(|reason| ReadError::Layer { format, reason })
     }
 
-    /// The layer of this name, or the image itself if it is empty; only of the image itself the file can say what its
-    /// noise is. The error says what the file has instead.
-    pub fn of_layer(layers: &Layers, layer: &str, format: Format) -> Result<Self, String> {
-        let channels = layers.rgb_channels(layer).ok_or_else(|| layers.missing(layer))?;
+    /// The layer of this name, or the image itself if the name is empty. Only the image itself has standard errors in the
+    /// file.
+    ///
+    /// # Errors
+    /// There is no such layer, or the noise estimate of the file is invalid.
+    pub fn from_layer(layers: &Layers, layer: &str, format: Format) -> Result<Self, EstimateError> {
+        let channels =
+            layers.rgb_channels(layer).ok_or_else(|| EstimateError::NoLayer(layers.missing(layer)))?;
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
@@ -135,7 +166,7 @@ impl Measured {
     }
 }
 
-/// Samples per pixel: a channel, or one number for all.
+/// Sample counts: a channel, or one number for all pixels.
 fn samples(layers: &Layers) -> Option<Vec<f32>> {
     if let Some(channel) = layers.channel(SAMPLES) {
         return Some(channel.samples.floats());
@@ -164,22 +195,22 @@ mod tests {
         Film { width: 2, height: 2, pixels }
     }
 
-    /// What a file has of a film.
+    /// The layers of a film as a file stores them.
     fn file_of(film: &Film) -> Layers {
         let mut layers = Layers::from(film);
         layers.attributes.insert(PIXEL_FILTER.into(), "box".into());
         layers
     }
 
-    fn through_file(layers: Layers, depth: ExrDepth) -> Result<Measured, ReadError> {
+    fn through_file(layers: Layers, depth: ExrDepth) -> Result<ImageEstimate, ReadError> {
         let file = tempfile::Builder::new().suffix(".exr").tempfile().unwrap();
         std::fs::write(file.path(), encode_layers(layers, depth).unwrap().bytes).unwrap();
-        Measured::read(file.path())
+        ImageEstimate::read(file.path())
     }
 
     #[test]
     fn a_film_is_measured_alike_in_memory_and_in_a_file() {
-        let measured = Measured::from(&film());
+        let measured = ImageEstimate::from(&film());
         assert_eq!(through_file(file_of(&film()), ExrDepth::Float).unwrap(), measured);
         let half = through_file(file_of(&film()), ExrDepth::Half).unwrap();
         assert_eq!((half.rounding, &half.noise), (Rounding::Half, &measured.noise));
@@ -202,7 +233,8 @@ mod tests {
         assert!(message.contains("standard errors are negative: -0.001 in pixel 2"), "{message}");
         assert_eq!(through_file(f32::NAN).unwrap().noise.unwrap().stderr[2][1], f32::INFINITY);
         for wrong in [f32::NAN, -1.0, f32::INFINITY] {
-            let message = Noise::new(vec![[0.1; 3]; 2], Some(vec![4.0, wrong]), true).unwrap_err();
+            let message =
+                Noise::new(vec![[0.1; 3]; 2], Some(vec![4.0, wrong]), true).unwrap_err().to_string();
             assert!(message.ends_with("is no number of samples"), "{message}");
         }
     }

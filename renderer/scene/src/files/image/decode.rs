@@ -1,0 +1,138 @@
+//! Decoding of image files, with limits on what a header may claim.
+
+use std::io::{Cursor, ErrorKind};
+
+use image::error::ImageError as LibraryError;
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
+use torrance_image::film::image::{DecodeError, decode_pfm, hdr_decoder, pfm_header};
+use torrance_text::human_bytes;
+
+use super::{ImageError, most_texels};
+use crate::description::limits::{MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, available_memory};
+use crate::input::io_reason;
+
+/// Decodes the bytes of a file, if the image is not too large.
+pub(super) fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageError> {
+    if bytes.is_empty() {
+        return Err(ImageError::Empty);
+    }
+    if bytes.starts_with(b"PF") || bytes.starts_with(b"Pf") {
+        return pfm(bytes);
+    }
+    if bytes.starts_with(b"#?") {
+        let format = ImageFormat::Hdr;
+        return decode_with(hdr_decoder(bytes).map_err(|e| reason(format, &e))?, format, bytes.len());
+    }
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .map_err(|e| ImageError::Io(io_reason(&e)))?;
+    if reader.format().is_none() && is_tga {
+        reader.set_format(ImageFormat::Tga);
+    }
+    let format = reader.format().ok_or(ImageError::NoImage)?;
+    if !format.reading_enabled() {
+        return Err(ImageError::Format(format!("{format:?}")));
+    }
+    // Only as much is read as says how large the image is.
+    decode_with(reader.into_decoder().map_err(|e| reason(format, &e))?, format, bytes.len())
+}
+
+/// The image in a file of so many bytes.
+fn decode_with(
+    decoder: impl ImageDecoder,
+    format: ImageFormat,
+    bytes: usize,
+) -> Result<DynamicImage, ImageError> {
+    let (width, height) = decoder.dimensions();
+    check_size(width, height, decoder.total_bytes())?;
+    check_ratio(u64::from(width) * u64::from(height), bytes as u64)?;
+    DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+}
+
+/// Decodes a portable float map, which the library does not support.
+fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
+    let wrong = |reason: DecodeError| ImageError::Broken("PFM", reason.to_string());
+    let header = pfm_header(&mut &*bytes).map_err(wrong)?;
+    check_size(header.width, header.height, bytes.len() as u64)?;
+    let image = decode_pfm(&mut bytes).map_err(wrong)?;
+    let floats = image.pixels.into_iter().flatten().collect();
+    let decoded = Rgb32FImage::from_raw(image.width, image.height, floats);
+    decoded.map(Into::into).ok_or_else(|| ImageError::Broken("PFM", "pixels are missing".to_owned()))
+}
+
+/// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
+fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
+    let texels = u64::from(width) * u64::from(height);
+    let wrong = |rule: String| Err(ImageError::Size { width, height, rule });
+    if texels == 0 {
+        return wrong(String::new());
+    }
+    if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
+        return wrong(format!("; the most is {MAX_IMAGE_SIDE} along a side"));
+    }
+    if texels > MAX_IMAGE_TEXELS {
+        return wrong(format!("; the most is {MAX_IMAGE_TEXELS} in all"));
+    }
+    // Decoded, as four floats, and once more as texels.
+    let needed = u128::from(bytes) + u128::from(texels) * (16 + 12);
+    match available_memory() {
+        Some(available) if needed > available => {
+            let (needed, available) = (human_bytes(needed), human_bytes(available));
+            wrong(format!(
+                ", for which {needed} of memory are needed; this machine has {available} available"
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a file of `bytes` may hold an image of `texels`: a much smaller file is a decompression bomb.
+fn check_ratio(texels: u64, bytes: u64) -> Result<(), ImageError> {
+    if texels <= most_texels(bytes) { Ok(()) } else { Err(ImageError::Blank { texels, bytes }) }
+}
+
+/// Why an image cannot be decoded, in the words of this program where the library's would not help.
+fn reason(format: ImageFormat, error: &LibraryError) -> ImageError {
+    let name = match format {
+        ImageFormat::Png => "PNG",
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Hdr => "HDR",
+        ImageFormat::Tga => "TGA",
+        ImageFormat::Bmp => "BMP",
+        ImageFormat::Pnm => "PNM",
+        _ => "OpenEXR",
+    };
+    match error {
+        LibraryError::Limits(_) => ImageError::Memory(name),
+        error => {
+            let words = innermost(error);
+            // What the decoders call it when there are bytes missing.
+            const MISSING: [&str; 6] = [
+                "unexpected end",
+                "EOF",
+                "Not enough bytes",
+                "Not enough data",
+                "InsufficientInput",
+                "Premature",
+            ];
+            if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) {
+                return ImageError::EndsEarly(name);
+            }
+            ImageError::Broken(name, words)
+        }
+    }
+}
+
+fn is_eof(error: &LibraryError) -> bool {
+    matches!(error, LibraryError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof)
+}
+
+/// The innermost message of the decoder, in one line.
+fn innermost(error: &LibraryError) -> String {
+    let words = match error {
+        LibraryError::Decoding(e) => std::error::Error::source(e).map(ToString::to_string),
+        _ => None,
+    };
+    let words = words.unwrap_or_else(|| error.to_string());
+    words.lines().next().unwrap_or_default().trim_matches(['"', '.', ' ']).to_owned()
+}

@@ -1,0 +1,128 @@
+//! Included files, parameters, names, and warnings of what nothing uses.
+
+use glam::Vec3;
+
+use super::*;
+
+#[test]
+fn files_parameters_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let sub = folder.path().join("sub");
+    std::fs::create_dir(&sub).unwrap();
+    std::fs::write(sub.join("m.serialized"), serialized::tests::example()).unwrap();
+    std::fs::write(
+        sub.join("part.xml"),
+        "<scene version=\"0.5.0\"><default name=\"r\" value=\"0.9\"/>\
+         <bsdf type=\"diffuse\" id=\"red\"><rgb name=\"diffuseReflectance\" value=\"$r, 0, 0\"/></bsdf></scene>",
+    )
+    .unwrap();
+    let text = around(
+        "<default name=\"file\" value=\"part\"/><path value=\"sub\"/><include filename=\"sub/$file.xml\"/>\
+         <alias id=\"red\" as=\"rouge\"/><shape type=\"serialized\"><string name=\"filename\" value=\"m.serialized\"/>\
+         <integer name=\"shape_index\" value=\"1\"/><ref id=\"rouge\"/></shape>",
+    );
+    for (defines, red) in [(vec![], 0.9), (vec![("r".to_owned(), "0.25".to_owned())], 0.25)] {
+        let (d, _) = load_in(folder.path(), &text, &defines).unwrap();
+        let material = &d.materials[d.shapes[0].material];
+        assert_eq!(material.kind, MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0)));
+        assert_eq!(material.name, "red");
+        let Geometry::Mesh(mesh) = &d.shapes[0].geometry else { panic!() };
+        // Normals that are not in the file follow from the faces, each vertex for itself.
+        assert!((mesh.normals[3] - Vec3::new(0.408_248, -0.408_248, 0.816_497)).length() < 1e-5);
+        assert!((mesh.normals[0] - Vec3::new(0.227, -0.227, 0.947)).length() < 1e-3);
+    }
+    let error = load_in(folder.path(), &text, &[("q".to_owned(), "1".to_owned())]).unwrap_err();
+    assert_eq!(error.to_string(), "s.xml:1:1: the scene has no parameter \"q\"; it has \"file\" or \"r\"");
+}
+
+/// Looked for by Mitsuba 3.9.1 beside the file that includes it, then beside those that include that one.
+#[test]
+fn includes_are_found_near_those_that_name_them() {
+    let file = |inner: &str| format!("<scene version=\"3.0.0\">{inner}</scene>");
+    let include = |name: &str| file(&format!("<include filename=\"{name}\"/>"));
+    let leaf = |red: &str| {
+        file(&format!(
+            "<bsdf type=\"diffuse\" id=\"m\"><rgb name=\"reflectance\" value=\"{red} 0 0\"/></bsdf>"
+        ))
+    };
+    for (files, red) in [
+        (vec![("sub/a.xml", include("b.xml")), ("sub/b.xml", leaf("0.1")), ("b.xml", leaf("0.2"))], 0.1),
+        (vec![("sub/a.xml", include("sub/b.xml")), ("sub/b.xml", leaf("0.3"))], 0.3),
+        (
+            vec![
+                ("sub/a.xml", include("deep/b.xml")),
+                ("sub/deep/b.xml", include("c.xml")),
+                ("sub/c.xml", leaf("0.4")),
+            ],
+            0.4,
+        ),
+        (
+            vec![
+                ("sub/a.xml", file("<path value=\"q\"/><include filename=\"b.xml\"/>")),
+                ("q/b.xml", leaf("0.5")),
+            ],
+            0.5,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let text = around("<include filename=\"sub/a.xml\"/><shape type=\"sphere\"><ref id=\"m\"/></shape>");
+        let (d, _) = load_in(folder.path(), &text, &[]).unwrap();
+        assert_eq!(d.materials[0].kind, MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0)));
+    }
+}
+
+/// The warnings of a scene with `inner`.
+fn warnings(inner: &str) -> Vec<String> {
+    let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
+    warnings.iter().map(Problem::to_string).collect()
+}
+
+/// Mitsuba 3.9.1 passes over it without a word.
+#[test]
+fn text_between_elements_means_nothing() {
+    let found = warnings("<shape type=\"sphere\"/>some text");
+    assert_eq!(found, ["s.xml:2:23: text between elements means nothing"]);
+}
+
+#[test]
+fn what_nothing_uses_is_said() {
+    let sphere = "<shape type=\"sphere\"><ref id=\"used\"/></shape><bsdf type=\"mask\" id=\"used\"><bsdf type=\"diffuse\"/></bsdf>\
+                  <shape type=\"shapegroup\" id=\"g\"><shape type=\"cube\"><bsdf type=\"null\"/></shape><shape type=\"disk\"/></shape>\
+                  <shape type=\"instance\"><ref id=\"g\"/></shape>";
+    assert_eq!(warnings(sphere), [""; 0]);
+    for (unused, expected) in [
+        (
+            "<bsdf type=\"foo\" id=\"u\"/>",
+            &[
+                "s.xml:2:1: bsdf \"u\" is used by nothing, and was not read",
+                "s.xml:2:13: unknown bsdf \"foo\"; those that are read are \"diffuse\", \"roughconductor\", \"conductor\", \
+                 \"roughdielectric\", \"dielectric\", \"thindielectric\", \"plastic\", \"roughplastic\", \"principled\", \
+                 \"twosided\", \"mask\", \"blendbsdf\", \"bumpmap\", \"normalmap\" and 1 more",
+            ][..],
+        ),
+        (
+            "<bsdf type=\"diffuse\" id=\"u\"><rgb name=\"reflectanc\" value=\"1\"/></bsdf>",
+            &["s.xml:2:1: bsdf \"u\" is used by nothing, and was not read"],
+        ),
+        (
+            "<texture type=\"bitmap\"><string name=\"filename\" value=\"no.png\"/></texture>",
+            &["s.xml:2:1: texture \"bitmap\" is used by nothing, and was not read"],
+        ),
+        (
+            "<shape type=\"shapegroup\" id=\"u\"><shape type=\"disk\"/><shape type=\"sdfgrid\"/></shape>",
+            &[
+                "s.xml:2:1: shape \"u\" is used by nothing, and was not read",
+                "s.xml:2:66: shape \"sdfgrid\" is not supported",
+            ],
+        ),
+        ("<emitter type=\"area\"/>", &["s.xml:2:1: emitter \"area\" is used by nothing, and was not read"]),
+        ("<film type=\"hdrfilm\"/>", &["s.xml:2:1: film \"hdrfilm\" is used by nothing, and was not read"]),
+    ] {
+        assert_eq!(warnings(&format!("{unused}{sphere}")), expected);
+    }
+}

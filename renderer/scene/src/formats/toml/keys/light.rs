@@ -1,0 +1,174 @@
+//! Keys of `[environment]`, `[[portals]]` and `[[lights]]`, in the order of the reference page.
+
+use super::shape::STEPS;
+use crate::description::key::Value::{Color, File, Number, Several, Tables, Text, Vector, Word};
+use crate::description::key::{Key, Section, Type};
+use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE};
+
+pub(crate) static ENVIRONMENT: Section = Section::new(
+    "environment",
+    "[environment]",
+    "Light that arrives from outside the scene; without the section, none does. Without `type`, it is an image if there \
+     is a `file`, and constant otherwise.",
+)
+.types(&ENVIRONMENT_TYPES);
+
+static ENVIRONMENT_TYPES: [Type; 3] = [
+    Type { names: &["constant"], about: "The same from everywhere.", keys: &[&CONSTANT] },
+    Type {
+        names: &["image"],
+        about: "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn \
+                towards +x.",
+        keys: &[&IMAGE, &PLACED],
+    },
+    Type {
+        names: &["sun_sky"],
+        about: "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.",
+        keys: &[&SUN_SKY, &PLACED],
+    },
+];
+
+static CONSTANT: [Key; 1] =
+    [Key::new("radiance", Color(MAX_RADIANCE), "Radiance.").unit("W·sr⁻¹·m⁻²").required("0.5")];
+
+static IMAGE: [Key; 3] = [
+    Key::new(
+        "file",
+        File("image"),
+        "A PNG, JPEG, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image, twice as wide as high.",
+    )
+    .required("\"sky.exr\""),
+    Key::new("scale", Color(MAX_RADIANCE), "What its values are multiplied by to give radiance, W·sr⁻¹·m⁻².")
+        .or("1"),
+    Key::new(
+        "color_space",
+        Word(&[("srgb", "encoded as for displays"), ("linear", "proportional to light")]),
+        "How whole numbers are encoded; floats are linear.",
+    )
+    .or("\"srgb\""),
+];
+
+static PLACED: [Key; 1] = [Key::new("transform", Tables(&STEPS), "A rotation of it into the world.")
+    .example("[{ rotate = { axis = \"y\", degrees = 30 } }]")];
+
+static SUN_SKY: [Key; 8] = [
+    Key::new("sun_direction", Vector(MAX_COORDINATE), "The direction to the sun, above the horizon.")
+        .required("[1, 1, 0]")
+        .instead(&["elevation", "azimuth"]),
+    Key::new(
+        "elevation",
+        Number(0.0, 90.0),
+        "Height of the sun above the horizon, instead of `sun_direction`.",
+    )
+    .unit("°")
+    .example("40")
+    .instead(&["sun_direction"])
+    .with(&["azimuth"]),
+    Key::new(
+        "azimuth",
+        Number(-360.0, 360.0),
+        "Where above the horizon the sun is, from −z towards +x; goes with `elevation`.",
+    )
+    .unit("°")
+    .example("120")
+    .instead(&["sun_direction"])
+    .with(&["elevation"]),
+    Key::new("turbidity", Number(1.0, 10.0), "How hazy the air is.").or("3"),
+    Key::new("ground_albedo", Color(1.0), "What the ground reflects.").or("0.3"),
+    Key::new("sky_scale", Number(0.0, MAX_RADIANCE), "What the light of the sky is multiplied by.").or("1"),
+    Key::new("sun_scale", Number(0.0, MAX_RADIANCE), "What the light of the sun is multiplied by.").or("1"),
+    Key::new(
+        "sun_diameter",
+        Number(0.01, 90.0),
+        "How large the sun looks; what it shines on gets the same light whatever this is.",
+    )
+    .unit("°")
+    .or("0.5358"),
+];
+
+pub(crate) static PORTAL: Section = Section::new(
+    "portal",
+    "[[portals]]",
+    "A window through which an environment image or a sky shines into a room: directions through it are sampled by what \
+     is seen of the environment there. It is no surface, and changes noise only.",
+)
+.keys(&PORTAL_KEYS);
+
+static PORTAL_KEYS: [Key; 2] = [
+    Key::new("corner", Vector(MAX_COORDINATE), "A corner of the window.").unit("m").required("[-1, 0, 0]"),
+    Key::new(
+        "edges",
+        Several(2, &Vector(MAX_COORDINATE)),
+        "From there to the two next corners, at right angles. Their cross product, the first by the second, points into the \
+         room.",
+    )
+    .unit("m")
+    .required("[[2, 0, 0], [0, 1, 0]]"),
+];
+
+pub(crate) static LIGHT: Section = Section::new(
+    "light",
+    "[[lights]]",
+    "Light from a point or from one direction. Shapes shine by their `emission`, see [shapes](#shapes).",
+)
+.keys(&LIGHT_KEYS)
+.types(&LIGHT_TYPES);
+
+static LIGHT_KEYS: [Key; 1] =
+    [Key::new("name", Text, "For messages; no two lights may share one.").example("\"lamp\"")];
+
+static LIGHT_TYPES: [Type; 3] = [
+    Type { names: &["point"], about: "Into all directions alike.", keys: &[&PLACE, &INTENSITY] },
+    Type { names: &["spot"], about: "Into a cone.", keys: &[&PLACE, &INTENSITY, &AIM, &SPOT] },
+    Type {
+        names: &["directional"],
+        about: "Along one direction, or from a disk in the sky.",
+        keys: &[&DIRECTION, &DIRECTIONAL],
+    },
+];
+
+static PLACE: [Key; 1] =
+    [Key::new("position", Vector(MAX_COORDINATE), "Where it is.").unit("m").required("[0, 3, 0]")];
+static INTENSITY: [Key; 1] =
+    [Key::new("intensity", Color(MAX_RADIANCE), "Radiant intensity; of a spot, on its axis.")
+        .unit("W·sr⁻¹")
+        .required("10")];
+static AIM: [Key; 2] = [
+    Key::new("direction", Vector(MAX_COORDINATE), "Where the cone points.")
+        .required("[0, -1, 0]")
+        .instead(&["target"]),
+    Key::new("target", Vector(MAX_COORDINATE), "A point that the cone points at, instead of `direction`.")
+        .unit("m")
+        .example("[0, 0, 1]")
+        .instead(&["direction"]),
+];
+static SPOT: [Key; 3] = [
+    Key::new("inner", Number(0.0, 180.0), "Angle to the axis up to which the intensity is that on the axis.")
+        .unit("°")
+        .or("0")
+        .with(&["outer"]),
+    Key::new(
+        "outer",
+        Number(0.001, 180.0),
+        "Angle to the axis from which on there is no light, above `inner`.",
+    )
+    .unit("°")
+    .or("45"),
+    Key::new(
+        "falloff",
+        Word(&[
+            ("smooth", "the square of a part of the way between the cosines, as in glTF"),
+            ("linear", "linearly in the angle, as in Mitsuba"),
+        ]),
+        "How the intensity falls in between.",
+    )
+    .or("\"smooth\""),
+];
+static DIRECTION: [Key; 1] =
+    [Key::new("direction", Vector(MAX_COORDINATE), "Along which light travels.").required("[0, -1, 0]")];
+static DIRECTIONAL: [Key; 2] = [
+    Key::new("irradiance", Color(MAX_RADIANCE), "Of a surface across it.").unit("W·m⁻²").required("3"),
+    Key::new("diameter", Number(0.0, 179.0), "How large it looks; 0 is a point, which is not seen itself.")
+        .unit("°")
+        .or("0"),
+];
