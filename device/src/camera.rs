@@ -175,7 +175,7 @@ impl Camera {
         b.x * corner(first) + b.y * corner(first + 1.0)
     }
 
-    /// What a pixel sees around a ray along `d`.
+    /// Footprint of a pixel around a ray along `d`.
     ///
     /// On the plane at distance 1, a pixel of area A has the solid angle A·cos³ to the axis.
     #[inline(always)]

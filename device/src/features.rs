@@ -1,5 +1,5 @@
-//! What a kernel is compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe that
-//! could occur costs registers and compile time: so the same code is compiled for several sets of features.
+//! Feature sets that kernels are compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe
+//! that could occur costs registers and compile time: so the same code is compiled for several sets of features.
 
 use crate::arch::features_of_the_scene;
 
@@ -30,7 +30,7 @@ impl Features {
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
     /// Microfacets with Beckmann's statistics, which take functions of their own.
     pub const BECKMANN: Self = Self(1 << 22);
-    /// What shading a material may ask for that other materials do not: lobes, and what is done to them.
+    /// Features that a material can require when it is shaded: lobes, tints, normal maps and blends.
     pub const OF_MATERIAL: Self =
         Self((1 << 22) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
     /// Everything.
@@ -47,12 +47,12 @@ impl Features {
         Self(self.0 | other.0)
     }
 
-    /// What is in both.
+    /// Intersection of both sets.
     pub const fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is not in `other`.
+    /// This set without the features in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }

@@ -9,8 +9,8 @@ use crate::arch::{load, max, min, sqrt};
 /// A part of a filter on one side of its centre, 16 bytes. Of n parts, counted from the outermost, number k is drawn with
 /// the probability (2k + 1)/n²: the tails are cut finely.
 ///
-/// What is drawn has the density |f|, taken as linear within the part, and the weight is what ∫f there is of ∫|f|, for
-/// the mean weight to be 1.
+/// Samples within the part have the density |f|, taken as linear; their weight is the ratio of ∫f to ∫|f| over the part,
+/// normalized so that the mean weight is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct FilterPart {

@@ -1,8 +1,8 @@
 //! The CUDA back end: every reason for there being no GPU, in words; every symbol that `cust` may reference;
 //! and memory, launches and errors, on a driver made of C for the test, and on a GPU where there is one.
 //!
-//! What is said of a driver is decided once a process, and a kernel's error ends a process's use of the GPU. So
-//! each case runs in a process of its own: this test program again, told by `TORRANCE_TEST_CASE` what to do.
+//! A driver's status is determined once per process, and a kernel's error ends a process's use of the GPU. So each case runs
+//! in a process of its own: this test program again, told by `TORRANCE_TEST_CASE` what to do.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ use torrance_gpu::backend::{Backend, Buffer, Error};
 
 const CASE_VARIABLE: &str = "TORRANCE_TEST_CASE";
 
-/// What a child prints before its answer, to tell it from the test harness's lines.
+/// Mark before a child's answer, to tell it from the test harness's lines.
 const MARK: &str = "answer: ";
 
 /// Three kernels of one argument, and one of two, which the back end refuses.
@@ -387,7 +387,7 @@ const FREE: &str = ".visible .entry free(.param .u32 n) { ret; }\n";
 
 struct Child {
     answer: String,
-    /// What the fake driver found open at its end.
+    /// Resources that the fake driver found open at its end.
     left: String,
 }
 
@@ -698,7 +698,7 @@ fn two_back_ends_at_once() {
     on_every_driver("two", |answer| contains(answer, &["downloading \"b\"", "another back end"]));
 }
 
-/// What the fake driver counted.
+/// One of the fake driver's counters.
 fn count(left: &str, what: &str) -> u32 {
     let value = left.split(' ').find_map(|pair| pair.strip_prefix(what)?.strip_prefix('='));
     value.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {what} in {left}"))

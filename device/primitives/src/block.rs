@@ -1,4 +1,4 @@
-//! What the threads of a block do together: tiles of memory in rows of quads, sums over a block, scans over a block.
+//! Operations of the threads of a block together: tiles of memory in rows of quads, sums over a block, scans over a block.
 
 use core::arch::asm;
 use core::array;

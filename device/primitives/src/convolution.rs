@@ -5,7 +5,7 @@ use super::{Kernel, Ptr};
 /// The most pixels on either side of one that count.
 pub const MOST_RADIUS: u32 = 16;
 
-/// What is beyond the border of an image.
+/// Continuation of an image beyond its border.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Border {
@@ -57,7 +57,7 @@ pub struct ConvolveArgs {
     pub channels: u32,
     /// Pixels on either side that count, along x and y: at most [`MOST_RADIUS`].
     pub radii: [u32; 2],
-    /// What is beyond the image.
+    /// Continuation beyond the image's border.
     pub border: Border,
 }
 
@@ -94,7 +94,7 @@ impl Kernel for Convolve {
     }
 }
 
-/// What the kernel computes, with sums in a row.
+/// Sequential equivalent of the kernel, with sums in a row.
 ///
 /// # Panics
 /// A slice is too short.

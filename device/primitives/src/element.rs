@@ -1,4 +1,4 @@
-//! What primitives work on: numbers, and operators on them.
+//! Elements of primitives, and operators on them.
 
 use core::marker::PhantomData;
 
@@ -19,11 +19,11 @@ pub trait Element: bytemuck::Pod + PartialOrd + Exchange + Send + Sync {
     fn greatest(self, other: Self) -> Self;
 }
 
-/// What lanes of a warp can exchange.
+/// Values that lanes of a warp can exchange.
 #[cfg(target_arch = "nvptx64")]
 pub use cuda_std::warp::Shuffle as Exchange;
 
-/// What lanes of a warp can exchange; on the host that says nothing.
+/// Values that lanes of a warp can exchange: on the host, all.
 #[cfg(not(target_arch = "nvptx64"))]
 pub trait Exchange {}
 
@@ -103,7 +103,7 @@ impl Element for f32 {
 
 /// An associative operator. It need not commute: primitives keep the order.
 pub trait Operator: 'static {
-    /// What it combines.
+    /// Type of its operands.
     type Value: Element;
     /// Combined with any value, that value.
     const IDENTITY: Self::Value;

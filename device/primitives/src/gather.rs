@@ -29,7 +29,7 @@ pub struct IndexedArgs<T> {
     pub indices: Ptr<u32>,
     /// How many indices.
     pub length: Length,
-    /// What indices are less than.
+    /// Upper bound, exclusive, of the indices.
     pub bound: u32,
 }
 
@@ -72,7 +72,7 @@ impl<T: Access> Kernel for Scatter<T> {
     }
 }
 
-/// What [`Gather`] computes.
+/// Sequential equivalent of [`Gather`].
 ///
 /// # Panics
 /// `to` is shorter than `indices`.
@@ -84,7 +84,7 @@ pub fn gather<T: Copy>(from: &[T], indices: &[u32], to: &mut [T]) {
     }
 }
 
-/// What [`Scatter`] computes. Of several elements for an index, the last one stays.
+/// Sequential equivalent of [`Scatter`]. Of several elements for an index, the last one stays.
 ///
 /// # Panics
 /// `from` is shorter than `indices`.

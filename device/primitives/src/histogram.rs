@@ -10,7 +10,7 @@ use super::{Element, Entry, Kernel, Length, Ptr};
 
 /// Which bin a number falls into.
 pub trait Binning: Copy + Send + Sync + 'static {
-    /// What is counted.
+    /// Type of the elements that are counted.
     type Item: Element;
 
     /// The bin. What is not less than the number of bins is not counted.
@@ -102,7 +102,7 @@ pub struct Histogram<B>(PhantomData<B>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HistogramArgs<B: Binning> {
-    /// What is counted.
+    /// Elements to count.
     pub input: Ptr<B::Item>,
     /// A number for each bin. Zeros at the start.
     pub counts: Ptr<u32>,

@@ -76,7 +76,7 @@ pub const WARP: u32 = 32;
 /// The most elements that a primitive takes: indices are `u32`, with room to round up.
 pub const MOST: u32 = i32::MAX as u32;
 
-/// What blocks of threads do together on a GPU.
+/// A GPU kernel whose blocks of threads work together.
 pub trait Kernel: 'static {
     /// Arguments, passed by value.
     type Args: Copy + Send + Sync + 'static;
@@ -87,7 +87,7 @@ pub trait Kernel: 'static {
     /// Bytes of shared memory that a launch gives each block, beside what the kernel declares itself.
     const SHARED: u32 = 0;
 
-    /// What each thread of the grid does.
+    /// Body of the kernel, which each thread of the grid runs.
     ///
     /// # Safety
     /// The pointers in `args` are valid for what the kernel documents, and the grid is as it documents.

@@ -23,7 +23,7 @@ const PREFIX: u32 = 2;
 const FIRST_LOOK: u32 = 1200;
 const LOOK_AGAIN: u32 = 200;
 
-/// What tiles publish: for each, a word of 64 bits for every 32 bits of a value. Zeros at the start.
+/// Words that tiles publish: for each, a word of 64 bits for every 32 bits of a value. Zeros at the start.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles {
     words: Ptr<u64>,

@@ -10,7 +10,7 @@ use super::{Kernel, Length, Ptr, Quad};
 /// Accesses of a thread, all on their way at once.
 const ACCESSES: u32 = 4;
 
-/// What one access moves: some words.
+/// Unit of memory that one access moves: some words.
 pub trait Access: Copy + 'static {
     /// How many.
     const WORDS: u32 = size_of::<Self>() as u32 / 4;
@@ -36,7 +36,7 @@ pub struct Copying<A>(PhantomData<A>);
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CopyArgs {
-    /// What is copied.
+    /// Source.
     pub from: Ptr<u32>,
     /// Where it goes: elsewhere, and as far from a multiple of the access's size.
     pub to: Ptr<u32>,

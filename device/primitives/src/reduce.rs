@@ -10,11 +10,11 @@ use core::marker::PhantomData;
 use super::radix_sort::Key;
 use super::{Element, Entry, Kernel, Length, Max, Min, Operator, Ptr, Sum, WARP};
 
-/// What many elements become. It commutes: `combine(a, b)` is `combine(b, a)`.
+/// A commutative reduction of many elements to one: `combine(a, b)` is `combine(b, a)`.
 pub trait Reduction: 'static {
-    /// What is reduced.
+    /// Type of the input.
     type Item: Element;
-    /// What items become, and are combined as.
+    /// Type to which items are converted, and in which they are combined.
     type Value: Element;
     /// The result.
     type Output: Element;
@@ -136,7 +136,7 @@ pub struct Reduce<R>(PhantomData<R>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ReduceArgs<I, V, O> {
-    /// What is reduced.
+    /// Input.
     pub input: Ptr<I>,
     /// Where the result goes.
     pub output: Ptr<O>,
@@ -184,7 +184,7 @@ impl<R: Reduction> Kernel for Reduce<R> {
     }
 }
 
-/// What the kernel computes, in its order.
+/// Sequential equivalent of the kernel, which combines in its order.
 pub fn twin<R: Reduction>(input: &[R::Item]) -> R::Output {
     let (n, tile) = (input.len() as u32, Reduce::<R>::TILE as usize);
     let blocks = Reduce::<R>::blocks(n) as usize;
@@ -259,7 +259,7 @@ mod gpu {
         }
     }
 
-    /// What this thread has of a block's tiles.
+    /// This thread's partial result over a block's tiles.
     #[inline(always)]
     unsafe fn of_thread<R: Reduction>(input: Ptr<R::Item>, block: u32, blocks: u32, n: u32) -> R::Value {
         let mut sums = [R::IDENTITY; 4];

@@ -9,7 +9,7 @@ use super::{Entry, Kernel, Length, Operator, Ptr};
 
 pub use super::select::tile;
 
-/// What compares as runs do: by its bits.
+/// Elements whose bits decide whether they are equal, as in runs.
 pub trait Bits: Copy + PartialEq + Send + Sync + 'static {}
 
 impl Bits for u32 {}
@@ -22,7 +22,7 @@ pub struct RunLength<T>(PhantomData<T>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct RunLengthArgs<T> {
-    /// What has runs.
+    /// Elements to encode.
     pub input: Ptr<T>,
     /// Room for a value a run: what it is of.
     pub values: Ptr<T>,
@@ -34,7 +34,7 @@ pub struct RunLengthArgs<T> {
     pub count: Ptr<u32>,
     /// How many elements there are.
     pub length: Length,
-    /// What tiles publish, two words each. Zeros at the start.
+    /// Words that tiles publish, two each. Zeros at the start.
     pub tiles: Ptr<u64>,
     /// Counts tiles. Zero at the start.
     pub ticket: Ptr<u32>,

@@ -14,7 +14,7 @@ pub trait Selection: Copy + Send + Sync + 'static {
     /// Whether element `i` is wanted.
     ///
     /// # Safety
-    /// What the selection reads about it is there.
+    /// The memory that the selection reads for element `i` is valid.
     unsafe fn wants(&self, i: u32, item: Self::Item) -> bool;
 
     /// Which of the four elements from `i` on are wanted, a bit each; `i` is a multiple of 4.
@@ -38,7 +38,7 @@ pub trait Selection: Copy + Send + Sync + 'static {
 pub struct Flagged<T> {
     /// A byte for each element.
     pub flags: Ptr<u8>,
-    /// What elements are.
+    /// Type of the elements.
     pub item: PhantomData<T>,
 }
 
@@ -97,7 +97,7 @@ const fn nonzero_bytes(word: u32) -> u32 {
 
 /// A condition on an element.
 pub trait Predicate: Copy + Send + Sync + 'static {
-    /// What it is about.
+    /// Type that it tests.
     type Item: Copy + Send + Sync + 'static;
 
     /// Whether it is true.
@@ -158,7 +158,7 @@ pub struct Select<S, const REST: bool>(PhantomData<S>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct SelectArgs<S: Selection> {
-    /// What is selected from; not read if elements are indices.
+    /// Elements to select from; not read if elements are indices.
     pub input: Ptr<S::Item>,
     /// Room for those that are wanted, or with `REST` for all: elsewhere.
     pub output: Ptr<S::Item>,
@@ -166,7 +166,7 @@ pub struct SelectArgs<S: Selection> {
     pub count: Ptr<u32>,
     /// How many there are.
     pub length: Length,
-    /// What tiles publish, a word each. Zeros at the start.
+    /// Words that tiles publish, one each. Zeros at the start.
     pub tiles: Ptr<u64>,
     /// Counts tiles. Zero at the start.
     pub ticket: Ptr<u32>,
@@ -214,7 +214,8 @@ where
 /// Compaction in a row; with `rest`, partition, of which the rest is in reverse. Returns how many are wanted.
 ///
 /// # Safety
-/// What the selection reads is there for `n` elements, and so are they, unless they are indices; `output` has room.
+/// The memory that the selection reads is valid for `n` elements, and so are they, unless they are indices; `output` has
+/// room.
 pub unsafe fn twin<S: Selection>(
     selection: &S,
     item: impl Fn(u32) -> S::Item,

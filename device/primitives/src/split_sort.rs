@@ -115,7 +115,7 @@ pub struct NetworkArgs<V> {
     pub step: Step,
 }
 
-/// What there are kernels for, as values.
+/// Values for which there are kernels.
 pub trait Splittable: Pod + Send + Sync {
     /// Sorts each tile.
     type Splits: Kernel<Args = SplitsArgs<Self>> + Entry;
@@ -159,7 +159,7 @@ kernels! {
     Finish(NetworkArgs) = finish;
 }
 
-/// What the kernels do, sequentially, with the same result.
+/// Sequential equivalent of the kernels, with the same result.
 ///
 /// # Panics
 /// The slices differ in length.
@@ -224,7 +224,7 @@ mod gpu {
     }
 
     impl<V: Pod> Tile<V> {
-        /// What is beyond the end is the greatest key.
+        /// Loads a tile, padded beyond the end with the greatest key.
         ///
         /// # Safety
         /// All threads of the block call this together, once; there are `n` keys and values.

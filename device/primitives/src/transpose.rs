@@ -49,7 +49,7 @@ impl<T: Access> Kernel for Transpose<T> {
     }
 }
 
-/// What the kernel computes.
+/// Sequential equivalent of the kernel.
 ///
 /// # Panics
 /// `from` or `to` is shorter than the matrix.

@@ -32,11 +32,11 @@ pub const PRIMITIVES: Artifact = Artifact {
     unroll: true,
 };
 
-/// What the examples launch.
+/// Kernels that the examples launch.
 pub const EXAMPLES: Artifact =
     Artifact { feature: "examples", path: "device/ptx/modules/examples.rptx", product: true, unroll: true };
 
-/// What the GPU tests of `cuda_std` and `libm` launch.
+/// Kernels that the GPU tests of `cuda_std` and `libm` launch.
 pub const SELFTEST: Artifact =
     Artifact { feature: "selftest", path: "device/ptx/modules/selftest.rptx", product: false, unroll: false };
 

@@ -216,7 +216,7 @@ fn check(root: &Path, options: &Options) -> Result<()> {
     compare(root, measured, options.bless)
 }
 
-/// What each kernel uses, for every architecture this assembler knows.
+/// Resource usage of each kernel, for every architecture that this assembler knows.
 fn assemble(
     root: &Path,
     ptxas: &Ptxas,

@@ -79,7 +79,7 @@ fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// What is written at the head of a PTX file.
+/// Header of a PTX file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// [`FORMAT`] of the builder.

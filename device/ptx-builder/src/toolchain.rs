@@ -65,7 +65,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// What the stamp records: versions, no paths.
+    /// Versions that the stamp records, without paths.
     pub fn describe(&self) -> String {
         format!("rustc {}, LLVM {}", self.version, self.llvm.version)
     }
@@ -269,7 +269,7 @@ impl Search {
     }
 }
 
-/// What can be missing.
+/// A part of a toolchain that can be missing.
 enum Part {
     Cargo,
     Sources,
@@ -302,7 +302,7 @@ impl Kind {
     }
 }
 
-/// What `rustc -vV` says.
+/// Output of `rustc -vV`.
 #[derive(Debug, PartialEq, Eq)]
 struct About {
     version: String,

@@ -6,7 +6,7 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     a * b
 }
 
-/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+/// Rounding error of `mul_rn(a, b)`, exact unless it underflows.
 #[inline(always)]
 pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
     // Products of two f32 are exact in f64.

@@ -10,7 +10,7 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     float::mul_rn(a, b)
 }
 
-/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+/// Rounding error of `mul_rn(a, b)`, exact unless it underflows.
 #[inline(always)]
 pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
     float::fma_rn(a, b, -product)
@@ -97,7 +97,7 @@ pub unsafe fn write<T: Copy>(p: *mut T, value: T) {
     unsafe { mem::st(p, value) };
 }
 
-/// What [`biased_byte`] adds: the power of two whose float has room for a byte in its second byte.
+/// Bias that [`biased_byte`] adds: the power of two whose float has room for a byte in its second byte.
 pub(crate) const BYTE_BIAS: f32 = 32768.0;
 
 /// The bits of [`BYTE_BIAS`], but so that the compiler does not know them: it would put them into the instructions of

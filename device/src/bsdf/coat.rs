@@ -63,7 +63,7 @@ impl Lobe for ClearCoat {
 pub struct Coated<B> {
     /// The coat.
     pub coat: ClearCoat,
-    /// What is below.
+    /// Lobe below the coat.
     pub base: B,
 }
 

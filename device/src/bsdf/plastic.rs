@@ -16,8 +16,8 @@ use crate::math::sin_cos_turn;
 use crate::rng::uniform;
 use crate::sampling::sample_cosine_hemisphere;
 
-/// What is left of white light under a coat: ρ / (η² (1 − F ρ)) per channel, for the base's `reflectance` ρ in [0, 1]
-/// and the part F that a coat of index `eta` keeps within, `internal`, below 1.
+/// Albedo factor of a diffuse base under a coat: ρ / (η² (1 − F ρ)) per channel, for the base's `reflectance` ρ in [0, 1]
+/// and the internal reflectance F < 1, `internal`, of a coat of index `eta`.
 ///
 /// `nonlinear`: colours become darker and more saturated, as light that is sent back meets the base again. Else the
 /// base is white for it, and what is left is in proportion to ρ.
@@ -45,7 +45,7 @@ fn share_of_coat(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -
 pub struct SmoothPlastic {
     /// Index of refraction of the coat relative to the outside, > 0.
     pub eta: f32,
-    /// What [`coated`] says of the base, with [`smooth_internal`].
+    /// Albedo factor of the base: [`coated`] with [`smooth_internal`].
     pub base: Vec3,
     /// Factor for reflection at the coat, in [0, 1]; 1 is what nature has.
     pub specular: Vec3,
@@ -87,7 +87,7 @@ impl Lobe for SmoothPlastic {
 /// Number of coefficients of [`Coat`].
 const TERMS: usize = 15;
 
-/// What a rough boundary does to diffuse light, in numbers that quadrature found: 64 bytes.
+/// Transmittance of a rough boundary for diffuse light, tabulated by quadrature: 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Coat {
@@ -194,9 +194,9 @@ pub struct Plastic {
     pub microfacet: Microfacet,
     /// Index of refraction of the coat relative to the outside, > 0.
     pub eta: f32,
-    /// What the coat does to light of the base: [`Coat::new`] of the two.
+    /// Transmittance of the coat: [`Coat::new`] with `microfacet` and `eta`.
     pub coat: Coat,
-    /// What [`coated`] says of the base, with [`Coat::internal`].
+    /// Albedo factor of the base: [`coated`] with [`Coat::internal`].
     pub base: Vec3,
     /// Factor for reflection at the coat, in [0, 1]; 1 is what nature has.
     pub specular: Vec3,

@@ -1,4 +1,4 @@
-//! What a lobe answers to all that a path asks at once: so that the lobe is made once, and used where it is.
+//! Everything that a path asks of a lobe in one call, so that the lobe is constructed once, where it is used.
 
 use core::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use crate::features::Compiled;
 
 /// Something that is done with a lobe, whichever it is.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visit.
     type Output;
 
     /// Does it.
@@ -29,16 +29,16 @@ impl Visitor for Named {
     }
 }
 
-/// What a path asks.
+/// A path's query to a lobe.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Direction that it comes from, local frame.
     pub wo: Vec3,
     /// Direction to a light, local frame; zero, which no lobe connects, if it has found none.
     pub light: Vec3,
-    /// What chooses its next direction: [`super::Lobe::sample`].
+    /// Uniform that chooses among the lobe's components for its next direction: [`super::Lobe::sample`].
     pub uc: f32,
-    /// What places it.
+    /// Uniforms that determine the direction within that component.
     pub u: Vec2,
 }
 
@@ -51,7 +51,7 @@ pub struct Lit {
     pub pdf: f32,
 }
 
-/// What a lobe answers.
+/// A lobe's answer to a [`Query`].
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
     /// How it scatters the light; black without one.

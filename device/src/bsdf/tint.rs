@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 use super::{Bsdf, BsdfSample, Lobe};
 use crate::features::{Compiled, Features, Full};
 
-/// What light is multiplied by, in [0, 1].
+/// Artistic factors on scattered light, in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
     /// Where it stays on its side of the surface.
@@ -15,7 +15,7 @@ pub struct Tint {
 }
 
 impl Tint {
-    /// What nature has.
+    /// No tint: physically based scattering.
     pub const NONE: Self = Self { reflection: Vec3::ONE, transmission: Vec3::ONE };
 
     /// The factor for a pair of directions.

@@ -79,9 +79,9 @@ impl Instance {
         Vec3::new(x.dot(n), y.dot(n), z.dot(n))
     }
 
-    /// What errors of a point of the world are relative to, if it comes from the point of a primitive of size `extent`
-    /// whose unit normal is `n`, in the group: the sum of all that is rounded on the way to `p` and back, as far as it
-    /// moves the point along the normal.
+    /// Scale of the rounding error of a point of the world that comes from a point of a primitive of size `extent`, with
+    /// unit normal `n`, in the group: the sum of all that is rounded on the way to `p` and back, as far as it moves the
+    /// point along the normal.
     #[inline(always)]
     pub fn extent(&self, p: Vec3, n: Vec3, extent: f32) -> f32 {
         let ([x, y, z], added) = self.parts();

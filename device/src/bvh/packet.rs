@@ -33,7 +33,7 @@ pub struct RayColumns<const N: usize> {
     t_max: [f32; N],
 }
 
-/// What rays met, by columns.
+/// Hits of the rays, by columns.
 #[repr(C, align(64))]
 pub struct HitColumns<const N: usize> {
     t: [f32; N],
@@ -84,7 +84,7 @@ impl<const N: usize> HitColumns<N> {
         Self { t: [0.0; N], prim: [0; N], b: [[0.0; N]; 2], instance: [Hit::WORLD; N] }
     }
 
-    /// What ray `i` met.
+    /// Hit of ray `i`.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Hit {
         let (t, prim, instance) = (self.t[i], self.prim[i], self.instance[i]);
@@ -202,7 +202,7 @@ struct Packet<F: Real> {
     oct_inv: u32,
 }
 
-/// What the rays have met, a lane each. `prim` holds the bits of an index.
+/// Hits of the rays, a lane each. `prim` holds the bits of an index.
 #[derive(Clone, Copy)]
 struct PacketHit<F> {
     t: F,
@@ -290,7 +290,7 @@ impl<F: Real> Stack<F> {
     }
 }
 
-/// What the rays of a packet meet closer than `t_max`.
+/// Nearest hits of a packet's rays, closer than `t_max`.
 ///
 /// # Safety
 /// `scene` is valid, and the machine is an `A`.

@@ -8,7 +8,7 @@ use crate::view::extends;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Lighting {
-    /// What is lit.
+    /// Surfaces that the lights illuminate.
     pub surfaces: Surfaces,
     /// Number of lights.
     pub light_count: u32,

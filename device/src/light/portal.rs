@@ -39,7 +39,7 @@ const _: () = assert!(size_of::<Portal>() == 80);
 /// the outer wall of a house, is found as well.
 pub const DEFENSIVE: f32 = 0.125;
 
-/// What is left of random bits, as a number in [0, 1), if they choose the portals.
+/// Rescales random bits that choose the portals to a number in [0, 1); `None` if they do not choose them.
 #[inline(always)]
 pub(super) fn rest(bits: u32) -> Option<f32> {
     const FIRST: u32 = (DEFENSIVE * 4_294_967_296.0) as u32;

@@ -10,7 +10,7 @@ use crate::material::{At, Color, Header};
 use crate::sampling::sample_uniform_triangle;
 use crate::shape::{self, Primitive};
 
-/// What a light whose emission varies is, 16 bytes.
+/// Surface of a light whose emission varies, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct EmissiveSurface {
@@ -41,7 +41,7 @@ impl On {
     }
 }
 
-/// What the texture of light `index` is at a place.
+/// Texture value of light `index` at a place.
 ///
 /// # Safety
 /// `scene` is valid, and the light is one that varies.
@@ -52,8 +52,8 @@ pub unsafe fn emission<C: Compiled>(scene: &Lighting, index: u32, on: On) -> Vec
     Color { value: Vec3::ONE, texture }.at::<C>(&on.look(scene))
 }
 
-/// What the radiance of a sample of light `index`, drawn by `u`, is multiplied by: its texture, and the part of the
-/// surface that is there, if holes do not emit.
+/// Factor on the radiance of a sample of light `index`, drawn by `u`: its texture times the part of the surface that is
+/// there, if holes do not emit.
 ///
 /// # Safety
 /// As [`emission`].

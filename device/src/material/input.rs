@@ -131,7 +131,7 @@ pub struct Tints {
 }
 
 impl Tints {
-    /// What nature has.
+    /// No tint: physically based scattering.
     pub const NONE: Self = Self { reflection: Color::WHITE, transmission: Color::WHITE };
 
     /// [`Features::TINTS`] if there are any, and [`Features::TEXTURES`] if these give them.

@@ -48,7 +48,7 @@ pub struct Material {
 
 const _: () = assert!(size_of::<Material>() == 256);
 
-/// What all kinds of material have, 48 bytes.
+/// Fields that all kinds of material share, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Header {
@@ -60,7 +60,7 @@ pub struct Header {
     pub back: u32,
     /// Index of the texture of the normal map or, with [`Header::BUMP`], of heights; or [`Header::NONE`].
     pub normal_map: u32,
-    /// What scales the slopes of the normal map, or the heights, metres.
+    /// Factor on the slopes of the normal map, or on the heights, in metres.
     pub normal_scale: f32,
     /// Unused.
     pub reserved: u32,
@@ -150,7 +150,7 @@ pub trait Parameters: Pod {
         self.with_lobe::<C, _>(at, Named)
     }
 
-    /// What its light is multiplied by.
+    /// Tints of the light that it scatters.
     #[inline(always)]
     fn tints(&self) -> &Tints {
         &Tints::NONE
@@ -168,7 +168,7 @@ pub trait Parameters: Pod {
         Tinted { lobe: self.bsdf::<C>(at), tint: self.tint::<C>(at) }
     }
 
-    /// What the lobe answers, with its tint.
+    /// The lobe's response to `query`, tinted.
     #[inline(always)]
     fn response<C: Compiled>(&self, at: &At<'_>, query: &Query) -> Response {
         let response = self.with_lobe::<C, _>(at, Answering::<C>::new(query));
@@ -204,8 +204,8 @@ macro_rules! materials {
                 Bsdf::BLACK.into()
             }
 
-            /// What the lobe answers that the material is at a point: nothing if it is a blend, which [`chosen`] resolves
-            /// first. The lobe never becomes one of many, which would have to be in memory.
+            /// Response of the material's lobe at a point: [`Response::NONE`] for a blend, which [`chosen`] resolves first.
+            /// The lobe is never converted to a [`Bsdf`], which would have to be in memory.
             ///
             /// # Safety
             /// As [`Material::bsdf`].
@@ -262,7 +262,7 @@ impl Material {
         material
     }
 
-    /// What all kinds have.
+    /// The fields that all kinds share.
     pub const fn header(&self) -> &Header {
         &self.header
     }

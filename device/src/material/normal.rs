@@ -130,7 +130,7 @@ impl Terminator {
         Self { n, alpha2: min(0.125 * (1.0 - c2) / max(c2, 1e-8), 1.0) }
     }
 
-    /// What is left of light that is scattered along `wi`, world space, to either side.
+    /// Shadowing factor of a normal map, in [0, 1], for light that is scattered along `wi`, world space, to either side.
     #[inline(always)]
     pub fn shadowing<C: Compiled>(&self, wi: Vec3) -> f32 {
         if !C::sees(Features::NORMAL_MAPS) || self.alpha2 == 0.0 {

@@ -47,7 +47,7 @@ impl PlasticMaterial {
         (0..n).map(move |i| if n == 1 { sqrt(facets.alpha[0].value) } else { i as f32 / (n - 1) as f32 })
     }
 
-    /// What the coat sends back of light within, for which theory has `computed`.
+    /// Internal reflectance of the coat: the material's override, or `computed`.
     #[inline(always)]
     const fn internal(&self, computed: f32) -> f32 {
         if self.internal_reflectance >= 0.0 { self.internal_reflectance } else { computed }

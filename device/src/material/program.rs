@@ -41,11 +41,11 @@ impl Combination {
     }
 }
 
-/// What a program computes.
+/// Result type of a texture program.
 pub(super) trait Value: Copy {
     const ZERO: Self;
 
-    /// What an image says.
+    /// Value of an image.
     ///
     /// # Safety
     /// `image` is one of the scene of `at`.
@@ -154,7 +154,7 @@ impl Value for Height {
     }
 }
 
-/// What counts of the colours at the vertices; white where there are none.
+/// Selected channels of the vertex colours; white where there are none.
 ///
 /// # Safety
 /// The scene of `at` is valid.

@@ -1,5 +1,5 @@
-//! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit. They are means
-//! over the image's samples, which fall as densely as the pixel filter is high, without its sign.
+//! First hits of camera rays, for the layers of an image that describe the visible surface rather than its light. They are
+//! means over the image's samples, which fall with the density of the pixel filter's magnitude, without its sign.
 
 use glam::{Vec2, Vec3};
 
@@ -108,7 +108,7 @@ unsafe fn meet<A: Arch>(
     None
 }
 
-/// What the ray through the centre of a pixel meets that is more surface than hole: [`FirstHitPixel::center`].
+/// The first primitive on the ray through the centre of a pixel that is more surface than hole: [`FirstHitPixel::center`].
 ///
 /// # Safety
 /// As [`meet`].

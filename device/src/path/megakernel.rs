@@ -111,7 +111,7 @@ pub unsafe fn generate(
     }
 }
 
-/// What an invocation works on.
+/// Samples that one invocation traces.
 #[derive(Clone, Copy)]
 pub(super) struct Place<P> {
     /// Column and row.
@@ -141,7 +141,7 @@ impl<P> SampleArgs<P> {
         }
     }
 
-    /// What invocation `i` works on; `None` outside the image.
+    /// The samples of invocation `i`; `None` outside the image.
     #[inline(always)]
     pub(super) fn place(&self, i: u32) -> Option<Place<P>> {
         // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.

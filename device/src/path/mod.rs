@@ -74,9 +74,9 @@ impl PathSettings {
 pub struct PathState {
     /// The ray to follow next.
     pub ray: Ray,
-    /// What the ray stands for; kept up to date where textures have smaller versions of themselves.
+    /// Footprint of the ray; kept up to date where textures are mipmapped.
     pub cone: Cone,
-    /// What the pixel filter multiplies the sample by; may be negative.
+    /// Pixel filter's factor on the sample; may be negative.
     pub weight: f32,
     /// Throughput: what radiance along `ray` is multiplied by.
     pub beta: Vec3,
@@ -101,7 +101,7 @@ pub struct PathState {
 }
 
 impl PathState {
-    /// What the path adds to the film.
+    /// The path's contribution to the film.
     #[inline(always)]
     pub fn contribution(&self) -> Vec3 {
         self.weight * self.l

@@ -25,13 +25,13 @@ pub struct ShadowRay {
     pub ray: Ray,
     /// Distance up to which it must be free.
     pub t_max: f32,
-    /// What it adds to the path's radiance.
+    /// Radiance that it adds to the path if it is free.
     pub ld: Vec3,
     /// Most holes that it may pass, where there are any.
     pub holes: u32,
 }
 
-/// What shading a hit yields.
+/// Result of shading a hit.
 #[derive(Clone, Copy, Debug)]
 pub struct Shaded {
     /// Direct light still to be tested for occlusion.
@@ -174,11 +174,11 @@ pub(super) struct Surface {
     pub(super) extent: f32,
     /// In the space of its group, if it is in one.
     pub(super) prim: Primitive,
-    /// What was hit.
+    /// The hit.
     hit: Hit,
 }
 
-/// What scatters at a surface, seen from where the path comes from.
+/// The surface's scattering at a point, seen from where the path comes from.
 pub(super) struct Scatterer<'a> {
     /// The geometric normal on that side.
     side: Vec3,
@@ -194,7 +194,7 @@ pub(super) struct Scatterer<'a> {
     pub(super) frame: Frame,
     /// Direction to where the path comes from, in that frame.
     wo: Vec3,
-    /// What softens the edges of shadows of a normal map.
+    /// Shadow terminator of a normal map, which softens the edges of shadows.
     terminator: Terminator,
     /// Its material, which is no blend, and the kind of that.
     material: *const Material,
@@ -310,7 +310,7 @@ pub(super) fn is_hidden<C: Compiled>(scene: &SceneView, depth: u32, surface: &Su
     hides_emitters::<C>(scene) && depth == 0 && surface.prim.light != Primitive::NO_LIGHT
 }
 
-/// What chooses between a surface and its holes, and among the materials of a blend.
+/// Uniforms that choose between a surface and its holes, and among the materials of a blend.
 #[inline(always)]
 fn material_uniforms(settings: &PathSettings, state: &PathState) -> [f32; 4] {
     settings.sampler(state.pixel, state.sample).draw(Dim::Material, state.depth << 9 | state.holes)
@@ -713,7 +713,7 @@ unsafe fn light_at<C: Compiled>(
     }
 }
 
-/// What light contributes, if nothing is in the way.
+/// Direct light, to be added if the shadow ray is free.
 #[inline(always)]
 fn direct_light<C: Compiled>(
     scene: &SceneView,

@@ -40,7 +40,7 @@ pub struct Primitive {
 
 const _: () = assert!(size_of::<Primitive>() == 48);
 
-/// What a primitive may be.
+/// Geometry of a kind of primitive.
 pub(crate) trait Shape {
     /// As [`intersect`].
     fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])>;
@@ -284,8 +284,8 @@ macro_rules! shapes {
                 $($Rare => $Rare::uv_of_sample(prim, p, u));+)
         }
 
-        /// What a visitor makes of a shape that not all kernels know: number `rare` of those. Nothing if there are not so
-        /// many.
+        /// Calls the visitor with rare shape number `rare`, one that not all kernels know; `None` if there are fewer rare
+        /// shapes.
         #[inline(always)]
         pub(crate) fn visit_rare<V: Visitor>(rare: u32, visitor: V) -> Option<V::Output> {
             $(
@@ -314,7 +314,7 @@ shapes! {
 impl Kind {
     const COUNT: u32 = Self::ALL.len() as u32;
 
-    /// What marks a primitive of this shape among [`Primitive::material_flags`]; a triangle has none of these.
+    /// Bit that marks a primitive of this shape in [`Primitive::material_flags`]; a triangle has none of these.
     #[inline(always)]
     pub const fn flag(self) -> u32 {
         match self as u32 {

@@ -16,7 +16,7 @@ use glam::Vec3;
 use crate::common::{Random, albedo, ggx, integrate};
 
 const DISTRIBUTIONS: [Distribution; 2] = [Distribution::Ggx, Distribution::Beckmann];
-/// What stands for 0, where all directions but those along the surface leave it whole.
+/// Smallest α of the quadrature, in place of 0, for which only directions along the surface lose light.
 const SMOOTHEST: f64 = 1e-3;
 
 fn directional(d: Distribution, alpha: f64, mu: f64) -> f64 {

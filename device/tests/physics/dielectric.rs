@@ -53,7 +53,7 @@ fn refracted(wo: DVec3, wm: DVec3, eta: f64) -> Option<DVec3> {
     (sin2 < 1.0).then(|| tangential - (1.0 - sin2).sqrt() * wm)
 }
 
-/// What is wrong with an oracle on purpose.
+/// Deliberate mistakes in an oracle.
 #[derive(Clone, Copy, PartialEq)]
 enum Mistake {
     None,

@@ -1,6 +1,6 @@
-//! What holds for every kind of material over the whole range of its parameters: answers are finite, weights are what f
-//! and pdf say, light takes the same way back, and no more leaves than arrives. And how much leaves, on a grid of angles
-//! and roughnesses, against quadrature in f64; other lobes have theirs in their own files.
+//! Properties of every kind of material over the whole range of its parameters: answers are finite, weights equal f·cos/pdf,
+//! scattering is reciprocal, and no more light leaves than arrives. Albedos are compared with quadrature in f64 on a grid of
+//! angles and roughnesses; other lobes have that test in their own files.
 
 use std::f64::consts::TAU;
 
@@ -119,7 +119,7 @@ const KINDS: [&str; 12] = [
 ];
 const PRINCIPLED: usize = 6;
 
-/// What becomes of light between the facets of a kind.
+/// Model of multiple scattering between the facets of a kind.
 const fn scattering(kind: usize) -> Scattering {
     match kind {
         7 | 8 => Scattering::Compensated,
@@ -228,7 +228,7 @@ fn for_each(n: usize, seed: u64, mut f: impl FnMut(usize, &Bsdf, Vec3, f32, Vec2
     }
 }
 
-/// What a sample carries of what arrives: radiance over η² is what is conserved.
+/// Part of the incident energy that a sample carries: radiance over η² is conserved.
 fn energy(s: &BsdfSample) -> f32 {
     s.weight.max_element() * s.eta * s.eta
 }
@@ -253,7 +253,7 @@ const fn walks(lobe: &Bsdf) -> bool {
     matches!(lobe, Bsdf::RandomWalkConductor(_) | Bsdf::RandomWalkDielectric(_))
 }
 
-/// What is wrong with an answer, if anything.
+/// Description of the error in an answer, if there is one.
 fn flaw(lobe: &Bsdf, wo: Vec3, sample: Option<BsdfSample>, elsewhere: [Vec3; 3]) -> Option<String> {
     let evaluated = |wi: Vec3| {
         let (f, pdf) = lobe.eval_pdf(wo, wi);
@@ -303,7 +303,7 @@ fn answers_are_finite_over_all_parameters_and_their_corners() {
     assert!(controls > 100);
 }
 
-/// What all but one in a thousand errors keep within, and the largest.
+/// 99.9th percentile of the errors, and the largest.
 fn nearly_and_worst(mut errors: Vec<f64>) -> [f64; 2] {
     errors.sort_by(f64::total_cmp);
     let at = |i: usize| errors.get(i).copied().unwrap_or(0.0);
@@ -486,7 +486,7 @@ fn surface(alpha: f32, masking: Masking) -> Microfacet {
     Microfacet { alpha: Vec2::splat(alpha), distribution: Distribution::Ggx, masking }
 }
 
-/// What leaves by samples, in red: the parts that are reflected and refracted.
+/// Albedo by samples, in red: the parts that are reflected and refracted.
 fn parts(lobe: &impl Lobe, wo: Vec3, n: u32) -> [f64; 2] {
     let mut parts = [0.0; 2];
     for (uc, u) in points(n) {
@@ -540,7 +540,7 @@ fn interface(cos_i: f64, eta: f64) -> (f64, f64) {
     (0.5 * (s * s + p * p), cos_t)
 }
 
-/// What leaves on the other side, with masking by the product.
+/// Transmitted part, with separable masking and shadowing.
 fn transmitted(wo: DVec3, alpha: f64, eta: f64) -> f64 {
     let of_facet = |wm: DVec3| {
         let wm = wm.normalize();

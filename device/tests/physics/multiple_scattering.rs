@@ -205,7 +205,7 @@ impl Mean {
     }
 }
 
-/// What arrives along 1 + wi.x + wi.z², reflected and transmitted, by two ways that are to agree.
+/// Incident light 1 + wi.x + wi.z². Its reflected and transmitted parts are computed in two ways that must agree.
 fn light(wi: DVec3) -> f64 {
     1.0 + wi.x + wi.z * wi.z
 }
@@ -244,7 +244,7 @@ fn light_by_estimates(m: &Microfacet, eta: Option<f32>, z: f64) -> [Mean; 2] {
     means
 }
 
-/// What is estimated has heavy tails where roughness is small.
+/// The rough configurations; where roughness is small, the estimates have heavy tails.
 fn rough_configurations() -> Vec<(Microfacet, Option<f32>, f64)> {
     configurations().into_iter().filter(|(m, ..)| m.alpha.x > 0.3).collect()
 }

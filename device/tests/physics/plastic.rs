@@ -122,8 +122,8 @@ impl Boundary {
         integrate(0.0, critical, 1, at) + integrate(critical, 1.0, 1, at)
     }
 
-    /// What Mitsuba 3 takes for that: twice the mean of cos θ R(θ) at 64 cosines from 0 to 1, both included, which is
-    /// less by about 1/64.
+    /// Mitsuba 3's approximation of it: twice the mean of cos θ R(θ) at 64 cosines from 0 to 1, both included, which is less
+    /// by about 1/64.
     fn internal_of_mitsuba(&self) -> f64 {
         let within = Self { eta: 1.0 / self.eta, ..*self };
         let cosines = (0..64).map(|k| (f64::from(k) / 63.0).max(1e-6));

@@ -274,7 +274,7 @@ fn control_mistakes_are_rejected() {
 /// `sheen_tint`, `clearcoat`, `clearcoat_gloss`; the directions to the viewer and to the light; f·|cos|.
 type Row = ([f32; 3], [f32; 11], [f64; 3], [f64; 3], [f64; 3]);
 
-/// What Mitsuba 3.9.1 computes (`scalar_rgb`).
+/// Values from Mitsuba 3.9.1 (`scalar_rgb`).
 #[rustfmt::skip]
 const MITSUBA: [Row; 44] = [
     ([0.64, 0.9, 0.79], [0.34, 0.0, 0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.463095, 0.015003, 0.886182], [0.159032, -0.520104, 0.839167], [0.172311, 0.241762, 0.212378]),
@@ -670,7 +670,7 @@ fn samples_add_up_to_what_the_formulas_integrate_to() {
     assert!(worst_integral(Mistake::Unscaled) > 8.0, "control");
 }
 
-/// What leaves of light from all directions alike, by samples.
+/// Albedo under uniform light, by samples.
 fn albedo(lobe: &Principled, wo: Vec3) -> DVec3 {
     const N: u32 = 1 << 12;
     let weights = points(N).flat_map(|(uc, u)| choices(uc).filter_map(move |uc| lobe.sample(wo, uc, u)));
@@ -770,7 +770,7 @@ fn interfaces_make_no_light() {
     assert!(behind <= 1.0 + 1e-4, "{behind}");
 }
 
-/// What the documentation of the model says of the light that it makes.
+/// Energy gain as the model's documentation states it.
 #[test]
 fn paint_makes_as_much_light_as_documented() {
     let white = Parameters { base_color: Vec3::ONE, ..Parameters::DEFAULT };

@@ -18,7 +18,7 @@ const WRAPS: [Wrap; 3] = [Wrap::Repeat, Wrap::Mirror, Wrap::Clamp];
 const FORMATS: [Format; 4] = [Format::Rgba8, Format::Srgb8, Format::RgbF32, Format::RgbaF16];
 const CHANNELS: [Channel; 5] = [Channel::Rgb, Channel::R, Channel::G, Channel::B, Channel::A];
 
-/// What a texture is made from.
+/// Source of a texture.
 #[derive(Clone, Debug)]
 struct Picture {
     size: [u32; 2],
@@ -75,7 +75,7 @@ impl Picture {
         look(&scene)
     }
 
-    /// What counts of the texel in a column and row of the image.
+    /// The selected channels of the texel in a column and row of the image.
     fn texel(&self, column: u32, row: u32) -> DVec3 {
         let i = (row * self.size[0] + column) as usize;
         let [r, g, b, a] = match self.format {

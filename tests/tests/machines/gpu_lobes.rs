@@ -285,7 +285,7 @@ fn parallel<T: Send + Default + Clone>(n: usize, f: impl Fn(usize) -> T + Sync) 
     all
 }
 
-/// What the CPU answers.
+/// The CPU's answer.
 fn answer(view: &SceneView, input: &Input) -> Option<Answer> {
     // SAFETY: views are of uploaded scenes, and inputs name their materials.
     Some(unsafe { ask(view, input) })
@@ -312,7 +312,7 @@ fn neighbour(input: &Input, i: usize, k: u32, ulps: f32) -> Input {
     }
 }
 
-/// What is compared of answers.
+/// Columns of answers that are compared.
 const COLUMNS: [&str; 5] = ["f", "pdf", "wi", "its pdf", "weight"];
 
 /// Differences of the columns, with how large they are themselves.
@@ -327,7 +327,7 @@ fn differences(a: &Answer, b: &Answer) -> [f64; 5] {
     ]
 }
 
-/// What differences are relative to: less than a thousandth counts as that.
+/// Scales of relative differences: at least a thousandth.
 fn sizes(a: &Answer) -> [f64; 5] {
     let [f, pdf, sample_pdf, weight] = [a.f.max_element(), a.pdf, a.sample_pdf, a.weight.max_element()];
     [f, pdf, 1.0, sample_pdf, weight].map(|x| f64::from(x).max(1e-3))
@@ -453,11 +453,11 @@ fn walks(name: &str) -> bool {
     name.starts_with("RandomWalk")
 }
 
-/// What is averaged over walks.
+/// Quantities that are averaged over walks.
 const MEANS: [&str; 4] = ["f·cos", "weight", "weight·wi.z", "weight·wi·wo"];
 
-/// What is averaged, of one input. f·|cos θi| is weighed as if drawn by the lobe's pdf or the cosine, and cut off: it is
-/// an estimate with a heavy tail.
+/// The averaged quantities for one input. f·|cos θi| is weighted as if drawn by the lobe's pdf or the cosine, and clamped:
+/// it is an estimate with a heavy tail.
 fn averaged(input: &Input, a: &Answer) -> [f64; 4] {
     let cos = input.wi.z.abs();
     let f = (f64::from(a.f.element_sum() * cos) / f64::from(a.pdf + cos)).min(30.0);

@@ -115,7 +115,7 @@ fn rays() -> impl Iterator<Item = Ray> {
 /// Rays, and where they end.
 type Rays = [(Ray, f32)];
 
-/// What traces rays: the nearest hits, and whether there is any.
+/// A way to trace rays: the nearest hits, and whether there is any.
 struct Tracer {
     name: &'static str,
     nearest: fn(&SceneView, &Rays) -> Vec<Hit>,
@@ -367,7 +367,7 @@ fn edges_and_vertices_do_not_leak() {
     }
 }
 
-/// What lies beyond the results of a stage.
+/// Guard value beyond the results of a stage.
 const GUARD: Met = Met { t: -7.0, prim: 7, b: [7.0; 2] };
 
 /// Traces rays by the stages that only trace, with nothing written beyond the results: what each meets, if `P` traces it,
@@ -426,7 +426,7 @@ fn by_full_stages<B: Primitives>(backend: &mut B, scene: &SceneData, rays: &Rays
     by_stages::<_, stages::trace_coherent, stages::trace_closest, stages::trace_shadow>(backend, scene, rays)
 }
 
-/// What rays meet by a stage, and whether they meet anything.
+/// A stage's nearest hits, and whether rays hit anything.
 type Found = (Vec<Hit>, Vec<bool>);
 
 /// Whether hits are those that single rays have on a CPU, but for distances that a GPU rounds otherwise, and for at most

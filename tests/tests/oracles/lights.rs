@@ -86,7 +86,7 @@ fn irradiance_from_spots() {
     }
 }
 
-/// What Mitsuba 3.9.1's `spot` of 22° and 14° says arrives, red, at points from (3.5, 5, 4) towards (1.6, 0.3, 0) with 18.
+/// Red light at points below Mitsuba 3.9.1's `spot` of 22° and 14°, from (3.5, 5, 4) towards (1.6, 0.3, 0) with 18.
 #[test]
 fn spots_are_those_of_the_field() {
     let position = Vec3::new(3.5, 5.0, 4.0);

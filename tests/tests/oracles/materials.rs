@@ -497,7 +497,7 @@ fn backs() {
     is_rejected("the other side", &wrong, 1024, &|_| 0.6);
 }
 
-/// What was opaque on one side only.
+/// Inside of a closed surface, which has a material of its own there or is black.
 #[test]
 fn backs_of_a_closed_surface() {
     let mut scene = closed_surface(Geometry::Sphere { center: Vec3::ZERO, radius: 1.0 });

@@ -53,7 +53,7 @@ pub(crate) struct CirclesArgs {
     pub(crate) count: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// What the circles are painted on.
+    /// Background colour, on which the circles are painted.
     pub(crate) background: [f32; 3],
 }
 
@@ -118,7 +118,7 @@ impl Brush {
         Self { x, y, square, opacity, color, falloff }
     }
 
-    /// What remains of a colour under the circle, and what the circle adds to it, at distance² `d2`.
+    /// Factor on a colour under the circle, and the colour that the circle adds to it, at distance² `d2`.
     #[inline(always)]
     fn at(&self, d2: f32) -> (f32, [f32; 3]) {
         let root = fma_rn(-self.falloff, d2, 1.0);
@@ -139,8 +139,8 @@ fn over([r, g, b]: [f32; 3], (keep, [red, green, blue]): (f32, [f32; 3])) -> [f3
     [fma_rn(keep, r, red), fma_rn(keep, g, green), fma_rn(keep, b, blue)]
 }
 
-/// What the kernels do, one circle after the other, in the rows from `top` to `bottom`. Returns how often a circle changed
-/// a pixel.
+/// Sequential equivalent of the kernels, one circle after the other, in the rows from `top` to `bottom`. Returns how often a
+/// circle changed a pixel.
 ///
 /// # Safety
 /// There are that many circles, which nobody writes meanwhile, and `image` has room for all rows; nobody else uses these.

@@ -26,7 +26,7 @@ pub(crate) const THREADS: u32 = 256;
 
 const _: () = assert!(THREADS == TILE * TILE);
 
-/// What the kernels do, row after row of C.
+/// Sequential equivalent of the kernels, row after row of C.
 ///
 /// # Safety
 /// The matrices are as large as said, and nobody else uses them meanwhile.

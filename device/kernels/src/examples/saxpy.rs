@@ -14,7 +14,7 @@ pub(crate) struct SaxpyArgs {
     pub(crate) n: u32,
 }
 
-/// What the kernel does, one element after the other.
+/// Sequential equivalent of the kernel, one element after the other.
 ///
 /// # Safety
 /// The arrays have `n` numbers each, and nobody else uses them meanwhile.

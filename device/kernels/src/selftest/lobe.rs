@@ -5,7 +5,7 @@ use cuda_std::thread::index_1d;
 use device::material::probe::{Answer, Input, ask, draw};
 use device::scene::SceneView;
 
-/// What the lobes of `n` inputs answer.
+/// Answers of the lobes to `n` inputs.
 ///
 /// # Safety
 /// `scene` is valid and has the materials; `inputs` and `answers` have `n` values.

@@ -15,7 +15,7 @@ pub struct Blurred {
     pub table: Ptr<[f64; 4]>,
     /// Of both.
     pub size: Size,
-    /// What it is blurred by, from the middle outwards.
+    /// Weights of the blur, from the middle outwards.
     pub strips: Ptr<Strip>,
     /// How many strips there are: one at least.
     pub count: u32,
@@ -31,7 +31,7 @@ pub struct Strip {
     pub half: u32,
 }
 
-/// What is known of a pixel, from the nearest layer to the one that was last.
+/// Composite of a pixel's layers, from the nearest to the last one added.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Layered {

@@ -18,7 +18,7 @@ pub struct CirclesArgs {
     pub pixels: Ptr<[f32; 4]>,
     /// Distances along the axis.
     pub depths: Ptr<f32>,
-    /// What is found.
+    /// Results.
     pub seen: Ptr<Seen>,
     /// Of the image.
     pub size: Size,
@@ -89,7 +89,7 @@ const SLIVER: f32 = 0.125;
 /// A pixel with so many neighbours of its own radius is of a surface between two others: along an edge there are two.
 const ALIKE: u32 = 3;
 
-/// What pixel `i` sees, of an image of which `pixel` and `depth` tell.
+/// Surfaces that pixel `i` of an image sees; `pixel` and `depth` read the image.
 ///
 /// Depths are means over what is hit in a pixel. Between two surfaces they say how much of a pixel is of the nearer one;
 /// colours of both are taken from neighbours, which see one of them alone. Before nothing, the depth is the surface's own,

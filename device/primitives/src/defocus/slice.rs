@@ -14,7 +14,7 @@ pub struct Slice;
 pub struct SliceArgs {
     /// Red, green, blue, and a number that does not matter.
     pub pixels: Ptr<[f32; 4]>,
-    /// What pixels see.
+    /// Surfaces that the pixels see.
     pub seen: Ptr<Seen>,
     /// Red, green and blue times the part of the pixel that is in the layer, and the part.
     pub slice: Ptr<[f32; 4]>,
@@ -77,7 +77,7 @@ impl Kernel for Slice {
     }
 }
 
-/// What of pixel `i`, which sees `seen`, is in the layer.
+/// The part of pixel `i`, which sees `seen`, that is in the layer.
 #[inline(always)]
 pub fn sliced(args: &SliceArgs, pixel: impl Fn(u32) -> [f32; 4], seen: Seen, i: u32) -> [f32; 4] {
     let part = |circle: f32| args.from.at(circle) - args.to.at(circle);

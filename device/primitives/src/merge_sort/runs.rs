@@ -52,7 +52,7 @@ pub struct MergeArgs<K, V> {
     pub from: Pairs<K, V>,
     /// Where they go: elsewhere.
     pub to: Pairs<K, V>,
-    /// What [`SplitRuns`] has found.
+    /// Splits that [`SplitRuns`] has found.
     pub splits: Ptr<u32>,
     /// How many elements.
     pub length: Length,

@@ -13,7 +13,7 @@ pub struct SortTiles<O, V>(PhantomData<(O, V)>);
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SortTilesArgs<K, V> {
-    /// What is sorted.
+    /// Pairs to sort.
     pub from: Pairs<K, V>,
     /// Where it goes: elsewhere.
     pub to: Pairs<K, V>,

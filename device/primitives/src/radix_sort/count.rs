@@ -16,7 +16,7 @@ pub struct Count<K>(PhantomData<K>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct CountArgs<K> {
-    /// What is counted.
+    /// Keys to count.
     pub keys: Ptr<K>,
     /// How many.
     pub length: Length,
@@ -28,7 +28,7 @@ pub struct CountArgs<K> {
     pub done: Ptr<u32>,
     /// Which bits of the ranks the digits are.
     pub bits: Bits,
-    /// What comes first.
+    /// Direction of the sort.
     pub order: Direction,
 }
 

@@ -15,7 +15,7 @@ pub enum Direction {
     Descending,
 }
 
-/// What can be sorted by its bits.
+/// A key that can be sorted by its bits.
 pub trait Key: Element {
     /// A whole number without a sign, of the same size.
     type Rank: Rank;

@@ -84,8 +84,8 @@ impl Bits {
     }
 }
 
-/// What a pass does, sequentially: moves keys, and values with them, into the order of one digit. Those with the same
-/// digit keep theirs.
+/// Sequential equivalent of a pass: moves keys, and values with them, into the order of one digit. Those with the same digit
+/// keep their order.
 ///
 /// # Panics
 /// One of the slices is shorter than `keys`.

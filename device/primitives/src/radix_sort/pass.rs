@@ -27,13 +27,13 @@ pub struct PassArgs<K, V> {
     pub length: Length,
     /// How many keys have a lesser digit, for each of its [`BINS`] values.
     pub starts: Ptr<u32>,
-    /// What tiles publish: [`BINS`] words for each. Zeros at the start.
+    /// Words that tiles publish: [`BINS`] for each. Zeros at the start.
     pub tiles: Ptr<u32>,
     /// Counts tiles. Zero at the start.
     pub ticket: Ptr<u32>,
     /// The digit.
     pub digit: Digit,
-    /// What comes first.
+    /// Direction of the sort.
     pub order: Direction,
 }
 
@@ -251,7 +251,7 @@ mod gpu {
     /// One value of the digit, of one tile.
     #[derive(Clone, Copy)]
     struct Bin {
-        /// What tiles publish.
+        /// Words that tiles publish.
         words: Ptr<u32>,
         starts: Ptr<u32>,
         tile: u32,

@@ -41,7 +41,7 @@ pub struct Corners<S, const CHANNELS: u32>(PhantomData<S>);
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CornersArgs<S, const CHANNELS: u32> {
-    /// What [`ScanDown`] has made of sums of columns, and of tiles behind them.
+    /// Sums of columns that [`ScanDown`] has computed, and of tiles behind them.
     pub columns: Ptr<S>,
     /// Of the image.
     pub size: Size<CHANNELS>,

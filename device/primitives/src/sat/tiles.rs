@@ -1,4 +1,4 @@
-//! What each tile of an image adds to those right of it and below it.
+//! Sums that each tile of an image passes to those right of it and below it.
 
 use core::marker::PhantomData;
 

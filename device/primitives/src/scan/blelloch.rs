@@ -13,7 +13,7 @@ pub struct Blelloch<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct BlellochArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
     /// The results; may be the input.
     pub output: Ptr<T>,
@@ -59,7 +59,7 @@ pub struct AddArgs<T> {
     pub length: Length,
     /// As in [`BlellochArgs`].
     pub level: u32,
-    /// What is before each tile.
+    /// Prefix of each tile.
     pub sums: Ptr<T>,
 }
 

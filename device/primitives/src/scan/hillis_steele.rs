@@ -12,9 +12,9 @@ pub struct HillisSteele<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HillisSteeleArgs<T> {
-    /// What the step before left.
+    /// Result of the step before.
     pub from: Ptr<T>,
-    /// What this step leaves: elsewhere.
+    /// Result of this step: elsewhere.
     pub to: Ptr<T>,
     /// How many.
     pub length: Length,

@@ -9,7 +9,7 @@ use crate::{Operator, Ptr, WARP};
 /// A thread's part of a tile.
 pub(super) struct Tile<O: Operator, const ROWS: usize> {
     rows: [[O::Value; 4]; ROWS],
-    /// What is before each of this thread's quads in the tile.
+    /// Prefix within the tile of each of this thread's quads.
     before: [O::Value; ROWS],
     /// All of the tile.
     pub(super) sum: O::Value,

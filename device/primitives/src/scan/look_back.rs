@@ -12,13 +12,13 @@ pub struct LookBack<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct LookBackArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
     /// The results: elsewhere.
     pub output: Ptr<T>,
     /// How many.
     pub length: Length,
-    /// What tiles publish: a word for every 32 bits of a value. Zeros at the start.
+    /// Words that tiles publish: one for every 32 bits of a value. Zeros at the start.
     pub tiles: Ptr<u64>,
     /// Counts tiles. Zero at the start.
     pub ticket: Ptr<u32>,

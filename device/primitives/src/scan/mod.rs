@@ -49,7 +49,7 @@ pub trait Scannable: Operator {
     type TileScan: Kernel<Args = TileScanArgs<Self::Value>> + Entry;
     /// The work-efficient scan of tiles.
     type Blelloch: Kernel<Args = BlellochArgs<Self::Value>> + Entry;
-    /// What is before tiles, added to them.
+    /// Adds to tiles the prefixes before them.
     type Add: Kernel<Args = AddArgs<Self::Value>> + Entry;
     /// One step of the step-efficient scan.
     type HillisSteele: Kernel<Args = HillisSteeleArgs<Self::Value>> + Entry;

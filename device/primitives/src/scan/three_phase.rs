@@ -13,7 +13,7 @@ pub struct TileSums<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct TileSumsArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
     /// How many.
     pub length: Length,
@@ -72,13 +72,13 @@ pub struct TileScan<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct TileScanArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
     /// The results: elsewhere.
     pub output: Ptr<T>,
     /// How many.
     pub length: Length,
-    /// What is before each tile.
+    /// Prefix of each tile.
     pub sums: Ptr<T>,
     /// Which elements a result combines.
     pub bounds: Bounds,

@@ -3,7 +3,7 @@
 
 use ptx_text::numbers::{self, BadNumber};
 
-/// What LLVM adds behind the brackets of a call: how many there are in the module.
+/// Comment that LLVM adds behind the brackets of a call: the number of calls so far in the module.
 const CALL: &str = "// callseq ";
 
 /// Before the number of the function in the module, `_`, and the number of the label in the function.

@@ -1,6 +1,6 @@
-//! What single scattering between microfacets loses, looked up: 1 − E(μ, α), E being the directional albedo of
-//! isotropic facets of correlated height that reflect everything, and μ the cosine of the direction. Roughness beyond
-//! α = 1 is taken for 1.
+//! Tables of the energy that single scattering between microfacets loses: 1 − E(μ, α), E being the directional albedo of
+//! isotropic facets of correlated height that reflect everything, and μ the cosine of the direction. Roughness beyond α = 1
+//! is taken for 1.
 
 mod tables;
 
@@ -13,7 +13,7 @@ pub const SIZE: usize = 32;
 /// Parts lost are stored as multiples of this.
 pub const UNIT: f32 = 1.0 / 65_535.0;
 
-/// What is lost at `SIZE` roughnesses α from 0 to 1, by cosine and on average over cosines.
+/// Energy losses at `SIZE` roughnesses α from 0 to 1, by cosine and averaged over cosines.
 #[derive(Clone, Copy, Debug)]
 pub struct Losses {
     /// By (α, place), see [`place`].
@@ -83,7 +83,7 @@ pub const DIELECTRIC_SIZE: [usize; 3] = [12, 14, 24];
 /// Coefficients are stored as multiples of this; they lie between −0.1 and 1.3.
 pub const DIELECTRIC_UNIT: f32 = 1.0 / 16_384.0;
 
-/// What dielectrics with facets of GGX lose, seen from the side of the lower index or of the higher.
+/// Energy losses of dielectrics with GGX facets, seen from the side of the lower index or of the higher.
 #[derive(Clone, Copy, Debug)]
 pub struct DielectricLosses {
     /// By (index, √α, place), see [`dielectric_place`].

@@ -1,4 +1,4 @@
-//! What light that enters comes back as: diffuse reflection, stronger or weaker at grazing angles, and sheen.
+//! Base of the principled model: diffuse reflection, stronger or weaker at grazing angles, and sheen.
 
 use core::f32::consts::FRAC_1_PI;
 
@@ -58,7 +58,7 @@ impl Base {
     }
 }
 
-/// What passes the surface twice, on its way in and out, relative to normal incidence: `f90` at grazing angles, after
+/// Transmittance of the surface both ways, in and out, relative to normal incidence: `f90` at grazing angles, after
 /// Schlick's approximation with the weights `o` and `i` (Burley 2012, §5.3).
 #[inline(always)]
 fn both_ways(f90: f32, o: f32, i: f32) -> f32 {

@@ -80,8 +80,8 @@ fn lambda(cos: f32, alpha: f32) -> f32 {
     exp(log) * (x / cos) * correction(cos, alpha)
 }
 
-/// What Λ is multiplied by where the fit is too small: 1 for α > 0.088, a roughness of 0.3, and to 10⁻⁴ for
-/// cos θ > 0.1.
+/// Factor on Λ, for which the fit is too small at grazing angles: 1 for α > 0.088, a roughness of 0.3, and 1 to within 10⁻⁴
+/// for cos θ > 0.1.
 ///
 /// Its size follows the albedo that the fit would have at grazing angles, 0.23 + 0.198/√α, its extent the angle at
 /// which that albedo falls below 1; both were fitted for this crate.

@@ -39,7 +39,7 @@ pub struct Direction {
     pub index: u32,
 }
 
-/// What a ray meets, 16 bytes: [`Hit`] without the instance.
+/// A ray's hit, 16 bytes: [`Hit`] without the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Met {
@@ -98,7 +98,7 @@ impl Rays {
     }
 }
 
-/// What rays meet, by columns.
+/// Hits of rays, by columns.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Hits {
@@ -109,7 +109,7 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// What ray `i` meets.
+    /// Hit of ray `i`.
     ///
     /// # Safety
     /// It is there, and nobody writes it meanwhile.
@@ -211,7 +211,7 @@ pub struct NextRaysArgs {
     pub take: SampleArgs<()>,
     /// Rays that have been traced, `count`.
     pub from: Rays,
-    /// What they have met.
+    /// Hits of these rays.
     pub hits: Hits,
     /// Where the new rays go, one for each.
     pub to: Rays,
