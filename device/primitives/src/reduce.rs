@@ -22,7 +22,7 @@ pub trait Reduction: 'static {
     const IDENTITY: Self::Value;
 
     /// The value of the item at index `i`.
-    fn of(item: Self::Item, i: u32) -> Self::Value;
+    fn value(item: Self::Item, i: u32) -> Self::Value;
     /// Of two values, one.
     fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
     /// The result of `n` items that have become `value`.
@@ -38,7 +38,7 @@ macro_rules! by_operator {
             const IDENTITY: T = <Self as Operator>::IDENTITY;
 
             #[inline(always)]
-            fn of(item: T, _: u32) -> T {
+            fn value(item: T, _: u32) -> T {
                 item
             }
 
@@ -66,7 +66,7 @@ impl Reduction for Mean {
     const IDENTITY: f32 = 0.0;
 
     #[inline(always)]
-    fn of(item: f32, _: u32) -> f32 {
+    fn value(item: f32, _: u32) -> f32 {
         item
     }
 
@@ -103,7 +103,7 @@ impl<T: Key<Rank = u32>> Reduction for ArgMax<T> {
 
     /// The rank of the item, or the least one for a NaN, and below it what is larger the sooner the item comes.
     #[inline(always)]
-    fn of(item: T, i: u32) -> u64 {
+    fn value(item: T, i: u32) -> u64 {
         let is_nan = item.partial_cmp(&item).is_none();
         let rank = if is_nan { 0 } else { item.to_rank() };
         u64::from(rank) << 32 | u64::from(!i)
@@ -195,7 +195,7 @@ pub fn twin<R: Reduction>(input: &[R::Item]) -> R::Output {
         for (begin, items) in (0..).step_by(tile).zip(input.chunks(tile)).skip(block).step_by(blocks) {
             for (i, item) in items.iter().enumerate() {
                 let sum = &mut sums[i / 4 % BLOCK][i % 4];
-                *sum = R::combine(*sum, R::of(*item, begin + i as u32));
+                *sum = R::combine(*sum, R::value(*item, begin + i as u32));
             }
         }
         let of_block = tree::<R>(sums.map(|[a, b, c, d]| R::combine(R::combine(a, b), R::combine(c, d))));
@@ -273,7 +273,7 @@ mod gpu {
                     array::from_fn(|k| unsafe { mem::ldg(input.at(row(k as u32)).cast()) });
                 for k in 0..QUADS {
                     for j in 0..4 {
-                        let item = R::of(quads[k as usize].0[j], row(k) + j as u32);
+                        let item = R::value(quads[k as usize].0[j], row(k) + j as u32);
                         sums[j] = R::combine(sums[j], item);
                     }
                 }
@@ -283,7 +283,7 @@ mod gpu {
                         let i = row(k) + j as u32;
                         if i < n {
                             // SAFETY: just checked.
-                            let item = R::of(unsafe { input.load_constant(i) }, i);
+                            let item = R::value(unsafe { input.load_constant(i) }, i);
                             sums[j] = R::combine(sums[j], item);
                         }
                     }

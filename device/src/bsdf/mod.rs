@@ -31,7 +31,7 @@ pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
 pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
-pub use response::{Answering, Lit, Named, Query, Response, Visitor};
+pub use response::{Answering, IntoBsdf, Lit, Query, Response, Visitor};
 pub use sheen::{Sheen, sheen_albedo};
 pub use tint::{Tint, Tinted};
 

@@ -57,7 +57,7 @@ impl Uniforms {
 
     /// Of a direction or two, and what is to tell one walk from another.
     #[inline(always)]
-    fn of(a: Vec3, b: Vec3, seed: u32) -> Self {
+    fn from_directions(a: Vec3, b: Vec3, seed: u32) -> Self {
         let [x, y, z, w] = pcg4d([a.x.to_bits(), a.y.to_bits(), a.z.to_bits(), seed]);
         Self([x ^ b.x.to_bits(), y ^ b.y.to_bits(), z ^ b.z.to_bits(), w])
     }
@@ -101,7 +101,7 @@ impl RandomWalkConductor {
     pub fn multiple(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let (wo, wi) = if wi.z < wo.z { (wi, wo) } else { (wo, wi) };
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, wi, self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, wi, self.seed);
         let (mut w, mut c, mut weight, mut sum) = (-wo, 1.0, Vec3::ONE, Vec3::ZERO);
         for order in 1..=MAX_ORDER {
             let [height, x, y, _] = uniforms.next();
@@ -135,7 +135,7 @@ impl Lobe for RandomWalkConductor {
             return None;
         }
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, Vec3::new(u.x, u.y, uc), self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, Vec3::new(u.x, u.y, uc), self.seed);
         let (mut w, mut weight, mut u) = (-wo, Vec3::ONE, u);
         let mut c = travel(m, w, 1.0, uc)?;
         for _ in 0..MAX_ORDER {
@@ -242,7 +242,7 @@ impl RandomWalkDielectric {
     #[inline(never)]
     fn walk(&self, wo: Vec3, wi: Vec3) -> f32 {
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, wi, self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, wi, self.seed);
         let mut ray = Ray { w: -wo, c: 1.0, eta: self.eta, near: true };
         let mut sum = 0.0;
         for order in 1..=MAX_ORDER {
@@ -276,7 +276,7 @@ impl Lobe for RandomWalkDielectric {
             return None;
         }
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, Vec3::new(u.x, u.y, uc), self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, Vec3::new(u.x, u.y, uc), self.seed);
         let mut ray = Ray { w: -wo, c: 1.0, eta: self.eta, near: true };
         let [height, ..] = uniforms.next();
         ray.c = travel(m, ray.w, ray.c, height)?;

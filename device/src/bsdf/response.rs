@@ -18,9 +18,9 @@ pub trait Visitor {
 
 /// Makes a [`Bsdf`] of a lobe.
 #[derive(Clone, Copy, Debug)]
-pub struct Named;
+pub struct IntoBsdf;
 
-impl Visitor for Named {
+impl Visitor for IntoBsdf {
     type Output = Bsdf;
 
     #[inline(always)]
@@ -66,7 +66,7 @@ impl Response {
 
     /// Of a lobe.
     #[inline(always)]
-    pub fn of<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
+    pub fn from_lobe<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
         let Query { wo, light, uc, u } = *query;
         let (f, pdf) = if L::DELTA { (Vec3::ZERO, 0.0) } else { lobe.eval_pdf(wo, light) };
         Self { lit: Lit { f, pdf }, sample: lobe.sample(wo, uc, u) }
@@ -75,9 +75,9 @@ impl Response {
     /// As [`super::Tinted`] answers.
     #[inline(always)]
     pub fn tinted(mut self, query: &Query, tint: &Tint) -> Self {
-        self.lit.f *= tint.of(query.wo, query.light);
+        self.lit.f *= tint.factor(query.wo, query.light);
         if let Some(sample) = &mut self.sample {
-            sample.weight *= tint.of(query.wo, sample.wi);
+            sample.weight *= tint.factor(query.wo, sample.wi);
         }
         self
     }
@@ -103,6 +103,6 @@ impl<C: Compiled> Visitor for Answering<'_, C> {
 
     #[inline(always)]
     fn visit<L: Listed>(self, lobe: L) -> Response {
-        if C::sees(L::FEATURE) { Response::of(&lobe, self.query) } else { Response::NONE }
+        if C::sees(L::FEATURE) { Response::from_lobe(&lobe, self.query) } else { Response::NONE }
     }
 }

@@ -20,7 +20,7 @@ impl Tint {
 
     /// The factor for a pair of directions.
     #[inline(always)]
-    pub(super) fn of(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+    pub(super) fn factor(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         if wo.z * wi.z > 0.0 { self.reflection } else { self.transmission }
     }
 }
@@ -52,7 +52,7 @@ impl Tinted {
     pub fn sample_as<C: Compiled>(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         let mut sample = self.lobe.sample_as::<C>(wo, uc, u)?;
         if C::sees(Features::TINTS) {
-            sample.weight *= self.tint.of(wo, sample.wi);
+            sample.weight *= self.tint.factor(wo, sample.wi);
         }
         Some(sample)
     }
@@ -61,7 +61,7 @@ impl Tinted {
     #[inline(always)]
     pub fn eval_pdf_as<C: Compiled>(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let (f, pdf) = self.lobe.eval_pdf_as::<C>(wo, wi);
-        (if C::sees(Features::TINTS) { f * self.tint.of(wo, wi) } else { f }, pdf)
+        (if C::sees(Features::TINTS) { f * self.tint.factor(wo, wi) } else { f }, pdf)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::arch::{Mask, Real, Vec3s, load, minus, splat};
 use crate::features::Compiled;
 use crate::ray::{Ray, TraversalRay, safe_inverse};
 use crate::sampling::tangents;
-use crate::shape::{self, Met, triangle};
+use crate::shape::{self, LaneHits, triangle};
 
 use super::Arch;
 use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP};
@@ -476,7 +476,7 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     let zero = F::splat(0.0);
     if prim.is_analytic::<C>() {
         let o = minus(packet.o, splat(prim.a));
-        if let Some(Met { mask, t, b }) = prim.meet::<F, C>(o, packet.d, hit.t, enters) {
+        if let Some(LaneHits { mask, t, b }) = prim.meet::<F, C>(o, packet.d, hit.t, enters) {
             let mask = mask & zero.lt(t) & t.le(hit.t);
             // SAFETY: as the caller promised.
             unsafe { accept::<F, C, ANY>(scene, index, packet, mask, t, b, hit) };

@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 
 use super::Lighting;
 use super::environment::Environment;
-use super::table::{Entries, PARTS, Place, Table, Window};
+use super::table::{Entries, PARTS, Table, TableSample, Window};
 use crate::arch::{load, max, min};
 use crate::math::{atan2, sin_cos_turn};
 
@@ -76,7 +76,7 @@ impl Portal {
 
     /// The direction to a place in the table.
     #[inline(always)]
-    fn direction(&self, Place { cell, within }: Place) -> Option<Vec3> {
+    fn direction(&self, TableSample { cell, within }: TableSample) -> Option<Vec3> {
         let half_turns = |i: usize, n: u32| (cell[i] as f32 + within[i]) / n as f32;
         // sin α = −cos π(α/π + ½), cos α = sin π(α/π + ½).
         let (cos_a, minus_sin_a) = sin_cos_turn(0.5 * half_turns(0, self.table.width));

@@ -21,7 +21,7 @@ pub mod texture;
 use bytemuck::{Pod, Zeroable};
 
 use crate::arch::{load, max, min};
-use crate::bsdf::{Answering, Bsdf, Named, Query, Response, Tint, Tinted, Visitor};
+use crate::bsdf::{Answering, Bsdf, IntoBsdf, Query, Response, Tint, Tinted, Visitor};
 use crate::features::{Compiled, Features};
 
 pub use blend::Blend;
@@ -147,7 +147,7 @@ pub trait Parameters: Pod {
     /// The lobe that the material is at a point.
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
-        self.with_lobe::<C, _>(at, Named)
+        self.with_lobe::<C, _>(at, IntoBsdf)
     }
 
     /// Tints of the light that it scatters.
@@ -189,7 +189,7 @@ macro_rules! materials {
         }
 
         impl Material {
-            /// The lobe that the material is at a point; black if it is a blend, which [`chosen`] resolves first.
+            /// The material's lobe at a point; black for a blend, which [`choose_material`] resolves first.
             ///
             /// # Safety
             /// `material` is valid, and so is the scene of `at`.
@@ -204,8 +204,8 @@ macro_rules! materials {
                 Bsdf::BLACK.into()
             }
 
-            /// Response of the material's lobe at a point: [`Response::NONE`] for a blend, which [`chosen`] resolves first.
-            /// The lobe is never converted to a [`Bsdf`], which would have to be in memory.
+            /// Response of the material's lobe at a point: [`Response::NONE`] for a blend, which [`choose_material`] resolves
+            /// first. The lobe is never converted to a [`Bsdf`], which would have to be in memory.
             ///
             /// # Safety
             /// As [`Material::bsdf`].
@@ -295,7 +295,7 @@ const fn flag(flag: u32, condition: bool) -> u32 {
 
 /// The material that a path meets where several are given: it has one on this side, and one of a blend's.
 #[derive(Clone, Copy, Debug)]
-pub struct Chosen {
+pub struct MaterialChoice {
     /// The material; never a blend.
     pub material: *const Material,
     /// Its header.
@@ -313,7 +313,7 @@ pub const MAX_BLENDS: u32 = 8;
 /// # Safety
 /// The scene of `at` is valid and has the material.
 #[inline(always)]
-pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen {
+pub unsafe fn choose_material<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> MaterialChoice {
     let scene = at.scene;
     // SAFETY: as the caller promised; valid materials name others of the scene.
     unsafe {
@@ -334,6 +334,6 @@ pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen
                 header = load(&raw const (*material).header);
             }
         }
-        Chosen { material, header, front }
+        MaterialChoice { material, header, front }
     }
 }

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use glam::Vec3;
 
-use super::megakernel::Place;
+use super::megakernel::Invocation;
 use super::step::{ShadowRay, sees_holes, shade, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
 use crate::bvh::Arch;
@@ -44,14 +44,14 @@ struct Bundle {
 #[inline(always)]
 pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
-    let mut places = [const { None }; WIDTH];
+    let mut invocations = [const { None }; WIDTH];
     while !range.is_empty() {
         let count = range.len().min(WIDTH);
-        for place in &mut places[..count] {
-            *place = range.next().and_then(|i| args.place(i));
+        for invocation in &mut invocations[..count] {
+            *invocation = range.next().and_then(|i| args.invocation(i));
         }
         // SAFETY: as the caller promised.
-        unsafe { bundle.take_samples::<A, C>(&places[..count], args) };
+        unsafe { bundle.take_samples::<A, C>(&invocations[..count], args) };
     }
 }
 
@@ -71,22 +71,22 @@ impl Bundle {
         }
     }
 
-    /// Takes all samples of the pixels at `places`, those of a pixel in their order.
+    /// Takes all samples of `invocations`, those of a pixel in their order.
     ///
     /// # Safety
-    /// As [`Megakernel::run`], for the invocations of these places.
+    /// As [`Megakernel::run`], for these invocations.
     #[inline(always)]
     unsafe fn take_samples<A: Arch, C: Compiled>(
         &mut self,
-        places: &[Option<Place<FilmPixel>>],
+        invocations: &[Option<Invocation<FilmPixel>>],
         args: &MegakernelArgs,
     ) {
         for k in 0..args.samples.div_ceil(args.layers.max(1)) {
-            for place in places.iter().flatten() {
-                let sample = place.first_sample + k * args.layers;
+            for invocation in invocations.iter().flatten() {
+                let sample = invocation.first_sample + k * args.layers;
                 if sample < args.first_sample + args.samples {
                     // SAFETY: as the caller promised.
-                    self.push(place.film, unsafe { args.begin(place.pixel, sample) });
+                    self.push(invocation.film, unsafe { args.begin(invocation.pixel, sample) });
                 }
                 if self.len == WIDTH {
                     // SAFETY: as the caller promised.

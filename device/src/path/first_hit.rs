@@ -3,7 +3,7 @@
 
 use glam::{Vec2, Vec3};
 
-use super::megakernel::Place;
+use super::megakernel::Invocation;
 use super::stage::{Count, Function};
 use super::step::{
     MAX_HOLES, Surface, hole_depth, is_hidden, is_hole, opacity, pass, scatter, scatterer, sees_holes,
@@ -57,7 +57,7 @@ impl Function for FirstHit {
     unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
         let FirstHitArgs { take, uvs } = args;
         let end = take.first_sample + take.samples;
-        let Some(Place { pixel, film, first_sample: mut sample }) = take.place(i) else {
+        let Some(Invocation { pixel, film, first_sample: mut sample }) = take.invocation(i) else {
             return;
         };
         // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.

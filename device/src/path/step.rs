@@ -10,7 +10,7 @@ use crate::features::{Compiled, Features};
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
-use crate::material::{At, Chosen, Header, Material, Surfaces, chosen};
+use crate::material::{At, Header, Material, MaterialChoice, Surfaces, choose_material};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d};
@@ -577,7 +577,8 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     let at =
         At { front, seed: walk_seed(settings, state), ..unsafe { surface.look::<C>(scene, d, &state.cone) } };
     // SAFETY: the primitive's material is in range.
-    let Chosen { material, header, front } = unsafe { chosen::<C>(&at, surface.prim.material(), u) };
+    let MaterialChoice { material, header, front } =
+        unsafe { choose_material::<C>(&at, surface.prim.material(), u) };
     let at = At { front, ..at };
     if !front && !header.has(Header::TWO_SIDED) {
         return None;

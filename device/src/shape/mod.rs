@@ -70,7 +70,13 @@ pub(crate) trait Visitor {
 /// A shape that is no triangle: texture coordinates and normals follow from where on it a point is.
 trait Analytic: Shape {
     /// As [`Primitive::meet`].
-    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>>;
+    fn meet<F: Real>(
+        prim: &Primitive,
+        o: Vec3s<F>,
+        d: Vec3s<F>,
+        t_max: F,
+        rays: F::Mask,
+    ) -> Option<LaneHits<F>>;
 
     /// As [`analytic_point`].
     fn point(prim: &Primitive, ray: &Ray, t: f32, b: [f32; 2]) -> AnalyticPoint;
@@ -93,7 +99,7 @@ trait Analytic: Shape {
 
 /// Where rays meet a primitive that is no triangle, a lane each.
 #[derive(Clone, Copy)]
-pub(crate) struct Met<F: Real> {
+pub(crate) struct LaneHits<F: Real> {
     /// Which of them may.
     pub(crate) mask: F::Mask,
     /// At what distance; those at which none is met are not positive, or NaN.
@@ -205,7 +211,7 @@ macro_rules! shapes {
                 d: Vec3s<F>,
                 t_max: F,
                 rays: F::Mask,
-            ) -> Option<Met<F>> {
+            ) -> Option<LaneHits<F>> {
                 if self.is_rare::<C>() {
                     by_flag!(self; $($Rare => $Rare::meet(self, o, d, t_max, rays));+)
                 } else {

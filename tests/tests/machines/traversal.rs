@@ -5,7 +5,9 @@ use device::bvh::packet::{self, HitColumns, RayColumns};
 use device::bvh::{Arch, Hit, Portable, closest_hit, occluded};
 use device::features::{Compiled, Full};
 use device::path::stage::{Stage, stages};
-use device::path::trace::{self, ClosestArgs, CoherentArgs, Direction, Hits, Met, OcclusionArgs, Origin};
+use device::path::trace::{
+    self, ClosestArgs, CoherentArgs, Direction, Hits, OcclusionArgs, Origin, PrimitiveHit,
+};
 use device::ray::{Ray, TraversalRay};
 use device::rng::{pcg4d, uniform};
 use device::sampling::sample_uniform_sphere;
@@ -368,7 +370,7 @@ fn edges_and_vertices_do_not_leak() {
 }
 
 /// Guard value beyond the results of a stage.
-const GUARD: Met = Met { t: -7.0, prim: 7, b: [7.0; 2] };
+const GUARD: PrimitiveHit = PrimitiveHit { t: -7.0, prim: 7, b: [7.0; 2] };
 
 /// Traces rays by the stages that only trace, with nothing written beyond the results: what each meets, if `P` traces it,
 /// what, if `C` does, and whether it meets anything.
@@ -416,7 +418,8 @@ where
         let (met, instances) = (backend.download(&met).unwrap(), backend.download(&instances).unwrap());
         assert!(met[n..].iter().all(|met| *met == GUARD), "hits are written past the rays");
         assert!(instances[n..].iter().all(|word| *word == 7), "written past the rays");
-        let hit = |(&Met { t, prim, b }, &instance): (&Met, &u32)| Hit { t, prim, b, instance };
+        let hit =
+            |(&PrimitiveHit { t, prim, b }, &instance): (&PrimitiveHit, &u32)| Hit { t, prim, b, instance };
         (met[..n].iter().zip(&instances).map(hit).collect(), occluded.clone())
     })
 }

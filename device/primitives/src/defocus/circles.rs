@@ -19,7 +19,7 @@ pub struct CirclesArgs {
     /// Distances along the axis.
     pub depths: Ptr<f32>,
     /// Results.
-    pub seen: Ptr<Seen>,
+    pub seen: Ptr<VisibleSurfaces>,
     /// Of the image.
     pub size: Size,
     /// Radius of the circle of what is infinitely far, pixels.
@@ -35,7 +35,7 @@ pub struct CirclesArgs {
 /// Circles are squares of radii, pixels², less than zero before what is in focus; NaN if the pixel tells nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
-pub struct Seen {
+pub struct VisibleSurfaces {
     /// Circle of the nearer surface.
     pub near: f32,
     /// Circle of the farther one; the same if there is one surface.
@@ -57,7 +57,8 @@ impl Kernel for Circles {
         if let Some(i) = super::pixel(args.size) {
             // SAFETY: the pixel is in the image, and so are those that it asks for.
             unsafe {
-                let found = seen(args, |i| load(args.pixels, i), |i| args.depths.load_constant(i), i);
+                let found =
+                    visible_surfaces(args, |i| load(args.pixels, i), |i| args.depths.load_constant(i), i);
                 args.seen.store(i, found);
             }
         }
@@ -96,7 +97,12 @@ const ALIKE: u32 = 3;
 /// and all of the pixel is taken for its. Nor is a sliver told from the rest, but the depth of the rest is a neighbour's: the
 /// mean is of no surface, and what is in focus would not stay so up to its edge.
 #[inline(always)]
-pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(u32) -> f32, i: u32) -> Seen {
+pub fn visible_surfaces(
+    args: &CirclesArgs,
+    pixel: impl Fn(u32) -> [f32; 4],
+    depth: impl Fn(u32) -> f32,
+    i: u32,
+) -> VisibleSurfaces {
     let [width, height] = args.size;
     let surface = |i: u32, at: u32| {
         let depth = depth(i);
@@ -106,7 +112,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         tells.then_some(Surface { depth, radius: radius.max(-args.most).min(args.most), at })
     };
     let Some(own) = surface(i, MIDDLE) else {
-        return Seen { near: f32::NAN, far: f32::NAN, cover: 1.0, colors: 0 };
+        return VisibleSurfaces { near: f32::NAN, far: f32::NAN, cover: 1.0, colors: 0 };
     };
     let (mut near, mut far) = (own, own);
     let [mut across, mut down] = [0.0; 2];
@@ -140,7 +146,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         (one, one, 1.0)
     };
     let circle = |surface: Surface| surface.radius * surface.radius.abs();
-    Seen {
+    VisibleSurfaces {
         near: circle(near),
         far: circle(far),
         cover: (cover * 256.0 + 0.5) as u32 as f32 / 256.0,

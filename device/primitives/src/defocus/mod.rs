@@ -22,7 +22,7 @@ pub use blurred::{
     Behind, BehindArgs, Blurred, Cover, CoverArgs, Develop, DevelopArgs, Layered, Strip, behind, cover,
     developed,
 };
-pub use circles::{Circles, CirclesArgs, Seen, seen};
+pub use circles::{Circles, CirclesArgs, VisibleSurfaces, visible_surfaces};
 pub use slice::{Ramp, Slice, SliceArgs, sliced};
 
 #[cfg(target_arch = "nvptx64")]

@@ -1,6 +1,6 @@
 //! Parts of pixels by how blurred they are.
 
-use super::{BLOCK, Seen, Size};
+use super::{BLOCK, Size, VisibleSurfaces};
 #[cfg(target_arch = "nvptx64")]
 use super::{load, store};
 use crate::{Kernel, Ptr};
@@ -15,7 +15,7 @@ pub struct SliceArgs {
     /// Red, green, blue, and a number that does not matter.
     pub pixels: Ptr<[f32; 4]>,
     /// Surfaces that the pixels see.
-    pub seen: Ptr<Seen>,
+    pub seen: Ptr<VisibleSurfaces>,
     /// Red, green and blue times the part of the pixel that is in the layer, and the part.
     pub slice: Ptr<[f32; 4]>,
     /// Of the image.
@@ -79,7 +79,7 @@ impl Kernel for Slice {
 
 /// The part of pixel `i`, which sees `seen`, that is in the layer.
 #[inline(always)]
-pub fn sliced(args: &SliceArgs, pixel: impl Fn(u32) -> [f32; 4], seen: Seen, i: u32) -> [f32; 4] {
+pub fn sliced(args: &SliceArgs, pixel: impl Fn(u32) -> [f32; 4], seen: VisibleSurfaces, i: u32) -> [f32; 4] {
     let part = |circle: f32| args.from.at(circle) - args.to.at(circle);
     let near = seen.cover * part(seen.near);
     let far = (1.0 - seen.cover) * part(seen.far);

@@ -42,7 +42,7 @@ pub struct Direction {
 /// A ray's hit, 16 bytes: [`Hit`] without the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
-pub struct Met {
+pub struct PrimitiveHit {
     /// As [`Hit::t`].
     pub t: f32,
     /// As [`Hit::prim`].
@@ -103,7 +103,7 @@ impl Rays {
 #[repr(C)]
 pub struct Hits {
     /// Where, and which primitive.
-    pub met: *mut Met,
+    pub met: *mut PrimitiveHit,
     /// The instance of each.
     pub instances: *mut u32,
 }
@@ -116,7 +116,7 @@ impl Hits {
     #[inline(always)]
     unsafe fn get(&self, i: u32) -> Hit {
         // SAFETY: as the caller promised.
-        let (Met { t, prim, b }, instance) =
+        let (PrimitiveHit { t, prim, b }, instance) =
             unsafe { (load(self.met.add(i as usize)), load(self.instances.add(i as usize))) };
         Hit { t, prim, b, instance }
     }
@@ -129,7 +129,7 @@ impl Hits {
     unsafe fn set(&self, i: u32, Hit { t, prim, b, instance }: Hit) {
         // SAFETY: as the caller promised.
         unsafe {
-            self.met.add(i as usize).write(Met { t, prim, b });
+            self.met.add(i as usize).write(PrimitiveHit { t, prim, b });
             self.instances.add(i as usize).write(instance);
         }
     }
