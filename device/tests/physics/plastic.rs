@@ -6,10 +6,11 @@ use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use device::bsdf::plastic::{Coat, coated, smooth_internal};
 use device::bsdf::{Bsdf, Lobe, Plastic, SmoothPlastic};
 use glam::{Vec2, Vec3};
+use statrs::function::beta::beta;
 
 use crate::common::facets::Facets;
 use crate::common::lobes::samples;
-use crate::common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
+use crate::common::statistics::{Grid, Verdicts, chi2_test};
 use crate::common::vector::{DVec3, wide};
 use crate::common::{Random, adversarial_u, ggx, integrate, polar, turn};
 
@@ -101,8 +102,8 @@ impl Boundary {
     /// The part of light from `cos` that is refracted.
     fn transmitted(&self, cos: f64) -> f64 {
         let wo = polar(cos, 0.0);
-        let beta = |o: f64, i: f64| (ln_gamma(1.0 + o) + ln_gamma(1.0 + i) - ln_gamma(2.0 + o + i)).exp();
-        self.mean(wo, 10, beta, |c, wm| {
+        let g2 = |o: f64, i: f64| beta(1.0 + o, 1.0 + i);
+        self.mean(wo, 10, g2, |c, wm| {
             let (r, cos_t) = fresnel(c, self.eta);
             let wi = (c / self.eta - cos_t) * wm - wo / self.eta;
             (if wi.z < 0.0 { 1.0 - r } else { 0.0 }, wi)

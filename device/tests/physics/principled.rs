@@ -7,9 +7,10 @@ use device::bsdf::microfacet::Masking;
 use device::bsdf::principled::{Parameters, eta_from_specular};
 use device::bsdf::{Lobe, Principled};
 use glam::{Vec2, Vec3};
+use statrs::function::beta::beta;
 
 use crate::common::lobes::samples;
-use crate::common::statistics::{Verdicts, chi2_test, ln_gamma};
+use crate::common::statistics::{Verdicts, chi2_test};
 use crate::common::vector::{DVec3, wide};
 use crate::common::{Random, adversarial_u, choices, points, polar};
 
@@ -74,7 +75,7 @@ fn g2(wo: DVec3, wi: DVec3, alpha: [f64; 2], masking: Masking) -> f64 {
     match masking {
         Masking::Separable => 1.0 / (o * i),
         Masking::Correlated if wi.z > 0.0 => 1.0 / (o + i - 1.0),
-        Masking::Correlated => (ln_gamma(o) + ln_gamma(i) - ln_gamma(o + i)).exp(),
+        Masking::Correlated => beta(o, i),
     }
 }
 
