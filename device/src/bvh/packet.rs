@@ -3,6 +3,8 @@
 //! A packet visits a child if any of its rays does. Where only few still do, these go on alone: Benthin, Wald, Woop,
 //! Ernst & Mark 2012, "Combining Single and Packet-Ray Tracing for Arbitrary Ray Distributions on the Intel MIC
 //! Architecture". A ray meets the same primitive whatever company it is in.
+//!
+//! One traversal loop with its node and leaf tests, which are inlined into it: they are in one file to be read together.
 
 use core::mem::MaybeUninit;
 

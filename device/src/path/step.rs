@@ -1,4 +1,4 @@
-//! One bounce: all the physics of a path.
+//! One bounce of a path: all its physics in one file, to be read from top to bottom.
 
 use glam::{Vec2, Vec3};
 

@@ -1,6 +1,6 @@
 //! Tables of what single scattering loses, against quadrature in f64.
 //!
-//! `cargo test --release -p device --test albedo -- --ignored write` writes them anew.
+//! `cargo test --release -p device --test physics albedo:: -- --ignored write` writes them anew.
 
 use std::fmt::Write;
 use std::thread;
@@ -324,7 +324,7 @@ fn dielectric_text(from_lower: bool, name: &str) -> String {
 #[ignore = "writes a source file"]
 fn write() {
     let mut text =
-        "//! Written by `cargo test --release -p device --test albedo -- --ignored write`.\n\n".to_owned();
+        "//! Tables of numbers, written by `cargo test --release -p device --test physics albedo:: -- --ignored write`.\n\n".to_owned();
     text += "use super::{DielectricLosses, Losses};\n";
     let unit = |x: f64| (x / f64::from(UNIT)).round() as u16;
     for (d, name) in DISTRIBUTIONS.into_iter().zip(["GGX", "BECKMANN"]) {

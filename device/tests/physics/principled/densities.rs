@@ -10,7 +10,8 @@ use crate::common::polar;
 use crate::common::statistics::{Verdicts, chi2_test};
 use crate::common::vector::{DVec3, wide};
 
-use super::{HalfVectors, materials, reflected, refracted};
+use super::half_vectors::{HalfVectors, reflected, refracted};
+use super::materials;
 
 /// P-value of the directions that `drawn_by` draws, and of how often it draws none, under the density of `p`.
 fn densities(p: &Parameters, drawn_by: &Parameters, masking: Masking, front: bool, wo: Vec3) -> f64 {

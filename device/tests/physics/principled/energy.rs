@@ -9,7 +9,8 @@ use crate::common::lobes::samples;
 use crate::common::vector::{DVec3, wide};
 use crate::common::{Random, choices, points, polar};
 
-use super::{HalfVectors, Mistake, Oracle, corners, materials, reflected, refracted};
+use super::half_vectors::{HalfVectors, reflected, refracted};
+use super::{Mistake, Oracle, corners, materials};
 
 /// ∫ f·|cos|·light over all directions, by the formulas.
 fn quadrature(oracle: &Oracle, wo: DVec3, light: impl Fn(DVec3) -> f64) -> DVec3 {
