@@ -3,7 +3,7 @@
 
 use crate::arch::features_of_the_scene;
 
-/// A set of lobes, and of what else materials may ask for.
+/// A set of lobes and other features that scenes may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features(u32);
 
@@ -24,7 +24,7 @@ impl Features {
     pub const LIGHTS: Self = Self(1 << 26);
     /// Shapes that are neither triangles nor spheres.
     pub const SHAPES: Self = Self(1 << 25);
-    /// Factors of what is reflected and transmitted.
+    /// Factors on reflected and transmitted light.
     pub const TINTS: Self = Self(1 << 24);
     /// Lights that the camera does not see.
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
@@ -85,14 +85,14 @@ pub trait Compiled: 'static {
     /// The set.
     const FEATURES: Features;
 
-    /// Whether any of `some` is in the set, and may be asked for by the scene.
+    /// Whether any of `some` is in the set and may be needed by the scene.
     #[inline(always)]
     fn sees(some: Features) -> bool {
         Self::FEATURES.intersects(some)
     }
 }
 
-/// Everything there is; on a GPU, without what the scene does not ask for.
+/// All features; on a GPU, only those that the scene needs.
 pub struct Full;
 
 impl Compiled for Full {

@@ -64,7 +64,7 @@ impl Sum {
     }
 }
 
-/// Sums over what the camera rays of a pixel meet first, 132 bytes. What meets nothing adds nothing.
+/// Sums over the first hits of a pixel's camera rays, 132 bytes. Rays that hit nothing add nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FirstHitPixel {
@@ -80,7 +80,7 @@ pub struct FirstHitPixel {
     pub uv: Sum,
     /// Number of samples taken.
     pub samples: u32,
-    /// Number of those that met something.
+    /// Number of samples with a hit.
     pub hits: u32,
     /// Primitive that the ray through the centre of the pixel hits: its index in the scene plus 1; 0 for none.
     pub center: u32,

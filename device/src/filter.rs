@@ -1,4 +1,4 @@
-//! Pixel filters, by drawing where in the image a sample is (Ernst, Stamminger & Greiner 2006, "Filter Importance
+//! Pixel filters by importance sampling of sample positions (Ernst, Stamminger & Greiner 2006, "Filter Importance
 //! Sampling").
 
 use bytemuck::{Pod, Zeroable};
@@ -57,7 +57,7 @@ impl FilterEdge {
 pub struct FilterView {
     /// Its parts; null if it is the pixel itself.
     pub parts: *const FilterPart,
-    /// Of it, the part that lies beyond the edge of the image, by the pixels between.
+    /// Part of the filter beyond the edge of the image, by distance to the edge in pixels.
     pub edges: *const FilterEdge,
     /// Number of its parts.
     pub part_count: u32,

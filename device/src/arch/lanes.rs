@@ -28,7 +28,7 @@ pub struct F32x16(__m512);
 #[repr(transparent)]
 pub(crate) struct Mask16(__mmask16);
 
-/// A function of instructions that the machine has, by what the module says.
+/// Wraps an instruction that the machine has, as the module's documentation requires.
 macro_rules! wraps {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => {
         $(

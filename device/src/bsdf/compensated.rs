@@ -80,7 +80,7 @@ impl CompensatedConductor {
         albedo::loss(self.microfacet.distribution, albedo::isotropic(&self.microfacet), mu)
     }
 
-    /// The part of directions that is drawn as if diffuse: about that of the light.
+    /// Part of the directions that is drawn from the compensation: about its share of the light.
     #[inline(always)]
     fn diffuse_part(&self, wo: Vec3) -> f32 {
         let loss = self.loss(wo.z);

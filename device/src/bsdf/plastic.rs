@@ -27,13 +27,13 @@ pub fn coated(reflectance: Vec3, eta: f32, internal: f32, nonlinear: bool) -> Ve
     reflectance / (eta * eta * (Vec3::ONE - kept))
 }
 
-/// The part of light from all directions within that a smooth coat of index `eta` > 0 sends back to the base.
+/// Internal reflectance of a smooth coat of index `eta` > 0 for light from all directions.
 #[inline(always)]
 pub fn smooth_internal(eta: f32) -> f32 {
     fresnel::dielectric_average(1.0 / eta)
 }
 
-/// Probability with which to draw from the coat rather than the base: the albedo of one over that of both, nearly.
+/// Probability of sampling the coat rather than the base: about its share of the albedo.
 #[inline(always)]
 fn share_of_coat(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -> f32 {
     let coat = reflected * specular.element_sum();
@@ -47,7 +47,7 @@ pub struct SmoothPlastic {
     pub eta: f32,
     /// Albedo factor of the base: [`coated`] with [`smooth_internal`].
     pub base: Vec3,
-    /// Factor for reflection at the coat, in [0, 1]; 1 is what nature has.
+    /// Factor on reflection at the coat, in [0, 1]; physically 1.
     pub specular: Vec3,
 }
 
@@ -93,7 +93,7 @@ const TERMS: usize = 15;
 pub struct Coat {
     /// Coefficients in Chebyshev polynomials of √cos θ, on [0, 1].
     series: [f32; TERMS],
-    /// The part of light from all directions within that is sent back.
+    /// Internal reflectance for light from all directions.
     pub internal: f32,
 }
 
@@ -203,7 +203,7 @@ pub struct Plastic {
 }
 
 impl Plastic {
-    /// Probability with which to draw from the coat. At grazing angles a facet that is seen is tilted by about α.
+    /// Probability of sampling the coat. At grazing angles a facet that is seen is tilted by about α.
     #[inline(always)]
     fn share_of_coat(&self, cos_o: f32, transmitted: f32) -> f32 {
         let (reflected, _) = fresnel::dielectric(min(cos_o + self.microfacet.alpha.x, 1.0), self.eta);

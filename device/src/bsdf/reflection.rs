@@ -1,4 +1,4 @@
-//! Reflection off microfacets that reflect everything: what layers of them have in common.
+//! Reflection off microfacets that reflect everything, which all layers of facets share.
 
 use glam::{Vec2, Vec3};
 

@@ -7,16 +7,16 @@ use glam::{Vec2, Vec3};
 use super::{Bsdf, BsdfSample, Listed, Tint};
 use crate::features::Compiled;
 
-/// Something that is done with a lobe, whichever it is.
+/// An operation on a lobe of any type.
 pub trait Visitor {
     /// Result of the visit.
     type Output;
 
-    /// Does it.
+    /// Performs the operation.
     fn visit<L: Listed>(self, lobe: L) -> Self::Output;
 }
 
-/// Makes a [`Bsdf`] of a lobe.
+/// Converts a lobe to a [`Bsdf`].
 #[derive(Clone, Copy, Debug)]
 pub struct IntoBsdf;
 
@@ -61,10 +61,10 @@ pub struct Response {
 }
 
 impl Response {
-    /// Of what absorbs everything.
+    /// Response of a lobe that absorbs everything.
     pub const NONE: Self = Self { lit: Lit { f: Vec3::ZERO, pdf: 0.0 }, sample: None };
 
-    /// Of a lobe.
+    /// Response of a lobe to a query.
     #[inline(always)]
     pub fn from_lobe<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
         let Query { wo, light, uc, u } = *query;
@@ -83,7 +83,7 @@ impl Response {
     }
 }
 
-/// Asks a lobe, if it is among what is compiled; all others absorb.
+/// Queries a lobe, if it is compiled into the kernel; all others absorb.
 #[derive(Clone, Copy, Debug)]
 pub struct Answering<'a, C> {
     query: &'a Query,
@@ -91,7 +91,7 @@ pub struct Answering<'a, C> {
 }
 
 impl<'a, C: Compiled> Answering<'a, C> {
-    /// Asks this.
+    /// A visitor with this query.
     #[inline(always)]
     pub const fn new(query: &'a Query) -> Self {
         Self { query, compiled: PhantomData }

@@ -1,4 +1,4 @@
-//! Factors of what surfaces reflect and transmit: not physical, but what artists and other programs ask for.
+//! Factors on reflected and transmitted light: not physical, but expected by artists and supported by other programs.
 
 use glam::{Vec2, Vec3};
 
@@ -8,9 +8,9 @@ use crate::features::{Compiled, Features, Full};
 /// Artistic factors on scattered light, in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
-    /// Where it stays on its side of the surface.
+    /// Factor on light that stays on its side of the surface.
     pub reflection: Vec3,
-    /// Where it passes to the other.
+    /// Factor on light that passes to the other side.
     pub transmission: Vec3,
 }
 
@@ -25,7 +25,7 @@ impl Tint {
     }
 }
 
-/// A lobe, tinted. Directions are drawn as without.
+/// A tinted lobe. Sampling ignores the tint.
 #[derive(Clone, Copy, Debug)]
 pub struct Tinted {
     /// The lobe.

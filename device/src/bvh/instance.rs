@@ -1,4 +1,4 @@
-//! Instances: places of groups of primitives that have a tree of their own.
+//! Instances of groups of primitives that have a tree of their own.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -6,9 +6,9 @@ use glam::Vec3;
 use crate::arch::max;
 use crate::ray::Ray;
 
-/// A place of a group, 64 bytes.
+/// An instance of a group, 64 bytes.
 ///
-/// Only the way into the group is kept. It alone says where the instance is: the way out is made to agree with it, see
+/// Only the map into the group is stored, and defines where the instance is: the inverse is made to agree with it, see
 /// [`Instance::world_point`].
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]

@@ -24,7 +24,7 @@ use super::traverse::{Hit, NODES, Prims, STACK_SIZE, has_instances, traverse_bel
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
 
-/// Number of rays up to which those of a packet go on alone.
+/// Number of rays of a packet up to which they go on alone.
 const FEW: u32 = 1;
 
 /// Rays by columns.
@@ -460,8 +460,8 @@ impl<F: Real> Slabs<F> {
     }
 }
 
-/// Tests rays against one primitive: those that enter its box. Others would miss it but for rounding, which alone they
-/// would be spared: how far a needle is, is known less well than where its box is.
+/// Tests one primitive against the rays that enter its box. The others could hit it by rounding only, which would not happen
+/// to them alone: the distance to a needle is less certain than the position of its box.
 ///
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.

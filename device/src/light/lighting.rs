@@ -4,7 +4,7 @@ use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use crate::material::Surfaces;
 use crate::view::extends;
 
-/// Surfaces, and what lights them.
+/// Surfaces and lights.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Lighting {

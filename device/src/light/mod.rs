@@ -1,4 +1,4 @@
-//! Emitters and how one is chosen.
+//! Emitters, and choosing among them.
 
 mod area;
 pub mod environment;

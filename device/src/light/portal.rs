@@ -29,7 +29,7 @@ pub struct Portal {
     pub unit: f32,
     /// Unused.
     pub reserved: u32,
-    /// How luminance is distributed over (α/π + ½, β/π + ½), and a little everywhere.
+    /// Distribution of luminance over (α/π + ½, β/π + ½), with a little everywhere.
     pub table: Table,
 }
 

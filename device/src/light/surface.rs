@@ -22,7 +22,7 @@ pub struct EmissiveSurface {
     pub reserved: [u32; 2],
 }
 
-/// Where on a surface its emission is looked up.
+/// Point of a surface at which its emission is looked up.
 #[derive(Clone, Copy)]
 pub struct On {
     /// Texture coordinates.
@@ -34,14 +34,14 @@ pub struct On {
 }
 
 impl On {
-    /// Whole textures are looked up, whatever is seen of them: what is found by a ray and by sampling has to be the same.
+    /// Textures are looked up at full resolution, whatever the footprint, since hits and light samples have to agree.
     #[inline(always)]
     fn look<'a>(&self, scene: &'a Lighting) -> At<'a> {
         At { triangle: self.triangle, b: self.b, ..At::new(scene, self.uv) }
     }
 }
 
-/// Texture value of light `index` at a place.
+/// Texture value of light `index` at a point.
 ///
 /// # Safety
 /// `scene` is valid, and the light is one that varies.

@@ -1,4 +1,4 @@
-//! Piecewise constant distributions over a rectangle, from any window of which can be drawn.
+//! Piecewise constant distributions over a rectangle, of which any window can be sampled.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -34,12 +34,12 @@ pub struct Window {
     pub y: [u32; 2],
 }
 
-/// A place in a [`Table`].
+/// A sample of a [`Table`].
 #[derive(Clone, Copy, Debug)]
 pub struct TableSample {
     /// Column and row of the cell.
     pub cell: [u32; 2],
-    /// Where in the cell, in (0, 1); uniform.
+    /// Position in the cell, in (0, 1); uniform.
     pub within: [f32; 2],
 }
 

@@ -1,7 +1,7 @@
 //! Materials: what a surface is made of, and how that becomes a lobe at a point.
 //!
-//! A [`Material`] is a record of 256 bytes: what all kinds have, and the parameters of its own kind, which may come from
-//! textures. At a hit it is resolved into a [`Bsdf`], which holds numbers only.
+//! A [`Material`] is a record of 256 bytes: the fields that all kinds share, and the parameters of its own kind, which may
+//! come from textures. At a hit it is resolved into a [`Bsdf`], which holds numbers only.
 
 mod blend;
 mod conductor;
@@ -75,7 +75,7 @@ impl Header {
     pub const NONE: u32 = u32::MAX;
     /// The back scatters as the front does, or light passes; otherwise it is black.
     pub const TWO_SIDED: u32 = 1;
-    /// It scatters by the direction along the surface as well: the x axis of the local frame has to be dp/du.
+    /// Scattering depends on the tangent direction: the x axis of the local frame has to be dp/du.
     pub const TANGENTS: u32 = 1 << 1;
     /// `opacity` is not 1 everywhere.
     pub const HOLES: u32 = 1 << 2;
@@ -83,7 +83,7 @@ impl Header {
     pub const BUMP: u32 = 1 << 3;
     /// Normals that would turn reflections into the surface are left as they are.
     pub const KEEP_INVALID_NORMALS: u32 = 1 << 4;
-    /// The edge of the shadow that perturbed normals make is left hard.
+    /// Shadow terminators of perturbed normals stay hard.
     pub const HARD_TERMINATOR: u32 = 1 << 5;
     /// Green in the normal map points down in the image.
     pub const Y_DOWN: u32 = 1 << 6;
@@ -125,10 +125,10 @@ pub trait Parameters: Pod {
     /// The kind.
     const KIND: Kind;
 
-    /// The lobes that materials of this kind may become.
+    /// Lobes that materials of this kind may yield.
     const LOBES: Features;
 
-    /// The lobes that this one may become, and [`Features::TEXTURES`] if it has any.
+    /// Lobes that this material may yield, and [`Features::TEXTURES`] if it has any.
     fn features(&self) -> Features;
 
     /// Whether light passes from both sides, whatever [`Header::TWO_SIDED`] says.
@@ -136,15 +136,15 @@ pub trait Parameters: Pod {
         false
     }
 
-    /// Whether it matters how the surface is turned.
+    /// Whether scattering depends on the tangent direction.
     fn is_anisotropic(&self) -> bool {
         false
     }
 
-    /// Shows the lobe that the material is at a point to a visitor.
+    /// Passes the material's lobe at a point to a visitor.
     fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output;
 
-    /// The lobe that the material is at a point.
+    /// The material's lobe at a point.
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
         self.with_lobe::<C, _>(at, IntoBsdf)
@@ -184,7 +184,7 @@ macro_rules! materials {
         #[repr(u32)]
         pub enum Kind {
             $($(#[$meta])* $name,)*
-            /// One of two others, [`Blend`].
+            /// A blend of two others, [`Blend`].
             Blend,
         }
 
@@ -293,7 +293,7 @@ const fn flag(flag: u32, condition: bool) -> u32 {
     if condition { flag } else { 0 }
 }
 
-/// The material that a path meets where several are given: it has one on this side, and one of a blend's.
+/// The material that a path meets, after the choice of the side and among the parts of blends.
 #[derive(Clone, Copy, Debug)]
 pub struct MaterialChoice {
     /// The material; never a blend.
@@ -307,8 +307,8 @@ pub struct MaterialChoice {
 /// Most blends inside one another.
 pub const MAX_BLENDS: u32 = 8;
 
-/// Follows `index` to a material that is no blend. `u`, a uniform, chooses; the chance of each is its weight, so that
-/// the mean over many paths is that of the blend.
+/// Follows `index` to a material that is no blend. The uniform `u` chooses each with its weight as probability, so that the
+/// mean over many paths is that of the blend.
 ///
 /// # Safety
 /// The scene of `at` is valid and has the material.

@@ -66,7 +66,7 @@ unsafe fn lobe(scene: &Surfaces, material: u32, front: bool) -> Tinted {
     }
 }
 
-/// Asks a lobe.
+/// Evaluates and samples a lobe.
 ///
 /// # Safety
 /// `scene` is valid and has the material.

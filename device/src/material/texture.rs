@@ -52,7 +52,7 @@ pub enum Op {
     Product,
     /// Two colours by a weight.
     Mix,
-    /// Several of the others, the last of them of those before.
+    /// A program of several of the others, whose last step yields the result.
     Program,
 }
 
@@ -128,7 +128,7 @@ impl Texture {
         wrap[0] as u32 | (wrap[1] as u32) << 8 | (format as u32) << 16 | (channel as u32) << 24
     }
 
-    /// Whether it is an image that is looked up by how much of it a ray sees.
+    /// Whether it is a mipmapped image.
     pub const fn has_mipmaps(&self) -> bool {
         self.is(Op::Image) && self.has_filter(Filter::Mipmap)
     }

@@ -1,6 +1,5 @@
-//! Paths of one thread side by side: all that are alive take a step together, so that their rays can be traced by
-//! packets, and the processor has work from other paths where one waits. What each path computes is what
-//! [`super::megakernel`] computes.
+//! Paths of one thread side by side: all that are alive take a step together, so that their rays can be traced by packets,
+//! and the processor has work from other paths where one waits. Each path computes the same as in [`super::megakernel`].
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -30,7 +29,7 @@ struct Bundle {
     alive: [u16; WIDTH],
     rays: RayColumns<WIDTH>,
     hits: HitColumns<WIDTH>,
-    /// Rays to lights: of which path, what they bring, and how many holes they may pass.
+    /// Shadow rays, with their paths, their light, and how many holes they may pass.
     shadow_rays: RayColumns<WIDTH>,
     shadow_of: [u16; WIDTH],
     ld: [Vec3; WIDTH],
@@ -141,7 +140,7 @@ impl Bundle {
         self.len = 0;
     }
 
-    /// Finds what the rays of the paths meet.
+    /// Finds the hits of the paths' rays.
     ///
     /// # Safety
     /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
@@ -161,8 +160,8 @@ impl Bundle {
         }
     }
 
-    /// Shades what the rays have met, and adds the direct light that nothing hides. Returns how many paths go on:
-    /// the first of `self.alive`.
+    /// Shades the hits, and adds the direct light that is not occluded. Returns how many paths go on: the first of
+    /// `self.alive`.
     ///
     /// # Safety
     /// As [`Bundle::extend`], which has run.
@@ -194,7 +193,7 @@ impl Bundle {
         go_on
     }
 
-    /// Adds direct light where nothing hides it.
+    /// Adds the direct light that is not occluded.
     ///
     /// # Safety
     /// `scene` is valid, `self.shadow_of` are indices of paths up to `shadow_rays` ≤ `WIDTH`, and the machine is an `A`.

@@ -75,7 +75,7 @@ pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::CUTOUTS) && scene.holes != SceneView::NO_HOLES
 }
 
-/// Whether textures are looked up by how much of them a ray sees.
+/// Whether any texture is mipmapped.
 #[inline(always)]
 fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::TEXTURES) && scene.has_mipmaps != 0
@@ -199,9 +199,9 @@ pub(super) struct Scatterer<'a> {
     /// Its material, which is no blend, and the kind of that.
     material: *const Material,
     kind: u32,
-    /// Where the material is looked up.
+    /// Point at which the material is evaluated.
     at: At<'a>,
-    /// The light that is the surface itself, if that is a sphere seen from outside.
+    /// Index of the light that is the surface itself, if it is a sphere seen from outside.
     around: u32,
 }
 
@@ -281,7 +281,7 @@ pub(super) unsafe fn is_hole<C: Compiled>(
     opacity < 1.0 && material_uniforms(settings, state)[0] >= opacity
 }
 
-/// How many segments passing a hole adds to a path.
+/// Number of segments that a hole adds to a path.
 #[inline(always)]
 pub(super) fn hole_depth(scene: &SceneView) -> u32 {
     u32::from(scene.holes == SceneView::HOLES_SCATTER)
@@ -523,7 +523,7 @@ impl Surface {
         At { footprint: if area > 0.0 { length / sqrt(area) } else { 0.0 }, ..at }
     }
 
-    /// How the point follows the texture coordinates; zero where it does not.
+    /// Derivatives of the point by the texture coordinates; zero where there are none.
     ///
     /// # Safety
     /// `scene` is valid and has the surface.
@@ -606,7 +606,7 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     Some(Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around })
 }
 
-/// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
+/// The normal of a normal or bump map, on the side of `ns`, and its shadow terminator.
 ///
 /// # Safety
 /// `at` is of a valid scene, and `header` is of a material of it that has a map.
@@ -630,17 +630,17 @@ unsafe fn mapped_normal<C: Compiled>(
     (n, terminator)
 }
 
-/// A number that lobes seed their random walks with, another at every vertex of every path.
+/// Seed for random walks of lobes, different at every vertex of every path.
 #[inline(always)]
 fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
 
 impl Scatterer<'_> {
-    /// How it scatters light from the direction `light`, local frame, or zero, and the next direction.
+    /// Response to light from the direction `light`, local frame, or zero, and the next direction.
     ///
     /// # Safety
-    /// The scene of which it is is valid.
+    /// Its scene is valid.
     #[inline(always)]
     pub(super) unsafe fn response<C: Compiled>(&self, light: Vec3, uc: f32, u: Vec2) -> Response {
         let query = Query { wo: self.wo, light, uc, u };
@@ -749,7 +749,7 @@ fn most_holes(scene: &SceneView, settings: &PathSettings, state: &PathState, is_
     }
 }
 
-/// The segment from `o` to a point just in front of the target, so that the light does not hide itself.
+/// The segment from `o` to a point just in front of the target, so that the light does not occlude itself.
 #[inline(always)]
 pub(super) fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
     let Some(LightPoint { p, n, extent }) = target else {

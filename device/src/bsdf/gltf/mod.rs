@@ -51,7 +51,7 @@ pub struct Gltf {
     pub transmission: f32,
     /// The film on top of metal and dielectric.
     pub film: Film,
-    /// The fibres on top of them; black for none.
+    /// Sheen on top of them; black for none.
     pub sheen: Sheen,
     /// The coat on top of all.
     pub coat: ClearCoat,
@@ -255,7 +255,7 @@ impl Lobe for Gltf {
     }
 }
 
-/// How likely each layer is drawn from; together 1, or 0 if all is black.
+/// Probability of sampling each layer; the sum is 1, or 0 if all is black.
 struct Shares {
     coat: f32,
     sheen: f32,

@@ -10,7 +10,7 @@ use crate::sampling::{sample_cosine_hemisphere, sample_uniform_sphere};
 /// Diffuse reflection and sheen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base {
-    /// Albedo, about.
+    /// Approximate albedo.
     pub(super) diffuse: Vec3,
     /// Strength of the sheen.
     pub(super) sheen: Vec3,
@@ -50,8 +50,8 @@ impl Base {
         FRAC_1_PI * (wi.z + uniform * (0.5 - wi.z))
     }
 
-    /// Of directions drawn evenly, not by cosine. Seen along the surface, a flat medium is as bright from everywhere:
-    /// 1/(cos θo + cos θi) undoes the cosine.
+    /// Part of the directions that is drawn uniformly rather than by cosine: seen along the surface, a flat medium is
+    /// equally bright from everywhere, as 1/(cos θo + cos θi) cancels the cosine.
     #[inline(always)]
     fn p_uniform(&self) -> f32 {
         0.5 * self.flatness

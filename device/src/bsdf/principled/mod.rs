@@ -36,7 +36,7 @@ pub struct Principled {
     base: Base,
     /// Dielectric interface, which reflects and refracts.
     interface: Dielectric,
-    /// Part of the facets that reflect as a dielectric does.
+    /// Fraction of the facets that reflect like a dielectric.
     specular: f32,
     /// Reflectance of the other facets at normal and at grazing incidence, times their part.
     f0: Vec3,
@@ -177,7 +177,7 @@ fn reflected_above(wo: Vec3, wm: Vec3) -> Option<Vec3> {
     (wi.z > 0.0).then_some(wi)
 }
 
-/// Of the channels.
+/// Mean of the channels.
 #[inline(always)]
 fn mean(color: Vec3) -> f32 {
     color.element_sum() * (1.0 / 3.0)

@@ -1,4 +1,4 @@
-//! From the numbers of a material to the lobe.
+//! Parameters of the principled model, and the lobe that they yield.
 
 use glam::{Vec2, Vec3};
 

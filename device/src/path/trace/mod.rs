@@ -1,4 +1,4 @@
-//! Traversal alone, to be measured: stages that make rays as paths do, and stages that only trace them.
+//! Traversal alone, for measuring it: stages that generate rays as paths do, and stages that only trace them.
 
 pub(super) mod closest;
 pub(super) mod coherent;
@@ -74,7 +74,7 @@ impl Rays {
         (Ray { o, d: unsafe { self.direction(i) }.d }, t_max)
     }
 
-    /// Where ray `i` leads, and what it belongs to.
+    /// Direction of ray `i`, and the index of its camera ray.
     ///
     /// # Safety
     /// As [`Rays::get`].
