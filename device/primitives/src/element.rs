@@ -2,20 +2,20 @@
 
 use core::marker::PhantomData;
 
-/// A plain number that primitives know.
+/// A number type that primitives support.
 pub trait Element: bytemuck::Pod + PartialOrd + Exchange + Send + Sync {
     /// Zero.
     const ZERO: Self;
-    /// No number is less; −∞ among floats.
+    /// The smallest number; −∞ among floats.
     const LOWEST: Self;
-    /// No number is more; +∞ among floats.
+    /// The largest number; +∞ among floats.
     const HIGHEST: Self;
 
     /// The sum: whole numbers wrap.
     fn plus(self, other: Self) -> Self;
-    /// The smaller one. A NaN is passed over, and −0 is less than +0.
+    /// The smaller one. NaNs are ignored, and −0 is less than +0.
     fn least(self, other: Self) -> Self;
-    /// The larger one. A NaN is passed over, and +0 is more than −0.
+    /// The larger one. NaNs are ignored, and +0 is greater than −0.
     fn greatest(self, other: Self) -> Self;
 }
 
@@ -132,9 +132,9 @@ macro_rules! operators {
 operators! {
     /// The sum: whole numbers wrap.
     Sum = ZERO, plus;
-    /// The smallest. NaNs are passed over, and −0 is less than +0.
+    /// The smallest. NaNs are ignored, and −0 is less than +0.
     Min = HIGHEST, least;
-    /// The largest. NaNs are passed over, and +0 is more than −0.
+    /// The largest. NaNs are ignored, and +0 is greater than −0.
     Max = LOWEST, greatest;
 }
 

@@ -18,9 +18,9 @@ pub struct Luminance<const CHANNELS: usize>;
 pub struct LuminanceArgs {
     /// The pixels.
     pub pixels: Ptr<f32>,
-    /// Where their luminances go.
+    /// Their luminances.
     pub luminances: Ptr<f32>,
-    /// How many pixels.
+    /// Number of pixels.
     pub length: Length,
 }
 

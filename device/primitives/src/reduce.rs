@@ -23,7 +23,7 @@ pub trait Reduction: 'static {
 
     /// The value of the item at index `i`.
     fn value(item: Self::Item, i: u32) -> Self::Value;
-    /// Of two values, one.
+    /// Combines two values.
     fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
     /// The result of `n` items that have become `value`.
     fn finish(value: Self::Value, n: u32) -> Self::Output;
@@ -56,7 +56,7 @@ macro_rules! by_operator {
 }
 by_operator!(Sum, Min, Max);
 
-/// The mean; NaN of nothing.
+/// The mean; NaN if there are no elements.
 pub struct Mean;
 
 impl Reduction for Mean {
@@ -91,8 +91,8 @@ fn quotient(a: f32, b: f32) -> f32 {
     quotient
 }
 
-/// The index of the largest element, of several equal ones the first; `u32::MAX` of nothing. −0 is less than +0, and a
-/// NaN less than everything.
+/// The index of the largest element, of several equal ones the first; `u32::MAX` if there are none. −0 is less than +0, and
+/// a NaN less than everything.
 pub struct ArgMax<T>(PhantomData<T>);
 
 impl<T: Key<Rank = u32>> Reduction for ArgMax<T> {
@@ -126,10 +126,10 @@ const BLOCK: usize = 256;
 /// Quads of a thread in a tile.
 const QUADS: u32 = 4;
 
-/// The most blocks of a grid. Not as many as a machine has room for, since that would be another order on each.
+/// Largest number of blocks. It does not depend on the machine, since the order of combination depends on it.
 const MOST_BLOCKS: u32 = 1024;
 
-/// Reduces everything to one value: each block every so many tiles, and the last block what they found.
+/// Reduces everything to one value: each block some of the tiles, and the last block their results.
 pub struct Reduce<R>(PhantomData<R>);
 
 /// Arguments of [`Reduce`], for a grid of [`Reduce::blocks`].
@@ -138,13 +138,13 @@ pub struct Reduce<R>(PhantomData<R>);
 pub struct ReduceArgs<I, V, O> {
     /// Input.
     pub input: Ptr<I>,
-    /// Where the result goes.
+    /// Output.
     pub output: Ptr<O>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// Room for a value a block.
+    /// Room for one value per block.
     pub partials: Ptr<V>,
-    /// Counts blocks that are done. Zero at the start.
+    /// Counter of finished blocks. Zero at the start.
     pub done: Ptr<u32>,
 }
 
@@ -152,15 +152,15 @@ impl<R: Reduction> Reduce<R> {
     /// Elements of a tile.
     const TILE: u32 = Self::BLOCK * 4 * QUADS;
 
-    /// How many blocks reduce so many elements. At least one, which writes what the reduction of nothing is.
+    /// Number of blocks that reduce `n` elements: at least one, which writes the result even if there are none.
     pub fn blocks(n: u32) -> u32 {
         n.div_ceil(Self::TILE).clamp(1, MOST_BLOCKS)
     }
 }
 
-/// A reduction that there is a kernel for.
+/// A reduction for which there is a kernel.
 pub trait Reducible: Reduction {
-    /// That kernel.
+    /// The kernel.
     type Reduce: Kernel<Args = ReduceArgs<Self::Item, Self::Value, Self::Output>> + Entry;
 }
 

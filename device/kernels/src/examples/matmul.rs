@@ -17,7 +17,7 @@ pub(crate) struct MatmulArgs {
     pub(crate) n: u32,
 }
 
-/// Side of the square of C that a block of `matmul_naive` and `matmul_tiled` computes.
+/// Side of the square of C that one block of `matmul_naive` and `matmul_tiled` computes.
 pub(crate) const TILE: u32 = 16;
 /// Side of the square of C that a block of `matmul_blocked` computes, with [`THREADS`] threads.
 pub(crate) const SQUARE: u32 = 128;

@@ -1,4 +1,4 @@
-//! `device::material::probe`: what lobes say, and how fast. `tests/tests/gpu_lobes.rs` launches these.
+//! `device::material::probe`: values and speed of lobes. `tests/tests/machines/gpu_lobes.rs` launches these.
 
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;

@@ -7,32 +7,32 @@ use super::load;
 use super::{BLOCK, Size};
 use crate::{Kernel, Ptr};
 
-/// Finds what every pixel sees, and how blurred it is: a thread a pixel.
+/// Finds the visible surfaces of every pixel and their circles of confusion: one thread per pixel.
 pub struct Circles;
 
 /// Arguments of [`Circles`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CirclesArgs {
-    /// Red, green, blue, and a number that does not matter.
+    /// Red, green, blue, and an unused number.
     pub pixels: Ptr<[f32; 4]>,
     /// Distances along the axis.
     pub depths: Ptr<f32>,
     /// Results.
     pub seen: Ptr<VisibleSurfaces>,
-    /// Of the image.
+    /// Size of the image.
     pub size: Size,
-    /// Radius of the circle of what is infinitely far, pixels.
+    /// Radius of the circle of points infinitely far away, pixels.
     pub at_infinity: f32,
-    /// By so much the signed radius is less at an inverse distance of 1.
+    /// Decrease of the signed radius per unit of inverse distance.
     pub slope: f32,
-    /// The largest radius that there is, pixels.
+    /// Upper bound of the radius, pixels.
     pub most: f32,
 }
 
 /// The surfaces that a pixel sees: one, or at an edge two, of which the nearer one covers a part.
 ///
-/// Circles are squares of radii, pixels², less than zero before what is in focus; NaN if the pixel tells nothing.
+/// Circles are squares of radii, pixels², negative in front of the focus; NaN if the pixel has no depth or no colour.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct VisibleSurfaces {
@@ -78,16 +78,17 @@ struct Surface {
 /// The pixel itself among 3 × 3.
 const MIDDLE: u32 = 4;
 
-/// Radii that differ by so many pixels are of two surfaces, if they are not of one that is seen at a glancing angle.
+/// Difference of radii, in pixels, from which two surfaces are assumed, unless it is one seen at a glancing angle.
 const EDGE: f32 = 2.0;
 
-/// On a plane radii are linear in the place: bent by more than this, in pixels, they are not of one.
+/// Largest deviation of the radii from linear, in pixels, on one plane.
 const BEND: f32 = 0.25;
 
 /// A pixel that is covered by less than this, or all but this, sees one surface.
 const SLIVER: f32 = 0.125;
 
-/// A pixel with so many neighbours of its own radius is of a surface between two others: along an edge there are two.
+/// Number of neighbours of the same radius from which a pixel belongs to a surface between two others: along an edge there
+/// are two.
 const ALIKE: u32 = 3;
 
 /// Surfaces that pixel `i` of an image sees; `pixel` and `depth` read the image.

@@ -83,7 +83,7 @@ impl Order for LowHalf {
 
 /// Payload of a key: a number, or nothing.
 pub trait Payload: Pod + Send + Sync {
-    /// Where in its tile it was before the tile was sorted.
+    /// Position in the tile before the tile was sorted.
     type Place: Pod;
 
     /// The place `i`, below 2¹⁶.

@@ -6,7 +6,7 @@ use super::{ITEMS, Order, Pairs, Payload};
 use crate::{Kernel, Length};
 
 /// Sorts each tile by itself: threads sort their elements in registers, and merge those of ever more threads in shared
-/// memory. Values stay where they are meanwhile: keys take along the place they came from. A block a tile.
+/// memory. Values stay where they are meanwhile: keys take along the place they came from. One block per tile.
 pub struct SortTiles<O, V>(PhantomData<(O, V)>);
 
 /// Arguments of [`SortTiles`].
@@ -15,9 +15,9 @@ pub struct SortTiles<O, V>(PhantomData<(O, V)>);
 pub struct SortTilesArgs<K, V> {
     /// Pairs to sort.
     pub from: Pairs<K, V>,
-    /// Where it goes: elsewhere.
+    /// Output, not overlapping the input.
     pub to: Pairs<K, V>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
 }
 

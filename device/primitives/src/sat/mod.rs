@@ -45,13 +45,13 @@ pub const DOWN: u32 = BLOCK / 32 * ROWS as u32;
 
 /// A type in which sums are accumulated.
 pub trait Sum: Pod + Send + Sync + Exchange {
-    /// Of nothing.
+    /// The empty sum.
     const ZERO: Self;
-    /// Of two.
+    /// The sum of two.
     fn plus(self, other: Self) -> Self;
 }
 
-/// Numbers, and what is between them and the entries of their table.
+/// Types of pixels, of intermediate sums, and of the entries of their table.
 pub trait Tabulate: 'static {
     /// Type of the pixels.
     type Pixel: Pod + Send + Sync;
@@ -74,11 +74,11 @@ pub trait Tabulate: 'static {
     fn entry(above: Self::Carry, left: Self::Carry, local: Self::Local) -> Self::Entry;
 }
 
-/// Tables that there are kernels for.
+/// Tables for which there are kernels.
 pub trait Tabulated<const CHANNELS: u32>: Tabulate {
-    /// Adds up tiles.
+    /// Sums up tiles.
     type TileSums: Kernel<Args = TileSumsArgs<Self::Pixel, Self::Sum, CHANNELS>> + Entry;
-    /// Scans what they add up to.
+    /// Scans their sums.
     type ScanDown: Kernel<Args = ScanDownArgs<Self::Sum>> + Entry;
     /// Scans rows of tiles.
     type Corners: Kernel<Args = CornersArgs<Self::Sum, CHANNELS>> + Entry;
@@ -162,7 +162,7 @@ impl Tabulate for Narrow {
     type Pixel = f32;
     type Local = f32;
     type Sum = f64;
-    /// The sum rounded, and what that has left out.
+    /// The rounded sum, and its rounding error.
     type Carry = [f32; 2];
     type Entry = f32;
 
@@ -349,7 +349,7 @@ mod gpu {
         })
     }
 
-    /// Writes what [`load`] reads, where it is within the row.
+    /// Writes numbers as [`load`] reads them, where they are within the row.
     ///
     /// # Safety
     /// As there; nobody else uses these.

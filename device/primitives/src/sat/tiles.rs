@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::{BLOCK, Size, Tabulate};
 use crate::{Kernel, Ptr};
 
-/// Adds up the rows and the columns of each tile: a block a tile, row by row.
+/// Adds up the rows and the columns of each tile: one block per tile, row by row.
 pub struct TileSums<T, const CHANNELS: u32>(PhantomData<T>);
 
 /// Arguments of [`TileSums`].

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// One step: a thread an element.
+/// One step: one thread per element.
 pub struct HillisSteele<O>(PhantomData<O>);
 
 /// Arguments of [`HillisSteele`].
@@ -14,11 +14,11 @@ pub struct HillisSteele<O>(PhantomData<O>);
 pub struct HillisSteeleArgs<T> {
     /// Result of the step before.
     pub from: Ptr<T>,
-    /// Result of this step: elsewhere.
+    /// Result of this step, not overlapping that of the step before.
     pub to: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// How far before an element the one is that it takes in. Zero makes the scan exclusive: elements move one on.
+    /// Distance to the earlier element that an element takes in. Zero makes the scan exclusive: elements move by one.
     pub distance: u32,
 }
 

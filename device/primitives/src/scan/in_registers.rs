@@ -42,7 +42,7 @@ impl<O: Operator, const ROWS: usize> Tile<O, ROWS> {
         }
     }
 
-    /// Writes the results of the tile, given what is before it.
+    /// Writes the results of the tile, given its prefix.
     ///
     /// # Safety
     /// As [`store_rows`].

@@ -1,12 +1,12 @@
-//! The scan in three phases: sums of tiles, their scan, and the scan of tiles with what is before each (Sengupta, Harris,
-//! Zhang & Owens 2007, "Scan primitives for GPU computing"). Elements are read twice.
+//! The scan in three phases: sums of tiles, their scan, and the scan of tiles with their prefixes (Sengupta, Harris, Zhang &
+//! Owens 2007, "Scan primitives for GPU computing"). Elements are read twice.
 
 use core::marker::PhantomData;
 
 use super::Bounds;
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// Sums of tiles: a block a tile.
+/// Sums of tiles: one block per tile.
 pub struct TileSums<O>(PhantomData<O>);
 
 /// Arguments of [`TileSums`].
@@ -15,9 +15,9 @@ pub struct TileSums<O>(PhantomData<O>);
 pub struct TileSumsArgs<T> {
     /// Elements to scan.
     pub input: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// Room for a value a tile.
+    /// Room for one value per tile.
     pub sums: Ptr<T>,
 }
 
@@ -46,9 +46,9 @@ pub struct Partials<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct PartialsArgs<T> {
-    /// How many elements there are.
+    /// Number of elements.
     pub length: Length,
-    /// A value a tile; then what is before each.
+    /// The sum of each tile; then its prefix.
     pub sums: Ptr<T>,
 }
 
@@ -65,7 +65,7 @@ impl<O: Operator> Kernel for Partials<O> {
     }
 }
 
-/// The scan of tiles, with what is before each: a block a tile.
+/// The scan of tiles with their prefixes: one block per tile.
 pub struct TileScan<O>(PhantomData<O>);
 
 /// Arguments of [`TileScan`].
@@ -74,9 +74,9 @@ pub struct TileScan<O>(PhantomData<O>);
 pub struct TileScanArgs<T> {
     /// Elements to scan.
     pub input: Ptr<T>,
-    /// The results: elsewhere.
+    /// Results, not overlapping the input.
     pub output: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
     /// Prefix of each tile.
     pub sums: Ptr<T>,
