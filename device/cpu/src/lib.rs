@@ -7,7 +7,7 @@ use std::ops::Range;
 use device::bvh::Portable;
 use device::path::stage::{Stage, stages};
 
-/// Instruction sets that there is a version of the stages for.
+/// Instruction sets for which the stages are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
     /// Instruction set that every machine of the architecture has.

@@ -54,7 +54,8 @@ impl Artifact {
         root.join(self.path).with_extension("sources")
     }
 
-    /// Replaces PTX and list of sources. The head, which has the stamp, is written last: what was interrupted is stale.
+    /// Replaces PTX and list of sources. The head, which has the stamp, is written last: an interrupted write leaves it
+    /// stale.
     pub fn write(&self, root: &Path, ptx: &str, sources: &Sources) -> Result<()> {
         let list = self.sources(root);
         fs::write(&list, sources.to_string()).map_err(Error::io("write", &list))?;

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::stamp::Sources;
 
-/// Where all that can be compiled is, relative to the repository root.
+/// The folder of all sources that can be compiled, relative to the repository root.
 const SOURCES: &str = "device";
 
-/// The sources of what builds.
+/// The builder's own sources.
 const BUILDER: [&str; 2] = ["device/ptx-builder/src/codegen", "device/ptx-text/src/numbers.rs"];
 
 /// The lock file decides which versions of others' crates are compiled.

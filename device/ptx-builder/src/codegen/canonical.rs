@@ -1,5 +1,5 @@
-//! PTX that says the same in the same words: without the compiler's comments and counts over the whole module, and with
-//! the numbers of [`ptx_text::numbers`]. A change of one kernel then changes no line of another.
+//! PTX in a canonical form: without the compiler's comments and counts over the whole module, and with the numbers of
+//! [`ptx_text::numbers`]. A change of one kernel then changes no line of another.
 
 use ptx_text::numbers::{self, BadNumber};
 
