@@ -6,7 +6,7 @@ mod energy;
 mod half_vectors;
 mod mitsuba;
 
-use std::f64::consts::{FRAC_1_PI, FRAC_PI_2, PI, TAU};
+use std::f64::consts::{FRAC_1_PI, PI, TAU};
 
 use device::bsdf::Lobe;
 use device::bsdf::microfacet::Masking;

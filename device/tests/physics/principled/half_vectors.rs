@@ -10,7 +10,7 @@ use crate::common::{polar, turn};
 /// Cells around the normal over half vectors, as wide as the narrowest peak at its top and by equal ratios further out:
 /// uniform in asinh(θ/α) and azimuth.
 pub(super) struct HalfVectors {
-    alpha: f64,
+    pub(super) alpha: f64,
     pub(super) size: [usize; 2],
     /// Points of the midpoint rule in every cell.
     pub(super) sub: [usize; 2],
