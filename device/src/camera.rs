@@ -14,7 +14,7 @@ use crate::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Camera {
-    /// Where it is: where the rays of a pinhole start, and the middle of a lens.
+    /// Position: the origin of a pinhole's rays, and the middle of a lens.
     pub position: Vec3,
     /// [`Projection`] as a number.
     pub projection: u32,
@@ -25,13 +25,13 @@ pub struct Camera {
     pub blades: u32,
     /// One pixel to the right on that plane; to the right, a unit vector, in a panorama.
     pub du: Vec3,
-    /// Distance along `axis` of what a lens has in focus.
+    /// Focus distance of a lens along `axis`.
     pub focus: f32,
     /// One pixel down on that plane; upwards, a unit vector, in a panorama.
     pub dv: Vec3,
     /// Side of a pixel on the plane, were it square; in a panorama, the angle that it is high.
     pub pixel: f32,
-    /// Unit vector along which it looks.
+    /// Viewing direction, a unit vector.
     pub axis: Vec3,
     /// Turns of longitude that a pixel of a panorama is wide.
     pub longitude: f32,
@@ -45,7 +45,7 @@ pub struct Camera {
 
 const _: () = assert!(size_of::<Camera>() == 112);
 
-/// How places in the image become rays.
+/// Projection of the image: from pixels to rays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Projection {
@@ -82,7 +82,7 @@ impl Camera {
         camera
     }
 
-    /// A camera with parallel rays, from the plane through `position` on; `half` is half of what it sees, metres.
+    /// A camera with parallel rays, from the plane through `position` on; `half` is half the extent of the image, metres.
     pub fn orthographic(position: Vec3, axes: [Vec3; 3], half: Vec2, size: [u32; 2]) -> Self {
         Self::on_plane(Projection::Parallel, position, axes, half, size)
     }
@@ -119,8 +119,8 @@ impl Camera {
         }
     }
 
-    /// The camera with a thin lens, of which `axes` are as long as its radius, instead of a pinhole. It has in focus what
-    /// is at the distance `focus` along the axis. The first of the `blades` has a corner on the first axis.
+    /// The camera with a thin lens, of which `axes` are as long as its radius, instead of a pinhole. It focuses at the
+    /// distance `focus` along the axis. The first of the `blades` has a corner on the first axis.
     #[must_use]
     pub fn with_lens(self, axes: [Vec3; 2], focus: f32, blades: u32) -> Self {
         Self { projection: Projection::Lens as u32, lens: axes, focus, blades, ..self }
@@ -175,7 +175,7 @@ impl Camera {
         b.x * corner(first) + b.y * corner(first + 1.0)
     }
 
-    /// What a pixel sees around a ray along `d`.
+    /// Footprint of a pixel around a ray along `d`.
     ///
     /// On the plane at distance 1, a pixel of area A has the solid angle A·cos³ to the axis.
     #[inline(always)]

@@ -1,9 +1,9 @@
-//! What a kernel is compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe that
-//! could occur costs registers and compile time: so the same code is compiled for several sets of features.
+//! Feature sets that kernels are compiled for. A scene's materials rarely use more than a few lobes, and on a GPU every lobe
+//! that could occur costs registers and compile time: so the same code is compiled for several sets of features.
 
 use crate::arch::features_of_the_scene;
 
-/// A set of lobes, and of what else materials may ask for.
+/// A set of lobes and other features that scenes may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features(u32);
 
@@ -24,13 +24,13 @@ impl Features {
     pub const LIGHTS: Self = Self(1 << 26);
     /// Shapes that are neither triangles nor spheres.
     pub const SHAPES: Self = Self(1 << 25);
-    /// Factors of what is reflected and transmitted.
+    /// Factors on reflected and transmitted light.
     pub const TINTS: Self = Self(1 << 24);
     /// Lights that the camera does not see.
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
     /// Microfacets with Beckmann's statistics, which take functions of their own.
     pub const BECKMANN: Self = Self(1 << 22);
-    /// What shading a material may ask for that other materials do not: lobes, and what is done to them.
+    /// Features that a material can require when it is shaded: lobes, tints, normal maps and blends.
     pub const OF_MATERIAL: Self =
         Self((1 << 22) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
     /// Everything.
@@ -47,12 +47,12 @@ impl Features {
         Self(self.0 | other.0)
     }
 
-    /// What is in both.
+    /// Intersection of both sets.
     pub const fn common(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is not in `other`.
+    /// This set without the features in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
@@ -85,14 +85,14 @@ pub trait Compiled: 'static {
     /// The set.
     const FEATURES: Features;
 
-    /// Whether any of `some` is in the set, and may be asked for by the scene.
+    /// Whether any of `some` is in the set and may be needed by the scene.
     #[inline(always)]
     fn sees(some: Features) -> bool {
         Self::FEATURES.intersects(some)
     }
 }
 
-/// Everything there is; on a GPU, without what the scene does not ask for.
+/// All features; on a GPU, only those that the scene needs.
 pub struct Full;
 
 impl Compiled for Full {

@@ -1,4 +1,4 @@
-//! What a pixel keeps of its samples.
+//! Statistics that a pixel accumulates over its samples.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -13,11 +13,11 @@ use crate::arch::{mul_residual, mul_rn};
 pub struct FilmPixel {
     /// Σ x.
     pub sum: Vec3,
-    /// What rounding left out of `sum`.
+    /// Rounding error of `sum`.
     pub sum_lo: Vec3,
     /// Σ x².
     pub sum_sq: Vec3,
-    /// What rounding left out of `sum_sq`.
+    /// Rounding error of `sum_sq`.
     pub sum_sq_lo: Vec3,
     /// Number of samples in the sums.
     pub count: u32,
@@ -52,7 +52,7 @@ impl FilmPixel {
 pub struct Sum {
     /// The sum.
     pub hi: Vec3,
-    /// What rounding left out of it.
+    /// Its rounding error.
     pub lo: Vec3,
 }
 
@@ -64,7 +64,7 @@ impl Sum {
     }
 }
 
-/// Sums over what the camera rays of a pixel meet first, 132 bytes. What meets nothing adds nothing.
+/// Sums over the first hits of a pixel's camera rays, 132 bytes. Rays that hit nothing add nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Pod, Zeroable)]
 #[repr(C)]
 pub struct FirstHitPixel {
@@ -80,9 +80,9 @@ pub struct FirstHitPixel {
     pub uv: Sum,
     /// Number of samples taken.
     pub samples: u32,
-    /// Number of those that met something.
+    /// Number of samples with a hit.
     pub hits: u32,
-    /// What the ray through the centre of the pixel meets: index of the primitive in the scene and 1 more; 0 for nothing.
+    /// Primitive that the ray through the centre of the pixel hits: its index in the scene plus 1; 0 for none.
     pub center: u32,
 }
 

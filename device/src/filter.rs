@@ -1,4 +1,4 @@
-//! Pixel filters, by drawing where in the image a sample is (Ernst, Stamminger & Greiner 2006, "Filter Importance
+//! Pixel filters by importance sampling of sample positions (Ernst, Stamminger & Greiner 2006, "Filter Importance
 //! Sampling").
 
 use bytemuck::{Pod, Zeroable};
@@ -9,8 +9,8 @@ use crate::arch::{load, max, min, sqrt};
 /// A part of a filter on one side of its centre, 16 bytes. Of n parts, counted from the outermost, number k is drawn with
 /// the probability (2k + 1)/n²: the tails are cut finely.
 ///
-/// What is drawn has the density |f|, taken as linear within the part, and the weight is what ∫f there is of ∫|f|, for
-/// the mean weight to be 1.
+/// Samples within the part have the density |f|, taken as linear; their weight is the ratio of ∫f to ∫|f| over the part,
+/// normalized so that the mean weight is 1.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct FilterPart {
@@ -57,7 +57,7 @@ impl FilterEdge {
 pub struct FilterView {
     /// Its parts; null if it is the pixel itself.
     pub parts: *const FilterPart,
-    /// Of it, the part that lies beyond the edge of the image, by the pixels between.
+    /// Part of the filter beyond the edge of the image, by distance to the edge in pixels.
     pub edges: *const FilterEdge,
     /// Number of its parts.
     pub part_count: u32,

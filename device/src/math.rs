@@ -82,7 +82,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     if y < 0.0 { -angle } else { angle }
 }
 
-/// What x is above the next lower integer, in [0, 1].
+/// Fractional part of x, in [0, 1].
 #[inline(always)]
 pub fn fract(x: f32) -> f32 {
     x - Vec2::new(x, 0.0).floor().x

@@ -85,7 +85,7 @@ pub(crate) fn safe_inverse<F: Real>(x: F) -> F {
     (F::splat(1.0) / x).min(F::splat(LARGEST)).max(F::splat(-LARGEST))
 }
 
-/// What a ray stands for: a cone of which it is the axis, to choose how fine textures are looked up.
+/// A ray's footprint: a cone around the ray, by which the resolution of texture look-ups is chosen.
 ///
 /// Akenine-Möller et al. 2019, "Texture Level of Detail Strategies for Real-Time Ray Tracing", Ray Tracing Gems ch. 20.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

@@ -1,7 +1,7 @@
 //! Samplers: pure functions of (seed, pixel, sample, dimension).
 
-/// What a random number is for. Each dimension yields four uniforms that are stratified together, the first two
-/// best: any 2ᵐ points are a (0, m, 2)-net in them.
+/// Purpose of a random number. Each dimension yields four uniforms that are stratified together, the first two best: any 2ᵐ
+/// points are a (0, m, 2)-net in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Dim {

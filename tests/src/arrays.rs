@@ -1,4 +1,4 @@
-//! What tests of primitives share: the lengths and the data that they try, dirty memory, and the machines.
+//! Shared code of the tests of primitives: the lengths and the data that they try, dirty memory, and the machines.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -97,7 +97,7 @@ pub fn random(seed: u64, n: u32) -> Vec<u64> {
     random_as(seed, n, |x| x)
 }
 
-/// What becomes of such numbers.
+/// `n` random numbers, converted by `of`.
 pub fn random_as<T: Send>(seed: u64, n: u32, of: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let number = |i: u32| {
         let mut z = seed.wrapping_add((u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

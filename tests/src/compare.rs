@@ -4,7 +4,7 @@ use std::path::Path;
 
 use torrance_image::film::{Film, Image, read};
 
-/// What an image is compared with: expectations, and standard errors of them, per pixel and channel.
+/// Reference image: expected values and their standard errors, per pixel and channel.
 pub struct Reference {
     /// Width, pixels.
     pub width: usize,

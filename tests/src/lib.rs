@@ -1,4 +1,4 @@
-//! What the integration tests share: rendering on every machine there is, and comparing with oracles.
+//! Shared code of the integration tests: rendering on every machine there is, and comparing with oracles.
 
 pub mod arrays;
 pub mod closed;

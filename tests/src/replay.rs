@@ -12,7 +12,7 @@ use torrance_gpu::primitives::Primitives;
 pub struct Tolerance {
     /// The column.
     pub column: &'static str,
-    /// What each word of a row is: `f` for a float, `u` for what must be equal.
+    /// Type of each word of a row: `f` for a float, `u` for a word that must be equal.
     pub words: &'static str,
     /// How far two floats may be apart, as a part of the larger one.
     pub relative: f32,
@@ -67,7 +67,7 @@ impl Tolerance {
     }
 }
 
-/// What a part of all rounds made of a column.
+/// Differences in a column after one part of the pass, over all rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// How far rows may be apart.
@@ -89,7 +89,7 @@ pub struct Outlier {
     pub round: u32,
     /// The row.
     pub row: usize,
-    /// What was expected, and what was found.
+    /// Expected and actual values.
     pub values: [Vec<f64>; 2],
 }
 
@@ -123,7 +123,7 @@ impl Finding {
     }
 }
 
-/// What the parts of a pass made of the columns that they write.
+/// Differences in the columns that the parts of a pass write.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// By part and column.

@@ -39,7 +39,7 @@ fn workspace() -> BTreeMap<String, Vec<String>> {
         .collect()
 }
 
-/// What a manifest says that its crate depends on, on any machine.
+/// Dependencies of a crate according to its manifest, on any machine.
 fn depends(manifest: &Table) -> Vec<String> {
     let targets = manifest.get("target").and_then(|t| t.as_table());
     let targets = targets.into_iter().flat_map(|t| t.values()).filter_map(|t| t.as_table());
@@ -48,7 +48,7 @@ fn depends(manifest: &Table) -> Vec<String> {
     kinds.filter_map(|t| t.as_table()).flat_map(|t| t.keys().cloned()).collect()
 }
 
-/// What is wrong with the arrows between crates, a sentence each.
+/// Violations of the layering of crates, a sentence each.
 fn violations(crates: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let layer = |name: &str| LAYERS.iter().position(|layer| layer.contains(&name));
     let mut violations = Vec::new();

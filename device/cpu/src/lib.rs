@@ -7,10 +7,10 @@ use std::ops::Range;
 use device::bvh::Portable;
 use device::path::stage::{Stage, stages};
 
-/// Instruction sets that there is a version of the stages for.
+/// Instruction sets for which the stages are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InstructionSet {
-    /// What every machine of the architecture has.
+    /// Instruction set that every machine of the architecture has.
     Portable,
     /// x86-64 with AVX2, FMA, BMI and LZCNT.
     Avx2,

@@ -1,4 +1,4 @@
-//! What a GPU kernel can ask of the machine: the `cuda_std` API on rustc's own NVPTX backend.
+//! GPU intrinsics for kernels: the `cuda_std` API on rustc's own NVPTX backend.
 //!
 //! The published crate of this name needs a compiler of its own. This one implements the same API with
 //! the compiler everybody has, so kernels read as they would with the published crate and can move to it

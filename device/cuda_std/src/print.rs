@@ -8,7 +8,7 @@ use core::ffi::CStr;
 #[cfg(target_arch = "nvptx64")]
 use core::ffi::c_char;
 
-/// What a conversion takes.
+/// Type of argument that a conversion takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conversion {
     /// `%d`, `%i`, `%c`: an `i32`.
@@ -73,7 +73,7 @@ pub const fn count(format: &str) -> usize {
     n
 }
 
-/// What the `index`th conversion of a format takes, as the number of its variant.
+/// Argument type of the `index`th conversion of a format, as the number of its variant.
 #[doc(hidden)]
 #[must_use]
 pub const fn kind(format: &str, index: usize) -> u8 {

@@ -214,7 +214,7 @@ pub fn system_fence() {
 
 /// Sleeps for between 0 and twice `nanoseconds`, at most a millisecond: `nanosleep.u32`.
 ///
-/// What a thread that polls memory does between looks.
+/// Suspends the thread for about that long, for instance between two looks at memory that it polls.
 #[inline(always)]
 pub fn nanosleep(nanoseconds: u32) {
     // SAFETY: touches no memory. Not `nomem`, so that a polling loop reads again after it.

@@ -52,7 +52,7 @@ unsafe extern "C" {
     fn llvm_match_any_64(mask: u32, value: u64) -> u32;
 }
 
-/// What `match.all.sync` returns, in LLVM's own layout.
+/// Return value of `match.all.sync`, in LLVM's own layout.
 #[repr(C)]
 struct MatchAll {
     lanes: u32,

@@ -1,4 +1,4 @@
-//! The GPU's entry points: everything that exists on a GPU only.
+//! Entry points of the GPU: all code that exists on a GPU only.
 
 #![no_std]
 #![feature(abi_ptx)]

@@ -1,4 +1,4 @@
-//! What the polynomials are built from, as NVPTX instructions.
+//! Operations that the polynomials are built from, as NVPTX instructions.
 
 use core::arch::asm;
 

@@ -1,4 +1,4 @@
-//! What the polynomials are built from, over `std`: correctly rounded, or nearly so.
+//! Operations that the polynomials are built from, over `std`: correctly rounded, or nearly so.
 
 pub(crate) fn sqrt(x: f32) -> f32 {
     x.sqrt()

@@ -1,4 +1,4 @@
-//! What the threads of a block do together: tiles of memory in rows of quads, sums over a block, scans over a block.
+//! Operations of the threads of a block together: tiles of memory in rows of quads, sums over a block, scans over a block.
 
 use core::arch::asm;
 use core::array;
@@ -37,7 +37,7 @@ pub(super) fn first_of<const ROWS: usize>() -> u32 {
     warp_id() * (128 * ROWS as u32) + warp::lane_id() * 4
 }
 
-/// The same number; but what is computed from it is computed again, and not kept in registers since the last time.
+/// The same number, opaque to the compiler: values that depend on it are computed again rather than kept in registers.
 #[inline(always)]
 pub(super) fn again(x: u32) -> u32 {
     let same;
@@ -68,7 +68,7 @@ pub(super) unsafe fn load_word<T: Pod>(from: Ptr<T>, i: u32) -> T {
     value
 }
 
-/// Writes what [`load_word`] reads.
+/// Writes a word as [`load_word`] reads it.
 ///
 /// # Safety
 /// There is room for it, in global memory, which is this thread's.
@@ -118,7 +118,7 @@ pub(super) unsafe fn load_rows<T: Element, const ROWS: usize>(
     rows
 }
 
-/// Writes what [`load_rows`] reads.
+/// Writes elements as [`load_rows`] reads them.
 ///
 /// # Safety
 /// `output` has room for `n` elements, is aligned to 16 bytes, and no other thread writes these.
@@ -187,8 +187,8 @@ pub(super) unsafe fn scan_warps<O: Operator>(
     }
 }
 
-/// How many bits are set in a tile before each of this thread's quads, and in all. A thread has a bit for each element, four
-/// for each row, the first ones lowest. The block must synchronise before `totals` is used again.
+/// Number of bits that are set in a tile before each of this thread's quads, and in total. A thread has a bit for each
+/// element, four for each row, the first ones lowest. The block must synchronise before `totals` is used again.
 ///
 /// # Safety
 /// All threads of the block call this together; `totals` is shared memory for a word a warp, `warps` of them, ≤ 32.

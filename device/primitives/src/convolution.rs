@@ -2,10 +2,10 @@
 
 use super::{Kernel, Ptr};
 
-/// The most pixels on either side of one that count.
+/// Largest radius of a kernel, in pixels.
 pub const MOST_RADIUS: u32 = 16;
 
-/// What is beyond the border of an image.
+/// Continuation of an image beyond its border.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Border {
@@ -38,7 +38,7 @@ impl Border {
     }
 }
 
-/// Convolves an image: a block a tile of a channel.
+/// Convolves an image: one block per tile and channel.
 pub struct Convolve;
 
 /// Arguments of [`Convolve`].
@@ -47,17 +47,17 @@ pub struct Convolve;
 pub struct ConvolveArgs {
     /// The image, row by row, the channels of a pixel side by side.
     pub image: Ptr<f32>,
-    /// Where it goes: elsewhere.
+    /// Output, not overlapping the input.
     pub convolved: Ptr<f32>,
     /// Weights of the pixels from left to right, and then of those from top to bottom.
     pub weights: Ptr<f32>,
-    /// Pixels of a row, and rows. Not zero.
+    /// Width and height, pixels. Not zero.
     pub size: [u32; 2],
-    /// Numbers of a pixel. Not zero.
+    /// Number of channels. Not zero.
     pub channels: u32,
-    /// Pixels on either side that count, along x and y: at most [`MOST_RADIUS`].
+    /// Radii of the kernel along x and y: at most [`MOST_RADIUS`].
     pub radii: [u32; 2],
-    /// What is beyond the image.
+    /// Continuation beyond the image's border.
     pub border: Border,
 }
 
@@ -94,7 +94,7 @@ impl Kernel for Convolve {
     }
 }
 
-/// What the kernel computes, with sums in a row.
+/// Sequential equivalent of the kernel, with sums in a row.
 ///
 /// # Panics
 /// A slice is too short.
@@ -197,7 +197,7 @@ mod gpu {
         }
     }
 
-    /// Weighted sums of the values of each tap, [`SUMS`] at once. Of sums beyond the image there is nothing to know.
+    /// Weighted sums of the values of each tap, [`SUMS`] at once. Sums beyond the image are undefined.
     #[inline(always)]
     unsafe fn convolved(taps: u32, weights: *const f32, value: impl Fn(u32, u32) -> f32) -> [f32; SUMS] {
         let mut sums = [0.0; SUMS];

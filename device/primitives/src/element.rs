@@ -1,29 +1,29 @@
-//! What primitives work on: numbers, and operators on them.
+//! Elements of primitives, and operators on them.
 
 use core::marker::PhantomData;
 
-/// A plain number that primitives know.
+/// A number type that primitives support.
 pub trait Element: bytemuck::Pod + PartialOrd + Exchange + Send + Sync {
     /// Zero.
     const ZERO: Self;
-    /// No number is less; −∞ among floats.
+    /// The smallest number; −∞ among floats.
     const LOWEST: Self;
-    /// No number is more; +∞ among floats.
+    /// The largest number; +∞ among floats.
     const HIGHEST: Self;
 
     /// The sum: whole numbers wrap.
     fn plus(self, other: Self) -> Self;
-    /// The smaller one. A NaN is passed over, and −0 is less than +0.
+    /// The smaller one. NaNs are ignored, and −0 is less than +0.
     fn least(self, other: Self) -> Self;
-    /// The larger one. A NaN is passed over, and +0 is more than −0.
+    /// The larger one. NaNs are ignored, and +0 is greater than −0.
     fn greatest(self, other: Self) -> Self;
 }
 
-/// What lanes of a warp can exchange.
+/// Values that lanes of a warp can exchange.
 #[cfg(target_arch = "nvptx64")]
 pub use cuda_std::warp::Shuffle as Exchange;
 
-/// What lanes of a warp can exchange; on the host that says nothing.
+/// Values that lanes of a warp can exchange: on the host, all.
 #[cfg(not(target_arch = "nvptx64"))]
 pub trait Exchange {}
 
@@ -103,7 +103,7 @@ impl Element for f32 {
 
 /// An associative operator. It need not commute: primitives keep the order.
 pub trait Operator: 'static {
-    /// What it combines.
+    /// Type of its operands.
     type Value: Element;
     /// Combined with any value, that value.
     const IDENTITY: Self::Value;
@@ -132,9 +132,9 @@ macro_rules! operators {
 operators! {
     /// The sum: whole numbers wrap.
     Sum = ZERO, plus;
-    /// The smallest. NaNs are passed over, and −0 is less than +0.
+    /// The smallest. NaNs are ignored, and −0 is less than +0.
     Min = HIGHEST, least;
-    /// The largest. NaNs are passed over, and +0 is more than −0.
+    /// The largest. NaNs are ignored, and +0 is greater than −0.
     Max = LOWEST, greatest;
 }
 

@@ -1,7 +1,7 @@
-//! Elements by their index: read from anywhere, or written to anywhere.
+//! Gather and scatter: elements read from, or written to, the places that indices give.
 //!
-//! Indices that are out of range are passed over: a gather leaves the element of its output as it was, a scatter writes
-//! nothing. If a scatter has an index several times, one of its elements is there afterwards, on a GPU any of them.
+//! Indices that are out of range are ignored: a gather leaves the element of its output as it was, a scatter writes nothing.
+//! If a scatter has an index several times, one of its elements is written, on a GPU any of them.
 
 use core::marker::PhantomData;
 
@@ -11,25 +11,25 @@ use super::{Kernel, Length, Ptr};
 /// Indices of a thread.
 const ITEMS: u32 = 4;
 
-/// `to[i] = from[indices[i]]`: a block a tile.
+/// `to[i] = from[indices[i]]`: one block per tile.
 pub struct Gather<T>(PhantomData<T>);
 
-/// `to[indices[i]] = from[i]`: a block a tile.
+/// `to[indices[i]] = from[i]`: one block per tile.
 pub struct Scatter<T>(PhantomData<T>);
 
 /// Arguments of [`Gather`] and [`Scatter`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct IndexedArgs<T> {
-    /// Where elements are.
+    /// Source.
     pub from: Ptr<T>,
-    /// Where they go: elsewhere.
+    /// Output, not overlapping the source.
     pub to: Ptr<T>,
     /// An index for each.
     pub indices: Ptr<u32>,
-    /// How many indices.
+    /// Number of indices.
     pub length: Length,
-    /// What indices are less than.
+    /// Upper bound, exclusive, of the indices.
     pub bound: u32,
 }
 
@@ -72,7 +72,7 @@ impl<T: Access> Kernel for Scatter<T> {
     }
 }
 
-/// What [`Gather`] computes.
+/// Sequential equivalent of [`Gather`].
 ///
 /// # Panics
 /// `to` is shorter than `indices`.
@@ -84,7 +84,7 @@ pub fn gather<T: Copy>(from: &[T], indices: &[u32], to: &mut [T]) {
     }
 }
 
-/// What [`Scatter`] computes. Of several elements for an index, the last one stays.
+/// Sequential equivalent of [`Scatter`]. Of several elements for an index, the last one stays.
 ///
 /// # Panics
 /// `from` is shorter than `indices`.

@@ -1,19 +1,19 @@
-//! How often numbers fall into each of many bins.
+//! Histograms: counts of numbers in each of many bins.
 //!
-//! Blocks count in copies of the bins in shared memory, one for each warp if there is room, and add what they have found to
-//! the result at their end. Bins that have no room there are counted in global memory.
+//! Blocks count in copies of the bins in shared memory, one for each warp if there is room, and add their counts to the
+//! result at their end. Bins that have no room there are counted in global memory.
 
 use core::marker::PhantomData;
 
 use super::radix_sort::{Digit, Rank};
 use super::{Element, Entry, Kernel, Length, Ptr};
 
-/// Which bin a number falls into.
+/// Assignment of numbers to bins.
 pub trait Binning: Copy + Send + Sync + 'static {
-    /// What is counted.
+    /// Type of the elements that are counted.
     type Item: Element;
 
-    /// The bin. What is not less than the number of bins is not counted.
+    /// The bin; the element is not counted if it is not less than the number of bins.
     fn bin(&self, item: Self::Item) -> u32;
 }
 
@@ -34,7 +34,7 @@ impl Binning for Digits {
     }
 }
 
-/// Bins of equal width between two numbers. NaNs and what is outside is in none. Subnormal numbers count as zero.
+/// Bins of equal width between two numbers. NaNs and numbers outside are in none. Subnormal numbers count as zero.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Even {
@@ -79,9 +79,9 @@ fn flushed(x: f32) -> f32 {
     if x.abs() < f32::MIN_POSITIVE { 0.0 } else { x }
 }
 
-/// A binning that there is a kernel for.
+/// A binning for which there is a kernel.
 pub trait Countable: Binning {
-    /// That kernel.
+    /// The kernel.
     type Histogram: Kernel<Args = HistogramArgs<Self>> + Entry;
 }
 
@@ -102,13 +102,13 @@ pub struct Histogram<B>(PhantomData<B>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HistogramArgs<B: Binning> {
-    /// What is counted.
+    /// Elements to count.
     pub input: Ptr<B::Item>,
     /// A number for each bin. Zeros at the start.
     pub counts: Ptr<u32>,
-    /// How many numbers.
+    /// Number of elements.
     pub length: Length,
-    /// How many bins.
+    /// Number of bins.
     pub bins: u32,
     /// Which bin a number falls into.
     pub binning: B,
@@ -185,7 +185,7 @@ mod gpu {
         }
     }
 
-    /// Does something for each number below `n`: the threads of a block take turns.
+    /// Calls `f` for each number below `n`: the threads of a block take turns.
     #[inline(always)]
     fn for_each(n: u32, mut f: impl FnMut(u32)) {
         let mut i = thread::thread_idx_x();

@@ -64,7 +64,7 @@ pub struct Launch {
     pub stage: &'static str,
     /// Threads a block.
     pub block: u32,
-    /// Blocks that fit on a multiprocessor at least: the compiler gives threads as many registers as that allows.
+    /// Minimum number of blocks per multiprocessor, which limits the registers that the compiler gives each thread.
     pub blocks: u32,
     /// Bytes of shared memory that a launch gives each block, beside what the kernel declares itself.
     pub shared: u32,
@@ -73,10 +73,10 @@ pub struct Launch {
 /// Threads of a warp.
 pub const WARP: u32 = 32;
 
-/// The most elements that a primitive takes: indices are `u32`, with room to round up.
+/// Largest number of elements that a primitive takes: indices are `u32`, with room to round up.
 pub const MOST: u32 = i32::MAX as u32;
 
-/// What blocks of threads do together on a GPU.
+/// A GPU kernel whose blocks of threads work together.
 pub trait Kernel: 'static {
     /// Arguments, passed by value.
     type Args: Copy + Send + Sync + 'static;
@@ -87,7 +87,7 @@ pub trait Kernel: 'static {
     /// Bytes of shared memory that a launch gives each block, beside what the kernel declares itself.
     const SHARED: u32 = 0;
 
-    /// What each thread of the grid does.
+    /// Body of the kernel, which each thread of the grid runs.
     ///
     /// # Safety
     /// The pointers in `args` are valid for what the kernel documents, and the grid is as it documents.

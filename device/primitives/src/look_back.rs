@@ -1,5 +1,5 @@
-//! Decoupled look-back (Merrill & Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016): what
-//! lies before a tile, found out while the tiles before it are still at work.
+//! Decoupled look-back (Merrill & Garland, "Single-pass parallel prefix scan with decoupled look-back", NVIDIA 2016): the
+//! prefix of a tile, found while the tiles before it are still at work.
 //!
 //! A tile publishes its own sum as soon as it has it, then adds up what the tiles before it have published, from the
 //! nearest to the first that has published the sum of everything up to itself, and publishes that sum of its own.
@@ -23,7 +23,7 @@ const PREFIX: u32 = 2;
 const FIRST_LOOK: u32 = 1200;
 const LOOK_AGAIN: u32 = 200;
 
-/// What tiles publish: for each, a word of 64 bits for every 32 bits of a value. Zeros at the start.
+/// Words that tiles publish: for each, a word of 64 bits for every 32 bits of a value. Zeros at the start.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles {
     words: Ptr<u64>,
@@ -75,10 +75,10 @@ impl Tiles {
         }
     }
 
-    /// Publishes the sum of a tile, and finds out what is before it: returns that in lane 0.
+    /// Publishes the sum of a tile, and finds its prefix, which is returned in lane 0.
     ///
     /// # Safety
-    /// The first warp of a block calls this together, a block a tile, and all tiles before it have begun or will without
+    /// The first warp of a block calls this together, one block per tile, and all tiles before it have begun or will without
     /// waiting for this one. The words are zeros at the start.
     #[inline(always)]
     unsafe fn look_back_warp<O: Operator>(self, tile: u32, sum: O::Value) -> O::Value {
@@ -113,7 +113,7 @@ impl Tiles {
         }
     }
 
-    /// Publishes the sum of a tile, and finds out what is before it. Synchronises the block.
+    /// Publishes the sum of a tile, and finds its prefix. Synchronises the block.
     ///
     /// # Safety
     /// All threads of the block call this together; the rest as for its first warp above.

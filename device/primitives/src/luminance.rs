@@ -18,9 +18,9 @@ pub struct Luminance<const CHANNELS: usize>;
 pub struct LuminanceArgs {
     /// The pixels.
     pub pixels: Ptr<f32>,
-    /// Where their luminances go.
+    /// Their luminances.
     pub luminances: Ptr<f32>,
-    /// How many pixels.
+    /// Number of pixels.
     pub length: Length,
 }
 
@@ -42,7 +42,7 @@ impl<const CHANNELS: usize> Kernel for Luminance<CHANNELS> {
     }
 }
 
-/// What the kernel computes.
+/// Sequential equivalent of the kernel.
 pub fn twin<const CHANNELS: usize>(pixels: &[f32], luminances: &mut [f32]) {
     for (pixel, to) in pixels.chunks_exact(CHANNELS).zip(luminances) {
         *to = luminance([pixel[0], pixel[1], pixel[2]]);

@@ -1,18 +1,18 @@
 //! Copies, and filling with one element.
 //!
 //! Words move in the widest accesses that the addresses allow: 16 bytes if source and destination are equally far from a
-//! multiple of 16, else 8 or 4. What comes before the first such access and behind the last one moves word by word.
+//! multiple of 16, else 8 or 4. Words before the first such access and behind the last one move one by one.
 
 use core::marker::PhantomData;
 
 use super::{Kernel, Length, Ptr, Quad};
 
-/// Accesses of a thread, all on their way at once.
+/// Accesses per thread, all in flight at once.
 const ACCESSES: u32 = 4;
 
-/// What one access moves: some words.
+/// Unit of memory that one access moves: some words.
 pub trait Access: Copy + 'static {
-    /// How many.
+    /// Number of elements.
     const WORDS: u32 = size_of::<Self>() as u32 / 4;
 }
 
@@ -29,18 +29,18 @@ pub fn widest(from: usize, to: usize) -> usize {
     }
 }
 
-/// Copies elements, in accesses of an `A`: a block a tile.
+/// Copies elements, in accesses of an `A`: one block per tile.
 pub struct Copying<A>(PhantomData<A>);
 
 /// Arguments of [`Copying`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CopyArgs {
-    /// What is copied.
+    /// Source.
     pub from: Ptr<u32>,
-    /// Where it goes: elsewhere, and as far from a multiple of the access's size.
+    /// Output, not overlapping the source, and as far from a multiple of the access's size.
     pub to: Ptr<u32>,
-    /// How many elements.
+    /// Number of elements.
     pub length: Length,
     /// Words of an element.
     pub words: u32,
@@ -64,16 +64,16 @@ impl<A: Access> Kernel for Copying<A> {
     }
 }
 
-/// Writes one element everywhere: a block a tile.
+/// Writes one element everywhere: one block per tile.
 pub struct Filling;
 
 /// Arguments of [`Filling`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct FillArgs {
-    /// Where it goes.
+    /// Output.
     pub to: Ptr<u32>,
-    /// How many elements.
+    /// Number of elements.
     pub length: Length,
     /// As many elements as have four words.
     pub value: [u32; 4],

@@ -1,6 +1,6 @@
 //! Memory that kernels work on.
 
-/// An address in the memory of the machine that runs a kernel. Who follows it vouches for it.
+/// An address in the memory of the machine that runs a kernel. Whoever dereferences it ensures that it is valid.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Ptr<T>(*mut T);
@@ -45,7 +45,7 @@ impl<T> Ptr<T> {
         Self(self.at(i))
     }
 
-    /// The address so many bytes on.
+    /// The address `n` bytes further on.
     pub const fn bytes(self, n: usize) -> Self {
         Self(self.0.wrapping_byte_add(n))
     }
@@ -123,13 +123,13 @@ impl<T> Ptr<T> {
     }
 }
 
-/// How many elements there are: a number that the host knows, or one in the machine's memory, written by what ran before.
+/// Number of elements: known to the host, or in the machine's memory, where an earlier kernel has written it.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Length {
     /// Where the number is; null if it is `most`.
     count: Ptr<u32>,
-    /// At most so many, for which there is room.
+    /// Upper bound, for which there is room.
     most: u32,
 }
 
@@ -144,12 +144,12 @@ impl Length {
         Self { count, most }
     }
 
-    /// At most so many: what to launch for.
+    /// Upper bound, for which kernels are launched.
     pub const fn most(self) -> u32 {
         self.most
     }
 
-    /// How many there are.
+    /// Number of elements.
     ///
     /// # Safety
     /// The address is valid where this runs.

@@ -10,11 +10,11 @@ use core::marker::PhantomData;
 use super::radix_sort::Key;
 use super::{Element, Entry, Kernel, Length, Max, Min, Operator, Ptr, Sum, WARP};
 
-/// What many elements become. It commutes: `combine(a, b)` is `combine(b, a)`.
+/// A commutative reduction of many elements to one: `combine(a, b)` is `combine(b, a)`.
 pub trait Reduction: 'static {
-    /// What is reduced.
+    /// Type of the input.
     type Item: Element;
-    /// What items become, and are combined as.
+    /// Type to which items are converted, and in which they are combined.
     type Value: Element;
     /// The result.
     type Output: Element;
@@ -22,8 +22,8 @@ pub trait Reduction: 'static {
     const IDENTITY: Self::Value;
 
     /// The value of the item at index `i`.
-    fn of(item: Self::Item, i: u32) -> Self::Value;
-    /// Of two values, one.
+    fn value(item: Self::Item, i: u32) -> Self::Value;
+    /// Combines two values.
     fn combine(a: Self::Value, b: Self::Value) -> Self::Value;
     /// The result of `n` items that have become `value`.
     fn finish(value: Self::Value, n: u32) -> Self::Output;
@@ -38,7 +38,7 @@ macro_rules! by_operator {
             const IDENTITY: T = <Self as Operator>::IDENTITY;
 
             #[inline(always)]
-            fn of(item: T, _: u32) -> T {
+            fn value(item: T, _: u32) -> T {
                 item
             }
 
@@ -56,7 +56,7 @@ macro_rules! by_operator {
 }
 by_operator!(Sum, Min, Max);
 
-/// The mean; NaN of nothing.
+/// The mean; NaN if there are no elements.
 pub struct Mean;
 
 impl Reduction for Mean {
@@ -66,7 +66,7 @@ impl Reduction for Mean {
     const IDENTITY: f32 = 0.0;
 
     #[inline(always)]
-    fn of(item: f32, _: u32) -> f32 {
+    fn value(item: f32, _: u32) -> f32 {
         item
     }
 
@@ -91,8 +91,8 @@ fn quotient(a: f32, b: f32) -> f32 {
     quotient
 }
 
-/// The index of the largest element, of several equal ones the first; `u32::MAX` of nothing. −0 is less than +0, and a
-/// NaN less than everything.
+/// The index of the largest element, of several equal ones the first; `u32::MAX` if there are none. −0 is less than +0, and
+/// a NaN less than everything.
 pub struct ArgMax<T>(PhantomData<T>);
 
 impl<T: Key<Rank = u32>> Reduction for ArgMax<T> {
@@ -103,7 +103,7 @@ impl<T: Key<Rank = u32>> Reduction for ArgMax<T> {
 
     /// The rank of the item, or the least one for a NaN, and below it what is larger the sooner the item comes.
     #[inline(always)]
-    fn of(item: T, i: u32) -> u64 {
+    fn value(item: T, i: u32) -> u64 {
         let is_nan = item.partial_cmp(&item).is_none();
         let rank = if is_nan { 0 } else { item.to_rank() };
         u64::from(rank) << 32 | u64::from(!i)
@@ -126,25 +126,25 @@ const BLOCK: usize = 256;
 /// Quads of a thread in a tile.
 const QUADS: u32 = 4;
 
-/// The most blocks of a grid. Not as many as a machine has room for, since that would be another order on each.
+/// Largest number of blocks. It does not depend on the machine, since the order of combination depends on it.
 const MOST_BLOCKS: u32 = 1024;
 
-/// Reduces everything to one value: each block every so many tiles, and the last block what they found.
+/// Reduces everything to one value: each block some of the tiles, and the last block their results.
 pub struct Reduce<R>(PhantomData<R>);
 
 /// Arguments of [`Reduce`], for a grid of [`Reduce::blocks`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct ReduceArgs<I, V, O> {
-    /// What is reduced.
+    /// Input.
     pub input: Ptr<I>,
-    /// Where the result goes.
+    /// Output.
     pub output: Ptr<O>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// Room for a value a block.
+    /// Room for one value per block.
     pub partials: Ptr<V>,
-    /// Counts blocks that are done. Zero at the start.
+    /// Counter of finished blocks. Zero at the start.
     pub done: Ptr<u32>,
 }
 
@@ -152,15 +152,15 @@ impl<R: Reduction> Reduce<R> {
     /// Elements of a tile.
     const TILE: u32 = Self::BLOCK * 4 * QUADS;
 
-    /// How many blocks reduce so many elements. At least one, which writes what the reduction of nothing is.
+    /// Number of blocks that reduce `n` elements: at least one, which writes the result even if there are none.
     pub fn blocks(n: u32) -> u32 {
         n.div_ceil(Self::TILE).clamp(1, MOST_BLOCKS)
     }
 }
 
-/// A reduction that there is a kernel for.
+/// A reduction for which there is a kernel.
 pub trait Reducible: Reduction {
-    /// That kernel.
+    /// The kernel.
     type Reduce: Kernel<Args = ReduceArgs<Self::Item, Self::Value, Self::Output>> + Entry;
 }
 
@@ -184,7 +184,7 @@ impl<R: Reduction> Kernel for Reduce<R> {
     }
 }
 
-/// What the kernel computes, in its order.
+/// Sequential equivalent of the kernel, which combines in its order.
 pub fn twin<R: Reduction>(input: &[R::Item]) -> R::Output {
     let (n, tile) = (input.len() as u32, Reduce::<R>::TILE as usize);
     let blocks = Reduce::<R>::blocks(n) as usize;
@@ -195,7 +195,7 @@ pub fn twin<R: Reduction>(input: &[R::Item]) -> R::Output {
         for (begin, items) in (0..).step_by(tile).zip(input.chunks(tile)).skip(block).step_by(blocks) {
             for (i, item) in items.iter().enumerate() {
                 let sum = &mut sums[i / 4 % BLOCK][i % 4];
-                *sum = R::combine(*sum, R::of(*item, begin + i as u32));
+                *sum = R::combine(*sum, R::value(*item, begin + i as u32));
             }
         }
         let of_block = tree::<R>(sums.map(|[a, b, c, d]| R::combine(R::combine(a, b), R::combine(c, d))));
@@ -259,7 +259,7 @@ mod gpu {
         }
     }
 
-    /// What this thread has of a block's tiles.
+    /// This thread's partial result over a block's tiles.
     #[inline(always)]
     unsafe fn of_thread<R: Reduction>(input: Ptr<R::Item>, block: u32, blocks: u32, n: u32) -> R::Value {
         let mut sums = [R::IDENTITY; 4];
@@ -273,7 +273,7 @@ mod gpu {
                     array::from_fn(|k| unsafe { mem::ldg(input.at(row(k as u32)).cast()) });
                 for k in 0..QUADS {
                     for j in 0..4 {
-                        let item = R::of(quads[k as usize].0[j], row(k) + j as u32);
+                        let item = R::value(quads[k as usize].0[j], row(k) + j as u32);
                         sums[j] = R::combine(sums[j], item);
                     }
                 }
@@ -283,7 +283,7 @@ mod gpu {
                         let i = row(k) + j as u32;
                         if i < n {
                             // SAFETY: just checked.
-                            let item = R::of(unsafe { input.load_constant(i) }, i);
+                            let item = R::value(unsafe { input.load_constant(i) }, i);
                             sums[j] = R::combine(sums[j], item);
                         }
                     }

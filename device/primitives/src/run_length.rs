@@ -1,4 +1,4 @@
-//! Runs of equal neighbours: where they start, how long they are, and of what.
+//! Run-length encoding: start, length and value of runs of equal neighbours.
 
 use core::marker::PhantomData;
 
@@ -9,34 +9,34 @@ use super::{Entry, Kernel, Length, Operator, Ptr};
 
 pub use super::select::tile;
 
-/// What compares as runs do: by its bits.
+/// Elements whose bits decide whether they are equal, as in runs.
 pub trait Bits: Copy + PartialEq + Send + Sync + 'static {}
 
 impl Bits for u32 {}
 impl Bits for u64 {}
 
-/// Finds runs, in a single pass with decoupled look-back: a block a tile, and at least one.
+/// Finds runs, in a single pass with decoupled look-back: one block per tile, and at least one.
 pub struct RunLength<T>(PhantomData<T>);
 
 /// Arguments of [`RunLength`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct RunLengthArgs<T> {
-    /// What has runs.
+    /// Elements to encode.
     pub input: Ptr<T>,
-    /// Room for a value a run: what it is of.
+    /// Room for one element per run: its value.
     pub values: Ptr<T>,
-    /// Room for a number a run: the index of its first element.
+    /// Room for one number per run: the index of its first element.
     pub starts: Ptr<u32>,
-    /// Room for a number a run: how many elements it has.
+    /// Room for one number per run: its length.
     pub lengths: Ptr<u32>,
-    /// Where the number of runs goes.
+    /// Receives the number of runs.
     pub count: Ptr<u32>,
-    /// How many elements there are.
+    /// Number of elements.
     pub length: Length,
-    /// What tiles publish, two words each. Zeros at the start.
+    /// Words that tiles publish, two each. Zeros at the start.
     pub tiles: Ptr<u64>,
-    /// Counts tiles. Zero at the start.
+    /// Counter of tiles. Zero at the start.
     pub ticket: Ptr<u32>,
 }
 
@@ -59,9 +59,9 @@ impl<T: Bits> Kernel for RunLength<T> {
     }
 }
 
-/// Elements whose runs there is a kernel for.
+/// An element type for whose runs there is a kernel.
 pub trait RunLengthable: Bits {
-    /// That kernel.
+    /// The kernel.
     type RunLength: Kernel<Args = RunLengthArgs<Self>> + Entry;
 }
 
@@ -72,7 +72,7 @@ where
     type RunLength = RunLength<T>;
 }
 
-/// How many runs have started, in the low half, and in the high half where the last one did.
+/// Number of runs that have started, in the low half, and start of the last one in the high half.
 pub struct Runs;
 
 impl Operator for Runs {
@@ -86,7 +86,7 @@ impl Operator for Runs {
     }
 }
 
-/// Tells of each run of `n` elements what it is of, where it starts, and how long it is.
+/// Calls back with the value, start and length of each run of `n` elements.
 pub fn twin<T: Bits>(n: u32, item: impl Fn(u32) -> T, mut run: impl FnMut(T, u32, u32)) {
     let mut start = 0;
     for end in 1..=n {

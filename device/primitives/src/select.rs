@@ -1,10 +1,10 @@
-//! Stream compaction and partition: the elements that are wanted, in their order, and those that are not from the end on.
+//! Stream compaction and partition: the wanted elements in their order, and the others from the end backwards.
 
 use core::marker::PhantomData;
 
 use super::{Entry, Kernel, Length, Ptr};
 
-/// Which elements are wanted.
+/// A selection of wanted elements.
 pub trait Selection: Copy + Send + Sync + 'static {
     /// An element, of 4, 8 or 16 bytes, aligned to them.
     type Item: Copy + Send + Sync + 'static;
@@ -14,7 +14,7 @@ pub trait Selection: Copy + Send + Sync + 'static {
     /// Whether element `i` is wanted.
     ///
     /// # Safety
-    /// What the selection reads about it is there.
+    /// The memory that the selection reads for element `i` is valid.
     unsafe fn wants(&self, i: u32, item: Self::Item) -> bool;
 
     /// Which of the four elements from `i` on are wanted, a bit each; `i` is a multiple of 4.
@@ -32,13 +32,13 @@ pub trait Selection: Copy + Send + Sync + 'static {
     }
 }
 
-/// Those whose flag is not zero.
+/// Selects elements whose flag is not zero.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Flagged<T> {
     /// A byte for each element.
     pub flags: Ptr<u8>,
-    /// What elements are.
+    /// Type of the elements.
     pub item: PhantomData<T>,
 }
 
@@ -59,7 +59,7 @@ impl<T: Copy + Send + Sync + 'static> Selection for Flagged<T> {
     }
 }
 
-/// The indices of elements whose flag is not zero.
+/// Selects the indices of elements whose flag is not zero.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Indices {
@@ -97,7 +97,7 @@ const fn nonzero_bytes(word: u32) -> u32 {
 
 /// A condition on an element.
 pub trait Predicate: Copy + Send + Sync + 'static {
-    /// What it is about.
+    /// Type that it tests.
     type Item: Copy + Send + Sync + 'static;
 
     /// Whether it is true.
@@ -118,7 +118,7 @@ impl<T: super::Element> Predicate for Below<T> {
     }
 }
 
-/// Those of which a condition is true.
+/// Selects elements for which a condition is true.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct If<P>(pub P);
@@ -150,27 +150,27 @@ pub const fn tile<T>() -> u32 {
     BLOCK * 4 * rows::<T>()
 }
 
-/// Compacts, in a single pass with decoupled look-back: a block a tile, and at least one. With `REST`, those that are not
-/// wanted follow the others, the last one first: so their places, too, do not depend on how many are wanted in all.
+/// Compacts, in a single pass with decoupled look-back: one block per tile, and at least one. With `REST`, the unwanted elements
+/// follow the others in reverse order, so that their places do not depend on the number of wanted elements.
 pub struct Select<S, const REST: bool>(PhantomData<S>);
 
 /// Arguments of [`Select`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct SelectArgs<S: Selection> {
-    /// What is selected from; not read if elements are indices.
+    /// Elements to select from; not read if elements are indices.
     pub input: Ptr<S::Item>,
-    /// Room for those that are wanted, or with `REST` for all: elsewhere.
+    /// Room for the wanted elements, or with `REST` for all, not overlapping the input.
     pub output: Ptr<S::Item>,
-    /// How many are wanted: written.
+    /// Receives the number of wanted elements.
     pub count: Ptr<u32>,
-    /// How many there are.
+    /// Number of elements.
     pub length: Length,
-    /// What tiles publish, a word each. Zeros at the start.
+    /// Words that tiles publish, one each. Zeros at the start.
     pub tiles: Ptr<u64>,
-    /// Counts tiles. Zero at the start.
+    /// Counter of tiles. Zero at the start.
     pub ticket: Ptr<u32>,
-    /// Which are wanted.
+    /// The selection.
     pub selection: S,
 }
 
@@ -194,7 +194,7 @@ impl<S: Selection, const REST: bool> Kernel for Select<S, REST> {
     }
 }
 
-/// A selection that there are kernels for.
+/// A selection for which there are kernels.
 pub trait Selectable: Selection {
     /// Keeps those that are wanted.
     type Compact: Kernel<Args = SelectArgs<Self>> + Entry;
@@ -211,10 +211,11 @@ where
     type Partition = Select<S, true>;
 }
 
-/// Compaction in a row; with `rest`, partition, of which the rest is in reverse. Returns how many are wanted.
+/// Sequential compaction; with `rest`, partition, with the rest in reverse order. Returns the number of wanted elements.
 ///
 /// # Safety
-/// What the selection reads is there for `n` elements, and so are they, unless they are indices; `output` has room.
+/// The memory that the selection reads is valid for `n` elements, and so are they, unless they are indices; `output` has
+/// room.
 pub unsafe fn twin<S: Selection>(
     selection: &S,
     item: impl Fn(u32) -> S::Item,

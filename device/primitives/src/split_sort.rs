@@ -1,5 +1,5 @@
-//! Sorting as it is taught: tiles by one bit after the other, and then merged by a network of comparisons. It shows how
-//! sorting follows from scans; [`radix_sort`](super::radix_sort) is the one to use.
+//! Textbook sorting: tiles by one bit after the other, then merged by a sorting network. It shows how sorting follows from
+//! scans; [`radix_sort`](super::radix_sort) is the one to use.
 //!
 //! A split moves what has a bit clear before what has it set, each in the order in which it was; where a key goes is a
 //! prefix sum (Blelloch 1990, "Prefix sums and their applications", section 1.3). 32 splits, from the lowest bit on, sort a
@@ -26,8 +26,8 @@ const ITEMS: usize = 4;
 /// Keys of a tile.
 pub const TILE: u32 = BLOCK * ITEMS as u32;
 
-/// A step of the network: the partner of index `i` is `i ^ mask`. Ones alone are the first step of a merge, of runs of half
-/// as many; a single one is another.
+/// A step of the network: the partner of index `i` is `i ^ mask`. A mask of trailing ones is the first step of a merge, a
+/// single bit a further one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Step {
@@ -35,13 +35,13 @@ pub struct Step {
 }
 
 impl Step {
-    /// The first step that merges runs of so many, a power of two, two at a time.
+    /// The first step that merges runs of length `run`, a power of two, two at a time.
     #[inline(always)]
     pub const fn first(run: u32) -> Self {
         Self { mask: 2 * run - 1 }
     }
 
-    /// A further step, of partners so far apart, which is a power of two.
+    /// A further step, with partners at `distance`, a power of two.
     #[inline(always)]
     pub const fn further(distance: u32) -> Self {
         Self { mask: distance }
@@ -76,7 +76,7 @@ pub fn steps(n: u32) -> impl Iterator<Item = (Step, bool)> {
     })
 }
 
-/// Sorts each tile by splits: a block a tile. `V` is a word, or `()` if there are only keys.
+/// Sorts each tile by splits: one block per tile. `V` is a word, or `()` if there are only keys.
 pub struct Splits<V>(PhantomData<V>);
 
 /// Arguments of [`Splits`].
@@ -85,20 +85,20 @@ pub struct Splits<V>(PhantomData<V>);
 pub struct SplitsArgs<V> {
     /// The keys.
     pub keys: Ptr<u32>,
-    /// Where they go.
+    /// Output.
     pub keys_out: Ptr<u32>,
     /// A value for each key.
     pub values: Ptr<V>,
-    /// Where they go.
+    /// Output.
     pub values_out: Ptr<V>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
 }
 
-/// Does one step of the network, in place: a thread a pair.
+/// Does one step of the network, in place: one thread per pair.
 pub struct Network<V>(PhantomData<V>);
 
-/// Does steps of the network within each tile, in place: a block a tile.
+/// Does steps of the network within each tile, in place: one block per tile.
 pub struct Finish<V>(PhantomData<V>);
 
 /// Arguments of [`Network`] and [`Finish`].
@@ -109,13 +109,13 @@ pub struct NetworkArgs<V> {
     pub keys: Ptr<u32>,
     /// A value for each key.
     pub values: Ptr<V>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
     /// The step; for [`Finish`] the first one.
     pub step: Step,
 }
 
-/// What there are kernels for, as values.
+/// Values for which there are kernels.
 pub trait Splittable: Pod + Send + Sync {
     /// Sorts each tile.
     type Splits: Kernel<Args = SplitsArgs<Self>> + Entry;
@@ -159,7 +159,7 @@ kernels! {
     Finish(NetworkArgs) = finish;
 }
 
-/// What the kernels do, sequentially, with the same result.
+/// Sequential equivalent of the kernels, with the same result.
 ///
 /// # Panics
 /// The slices differ in length.
@@ -224,7 +224,7 @@ mod gpu {
     }
 
     impl<V: Pod> Tile<V> {
-        /// What is beyond the end is the greatest key.
+        /// Loads a tile, padded beyond the end with the greatest key.
         ///
         /// # Safety
         /// All threads of the block call this together, once; there are `n` keys and values.

@@ -1,14 +1,14 @@
 //! Transposing matrices.
 //!
-//! Tiles go through shared memory, so that rows are read and written in whole lines. Rows of a tile are one element longer
-//! than they need be there: then the elements of a column are in different banks.
+//! Tiles go through shared memory, so that rows are read and written in whole lines. Rows of a tile are padded by one
+//! element there, so that the elements of a column are in different banks.
 
 use core::marker::PhantomData;
 
 use super::moves::Access;
 use super::{Kernel, Ptr};
 
-/// Transposes a matrix: a block a tile.
+/// Transposes a matrix: one block per tile.
 pub struct Transpose<T>(PhantomData<T>);
 
 /// Arguments of [`Transpose`].
@@ -17,7 +17,7 @@ pub struct Transpose<T>(PhantomData<T>);
 pub struct TransposeArgs<T> {
     /// The matrix, row by row.
     pub from: Ptr<T>,
-    /// Where it goes, column by column: elsewhere.
+    /// The transposed matrix, not overlapping the matrix.
     pub to: Ptr<T>,
     /// Elements of a row. Not zero.
     pub width: u32,
@@ -49,7 +49,7 @@ impl<T: Access> Kernel for Transpose<T> {
     }
 }
 
-/// What the kernel computes.
+/// Sequential equivalent of the kernel.
 ///
 /// # Panics
 /// `from` or `to` is shorter than the matrix.

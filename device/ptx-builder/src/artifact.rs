@@ -32,11 +32,11 @@ pub const PRIMITIVES: Artifact = Artifact {
     unroll: true,
 };
 
-/// What the examples launch.
+/// Kernels that the examples launch.
 pub const EXAMPLES: Artifact =
     Artifact { feature: "examples", path: "device/ptx/modules/examples.rptx", product: true, unroll: true };
 
-/// What the GPU tests of `cuda_std` and `libm` launch.
+/// Kernels that the GPU tests of `cuda_std` and `libm` launch.
 pub const SELFTEST: Artifact =
     Artifact { feature: "selftest", path: "device/ptx/modules/selftest.rptx", product: false, unroll: false };
 
@@ -54,7 +54,8 @@ impl Artifact {
         root.join(self.path).with_extension("sources")
     }
 
-    /// Replaces PTX and list of sources. The head, which has the stamp, is written last: what was interrupted is stale.
+    /// Replaces PTX and list of sources. The head, which has the stamp, is written last: an interrupted write leaves it
+    /// stale.
     pub fn write(&self, root: &Path, ptx: &str, sources: &Sources) -> Result<()> {
         let list = self.sources(root);
         fs::write(&list, sources.to_string()).map_err(Error::io("write", &list))?;

@@ -1,4 +1,4 @@
-//! What a PTX file contains: its kernels, whether they can panic, and what must not be there.
+//! Audit of a PTX file: its kernels, whether they can panic, and whether it contains anything forbidden.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// Functions the CUDA driver itself provides.
 const DRIVER: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// What was found in a PTX file.
+/// Findings in a PTX file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// For each kernel, where it can panic: the name of what it calls, and from how many places. A plain trap is

@@ -1,4 +1,4 @@
-//! What each kernel may use: recorded, and compared with what it does use.
+//! Budgets of each kernel's resources: recorded, and compared with what it uses.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use crate::table::table;
 /// The record, relative to the repository root.
 pub const FILE: &str = "device/ptx-builder/budgets.toml";
 
-/// What one kernel uses.
+/// Resources that one kernel uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Places from which it can panic.
@@ -37,7 +37,7 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// What was measured. An error if the assembler said nothing of a kernel on some architecture.
+    /// Budgets equal to the measured usage. An error if the assembler reported nothing for a kernel on some architecture.
     pub fn measured(ptxas: &str, audit: &Audit, usage: &[(&str, Kernels)]) -> Result<Self> {
         for (architecture, all) in usage {
             let absent: Vec<_> = audit.kernels().filter(|name| !all.contains_key(*name)).collect();

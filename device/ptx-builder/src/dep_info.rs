@@ -1,4 +1,4 @@
-//! What a build was made of: the files that rustc names for each crate of ours that cargo has compiled, or found compiled.
+//! Sources of a build: the files that rustc names for each of our crates that cargo has compiled, or found compiled.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,16 +9,16 @@ use serde::Deserialize;
 use crate::error::{Error, Result};
 use crate::stamp::Sources;
 
-/// Where all that can be compiled is, relative to the repository root.
+/// The folder of all sources that can be compiled, relative to the repository root.
 const SOURCES: &str = "device";
 
-/// The sources of what builds.
+/// The builder's own sources.
 const BUILDER: [&str; 2] = ["device/ptx-builder/src/codegen", "device/ptx-text/src/numbers.rs"];
 
 /// The lock file decides which versions of others' crates are compiled.
 const LOCK: &str = "device/kernels/Cargo.lock";
 
-/// What matters of a line of `cargo build --message-format=json`.
+/// The fields that matter of a line of `cargo build --message-format=json`.
 #[derive(Debug, Deserialize)]
 struct Message {
     reason: String,
@@ -75,7 +75,7 @@ fn collect(root: &Path, name: &str, names: &mut BTreeSet<String>) -> Result<()> 
     Ok(())
 }
 
-/// What rustc lists in the file beside those that it made: `libNAME.rlib` has `NAME.d`.
+/// Files listed by rustc in the dependency files beside its outputs: `libNAME.rlib` has `NAME.d`.
 fn dependencies(made: &[PathBuf]) -> Result<Vec<String>> {
     let beside = |path: &PathBuf| {
         let stem = path.file_stem()?.to_str()?;

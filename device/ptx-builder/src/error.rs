@@ -12,11 +12,11 @@ pub enum Error {
     /// A file or folder could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was attempted, as a verb.
+        /// The attempted action, as a verb.
         action: &'static str,
         /// On which path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A program ran and failed.
@@ -26,7 +26,7 @@ pub enum Error {
         program: String,
         /// How it ended.
         status: String,
-        /// What it printed, after a line break; may be empty.
+        /// Its output, after a line break; may be empty.
         output: String,
     },
     /// PTX in the repository cannot be read or written.
@@ -46,7 +46,7 @@ impl Error {
         move |source| Self::Io { action, path: path.to_owned(), source }
     }
 
-    /// What the process should return.
+    /// Exit code of the process.
     pub fn exit_code(&self) -> u8 {
         if matches!(self, Self::Missing(_)) { 2 } else { 1 }
     }

@@ -142,7 +142,7 @@ fn named(option: &str, name: &str) -> Result<Artifact> {
     found.ok_or_else(|| Error::Rejected(format!("{option} takes one of {}", names())))
 }
 
-/// Prefers the one that made the present PTX.
+/// Prefers the toolchain that made the committed PTX.
 fn toolchain(root: &Path, options: &Options) -> Result<Toolchain> {
     let present = PRODUCT.read(root).ok().and_then(|ptx| Some(Stamp::split(&ptx)?.0.toolchain));
     let search = Search::here(options.toolchain.clone(), options.llvm.clone());
@@ -161,7 +161,7 @@ fn build_one(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<
     Ok(())
 }
 
-/// Builds one file and checks what is in it.
+/// Builds one file and audits it.
 fn stamped(root: &Path, artifact: &Artifact, toolchain: &Toolchain) -> Result<(String, Sources)> {
     let before = dep_info::snapshot(root)?;
     let built = codegen::build(root, artifact, toolchain)?;
@@ -216,7 +216,7 @@ fn check(root: &Path, options: &Options) -> Result<()> {
     compare(root, measured, options.bless)
 }
 
-/// What each kernel uses, for every architecture this assembler knows.
+/// Resource usage of each kernel, for every architecture that this assembler knows.
 fn assemble(
     root: &Path,
     ptxas: &Ptxas,

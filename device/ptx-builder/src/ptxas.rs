@@ -15,7 +15,7 @@ use crate::tools;
 /// consumer). Ada runs sm_86 code.
 pub const ARCHITECTURES: [&str; 6] = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"];
 
-/// What a kernel uses on one architecture.
+/// Resource usage of a kernel on one architecture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {

@@ -79,7 +79,7 @@ fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-/// What is written at the head of a PTX file.
+/// Header of a PTX file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// [`FORMAT`] of the builder.
@@ -129,7 +129,7 @@ pub enum Stale {
     /// Parts of it are absent, or damaged.
     #[error("cannot be read: {0}")]
     Unreadable(Error),
-    /// It does not say what it was built from.
+    /// It has no stamp.
     #[error("has no stamp")]
     Unstamped,
     /// A builder with another [`FORMAT`] wrote it.
@@ -138,7 +138,7 @@ pub enum Stale {
     /// PTX or list of sources are not those that were stamped.
     #[error("was changed after it was built")]
     Edited,
-    /// These are not as they were.
+    /// Names of the sources that have changed.
     #[error("is older than its sources: {}", shortened(.0))]
     Sources(BTreeSet<String>),
 }

@@ -65,7 +65,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// What the stamp records: versions, no paths.
+    /// Versions that the stamp records, without paths.
     pub fn describe(&self) -> String {
         format!("rustc {}, LLVM {}", self.version, self.llvm.version)
     }
@@ -189,15 +189,16 @@ impl Search {
             reasons.push(format!("rustc {} is older than {major}.{minor}", about.version));
         }
         if !cargo.is_file() {
-            reasons.push(format!("there is no {}{}", cargo.display(), candidate.kind.hint(Part::Cargo)));
+            reasons.push(format!("there is no {}{}", cargo.display(), candidate.kind.hint(Component::Cargo)));
         }
         let sources = candidate.folder.join("lib/rustlib/src/rust/library/core/src/lib.rs");
         if !sources.is_file() {
-            reasons.push(format!("the sources of core are missing{}", candidate.kind.hint(Part::Sources)));
+            reasons
+                .push(format!("the sources of core are missing{}", candidate.kind.hint(Component::Sources)));
         }
         let own = candidate.folder.join("lib/rustlib").join(&about.host).join("bin");
         let llvm = self.find_llvm(&own, about.llvm).map_err(|reason| {
-            let hint = || candidate.kind.hint(Part::Llvm(about.llvm));
+            let hint = || candidate.kind.hint(Component::Llvm(about.llvm));
             reasons.push(if self.llvm.is_some() { reason } else { reason + &hint() });
         });
         match llvm {
@@ -269,8 +270,8 @@ impl Search {
     }
 }
 
-/// What can be missing.
-enum Part {
+/// A part of a toolchain that can be missing.
+enum Component {
     Cargo,
     Sources,
     Llvm(u32),
@@ -285,24 +286,26 @@ impl Kind {
         name == named || host.is_some_and(|host| host.starts_with(|c: char| c.is_ascii_alphabetic()))
     }
 
-    fn hint(&self, part: Part) -> String {
-        match (self, part) {
-            (Self::Rustup(name), Part::Cargo) => format!(": rustup component add cargo --toolchain {name}"),
-            (Self::Rustup(name), Part::Sources) => {
+    fn hint(&self, component: Component) -> String {
+        match (self, component) {
+            (Self::Rustup(name), Component::Cargo) => {
+                format!(": rustup component add cargo --toolchain {name}")
+            }
+            (Self::Rustup(name), Component::Sources) => {
                 format!(": rustup component add rust-src --toolchain {name}")
             }
-            (Self::Rustup(name), Part::Llvm(_)) => {
+            (Self::Rustup(name), Component::Llvm(_)) => {
                 format!(": rustup component add llvm-tools --toolchain {name}")
             }
-            (Self::System, Part::Cargo) => ": apt-get install cargo-web (or cargo)".into(),
-            (Self::System, Part::Sources) => ": apt-get install rust-web-src (or rust-src)".into(),
-            (Self::System, Part::Llvm(major)) => format!(": apt-get install llvm-{major}"),
+            (Self::System, Component::Cargo) => ": apt-get install cargo-web (or cargo)".into(),
+            (Self::System, Component::Sources) => ": apt-get install rust-web-src (or rust-src)".into(),
+            (Self::System, Component::Llvm(major)) => format!(": apt-get install llvm-{major}"),
             (Self::Named, _) => String::new(),
         }
     }
 }
 
-/// What `rustc -vV` says.
+/// Output of `rustc -vV`.
 #[derive(Debug, PartialEq, Eq)]
 struct About {
     version: String,

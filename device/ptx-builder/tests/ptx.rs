@@ -1,4 +1,4 @@
-//! What the committed PTX may contain. Needs no toolchain.
+//! Checks of the committed PTX. Needs no toolchain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

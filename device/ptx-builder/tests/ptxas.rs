@@ -15,7 +15,7 @@ const PTX: &str = ".version 7.0\n.target sm_75\n
 
 const VERSION: &str = "[ \"$1\" = --version ] && { echo 'release 1.2, V1.2.3'; exit; }";
 
-/// What a real one prints for each kernel that is named; `$4` is the architecture.
+/// A real assembler's output for each kernel that is named; `$4` is the architecture.
 const KERNELS: &str = r#"kernels() {
     for k; do
         echo "ptxas info    : Compiling entry function '$k' for 'sm'"

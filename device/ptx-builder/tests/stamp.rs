@@ -18,7 +18,7 @@ fn committed_ptx_is_fresh() {
     }
 }
 
-/// What a committed file says it was built from.
+/// Sources that a committed file says it was built from.
 fn committed(artifact: &Artifact) -> Sources {
     Sources::parse(&fs::read_to_string(artifact.sources(&root())).unwrap()).unwrap()
 }

@@ -135,7 +135,7 @@ pub fn write(head: &Path, ptx: &str) -> Result<(), Error> {
 
 /// A module in parts.
 struct Parts<'a> {
-    /// What stands above the first kernel.
+    /// Text above the first kernel.
     above: &'a str,
     /// The kernels' names, and where each begins.
     kernels: Vec<(&'a str, usize)>,

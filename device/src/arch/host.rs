@@ -6,7 +6,7 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     a * b
 }
 
-/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+/// Rounding error of `mul_rn(a, b)`, exact unless it underflows.
 #[inline(always)]
 pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
     // Products of two f32 are exact in f64.
@@ -43,7 +43,7 @@ pub fn sqrt(x: f32) -> f32 {
     x.sqrt()
 }
 
-/// Calls a function. Inlined here, where functions of their own would be compiled for the least of machines.
+/// Calls a function, inlined: on its own it would be compiled for the baseline instruction set.
 #[inline(always)]
 pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
     rare()
@@ -79,13 +79,13 @@ pub unsafe fn write<T: Copy>(p: *mut T, value: T) {
     unsafe { p.write(value) };
 }
 
-/// Bits of the features that a scene may ask for: any.
+/// Bits of the features that a scene may need: all.
 #[inline(always)]
 pub const fn features_of_the_scene() -> u32 {
     u32::MAX
 }
 
-/// Index of the highest bit that is set of `x`, which is not 0.
+/// Index of the highest set bit of `x`, which is not 0.
 #[inline(always)]
 pub const fn highest_bit(x: u32) -> u32 {
     31 - x.leading_zeros()

@@ -28,7 +28,7 @@ pub struct F32x16(__m512);
 #[repr(transparent)]
 pub(crate) struct Mask16(__mmask16);
 
-/// A function of instructions that the machine has, by what the module says.
+/// Wraps an instruction that the machine has, as the module's documentation requires.
 macro_rules! wraps {
     ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $out:ty { $body:expr })*) => {
         $(
@@ -69,7 +69,7 @@ macro_rules! arithmetic {
 arithmetic!(F32x8: _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_div_ps, _mm256_xor_ps);
 arithmetic!(F32x16: _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_div_ps, _mm512_xor_ps);
 
-/// What both widths define alike.
+/// Operations that both widths define alike.
 macro_rules! real {
     ($lanes:literal, $splat:ident, $load:ident, $store:ident, $max:ident, $min:ident, $sqrt:ident, $fmadd:ident) => {
         const LANES: usize = $lanes;

@@ -14,7 +14,7 @@ pub use host::*;
 pub use nvptx::*;
 pub(crate) use real::{Mask, Real, Vec3s, cross, dot, minus, scaled, splat};
 
-/// The number that the 16 low bits of `x` are as a half, finite.
+/// Value of the low 16 bits of `x` as a finite half.
 #[inline(always)]
 pub fn half(x: u32) -> f32 {
     let (exponent, fraction) = ((x >> 10) & 0x1f, x & 0x3ff);

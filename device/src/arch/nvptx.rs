@@ -10,7 +10,7 @@ pub fn mul_rn(a: f32, b: f32) -> f32 {
     float::mul_rn(a, b)
 }
 
-/// What rounding left out of `mul_rn(a, b)`, exactly, but where that underflows.
+/// Rounding error of `mul_rn(a, b)`, exact unless it underflows.
 #[inline(always)]
 pub fn mul_residual(a: f32, b: f32, product: f32) -> f32 {
     float::fma_rn(a, b, -product)
@@ -46,15 +46,16 @@ pub fn sqrt(x: f32) -> f32 {
     GpuFloat::sqrt(x)
 }
 
-/// Calls a function that few scenes need, and that would make the kernel larger wherever it is called: as one that is
-/// compiled once. What it captures by reference lies in memory; captured by value, only while it runs.
+/// Calls a function that few scenes need, without inlining it, so that the kernel contains it only once. Its captures by
+/// reference live in memory throughout; captures by value, only during the call.
 #[inline(never)]
 pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
     rare()
 }
 
-/// Bits of the features that the scene asks for. The host writes them into the PTX in place of this constant before
-/// the driver compiles it, which then leaves out what the scene has no use for: registers, and seconds of compiling.
+/// Bits of the features that the scene asks for. The host writes them into the PTX in place of this constant before the
+/// driver compiles it, which then leaves out everything that the scene does not need, and saves registers and seconds of
+/// compilation.
 #[inline(always)]
 pub fn features_of_the_scene() -> u32 {
     let bits: u32;
@@ -97,7 +98,7 @@ pub unsafe fn write<T: Copy>(p: *mut T, value: T) {
     unsafe { mem::st(p, value) };
 }
 
-/// What [`biased_byte`] adds: the power of two whose float has room for a byte in its second byte.
+/// Bias that [`biased_byte`] adds: the power of two whose float has room for a byte in its second byte.
 pub(crate) const BYTE_BIAS: f32 = 32768.0;
 
 /// The bits of [`BYTE_BIAS`], but so that the compiler does not know them: it would put them into the instructions of
@@ -139,7 +140,7 @@ pub(crate) fn byte(word: u32, i: u32) -> u32 {
     byte
 }
 
-/// Index of the highest bit that is set of `x`, which is not 0.
+/// Index of the highest set bit of `x`, which is not 0.
 #[inline(always)]
 pub fn highest_bit(x: u32) -> u32 {
     let bit: u32;

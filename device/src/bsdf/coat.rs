@@ -1,4 +1,4 @@
-//! Clear coats: thin varnish over whatever else there is.
+//! Clear coats: thin varnish over another material.
 
 use glam::{Vec2, Vec3};
 
@@ -23,8 +23,8 @@ pub struct ClearCoat {
 }
 
 impl ClearCoat {
-    /// The part of light at the cosine `cos` to the normal that is reflected where the coat is smooth.
-    /// Of light emitted below, one less this is left.
+    /// The part of light at the cosine `cos` to the normal that is reflected where the coat is smooth. Light emitted below
+    /// is multiplied by one minus this.
     #[inline(always)]
     pub fn reflectance(&self, cos: f32) -> f32 {
         if self.factor == 0.0 { 0.0 } else { self.factor * fresnel::dielectric(cos.abs(), self.eta).0 }
@@ -63,12 +63,12 @@ impl Lobe for ClearCoat {
 pub struct Coated<B> {
     /// The coat.
     pub coat: ClearCoat,
-    /// What is below.
+    /// Lobe below the coat.
     pub base: B,
 }
 
 impl<B> Coated<B> {
-    /// How likely the coat is drawn from: by what it reflects, if the base reflects half of what it gets.
+    /// Probability of sampling the coat: its share of the reflected light if the base reflects half of its incident light.
     #[inline(always)]
     fn share(&self, wo: Vec3) -> f32 {
         let coat = self.coat.reflectance(wo.z);

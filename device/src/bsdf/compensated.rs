@@ -16,7 +16,7 @@ use crate::sampling::sample_cosine_hemisphere;
 /// The largest uniform.
 const BELOW_ONE: f32 = 1.0 - 1.0 / 16_777_216.0;
 
-/// What was fitted so that the albedos of metals are those of random walks.
+/// Coefficients fitted so that the albedos of metals equal those of random walks.
 struct Fit {
     /// Odds of one more reflection after the first two, per loss in both directions.
     again: f32,
@@ -80,7 +80,7 @@ impl CompensatedConductor {
         albedo::loss(self.microfacet.distribution, albedo::isotropic(&self.microfacet), mu)
     }
 
-    /// The part of directions that is drawn as if diffuse: about that of the light.
+    /// Part of the directions that is drawn from the compensation: about its share of the light.
     #[inline(always)]
     fn diffuse_part(&self, wo: Vec3) -> f32 {
         let loss = self.loss(wo.z);
@@ -154,9 +154,9 @@ impl Lobe for CompensatedConductor {
 /// A dielectric with facets of GGX that lose nothing to shadows, reflected and transmitted light together. Of facets
 /// of Beckmann's, whose losses are not tabled, it is single scattering alone.
 ///
-/// What is lost by light from a side goes back there, or across, as if diffuse, m(μo) m(μi) / (π m̄) with the m and m̄ of
-/// the side where it goes. Both sides together are reciprocal if the parts t and t′ that go across obey
-/// t m̄ = η² t′ m̄′.
+/// The energy that single scattering loses on a side returns there, or crosses, as if diffuse, m(μo) m(μi) / (π m̄) with the
+/// m and m̄ of the side where it leaves. Both sides together are reciprocal if the parts t and t′ that cross obey t m̄ = η²
+/// t′ m̄′.
 ///
 /// Energy is exact, but for the 0.002 of interpolated tables, for isotropic surfaces with α from 0.02 to 1 and η in
 /// [⅓, 3] that is not within 0.02 of 1.
@@ -168,7 +168,7 @@ pub struct CompensatedDielectric {
     pub eta: f32,
 }
 
-/// What is lost on both sides, and what becomes of it.
+/// Energy losses on both sides, and how they are divided between them.
 struct Compensation {
     /// m(μo).
     loss: f32,

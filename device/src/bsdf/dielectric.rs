@@ -141,7 +141,7 @@ impl Lobe for Dielectric {
     }
 }
 
-/// A thin pane with two parallel smooth faces: what passes leaves in its old direction.
+/// A thin pane with two parallel smooth faces: transmitted light keeps its direction.
 #[derive(Clone, Copy, Debug)]
 pub struct ThinDielectric {
     /// Index of refraction of the pane relative to both sides, > 0.

@@ -31,7 +31,7 @@ pub use oren_nayar::OrenNayar;
 pub use plastic::{Plastic, SmoothPlastic};
 pub use principled::Principled;
 pub use random_walk::{RandomWalkConductor, RandomWalkDielectric};
-pub use response::{Answering, Lit, Named, Query, Response, Visitor};
+pub use response::{Answering, IntoBsdf, Lit, Query, Response, Visitor};
 pub use sheen::{Sheen, sheen_albedo};
 pub use tint::{Tint, Tinted};
 
@@ -66,7 +66,7 @@ fn reflected(wo: Vec3, wm: Vec3, cos_om: f32) -> Vec3 {
     (2.0 * cos_om * wm - wo).normalize()
 }
 
-/// The direction in which `w` leans, or any if it is upright.
+/// Unit vector of the tangential part of `w`, or any if there is none.
 #[inline(always)]
 fn azimuth(w: Vec3) -> Vec2 {
     /// Squares of less than this are not told from 0 with the precision of others.
@@ -88,7 +88,7 @@ pub trait Lobe {
     /// Zero for delta lobes and for directions the lobe does not connect; without what is drawn from a finite set.
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32);
 
-    /// Draws a direction: `uc` chooses, `u` places. `None` when what was drawn is no valid direction.
+    /// Samples a direction: `uc` chooses the component, `u` the direction. `None` if the sample is not valid.
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample>;
 
     /// The f of [`Lobe::eval_pdf`].
@@ -104,9 +104,9 @@ pub trait Lobe {
     }
 }
 
-/// A lobe that [`Bsdf`] may be.
+/// A variant of [`Bsdf`].
 pub trait Listed: Lobe + Into<Bsdf> {
-    /// That a kernel knows it.
+    /// Feature bit of kernels that contain it.
     const FEATURE: Features;
 }
 
@@ -123,7 +123,7 @@ macro_rules! lobes {
 
         $(
             impl $name {
-                /// That a kernel knows this lobe, or that a material may become it.
+                /// Feature bit of kernels that contain this lobe, and of materials that may yield it.
                 pub const FEATURE: Features = Features::lobe(Index::$name as u32);
             }
 
@@ -205,11 +205,11 @@ lobes! {
     SmoothPlastic,
     /// Rough coat of a dielectric over a diffuse base.
     Plastic,
-    /// Anything between plastic, metal and glass, by parameters made for artists.
+    /// The principled model: plastic, metal, glass and mixtures, by artist-friendly parameters.
     Principled,
-    /// Microfacet reflection from a conductor, with what multiple scattering gives back.
+    /// Microfacet reflection from a conductor, with compensation for multiple scattering.
     CompensatedConductor,
-    /// Microfacet reflection and refraction, with what multiple scattering gives back.
+    /// Microfacet reflection and refraction, with compensation for multiple scattering.
     CompensatedDielectric,
     /// Scattering of all orders between the facets of a conductor.
     RandomWalkConductor,

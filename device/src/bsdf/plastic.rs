@@ -16,8 +16,8 @@ use crate::math::sin_cos_turn;
 use crate::rng::uniform;
 use crate::sampling::sample_cosine_hemisphere;
 
-/// What is left of white light under a coat: ρ / (η² (1 − F ρ)) per channel, for the base's `reflectance` ρ in [0, 1]
-/// and the part F that a coat of index `eta` keeps within, `internal`, below 1.
+/// Albedo factor of a diffuse base under a coat: ρ / (η² (1 − F ρ)) per channel, for the base's `reflectance` ρ in [0, 1]
+/// and the internal reflectance F < 1, `internal`, of a coat of index `eta`.
 ///
 /// `nonlinear`: colours become darker and more saturated, as light that is sent back meets the base again. Else the
 /// base is white for it, and what is left is in proportion to ρ.
@@ -27,13 +27,13 @@ pub fn coated(reflectance: Vec3, eta: f32, internal: f32, nonlinear: bool) -> Ve
     reflectance / (eta * eta * (Vec3::ONE - kept))
 }
 
-/// The part of light from all directions within that a smooth coat of index `eta` > 0 sends back to the base.
+/// Internal reflectance of a smooth coat of index `eta` > 0 for light from all directions.
 #[inline(always)]
 pub fn smooth_internal(eta: f32) -> f32 {
     fresnel::dielectric_average(1.0 / eta)
 }
 
-/// Probability with which to draw from the coat rather than the base: the albedo of one over that of both, nearly.
+/// Probability of sampling the coat rather than the base: about its share of the albedo.
 #[inline(always)]
 fn share_of_coat(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -> f32 {
     let coat = reflected * specular.element_sum();
@@ -45,9 +45,9 @@ fn share_of_coat(reflected: f32, specular: Vec3, transmitted: f32, base: Vec3) -
 pub struct SmoothPlastic {
     /// Index of refraction of the coat relative to the outside, > 0.
     pub eta: f32,
-    /// What [`coated`] says of the base, with [`smooth_internal`].
+    /// Albedo factor of the base: [`coated`] with [`smooth_internal`].
     pub base: Vec3,
-    /// Factor for reflection at the coat, in [0, 1]; 1 is what nature has.
+    /// Factor on reflection at the coat, in [0, 1]; physically 1.
     pub specular: Vec3,
 }
 
@@ -87,13 +87,13 @@ impl Lobe for SmoothPlastic {
 /// Number of coefficients of [`Coat`].
 const TERMS: usize = 15;
 
-/// What a rough boundary does to diffuse light, in numbers that quadrature found: 64 bytes.
+/// Transmittance of a rough boundary for diffuse light, tabulated by quadrature: 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Coat {
     /// Coefficients in Chebyshev polynomials of √cos θ, on [0, 1].
     series: [f32; TERMS],
-    /// The part of light from all directions within that is sent back.
+    /// Internal reflectance for light from all directions.
     pub internal: f32,
 }
 
@@ -194,16 +194,16 @@ pub struct Plastic {
     pub microfacet: Microfacet,
     /// Index of refraction of the coat relative to the outside, > 0.
     pub eta: f32,
-    /// What the coat does to light of the base: [`Coat::new`] of the two.
+    /// Transmittance of the coat: [`Coat::new`] with `microfacet` and `eta`.
     pub coat: Coat,
-    /// What [`coated`] says of the base, with [`Coat::internal`].
+    /// Albedo factor of the base: [`coated`] with [`Coat::internal`].
     pub base: Vec3,
     /// Factor for reflection at the coat, in [0, 1]; 1 is what nature has.
     pub specular: Vec3,
 }
 
 impl Plastic {
-    /// Probability with which to draw from the coat. At grazing angles a facet that is seen is tilted by about α.
+    /// Probability of sampling the coat. At grazing angles a facet that is seen is tilted by about α.
     #[inline(always)]
     fn share_of_coat(&self, cos_o: f32, transmitted: f32) -> f32 {
         let (reflected, _) = fresnel::dielectric(min(cos_o + self.microfacet.alpha.x, 1.0), self.eta);

@@ -21,10 +21,10 @@ use crate::arch::{max, min};
 use crate::math::{exp, ln};
 use crate::rng::{pcg4d, uniform};
 
-/// Walks that are longer end in nothing.
+/// Longest walk; longer ones contribute nothing.
 const MAX_ORDER: u32 = 64;
 
-/// Below there is next to nothing, and logarithms need something.
+/// Smallest height, whose logarithm is finite.
 const LOWEST: f32 = 1e-30;
 
 /// The height of the facet that a ray from height `c` along `w` meets; `None` when it leaves.
@@ -55,9 +55,9 @@ impl Uniforms {
         [uniform(a), uniform(b), uniform(c), uniform(d)]
     }
 
-    /// Of a direction or two, and what is to tell one walk from another.
+    /// Seeded by two directions and the lobe's seed, which distinguishes walks with the same directions.
     #[inline(always)]
-    fn of(a: Vec3, b: Vec3, seed: u32) -> Self {
+    fn from_directions(a: Vec3, b: Vec3, seed: u32) -> Self {
         let [x, y, z, w] = pcg4d([a.x.to_bits(), a.y.to_bits(), a.z.to_bits(), seed]);
         Self([x ^ b.x.to_bits(), y ^ b.y.to_bits(), z ^ b.z.to_bits(), w])
     }
@@ -69,7 +69,7 @@ fn cosine(w: Vec3, wm: Vec3) -> f32 {
     min(max(-w.dot(wm), 0.0), 1.0)
 }
 
-/// The least part of directions that is taken to be diffuse, for walks that go where they hardly can.
+/// Smallest part of the directions that is taken to be diffuse, so that improbable walks have a density.
 const LEAST: f32 = 1e-3;
 
 /// A conductor with scattering of all orders between its facets.
@@ -95,13 +95,13 @@ impl RandomWalkConductor {
         single + max(loss, LEAST) * wi.z * FRAC_1_PI
     }
 
-    /// An estimate of what f owes to the second and higher orders, the same for both orders of the directions: a walk
-    /// from the one closer to the surface, which is the less noisy, that looks out along the other from every facet.
+    /// Estimate of the part of f of second and higher orders, the same if the directions are swapped: a walk from the one
+    /// closer to the surface, which is the less noisy, that looks out along the other from every facet.
     #[inline(never)]
     pub fn multiple(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         let (wo, wi) = if wi.z < wo.z { (wi, wo) } else { (wo, wi) };
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, wi, self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, wi, self.seed);
         let (mut w, mut c, mut weight, mut sum) = (-wo, 1.0, Vec3::ONE, Vec3::ZERO);
         for order in 1..=MAX_ORDER {
             let [height, x, y, _] = uniforms.next();
@@ -135,7 +135,7 @@ impl Lobe for RandomWalkConductor {
             return None;
         }
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, Vec3::new(u.x, u.y, uc), self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, Vec3::new(u.x, u.y, uc), self.seed);
         let (mut w, mut weight, mut u) = (-wo, Vec3::ONE, u);
         let mut c = travel(m, w, 1.0, uc)?;
         for _ in 0..MAX_ORDER {
@@ -223,8 +223,8 @@ impl Ray {
 }
 
 impl RandomWalkDielectric {
-    /// An estimate of what f owes to the second and higher orders, before the scaling of radiance: as for conductors,
-    /// a walk from the direction closer to the surface.
+    /// Estimate of the part of f of second and higher orders, before the scaling of radiance: as for conductors, a walk from
+    /// the direction closer to the surface.
     #[inline(never)]
     pub fn multiple(&self, wo: Vec3, wi: Vec3) -> f32 {
         if wo.z <= wi.z.abs() {
@@ -242,7 +242,7 @@ impl RandomWalkDielectric {
     #[inline(never)]
     fn walk(&self, wo: Vec3, wi: Vec3) -> f32 {
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, wi, self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, wi, self.seed);
         let mut ray = Ray { w: -wo, c: 1.0, eta: self.eta, near: true };
         let mut sum = 0.0;
         for order in 1..=MAX_ORDER {
@@ -276,7 +276,7 @@ impl Lobe for RandomWalkDielectric {
             return None;
         }
         let m = &self.microfacet;
-        let mut uniforms = Uniforms::of(wo, Vec3::new(u.x, u.y, uc), self.seed);
+        let mut uniforms = Uniforms::from_directions(wo, Vec3::new(u.x, u.y, uc), self.seed);
         let mut ray = Ray { w: -wo, c: 1.0, eta: self.eta, near: true };
         let [height, ..] = uniforms.next();
         ray.c = travel(m, ray.w, ray.c, height)?;

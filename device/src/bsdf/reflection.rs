@@ -1,4 +1,4 @@
-//! Reflection off microfacets that reflect everything: what layers of them have in common.
+//! Reflection off microfacets that reflect everything, which all layers of facets share.
 
 use glam::{Vec2, Vec3};
 
@@ -6,7 +6,7 @@ use super::microfacet::Microfacet;
 use super::reflected;
 use crate::arch::min;
 
-/// What facets send from `wo` into `wi`, both above the surface.
+/// Reflection by microfacets from `wo` to `wi`, both above the surface.
 pub(super) struct Reflection {
     /// Cosine of incidence on the facets that do so.
     pub(super) cos_om: f32,

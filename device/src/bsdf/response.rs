@@ -1,4 +1,4 @@
-//! What a lobe answers to all that a path asks at once: so that the lobe is made once, and used where it is.
+//! Everything that a path asks of a lobe in one call, so that the lobe is constructed once, where it is used.
 
 use core::marker::PhantomData;
 
@@ -7,20 +7,20 @@ use glam::{Vec2, Vec3};
 use super::{Bsdf, BsdfSample, Listed, Tint};
 use crate::features::Compiled;
 
-/// Something that is done with a lobe, whichever it is.
+/// An operation on a lobe of any type.
 pub trait Visitor {
-    /// What comes of it.
+    /// Result of the visit.
     type Output;
 
-    /// Does it.
+    /// Performs the operation.
     fn visit<L: Listed>(self, lobe: L) -> Self::Output;
 }
 
-/// Makes a [`Bsdf`] of a lobe.
+/// Converts a lobe to a [`Bsdf`].
 #[derive(Clone, Copy, Debug)]
-pub struct Named;
+pub struct IntoBsdf;
 
-impl Visitor for Named {
+impl Visitor for IntoBsdf {
     type Output = Bsdf;
 
     #[inline(always)]
@@ -29,16 +29,16 @@ impl Visitor for Named {
     }
 }
 
-/// What a path asks.
+/// A path's query to a lobe.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
     /// Direction that it comes from, local frame.
     pub wo: Vec3,
     /// Direction to a light, local frame; zero, which no lobe connects, if it has found none.
     pub light: Vec3,
-    /// What chooses its next direction: [`super::Lobe::sample`].
+    /// Uniform that chooses among the lobe's components for its next direction: [`super::Lobe::sample`].
     pub uc: f32,
-    /// What places it.
+    /// Uniforms that determine the direction within that component.
     pub u: Vec2,
 }
 
@@ -51,7 +51,7 @@ pub struct Lit {
     pub pdf: f32,
 }
 
-/// What a lobe answers.
+/// A lobe's answer to a [`Query`].
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
     /// How it scatters the light; black without one.
@@ -61,12 +61,12 @@ pub struct Response {
 }
 
 impl Response {
-    /// Of what absorbs everything.
+    /// Response of a lobe that absorbs everything.
     pub const NONE: Self = Self { lit: Lit { f: Vec3::ZERO, pdf: 0.0 }, sample: None };
 
-    /// Of a lobe.
+    /// Response of a lobe to a query.
     #[inline(always)]
-    pub fn of<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
+    pub fn from_lobe<L: super::Lobe>(lobe: &L, query: &Query) -> Self {
         let Query { wo, light, uc, u } = *query;
         let (f, pdf) = if L::DELTA { (Vec3::ZERO, 0.0) } else { lobe.eval_pdf(wo, light) };
         Self { lit: Lit { f, pdf }, sample: lobe.sample(wo, uc, u) }
@@ -75,15 +75,15 @@ impl Response {
     /// As [`super::Tinted`] answers.
     #[inline(always)]
     pub fn tinted(mut self, query: &Query, tint: &Tint) -> Self {
-        self.lit.f *= tint.of(query.wo, query.light);
+        self.lit.f *= tint.factor(query.wo, query.light);
         if let Some(sample) = &mut self.sample {
-            sample.weight *= tint.of(query.wo, sample.wi);
+            sample.weight *= tint.factor(query.wo, sample.wi);
         }
         self
     }
 }
 
-/// Asks a lobe, if it is among what is compiled; all others absorb.
+/// Queries a lobe, if it is compiled into the kernel; all others absorb.
 #[derive(Clone, Copy, Debug)]
 pub struct Answering<'a, C> {
     query: &'a Query,
@@ -91,7 +91,7 @@ pub struct Answering<'a, C> {
 }
 
 impl<'a, C: Compiled> Answering<'a, C> {
-    /// Asks this.
+    /// A visitor with this query.
     #[inline(always)]
     pub const fn new(query: &'a Query) -> Self {
         Self { query, compiled: PhantomData }
@@ -103,6 +103,6 @@ impl<C: Compiled> Visitor for Answering<'_, C> {
 
     #[inline(always)]
     fn visit<L: Listed>(self, lobe: L) -> Response {
-        if C::sees(L::FEATURE) { Response::of(&lobe, self.query) } else { Response::NONE }
+        if C::sees(L::FEATURE) { Response::from_lobe(&lobe, self.query) } else { Response::NONE }
     }
 }

@@ -1,31 +1,31 @@
-//! Factors of what surfaces reflect and transmit: not physical, but what artists and other programs ask for.
+//! Factors on reflected and transmitted light: not physical, but expected by artists and supported by other programs.
 
 use glam::{Vec2, Vec3};
 
 use super::{Bsdf, BsdfSample, Lobe};
 use crate::features::{Compiled, Features, Full};
 
-/// What light is multiplied by, in [0, 1].
+/// Artistic factors on scattered light, in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tint {
-    /// Where it stays on its side of the surface.
+    /// Factor on light that stays on its side of the surface.
     pub reflection: Vec3,
-    /// Where it passes to the other.
+    /// Factor on light that passes to the other side.
     pub transmission: Vec3,
 }
 
 impl Tint {
-    /// What nature has.
+    /// No tint: physically based scattering.
     pub const NONE: Self = Self { reflection: Vec3::ONE, transmission: Vec3::ONE };
 
     /// The factor for a pair of directions.
     #[inline(always)]
-    pub(super) fn of(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+    pub(super) fn factor(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         if wo.z * wi.z > 0.0 { self.reflection } else { self.transmission }
     }
 }
 
-/// A lobe, tinted. Directions are drawn as without.
+/// A tinted lobe. Sampling ignores the tint.
 #[derive(Clone, Copy, Debug)]
 pub struct Tinted {
     /// The lobe.
@@ -52,7 +52,7 @@ impl Tinted {
     pub fn sample_as<C: Compiled>(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         let mut sample = self.lobe.sample_as::<C>(wo, uc, u)?;
         if C::sees(Features::TINTS) {
-            sample.weight *= self.tint.of(wo, sample.wi);
+            sample.weight *= self.tint.factor(wo, sample.wi);
         }
         Some(sample)
     }
@@ -61,7 +61,7 @@ impl Tinted {
     #[inline(always)]
     pub fn eval_pdf_as<C: Compiled>(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let (f, pdf) = self.lobe.eval_pdf_as::<C>(wo, wi);
-        (if C::sees(Features::TINTS) { f * self.tint.of(wo, wi) } else { f }, pdf)
+        (if C::sees(Features::TINTS) { f * self.tint.factor(wo, wi) } else { f }, pdf)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What reaches a base below microfacets that reflect by Schlick's approximation, and leaves it again.
+//! Light transmitted to a base below microfacets that reflect by Schlick's approximation, and back out of it.
 
 use glam::Vec2;
 
@@ -69,7 +69,7 @@ impl Underlay {
         1.0 - (self.f0 + self.rise * b)
     }
 
-    /// What multiplies the f of a Lambertian base.
+    /// Factor on the f of a Lambertian base.
     #[inline(always)]
     pub(super) fn coupling(&self, cos_o: f32, cos_i: f32) -> f32 {
         // Where nothing passes, 0/0.

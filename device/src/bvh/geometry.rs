@@ -3,7 +3,7 @@
 use super::{Instance, Node};
 use crate::shape::Primitive;
 
-/// Where things are.
+/// Shapes and their hierarchy.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Geometry {

@@ -1,4 +1,4 @@
-//! Instances: places of groups of primitives that have a tree of their own.
+//! Instances of groups of primitives that have a tree of their own.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -6,9 +6,9 @@ use glam::Vec3;
 use crate::arch::max;
 use crate::ray::Ray;
 
-/// A place of a group, 64 bytes.
+/// An instance of a group, 64 bytes.
 ///
-/// Only the way into the group is kept. It alone says where the instance is: the way out is made to agree with it, see
+/// Only the map into the group is stored, and defines where the instance is: the inverse is made to agree with it, see
 /// [`Instance::world_point`].
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
@@ -79,9 +79,9 @@ impl Instance {
         Vec3::new(x.dot(n), y.dot(n), z.dot(n))
     }
 
-    /// What errors of a point of the world are relative to, if it comes from the point of a primitive of size `extent`
-    /// whose unit normal is `n`, in the group: the sum of all that is rounded on the way to `p` and back, as far as it
-    /// moves the point along the normal.
+    /// Scale of the rounding error of a point of the world that comes from a point of a primitive of size `extent`, with
+    /// unit normal `n`, in the group: the sum of all that is rounded on the way to `p` and back, as far as it moves the
+    /// point along the normal.
     #[inline(always)]
     pub fn extent(&self, p: Vec3, n: Vec3, extent: f32) -> f32 {
         let ([x, y, z], added) = self.parts();

@@ -38,7 +38,7 @@ pub use portable::Portable;
 pub(crate) use traverse::has_instances;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};
 
-/// Rays by their numbers, and where to tell what they meet.
+/// A list of rays, and a sink for their hits.
 pub trait Rays {
     /// Ray `i`, and where it ends.
     ///
@@ -46,7 +46,7 @@ pub trait Rays {
     /// There is such a ray.
     unsafe fn ray(&self, i: u32) -> (Ray, f32);
 
-    /// Ray `i` has met `hit`, or nothing.
+    /// Reports the hit of ray `i`, or a miss.
     ///
     /// # Safety
     /// There is such a ray, and nobody else tells of it.

@@ -74,11 +74,11 @@ pub(crate) struct Slabs {
     pub(crate) leave: Vec3,
 }
 
-/// By how much of their distance boxes are made larger: the rounding here, and in the primitives' own tests, whose
-/// vertices are projected with a few ulps of error.
+/// Padding of boxes relative to their distance: the rounding here, and in the primitives' own tests, whose vertices are
+/// projected with a few ulps of error.
 pub(crate) const PAD_OF_DISTANCE: f32 = 1.0 / (1 << 19) as f32;
 
-/// And by how much of a grid step, for boxes of no thickness.
+/// Padding of boxes relative to a grid step, for boxes without thickness.
 pub(crate) const PAD_OF_STEP: f32 = 1.0 / 128.0;
 
 impl Slabs {

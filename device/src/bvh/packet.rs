@@ -3,6 +3,8 @@
 //! A packet visits a child if any of its rays does. Where only few still do, these go on alone: Benthin, Wald, Woop,
 //! Ernst & Mark 2012, "Combining Single and Packet-Ray Tracing for Arbitrary Ray Distributions on the Intel MIC
 //! Architecture". A ray meets the same primitive whatever company it is in.
+//!
+//! One traversal loop with its node and leaf tests, which are inlined into it: they are in one file to be read together.
 
 use core::mem::MaybeUninit;
 
@@ -13,7 +15,7 @@ use crate::arch::{Mask, Real, Vec3s, load, minus, splat};
 use crate::features::Compiled;
 use crate::ray::{Ray, TraversalRay, safe_inverse};
 use crate::sampling::tangents;
-use crate::shape::{self, Met, triangle};
+use crate::shape::{self, LaneHits, triangle};
 
 use super::Arch;
 use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP};
@@ -22,7 +24,7 @@ use super::traverse::{Hit, NODES, Prims, STACK_SIZE, has_instances, traverse_bel
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
 
-/// Number of rays up to which those of a packet go on alone.
+/// Number of rays of a packet up to which they go on alone.
 const FEW: u32 = 1;
 
 /// Rays by columns.
@@ -33,7 +35,7 @@ pub struct RayColumns<const N: usize> {
     t_max: [f32; N],
 }
 
-/// What rays met, by columns.
+/// Hits of the rays, by columns.
 #[repr(C, align(64))]
 pub struct HitColumns<const N: usize> {
     t: [f32; N],
@@ -84,7 +86,7 @@ impl<const N: usize> HitColumns<N> {
         Self { t: [0.0; N], prim: [0; N], b: [[0.0; N]; 2], instance: [Hit::WORLD; N] }
     }
 
-    /// What ray `i` met.
+    /// Hit of ray `i`.
     #[inline(always)]
     pub fn get(&self, i: usize) -> Hit {
         let (t, prim, instance) = (self.t[i], self.prim[i], self.instance[i]);
@@ -202,7 +204,7 @@ struct Packet<F: Real> {
     oct_inv: u32,
 }
 
-/// What the rays have met, a lane each. `prim` holds the bits of an index.
+/// Hits of the rays, a lane each. `prim` holds the bits of an index.
 #[derive(Clone, Copy)]
 struct PacketHit<F> {
     t: F,
@@ -290,7 +292,7 @@ impl<F: Real> Stack<F> {
     }
 }
 
-/// What the rays of a packet meet closer than `t_max`.
+/// Nearest hits of a packet's rays, closer than `t_max`.
 ///
 /// # Safety
 /// `scene` is valid, and the machine is an `A`.
@@ -458,8 +460,8 @@ impl<F: Real> Slabs<F> {
     }
 }
 
-/// Tests rays against one primitive: those that enter its box. Others would miss it but for rounding, which alone they
-/// would be spared: how far a needle is, is known less well than where its box is.
+/// Tests one primitive against the rays that enter its box. The others could hit it by rounding only, which would not happen
+/// to them alone: the distance to a needle is less certain than the position of its box.
 ///
 /// # Safety
 /// `scene` is valid and has this primitive and those of `hit`; the machine has the instruction set of `F`.
@@ -476,7 +478,7 @@ unsafe fn intersect_prim<F: Real, C: Compiled, const ANY: bool>(
     let zero = F::splat(0.0);
     if prim.is_analytic::<C>() {
         let o = minus(packet.o, splat(prim.a));
-        if let Some(Met { mask, t, b }) = prim.meet::<F, C>(o, packet.d, hit.t, enters) {
+        if let Some(LaneHits { mask, t, b }) = prim.meet::<F, C>(o, packet.d, hit.t, enters) {
             let mask = mask & zero.lt(t) & t.le(hit.t);
             // SAFETY: as the caller promised.
             unsafe { accept::<F, C, ANY>(scene, index, packet, mask, t, b, hit) };

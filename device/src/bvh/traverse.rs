@@ -172,7 +172,7 @@ pub(super) unsafe fn traverse_instances<A: Arch, C: Compiled, const ANY: bool>(
     unsafe { traverse_below::<A, C, Instances, ANY>(scene, ray, scene.instances_root, hit) }
 }
 
-/// What is in the leaves of a tree.
+/// Contents of the leaves of a tree.
 pub(super) trait Leaf {
     /// Tests `ray` against what is at `base` + i for all i that are set in `bits`, and puts the nearest one closer than
     /// `hit.t` into `hit`; with `ANY`, any one.

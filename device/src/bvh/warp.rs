@@ -100,7 +100,7 @@ struct Lane<'a> {
     nodes: Group,
     /// Primitives to test next, if any.
     prims: Group,
-    /// What is to be done after these.
+    /// Stack of groups that are still to be visited.
     entries: &'a mut Entries,
     len: u32,
 }

@@ -10,14 +10,14 @@ use crate::sampling::{Frame, sample_uniform_cone, sample_uniform_sphere};
 use crate::shape::{Shape, Visitor, visit_rare};
 
 impl Light {
-    /// Of a shape `S`, by area.
+    /// Sample of a light of shape `S`, by area.
     #[inline(always)]
     pub(super) fn sample_by_area<S: Shape>(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         let (target, n) = S::sample([self.a, self.b, self.c], self.area, u);
         self.towards(p, target, n)
     }
 
-    /// Of a shape that not all kernels know, number `rare` of those, by area.
+    /// Sample of a light of rare shape number `rare`, one that not all kernels know, by area.
     #[inline(always)]
     pub(super) fn sample_rare_shape(&self, rare: u32, p: Vec3, u: Vec2) -> Option<LightSample> {
         visit_rare(rare, ByArea { light: self, p, u })?
@@ -45,7 +45,8 @@ impl Light {
         })
     }
 
-    /// From outside, uniform over the cone that the sphere fills (pbrt 4th ed. §6.2.4); from inside, by area.
+    /// Sample of a sphere: from outside, uniform over the cone that the sphere fills (pbrt 4th ed. §6.2.4); from inside, by
+    /// area.
     #[inline(always)]
     pub(super) fn sample_sphere(&self, p: Vec3, u: Vec2) -> Option<LightSample> {
         let (center, radius) = (self.a, self.b.x);

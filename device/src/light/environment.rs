@@ -1,4 +1,4 @@
-//! An image of all directions, as light: looked up, and sampled by its radiance.
+//! Environment maps: look-up, and importance sampling by radiance.
 
 use core::f32::consts::{FRAC_1_PI, PI};
 
@@ -26,7 +26,7 @@ pub struct Environment {
     pub height: u32,
     /// Number of [`Lighting::portals`].
     pub portals: u32,
-    /// How luminance is distributed: in every cell between four texels its integral over solid angle. There is a row of cells
+    /// Distribution of luminance: its integral over solid angle in every cell between four texels. There is one row of cells
     /// less than of texels.
     pub table: Table,
 }

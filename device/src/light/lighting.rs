@@ -4,11 +4,11 @@ use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
 use crate::material::Surfaces;
 use crate::view::extends;
 
-/// Surfaces, and what lights them.
+/// Surfaces and lights.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Lighting {
-    /// What is lit.
+    /// Surfaces that the lights illuminate.
     pub surfaces: Surfaces,
     /// Number of lights.
     pub light_count: u32,

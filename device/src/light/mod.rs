@@ -1,4 +1,4 @@
-//! Emitters and how one is chosen.
+//! Emitters, and choosing among them.
 
 mod area;
 pub mod environment;
@@ -116,7 +116,7 @@ impl Light {
         self.kind_flags & 0xff
     }
 
-    /// What the light asks of a kernel.
+    /// Features that the light requires of a kernel.
     pub const fn features(&self) -> Features {
         let is_basic = matches!(self.kind(), Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT);
         Features::LIGHTS.when(!is_basic || self.kind_flags & Self::VARYING != 0)

@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 
 use super::Lighting;
 use super::environment::Environment;
-use super::table::{Entries, PARTS, Place, Table, Window};
+use super::table::{Entries, PARTS, Table, TableSample, Window};
 use crate::arch::{load, max, min};
 use crate::math::{atan2, sin_cos_turn};
 
@@ -29,7 +29,7 @@ pub struct Portal {
     pub unit: f32,
     /// Unused.
     pub reserved: u32,
-    /// How luminance is distributed over (α/π + ½, β/π + ½), and a little everywhere.
+    /// Distribution of luminance over (α/π + ½, β/π + ½), with a little everywhere.
     pub table: Table,
 }
 
@@ -39,7 +39,7 @@ const _: () = assert!(size_of::<Portal>() == 80);
 /// the outer wall of a house, is found as well.
 pub const DEFENSIVE: f32 = 0.125;
 
-/// What is left of random bits, as a number in [0, 1), if they choose the portals.
+/// Rescales random bits that choose the portals to a number in [0, 1); `None` if they do not choose them.
 #[inline(always)]
 pub(super) fn rest(bits: u32) -> Option<f32> {
     const FIRST: u32 = (DEFENSIVE * 4_294_967_296.0) as u32;
@@ -76,7 +76,7 @@ impl Portal {
 
     /// The direction to a place in the table.
     #[inline(always)]
-    fn direction(&self, Place { cell, within }: Place) -> Option<Vec3> {
+    fn direction(&self, TableSample { cell, within }: TableSample) -> Option<Vec3> {
         let half_turns = |i: usize, n: u32| (cell[i] as f32 + within[i]) / n as f32;
         // sin α = −cos π(α/π + ½), cos α = sin π(α/π + ½).
         let (cos_a, minus_sin_a) = sin_cos_turn(0.5 * half_turns(0, self.table.width));

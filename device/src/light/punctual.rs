@@ -1,4 +1,4 @@
-//! Light from points and from directions.
+//! Point, spot and directional lights.
 
 use core::f32::consts::FRAC_1_PI;
 
@@ -10,7 +10,7 @@ use crate::math::acos;
 use crate::sampling::{Frame, sample_uniform_cone};
 
 impl Light {
-    /// From a point light or a spot light: there is one direction, and its density is the choice of the light.
+    /// Sample of a point or spot light: its one direction, with the probability of choosing the light as density.
     #[inline(always)]
     pub(super) fn sample_point(&self, p: Vec3) -> Option<LightSample> {
         let to_light = self.a - p;
@@ -40,7 +40,7 @@ impl Light {
         x * x
     }
 
-    /// From a directional light: its one direction, or one in its disk.
+    /// Sample of a directional light: its one direction, or one in its disk.
     #[inline(always)]
     pub(super) fn sample_directional(&self, u: Vec2) -> LightSample {
         let one_minus_cos = self.b.x;

@@ -10,7 +10,7 @@ use crate::material::{At, Color, Header};
 use crate::sampling::sample_uniform_triangle;
 use crate::shape::{self, Primitive};
 
-/// What a light whose emission varies is, 16 bytes.
+/// Surface of a light whose emission varies, 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct EmissiveSurface {
@@ -22,7 +22,7 @@ pub struct EmissiveSurface {
     pub reserved: [u32; 2],
 }
 
-/// Where on a surface its emission is looked up.
+/// Point of a surface at which its emission is looked up.
 #[derive(Clone, Copy)]
 pub struct On {
     /// Texture coordinates.
@@ -34,14 +34,14 @@ pub struct On {
 }
 
 impl On {
-    /// Whole textures are looked up, whatever is seen of them: what is found by a ray and by sampling has to be the same.
+    /// Textures are looked up at full resolution, whatever the footprint, since hits and light samples have to agree.
     #[inline(always)]
     fn look<'a>(&self, scene: &'a Lighting) -> At<'a> {
         At { triangle: self.triangle, b: self.b, ..At::new(scene, self.uv) }
     }
 }
 
-/// What the texture of light `index` is at a place.
+/// Texture value of light `index` at a point.
 ///
 /// # Safety
 /// `scene` is valid, and the light is one that varies.
@@ -52,8 +52,8 @@ pub unsafe fn emission<C: Compiled>(scene: &Lighting, index: u32, on: On) -> Vec
     Color { value: Vec3::ONE, texture }.at::<C>(&on.look(scene))
 }
 
-/// What the radiance of a sample of light `index`, drawn by `u`, is multiplied by: its texture, and the part of the
-/// surface that is there, if holes do not emit.
+/// Factor on the radiance of a sample of light `index`, drawn by `u`: its texture times the part of the surface that is
+/// there, if holes do not emit.
 ///
 /// # Safety
 /// As [`emission`].

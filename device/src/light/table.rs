@@ -1,4 +1,4 @@
-//! Piecewise constant distributions over a rectangle, from any window of which can be drawn.
+//! Piecewise constant distributions over a rectangle, of which any window can be sampled.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -34,12 +34,12 @@ pub struct Window {
     pub y: [u32; 2],
 }
 
-/// A place in a [`Table`].
+/// A sample of a [`Table`].
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct TableSample {
     /// Column and row of the cell.
     pub cell: [u32; 2],
-    /// Where in the cell, in (0, 1); uniform.
+    /// Position in the cell, in (0, 1); uniform.
     pub within: [f32; 2],
 }
 
@@ -112,7 +112,7 @@ impl Entries {
     /// Draws a place in a window by two words of random bits: the row by all weights in the window, then the column by
     /// those in the row. `None` if there is nothing in the window.
     #[inline(always)]
-    pub fn sample(&self, Window { x, y }: Window, bits: [u32; 2]) -> Option<Place> {
+    pub fn sample(&self, Window { x, y }: Window, bits: [u32; 2]) -> Option<TableSample> {
         let (y_min, y_max) = (self.above_part(x, y[0]), self.above_part(x, y[1]));
         if y_max <= y_min {
             return None;
@@ -131,7 +131,7 @@ impl Entries {
         let target = x_min + scaled(x_max - x_min, bits[0]);
         let column = last(x[0] / PARTS, x[1].div_ceil(PARTS), |i| left(i) <= target);
         let within_x = part_of(target, left(column), left(column + 1));
-        Some(Place { cell: [column, row], within: [within_x, within_y] })
+        Some(TableSample { cell: [column, row], within: [within_x, within_y] })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Two materials in one.
+//! Blends of two materials.
 
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
@@ -8,14 +8,13 @@ use crate::arch::{max, min};
 use crate::bsdf::{Diffuse, Visitor};
 use crate::features::{Compiled, Features};
 
-/// A mixture of two materials: each path meets one of them, chosen at random, which is what light does on a surface
-/// with grains of both.
+/// A mixture of two materials: each path meets one of them, chosen at random, as on a surface with grains of both.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Blend {
     /// Indices of the materials.
     pub materials: [u32; 2],
-    /// The part of the second one, in [0, 1].
+    /// Weight of the second one, in [0, 1].
     pub weight: Scalar,
 }
 

@@ -19,7 +19,7 @@ pub struct ConductorMaterial {
     pub facets: Facets,
     /// Reflectance of light from all directions.
     average: Color,
-    /// Factors of what is reflected; it transmits nothing.
+    /// Factors on reflected light; it transmits none.
     pub tints: Tints,
 }
 

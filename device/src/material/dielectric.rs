@@ -18,7 +18,7 @@ pub struct DielectricMaterial {
     pub ior: f32,
     /// Unused.
     reserved: [u32; 3],
-    /// Factors of what is reflected and transmitted.
+    /// Factors on reflected and transmitted light.
     pub tints: Tints,
 }
 

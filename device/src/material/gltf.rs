@@ -52,7 +52,7 @@ pub struct GltfMaterial {
 }
 
 impl GltfMaterial {
-    /// What a material is that says nothing.
+    /// Defaults of the glTF specification.
     pub const DEFAULT: Self = Self {
         base_color: Color::new(Vec3::ONE),
         specular_color: Color::new(Vec3::ONE),

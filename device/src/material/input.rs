@@ -1,4 +1,4 @@
-//! Parameters: the same all over a surface, or from a texture.
+//! Material parameters: constant, or from a texture.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -11,15 +11,15 @@ use crate::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use crate::features::{Compiled, Features};
 use crate::shape::Primitive;
 
-/// Where a material is looked up.
+/// Point at which a material is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct At<'a> {
     /// The scene, for its textures; valid.
     pub scene: &'a Surfaces,
     /// Texture coordinates.
     pub uv: Vec2,
-    /// Length in texture coordinates of what a ray sees of the surface: what lies closer together is looked up as one, by
-    /// textures that can. 0 for nothing.
+    /// Footprint of the ray on the surface, as a length in texture coordinates, by which mipmapped textures choose a
+    /// resolution; 0 for the full one.
     pub footprint: f32,
     /// Index of the colours at the vertices, where the scene has any; or [`Primitive::FLAT`].
     pub triangle: u32,
@@ -27,7 +27,7 @@ pub struct At<'a> {
     pub b: [f32; 2],
     /// Whether the front is seen.
     pub front: bool,
-    /// For lobes that are evaluated by a random walk: another for every vertex of every path.
+    /// Seed of lobes that are evaluated by random walks, different for every vertex of every path.
     pub seed: u32,
 }
 
@@ -51,7 +51,7 @@ impl<'a> At<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Scalar {
-    /// The number, or what the texture is multiplied by.
+    /// The number, or the factor on the texture.
     pub value: f32,
     /// Index of the texture that gives it, or [`NO_TEXTURE`].
     pub texture: u32,
@@ -89,7 +89,7 @@ impl Scalar {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Color {
-    /// The colour, or what the texture is multiplied by.
+    /// The colour, or the factor on the texture.
     pub value: Vec3,
     /// Index of the texture that gives it, or [`NO_TEXTURE`].
     pub texture: u32,
@@ -120,18 +120,18 @@ impl Color {
     }
 }
 
-/// Factors of what a material reflects and transmits, 32 bytes.
+/// Factors on the light that a material reflects and transmits, 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Tints {
-    /// Of light that stays on its side.
+    /// Factor on light that stays on its side.
     pub reflection: Color,
-    /// Of light that passes to the other.
+    /// Factor on light that passes to the other side.
     pub transmission: Color,
 }
 
 impl Tints {
-    /// What nature has.
+    /// No tint: physically based scattering.
     pub const NONE: Self = Self { reflection: Color::WHITE, transmission: Color::WHITE };
 
     /// [`Features::TINTS`] if there are any, and [`Features::TEXTURES`] if these give them.
@@ -147,16 +147,16 @@ impl Tints {
     }
 }
 
-/// How light that meets several microfacets is accounted for.
+/// Model of multiple scattering between microfacets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum Scattering {
-    /// Not at all: rough surfaces are too dark.
+    /// Single scattering only: rough surfaces are too dark.
     #[default]
     None,
-    /// By a lobe that brings back the energy, from tables.
+    /// A tabulated lobe that compensates for the lost energy.
     Compensated,
-    /// By following light from facet to facet, at random.
+    /// Random walks from facet to facet.
     RandomWalk,
 }
 
@@ -210,7 +210,7 @@ impl Facets {
         Distribution::from_u32(self.distribution)
     }
 
-    /// How light between facets is accounted for.
+    /// The model of multiple scattering.
     #[inline(always)]
     pub const fn scattering(&self) -> Scattering {
         match self.scattering {
@@ -232,7 +232,7 @@ impl Facets {
         self.alpha[0].features().and(self.alpha[1].features()).and(Features::BECKMANN.when(is_beckmann))
     }
 
-    /// Whether it matters how the surface is turned.
+    /// Whether scattering depends on the tangent direction.
     pub fn is_anisotropic(&self) -> bool {
         self.alpha[0] != self.alpha[1]
     }

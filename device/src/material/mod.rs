@@ -1,7 +1,7 @@
 //! Materials: what a surface is made of, and how that becomes a lobe at a point.
 //!
-//! A [`Material`] is a record of 256 bytes: what all kinds have, and the parameters of its own kind, which may come from
-//! textures. At a hit it is resolved into a [`Bsdf`], which holds numbers only.
+//! A [`Material`] is a record of 256 bytes: the fields that all kinds share, and the parameters of its own kind, which may
+//! come from textures. At a hit it is resolved into a [`Bsdf`], which holds numbers only.
 
 mod blend;
 mod conductor;
@@ -21,7 +21,7 @@ pub mod texture;
 use bytemuck::{Pod, Zeroable};
 
 use crate::arch::{load, max, min};
-use crate::bsdf::{Answering, Bsdf, Named, Query, Response, Tint, Tinted, Visitor};
+use crate::bsdf::{Answering, Bsdf, IntoBsdf, Query, Response, Tint, Tinted, Visitor};
 use crate::features::{Compiled, Features};
 
 pub use blend::Blend;
@@ -48,7 +48,7 @@ pub struct Material {
 
 const _: () = assert!(size_of::<Material>() == 256);
 
-/// What all kinds of material have, 48 bytes.
+/// Fields that all kinds of material share, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Header {
@@ -60,7 +60,7 @@ pub struct Header {
     pub back: u32,
     /// Index of the texture of the normal map or, with [`Header::BUMP`], of heights; or [`Header::NONE`].
     pub normal_map: u32,
-    /// What scales the slopes of the normal map, or the heights, metres.
+    /// Factor on the slopes of the normal map, or on the heights, in metres.
     pub normal_scale: f32,
     /// Unused.
     pub reserved: u32,
@@ -75,7 +75,7 @@ impl Header {
     pub const NONE: u32 = u32::MAX;
     /// The back scatters as the front does, or light passes; otherwise it is black.
     pub const TWO_SIDED: u32 = 1;
-    /// It scatters by the direction along the surface as well: the x axis of the local frame has to be dp/du.
+    /// Scattering depends on the tangent direction: the x axis of the local frame has to be dp/du.
     pub const TANGENTS: u32 = 1 << 1;
     /// `opacity` is not 1 everywhere.
     pub const HOLES: u32 = 1 << 2;
@@ -83,7 +83,7 @@ impl Header {
     pub const BUMP: u32 = 1 << 3;
     /// Normals that would turn reflections into the surface are left as they are.
     pub const KEEP_INVALID_NORMALS: u32 = 1 << 4;
-    /// The edge of the shadow that perturbed normals make is left hard.
+    /// Shadow terminators of perturbed normals stay hard.
     pub const HARD_TERMINATOR: u32 = 1 << 5;
     /// Green in the normal map points down in the image.
     pub const Y_DOWN: u32 = 1 << 6;
@@ -125,10 +125,10 @@ pub trait Parameters: Pod {
     /// The kind.
     const KIND: Kind;
 
-    /// The lobes that materials of this kind may become.
+    /// Lobes that materials of this kind may yield.
     const LOBES: Features;
 
-    /// The lobes that this one may become, and [`Features::TEXTURES`] if it has any.
+    /// Lobes that this material may yield, and [`Features::TEXTURES`] if it has any.
     fn features(&self) -> Features;
 
     /// Whether light passes from both sides, whatever [`Header::TWO_SIDED`] says.
@@ -136,21 +136,21 @@ pub trait Parameters: Pod {
         false
     }
 
-    /// Whether it matters how the surface is turned.
+    /// Whether scattering depends on the tangent direction.
     fn is_anisotropic(&self) -> bool {
         false
     }
 
-    /// Shows the lobe that the material is at a point to a visitor.
+    /// Passes the material's lobe at a point to a visitor.
     fn with_lobe<C: Compiled, V: Visitor>(&self, at: &At<'_>, visitor: V) -> V::Output;
 
-    /// The lobe that the material is at a point.
+    /// The material's lobe at a point.
     #[inline(always)]
     fn bsdf<C: Compiled>(&self, at: &At<'_>) -> Bsdf {
-        self.with_lobe::<C, _>(at, Named)
+        self.with_lobe::<C, _>(at, IntoBsdf)
     }
 
-    /// What its light is multiplied by.
+    /// Tints of the light that it scatters.
     #[inline(always)]
     fn tints(&self) -> &Tints {
         &Tints::NONE
@@ -168,7 +168,7 @@ pub trait Parameters: Pod {
         Tinted { lobe: self.bsdf::<C>(at), tint: self.tint::<C>(at) }
     }
 
-    /// What the lobe answers, with its tint.
+    /// The lobe's response to `query`, tinted.
     #[inline(always)]
     fn response<C: Compiled>(&self, at: &At<'_>, query: &Query) -> Response {
         let response = self.with_lobe::<C, _>(at, Answering::<C>::new(query));
@@ -184,12 +184,12 @@ macro_rules! materials {
         #[repr(u32)]
         pub enum Kind {
             $($(#[$meta])* $name,)*
-            /// One of two others, [`Blend`].
+            /// A blend of two others, [`Blend`].
             Blend,
         }
 
         impl Material {
-            /// The lobe that the material is at a point; black if it is a blend, which [`chosen`] resolves first.
+            /// The material's lobe at a point; black for a blend, which [`choose_material`] resolves first.
             ///
             /// # Safety
             /// `material` is valid, and so is the scene of `at`.
@@ -204,8 +204,8 @@ macro_rules! materials {
                 Bsdf::BLACK.into()
             }
 
-            /// What the lobe answers that the material is at a point: nothing if it is a blend, which [`chosen`] resolves
-            /// first. The lobe never becomes one of many, which would have to be in memory.
+            /// Response of the material's lobe at a point: [`Response::NONE`] for a blend, which [`choose_material`] resolves
+            /// first. The lobe is never converted to a [`Bsdf`], which would have to be in memory.
             ///
             /// # Safety
             /// As [`Material::bsdf`].
@@ -262,7 +262,7 @@ impl Material {
         material
     }
 
-    /// What all kinds have.
+    /// The fields that all kinds share.
     pub const fn header(&self) -> &Header {
         &self.header
     }
@@ -293,9 +293,9 @@ const fn flag(flag: u32, condition: bool) -> u32 {
     if condition { flag } else { 0 }
 }
 
-/// The material that a path meets where several are given: it has one on this side, and one of a blend's.
+/// The material that a path meets, after the choice of the side and among the parts of blends.
 #[derive(Clone, Copy, Debug)]
-pub struct Chosen {
+pub struct MaterialChoice {
     /// The material; never a blend.
     pub material: *const Material,
     /// Its header.
@@ -307,13 +307,13 @@ pub struct Chosen {
 /// Most blends inside one another.
 pub const MAX_BLENDS: u32 = 8;
 
-/// Follows `index` to a material that is no blend. `u`, a uniform, chooses; the chance of each is its weight, so that
-/// the mean over many paths is that of the blend.
+/// Follows `index` to a material that is no blend. The uniform `u` chooses each with its weight as probability, so that the
+/// mean over many paths is that of the blend.
 ///
 /// # Safety
 /// The scene of `at` is valid and has the material.
 #[inline(always)]
-pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen {
+pub unsafe fn choose_material<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> MaterialChoice {
     let scene = at.scene;
     // SAFETY: as the caller promised; valid materials name others of the scene.
     unsafe {
@@ -334,6 +334,6 @@ pub unsafe fn chosen<C: Compiled>(at: &At<'_>, index: u32, mut u: f32) -> Chosen
                 header = load(&raw const (*material).header);
             }
         }
-        Chosen { material, header, front }
+        MaterialChoice { material, header, front }
     }
 }

@@ -13,7 +13,7 @@ use crate::arch::{max, min, sqrt};
 use crate::features::{Compiled, Features};
 use crate::sampling::Frame;
 
-/// How the surface around a point follows its texture coordinates.
+/// Derivatives of a surface point by its texture coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameterization {
     /// Derivative of the point by u.
@@ -78,8 +78,8 @@ fn bumped(ns: Vec3, dh: Vec2, by: &Parameterization) -> Vec3 {
     det.abs() * ns - 1.0_f32.copysign(det) * slope
 }
 
-/// `n` or, if it faces away from `wo`, what half a turn around the normal `below` the map makes of it, which does not: as
-/// Mitsuba has it. All are unit vectors, and `below` is on the side of `wo`.
+/// `n` or, if it faces away from `wo`, its rotation by half a turn around the normal `below` the map, as in Mitsuba. All are
+/// unit vectors, and `below` is on the side of `wo`.
 #[inline(always)]
 pub fn flipped(n: Vec3, below: Vec3, wo: Vec3) -> Vec3 {
     if wo.dot(n) > 0.0 { n } else { 2.0 * n.dot(below) * below - n }
@@ -130,7 +130,7 @@ impl Terminator {
         Self { n, alpha2: min(0.125 * (1.0 - c2) / max(c2, 1e-8), 1.0) }
     }
 
-    /// What is left of light that is scattered along `wi`, world space, to either side.
+    /// Shadowing factor of a normal map, in [0, 1], for light that is scattered along `wi`, world space, to either side.
     #[inline(always)]
     pub fn shadowing<C: Compiled>(&self, wi: Vec3) -> f32 {
         if !C::sees(Features::NORMAL_MAPS) || self.alpha2 == 0.0 {

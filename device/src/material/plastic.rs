@@ -14,7 +14,7 @@ use crate::features::{Compiled, Features};
 pub struct PlasticMaterial {
     /// Albedo of the base, in [0, 1].
     pub reflectance: Color,
-    /// Scales what the coat reflects, in [0, 1].
+    /// Factor on reflection at the coat, in [0, 1].
     pub specular: Color,
     /// Microfacets of the coat, the same along x and y.
     pub facets: Facets,
@@ -24,13 +24,13 @@ pub struct PlasticMaterial {
     pub nonlinear: u32,
     /// Index into [`super::Surfaces::coats`], where [`PlasticMaterial::coats_wanted`] are.
     pub coat: u32,
-    /// The part of light from all directions within that the coat sends back, in [0, 1); if negative, what it is by
-    /// Fresnel's equations.
+    /// Internal reflectance of the coat for light from all directions, in [0, 1); if negative, computed by Fresnel's
+    /// equations.
     pub internal_reflectance: f32,
 }
 
 impl PlasticMaterial {
-    /// In [`PlasticMaterial::internal_reflectance`], what Fresnel's equations say.
+    /// [`PlasticMaterial::internal_reflectance`] by Fresnel's equations.
     pub const COMPUTED: f32 = -1.0;
 
     /// Coats over which textured roughness is interpolated.
@@ -47,7 +47,7 @@ impl PlasticMaterial {
         (0..n).map(move |i| if n == 1 { sqrt(facets.alpha[0].value) } else { i as f32 / (n - 1) as f32 })
     }
 
-    /// What the coat sends back of light within, for which theory has `computed`.
+    /// Internal reflectance of the coat: the material's override, or `computed`.
     #[inline(always)]
     const fn internal(&self, computed: f32) -> f32 {
         if self.internal_reflectance >= 0.0 { self.internal_reflectance } else { computed }

@@ -1,4 +1,5 @@
-//! What tests compare between machines: all that the lobe of a material says of one input, in plain numbers.
+//! Inputs and outputs of lobes in plain numbers, for comparing machines: everything that a material's lobe computes for one
+//! input.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -10,19 +11,19 @@ use crate::features::Full;
 use crate::rng::{pcg4d, uniform};
 use crate::sampling::sample_cosine_hemisphere;
 
-/// What a lobe is asked, 48 bytes. It is given rather than drawn, so that machines are asked the same to the last bit.
+/// Input of a lobe, 48 bytes. All of it is given rather than drawn, so that machines get the same input to the last bit.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Input {
     /// Direction to the viewer, local frame.
     pub wo: Vec3,
-    /// What chooses, for [`Lobe::sample`].
+    /// Uniform that chooses the component in [`Lobe::sample`].
     pub uc: f32,
     /// Direction for [`Lobe::eval_pdf`], local frame.
     pub wi: Vec3,
     /// Index of the material; no blend.
     pub material: u32,
-    /// What places, for [`Lobe::sample`].
+    /// Uniforms that determine the direction in [`Lobe::sample`].
     pub u: Vec2,
     /// Non-zero if the front is seen.
     pub front: u32,
@@ -30,7 +31,7 @@ pub struct Input {
     pub reserved: u32,
 }
 
-/// What it answers, 48 bytes; zeros from `wi` on if no direction was drawn.
+/// Output of a lobe, 48 bytes; zeros from `wi` on if no direction was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Answer {
@@ -65,7 +66,7 @@ unsafe fn lobe(scene: &Surfaces, material: u32, front: bool) -> Tinted {
     }
 }
 
-/// Asks a lobe.
+/// Evaluates and samples a lobe.
 ///
 /// # Safety
 /// `scene` is valid and has the material.

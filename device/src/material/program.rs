@@ -1,4 +1,4 @@
-//! Textures made of others: programs in postfix order, without recursion, which GPUs are poor at.
+//! Textures composed of others: programs in postfix order, since GPUs are poor at recursion.
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
@@ -16,9 +16,9 @@ pub const STACK: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct Combination {
-    /// The two colours, or what those on the stack are multiplied by.
+    /// The two colours, or the factors on those on the stack.
     pub colors: [[f32; 3]; 2],
-    /// The weight of the second in a mixture, or what that on the stack is multiplied by.
+    /// The weight of the second in a mixture, or the factor on that on the stack.
     pub weight: f32,
     /// Where the colours and the weight are on the stack, two bits each from the lowest: 0 at its top, and so on; or
     /// [`Combination::CONSTANT`].
@@ -41,11 +41,11 @@ impl Combination {
     }
 }
 
-/// What a program computes.
+/// Result type of a texture program.
 pub(super) trait Value: Copy {
     const ZERO: Self;
 
-    /// What an image says.
+    /// Value of an image.
     ///
     /// # Safety
     /// `image` is one of the scene of `at`.
@@ -63,7 +63,7 @@ pub(super) trait Value: Copy {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
 
-    /// The first channel in all of them: what counts of a number.
+    /// The first channel, which is the value of a number, in all of them.
     fn number(self) -> Self;
 }
 
@@ -154,7 +154,7 @@ impl Value for Height {
     }
 }
 
-/// What counts of the colours at the vertices; white where there are none.
+/// Selected channels of the vertex colours; white where there are none.
 ///
 /// # Safety
 /// The scene of `at` is valid.

@@ -7,11 +7,11 @@ use crate::bvh::Geometry;
 use crate::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use crate::view::extends;
 
-/// Where things are, and what they are made of.
+/// Shapes and their materials.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Surfaces {
-    /// Where they are.
+    /// The shapes.
     pub geometry: Geometry,
     /// Vertex normals and tangents of the triangles that have them.
     pub normals: *const TriangleNormals,
@@ -27,7 +27,7 @@ pub struct Surfaces {
     pub textures: *const Texture,
     /// The texels of all textures.
     pub texels: *const u32,
-    /// Non-zero if any texture is looked up by how much of it a ray sees.
+    /// Non-zero if any texture is mipmapped.
     pub has_mipmaps: u32,
     /// Non-zero if shading normals that face away from the viewer shade all the same, and decide which side is seen.
     pub keeps_hidden_normals: u32,

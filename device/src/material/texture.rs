@@ -38,7 +38,7 @@ pub struct Texture {
 
 const _: () = assert!(size_of::<Texture>() == 48);
 
-/// What a texture is.
+/// Kind of texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Op {
@@ -52,7 +52,7 @@ pub enum Op {
     Product,
     /// Two colours by a weight.
     Mix,
-    /// Several of the others, the last of them of those before.
+    /// A program of several of the others, whose last step yields the result.
     Program,
 }
 
@@ -68,7 +68,7 @@ pub enum Filter {
     Mipmap,
 }
 
-/// What lies beyond the edges of an image.
+/// Continuation of an image beyond its edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum Wrap {
@@ -95,7 +95,7 @@ pub enum Format {
     RgbaF16,
 }
 
-/// What of a texel counts.
+/// Channels of a texel that a texture uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Channel {
@@ -128,7 +128,7 @@ impl Texture {
         wrap[0] as u32 | (wrap[1] as u32) << 8 | (format as u32) << 16 | (channel as u32) << 24
     }
 
-    /// Whether it is an image that is looked up by how much of it a ray sees.
+    /// Whether it is a mipmapped image.
     pub const fn has_mipmaps(&self) -> bool {
         self.is(Op::Image) && self.has_filter(Filter::Mipmap)
     }
@@ -193,7 +193,7 @@ impl Texture {
         }
     }
 
-    /// What counts of a texel.
+    /// The channels of a texel that this texture uses.
     #[inline(always)]
     pub(super) fn channel(&self, [r, g, b, a]: [f32; 4]) -> Vec3 {
         match self.kind >> 24 {

@@ -1,13 +1,12 @@
-//! Paths of one thread side by side: all that are alive take a step together, so that their rays can be traced by
-//! packets, and the processor has work from other paths where one waits. What each path computes is what
-//! [`super::megakernel`] computes.
+//! Paths of one thread side by side: all that are alive take a step together, so that their rays can be traced by packets,
+//! and the processor has work from other paths where one waits. Each path computes the same as in [`super::megakernel`].
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use glam::Vec3;
 
-use super::megakernel::Place;
+use super::megakernel::Invocation;
 use super::step::{ShadowRay, sees_holes, shade, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
 use crate::bvh::Arch;
@@ -30,7 +29,7 @@ struct Bundle {
     alive: [u16; WIDTH],
     rays: RayColumns<WIDTH>,
     hits: HitColumns<WIDTH>,
-    /// Rays to lights: of which path, what they bring, and how many holes they may pass.
+    /// Shadow rays, with their paths, their light, and how many holes they may pass.
     shadow_rays: RayColumns<WIDTH>,
     shadow_of: [u16; WIDTH],
     ld: [Vec3; WIDTH],
@@ -44,14 +43,14 @@ struct Bundle {
 #[inline(always)]
 pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
-    let mut places = [const { None }; WIDTH];
+    let mut invocations = [const { None }; WIDTH];
     while !range.is_empty() {
         let count = range.len().min(WIDTH);
-        for place in &mut places[..count] {
-            *place = range.next().and_then(|i| args.place(i));
+        for invocation in &mut invocations[..count] {
+            *invocation = range.next().and_then(|i| args.invocation(i));
         }
         // SAFETY: as the caller promised.
-        unsafe { bundle.take_samples::<A, C>(&places[..count], args) };
+        unsafe { bundle.take_samples::<A, C>(&invocations[..count], args) };
     }
 }
 
@@ -71,22 +70,22 @@ impl Bundle {
         }
     }
 
-    /// Takes all samples of the pixels at `places`, those of a pixel in their order.
+    /// Takes all samples of `invocations`, those of a pixel in their order.
     ///
     /// # Safety
-    /// As [`Megakernel::run`], for the invocations of these places.
+    /// As [`Megakernel::run`], for these invocations.
     #[inline(always)]
     unsafe fn take_samples<A: Arch, C: Compiled>(
         &mut self,
-        places: &[Option<Place<FilmPixel>>],
+        invocations: &[Option<Invocation<FilmPixel>>],
         args: &MegakernelArgs,
     ) {
         for k in 0..args.samples.div_ceil(args.layers.max(1)) {
-            for place in places.iter().flatten() {
-                let sample = place.first_sample + k * args.layers;
+            for invocation in invocations.iter().flatten() {
+                let sample = invocation.first_sample + k * args.layers;
                 if sample < args.first_sample + args.samples {
                     // SAFETY: as the caller promised.
-                    self.push(place.film, unsafe { args.begin(place.pixel, sample) });
+                    self.push(invocation.film, unsafe { args.begin(invocation.pixel, sample) });
                 }
                 if self.len == WIDTH {
                     // SAFETY: as the caller promised.
@@ -141,7 +140,7 @@ impl Bundle {
         self.len = 0;
     }
 
-    /// Finds what the rays of the paths meet.
+    /// Finds the hits of the paths' rays.
     ///
     /// # Safety
     /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
@@ -161,8 +160,8 @@ impl Bundle {
         }
     }
 
-    /// Shades what the rays have met, and adds the direct light that nothing hides. Returns how many paths go on:
-    /// the first of `self.alive`.
+    /// Shades the hits, and adds the direct light that is not occluded. Returns how many paths go on: the first of
+    /// `self.alive`.
     ///
     /// # Safety
     /// As [`Bundle::extend`], which has run.
@@ -194,7 +193,7 @@ impl Bundle {
         go_on
     }
 
-    /// Adds direct light where nothing hides it.
+    /// Adds the direct light that is not occluded.
     ///
     /// # Safety
     /// `scene` is valid, `self.shadow_of` are indices of paths up to `shadow_rays` ≤ `WIDTH`, and the machine is an `A`.

@@ -1,9 +1,9 @@
-//! What camera rays meet first: the layers of an image that say what is seen rather than how it is lit. They are means
-//! over the image's samples, which fall as densely as the pixel filter is high, without its sign.
+//! First hits of camera rays, for the layers of an image that describe the visible surface rather than its light. They are
+//! means over the image's samples, which fall with the density of the pixel filter's magnitude, without its sign.
 
 use glam::{Vec2, Vec3};
 
-use super::megakernel::Place;
+use super::megakernel::Invocation;
 use super::stage::{Count, Function};
 use super::step::{
     MAX_HOLES, Surface, hole_depth, is_hidden, is_hole, opacity, pass, scatter, scatterer, sees_holes,
@@ -57,7 +57,7 @@ impl Function for FirstHit {
     unsafe fn run<A: Arch>(i: u32, args: &FirstHitArgs) {
         let FirstHitArgs { take, uvs } = args;
         let end = take.first_sample + take.samples;
-        let Some(Place { pixel, film, first_sample: mut sample }) = take.place(i) else {
+        let Some(Invocation { pixel, film, first_sample: mut sample }) = take.invocation(i) else {
             return;
         };
         // SAFETY: as the caller promised; pixel and layer are in range, and no other invocation has both.
@@ -108,7 +108,7 @@ unsafe fn meet<A: Arch>(
     None
 }
 
-/// What the ray through the centre of a pixel meets that is more surface than hole: [`FirstHitPixel::center`].
+/// The first primitive on the ray through the centre of a pixel that is more surface than hole: [`FirstHitPixel::center`].
 ///
 /// # Safety
 /// As [`meet`].

@@ -2,7 +2,7 @@
 
 use super::stage::{Count, Function};
 use super::trace::{
-    CameraRaysArgs, ClosestArgs, Direction, Hits, Met, NextRaysArgs, OcclusionArgs, Origin, Rays,
+    CameraRaysArgs, ClosestArgs, Direction, Hits, NextRaysArgs, OcclusionArgs, Origin, PrimitiveHit, Rays,
 };
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{FirstHitArgs, MegakernelArgs, PathSettings, PathState, WavefrontArgs};
@@ -107,7 +107,7 @@ layout! {
     Hits;
     Origin;
     Direction;
-    Met;
+    PrimitiveHit;
     ProbeArgs;
 }
 

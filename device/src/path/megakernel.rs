@@ -111,9 +111,9 @@ pub unsafe fn generate(
     }
 }
 
-/// What an invocation works on.
+/// Samples that one invocation traces.
 #[derive(Clone, Copy)]
-pub(super) struct Place<P> {
+pub(super) struct Invocation<P> {
     /// Column and row.
     pub(super) pixel: [u32; 2],
     /// The pixel in the invocation's layer of the film.
@@ -141,9 +141,9 @@ impl<P> SampleArgs<P> {
         }
     }
 
-    /// What invocation `i` works on; `None` outside the image.
+    /// The samples of invocation `i`; `None` outside the image.
     #[inline(always)]
-    pub(super) fn place(&self, i: u32) -> Option<Place<P>> {
+    pub(super) fn invocation(&self, i: u32) -> Option<Invocation<P>> {
         // The host renders no empty images; `max` tells the compiler, which would panic on a division by zero.
         let per_layer = Self::invocations_per_layer(self.width, self.height).max(1);
         let i = i + self.first_invocation;
@@ -154,7 +154,7 @@ impl<P> SampleArgs<P> {
         }
         let index = layer as usize * (self.width as usize * self.height as usize);
         let film = self.film.wrapping_add(index + (y * self.width + x) as usize);
-        Some(Place { pixel: [x, y], film, first_sample: self.first_sample + layer })
+        Some(Invocation { pixel: [x, y], film, first_sample: self.first_sample + layer })
     }
 
     /// Pixel and sample of path `number`, where invocations take their first samples first, then their second ones, and so
@@ -194,7 +194,7 @@ impl<C: Compiled> Function for Megakernel<C> {
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &MegakernelArgs) {
         let end = args.first_sample + args.samples;
-        let Some(Place { pixel, film, first_sample: mut sample }) = args.place(i) else {
+        let Some(Invocation { pixel, film, first_sample: mut sample }) = args.invocation(i) else {
             return;
         };
         if sample >= end {

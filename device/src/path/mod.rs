@@ -74,19 +74,19 @@ impl PathSettings {
 pub struct PathState {
     /// The ray to follow next.
     pub ray: Ray,
-    /// What the ray stands for; kept up to date where textures have smaller versions of themselves.
+    /// Footprint of the ray; kept up to date where textures are mipmapped.
     pub cone: Cone,
-    /// What the pixel filter multiplies the sample by; may be negative.
+    /// Pixel filter's factor on the sample; may be negative.
     pub weight: f32,
-    /// Throughput: what radiance along `ray` is multiplied by.
+    /// Throughput: the factor on radiance along `ray`.
     pub beta: Vec3,
     /// Radiance gathered so far.
     pub l: Vec3,
     /// Solid-angle density with which `ray` was drawn; 0 for a camera ray or after a delta lobe, which no light
     /// sampling competes with.
     pub prev_pdf: f32,
-    /// Product of the squared relative indices of refraction of all that was entered, and 1 outside: what refraction
-    /// has divided `beta` by and will give back.
+    /// Product of the squared relative indices of refraction of the media around, 1 outside: refraction has divided `beta`
+    /// by it and will multiply by it again.
     pub eta_scale: f32,
     /// How far the path has come, through holes, since it last scattered, metres.
     pub passed: f32,
@@ -101,7 +101,7 @@ pub struct PathState {
 }
 
 impl PathState {
-    /// What the path adds to the film.
+    /// The path's contribution to the film.
     #[inline(always)]
     pub fn contribution(&self) -> Vec3 {
         self.weight * self.l

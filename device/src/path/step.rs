@@ -1,4 +1,4 @@
-//! One bounce: all the physics of a path.
+//! One bounce of a path: all its physics in one file, to be read from top to bottom.
 
 use glam::{Vec2, Vec3};
 
@@ -10,7 +10,7 @@ use crate::features::{Compiled, Features};
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
-use crate::material::{At, Chosen, Header, Material, Surfaces, chosen};
+use crate::material::{At, Header, Material, MaterialChoice, Surfaces, choose_material};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d};
@@ -25,13 +25,13 @@ pub struct ShadowRay {
     pub ray: Ray,
     /// Distance up to which it must be free.
     pub t_max: f32,
-    /// What it adds to the path's radiance.
+    /// Radiance that it adds to the path if it is free.
     pub ld: Vec3,
     /// Most holes that it may pass, where there are any.
     pub holes: u32,
 }
 
-/// What shading a hit yields.
+/// Result of shading a hit.
 #[derive(Clone, Copy, Debug)]
 pub struct Shaded {
     /// Direct light still to be tested for occlusion.
@@ -75,7 +75,7 @@ pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::CUTOUTS) && scene.holes != SceneView::NO_HOLES
 }
 
-/// Whether textures are looked up by how much of them a ray sees.
+/// Whether any texture is mipmapped.
 #[inline(always)]
 fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::TEXTURES) && scene.has_mipmaps != 0
@@ -174,11 +174,11 @@ pub(super) struct Surface {
     pub(super) extent: f32,
     /// In the space of its group, if it is in one.
     pub(super) prim: Primitive,
-    /// What was hit.
+    /// The hit.
     hit: Hit,
 }
 
-/// What scatters at a surface, seen from where the path comes from.
+/// The surface's scattering at a point, seen from where the path comes from.
 pub(super) struct Scatterer<'a> {
     /// The geometric normal on that side.
     side: Vec3,
@@ -194,14 +194,14 @@ pub(super) struct Scatterer<'a> {
     pub(super) frame: Frame,
     /// Direction to where the path comes from, in that frame.
     wo: Vec3,
-    /// What softens the edges of shadows of a normal map.
+    /// Shadow terminator of a normal map, which softens the edges of shadows.
     terminator: Terminator,
     /// Its material, which is no blend, and the kind of that.
     material: *const Material,
     kind: u32,
-    /// Where the material is looked up.
+    /// Point at which the material is evaluated.
     at: At<'a>,
-    /// The light that is the surface itself, if that is a sphere seen from outside.
+    /// Index of the light that is the surface itself, if it is a sphere seen from outside.
     around: u32,
 }
 
@@ -281,7 +281,7 @@ pub(super) unsafe fn is_hole<C: Compiled>(
     opacity < 1.0 && material_uniforms(settings, state)[0] >= opacity
 }
 
-/// How many segments passing a hole adds to a path.
+/// Number of segments that a hole adds to a path.
 #[inline(always)]
 pub(super) fn hole_depth(scene: &SceneView) -> u32 {
     u32::from(scene.holes == SceneView::HOLES_SCATTER)
@@ -310,7 +310,7 @@ pub(super) fn is_hidden<C: Compiled>(scene: &SceneView, depth: u32, surface: &Su
     hides_emitters::<C>(scene) && depth == 0 && surface.prim.light != Primitive::NO_LIGHT
 }
 
-/// What chooses between a surface and its holes, and among the materials of a blend.
+/// Uniforms that choose between a surface and its holes, and among the materials of a blend.
 #[inline(always)]
 fn material_uniforms(settings: &PathSettings, state: &PathState) -> [f32; 4] {
     settings.sampler(state.pixel, state.sample).draw(Dim::Material, state.depth << 9 | state.holes)
@@ -523,7 +523,7 @@ impl Surface {
         At { footprint: if area > 0.0 { length / sqrt(area) } else { 0.0 }, ..at }
     }
 
-    /// How the point follows the texture coordinates; zero where it does not.
+    /// Derivatives of the point by the texture coordinates; zero where there are none.
     ///
     /// # Safety
     /// `scene` is valid and has the surface.
@@ -577,7 +577,8 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     let at =
         At { front, seed: walk_seed(settings, state), ..unsafe { surface.look::<C>(scene, d, &state.cone) } };
     // SAFETY: the primitive's material is in range.
-    let Chosen { material, header, front } = unsafe { chosen::<C>(&at, surface.prim.material(), u) };
+    let MaterialChoice { material, header, front } =
+        unsafe { choose_material::<C>(&at, surface.prim.material(), u) };
     let at = At { front, ..at };
     if !front && !header.has(Header::TWO_SIDED) {
         return None;
@@ -605,7 +606,7 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     Some(Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around })
 }
 
-/// The normal of a normal or bump map, on the side of `ns`, and what softens its shadows.
+/// The normal of a normal or bump map, on the side of `ns`, and its shadow terminator.
 ///
 /// # Safety
 /// `at` is of a valid scene, and `header` is of a material of it that has a map.
@@ -629,17 +630,17 @@ unsafe fn mapped_normal<C: Compiled>(
     (n, terminator)
 }
 
-/// A number that lobes seed their random walks with, another at every vertex of every path.
+/// Seed for random walks of lobes, different at every vertex of every path.
 #[inline(always)]
 fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
 
 impl Scatterer<'_> {
-    /// How it scatters light from the direction `light`, local frame, or zero, and the next direction.
+    /// Response to light from the direction `light`, local frame, or zero, and the next direction.
     ///
     /// # Safety
-    /// The scene of which it is is valid.
+    /// Its scene is valid.
     #[inline(always)]
     pub(super) unsafe fn response<C: Compiled>(&self, light: Vec3, uc: f32, u: Vec2) -> Response {
         let query = Query { wo: self.wo, light, uc, u };
@@ -713,7 +714,7 @@ unsafe fn light_at<C: Compiled>(
     }
 }
 
-/// What light contributes, if nothing is in the way.
+/// Direct light, to be added if the shadow ray is free.
 #[inline(always)]
 fn direct_light<C: Compiled>(
     scene: &SceneView,
@@ -748,7 +749,7 @@ fn most_holes(scene: &SceneView, settings: &PathSettings, state: &PathState, is_
     }
 }
 
-/// The segment from `o` to a point just in front of the target, so that the light does not hide itself.
+/// The segment from `o` to a point just in front of the target, so that the light does not occlude itself.
 #[inline(always)]
 pub(super) fn shadow_ray(o: Vec3, wi: Vec3, target: Option<LightPoint>) -> (Ray, f32) {
     let Some(LightPoint { p, n, extent }) = target else {

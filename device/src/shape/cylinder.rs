@@ -4,7 +4,7 @@ use core::f32::consts::{PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::{Analytic, AnalyticPoint, Met, Primitive, Shape, sphere};
+use super::{Analytic, AnalyticPoint, LaneHits, Primitive, Shape, sphere};
 use crate::arch::{Real, Vec3s, dot, max, min, minus, scaled, splat, sqrt};
 use crate::math::sin_cos_turn;
 use crate::ray::{Ray, TraversalRay};
@@ -108,11 +108,17 @@ impl Shape for Cylinder {
 
 impl Analytic for Cylinder {
     #[inline(always)]
-    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>> {
+    fn meet<F: Real>(
+        prim: &Primitive,
+        o: Vec3s<F>,
+        d: Vec3s<F>,
+        t_max: F,
+        rays: F::Mask,
+    ) -> Option<LaneHits<F>> {
         let zero = F::splat(0.0);
         let (t0, t1) = roots(o, d, splat(prim.c), F::splat(prim.b.x));
         let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
-        Some(Met { mask: rays, t, b: [zero; 2] })
+        Some(LaneHits { mask: rays, t, b: [zero; 2] })
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use core::f32::consts::{FRAC_1_PI, PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::{Analytic, AnalyticPoint, Met, Primitive, Shape};
+use super::{Analytic, AnalyticPoint, LaneHits, Primitive, Shape};
 use crate::arch::{Real, Vec3s, cross, dot, splat, sqrt};
 use crate::math::{atan2, fract};
 use crate::ray::{Ray, TraversalRay};
@@ -92,9 +92,15 @@ impl Shape for Disk {
 
 impl Analytic for Disk {
     #[inline(always)]
-    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, _t_max: F, rays: F::Mask) -> Option<Met<F>> {
+    fn meet<F: Real>(
+        prim: &Primitive,
+        o: Vec3s<F>,
+        d: Vec3s<F>,
+        _t_max: F,
+        rays: F::Mask,
+    ) -> Option<LaneHits<F>> {
         let (t, [x, y]) = meet(o, d, splat(prim.b), splat(prim.c));
-        Some(Met { mask: rays & (x * x + y * y).le(F::splat(1.0)), t, b: [x, y] })
+        Some(LaneHits { mask: rays & (x * x + y * y).le(F::splat(1.0)), t, b: [x, y] })
     }
 
     #[inline(always)]

@@ -40,7 +40,7 @@ pub struct Primitive {
 
 const _: () = assert!(size_of::<Primitive>() == 48);
 
-/// What a primitive may be.
+/// Geometry of a kind of primitive.
 pub(crate) trait Shape {
     /// As [`intersect`].
     fn intersect(prim: &Primitive, ray: &TraversalRay, t_max: f32) -> Option<(f32, [f32; 2])>;
@@ -70,7 +70,13 @@ pub(crate) trait Visitor {
 /// A shape that is no triangle: texture coordinates and normals follow from where on it a point is.
 trait Analytic: Shape {
     /// As [`Primitive::meet`].
-    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>>;
+    fn meet<F: Real>(
+        prim: &Primitive,
+        o: Vec3s<F>,
+        d: Vec3s<F>,
+        t_max: F,
+        rays: F::Mask,
+    ) -> Option<LaneHits<F>>;
 
     /// As [`analytic_point`].
     fn point(prim: &Primitive, ray: &Ray, t: f32, b: [f32; 2]) -> AnalyticPoint;
@@ -93,7 +99,7 @@ trait Analytic: Shape {
 
 /// Where rays meet a primitive that is no triangle, a lane each.
 #[derive(Clone, Copy)]
-pub(crate) struct Met<F: Real> {
+pub(crate) struct LaneHits<F: Real> {
     /// Which of them may.
     pub(crate) mask: F::Mask,
     /// At what distance; those at which none is met are not positive, or NaN.
@@ -205,7 +211,7 @@ macro_rules! shapes {
                 d: Vec3s<F>,
                 t_max: F,
                 rays: F::Mask,
-            ) -> Option<Met<F>> {
+            ) -> Option<LaneHits<F>> {
                 if self.is_rare::<C>() {
                     by_flag!(self; $($Rare => $Rare::meet(self, o, d, t_max, rays));+)
                 } else {
@@ -284,8 +290,8 @@ macro_rules! shapes {
                 $($Rare => $Rare::uv_of_sample(prim, p, u));+)
         }
 
-        /// What a visitor makes of a shape that not all kernels know: number `rare` of those. Nothing if there are not so
-        /// many.
+        /// Calls the visitor with rare shape number `rare`, one that not all kernels know; `None` if there are fewer rare
+        /// shapes.
         #[inline(always)]
         pub(crate) fn visit_rare<V: Visitor>(rare: u32, visitor: V) -> Option<V::Output> {
             $(
@@ -314,7 +320,7 @@ shapes! {
 impl Kind {
     const COUNT: u32 = Self::ALL.len() as u32;
 
-    /// What marks a primitive of this shape among [`Primitive::material_flags`]; a triangle has none of these.
+    /// Bit that marks a primitive of this shape in [`Primitive::material_flags`]; a triangle has none of these.
     #[inline(always)]
     pub const fn flag(self) -> u32 {
         match self as u32 {

@@ -4,7 +4,7 @@ use core::f32::consts::{FRAC_1_PI, PI, TAU};
 
 use glam::{Vec2, Vec3};
 
-use super::{Analytic, AnalyticPoint, Met, Primitive, Shape};
+use super::{Analytic, AnalyticPoint, LaneHits, Primitive, Shape};
 use crate::arch::{Mask, Real, Vec3s, dot, max, splat, sqrt};
 use crate::math::{atan2, fract};
 use crate::ray::{Ray, TraversalRay};
@@ -122,7 +122,13 @@ impl Shape for Sphere {
 
 impl Analytic for Sphere {
     #[inline(always)]
-    fn meet<F: Real>(prim: &Primitive, o: Vec3s<F>, d: Vec3s<F>, t_max: F, rays: F::Mask) -> Option<Met<F>> {
+    fn meet<F: Real>(
+        prim: &Primitive,
+        o: Vec3s<F>,
+        d: Vec3s<F>,
+        t_max: F,
+        rays: F::Mask,
+    ) -> Option<LaneHits<F>> {
         let zero = F::splat(0.0);
         let radius = F::splat(prim.b.x);
         let chord = chord(o, d, radius);
@@ -133,7 +139,7 @@ impl Analytic for Sphere {
         let (t0, t1) = roots(o, radius, chord);
         // The first root, or else the second, as for a ray alone.
         let t = F::select(zero.lt(t0) & t0.le(t_max), t0, t1);
-        Some(Met { mask, t, b: [zero; 2] })
+        Some(LaneHits { mask, t, b: [zero; 2] })
     }
 
     #[inline(always)]

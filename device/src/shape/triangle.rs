@@ -8,7 +8,7 @@ use crate::arch::{Real, Vec3s, max, min, minus, splat};
 use crate::ray::TraversalRay;
 use crate::sampling::sample_uniform_triangle;
 
-/// What shading wants of a triangle that is smooth, or on which directions matter, 48 bytes.
+/// Shading normals and tangents of a triangle that is smooth, or whose material needs directions along it, 48 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
 pub struct TriangleNormals {

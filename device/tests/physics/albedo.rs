@@ -1,6 +1,6 @@
 //! Tables of what single scattering loses, against quadrature in f64.
 //!
-//! `cargo test --release -p device --test albedo -- --ignored write` writes them anew.
+//! `cargo test --release -p device --test physics albedo:: -- --ignored write` writes them anew.
 
 use std::fmt::Write;
 use std::thread;
@@ -16,7 +16,7 @@ use glam::Vec3;
 use crate::common::{Random, albedo, ggx, integrate};
 
 const DISTRIBUTIONS: [Distribution; 2] = [Distribution::Ggx, Distribution::Beckmann];
-/// What stands for 0, where all directions but those along the surface leave it whole.
+/// Smallest α of the quadrature, in place of 0, for which only directions along the surface lose light.
 const SMOOTHEST: f64 = 1e-3;
 
 fn directional(d: Distribution, alpha: f64, mu: f64) -> f64 {
@@ -324,7 +324,7 @@ fn dielectric_text(from_lower: bool, name: &str) -> String {
 #[ignore = "writes a source file"]
 fn write() {
     let mut text =
-        "//! Written by `cargo test --release -p device --test albedo -- --ignored write`.\n\n".to_owned();
+        "//! Tables of numbers, written by `cargo test --release -p device --test physics albedo:: -- --ignored write`.\n\n".to_owned();
     text += "use super::{DielectricLosses, Losses};\n";
     let unit = |x: f64| (x / f64::from(UNIT)).round() as u16;
     for (d, name) in DISTRIBUTIONS.into_iter().zip(["GGX", "BECKMANN"]) {

@@ -31,8 +31,8 @@ fn origin(random: &mut Random, i: u32, center: DVec3, size: f64) -> Vec3 {
     (center + distance * random.direction()).to_f32()
 }
 
-/// What hits differ by from f64: how many there are, wrong decisions, and the largest distance of points from where they
-/// should be, in units of the error that coordinates of this size have.
+/// Number of hits, number of wrong decisions, and largest distance of hit points from where f64 puts them, in units of the
+/// error that coordinates of this size have.
 type Errors = (u32, u32, f64);
 
 /// Ellipses of all sizes and proportions.

@@ -44,7 +44,7 @@ fn pinholes_have_the_bits_that_they_always_had() {
     }
 }
 
-/// What is straight ahead is at the principal point, and the scale stays.
+/// The optical axis meets the image at the principal point, and the scale stays.
 #[test]
 fn principal_points_are_where_the_axis_meets_the_image() {
     let (position, axes) = place(&mut Random::new(2));

@@ -5,10 +5,11 @@ use device::bsdf::{Bsdf, BsdfSample, Dielectric, Lobe, SmoothDielectric, ThinDie
 use device::features::Full;
 use device::material::{At, DielectricMaterial, Facets, Parameters};
 use glam::{Vec2, Vec3};
+use statrs::function::beta::beta;
 
 use crate::common::ggx::{self, Cells};
 use crate::common::lobes::samples;
-use crate::common::statistics::{Grid, Verdicts, chi2_test, ln_gamma};
+use crate::common::statistics::{Grid, Verdicts, chi2_test};
 use crate::common::vector::{DVec3, wide};
 use crate::common::{Random, adversarial_u, polar};
 
@@ -53,7 +54,7 @@ fn refracted(wo: DVec3, wm: DVec3, eta: f64) -> Option<DVec3> {
     (sin2 < 1.0).then(|| tangential - (1.0 - sin2).sqrt() * wm)
 }
 
-/// What is wrong with an oracle on purpose.
+/// Deliberate mistakes in an oracle.
 #[derive(Clone, Copy, PartialEq)]
 enum Mistake {
     None,
@@ -88,11 +89,7 @@ fn walter(wo: DVec3, wi: DVec3, alpha: f64, eta: f64, mistake: Mistake) -> (f64,
     let pdf = share * d * jacobian;
     let lambda = |w| ggx::lambda(w, alpha);
     let (x, y) = (1.0 + lambda(wo), 1.0 + lambda(wi));
-    let g2 = if wi.z > 0.0 || mistake == Mistake::Masking {
-        1.0 / (x + y - 1.0)
-    } else {
-        (ln_gamma(x) + ln_gamma(y) - ln_gamma(x + y)).exp()
-    };
+    let g2 = if wi.z > 0.0 || mistake == Mistake::Masking { 1.0 / (x + y - 1.0) } else { beta(x, y) };
     let g2_over_g1 = g2 * x;
     (pdf * g2_over_g1 * scale / wi.z.abs(), pdf)
 }

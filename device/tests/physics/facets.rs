@@ -272,7 +272,7 @@ fn reflections_are_drawn_with_their_density() {
     verdicts.assert_none_rejected();
 }
 
-/// What a density or a way of drawing gets wrong most easily, each where it matters.
+/// The likeliest mistakes in a density or in a sampling routine, each where it shows.
 #[test]
 fn control_mistakes_are_rejected() {
     let mut verdicts = Verdicts::default();

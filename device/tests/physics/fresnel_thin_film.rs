@@ -24,7 +24,7 @@ const DIELECTRICS: [(f32, f32); 11] = [
     (0.887, 1.2),
 ];
 
-/// What is tolerated of an error, and of its root mean square over all angles and thicknesses.
+/// Tolerances of the largest error, and of the root mean square over all angles and thicknesses.
 const WORST: f64 = 0.02;
 const RMS: f64 = 0.0025;
 
@@ -33,7 +33,7 @@ fn thicknesses() -> impl Iterator<Item = f32> {
     (0..=100).map(|i| 20.0 * i as f32)
 }
 
-/// What to do wrong.
+/// Deliberate mistakes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mistake {
     None,

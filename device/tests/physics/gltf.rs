@@ -333,7 +333,7 @@ fn without_a_specular_layer_it_is_lambertian() {
     }
 }
 
-/// What is off is as if it were not there, to the bit, whatever its other parameters.
+/// Features that are off change no bit of the result, whatever their other parameters.
 #[test]
 fn what_is_off_changes_nothing() {
     let mut random = Random::new(44);

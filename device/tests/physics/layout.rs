@@ -8,7 +8,7 @@ use device::path::layout::STRUCTURES;
 /// Structures whose layout is fixed for other reasons: they are never in the memory of a GPU.
 const OF_CPUS_ALONE: [&str; 2] = ["HitColumns", "RayColumns"];
 
-/// What a source says of structures.
+/// Structures that a source file declares.
 #[derive(Default)]
 struct Declared {
     /// Names of those whose layout is fixed.

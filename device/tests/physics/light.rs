@@ -174,8 +174,7 @@ fn control_wrong_densities_are_rejected() {
     assert!((moments(&light, Vec3::X * 3.0).0 / expected - 1.0).abs() > 1e-3);
 }
 
-/// What a ray that is followed finds must agree with what was sampled: on the target, in the direction, with the same
-/// density.
+/// Following a ray agrees with sampling: same light, same direction, same density.
 #[test]
 fn density_of_a_direction_is_that_of_its_sample() {
     let mut lights: Vec<(Light, Vec3)> =

@@ -323,7 +323,7 @@ fn control_the_albedo_tells_how_masking_combines() {
     }
 }
 
-/// What samples yield and what `eval` says must be the same under uneven light too: 1 + wi·x + wi.z².
+/// Sampling and quadrature of `eval` agree under uneven light, too: 1 + wi·x + wi.z².
 #[test]
 fn importance_sampled_integrals_equal_quadrature_of_f() {
     let light = |wi: Vec3| 1.0 + f64::from(wi.x) + f64::from(wi.z * wi.z);

@@ -26,13 +26,13 @@ fn lobe(reflectance: Vec3, roughness: f32) -> OrenNayar {
     OrenNayar { reflectance, roughness }
 }
 
-/// What is wrong with an oracle on purpose.
+/// Deliberate mistakes in an oracle.
 #[derive(Clone, Copy, PartialEq)]
 enum Mistake {
     None,
     /// The qualitative model of Oren & Nayar, without Fujii's change for s < 0.
     Unchanged,
-    /// What is lost is not given back.
+    /// Without the compensation of lost energy.
     Once,
     /// All that is scattered more than once has the colour ρ.
     Colour,

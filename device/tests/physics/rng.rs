@@ -10,7 +10,7 @@ use crate::common::statistics::{Grid, Verdicts, chi2_uniform};
 const KINDS: [SamplerKind; 2] = [SamplerKind::Independent, SamplerKind::Sobol];
 const DIMS: [Dim; 4] = [Dim::Film, Dim::Light, Dim::Bsdf, Dim::Material];
 
-/// What is drawn, and for whom.
+/// A draw: its sampler, and the pixel, sample and dimension that it is for.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     kind: SamplerKind,

@@ -46,8 +46,8 @@ fn sphere_and_ray(random: &mut Random, i: u32) -> (Vec3, f32, Ray) {
     (center.to_f32(), radius as f32, ray_towards(o, target))
 }
 
-/// What a hit differs by from f64: whether there is one, and the distance from the sphere, in units of the error that
-/// coordinates of this size have. `None` where that error decides whether it is hit.
+/// Differences of hits from f64: number of hits, number of wrong decisions, and largest distance from the sphere, in units
+/// of the error that coordinates of this size have. Rays that pass its edge within eight of these do not count.
 fn sphere_error(intersect: impl Fn(Vec3, f32, &Ray) -> Option<f32>, seed: u64) -> (u32, u32, f64) {
     let mut random = Random::new(seed);
     let (mut hits, mut wrong, mut worst) = (0, 0, 0.0_f64);

@@ -31,7 +31,7 @@ fn white(alpha: f32) -> Sheen {
     lobe(Vec3::ONE, alpha)
 }
 
-/// What is wrong with an oracle on purpose.
+/// Deliberate mistakes in an oracle.
 #[derive(Clone, Copy, PartialEq)]
 enum Mistake {
     None,

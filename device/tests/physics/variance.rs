@@ -1,5 +1,5 @@
-//! What each way to draw facets costs: the variance of one sample of the same integral, ∫ f cos θi L dωi of reflection by
-//! GGX with F = 1. `cargo test --release -p device --test variance -- --nocapture` prints the table.
+//! Variance of each way to sample facets: one sample of the same integral, ∫ f cos θi L dωi of reflection by GGX with F = 1.
+//! `cargo test --release -p device --test physics variance:: -- --nocapture` prints the table.
 
 use device::bsdf::microfacet::{Distribution, Masking, Microfacet};
 use glam::{Vec2, Vec3};

@@ -11,8 +11,8 @@ use device::features::Compiled;
 use device::path::SampleArgs;
 use device::path::stage::{Stage, stages};
 use device::path::trace::{
-    CameraRaysArgs, ClosestArgs, CoherentArgs, Direction, Hits, Met, NextRaysArgs, OcclusionArgs, Origin,
-    Rays,
+    CameraRaysArgs, ClosestArgs, CoherentArgs, Direction, Hits, NextRaysArgs, OcclusionArgs, Origin,
+    PrimitiveHit, Rays,
 };
 use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::{Gather, Length, Reduce, Select, Sum, Temp};
@@ -254,7 +254,7 @@ struct Bench<B: TimedBackend> {
     path: RayBuffers<B>,
     /// Those to lights.
     shadow: RayBuffers<B>,
-    met: B::Buf<Met>,
+    met: B::Buf<PrimitiveHit>,
     instances: B::Buf<u32>,
     /// Which of `made` are rays.
     live: B::Buf<u8>,

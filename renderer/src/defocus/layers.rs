@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use primitives::defocus::{Ramp, Seen, Strip};
+use primitives::defocus::{Ramp, Strip, VisibleSurfaces};
 
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ pub(super) struct Layer {
 
 /// A blur of which there may be a layer.
 struct Level<'a> {
-    /// The circle, as [`Seen`] has it.
+    /// The circle, as [`VisibleSurfaces`] has it.
     circle: f32,
     aperture: &'a Aperture,
     /// Whether any pixel is in the layer.
@@ -52,12 +52,12 @@ impl Level<'_> {
 
 impl Stack {
     /// The layers of an image that sees this.
-    pub(super) fn new(seen: &[Seen], shape: Shape) -> Self {
+    pub(super) fn new(seen: &[VisibleSurfaces], shape: Shape) -> Self {
         const CHUNK: usize = 1 << 16;
         let chunks = || seen.par_chunks(CHUNK);
         let missing = chunks().map(|seen| seen.iter().filter(|s| s.near.is_nan()).count()).sum();
         // Of NaN, the other number is the smaller and the larger one.
-        let extent = |[a, b]: [f32; 2], s: &Seen| [a.min(s.near), b.max(s.far)];
+        let extent = |[a, b]: [f32; 2], s: &VisibleSurfaces| [a.min(s.near), b.max(s.far)];
         let [least, most] = chunks()
             .map(|seen| seen.iter().fold([0.0; 2], extent))
             .reduce(|| [0.0; 2], |[a, b], [c, d]| [a.min(c), b.max(d)]);
@@ -96,7 +96,7 @@ impl Stack {
 }
 
 /// Marks the layers that pixels are in.
-fn mark(levels: &[Level<'_>], seen: &[Seen]) {
+fn mark(levels: &[Level<'_>], seen: &[VisibleSurfaces]) {
     let mut last = f32::NAN;
     for circle in seen.iter().flat_map(|s| [s.near, s.far]) {
         // Many a pixel sees what its neighbour sees.

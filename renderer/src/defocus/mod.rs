@@ -5,7 +5,8 @@
 
 use primitives::Ptr;
 use primitives::defocus::{
-    BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, Ramp, Seen, SliceArgs, Strip,
+    BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, Ramp, SliceArgs, Strip,
+    VisibleSurfaces,
 };
 use rayon::prelude::*;
 use torrance_gpu::backend::{Buffer, Error};
@@ -140,7 +141,7 @@ struct Buffers<B: Primitives> {
     size: [u32; 2],
     pixels: B::Buf<f32>,
     depths: B::Buf<f32>,
-    seen: B::Buf<Seen>,
+    seen: B::Buf<VisibleSurfaces>,
     slice: B::Buf<f32>,
     table: B::Buf<f64>,
     sum: B::Buf<f32>,
@@ -169,7 +170,11 @@ impl<B: Primitives> Buffers<B> {
     }
 
     /// What pixels see.
-    fn look(&mut self, backend: &mut B, [at_infinity, slope]: [f32; 2]) -> Result<Vec<Seen>, Error> {
+    fn look(
+        &mut self,
+        backend: &mut B,
+        [at_infinity, slope]: [f32; 2],
+    ) -> Result<Vec<VisibleSurfaces>, Error> {
         let args = CirclesArgs {
             pixels: Ptr::new(self.pixels.ptr()).cast(),
             depths: Ptr::new(self.depths.ptr()),

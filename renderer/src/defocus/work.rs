@@ -2,7 +2,7 @@
 
 use primitives::defocus::{
     self, BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, SliceArgs, behind, blocks,
-    cover, developed, seen, sliced,
+    cover, developed, sliced, visible_surfaces,
 };
 use rayon::prelude::*;
 use torrance_gpu::backend::Error;
@@ -27,7 +27,7 @@ impl Work for Circles {
         unsafe {
             let (pixels, depths) = (args.pixels.slice(n), args.depths.slice(n));
             args.seen.slice_mut(n).par_iter_mut().enumerate().for_each(|(i, to)| {
-                *to = seen(args, |i| pixels[i as usize], |i| depths[i as usize], i as u32);
+                *to = visible_surfaces(args, |i| pixels[i as usize], |i| depths[i as usize], i as u32);
             });
         }
     }

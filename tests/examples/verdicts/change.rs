@@ -1,4 +1,4 @@
-//! What may be wrong with a render.
+//! Deliberate mistakes in a render.
 
 use device::material::ConductorMaterial;
 use glam::Vec3;

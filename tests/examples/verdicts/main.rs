@@ -96,7 +96,7 @@ fn study(machine: &mut Machine, description: &Description, pairs: u32, trials: u
         let resolution = 100.0 * resolution;
         println!("| {spp} | {alarms} | {unequal} | {false_alarms} | {resolution:.2} % |");
         flush();
-        thresholds.push(Thresholds::of(&films[..pairs as usize], &references));
+        thresholds.push(Thresholds::from_images(&films[..pairs as usize], &references));
     }
     println!("\n| change | spp | verdict | {} |", METRICS.join(" | "));
     println!("|---|---|---|{}", "---|".repeat(METRICS.len()));

@@ -13,7 +13,7 @@ pub(crate) struct Thresholds([f64; METRICS.len()]);
 
 impl Thresholds {
     /// From images that are as they should be.
-    pub(crate) fn of(images: &[ImageEstimate], references: &[ImageEstimate]) -> Self {
+    pub(crate) fn from_images(images: &[ImageEstimate], references: &[ImageEstimate]) -> Self {
         let all: Vec<_> = images
             .par_iter()
             .enumerate()

@@ -1,4 +1,4 @@
-//! What all targets do: load bytes as a scene. Loading may fail, but neither panic nor take long or much memory.
+//! Shared code of all targets: loads bytes as a scene. Loading may fail, but neither panic nor take long or much memory.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

@@ -175,7 +175,7 @@ fn counts(machine: Machine, scene: &SceneData) -> Vec<[u64; 2]> {
     traced.iter().map(|t| [t.rays, t.hits]).collect()
 }
 
-/// What is measured of traversal is the same everywhere, but for rays that rounding makes hit or miss.
+/// Traversal statistics are the same everywhere, but for rays that rounding makes hit or miss.
 #[test]
 fn gpu_and_cpu_trace_the_same_rays() {
     if !machines().contains(&Machine::Cuda) {

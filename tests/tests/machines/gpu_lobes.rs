@@ -7,17 +7,14 @@
 //! are printed beside it. Random walks go elsewhere altogether where rounding flips one of their decisions: of them the
 //! means over all inputs are compared.
 
+mod materials;
+mod walks;
+
 use std::f64::consts::TAU;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use device::bsdf::microfacet::Distribution;
-use device::bsdf::principled;
 use device::material::probe::{Answer, Input, ask, draw};
-use device::material::{
-    Color, ConductorMaterial, DielectricMaterial, DiffuseMaterial, Facets, GltfMaterial, PlasticMaterial,
-    PrincipledMaterial, Scalar, Scattering, SheenMaterial, ThinDielectricMaterial, Tints,
-};
 use device::rng::{pcg4d, uniform};
 use device::scene::SceneView;
 use glam::{Vec2, Vec3};
@@ -25,11 +22,12 @@ use renderer::assemble::SceneData;
 use renderer::render::Uploaded;
 use torrance_gpu::backend::cpu::Cpu;
 use torrance_gpu::backend::cuda::Cuda;
-use torrance_scene::{Geometry, Masking, Material, MaterialKind};
-use torrance_tests::assembled;
-use torrance_tests::closed::{camera, description, shape};
+use torrance_scene::Masking;
 
 use crate::selftest_gpu::{Arg, Gpu, arg};
+
+use materials::{Group, groups, scene};
+use walks::{Walks, walks};
 
 /// Inputs of every lobe where there is a GPU, and where the CPU is compared with itself.
 const INPUTS: [usize; 2] = [1_000_000, 30_000];
@@ -46,183 +44,6 @@ const MOST_OTHERWISE: f64 = 1e-4;
 
 /// Most standard errors by which means over walks may differ.
 const MOST_ERRORS: f64 = 5.0;
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Materials
-// ---------------------------------------------------------------------------------------------------------------------
-
-/// A lobe, and materials that become it.
-struct Group {
-    name: &'static str,
-    kinds: Vec<MaterialKind>,
-}
-
-fn group<P: Copy>(name: &'static str, kind: fn(P) -> MaterialKind, parameters: &[P]) -> Group {
-    Group { name, kinds: parameters.iter().copied().map(kind).collect() }
-}
-
-const COLOR: Vec3 = Vec3::new(0.9, 0.5, 0.1);
-/// Copper.
-const ETA: Vec3 = Vec3::new(0.2, 0.924, 1.102);
-const K: Vec3 = Vec3::new(3.912, 2.452, 2.142);
-
-/// Narrow and wide facets of both distributions, stretched and not; all parameters times `x`.
-fn facets(x: f32) -> Vec<Facets> {
-    let ggx = [(1e-4, 1e-4), (1e-3, 1e-3), (0.02, 0.02), (0.1, 0.4), (0.5, 0.5), (1.0, 0.01), (1.0, 1.0)];
-    let beckmann = [(1e-3, 1e-3), (0.1, 0.1), (0.5, 0.2), (1.0, 1.0)];
-    let of = |distribution| move |(a, b)| Facets::new(x * Vec2::new(a, b), distribution);
-    let ggx = ggx.into_iter().map(of(Distribution::Ggx));
-    ggx.chain(beckmann.into_iter().map(of(Distribution::Beckmann))).collect()
-}
-
-/// The material of glTF as plain metal, as a plain dielectric, with every extension by itself, and with all of them.
-fn gltfs(x: f32) -> Vec<GltfMaterial> {
-    let one = |value: f32| Scalar::new((x * value).min(1.0));
-    let variants = |roughness: f32| {
-        let metal = GltfMaterial {
-            base_color: Color::new(x * COLOR),
-            roughness: one(roughness),
-            ..GltfMaterial::DEFAULT
-        };
-        let plain = GltfMaterial { metallic: Scalar::new(0.0), ..metal };
-        let specular_color = Color::new(x * Vec3::new(0.4, 1.0, 1.6));
-        let sheen_color = Color::new(x * Vec3::new(0.3, 0.6, 0.9));
-        let (thickness, rotation) = (Scalar::new(x * 450.0), [0.8, 0.6]);
-        let iridescent = |m| GltfMaterial { iridescence: one(0.8), iridescence_thickness: thickness, ..m };
-        let everything = GltfMaterial {
-            specular_color,
-            sheen_color,
-            metallic: one(0.3),
-            specular: one(0.7),
-            transmission: one(0.4),
-            anisotropy: one(0.6),
-            clearcoat: one(0.7),
-            clearcoat_roughness: one(0.2),
-            sheen_roughness: one(0.5),
-            rotation,
-            ior: 1.8 * x,
-            ..iridescent(metal)
-        };
-        [
-            metal,
-            plain,
-            GltfMaterial { ior: 2.2 * x, ..plain },
-            GltfMaterial { specular: one(0.5), specular_color, ..plain },
-            GltfMaterial { transmission: one(0.9), ..plain },
-            GltfMaterial { anisotropy: one(0.7), rotation, ..metal },
-            GltfMaterial { clearcoat: one(0.9), ..plain },
-            GltfMaterial { clearcoat: one(0.5), clearcoat_roughness: one(0.4), ..metal },
-            GltfMaterial { sheen_color, sheen_roughness: one(0.4), ..plain },
-            iridescent(metal),
-            iridescent(plain),
-            everything,
-        ]
-    };
-    [0.0, 0.1, 0.4, 0.7, 1.0].into_iter().flat_map(variants).collect()
-}
-
-/// Every lobe, from its smoothest to its roughest. `x` is 1, or close to it for materials that are not quite these.
-fn groups(x: f32) -> Vec<Group> {
-    let one = |value: f32| Scalar::new((x * value).min(1.0));
-    let diffuse = |roughness| DiffuseMaterial {
-        roughness: Scalar::new(x * roughness),
-        ..DiffuseMaterial::new(Color::new(x * COLOR))
-    };
-    let metal = |facets| ConductorMaterial::new(ETA, x * K, facets);
-    let glass = |(facets, ior)| DielectricMaterial::new(x * ior, facets);
-    let plastic = |(facets, nonlinear)| PlasticMaterial {
-        reflectance: Color::new(x * COLOR),
-        specular: Color::new(Vec3::ONE),
-        facets,
-        ior: 1.5 * x,
-        nonlinear,
-        coat: 0,
-        internal_reflectance: PlasticMaterial::COMPUTED,
-    };
-    let sheen = |roughness: f32| SheenMaterial {
-        color: Color::new(COLOR),
-        roughness: Scalar::new(x * roughness),
-        reserved: [0; 2],
-    };
-    let principled = |roughness: f32, [metallic, spec_trans, rest]: [f32; 3]| PrincipledMaterial {
-        base_color: Color::new(x * COLOR),
-        roughness: one(roughness),
-        anisotropic: one(0.6 * rest),
-        metallic: one(metallic),
-        spec_tint: one(0.5 * rest),
-        spec_trans: one(spec_trans),
-        flatness: one(0.5 * rest),
-        sheen: one(rest),
-        sheen_tint: one(0.5 * rest),
-        clearcoat: one(rest),
-        clearcoat_gloss: one(0.7 * rest),
-        eta: x * principled::eta_from_specular(0.5),
-        masking: 0,
-        reserved: [0; 2],
-    };
-    let tints = Tints { reflection: Color::new(x * COLOR), transmission: Color::new(COLOR * COLOR) };
-    let rough: Vec<_> = facets(x);
-    let metals = |scattering: Scattering| -> Vec<_> {
-        rough.iter().map(|&f| metal(Facets { scattering: scattering as u32, ..f })).collect()
-    };
-    let glasses = |scattering: Scattering| -> Vec<_> {
-        let scatter = |f: &Facets| Facets { scattering: scattering as u32, ..*f };
-        rough.iter().flat_map(|f| [1.5, 1.0 / 1.33].map(|ior| glass((scatter(f), ior)))).collect()
-    };
-    let isotropic: Vec<_> = rough.iter().filter(|f| !f.is_anisotropic()).collect();
-    let plastics: Vec<_> = isotropic.iter().flat_map(|&&f| [0, 1].map(|n| plastic((f, n)))).collect();
-    let paints: Vec<_> = [0.0, 0.1, 0.3, 0.7, 1.0]
-        .into_iter()
-        .flat_map(|r| {
-            [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.4, 1.0]].map(|w| principled(r, w))
-        })
-        .collect();
-    use MaterialKind as Kind;
-    vec![
-        group("Diffuse", Kind::Diffuse, &[diffuse(0.0)]),
-        group("OrenNayar", Kind::Diffuse, &[1e-3, 0.3, 1.0].map(diffuse)),
-        group("Sheen", Kind::Sheen, &[0.07, 0.2, 0.5, 1.0].map(sheen)),
-        group("Conductor", Kind::Conductor, &metals(Scattering::None)),
-        group(
-            "SmoothConductor",
-            Kind::Conductor,
-            &[metal(Facets::SMOOTH), metal(Facets::SMOOTH).tinted(tints)],
-        ),
-        group(
-            "SmoothDielectric",
-            Kind::Dielectric,
-            &[1.5, 0.7].map(|ior| glass((Facets::SMOOTH, ior)).tinted(tints)),
-        ),
-        group("Dielectric", Kind::Dielectric, &glasses(Scattering::None)),
-        group(
-            "ThinDielectric",
-            Kind::ThinDielectric,
-            &[1.5, 2.4].map(|ior| ThinDielectricMaterial::new(x * ior)),
-        ),
-        group("SmoothPlastic", Kind::Plastic, &[0, 1].map(|n| plastic((Facets::SMOOTH, n)))),
-        group("Plastic", Kind::Plastic, &plastics),
-        group("Principled", Kind::Principled, &paints),
-        group("CompensatedConductor", Kind::Conductor, &metals(Scattering::Compensated)),
-        group("CompensatedDielectric", Kind::Dielectric, &glasses(Scattering::Compensated)),
-        group("RandomWalkConductor", Kind::Conductor, &metals(Scattering::RandomWalk)),
-        group("RandomWalkDielectric", Kind::Dielectric, &glasses(Scattering::RandomWalk)),
-        group("Gltf", Kind::Gltf, &gltfs(x)),
-    ]
-}
-
-/// A scene of these materials, in which nobody looks at anything.
-fn scene(groups: &[Group], masking: Masking) -> SceneData {
-    let kinds = groups.iter().flat_map(|group| &group.kinds);
-    let sphere = shape(Geometry::Sphere { center: Vec3::ZERO, radius: 0.1 }, 0.0);
-    let mut scene = description(1, camera(Vec3::Z, Vec3::ZERO, Vec3::Y, 45.0), 0.0, vec![sphere]);
-    scene.render.masking = masking;
-    scene.materials = kinds.map(|kind| Material::new("", *kind)).collect();
-    assembled(&scene)
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Questions and answers
-// ---------------------------------------------------------------------------------------------------------------------
 
 fn random(i: usize, what: u32) -> [f32; 4] {
     pcg4d([i as u32, what, 23, 5]).map(uniform)
@@ -285,7 +106,7 @@ fn parallel<T: Send + Default + Clone>(n: usize, f: impl Fn(usize) -> T + Sync) 
     all
 }
 
-/// What the CPU answers.
+/// The CPU's answer.
 fn answer(view: &SceneView, input: &Input) -> Option<Answer> {
     // SAFETY: views are of uploaded scenes, and inputs name their materials.
     Some(unsafe { ask(view, input) })
@@ -312,7 +133,7 @@ fn neighbour(input: &Input, i: usize, k: u32, ulps: f32) -> Input {
     }
 }
 
-/// What is compared of answers.
+/// Columns of answers that are compared.
 const COLUMNS: [&str; 5] = ["f", "pdf", "wi", "its pdf", "weight"];
 
 /// Differences of the columns, with how large they are themselves.
@@ -327,7 +148,7 @@ fn differences(a: &Answer, b: &Answer) -> [f64; 5] {
     ]
 }
 
-/// What differences are relative to: less than a thousandth counts as that.
+/// Scales of relative differences: at least a thousandth.
 fn sizes(a: &Answer) -> [f64; 5] {
     let [f, pdf, sample_pdf, weight] = [a.f.max_element(), a.pdf, a.sample_pdf, a.weight.max_element()];
     [f, pdf, 1.0, sample_pdf, weight].map(|x| f64::from(x).max(1e-3))
@@ -370,10 +191,6 @@ impl Slack {
         Self { columns, undecided }
     }
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Comparison
-// ---------------------------------------------------------------------------------------------------------------------
 
 /// How the answers of two machines differ.
 struct Comparison {
@@ -448,83 +265,7 @@ fn compare(cpu: &[Answer], slack: &[Slack], other: &[Answer]) -> Comparison {
     Comparison { columns, otherwise: otherwise.map(|n| n as f64 / counted as f64), infinite }
 }
 
-/// Whether a lobe walks at random.
-fn walks(name: &str) -> bool {
-    name.starts_with("RandomWalk")
-}
-
-/// What is averaged over walks.
-const MEANS: [&str; 4] = ["f·cos", "weight", "weight·wi.z", "weight·wi·wo"];
-
-/// What is averaged, of one input. f·|cos θi| is weighed as if drawn by the lobe's pdf or the cosine, and cut off: it is
-/// an estimate with a heavy tail.
-fn averaged(input: &Input, a: &Answer) -> [f64; 4] {
-    let cos = input.wi.z.abs();
-    let f = (f64::from(a.f.element_sum() * cos) / f64::from(a.pdf + cos)).min(30.0);
-    let weight = a.weight.element_sum();
-    [f, weight.into(), (weight * a.wi.z).into(), (weight * a.wi.dot(input.wo)).into()]
-}
-
-/// How the walks of two machines differ in the mean.
-struct Walks {
-    /// Of what is averaged: the mean, that of the differences, and its standard error.
-    means: [[f64; 3]; 4],
-    /// The parts of inputs with which the machines agree within a thousandth: on f, and on what is drawn.
-    alike: [f64; 2],
-    /// Of this, density and whether all is finite do not depend on the walk.
-    pointwise: Comparison,
-}
-
-impl Walks {
-    fn new(inputs: &[Input], cpu: &[Answer], other: &[Answer], pointwise: Comparison) -> Self {
-        let (mut n, mut alike, mut sums) = (0.0, [0.0; 2], [[0.0; 3]; 4]);
-        for (i, ((input, a), b)) in inputs.iter().zip(cpu).zip(other).enumerate() {
-            if is_adversarial(i) {
-                continue;
-            }
-            n += 1.0;
-            for ((sum, x), y) in sums.iter_mut().zip(averaged(input, a)).zip(averaged(input, b)) {
-                *sum = [sum[0] + x, sum[1] + (y - x), sum[2] + (y - x).powi(2)];
-            }
-            let (d, sizes) = (differences(a, b), sizes(a));
-            let close = |column: usize| d[column] <= 1e-3 * sizes[column];
-            alike[0] += f64::from(u8::from(close(0)));
-            alike[1] += f64::from(u8::from((a.eta > 0.0) == (b.eta > 0.0) && close(2) && close(4)));
-        }
-        let mean = |[x, d, squares]: [f64; 3]| {
-            let d = d / n;
-            [x / n, d, ((squares / n - d * d).max(0.0) / n).sqrt()]
-        };
-        Self { means: sums.map(mean), alike: alike.map(|x| x / n), pointwise }
-    }
-
-    /// Whether the means differ by more than chance, or uneven rounding, explains.
-    fn differ(&self) -> bool {
-        self.means.iter().any(|[mean, d, error]| d.abs() > MOST_ERRORS * error + 1e-5 * mean.abs())
-    }
-
-    fn is_rejected(&self) -> bool {
-        let [_, _, density_excess] = self.pointwise.columns[1];
-        self.pointwise.infinite > 0 || density_excess > MOST_EXCESS || self.differ()
-    }
-
-    fn line(&self, name: &str) -> String {
-        let means = MEANS
-            .iter()
-            .zip(&self.means)
-            .map(|(what, [mean, d, error])| format!("{what} {mean:.4} {d:+.1e} ± {error:.0e}"));
-        let means: Vec<_> = means.collect();
-        let ([f, drawn], [most, nearly, excess]) = (self.alike, self.pointwise.columns[1]);
-        format!(
-            "{name:21} {}; pdf {most:.0e}, {nearly:.0e} ({excess:.1}); alike f {f:.5}, drawn {drawn:.5}; \
-             not finite {}",
-            means.join("; "),
-            self.pointwise.infinite
-        )
-    }
-}
-
-/// Held by who uses the GPU, so that what is timed is alone on it.
+/// Lock of the GPU, so that no other test runs on it during a measurement.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// A scene in the memory of a machine.

@@ -201,7 +201,7 @@ fn a_wrong_result_fails_every_check() {
     assert!(blind.is_empty(), "these checks pass with a wrong result: {blind:?}");
 }
 
-/// What the tests of [`processes`] start: one kernel in a process of its own. Does nothing otherwise.
+/// Child process of the tests in [`processes`], which runs one kernel. Does nothing otherwise.
 #[test]
 fn child() {
     processes::child();

@@ -13,7 +13,7 @@ use torrance_gpu::backend::cuda::{driver, unpacked};
 /// The kernels of the tests.
 pub(crate) static PTX: LazyLock<String> = LazyLock::new(|| unpacked(ptx::SELFTEST));
 
-/// What a check found: a remark, or what is wrong.
+/// Result of a check: a remark, or an error.
 pub(crate) type Outcome = Result<String, String>;
 
 /// The device, its context, and the kernels.

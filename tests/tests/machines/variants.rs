@@ -13,7 +13,7 @@ use torrance_tests::{Machine, assembled, machines, references};
 /// Samples a pixel.
 const SPP: u32 = 64;
 
-/// What a variant sets.
+/// Settings of a variant.
 type Settings = [(&'static str, &'static str)];
 
 /// Scenes and their variants: between them, all that machines keep of a scene differs.

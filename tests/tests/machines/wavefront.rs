@@ -79,7 +79,7 @@ fn pools_threads_and_instruction_sets_change_no_bit() {
     }
 }
 
-/// What is there to compare times with takes the same paths.
+/// The settings that exist for comparing times trace the same paths.
 #[test]
 fn queues_orders_and_full_pools_change_no_bit() {
     let all = Paths::new(1000);

@@ -130,7 +130,7 @@ fn a_wall_has_one_depth_and_its_texture_coordinates() {
     });
 }
 
-/// What is first seen of materials of which the albedo is known.
+/// First-hit albedos of materials whose albedo is known.
 #[test]
 fn albedos_of_known_materials() {
     let mut scene =

@@ -124,7 +124,7 @@ fn a_plane_is_convolved() {
     });
 }
 
-/// What a point becomes: as much light, as wide as the circle, and round.
+/// A point becomes a round disc of the circle's size with the same energy.
 #[test]
 fn a_point_becomes_a_circle() {
     let (width, height) = (301, 301);

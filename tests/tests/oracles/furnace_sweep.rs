@@ -17,7 +17,7 @@ const COSINE: f64 = 0.8;
 const SIGMAS: f64 = 5.0;
 /// Error of the quadrature, below 10⁻⁶, and of sums of f32.
 const NUMERICAL: f64 = 1e-5;
-/// What the tables of compensated lobes may leave out, as `device/tests/multiple_scattering.rs` has it.
+/// Error of the tables of compensated lobes, as in `device/tests/physics/multiple_scattering`.
 const TABLES: f64 = 5e-3;
 
 /// A conductor in the furnace, and what it gave back.
@@ -31,7 +31,7 @@ struct Variant {
 }
 
 impl Variant {
-    /// What should come back, and how far off the model may be.
+    /// Expected albedo, and the model's own error.
     fn expected(&self) -> (f64, f64) {
         match self.scattering.as_str() {
             "none" => (self.single(self.masking()), 0.0),
@@ -49,7 +49,7 @@ impl Variant {
         }
     }
 
-    /// What single scattering gives back.
+    /// Albedo of single scattering.
     fn single(&self, g2: G2) -> f64 {
         oracle::ggx_albedo(COSINE, self.roughness.powi(2), g2)
     }

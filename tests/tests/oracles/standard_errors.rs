@@ -81,7 +81,7 @@ fn merged_renders() {
     }
 }
 
-/// What a film of plain sums would have.
+/// Standard errors from a film of plain sums.
 #[test]
 fn control_plain_sums_are_rejected() {
     let n = 1 << 20;

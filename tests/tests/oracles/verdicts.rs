@@ -141,7 +141,7 @@ fn mistakes_of_the_physics_are_rejected() {
     accepted("no mistake", &tampered::render(&data, SPP[0], Mistake::None));
 }
 
-/// What a bug in the film or in the launches would do.
+/// Images that a bug in the film or in the launches would produce.
 #[test]
 fn damaged_films_are_rejected() {
     let intact = film(&scene(), SPP[0], 40);

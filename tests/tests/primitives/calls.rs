@@ -1,4 +1,4 @@
-//! What primitives are called with: buffers that are not theirs to use are refused. And what comes before a call.
+//! Refusal of buffers that primitives may not use or write, and preparation of kernels before their first call.
 
 use torrance_gpu::backend::cpu::Cpu;
 use torrance_gpu::backend::cuda::Cuda;

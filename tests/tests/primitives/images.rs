@@ -9,7 +9,7 @@ use torrance_tests::for_each_backend;
 
 const BORDERS: [Border; 3] = [Border::Clamp, Border::Zero, Border::Mirror];
 
-/// What a back end makes of a matrix.
+/// Transposition by a back end.
 fn transposed<T: Pod + Send + Sync, B: Primitives>(
     backend: &mut B,
     (width, height): (u32, u32),
@@ -53,7 +53,7 @@ fn transposes() {
     });
 }
 
-/// What a back end makes of pixels, of which `count` are on the machine.
+/// Luminances of pixels by a back end; with `count`, their number is on the device.
 macro_rules! luminances {
     ($backend:expr, $channels:literal, $pixels:expr, $count:expr) => {{
         let pixels: &[f32] = $pixels;

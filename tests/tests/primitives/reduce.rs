@@ -8,7 +8,7 @@ use torrance_gpu::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduc
 use torrance_tests::arrays::{at_most, difficult, dirty_temp, lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
-/// What a back end makes of numbers.
+/// Reduction of `input` by a back end.
 fn reduced<R: Reducible, B: Primitives>(backend: &mut B, input: &[R::Item]) -> R::Output {
     let n = input.len() as u32;
     let reduce = Reduce::<R>::default();

@@ -203,7 +203,7 @@ fn rectangles_of_tables_that_wrap() {
     });
 }
 
-/// What a back end blurs, by an image's table.
+/// Box blur by a back end, by way of an image's summed-area table.
 macro_rules! blurred {
     ($backend:expr, $channels:literal, $size:expr, $radii:expr, $image:expr) => {{
         let size: (u32, u32) = $size;

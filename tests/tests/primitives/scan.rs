@@ -11,7 +11,7 @@ use torrance_tests::for_each_backend;
 
 const BOTH: [Bounds; 2] = [Bounds::Exclusive, Bounds::Inclusive];
 
-/// What a back end makes of numbers.
+/// Scan of `input` by a back end.
 fn scanned<O: Scannable, B: Primitives>(backend: &mut B, scan: Scan<O>, input: &[O::Value]) -> Vec<O::Value> {
     let n = input.len() as u32;
     let numbers = backend.upload("numbers", input).unwrap();
@@ -21,7 +21,7 @@ fn scanned<O: Scannable, B: Primitives>(backend: &mut B, scan: Scan<O>, input: &
     backend.download(&sums).unwrap()
 }
 
-/// What it should be: `step` takes the sum so far and a number to the next sum.
+/// Expected result: `step` takes the sum so far and a number to the next sum.
 fn expected<T: Copy>(bounds: Bounds, input: &[T], start: T, step: impl Fn(T, T) -> T) -> Vec<T> {
     let mut sum = start;
     let mut next = |x: &T| {
@@ -245,7 +245,7 @@ fn again_and_again() {
     });
 }
 
-/// What is too small is said, and nothing is done.
+/// Too small buffers are reported, and nothing is written.
 #[test]
 fn errors() {
     for_each_backend!(|backend, _is_gpu| {

@@ -14,10 +14,10 @@ const BOTH: [Select; 2] = [Select::compact(), Select::partition()];
 /// Bytes where a selection writes nothing.
 const MARK: u8 = 0xa5;
 
-/// What a back end leaves: the elements, of which the wanted ones were so many.
+/// A back end's result: the elements, and how many of them are wanted.
 type Found<T> = (Vec<T>, u32);
 
-/// What `run` leaves of `most` elements, or of `count` on the machine.
+/// Result of `run` for `most` elements, or for `count` if the number is on the device.
 fn selected<T: Pod + Send + Sync, B: Primitives>(
     backend: &mut B,
     select: Select,

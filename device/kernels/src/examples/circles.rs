@@ -49,11 +49,11 @@ pub(crate) struct CirclesArgs {
     pub(crate) bins: Ptr<u64>,
     /// Red, green, blue, and 1, row by row; aligned to 16 bytes.
     pub(crate) image: Ptr<[f32; 4]>,
-    /// How many circles there are.
+    /// Number of circles.
     pub(crate) count: u32,
     pub(crate) width: u32,
     pub(crate) height: u32,
-    /// What the circles are painted on.
+    /// Background colour, on which the circles are painted.
     pub(crate) background: [f32; 3],
 }
 
@@ -63,14 +63,14 @@ impl CirclesArgs {
         self.count.div_ceil(64)
     }
 
-    /// How many bins there are.
+    /// Number of bins.
     pub(crate) fn bins(&self) -> u32 {
         self.width.div_ceil(BIN) * self.height.div_ceil(BIN)
     }
 }
 
 impl Circle {
-    /// d² of a point whose distances along the axes are these, as everything here computes it.
+    /// d² of a point at these distances along the axes, with the rounding that all code here shares.
     #[inline(always)]
     fn square(dx: f32, dy: f32) -> f32 {
         fma_rn(dx, dx, mul_rn(dy, dy))
@@ -87,13 +87,13 @@ impl Circle {
     }
 }
 
-/// Where the centre of a pixel is, along an axis. Exact.
+/// Centre of a pixel along an axis. Exact.
 #[inline(always)]
 fn center(pixel: u32) -> f32 {
     pixel as f32 + 0.5
 }
 
-/// A circle as pixels ask for it.
+/// A circle, prepared for drawing.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Brush {
@@ -118,7 +118,7 @@ impl Brush {
         Self { x, y, square, opacity, color, falloff }
     }
 
-    /// What remains of a colour under the circle, and what the circle adds to it, at distance² `d2`.
+    /// Factor on a colour under the circle, and the colour that the circle adds to it, at distance² `d2`.
     #[inline(always)]
     fn at(&self, d2: f32) -> (f32, [f32; 3]) {
         let root = fma_rn(-self.falloff, d2, 1.0);
@@ -139,8 +139,8 @@ fn over([r, g, b]: [f32; 3], (keep, [red, green, blue]): (f32, [f32; 3])) -> [f3
     [fma_rn(keep, r, red), fma_rn(keep, g, green), fma_rn(keep, b, blue)]
 }
 
-/// What the kernels do, one circle after the other, in the rows from `top` to `bottom`. Returns how often a circle changed
-/// a pixel.
+/// Sequential equivalent of the kernels, one circle after the other, in the rows from `top` to `bottom`. Returns how often a
+/// circle changed a pixel.
 ///
 /// # Safety
 /// There are that many circles, which nobody writes meanwhile, and `image` has room for all rows; nobody else uses these.
@@ -261,7 +261,7 @@ mod gpu {
             Self { x: left + column * PIXELS, y: top + row, colors: [background; PIXELS as usize] }
         }
 
-        /// Draws so many circles, in their order.
+        /// Draws `count` circles, in their order.
         #[inline(always)]
         unsafe fn draw(&mut self, brushes: *const Brush, count: u32) {
             for i in 0..count {
@@ -285,7 +285,7 @@ mod gpu {
             }
         }
 
-        /// Writes the pixels that the image has.
+        /// Writes the pixels that are in the image.
         #[inline(always)]
         unsafe fn write(self, args: &CirclesArgs) {
             for (k, [r, g, b]) in self.colors.into_iter().enumerate() {

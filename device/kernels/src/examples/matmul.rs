@@ -17,7 +17,7 @@ pub(crate) struct MatmulArgs {
     pub(crate) n: u32,
 }
 
-/// Side of the square of C that a block of `matmul_naive` and `matmul_tiled` computes.
+/// Side of the square of C that one block of `matmul_naive` and `matmul_tiled` computes.
 pub(crate) const TILE: u32 = 16;
 /// Side of the square of C that a block of `matmul_blocked` computes, with [`THREADS`] threads.
 pub(crate) const SQUARE: u32 = 128;
@@ -26,7 +26,7 @@ pub(crate) const THREADS: u32 = 256;
 
 const _: () = assert!(THREADS == TILE * TILE);
 
-/// What the kernels do, row after row of C.
+/// Sequential equivalent of the kernels, row after row of C.
 ///
 /// # Safety
 /// The matrices are as large as said, and nobody else uses them meanwhile.

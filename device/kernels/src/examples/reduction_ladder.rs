@@ -1,6 +1,6 @@
-//! A sum in seven ways, each with an idea more than the one before, after Harris 2007, "Optimizing parallel reduction in CUDA".
+//! A sum in seven ways, each with one more idea than the last, after Harris 2007, "Optimizing parallel reduction in CUDA".
 //!
-//! Each kernel makes one number of what each block reads; the host launches it again on those numbers until one is left.
+//! Each block reduces its input to one number; the host launches the kernel again on those numbers until one is left.
 
 use primitives::Ptr;
 
@@ -64,7 +64,7 @@ mod gpu {
         }};
     }
 
-    /// The first thread writes what its block has found.
+    /// The first thread writes its block's sum.
     #[inline(always)]
     unsafe fn finish(args: &SumArgs, sum: impl FnOnce() -> u32) {
         if thread::thread_idx_x() == 0 {
@@ -171,7 +171,7 @@ mod gpu {
         }
     }
 
-    /// The last steps are one warp's, which needs no barrier of the block and no loop.
+    /// One warp does the last steps, without barriers of the block and without a loop.
     ///
     /// # Safety
     /// As [`sum_add_on_load`].
@@ -213,7 +213,7 @@ mod gpu {
         }
     }
 
-    /// Shuffles in the place of shared memory.
+    /// Shuffles instead of shared memory.
     ///
     /// # Safety
     /// As [`sum_add_on_load`].

@@ -14,7 +14,7 @@ pub(crate) struct SaxpyArgs {
     pub(crate) n: u32,
 }
 
-/// What the kernel does, one element after the other.
+/// Sequential equivalent of the kernel, one element after the other.
 ///
 /// # Safety
 /// The arrays have `n` numbers each, and nobody else uses them meanwhile.
@@ -43,7 +43,7 @@ mod gpu {
         }
     }
 
-    /// A thread an element.
+    /// One element per thread.
     ///
     /// # Safety
     /// As [`twin`](super), for a grid of `n` threads or more.
@@ -56,7 +56,8 @@ mod gpu {
         }
     }
 
-    /// A thread four neighbours, in accesses of 16 bytes: more is on its way at a time. The rest is the first threads'.
+    /// Four neighbours per thread, in accesses of 16 bytes, so that more memory traffic is in flight. The first threads do
+    /// the rest.
     ///
     /// # Safety
     /// As [`twin`](super), for arrays aligned to 16 bytes and a grid of `n` / 4 threads or more, four at least.

@@ -1,4 +1,4 @@
-//! Heat spreading in a plate whose border lets none through: the explicit five-point scheme.
+//! Heat conduction in an insulated plate: the explicit five-point scheme.
 //!
 //! A cell becomes u + rate·(left + right + above + below − 4·u). Beyond the border a cell's neighbour is the cell itself.
 //! Roundings are the same everywhere, so that the results are the same bits.
@@ -91,7 +91,7 @@ mod gpu {
         ((column * width) as i32, (row * height) as i32)
     }
 
-    /// A thread a cell: five loads, of which the cache serves most.
+    /// One cell per thread: five loads, most of which hit the cache.
     ///
     /// # Safety
     /// As [`twin`](super); blocks of [`BLOCK`] threads, one for each piece of [`CELLS`].

@@ -10,7 +10,7 @@ use cuda_std::thread::*;
 /// Read-modify-write operations that a kernel exercises: one cell each.
 const CELLS: usize = 14;
 
-/// A value that jumps about as `i` counts.
+/// A scrambled value of `i`.
 #[inline(always)]
 fn scrambled(i: u32) -> u32 {
     i.wrapping_mul(0x9e37_79b9) ^ 0x1234_5678
@@ -101,8 +101,8 @@ fn wait_until(mut look: impl FnMut() -> bool) -> u32 {
     1000
 }
 
-/// 256 messages from one thread to another: relaxed words behind a released number, which the receiver
-/// acquires and answers. Counts what does not belong to the message whose number was seen.
+/// 256 messages from one thread to another: relaxed words behind a released number, which the receiver acquires and answers.
+/// Counts words that do not belong to the message whose number was seen.
 macro_rules! pass_messages {
     ($scope:ident, $sender:expr, $mail:expr, $out:expr) => {{
         let (sender, mail, out): (bool, *mut u64, *mut u32) = ($sender, $mail, $out);

@@ -1,11 +1,11 @@
-//! `device::material::probe`: what lobes say, and how fast. `tests/tests/gpu_lobes.rs` launches these.
+//! `device::material::probe`: values and speed of lobes. `tests/tests/machines/gpu_lobes.rs` launches these.
 
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 use device::material::probe::{Answer, Input, ask, draw};
 use device::scene::SceneView;
 
-/// What the lobes of `n` inputs answer.
+/// Answers of the lobes to `n` inputs.
 ///
 /// # Safety
 /// `scene` is valid and has the materials; `inputs` and `answers` have `n` values.

@@ -1,6 +1,6 @@
 //! One kernel for each function, or family of functions, of `cuda_std` and `libm`.
 //!
-//! Each writes what the functions return; `tests/tests/gpu_selftest.rs` launches it and knows the exact
+//! Each writes what the functions return; `tests/tests/machines/gpu_selftest.rs` launches it and knows the exact
 //! answer. A kernel that has no check there, or a check without a kernel, fails a test that needs no GPU. Those in
 //! `lobe` are of the physics instead.
 

@@ -1,4 +1,4 @@
-//! Layers, blurred, one behind the other.
+//! Compositing of blurred layers, front to back.
 
 use super::{BLOCK, Size};
 #[cfg(target_arch = "nvptx64")]
@@ -13,11 +13,11 @@ pub struct Blurred {
     pub slice: Ptr<[f32; 4]>,
     /// Its summed-area table; null if it stays sharp.
     pub table: Ptr<[f64; 4]>,
-    /// Of both.
+    /// Size of both.
     pub size: Size,
-    /// What it is blurred by, from the middle outwards.
+    /// Weights of the blur, from the middle outwards.
     pub strips: Ptr<Strip>,
-    /// How many strips there are: one at least.
+    /// Number of strips, ≥ 1.
     pub count: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct Strip {
     pub half: u32,
 }
 
-/// What is known of a pixel, from the nearest layer to the one that was last.
+/// Composite of a pixel's layers, from the nearest to the last one added.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Layered {
@@ -39,11 +39,12 @@ pub struct Layered {
     pub sum: Ptr<[f32; 4]>,
     /// The part that the last layer has covered.
     pub last: Ptr<f32>,
-    /// Guesses of what is behind layers, weighted.
+    /// Weighted estimates of the colours behind layers.
     pub behind: Ptr<[f32; 4]>,
 }
 
-/// Puts a layer behind those before: a thread a pixel. Layers cover different parts of a pixel, as far as there is room.
+/// Composites a layer behind those before: one thread per pixel. Layers cover different parts of a pixel, as far as there is
+/// room.
 pub struct Cover;
 
 /// Arguments of [`Cover`].
@@ -56,31 +57,31 @@ pub struct CoverArgs {
     pub layered: Layered,
 }
 
-/// Adds a guess of what is behind the last layer, from what is seen beside it: a thread a pixel.
+/// Adds an estimate of the colour behind the last layer, from its surroundings: one thread per pixel.
 pub struct Behind;
 
 /// Arguments of [`Behind`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct BehindArgs {
-    /// All that is seen behind the last layer, to be blurred as that was.
+    /// Everything visible behind the last layer, with the blur of that layer.
     pub layer: Blurred,
     /// The last layer, and those before it.
     pub layered: Layered,
 }
 
-/// Makes the image: a thread a pixel.
+/// Computes the image: one thread per pixel.
 pub struct Develop;
 
 /// Arguments of [`Develop`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct DevelopArgs {
-    /// The image as it was, and as it becomes.
+    /// The image: input and result.
     pub pixels: Ptr<[f32; 4]>,
     /// All layers.
     pub layered: Layered,
-    /// Of the image.
+    /// Size of the image.
     pub size: Size,
 }
 
@@ -148,7 +149,7 @@ impl Kernel for Develop {
     }
 }
 
-/// Puts `layer` behind what covers a pixel already. Yields the part that it covers.
+/// Composites `layer` behind the layers that cover a pixel already. Returns the part that it covers.
 #[inline(always)]
 pub fn cover(sum: &mut [f32; 4], layer: impl FnOnce() -> [f32; 4]) -> f32 {
     let free = 1.0 - sum[3];
@@ -167,7 +168,7 @@ pub fn cover(sum: &mut [f32; 4], layer: impl FnOnce() -> [f32; 4]) -> f32 {
     part
 }
 
-/// Adds what is behind a layer that covers the part `last` of a pixel.
+/// Adds the colour behind a layer that covers the part `last` of a pixel.
 #[inline(always)]
 pub fn behind(sum: &mut [f32; 4], last: f32, layer: [f32; 4]) {
     for c in 0..4 {
@@ -175,8 +176,7 @@ pub fn behind(sum: &mut [f32; 4], last: f32, layer: [f32; 4]) {
     }
 }
 
-/// A pixel of the image: what layers cover, with the rest as it is behind them, if that is known; the pixel as it was if
-/// nothing is.
+/// A pixel of the image: the layers over the estimate behind them, if there is one; the original pixel if there is neither.
 #[inline(always)]
 pub fn developed(pixel: [f32; 4], sum: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     let covered = sum[3];
@@ -190,8 +190,8 @@ pub fn developed(pixel: [f32; 4], sum: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
 }
 
 impl Blurred {
-    /// The mean of the layer over the disc around pixel `i`, of which what is in the image counts. `entry` gives entries of
-    /// its table, and `part` the last number of them alone.
+    /// The mean of the layer over the part of the disc around pixel `i` that is in the image. `entry` gives entries of its
+    /// table, and `part` the last number of them alone.
     #[inline(always)]
     pub fn mean(
         &self,

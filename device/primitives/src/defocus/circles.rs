@@ -7,35 +7,35 @@ use super::load;
 use super::{BLOCK, Size};
 use crate::{Kernel, Ptr};
 
-/// Finds what every pixel sees, and how blurred it is: a thread a pixel.
+/// Finds the visible surfaces of every pixel and their circles of confusion: one thread per pixel.
 pub struct Circles;
 
 /// Arguments of [`Circles`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CirclesArgs {
-    /// Red, green, blue, and a number that does not matter.
+    /// Red, green, blue, and an unused number.
     pub pixels: Ptr<[f32; 4]>,
     /// Distances along the axis.
     pub depths: Ptr<f32>,
-    /// What is found.
-    pub seen: Ptr<Seen>,
-    /// Of the image.
+    /// Results.
+    pub seen: Ptr<VisibleSurfaces>,
+    /// Size of the image.
     pub size: Size,
-    /// Radius of the circle of what is infinitely far, pixels.
+    /// Radius of the circle of points infinitely far away, pixels.
     pub at_infinity: f32,
-    /// By so much the signed radius is less at an inverse distance of 1.
+    /// Decrease of the signed radius per unit of inverse distance.
     pub slope: f32,
-    /// The largest radius that there is, pixels.
+    /// Upper bound of the radius, pixels.
     pub most: f32,
 }
 
 /// The surfaces that a pixel sees: one, or at an edge two, of which the nearer one covers a part.
 ///
-/// Circles are squares of radii, pixels², less than zero before what is in focus; NaN if the pixel tells nothing.
+/// Circles are squares of radii, pixels², negative in front of the focus; NaN if the pixel has no depth or no colour.
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
-pub struct Seen {
+pub struct VisibleSurfaces {
     /// Circle of the nearer surface.
     pub near: f32,
     /// Circle of the farther one; the same if there is one surface.
@@ -57,7 +57,8 @@ impl Kernel for Circles {
         if let Some(i) = super::pixel(args.size) {
             // SAFETY: the pixel is in the image, and so are those that it asks for.
             unsafe {
-                let found = seen(args, |i| load(args.pixels, i), |i| args.depths.load_constant(i), i);
+                let found =
+                    visible_surfaces(args, |i| load(args.pixels, i), |i| args.depths.load_constant(i), i);
                 args.seen.store(i, found);
             }
         }
@@ -77,26 +78,32 @@ struct Surface {
 /// The pixel itself among 3 × 3.
 const MIDDLE: u32 = 4;
 
-/// Radii that differ by so many pixels are of two surfaces, if they are not of one that is seen at a glancing angle.
+/// Difference of radii, in pixels, from which two surfaces are assumed, unless it is one seen at a glancing angle.
 const EDGE: f32 = 2.0;
 
-/// On a plane radii are linear in the place: bent by more than this, in pixels, they are not of one.
+/// Largest deviation of the radii from linear, in pixels, on one plane.
 const BEND: f32 = 0.25;
 
 /// A pixel that is covered by less than this, or all but this, sees one surface.
 const SLIVER: f32 = 0.125;
 
-/// A pixel with so many neighbours of its own radius is of a surface between two others: along an edge there are two.
+/// Number of neighbours of the same radius from which a pixel belongs to a surface between two others: along an edge there
+/// are two.
 const ALIKE: u32 = 3;
 
-/// What pixel `i` sees, of an image of which `pixel` and `depth` tell.
+/// Surfaces that pixel `i` of an image sees; `pixel` and `depth` read the image.
 ///
 /// Depths are means over what is hit in a pixel. Between two surfaces they say how much of a pixel is of the nearer one;
 /// colours of both are taken from neighbours, which see one of them alone. Before nothing, the depth is the surface's own,
 /// and all of the pixel is taken for its. Nor is a sliver told from the rest, but the depth of the rest is a neighbour's: the
 /// mean is of no surface, and what is in focus would not stay so up to its edge.
 #[inline(always)]
-pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(u32) -> f32, i: u32) -> Seen {
+pub fn visible_surfaces(
+    args: &CirclesArgs,
+    pixel: impl Fn(u32) -> [f32; 4],
+    depth: impl Fn(u32) -> f32,
+    i: u32,
+) -> VisibleSurfaces {
     let [width, height] = args.size;
     let surface = |i: u32, at: u32| {
         let depth = depth(i);
@@ -106,7 +113,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         tells.then_some(Surface { depth, radius: radius.max(-args.most).min(args.most), at })
     };
     let Some(own) = surface(i, MIDDLE) else {
-        return Seen { near: f32::NAN, far: f32::NAN, cover: 1.0, colors: 0 };
+        return VisibleSurfaces { near: f32::NAN, far: f32::NAN, cover: 1.0, colors: 0 };
     };
     let (mut near, mut far) = (own, own);
     let [mut across, mut down] = [0.0; 2];
@@ -140,7 +147,7 @@ pub fn seen(args: &CirclesArgs, pixel: impl Fn(u32) -> [f32; 4], depth: impl Fn(
         (one, one, 1.0)
     };
     let circle = |surface: Surface| surface.radius * surface.radius.abs();
-    Seen {
+    VisibleSurfaces {
         near: circle(near),
         far: circle(far),
         cover: (cover * 256.0 + 0.5) as u32 as f32 / 256.0,

@@ -22,7 +22,7 @@ pub use blurred::{
     Behind, BehindArgs, Blurred, Cover, CoverArgs, Develop, DevelopArgs, Layered, Strip, behind, cover,
     developed,
 };
-pub use circles::{Circles, CirclesArgs, Seen, seen};
+pub use circles::{Circles, CirclesArgs, VisibleSurfaces, visible_surfaces};
 pub use slice::{Ramp, Slice, SliceArgs, sliced};
 
 #[cfg(target_arch = "nvptx64")]
@@ -37,7 +37,7 @@ const DOWN: u32 = 8;
 /// Threads of a block: one a pixel.
 const BLOCK: u32 = ACROSS * DOWN;
 
-/// Pixels of a row, and rows. Four times as many as there are fit a `u32`.
+/// Width and height, pixels. Four times the number of pixels fits a `u32`.
 pub type Size = [u32; 2];
 
 /// Blocks for an image.

@@ -1,28 +1,28 @@
-//! Parts of pixels by how blurred they are.
+//! Slices of the image by radius of blur.
 
-use super::{BLOCK, Seen, Size};
+use super::{BLOCK, Size, VisibleSurfaces};
 #[cfg(target_arch = "nvptx64")]
 use super::{load, store};
 use crate::{Kernel, Ptr};
 
-/// Takes what is in a layer: a thread a pixel.
+/// Extracts a layer: one thread per pixel.
 pub struct Slice;
 
 /// Arguments of [`Slice`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SliceArgs {
-    /// Red, green, blue, and a number that does not matter.
+    /// Red, green, blue, and an unused number.
     pub pixels: Ptr<[f32; 4]>,
-    /// What pixels see.
-    pub seen: Ptr<Seen>,
+    /// Surfaces that the pixels see.
+    pub seen: Ptr<VisibleSurfaces>,
     /// Red, green and blue times the part of the pixel that is in the layer, and the part.
     pub slice: Ptr<[f32; 4]>,
-    /// Of the image.
+    /// Size of the image.
     pub size: Size,
-    /// How much of what is seen is in the layer or behind it.
+    /// Part of a surface that is in the layer or behind it.
     pub from: Ramp,
-    /// How much of it is behind.
+    /// Part of it that is behind.
     pub to: Ramp,
 }
 
@@ -32,7 +32,7 @@ pub struct SliceArgs {
 pub struct Ramp {
     /// Up to this circle it is 0.
     start: f32,
-    /// One over how much larger the circle is where it is 1.
+    /// Inverse of the difference between the circles at which it is 1 and 0.
     scale: f32,
 }
 
@@ -77,9 +77,9 @@ impl Kernel for Slice {
     }
 }
 
-/// What of pixel `i`, which sees `seen`, is in the layer.
+/// The part of pixel `i`, which sees `seen`, that is in the layer.
 #[inline(always)]
-pub fn sliced(args: &SliceArgs, pixel: impl Fn(u32) -> [f32; 4], seen: Seen, i: u32) -> [f32; 4] {
+pub fn sliced(args: &SliceArgs, pixel: impl Fn(u32) -> [f32; 4], seen: VisibleSurfaces, i: u32) -> [f32; 4] {
     let part = |circle: f32| args.from.at(circle) - args.to.at(circle);
     let near = seen.cover * part(seen.near);
     let far = (1.0 - seen.cover) * part(seen.far);

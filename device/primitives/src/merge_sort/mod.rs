@@ -21,11 +21,11 @@ use super::{Entry, Kernel, Ptr};
 /// more do not fit its registers. A pass over memory then takes as long as a copy (H200).
 const ITEMS: usize = 17;
 
-/// An order that there are kernels for, of keys with such values.
+/// An order for which there are kernels, of keys with values of type `V`.
 pub trait MergeSortable<V: Payload>: Order {
     /// Sorts tiles.
     type Tiles: Kernel<Args = SortTilesArgs<Self::Key, V>> + Entry;
-    /// Cuts what is merged.
+    /// Splits runs into intervals.
     type Splits: Kernel<Args = SplitArgs<Self::Key>> + Entry;
     /// Merges.
     type Runs: Kernel<Args = MergeArgs<Self::Key, V>> + Entry;
@@ -49,7 +49,7 @@ pub fn passes(n: u32, tile: u32) -> u32 {
     n.div_ceil(tile).max(1).next_power_of_two().trailing_zeros()
 }
 
-/// Keys and what goes with them.
+/// Keys and their values.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Pairs<K, V> {
@@ -123,8 +123,8 @@ mod gpu {
 
     use super::{ITEMS, Order, Payload};
 
-    /// Of `d` elements that two runs begin with once they are merged, how many the first run has. Equal ones of the first
-    /// run come first. Both are asked for keys within their `lengths` alone, if `d` is at most the sum of these.
+    /// Number of elements of the first run among the first `d` of two merged runs. Equal ones of the first run come first.
+    /// Both are asked for keys within their `lengths` alone, if `d` is at most the sum of these.
     #[inline(always)]
     pub(super) fn split<O: Order>(
         first: impl Fn(u32) -> O::Rank,
@@ -145,7 +145,7 @@ mod gpu {
         low
     }
 
-    /// Keys and what goes with them, of a tile in shared memory.
+    /// Keys and their payloads, of a tile in shared memory.
     pub(super) struct Tile<K, X> {
         pub(super) keys: *mut K,
         pub(super) extras: *mut X,
@@ -173,7 +173,7 @@ mod gpu {
             }
         }
 
-        /// Writes what [`Tile::read`] reads.
+        /// Writes elements as [`Tile::read`] reads them.
         ///
         /// # Safety
         /// There is room, and nobody else uses it.
@@ -189,8 +189,8 @@ mod gpu {
             }
         }
 
-        /// Of the runs `first..middle` and `middle..end`, the merged elements from the `d`-th one on. Behind the last one
-        /// comes anything.
+        /// Of the runs `first..middle` and `middle..end`, the merged elements from the `d`-th one on. Elements behind the
+        /// last one are undefined.
         ///
         /// # Safety
         /// The runs are there, with room for `ITEMS` elements behind them, and nobody writes them.
@@ -235,7 +235,7 @@ mod gpu {
         move |j| thread::thread_idx_x() + j * threads
     }
 
-    /// Whether values are something.
+    /// Whether there are values.
     pub(super) const fn has_values<V: Payload>() -> bool {
         size_of::<V>() != 0
     }

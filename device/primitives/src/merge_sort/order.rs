@@ -1,4 +1,4 @@
-//! What keys are sorted by, and what may go with them.
+//! Orders of keys, and payloads that are sorted with them.
 
 use core::marker::PhantomData;
 
@@ -11,9 +11,9 @@ use crate::radix_sort::Key;
 /// An order of keys: strict and weak, i.e. `less` is transitive, nothing is less than itself, and keys of which neither is
 /// less than the other are equal to the same keys.
 pub trait Order: Sized + 'static {
-    /// What is ordered.
+    /// Type of the keys.
     type Key: Pod + Send + Sync;
-    /// What keys are while they are compared, again and again: of their size.
+    /// Type of keys in comparisons: of the same size.
     type Rank: Pod;
 
     /// A key, to be compared.
@@ -81,9 +81,9 @@ impl Order for LowHalf {
     }
 }
 
-/// What goes with a key: a number, or nothing.
+/// Payload of a key: a number, or nothing.
 pub trait Payload: Pod + Send + Sync {
-    /// Where in its tile it was before the tile was sorted.
+    /// Position in the tile before the tile was sorted.
     type Place: Pod;
 
     /// The place `i`, below 2¹⁶.

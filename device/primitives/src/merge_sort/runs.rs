@@ -11,7 +11,7 @@ const BLOCK: u32 = 256;
 /// Elements that a block merges.
 pub const INTERVAL: u32 = BLOCK * ITEMS as u32;
 
-/// Finds where intervals of the merged order begin in the runs: a thread an interval.
+/// Finds where intervals of the merged order begin in the runs: one thread per interval.
 pub struct SplitRuns<O>(PhantomData<O>);
 
 /// Arguments of [`SplitRuns`].
@@ -22,9 +22,9 @@ pub struct SplitArgs<K> {
     pub keys: Ptr<K>,
     /// Room for a number an interval: the index of its first key in the former run.
     pub splits: Ptr<u32>,
-    /// How many keys.
+    /// Number of keys.
     pub length: Length,
-    /// Two runs have 2^`level` intervals, and one has fewer keys than there are at most.
+    /// Two runs have 2^`level` intervals, and one run has fewer keys than the upper bound of `length`.
     pub level: u32,
 }
 
@@ -41,7 +41,7 @@ impl<O: Order> Kernel for SplitRuns<O> {
     }
 }
 
-/// Merges sorted runs two by two: a block an interval of what comes out.
+/// Merges sorted runs two by two: one block per interval of the output.
 pub struct MergeRuns<O, V>(PhantomData<(O, V)>);
 
 /// Arguments of [`MergeRuns`].
@@ -50,13 +50,13 @@ pub struct MergeRuns<O, V>(PhantomData<(O, V)>);
 pub struct MergeArgs<K, V> {
     /// Sorted runs.
     pub from: Pairs<K, V>,
-    /// Where they go: elsewhere.
+    /// Output, not overlapping the input.
     pub to: Pairs<K, V>,
-    /// What [`SplitRuns`] has found.
+    /// Splits that [`SplitRuns`] has found.
     pub splits: Ptr<u32>,
-    /// How many elements.
+    /// Number of elements.
     pub length: Length,
-    /// Two runs have 2^`level` intervals, and one has fewer elements than there are at most.
+    /// Two runs have 2^`level` intervals, and one run has fewer elements than the upper bound of `length`.
     pub level: u32,
 }
 

@@ -6,18 +6,18 @@ use super::{ITEMS, Order, Pairs, Payload};
 use crate::{Kernel, Length};
 
 /// Sorts each tile by itself: threads sort their elements in registers, and merge those of ever more threads in shared
-/// memory. Values stay where they are meanwhile: keys take along the place they came from. A block a tile.
+/// memory. Values stay where they are meanwhile: keys take along the place they came from. One block per tile.
 pub struct SortTiles<O, V>(PhantomData<(O, V)>);
 
 /// Arguments of [`SortTiles`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct SortTilesArgs<K, V> {
-    /// What is sorted.
+    /// Pairs to sort.
     pub from: Pairs<K, V>,
-    /// Where it goes: elsewhere.
+    /// Output, not overlapping the input.
     pub to: Pairs<K, V>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
 }
 

@@ -1,4 +1,4 @@
-//! Where each value of each digit begins.
+//! Start of each value of each digit.
 
 use core::marker::PhantomData;
 
@@ -16,19 +16,19 @@ pub struct Count<K>(PhantomData<K>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct CountArgs<K> {
-    /// What is counted.
+    /// Keys to count.
     pub keys: Ptr<K>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// A number for each value of each digit, [`BINS`] a digit: how many keys have a lesser one. Zeros at the start.
+    /// A number for each value of each digit, [`BINS`] a digit: the number of keys with a smaller one. Zeros at the start.
     ///
     /// [`BINS`]: super::BINS
     pub starts: Ptr<u32>,
-    /// Counts blocks that are done. Zero at the start.
+    /// Counter of finished blocks. Zero at the start.
     pub done: Ptr<u32>,
     /// Which bits of the ranks the digits are.
     pub bits: Bits,
-    /// What comes first.
+    /// Direction of the sort.
     pub order: Direction,
 }
 

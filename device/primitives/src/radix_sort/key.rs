@@ -15,18 +15,18 @@ pub enum Direction {
     Descending,
 }
 
-/// What can be sorted by its bits.
+/// A key that can be sorted by its bits.
 pub trait Key: Element {
     /// A whole number without a sign, of the same size.
     type Rank: Rank;
 
-    /// A number for each key, less for one that comes sooner in ascending order.
+    /// Rank of the key, in ascending order.
     fn to_rank(self) -> Self::Rank;
 
     /// The key of a rank.
     fn from_rank(rank: Self::Rank) -> Self;
 
-    /// A number for each key, less for one that comes sooner.
+    /// Rank of the key in the given order.
     #[inline(always)]
     fn rank(self, order: Direction) -> Self::Rank {
         self.to_rank() ^ Self::Rank::turned(order)

@@ -16,7 +16,7 @@ pub use pass::{Pass, PassArgs};
 
 use super::{Entry, Kernel};
 
-/// A key that there are kernels for.
+/// A key type for which there are kernels.
 pub trait RadixSortable: Key {
     /// Counts digits.
     type Count: Kernel<Args = CountArgs<Self>> + Entry;
@@ -57,7 +57,7 @@ pub struct Digit {
     pub mask: u32,
 }
 
-/// Which bits of ranks count.
+/// The bits of ranks by which keys are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Bits {
@@ -68,7 +68,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// How many digits they are. No bits are one digit, which is the same for all keys, so that everything is copied.
+    /// Number of digits. No bits count as one digit, which is the same for all keys, so that everything is copied.
     #[inline(always)]
     pub fn digits(self) -> u32 {
         (self.end - self.begin).div_ceil(DIGIT_BITS).max(1)
@@ -84,8 +84,8 @@ impl Bits {
     }
 }
 
-/// What a pass does, sequentially: moves keys, and values with them, into the order of one digit. Those with the same
-/// digit keep theirs.
+/// Sequential equivalent of a pass: moves keys, and values with them, into the order of one digit. Those with the same digit
+/// keep their order.
 ///
 /// # Panics
 /// One of the slices is shorter than `keys`.

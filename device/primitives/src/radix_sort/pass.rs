@@ -7,8 +7,8 @@ use bytemuck::Pod;
 use super::{BINS, Digit, Direction, Key};
 use crate::{Kernel, Length, Ptr, WARP};
 
-/// Moves keys, and a value with each, into the order of one digit; those with the same digit keep theirs. `V` is a word of
-/// 4 or 8 bytes, or `()` if there are only keys. A block a tile.
+/// Moves keys, and a value with each, into the order of one digit; those with the same digit keep their order. `V` is a word
+/// of 4 or 8 bytes, or `()` if there are only keys. One block per tile.
 pub struct Pass<K, V>(PhantomData<(K, V)>);
 
 /// Arguments of [`Pass`].
@@ -17,27 +17,27 @@ pub struct Pass<K, V>(PhantomData<(K, V)>);
 pub struct PassArgs<K, V> {
     /// The keys.
     pub keys: Ptr<K>,
-    /// Where they go: elsewhere.
+    /// Output, not overlapping the input.
     pub keys_out: Ptr<K>,
     /// A value for each key.
     pub values: Ptr<V>,
-    /// Where they go: elsewhere.
+    /// Output, not overlapping the input.
     pub values_out: Ptr<V>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// How many keys have a lesser digit, for each of its [`BINS`] values.
+    /// Number of keys with a smaller digit, for each of its [`BINS`] values.
     pub starts: Ptr<u32>,
-    /// What tiles publish: [`BINS`] words for each. Zeros at the start.
+    /// Words that tiles publish: [`BINS`] for each. Zeros at the start.
     pub tiles: Ptr<u32>,
-    /// Counts tiles. Zero at the start.
+    /// Counter of tiles. Zero at the start.
     pub ticket: Ptr<u32>,
     /// The digit.
     pub digit: Digit,
-    /// What comes first.
+    /// Direction of the sort.
     pub order: Direction,
 }
 
-/// Threads of a block: one for each value of a digit, which it looks after while tiles are counted.
+/// Threads of a block: one for each value of a digit, which it counts over tiles.
 const BLOCK: u32 = BINS;
 
 /// Warps of a block.
@@ -177,8 +177,8 @@ mod gpu {
         }
     }
 
-    /// Reads the keys and values of a tile: a warp has rows of 32 one after the other. What is beyond the end keeps the
-    /// greatest rank, and so comes last.
+    /// Reads the keys and values of a tile: a warp has rows of 32 one after the other. Keys beyond the end get the greatest
+    /// rank, and so come last.
     #[inline(always)]
     unsafe fn read_tile<K: Key, V: Pod + Send + Sync, const FULL: bool>(
         args: &PassArgs<K, V>,
@@ -251,7 +251,7 @@ mod gpu {
     /// One value of the digit, of one tile.
     #[derive(Clone, Copy)]
     struct Bin {
-        /// What tiles publish.
+        /// Words that tiles publish.
         words: Ptr<u32>,
         starts: Ptr<u32>,
         tile: u32,

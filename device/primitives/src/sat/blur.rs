@@ -3,8 +3,7 @@
 use super::{Size, rectangle};
 use crate::{Kernel, Ptr};
 
-/// Replaces each pixel by the mean over a rectangle around it, of which only what is within the image counts: a thread a
-/// number.
+/// Replaces each pixel by the mean over the part within the image of a rectangle around it: one thread per number.
 pub struct BoxBlur<const CHANNELS: u32>;
 
 /// Arguments of [`BoxBlur`].
@@ -13,11 +12,11 @@ pub struct BoxBlur<const CHANNELS: u32>;
 pub struct BoxBlurArgs<const CHANNELS: u32> {
     /// The image's table.
     pub table: Ptr<f64>,
-    /// Where the means go.
+    /// The means.
     pub blurred: Ptr<f32>,
-    /// Of both.
+    /// Size of both.
     pub size: Size<CHANNELS>,
-    /// Pixels that count on either side, along x and y, beside that in the middle: less than 2³¹.
+    /// Radii of the rectangle along x and y, without the middle pixel: less than 2³¹.
     pub radii: [u32; 2],
 }
 

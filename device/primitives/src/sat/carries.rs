@@ -1,11 +1,11 @@
-//! Scans of what tiles add up to.
+//! Scans of the sums of tiles.
 
 use core::marker::PhantomData;
 
 use super::{Size, Sum};
 use crate::{Kernel, Ptr};
 
-/// Replaces each number by the sum of those above it: a block 32 columns.
+/// Replaces each number by the sum of those above it: one block per 32 columns.
 pub struct ScanDown<S>(PhantomData<S>);
 
 /// Arguments of [`ScanDown`].
@@ -14,7 +14,7 @@ pub struct ScanDown<S>(PhantomData<S>);
 pub struct ScanDownArgs<S> {
     /// The numbers, row by row.
     pub sums: Ptr<S>,
-    /// Numbers of a row.
+    /// Numbers per row.
     pub width: u32,
     /// Rows.
     pub height: u32,
@@ -34,16 +34,16 @@ impl<S: Sum> Kernel for ScanDown<S> {
     }
 }
 
-/// Replaces the sums of all above each tile, by channel, by the sums of those left of it: a warp a row of tiles.
+/// Replaces the sums of all above each tile, by channel, by the sums of those left of it: one warp per row of tiles.
 pub struct Corners<S, const CHANNELS: u32>(PhantomData<S>);
 
 /// Arguments of [`Corners`].
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct CornersArgs<S, const CHANNELS: u32> {
-    /// What [`ScanDown`] has made of sums of columns, and of tiles behind them.
+    /// Sums of columns that [`ScanDown`] has computed, and of tiles behind them.
     pub columns: Ptr<S>,
-    /// Of the image.
+    /// Size of the image.
     pub size: Size<CHANNELS>,
 }
 

@@ -1,11 +1,11 @@
-//! The table, from the image and what is left of each tile and above it.
+//! The table, from the image and the sums left of each tile and above it.
 
 use core::marker::PhantomData;
 
 use super::{ACROSS, BLOCK, DOWN, Size, Tabulate};
 use crate::{Kernel, Ptr};
 
-/// Sums up each tile: a block a tile, row by row.
+/// Sums up each tile: one block per tile, row by row.
 pub struct Integrate<T, const CHANNELS: u32>(PhantomData<T>);
 
 /// Arguments of [`Integrate`].
@@ -14,9 +14,9 @@ pub struct Integrate<T, const CHANNELS: u32>(PhantomData<T>);
 pub struct IntegrateArgs<P, S, E, const CHANNELS: u32> {
     /// The image, row by row.
     pub image: Ptr<P>,
-    /// The table: elsewhere.
+    /// The table, not overlapping the image.
     pub table: Ptr<E>,
-    /// Of both.
+    /// Size of both.
     pub size: Size<CHANNELS>,
     /// Sums of rows, up to each tile.
     pub rows: Ptr<S>,
@@ -125,7 +125,7 @@ mod gpu {
         }
     }
 
-    /// Sums of what is left of a tile, of its rows up to this lane's two.
+    /// Sums left of a tile, of its rows up to this lane's two.
     #[inline(always)]
     unsafe fn entries_left<T: Tabulate, const CHANNELS: u32>(
         args: &Args<T, CHANNELS>,

@@ -7,13 +7,13 @@
 //! order: a table is the same bits on every GPU.
 //!
 //! # Errors
-//! What tiles add up to is summed in `f64`. Within tiles, tables of `f64` are summed in `f64`, too: of rows of w numbers and
-//! columns of h, an entry is off by at most (w/128 + h/64 + 100)·2⁻⁵³ times the sum of the magnitudes; in the twin, which
-//! sums in a row, by (w + h)·2⁻⁵³ times. Tables of `f32` are summed in `f32` there: an entry is off by at most 32·2⁻²⁴ times
-//! the sum of the magnitudes however large the image is, and most by a rounding or two, in the twin by one. The sum over a
-//! rectangle is a difference of entries that may be much larger, and is off by as much as these, however small
-//! it is itself: whoever wants small rectangles of large images takes `f64`. Sums of whole numbers wrap, and so do their
-//! differences: a rectangle's is exact as long as it is below 2³² or 2⁶⁴.
+//! Sums of tiles are in `f64`. Within tiles, tables of `f64` are summed in `f64`, too: of rows of w numbers and columns of
+//! h, an entry is off by at most (w/128 + h/64 + 100)·2⁻⁵³ times the sum of the magnitudes; in the twin, which sums in a
+//! row, by (w + h)·2⁻⁵³ times. Tables of `f32` are summed in `f32` there: an entry is off by at most 32·2⁻²⁴ times the sum
+//! of the magnitudes however large the image is, and most by a rounding or two, in the twin by one. The sum over a rectangle
+//! is a difference of entries that may be much larger, and is off by as much as these, however small it is itself: small
+//! rectangles of large images need `f64`. Sums of whole numbers wrap, and so do their differences: a rectangle's is exact as
+//! long as it is below 2³² or 2⁶⁴.
 
 mod blur;
 mod carries;
@@ -43,25 +43,25 @@ pub const ACROSS: u32 = 128;
 /// Rows of a tile.
 pub const DOWN: u32 = BLOCK / 32 * ROWS as u32;
 
-/// What sums are made in.
+/// A type in which sums are accumulated.
 pub trait Sum: Pod + Send + Sync + Exchange {
-    /// Of nothing.
+    /// The empty sum.
     const ZERO: Self;
-    /// Of two.
+    /// The sum of two.
     fn plus(self, other: Self) -> Self;
 }
 
-/// Numbers, and what is between them and the entries of their table.
+/// Types of pixels, of intermediate sums, and of the entries of their table.
 pub trait Tabulate: 'static {
-    /// What pixels are made of.
+    /// Type of the pixels.
     type Pixel: Pod + Send + Sync;
-    /// What sums within a tile are made in.
+    /// Type of sums within a tile.
     type Local: Sum;
-    /// What sums of tiles are made in.
+    /// Type of sums of tiles.
     type Sum: Sum;
     /// A sum of tiles, to be added to one within a tile.
     type Carry: Copy;
-    /// What the table is made of.
+    /// Type of the table's entries.
     type Entry: Pod + Send + Sync;
 
     /// A pixel, to be summed within a tile.
@@ -70,15 +70,15 @@ pub trait Tabulate: 'static {
     fn sum(local: Self::Local) -> Self::Sum;
     /// A sum of tiles, to be added to one within a tile.
     fn carry(sum: Self::Sum) -> Self::Carry;
-    /// What is above, left, and in the tile.
+    /// The entry for the sums above the tile, left of it, and within it.
     fn entry(above: Self::Carry, left: Self::Carry, local: Self::Local) -> Self::Entry;
 }
 
-/// Tables that there are kernels for.
+/// Tables for which there are kernels.
 pub trait Tabulated<const CHANNELS: u32>: Tabulate {
-    /// Adds up tiles.
+    /// Sums up tiles.
     type TileSums: Kernel<Args = TileSumsArgs<Self::Pixel, Self::Sum, CHANNELS>> + Entry;
-    /// Scans what they add up to.
+    /// Scans their sums.
     type ScanDown: Kernel<Args = ScanDownArgs<Self::Sum>> + Entry;
     /// Scans rows of tiles.
     type Corners: Kernel<Args = CornersArgs<Self::Sum, CHANNELS>> + Entry;
@@ -162,7 +162,7 @@ impl Tabulate for Narrow {
     type Pixel = f32;
     type Local = f32;
     type Sum = f64;
-    /// The sum rounded, and what that has left out.
+    /// The rounded sum, and its rounding error.
     type Carry = [f32; 2];
     type Entry = f32;
 
@@ -327,7 +327,7 @@ mod gpu {
         quad
     }
 
-    /// What [`load`] reads of each row of a thread, from row `top` on; zeros below the image.
+    /// [`load`] for each row of a thread, from row `top` on; zeros below the image.
     ///
     /// # Safety
     /// As there, for an image of this size.
@@ -349,7 +349,7 @@ mod gpu {
         })
     }
 
-    /// Writes what [`load`] reads, where it is within the row.
+    /// Writes numbers as [`load`] reads them, where they are within the row.
     ///
     /// # Safety
     /// As there; nobody else uses these.
@@ -409,7 +409,7 @@ mod gpu {
         }
     }
 
-    /// What `of` gives for each row of a thread. The compiler does not unroll loops over so much.
+    /// Calls `of` for each row of a thread. The compiler does not unroll loops over so much.
     #[inline(always)]
     pub(super) fn of_rows<T>(mut of: impl FnMut(u32) -> T) -> [T; ROWS] {
         [of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7)]

@@ -1,11 +1,11 @@
-//! What each tile of an image adds to those right of it and below it.
+//! Sums that each tile of an image passes to those right of it and below it.
 
 use core::marker::PhantomData;
 
 use super::{BLOCK, Size, Tabulate};
 use crate::{Kernel, Ptr};
 
-/// Adds up the rows and the columns of each tile: a block a tile, row by row.
+/// Adds up the rows and the columns of each tile: one block per tile, row by row.
 pub struct TileSums<T, const CHANNELS: u32>(PhantomData<T>);
 
 /// Arguments of [`TileSums`].

@@ -6,22 +6,22 @@ use core::marker::PhantomData;
 use super::Bounds;
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// Scans tiles, and tells their sums: a block a tile.
+/// Scans tiles, and writes their sums: one block per tile.
 pub struct Blelloch<O>(PhantomData<O>);
 
 /// Arguments of [`Blelloch`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct BlellochArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
     /// The results; may be the input.
     pub output: Ptr<T>,
-    /// How many elements there are at level 0.
+    /// Number of elements at level 0.
     pub length: Length,
     /// A level has an element for each tile of the level below it.
     pub level: u32,
-    /// Room for a value a tile.
+    /// Room for one value per tile.
     pub sums: Ptr<T>,
     /// Which elements a result combines.
     pub bounds: Bounds,
@@ -46,7 +46,7 @@ impl<O: Operator> Kernel for Blelloch<O> {
     }
 }
 
-/// Adds to each tile what is before it: a thread an element.
+/// Adds its prefix to each tile: one thread per element.
 pub struct Add<O>(PhantomData<O>);
 
 /// Arguments of [`Add`].
@@ -59,7 +59,7 @@ pub struct AddArgs<T> {
     pub length: Length,
     /// As in [`BlellochArgs`].
     pub level: u32,
-    /// What is before each tile.
+    /// Prefix of each tile.
     pub sums: Ptr<T>,
 }
 
@@ -76,7 +76,7 @@ impl<O: Operator> Kernel for Add<O> {
     }
 }
 
-/// Where element `i` of a tile is in shared memory: a word is left out after every 32, so that threads whose elements are
+/// Position of element `i` of a tile in shared memory: a word is left out after every 32, so that threads whose elements are
 /// a power of two apart use different banks.
 const fn padded(i: u32) -> u32 {
     i + i / 32

@@ -5,20 +5,20 @@ use core::marker::PhantomData;
 
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// One step: a thread an element.
+/// One step: one thread per element.
 pub struct HillisSteele<O>(PhantomData<O>);
 
 /// Arguments of [`HillisSteele`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct HillisSteeleArgs<T> {
-    /// What the step before left.
+    /// Result of the step before.
     pub from: Ptr<T>,
-    /// What this step leaves: elsewhere.
+    /// Result of this step, not overlapping that of the step before.
     pub to: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// How far before an element the one is that it takes in. Zero makes the scan exclusive: elements move one on.
+    /// Distance to the earlier element that an element takes in. Zero makes the scan exclusive: elements move by one.
     pub distance: u32,
 }
 

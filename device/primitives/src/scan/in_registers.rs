@@ -9,7 +9,7 @@ use crate::{Operator, Ptr, WARP};
 /// A thread's part of a tile.
 pub(super) struct Tile<O: Operator, const ROWS: usize> {
     rows: [[O::Value; 4]; ROWS],
-    /// What is before each of this thread's quads in the tile.
+    /// Prefix within the tile of each of this thread's quads.
     before: [O::Value; ROWS],
     /// All of the tile.
     pub(super) sum: O::Value,
@@ -42,7 +42,7 @@ impl<O: Operator, const ROWS: usize> Tile<O, ROWS> {
         }
     }
 
-    /// Writes the results of the tile, given what is before it.
+    /// Writes the results of the tile, given its prefix.
     ///
     /// # Safety
     /// As [`store_rows`].

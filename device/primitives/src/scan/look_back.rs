@@ -5,22 +5,22 @@ use core::marker::PhantomData;
 use super::Bounds;
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// The scan in a single pass over memory, by decoupled look-back (Merrill & Garland 2016): a block a tile.
+/// The scan in a single pass over memory, by decoupled look-back (Merrill & Garland 2016): one block per tile.
 pub struct LookBack<O>(PhantomData<O>);
 
 /// Arguments of [`LookBack`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct LookBackArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
-    /// The results: elsewhere.
+    /// Results, not overlapping the input.
     pub output: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// What tiles publish: a word for every 32 bits of a value. Zeros at the start.
+    /// Words that tiles publish: one for every 32 bits of a value. Zeros at the start.
     pub tiles: Ptr<u64>,
-    /// Counts tiles. Zero at the start.
+    /// Counter of tiles. Zero at the start.
     pub ticket: Ptr<u32>,
     /// Which elements a result combines.
     pub bounds: Bounds,

@@ -14,7 +14,7 @@ pub use three_phase::{Partials, PartialsArgs, TileScan, TileScanArgs, TileSums, 
 
 use super::{Entry, Kernel, Operator};
 
-/// Which elements before and with an element its result combines.
+/// Range of elements that a result combines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Bounds {
@@ -37,7 +37,7 @@ pub const fn tile<T>() -> u32 {
     BLOCK * 4 * rows::<T>()
 }
 
-/// An operator that there are kernels for.
+/// An operator for which there are kernels.
 pub trait Scannable: Operator {
     /// The scan in a single pass.
     type LookBack: Kernel<Args = LookBackArgs<Self::Value>> + Entry;
@@ -49,7 +49,7 @@ pub trait Scannable: Operator {
     type TileScan: Kernel<Args = TileScanArgs<Self::Value>> + Entry;
     /// The work-efficient scan of tiles.
     type Blelloch: Kernel<Args = BlellochArgs<Self::Value>> + Entry;
-    /// What is before tiles, added to them.
+    /// Adds to tiles the prefixes before them.
     type Add: Kernel<Args = AddArgs<Self::Value>> + Entry;
     /// One step of the step-efficient scan.
     type HillisSteele: Kernel<Args = HillisSteeleArgs<Self::Value>> + Entry;

@@ -1,23 +1,23 @@
-//! The scan in three phases: sums of tiles, their scan, and the scan of tiles with what is before each (Sengupta, Harris,
-//! Zhang & Owens 2007, "Scan primitives for GPU computing"). Elements are read twice.
+//! The scan in three phases: sums of tiles, their scan, and the scan of tiles with their prefixes (Sengupta, Harris, Zhang &
+//! Owens 2007, "Scan primitives for GPU computing"). Elements are read twice.
 
 use core::marker::PhantomData;
 
 use super::Bounds;
 use crate::{Kernel, Length, Operator, Ptr};
 
-/// Sums of tiles: a block a tile.
+/// Sums of tiles: one block per tile.
 pub struct TileSums<O>(PhantomData<O>);
 
 /// Arguments of [`TileSums`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct TileSumsArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// Room for a value a tile.
+    /// Room for one value per tile.
     pub sums: Ptr<T>,
 }
 
@@ -46,9 +46,9 @@ pub struct Partials<O>(PhantomData<O>);
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct PartialsArgs<T> {
-    /// How many elements there are.
+    /// Number of elements.
     pub length: Length,
-    /// A value a tile; then what is before each.
+    /// The sum of each tile; then its prefix.
     pub sums: Ptr<T>,
 }
 
@@ -65,20 +65,20 @@ impl<O: Operator> Kernel for Partials<O> {
     }
 }
 
-/// The scan of tiles, with what is before each: a block a tile.
+/// The scan of tiles with their prefixes: one block per tile.
 pub struct TileScan<O>(PhantomData<O>);
 
 /// Arguments of [`TileScan`].
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct TileScanArgs<T> {
-    /// What is scanned.
+    /// Elements to scan.
     pub input: Ptr<T>,
-    /// The results: elsewhere.
+    /// Results, not overlapping the input.
     pub output: Ptr<T>,
-    /// How many.
+    /// Number of elements.
     pub length: Length,
-    /// What is before each tile.
+    /// Prefix of each tile.
     pub sums: Ptr<T>,
     /// Which elements a result combines.
     pub bounds: Bounds,

@@ -1,5 +1,5 @@
-//! Tells ptxas how kernels are launched, which rustc cannot say: then it gives their threads as many registers as so
-//! many blocks leave on a multiprocessor, and not as many as it likes.
+//! Launch bounds of kernels, which rustc cannot express: with them, ptxas limits the registers per thread so that the given
+//! number of blocks fits on a multiprocessor.
 
 use device::path::stage::{LAUNCHES, Launch};
 use primitives::KERNELS;
@@ -9,7 +9,7 @@ pub fn place(ptx: &str) -> String {
     place_of(ptx, &[LAUNCHES, KERNELS].concat())
 }
 
-/// `ptx`, with the bounds of those `launches` that it has kernels for.
+/// `ptx`, with the bounds of those `launches` whose kernels it has.
 fn place_of(ptx: &str, launches: &[Launch]) -> String {
     let mut out = String::with_capacity(ptx.len() + 64 * launches.len());
     let mut current: Option<&Launch> = None;

@@ -1,9 +1,9 @@
-//! PTX that says the same in the same words: without the compiler's comments and counts over the whole module, and with
-//! the numbers of [`ptx_text::numbers`]. A change of one kernel then changes no line of another.
+//! PTX in a canonical form: without the compiler's comments and counts over the whole module, and with the numbers of
+//! [`ptx_text::numbers`]. A change of one kernel then changes no line of another.
 
 use ptx_text::numbers::{self, BadNumber};
 
-/// What LLVM adds behind the brackets of a call: how many there are in the module.
+/// Comment that LLVM adds behind the brackets of a call: the number of calls so far in the module.
 const CALL: &str = "// callseq ";
 
 /// Before the number of the function in the module, `_`, and the number of the label in the function.

@@ -1,7 +1,7 @@
 //! Just enough of LLVM's textual IR to find the names of globals in a line without mistaking a string, a
 //! comment or a longer name for one.
 
-/// What a token is.
+/// Kind of token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `@name` or `@"any name"`.
@@ -21,7 +21,7 @@ pub enum Kind {
 /// A piece of a line. The pieces, joined, are the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// As written.
     pub text: &'a str,

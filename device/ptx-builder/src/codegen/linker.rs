@@ -1,4 +1,4 @@
-//! What rustc calls as its linker: this same program under the name `llvm-bitcode-linker`.
+//! Linker that rustc calls: this same program under the name `llvm-bitcode-linker`.
 //!
 //! It only joins the bitcode into one module, as text, headed by the names of the kernels. The rest is done
 //! by the builder, where a failure can be reported properly.
@@ -22,7 +22,7 @@ pub const MODULE: &str = "TORRANCE_PTX_MODULE";
 
 const HEADER: &str = "; kernel: ";
 
-/// What matters of rustc's command line.
+/// The arguments of rustc's command line that matter here.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Arguments {
     inputs: Vec<PathBuf>,

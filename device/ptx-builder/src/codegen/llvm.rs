@@ -1,4 +1,4 @@
-//! What `opt` and `llc` are told.
+//! Arguments for `opt` and `llc`.
 
 use super::{PTX_ISA, TARGET_CPU};
 

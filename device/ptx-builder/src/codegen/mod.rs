@@ -30,7 +30,7 @@ pub const TARGET_CPU: &str = "sm_75";
 /// CUDA 11.0 (450.36, June 2020) load it.
 pub const PTX_ISA: &str = "ptx70";
 
-/// What was built, and of what.
+/// Result of a build, and the sources that it was built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
     /// PTX without a stamp.

@@ -92,7 +92,7 @@ fn install(folder: &Path, name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Takes out of the environment what an outer `cargo run` or the user's settings would change.
+/// Removes from the environment the variables of an outer `cargo run` and of the user's settings.
 fn clean(mut command: Command) -> Command {
     let kept = ["CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_TERM_COLOR", "CARGO_TERM_PROGRESS_WHEN"];
     for (name, _) in env::vars_os() {

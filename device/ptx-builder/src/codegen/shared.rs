@@ -31,7 +31,7 @@ pub struct SharedError {
 #[derive(Debug, PartialEq, Eq)]
 struct Static<'a> {
     name: &'a str,
-    /// What stands in its place, `None` for dynamic shared memory.
+    /// Its replacement, `None` for dynamic shared memory.
     definition: Option<String>,
 }
 

@@ -1,19 +1,19 @@
-//! What single scattering between microfacets loses, looked up: 1 − E(μ, α), E being the directional albedo of
-//! isotropic facets of correlated height that reflect everything, and μ the cosine of the direction. Roughness beyond
-//! α = 1 is taken for 1.
+//! Tables of the energy that single scattering between microfacets loses: 1 − E(μ, α), E being the directional albedo of
+//! isotropic facets of correlated height that reflect everything, and μ the cosine of the direction. Roughness beyond α = 1
+//! is taken for 1.
 
 mod tables;
 
 use super::microfacet::{Distribution, Microfacet};
 use crate::arch::{max, min, sqrt};
 
-/// Points along α and along μ.
+/// Number of table points along α and along μ.
 pub const SIZE: usize = 32;
 
-/// Parts lost are stored as multiples of this.
+/// Losses are stored as multiples of this.
 pub const UNIT: f32 = 1.0 / 65_535.0;
 
-/// What is lost at `SIZE` roughnesses α from 0 to 1, by cosine and on average over cosines.
+/// Energy losses at `SIZE` roughnesses α from 0 to 1, by cosine and averaged over cosines.
 #[derive(Clone, Copy, Debug)]
 pub struct Losses {
     /// By (α, place), see [`place`].
@@ -31,14 +31,14 @@ pub const fn losses(distribution: Distribution) -> &'static Losses {
     }
 }
 
-/// Where between 0 and 1 a cosine is in the table: the losses of small α are at cosines as small. Its inverse is
+/// Table coordinate of a cosine, in [0, 1], which resolves the small cosines at which small α lose energy. Its inverse is
 /// [`cosine`].
 #[inline(always)]
 pub fn place(distribution: Distribution, alpha: f32, mu: f32) -> f32 {
     sqrt(mu / max(mu + spread(distribution) * alpha * (1.0 - mu), f32::MIN_POSITIVE))
 }
 
-/// The cosine at a place.
+/// Cosine at a table coordinate.
 #[inline(always)]
 pub fn cosine(distribution: Distribution, alpha: f32, place: f32) -> f32 {
     let (t, scale) = (place * place, spread(distribution) * alpha);
@@ -83,7 +83,7 @@ pub const DIELECTRIC_SIZE: [usize; 3] = [12, 14, 24];
 /// Coefficients are stored as multiples of this; they lie between −0.1 and 1.3.
 pub const DIELECTRIC_UNIT: f32 = 1.0 / 16_384.0;
 
-/// What dielectrics with facets of GGX lose, seen from the side of the lower index or of the higher.
+/// Energy losses of dielectrics with GGX facets, seen from the side of the lower index or of the higher.
 #[derive(Clone, Copy, Debug)]
 pub struct DielectricLosses {
     /// By (index, √α, place), see [`dielectric_place`].
@@ -98,7 +98,7 @@ pub const fn dielectric_losses(from_lower: bool) -> &'static DielectricLosses {
     if from_lower { &tables::FROM_LOWER } else { &tables::FROM_HIGHER }
 }
 
-/// Where between 0 and 1 an index of refraction from 1.01 to 3 is in the table, linear in √(2 (η − 1)/(η + 1)).
+/// Table coordinate, in [0, 1], of an index of refraction from 1.01 to 3: linear in √(2 (η − 1)/(η + 1)).
 #[inline(always)]
 fn index_place(eta: f32) -> f32 {
     // That of 1.01.
@@ -106,10 +106,10 @@ fn index_place(eta: f32) -> f32 {
     min((sqrt(2.0 * max(eta - 1.0, 0.0) / (eta + 1.0)) - LEAST) / (1.0 - LEAST), 1.0)
 }
 
-/// The least α in the tables of dielectrics.
+/// Smallest α in the tables of dielectrics.
 pub const LEAST_DIELECTRIC_ALPHA: f32 = 0.01;
 
-/// Where between 0 and 1 a roughness α from [`LEAST_DIELECTRIC_ALPHA`] to 1 is in the table.
+/// Table coordinate, in [0, 1], of a roughness α from [`LEAST_DIELECTRIC_ALPHA`] to 1.
 #[inline(always)]
 fn alpha_place(alpha: f32) -> f32 {
     (sqrt(min(alpha, 1.0)) - 0.1) / 0.9

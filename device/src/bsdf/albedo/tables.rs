@@ -1,4 +1,4 @@
-//! Written by `cargo test --release -p device --test albedo -- --ignored write`.
+//! Tables of numbers, written by `cargo test --release -p device --test physics albedo:: -- --ignored write`.
 
 use super::{DielectricLosses, Losses};
 

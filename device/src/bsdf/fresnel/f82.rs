@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::{schlick, schlick_average};
 
-/// Where the tint acts the most: cos 82°, nearly.
+/// Cosine at which the tint is strongest: cos 82°, nearly.
 const COS: f32 = 1.0 / 7.0;
 
 /// Schlick's approximation from `f0` to 1, of which the part `tint` is left at the cosine 1/7. Zero where a dark

@@ -9,7 +9,7 @@ pub fn schlick(cos_i: f32, f0: Vec3, f90: Vec3) -> Vec3 {
     f0 + (f90 - f0) * schlick_weight(cos_i)
 }
 
-/// (1 − cos θi)⁵, how far reflectance has come on its way from `f0` to `f90`.
+/// (1 − cos θi)⁵, the weight of `f90` against `f0`.
 #[inline(always)]
 pub fn schlick_weight(cos_i: f32) -> f32 {
     let x = 1.0 - cos_i;

@@ -1,11 +1,11 @@
-//! Films on facets, and what they let through.
+//! Thin films on facets, and their transmittance.
 
 use glam::Vec3;
 
 use super::super::fresnel;
 use crate::arch::{max, min, sqrt};
 
-/// A film that shines in colours (KHR_materials_iridescence).
+/// An iridescent film (KHR_materials_iridescence).
 #[derive(Clone, Copy, Debug)]
 pub struct Film {
     /// How much of the reflectance is that with the film, in [0, 1].
@@ -47,7 +47,7 @@ impl Film {
     }
 }
 
-/// Index of refraction of what reflects `f0` at normal incidence; of all of it, a large one.
+/// Index of refraction that reflects `f0` at normal incidence; a large one for 1.
 #[inline(always)]
 fn index(f0: f32) -> f32 {
     let r = sqrt(min(f0, 0.9999));

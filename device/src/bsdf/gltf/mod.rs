@@ -51,7 +51,7 @@ pub struct Gltf {
     pub transmission: f32,
     /// The film on top of metal and dielectric.
     pub film: Film,
-    /// The fibres on top of them; black for none.
+    /// Sheen on top of them; black for none.
     pub sheen: Sheen,
     /// The coat on top of all.
     pub coat: ClearCoat,
@@ -91,7 +91,7 @@ impl Gltf {
         (this.0, other.0)
     }
 
-    /// What the dielectric's facets, without a film, let through.
+    /// Transmittance of the dielectric's facets, without a film.
     #[inline(always)]
     fn underlay(&self, alpha: Vec2) -> Underlay {
         Underlay::new(self.f0.max_element(), self.f90, alpha)
@@ -138,7 +138,7 @@ impl Gltf {
         Vec3::new(r.x * w.x - r.y * w.y, r.x * w.y + r.y * w.x, w.z)
     }
 
-    /// What the fibres of sheen leave at the cosine `cos` for what is below.
+    /// Transmittance of the sheen layer at the cosine `cos`.
     #[inline(always)]
     fn below_sheen(&self, cos: f32) -> f32 {
         /// Error of the albedo.
@@ -255,7 +255,7 @@ impl Lobe for Gltf {
     }
 }
 
-/// How likely each layer is drawn from; together 1, or 0 if all is black.
+/// Probability of sampling each layer; the sum is 1, or 0 if all is black.
 struct Shares {
     coat: f32,
     sheen: f32,

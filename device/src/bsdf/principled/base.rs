@@ -1,4 +1,4 @@
-//! What light that enters comes back as: diffuse reflection, stronger or weaker at grazing angles, and sheen.
+//! Base of the principled model: diffuse reflection, stronger or weaker at grazing angles, and sheen.
 
 use core::f32::consts::FRAC_1_PI;
 
@@ -10,7 +10,7 @@ use crate::sampling::{sample_cosine_hemisphere, sample_uniform_sphere};
 /// Diffuse reflection and sheen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base {
-    /// Albedo, about.
+    /// Approximate albedo.
     pub(super) diffuse: Vec3,
     /// Strength of the sheen.
     pub(super) sheen: Vec3,
@@ -50,15 +50,15 @@ impl Base {
         FRAC_1_PI * (wi.z + uniform * (0.5 - wi.z))
     }
 
-    /// Of directions drawn evenly, not by cosine. Seen along the surface, a flat medium is as bright from everywhere:
-    /// 1/(cos θo + cos θi) undoes the cosine.
+    /// Part of the directions that is drawn uniformly rather than by cosine: seen along the surface, a flat medium is
+    /// equally bright from everywhere, as 1/(cos θo + cos θi) cancels the cosine.
     #[inline(always)]
     fn p_uniform(&self) -> f32 {
         0.5 * self.flatness
     }
 }
 
-/// What passes the surface twice, on its way in and out, relative to normal incidence: `f90` at grazing angles, after
+/// Transmittance of the surface both ways, in and out, relative to normal incidence: `f90` at grazing angles, after
 /// Schlick's approximation with the weights `o` and `i` (Burley 2012, §5.3).
 #[inline(always)]
 fn both_ways(f90: f32, o: f32, i: f32) -> f32 {

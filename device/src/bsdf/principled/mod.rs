@@ -34,14 +34,14 @@ pub use parameters::{Parameters, eta_from_specular};
 #[derive(Clone, Copy, Debug)]
 pub struct Principled {
     base: Base,
-    /// What reflects and refracts.
+    /// Dielectric interface, which reflects and refracts.
     interface: Dielectric,
-    /// Part of the facets that reflect as a dielectric does.
+    /// Fraction of the facets that reflect like a dielectric.
     specular: f32,
-    /// What the other facets reflect at normal and at grazing incidence, times their part.
+    /// Reflectance of the other facets at normal and at grazing incidence, times their part.
     f0: Vec3,
     f90: f32,
-    /// What is left of refracted light.
+    /// Factor on refracted light.
     transmission: Vec3,
     coat: Coat,
     /// Probabilities with which the base and the coat are chosen; else it is the interface.
@@ -70,7 +70,7 @@ impl Coat {
     }
 }
 
-/// What facets that `wo` meets at one angle do with light.
+/// Shares of light that facets met at one angle by `wo` reflect and refract.
 struct Shares {
     reflected: Vec3,
     refracted: Vec3,
@@ -90,7 +90,7 @@ impl Shares {
 }
 
 impl Principled {
-    /// What facets at the cosine `cos_om` to `wo` do.
+    /// Shares for facets at the cosine `cos_om` to `wo`.
     #[inline(always)]
     fn shares(&self, cos_om: f32) -> Shares {
         let eta = self.interface.eta;
@@ -177,7 +177,7 @@ fn reflected_above(wo: Vec3, wm: Vec3) -> Option<Vec3> {
     (wi.z > 0.0).then_some(wi)
 }
 
-/// Of the channels.
+/// Mean of the channels.
 #[inline(always)]
 fn mean(color: Vec3) -> f32 {
     color.element_sum() * (1.0 / 3.0)

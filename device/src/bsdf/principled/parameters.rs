@@ -1,4 +1,4 @@
-//! From the numbers of a material to the lobe.
+//! Parameters of the principled model, and the lobe that they yield.
 
 use glam::{Vec2, Vec3};
 
@@ -44,7 +44,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// What a material is that names none of these.
+    /// Default values of all parameters.
     pub const DEFAULT: Self = Self {
         base_color: Vec3::splat(0.5),
         roughness: 0.5,

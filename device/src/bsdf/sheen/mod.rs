@@ -24,8 +24,8 @@ use crate::arch::{max, min, sqrt};
 use crate::math::{exp, pow, sin_cos_turn};
 use crate::sampling::sample_uniform_cone;
 
-/// Least α, that of a roughness of 0.07 as in three.js; less is taken for this. Fibres that hardly lean are seen at the
-/// horizon only.
+/// Smallest α, that of a roughness of 0.07 as in three.js; smaller values are clamped to it. Fibres that hardly lean are
+/// seen at the horizon only.
 pub const MIN_ALPHA: f32 = 0.0049;
 
 /// Where Λ·cos θ ceases to change.
@@ -68,7 +68,7 @@ fn log_lambda(x: f32, alpha: f32) -> f32 {
     a / (1.0 + b * pow(x, c)) + d * x + e
 }
 
-/// Λ: e^L(cos θ) for cos θ < ½, e^(2L(½) − L(1 − cos θ)) above; with what the head of this file says.
+/// Λ: e^L(cos θ) for cos θ < ½, e^(2L(½) − L(1 − cos θ)) above; with the changes described at the head of this file.
 #[inline(always)]
 fn lambda(cos: f32, alpha: f32) -> f32 {
     let x = min(sqrt(cos * cos + HORIZON * HORIZON), 1.0);
@@ -80,8 +80,8 @@ fn lambda(cos: f32, alpha: f32) -> f32 {
     exp(log) * (x / cos) * correction(cos, alpha)
 }
 
-/// What Λ is multiplied by where the fit is too small: 1 for α > 0.088, a roughness of 0.3, and to 10⁻⁴ for
-/// cos θ > 0.1.
+/// Factor on Λ, for which the fit is too small at grazing angles: 1 for α > 0.088, a roughness of 0.3, and 1 to within 10⁻⁴
+/// for cos θ > 0.1.
 ///
 /// Its size follows the albedo that the fit would have at grazing angles, 0.23 + 0.198/√α, its extent the angle at
 /// which that albedo falls below 1; both were fitted for this crate.

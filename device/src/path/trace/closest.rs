@@ -30,7 +30,7 @@ pub struct Closest<C>(PhantomData<C>);
 impl<C: Compiled> Function for Closest<C> {
     type Args = ClosestArgs;
 
-    /// Finds what ray `i` meets; on a GPU, with the other threads of its warp, what the rays of the warp meet.
+    /// Finds the hit of ray `i`; on a GPU, together with the other threads of its warp, the hits of the warp's rays.
     ///
     /// # Safety
     /// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`. On a GPU
@@ -41,7 +41,7 @@ impl<C: Compiled> Function for Closest<C> {
         unsafe { A::trace::<C, false>(&args.scene, args, i, args.count) };
     }
 
-    /// Finds what the rays in `range` meet: by packets, where the machine has them.
+    /// Finds the hits of the rays in `range`, by packets where the machine has them.
     ///
     /// # Safety
     /// As [`Closest::run`], for each.

@@ -23,7 +23,7 @@ pub struct Coherent<C>(PhantomData<C>);
 impl<C: Compiled> Function for Coherent<C> {
     type Args = CoherentArgs;
 
-    /// Finds what ray `i` meets.
+    /// Finds the hit of ray `i`.
     ///
     /// # Safety
     /// The pointers in `args` are valid, the machine is an `A`, and the scene asks for no features but those of `C`.
@@ -36,7 +36,7 @@ impl<C: Compiled> Function for Coherent<C> {
         }
     }
 
-    /// Finds what the rays in `range` meet: by packets, where the machine has them.
+    /// Finds the hits of the rays in `range`, by packets where the machine has them.
     ///
     /// # Safety
     /// As [`Coherent::run`], for each.

@@ -1,4 +1,4 @@
-//! Traversal alone, to be measured: stages that make rays as paths do, and stages that only trace them.
+//! Traversal alone, for measuring it: stages that generate rays as paths do, and stages that only trace them.
 
 pub(super) mod closest;
 pub(super) mod coherent;
@@ -39,10 +39,10 @@ pub struct Direction {
     pub index: u32,
 }
 
-/// What a ray meets, 16 bytes: [`Hit`] without the instance.
+/// A ray's hit, 16 bytes: [`Hit`] without the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]
-pub struct Met {
+pub struct PrimitiveHit {
     /// As [`Hit::t`].
     pub t: f32,
     /// As [`Hit::prim`].
@@ -74,7 +74,7 @@ impl Rays {
         (Ray { o, d: unsafe { self.direction(i) }.d }, t_max)
     }
 
-    /// Where ray `i` leads, and what it belongs to.
+    /// Direction of ray `i`, and the index of its camera ray.
     ///
     /// # Safety
     /// As [`Rays::get`].
@@ -98,25 +98,25 @@ impl Rays {
     }
 }
 
-/// What rays meet, by columns.
+/// Hits of rays, by columns.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Hits {
     /// Where, and which primitive.
-    pub met: *mut Met,
+    pub met: *mut PrimitiveHit,
     /// The instance of each.
     pub instances: *mut u32,
 }
 
 impl Hits {
-    /// What ray `i` meets.
+    /// Hit of ray `i`.
     ///
     /// # Safety
     /// It is there, and nobody writes it meanwhile.
     #[inline(always)]
     unsafe fn get(&self, i: u32) -> Hit {
         // SAFETY: as the caller promised.
-        let (Met { t, prim, b }, instance) =
+        let (PrimitiveHit { t, prim, b }, instance) =
             unsafe { (load(self.met.add(i as usize)), load(self.instances.add(i as usize))) };
         Hit { t, prim, b, instance }
     }
@@ -129,7 +129,7 @@ impl Hits {
     unsafe fn set(&self, i: u32, Hit { t, prim, b, instance }: Hit) {
         // SAFETY: as the caller promised.
         unsafe {
-            self.met.add(i as usize).write(Met { t, prim, b });
+            self.met.add(i as usize).write(PrimitiveHit { t, prim, b });
             self.instances.add(i as usize).write(instance);
         }
     }
@@ -211,7 +211,7 @@ pub struct NextRaysArgs {
     pub take: SampleArgs<()>,
     /// Rays that have been traced, `count`.
     pub from: Rays,
-    /// What they have met.
+    /// Hits of these rays.
     pub hits: Hits,
     /// Where the new rays go, one for each.
     pub to: Rays,

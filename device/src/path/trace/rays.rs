@@ -7,7 +7,7 @@ use crate::arch::load;
 use crate::bvh::Arch;
 use crate::features::Full;
 use crate::light::select::sample_light;
-use crate::path::megakernel::Place;
+use crate::path::megakernel::Invocation;
 use crate::path::stage::Function;
 use crate::path::step::{Surface, shadow_ray, surface_at};
 use crate::ray::{Ray, ray_offset};
@@ -27,11 +27,11 @@ impl Function for CameraRays {
     /// The pointers in `args` are valid, and no other invocation is `i`.
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &CameraRaysArgs) {
-        let place = args.take.place(i);
-        // SAFETY: as the caller promised; the place is in the image.
+        let invocation = args.take.invocation(i);
+        // SAFETY: as the caller promised; its pixel is in the image.
         unsafe {
-            args.live.add(i as usize).write(u8::from(place.is_some()));
-            if let Some(Place { pixel, first_sample, .. }) = place {
+            args.live.add(i as usize).write(u8::from(invocation.is_some()));
+            if let Some(Invocation { pixel, first_sample, .. }) = invocation {
                 let state = args.take.begin(pixel, first_sample);
                 args.rays.set(i, state.ray, f32::INFINITY, args.take.first_invocation + i);
             }
@@ -126,8 +126,8 @@ unsafe fn next(
         let hit = hits.get(i);
         let (ray, _) = from.get(i);
         let index = from.direction(i).index;
-        let made = match take.place(index) {
-            Some(Place { pixel: [x, y], first_sample, .. }) if hit.is_hit() => {
+        let made = match take.invocation(index) {
+            Some(Invocation { pixel: [x, y], first_sample, .. }) if hit.is_hit() => {
                 let sampler = take.settings.sampler(y * take.width + x, first_sample);
                 let surface = surface_at::<Full>(&take.scene, &ray, &hit);
                 make(&take.scene, sampler, Start::new(&surface, ray.d))

@@ -1,7 +1,7 @@
 //! Structures of arrays: what is kept of every path, a column for each part, so that neighbouring threads read and write
 //! neighbouring memory.
 
-/// What a column is.
+/// Name and element size of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name.

@@ -14,9 +14,9 @@
 //! 5. a compaction of the slots from which a light may be seen: the queue of shadow rays.
 //! 6. [`stages::connect`] adds the light that nothing hides, sorted likewise by [`stages::light_keys`].
 //!
-//! What a path gathers is kept by its number, until [`stages::accumulate`] adds it to the film at the end of the pass, pixel
-//! by pixel in the order of the samples: so the film does not depend on which paths were under way together, to the last
-//! bit. How many paths there are is only known on the machine: [`Counters`].
+//! Radiance that a path gathers is kept by the path's number, until [`stages::accumulate`] adds it to the film at the end of
+//! the pass, pixel by pixel in the order of the samples: so the film does not depend on which paths were under way together,
+//! to the last bit. The number of paths is only known on the device: [`Counters`].
 //!
 //! Laine, Karras & Aila 2013, "Megakernels Considered Harmful: Wavefront Path Tracing on GPUs".
 //!

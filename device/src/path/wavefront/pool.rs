@@ -27,7 +27,7 @@ columns! {
         identity: Quad<u32>,
         /// [`PathState::cone`]: width, spread.
         cone: Pair,
-        /// What the ray meets: distance, primitive, barycentric coordinates.
+        /// The ray's hit: distance, primitive, barycentric coordinates.
         hit: Quad<f32>,
         /// Instance that the ray meets.
         instance: u32,
@@ -35,7 +35,7 @@ columns! {
         shadow_origin: Quad<f32>,
         /// Its direction; the bits of the number of holes that it may pass.
         shadow_direction: Quad<f32>,
-        /// What it brings: [`ShadowRay::ld`]; the bits of the number of the path.
+        /// Radiance that it brings: [`ShadowRay::ld`]; the bits of the number of the path.
         shadow_light: Quad<f32>,
     }
 }
@@ -130,7 +130,7 @@ impl Pool {
         }
     }
 
-    /// What the ray in slot `i` meets in the scene.
+    /// Hit of the ray in slot `i` in the scene.
     ///
     /// # Safety
     /// As [`Pool::ray`].

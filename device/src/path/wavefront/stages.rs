@@ -11,7 +11,7 @@ use super::{TracingArgs, WavefrontArgs};
 use crate::arch::{Real, load, read, write};
 use crate::bvh::{Arch, Hit, Rays};
 use crate::features::{Compiled, Full};
-use crate::path::megakernel::Place;
+use crate::path::megakernel::Invocation;
 use crate::path::stage::Function;
 use crate::path::step::{self, ShadowRay, sees_holes, visibility};
 use crate::path::trace::in_packets;
@@ -468,7 +468,7 @@ impl Function for Accumulate {
     #[inline(always)]
     unsafe fn run<A: Arch>(i: u32, args: &WavefrontArgs) {
         let take = &args.take;
-        let Some(Place { film, first_sample: mut sample, .. }) = take.place(i) else {
+        let Some(Invocation { film, first_sample: mut sample, .. }) = take.invocation(i) else {
             return;
         };
         let mut number = i;

@@ -4,8 +4,9 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::LazyLock;
 
 use device::bsdf::microfacet::Distribution;
+use statrs::function::beta::beta;
+use statrs::function::erf::erfc;
 
-use super::statistics::{gamma_q, ln_gamma};
 use super::vector::DVec3;
 use super::walk::reflectance;
 use super::{integrate, polar};
@@ -15,7 +16,7 @@ fn beckmann(a: f64) -> f64 {
     const N: usize = 20_000;
     const END: f64 = 8.0;
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
-        let exact = |a: f64| 0.5 * ((-a * a).exp() / PI.sqrt() - a * gamma_q(0.5, a * a));
+        let exact = |a: f64| 0.5 * ((-a * a).exp() / PI.sqrt() - a * erfc(a));
         (0..=N + 1).map(|i| exact(END * i as f64 / N as f64)).collect()
     });
     let x = a / END * N as f64;
@@ -100,7 +101,6 @@ pub(crate) fn dielectric(d: Distribution, alpha: f64, eta: f64, mu: f64) -> f64 
             return reflected;
         }
         let seen = 1.0 + lambda(d, alpha, down);
-        let both = (ln_gamma(visible) + ln_gamma(seen) - ln_gamma(visible + seen)).exp();
-        reflected + (1.0 - r) * visible * both
+        reflected + (1.0 - r) * visible * beta(visible, seen)
     })
 }

@@ -1,4 +1,4 @@
-//! What layered lobes are made of, and tested by: facets in f64, densities over both hemispheres, albedos.
+//! Building blocks and oracles of layered lobes: facets in f64, densities over both hemispheres, albedos.
 
 use std::f64::consts::{PI, TAU};
 

@@ -1,4 +1,4 @@
-//! What is asked of lobes of every kind.
+//! Checks that apply to lobes of every kind.
 
 use std::fmt::Debug;
 

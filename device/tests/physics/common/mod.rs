@@ -1,5 +1,4 @@
-//! What the tests of this crate share: statistics, quadrature and random numbers, none of it from the code under
-//! test.
+//! Shared code of this crate's tests: statistics, quadrature and random numbers, none of it from the code under test.
 
 pub(crate) mod albedo;
 pub(crate) mod facets;

@@ -66,7 +66,7 @@ pub(crate) fn any(random: &mut Random, smoothest: f32) -> Gltf {
     }
 }
 
-/// What is wrong with the formulas on purpose.
+/// Deliberate mistakes in the formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mistake {
     None,
@@ -121,7 +121,7 @@ pub(crate) fn film_over(g: &Gltf, cos: f64, bare: DVec3, f0: DVec3) -> DVec3 {
     mix(bare, wide(film), g.film.factor.into())
 }
 
-/// What passes the facets of the dielectric for the Lambertian base: for each direction, and for all of them.
+/// Transmittance of the dielectric's facets to the Lambertian base: for each direction, and averaged over all of them.
 pub(crate) struct Passed {
     f0: f64,
     f90: f64,

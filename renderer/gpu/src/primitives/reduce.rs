@@ -119,7 +119,7 @@ fn lanes<R: Reduction>(items: &[R::Item], begin: u32) -> R::Value {
     let mut values = [R::IDENTITY; LANES];
     for (k, items) in items.chunks(LANES).enumerate() {
         for (j, (value, item)) in values.iter_mut().zip(items).enumerate() {
-            *value = R::combine(*value, R::of(*item, begin + (k * LANES + j) as u32));
+            *value = R::combine(*value, R::value(*item, begin + (k * LANES + j) as u32));
         }
     }
     values.into_iter().fold(R::IDENTITY, R::combine)

@@ -8,7 +8,7 @@ use crate::selftest_gpu::{Gpu, Outcome, arg, same};
 /// Tells the process of its own which kernel to run.
 const VARIABLE: &str = "TORRANCE_SELFTEST_CHILD";
 
-/// What a child prints when its kernel did not fail.
+/// Output of a child whose kernel did not fail.
 const DONE: &str = "the kernel has run";
 
 /// Runs a kernel in a process of its own; its standard output, and whether it succeeded.
