@@ -143,7 +143,7 @@ pub struct Rendered {
     /// The films of paths of at most one and two segments, if they were asked for: what is emitted towards the
     /// camera, and with it what has scattered once.
     pub shorter: Option<[Film; 2]>,
-    /// What the camera rays meet, if that was asked for.
+    /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
     /// Where the time went, if that was asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
@@ -151,7 +151,7 @@ pub struct Rendered {
     pub progress: Progress,
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
-    /// What traced its paths.
+    /// The integrator that traced its paths.
     pub traced: Traced,
 }
 
@@ -217,7 +217,7 @@ fn render_ready<B: Primitives>(
     Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
 }
 
-/// What traces paths, and how large launches are, which the next render of a scene like this one can go on with.
+/// Integrator and launch sizes, which the next render of a similar scene can go on with.
 struct Run<B: Primitives> {
     tracer: Tracer<B>,
     pace: Pace,
@@ -231,7 +231,7 @@ impl<B: Primitives> Run<B> {
     }
 }
 
-/// What a run leaves.
+/// The films and progress of a finished run.
 struct RunResult<B: Backend> {
     films: Films<B>,
     progress: Progress,

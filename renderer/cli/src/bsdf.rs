@@ -41,7 +41,7 @@ at their coordinates (½, ½). Charts:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
-    /// What to look at: SCENE.toml#NAME, or the keys of a material, as in 'type = "diffuse", reflectance = 0.5'
+    /// Material to study: SCENE.toml#NAME, or the keys of a material, as in 'type = "diffuse", reflectance = 0.5'
     #[arg(value_name = "MATERIAL")]
     material: String,
 
@@ -53,7 +53,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = values::named(KINDS))]
     chart: Vec<Kind>,
 
-    /// What to write of each: png, svg, csv, separated by commas
+    /// Formats of each chart: png, svg, csv, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "png,svg,csv", value_parser = values::named(FORMATS))]
     format: Vec<Format>,
 
@@ -65,7 +65,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEGREES", default_value = "0", value_parser = values::azimuth, allow_hyphen_values = true)]
     azimuth: f64,
 
-    /// What curves show of a colour where there is room for one number
+    /// Number that curves show for a colour where there is room for only one
     #[arg(long, value_name = "NAME", default_value = "luminance", value_parser = values::named(CHANNELS))]
     channel: Channel,
 
@@ -90,7 +90,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What is written of a chart.
+/// Format of a chart's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Png,
@@ -101,7 +101,7 @@ enum Format {
 const FORMATS: &[(&str, Format)] = &[("png", Format::Png), ("svg", Format::Svg), ("csv", Format::Csv)];
 const CHANNELS: &[(&str, Channel)] =
     &[("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("luminance", Channel::Luminance)];
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
     version: &'static str,

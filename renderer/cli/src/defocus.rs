@@ -119,7 +119,7 @@ enum ShapeName {
     Box,
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
     image: String,

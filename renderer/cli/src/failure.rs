@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::terminal::{say, say_text};
 
-/// What was compared is different; nothing failed.
+/// The compared images differ; nothing failed.
 pub(super) const DIFFERENT: u8 = 1;
 /// Bad usage or bad input: nothing was done.
 pub(super) const BAD_INPUT: u8 = 2;
@@ -18,7 +18,7 @@ pub(super) const INTERRUPTED: u8 = 130;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     code: u8,
-    /// What a person reads: begins with `error: ` and ends in a newline.
+    /// Text for people: begins with `error: ` and ends in a newline.
     report: String,
 }
 

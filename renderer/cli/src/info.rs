@@ -52,7 +52,7 @@ struct Kernels {
     compute_capability: Option<String>,
     /// Hash of their sources.
     sources: Option<String>,
-    /// What compiled them.
+    /// Toolchain that compiled them.
     toolchain: Option<String>,
 }
 
@@ -61,7 +61,7 @@ struct CpuInfo {
     model: String,
     threads: usize,
     architecture: &'static str,
-    /// What it has of what matters here.
+    /// CPU features that matter here and that it has.
     features: Vec<&'static str>,
     /// The instruction set that stages are compiled for and run with.
     code: &'static str,

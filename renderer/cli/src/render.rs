@@ -386,7 +386,7 @@ impl SettingArgs {
         given.into_iter().filter(|(names, _)| is_about(names)).find_map(|(_, option)| option)
     }
 
-    /// What counts more than what the scene says.
+    /// Settings that take precedence over the scene's.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             size: self.size,

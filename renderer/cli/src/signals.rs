@@ -24,7 +24,7 @@ static STATE: AtomicU8 = AtomicU8::new(SETTING_UP);
 /// Signals within this time are one: `timeout` and other wrappers signal the process, and then its group.
 const TOGETHER: Duration = Duration::from_millis(500);
 
-/// What a signal does.
+/// Effect of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     /// Ends the program; there is nothing to keep.
@@ -35,7 +35,7 @@ enum Action {
     Ignore,
 }
 
-/// What a signal does, so long after the one that asked the render to stop.
+/// The effect of a signal that arrives this long after the one that stopped the render.
 fn action(state: u8, since_stop: Option<Duration>) -> Action {
     match state {
         RENDERING => Action::Stop,

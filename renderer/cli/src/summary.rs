@@ -1,4 +1,4 @@
-//! What a finished render tells: a few lines for people, one object for programs.
+//! Summary of a finished render: a few lines for people, one object for programs.
 
 use std::fmt::Display;
 use std::io::{self, Write};

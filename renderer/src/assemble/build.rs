@@ -63,7 +63,7 @@ pub(super) fn build(mut prims: Vec<Primitive>) -> Bvh {
     Bvh { nodes, prims, sources }
 }
 
-/// What each reference stands for: the first piece of a primitive takes its place, the others follow all primitives.
+/// The primitive of each reference: the first piece of a primitive takes its place, the others follow all primitives.
 fn sources(prims: &mut Vec<Primitive>, pieces: &[Piece]) -> Vec<u32> {
     // No more than are needed: each takes 52 bytes.
     prims.reserve_exact(pieces.len());

@@ -133,7 +133,7 @@ impl Geometry {
         })
     }
 
-    /// What it is made of; the rest is 0.
+    /// Numbers of its parts; the other fields are 0.
     pub(super) fn stats(&self) -> Stats {
         let [triangles, spheres, disks, cylinders] = self.counts;
         let seen = self.instances.iter().map(|i| self.groups[i.group as usize].prims as u64).sum::<u64>();

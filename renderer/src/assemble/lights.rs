@@ -26,7 +26,7 @@ pub(super) struct Lights {
     pub(super) first_infinite: u32,
     /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
     pub(super) emissive: Vec<EmissiveSurface>,
-    /// What the lights ask of a kernel.
+    /// Features that kernels need for the lights.
     pub(super) features: Features,
 }
 

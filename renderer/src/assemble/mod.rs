@@ -79,13 +79,13 @@ pub struct SceneData {
     pub textures: Vec<DeviceTexture>,
     /// The texels of all textures.
     pub texels: Shared<u32>,
-    /// What the scene asks of a kernel.
+    /// Features that kernels need for the scene.
     pub features: Features,
     /// Materials that ask for the same.
     pub families: Families,
-    /// What shades where shading normals face away from the viewer.
+    /// Shading where shading normals face away from the viewer.
     pub hidden_normals: HiddenNormals,
-    /// What passing a hole in a surface is.
+    /// How paths pass holes in surfaces.
     pub holes: Holes,
     /// Whether the camera does not see lights.
     pub hides_emitters: bool,
@@ -95,7 +95,7 @@ pub struct SceneData {
     pub light_table: Vec<AliasEntry>,
     /// The pixel filter; empty if it is the pixel itself.
     pub filter: Vec<FilterPart>,
-    /// What of it lies beyond the image's edge, by the pixels between; none if samples may lie there.
+    /// The part of the filter beyond the image's edge, by the pixels between; none if samples may lie there.
     pub filter_edges: Vec<FilterEdge>,
     /// Index of the first light that is infinitely far and seen.
     pub first_infinite: u32,
@@ -111,7 +111,7 @@ pub struct SceneData {
     pub width: u32,
     /// Image height, pixels.
     pub height: u32,
-    /// What it is made of.
+    /// Numbers of its parts.
     pub stats: Stats,
     /// Where [`SceneData::fingerprint`] begins.
     hash_of_geometry: u64,
@@ -127,7 +127,7 @@ impl SceneData {
     }
 }
 
-/// What a scene is made of.
+/// Numbers of a scene's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
     /// Triangles, those of groups once.
@@ -223,7 +223,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     Flattened::new(description)?.build()
 }
 
-/// What of a scene is left of its description, which may be dropped, before the hierarchy is built.
+/// A scene before its hierarchy is built. Its description is no longer needed and may be dropped.
 #[derive(Debug)]
 pub struct Flattened {
     placement: Placement,
@@ -271,7 +271,7 @@ impl Flattened {
     }
 }
 
-/// What it takes long to make of a description, so that scenes share it if they can.
+/// Parts of a scene that take long to make from a description, and that scenes share if they can.
 #[derive(Debug, Clone)]
 struct Parts {
     geometry: Geometry,
@@ -286,7 +286,7 @@ struct Parts {
 struct Rest {
     materials: Vec<DeviceMaterial>,
     coats: Vec<Coat>,
-    /// What materials ask of a kernel.
+    /// Features that kernels need for the materials.
     features: Features,
     families: Families,
     camera: DeviceCamera,
@@ -367,7 +367,7 @@ impl Parts {
     }
 }
 
-/// What a scene asks of a kernel, if its materials and lights ask for some of it.
+/// Features that kernels need for a scene, if its materials and lights need `of_parts`.
 fn features_of_scene(of_parts: Features, stats: &Stats, render: &RenderSettings) -> Features {
     of_parts
         .and(Features::INSTANCES.when(stats.instances > 0))

@@ -1,4 +1,4 @@
-//! What becomes of images: textures, and the environment.
+//! Images of a scene: textures and the environment.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::environment::radiance;
 use super::variant::same;
 use super::{Error, ImageEnvironment, Swatches, sky};
 
-/// What a scene has of images.
+/// Images of a scene, in the device's form.
 #[derive(Debug, Clone)]
 pub(super) struct Pictures {
     /// Its textures.

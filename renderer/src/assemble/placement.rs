@@ -15,9 +15,9 @@ use super::shapes::Flat;
 /// geometry depends on.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What is in the world.
+    /// Shapes in the world.
     pub(super) world: Vec<Placed>,
-    /// What is in each group, in its own space: nothing in those that have no instances.
+    /// Shapes in each group, in its own space; none in groups without instances.
     pub(super) groups: Vec<Vec<Placed>>,
     /// Instances, in the order of the scene. `root` is still to be set.
     pub(super) instances: Vec<Record>,
@@ -72,7 +72,7 @@ impl Plan {
 pub(super) struct Placement {
     /// Those of the world, and then those of each group.
     pub(super) flat: Flat,
-    /// What comes before those of groups.
+    /// Ends of the world's primitives, where those of groups begin.
     pub(super) world: Ends,
     /// Those of groups.
     pub(super) groups: Vec<Range<usize>>,

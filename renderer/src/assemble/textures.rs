@@ -174,7 +174,7 @@ impl Records<'_> {
     }
 }
 
-/// What is multiplied or mixed.
+/// Factor of a product, or end of a mix.
 #[derive(Clone, Copy)]
 struct Operand {
     factor: Vec3,

@@ -40,9 +40,9 @@ impl Original {
         &self.scene
     }
 
-    /// What [`super::assemble`] makes of a description. It shares with the original what both have: trees, textures, the
-    /// environment, lights. If only instances differ, no other tree than theirs is built; if anything in the world does, that
-    /// of the world is as well, but none of groups.
+    /// Assembles a description, as [`super::assemble`] does, sharing with the original what both have: trees, textures,
+    /// the environment, lights. If only instances differ, only their tree is rebuilt; if anything in the world does, the
+    /// tree of the world is as well, but none of groups.
     ///
     /// # Errors
     /// As [`super::assemble`].
@@ -69,7 +69,7 @@ impl Original {
         Ok(SceneData::of(Parts { geometry, emitters, lights, pictures, filter }, rest))
     }
 
-    /// What depends on surfaces, where they differ.
+    /// Rebuilds the parts that depend on surfaces, where these differ.
     fn moved(&self, to: Changed<'_>, plan: &Plan) -> Result<(Geometry, Emitters, Lights), Error> {
         let Parts { geometry, emitters, .. } = &self.parts;
         let own: Vec<&Shape> = self.description.all_shapes().collect();
@@ -131,7 +131,7 @@ impl Original {
     }
 }
 
-/// What there is of a variant before its geometry and lights.
+/// The parts of a variant that are ready before its geometry and lights.
 #[derive(Clone, Copy)]
 struct Changed<'a> {
     description: &'a Description,

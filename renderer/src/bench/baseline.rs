@@ -48,7 +48,7 @@ impl Baseline {
         Ok(Self { title, temp_bytes, run, _library: library })
     }
 
-    /// What it says that it is.
+    /// The title that the file gives itself.
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -93,7 +93,7 @@ pub(super) fn zeros<B: TimedBackend, T: Pod + Send + Sync>(
     allocated(backend, len.saturating_mul(size_of::<T>()), |b| b.zeroed("output", len)).map(Of)
 }
 
-/// What `at` makes of each index below `n`.
+/// Results of `at` for each index below `n`.
 pub(super) fn each<T: Send>(n: u32, at: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, Unmeasured> {
     let mut all = vector(n)?;
     (0..n).into_par_iter().map(at).collect_into_vec(&mut all);

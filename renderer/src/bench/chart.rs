@@ -11,15 +11,15 @@ use super::Measured;
 pub enum Family {
     /// Copies, and what moves elements without looking at them.
     Memory,
-    /// What becomes one value, or few.
+    /// Reductions to one value, or to few.
     Reductions,
     /// Prefix sums.
     Scans,
-    /// What keeps some elements, or parts them.
+    /// Selections and partitions.
     Selections,
-    /// What puts elements in order.
+    /// Sorts.
     Sorts,
-    /// What works on images.
+    /// Image filters.
     Images,
     /// Sums of all rectangles of an image.
     Tables,

@@ -1,4 +1,4 @@
-//! What is measured.
+//! List of all benchmarks.
 
 use bytemuck::Pod;
 use torrance_gpu::backend::cpu::Cpu;
@@ -15,7 +15,7 @@ use super::{Family, TimedBackend, Unmeasured};
 pub(crate) struct Benchmark<B: TimedBackend> {
     /// Its name. A baseline has its counterpart under the same.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// One-line description.
     pub does: &'static str,
     /// The chart that shows it.
     pub family: Family,

@@ -1,4 +1,4 @@
-//! What is asked of a back end that is measured.
+//! Interface to a back end under measurement.
 
 use std::ffi::c_void;
 use std::time::{Duration, Instant};

@@ -9,7 +9,7 @@ use super::baseline::Function;
 use super::memory::allocated;
 use super::{Baseline, Benchmark, Family, TimedBackend, Unmeasured, named};
 
-/// What is timed is so many calls that they last about as long: far more than the clock's resolution, and than the first
+/// Calls are timed in batches that last about this long: far more than the clock's resolution, and than the first
 /// of them waits for the host.
 const BATCH: Duration = Duration::from_millis(2);
 /// Calls of a batch at most: the driver's queue holds more launches than they make.
@@ -32,7 +32,7 @@ pub struct Times {
     pub median: f64,
 }
 
-/// What came of a primitive, for one length.
+/// Measurements of a primitive, for one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Its name.

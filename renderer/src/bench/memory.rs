@@ -1,4 +1,4 @@
-//! What is measured must fit into memory.
+//! Checks that benchmarks fit into memory.
 
 use torrance_gpu::backend::Error;
 use torrance_scene::limits::available_memory;
@@ -41,7 +41,7 @@ pub(super) fn free_on_host() -> Option<u64> {
     available_memory().map(|bytes| u64::try_from(bytes - bytes / 16).unwrap_or(u64::MAX))
 }
 
-/// What `allocate` makes of `bytes` bytes of the machine's memory, if there are so many.
+/// Calls `allocate` for `bytes` bytes of the machine's memory, if there are so many.
 pub(super) fn allocated<B: TimedBackend, T>(
     backend: &mut B,
     bytes: usize,

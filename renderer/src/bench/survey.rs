@@ -7,12 +7,12 @@ use torrance_gpu::backend::Error;
 use super::measure::{CopyTimer, measure};
 use super::{Baseline, Benchmark, Measured, TimedBackend, Unmeasured};
 
-/// What came of measuring primitives.
+/// Results of benchmarking primitives.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// What was measured, the first length first.
+    /// The measurements, the first length first.
     pub measured: Vec<Measured>,
-    /// What does not fit.
+    /// Benchmarks that did not fit into memory.
     pub skipped: Vec<Skipped>,
     /// How it ended.
     pub end: End,
@@ -30,7 +30,7 @@ pub enum End {
     Failed(Error),
 }
 
-/// What was not measured, since it does not fit. Its display is a sentence.
+/// A benchmark that was left out, since it does not fit. Its display is a sentence.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// A primitive, or all of them.
@@ -132,7 +132,7 @@ mod tests {
     use crate::bench::list::benchmarks;
     use torrance_gpu::backend::cpu::Cpu;
 
-    /// What it was told; it stops when it has been asked so often.
+    /// Records its calls, and stops the survey after a number of queries.
     struct Log {
         begun: Vec<String>,
         skipped: Vec<String>,

@@ -64,7 +64,7 @@ impl RayKind {
     }
 }
 
-/// What came of tracing rays of a kind.
+/// Measurements of rays of one kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Traced {
     /// Which rays.
@@ -203,7 +203,7 @@ fn invocations(scene: &SceneData, samples: u32) -> Result<u32, Unmeasured> {
     }
 }
 
-/// What a batch tells the observer.
+/// Reports a batch's progress to the observer.
 struct Watch<'a> {
     observer: &'a mut dyn Observer,
     /// The part of all that is done when the batch begins.

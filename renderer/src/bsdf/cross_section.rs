@@ -34,7 +34,7 @@ impl Curve {
     }
 }
 
-/// What a panel shows.
+/// The contents of a panel.
 struct View {
     heading: &'static str,
     label: &'static str,

@@ -1,4 +1,4 @@
-//! What facets lose in a white furnace: energy that single scattering leaves out.
+//! White furnace test of microfacets: the energy that single scattering loses.
 
 use glam::Vec2;
 use rayon::prelude::*;

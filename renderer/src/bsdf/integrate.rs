@@ -31,7 +31,7 @@ pub(super) struct Delta {
     pub weight: DVec3,
 }
 
-/// What a few samples tell of a lobe.
+/// Shape of a lobe, estimated from a few samples.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probe {
     /// Directions of no width.

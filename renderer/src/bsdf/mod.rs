@@ -97,7 +97,7 @@ impl Channel {
 /// A material to look at, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// What it is called.
+    /// Name of the material, for titles.
     pub name: String,
     /// The material.
     pub subject: Subject,
@@ -105,7 +105,7 @@ pub struct Study {
     pub angles: Vec<f64>,
     /// Azimuth of the plane of incidence, degrees from the direction in which u grows.
     pub azimuth: f64,
-    /// What curves show of a colour.
+    /// The number that curves plot for a colour.
     pub channel: Channel,
     /// The colours of the charts.
     pub theme: ThemeName,
@@ -116,13 +116,13 @@ pub struct Study {
 /// A chart, and its numbers.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// What it looks like.
+    /// The picture.
     pub drawing: Drawing,
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// What it shows.
+    /// The plotted numbers.
     pub table: Table,
-    /// What it comes to: names and numbers.
+    /// Summary figures, by name.
     pub facts: Vec<(&'static str, f64)>,
 }
 
@@ -185,7 +185,7 @@ impl Study {
         (drawing, body, size)
     }
 
-    /// What curves show, and of which plane where that matters.
+    /// The quantity that curves show, with the plane of incidence where that matters.
     fn shown(&self) -> String {
         let plane = match self.subject.is_anisotropic() || self.azimuth != 0.0 {
             true => format!(", plane of incidence {}° from u", self.azimuth),
@@ -218,7 +218,7 @@ fn legend(drawing: &mut Drawing, theme: Theme, body: Rect, entries: &[Entry]) ->
     body.inset([0.0, y + 10.0 - body.y, 0.0, 0.0])
 }
 
-/// What goes into directions of no width, in words: `: 0.040 at 30°, 0.960 at 160.5°`; nothing if there are none.
+/// Power that goes into delta directions, in words: `: 0.040 at 30°, 0.960 at 160.5°`; empty if there are none.
 fn spikes(study: &Study, probe: &Probe) -> String {
     let one = |d: &Delta| {
         let theta = (study.theta_in_plane(d.wi) * 10.0).round() / 10.0;

@@ -96,7 +96,7 @@ fn is_upright(theta: f64) -> bool {
     !(0.05..=179.95).contains(&theta)
 }
 
-/// What was counted and what was to be expected.
+/// Observed and expected sample counts.
 struct Comparison {
     window: Window,
     observed: Vec<f64>,

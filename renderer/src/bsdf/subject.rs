@@ -1,4 +1,4 @@
-//! What is looked at: a material of a scene, or one like it.
+//! The material of a study: one of a scene, or one given by its keys.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use super::aperture::{Aperture, Shape};
 #[derive(Debug)]
 pub(super) struct Stack {
     pub(super) layers: Vec<Layer>,
-    /// What all are blurred by.
+    /// The strips of all blurs.
     pub(super) strips: Vec<Strip>,
     /// Pixels that tell nothing.
     pub(super) missing: usize,

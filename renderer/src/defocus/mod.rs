@@ -48,7 +48,7 @@ impl Lens {
     }
 }
 
-/// What blurs an image.
+/// The source of blur.
 #[derive(Debug, Clone, Copy)]
 pub enum Blur<'a> {
     /// A lens with a round aperture.
@@ -135,7 +135,7 @@ fn refused(reason: String) -> Error {
     Error { doing: "blurring".into(), reason }
 }
 
-/// What a back end needs, allocated once.
+/// Buffers in a back end's memory, allocated once.
 struct Buffers<B: Primitives> {
     size: [u32; 2],
     pixels: B::Buf<f32>,
@@ -168,7 +168,7 @@ impl<B: Primitives> Buffers<B> {
         })
     }
 
-    /// What pixels see.
+    /// Circles of confusion of all pixels.
     fn look(&mut self, backend: &mut B, [at_infinity, slope]: [f32; 2]) -> Result<Vec<Seen>, Error> {
         let args = CirclesArgs {
             pixels: Ptr::new(self.pixels.ptr()).cast(),

@@ -44,7 +44,7 @@ pub(super) fn run(
     report
 }
 
-/// What the last look saw.
+/// Findings of the last look.
 pub(super) struct Examination {
     pub(super) verdict: Verdict,
     /// Thresholds that are exceeded, in words.
@@ -193,7 +193,7 @@ fn exceeded(thresholds: Thresholds, relmse: f64, flip: Option<&Flip>) -> Vec<Str
     beyond.collect()
 }
 
-/// What statistics find by themselves: pixels that are finite in one of the images only.
+/// A fault that statistics do not see: pixels that are finite in one of the images only.
 fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
     let odd: usize = only_one_finite(result, reference).iter().sum();
     (odd > 0).then(|| format!("{odd} of {} pixels are finite in one image only", result.pixels.len()))

@@ -1,4 +1,4 @@
-//! What a case looks at: an image of more and more samples.
+//! Images of a case, with more and more samples.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ impl Stop {
     }
 }
 
-/// What a case is run with.
+/// Limits and callbacks that a case runs under.
 pub(super) struct Conditions<'a> {
     /// When it has failed.
     pub(super) deadline: Instant,
@@ -57,7 +57,7 @@ impl Conditions<'_> {
     }
 }
 
-/// What makes images of more and more samples.
+/// A source of images with more and more samples.
 pub(super) trait Images {
     /// Samples in total after each round: spp, or passes.
     fn totals(&self) -> &[u32];
@@ -65,7 +65,7 @@ pub(super) trait Images {
     /// The image of so many samples in total: more than at the last call.
     fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<Measured, Stop>;
 
-    /// What was printed on the way, and samples that were left out.
+    /// Output printed so far, and a note of samples that were left out.
     fn log(&self) -> &str;
 }
 

@@ -22,7 +22,7 @@ const MAX_SUITE_BYTES: u64 = 16 << 20;
 const MAX_PASSES: u32 = 1 << 20;
 /// Longest name of a case, characters: it becomes part of file names.
 const LONGEST_NAME: usize = 100;
-/// What a case expects, by name.
+/// Expected outcomes by name.
 const EXPECT: &[(&str, Expect)] = &[("same", Expect::Same), ("different", Expect::Different)];
 /// Formats by name.
 const FORMATS: &[(&str, Format)] =
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         Some(name.to_owned())
     }
 
-    /// What makes the image. `own` is the case itself, `all` with all that is below it.
+    /// Reads the source of the image. `own` is the case itself, `all` with all that is below it.
     fn source(&self, own: &Section<'_>, all: &Section<'_>) -> Option<Source> {
         match (own.get("scene"), own.get("command")) {
             (Some(scene), None) => {

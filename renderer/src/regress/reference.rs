@@ -51,7 +51,7 @@ fn seeds(layers: &Layers) -> Option<UsedSeeds> {
     UsedSeeds::new(&seeds.collect::<Vec<_>>())
 }
 
-/// What a file says of an image that a case made.
+/// File metadata of an image that a case made.
 pub(super) fn attributes(case: &Case, samples: u32) -> BTreeMap<String, String> {
     BTreeMap::from([
         ("software".to_owned(), SOFTWARE.to_owned()),

@@ -1,4 +1,4 @@
-//! What a suite describes.
+//! Data model of a suite: its cases, their images and thresholds.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,11 +22,11 @@ pub struct Suite {
 pub struct Case {
     /// Its name, unique, fit for a file name.
     pub name: String,
-    /// What makes the image.
+    /// The source of the image.
     pub source: Source,
-    /// What it is held against.
+    /// The reference that it is compared with.
     pub reference: Reference,
-    /// What is to be found.
+    /// The outcome that passes.
     pub expect: Expect,
     /// Why it is not run.
     pub skip: Option<String>,
@@ -41,14 +41,14 @@ pub struct Case {
     pub bless: Bless,
 }
 
-/// What makes an image.
+/// The source of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// A scene of ours.
     Scene {
         /// The scene file.
         path: PathBuf,
-        /// What is said instead of the scene's settings, but for samples and seed.
+        /// Settings that replace those of the scene, but for samples and seed.
         overrides: Overrides,
     },
     /// A program.
@@ -59,13 +59,13 @@ pub enum Source {
         folder: PathBuf,
         /// The format of the file that it writes.
         format: Format,
-        /// What `{spp}` stands for.
+        /// The value of `{spp}`.
         spp: Option<u32>,
     },
 }
 
 impl Source {
-    /// What its rounds count: `spp` or `passes`.
+    /// The unit of its rounds: `spp` or `passes`.
     pub fn unit(&self) -> &'static str {
         match self {
             Self::Scene { .. } => "spp",
@@ -82,7 +82,7 @@ impl Source {
     }
 }
 
-/// What an image is held against.
+/// The reference that an image is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
     /// The image.
@@ -93,7 +93,7 @@ pub struct Reference {
     pub samples: Option<f32>,
 }
 
-/// What a case expects.
+/// The outcome that passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
     /// The image of the reference.

@@ -16,7 +16,7 @@ use torrance_scene::limits::{
 use super::{FirstHit, FirstHits, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
 
-/// What an EXR file may hold beside the image.
+/// Layers that an EXR file may hold beside the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aov {
     /// `stderr.R`, `.G`, `.B`: standard errors of the image's pixels.
@@ -94,7 +94,7 @@ impl Aov {
     }
 }
 
-/// What shapes and materials are called.
+/// Names of shapes and materials.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Names {
     shapes: Vec<String>,
@@ -150,7 +150,7 @@ impl AovPlan {
         Ok(())
     }
 
-    /// What to render beside the image.
+    /// The render options that produce these layers.
     pub fn options(&self) -> Options<'_> {
         let of_first_hit = self.aovs.iter().any(|aov| aov.is_of_first_hit());
         Options {
@@ -234,7 +234,7 @@ fn depth(camera: &Camera, p: Vec3) -> f32 {
     from.dot(camera.axis.as_dvec3().normalize()) as f32
 }
 
-/// What EXR files tell of the camera.
+/// EXR attributes that describe the camera.
 pub fn of_camera(camera: &Camera, height: u32) -> Vec<(&'static str, String)> {
     let is = |projection: Projection| camera.projection == projection as u32;
     let projection = if is(Projection::Parallel) {

@@ -39,7 +39,7 @@ fn pixel(p: &FilmPixel) -> Pixel {
     }
 }
 
-/// What a render fills, in the memory of a back end.
+/// Films that a render accumulates into, in the memory of a back end.
 pub(super) struct Films<B: Backend> {
     pub(super) image: B::Buf<FilmPixel>,
     /// Of paths of at most one segment, and of two.

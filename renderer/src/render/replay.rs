@@ -57,7 +57,7 @@ pub struct Replay<B: Primitives> {
     wavefront: Wavefront<B>,
     film: B::Buf<FilmPixel>,
     take: MegakernelArgs,
-    /// What `take` points to.
+    /// Keeps alive the memory that `take` points to.
     _scene: Uploaded<B>,
 }
 
@@ -97,7 +97,7 @@ impl<B: Primitives> Replay<B> {
     /// Runs a part of a round, 0 for the first; or the end of the pass, after rounds of which the last had no path.
     ///
     /// # Errors
-    /// What the machine says.
+    /// Errors of the back end.
     ///
     /// # Safety
     /// Parts run in their order, round by round; what is restored between them was dumped at the same place.
@@ -114,7 +114,7 @@ impl<B: Primitives> Replay<B> {
     /// Takes out all that stages read and write.
     ///
     /// # Errors
-    /// What the machine says.
+    /// Errors of the back end.
     pub fn dump(&mut self, backend: &mut B) -> Result<Dump, Error> {
         let paths = WavefrontArgs::paths(&self.take) as usize;
         let mut columns = self.wavefront.pool_columns(backend)?;

@@ -17,7 +17,7 @@ pub(crate) struct Session<B: Primitives> {
     last: Option<Last<B>>,
 }
 
-/// What the render before has left.
+/// State that the previous render left behind.
 struct Last<B: Primitives> {
     scene: SceneData,
     uploaded: Uploaded<B>,
@@ -25,7 +25,7 @@ struct Last<B: Primitives> {
     run: Option<(Run<B>, RunConditions)>,
 }
 
-/// What a run depends on.
+/// Conditions under which a run can be reused.
 #[derive(Debug, Clone, PartialEq)]
 struct RunConditions {
     integrator: Integrator,

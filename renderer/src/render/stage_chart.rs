@@ -95,7 +95,7 @@ fn bars(drawing: &mut Drawing, theme: Theme, times: &StageTimes) {
     }
 }
 
-/// What a stage did, beside its bar.
+/// Draws a stage's figures beside its bar.
 fn figures(
     drawing: &mut Drawing,
     theme: Theme,

@@ -71,7 +71,7 @@ impl Part {
         matches!(self, Self::Cull | Self::OrderRays | Self::Sort | Self::Compact | Self::OrderLight)
     }
 
-    /// What it works on.
+    /// The items that it processes.
     pub const fn items(self) -> Items {
         match self {
             Self::Cull | Self::Compact => Items::Slots,
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// What parts work on.
+/// Units of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Items {
     /// Slots of the pool, with and without a path.
@@ -96,7 +96,7 @@ pub enum Items {
 }
 
 impl Items {
-    /// What they are called.
+    /// Their name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Slots => "slots",
@@ -107,7 +107,7 @@ impl Items {
     }
 }
 
-/// What a part of all rounds of a render took.
+/// Time and work of a part, summed over all rounds of a render.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartTime {
     /// Which part.
@@ -160,12 +160,12 @@ impl StageTimes {
         self.parts.iter().map(|part| part.time).sum()
     }
 
-    /// What part of the time a part took, 0 to 1.
+    /// Fraction of the time that a part took, 0 to 1.
     pub fn share(&self, part: &PartTime) -> f64 {
         part.time.as_secs_f64() / self.total().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// What part of the time was spent on keeping paths together, 0 to 1.
+    /// Fraction of the time that was spent on keeping paths together, 0 to 1.
     pub fn bookkeeping(&self) -> f64 {
         self.parts.iter().filter(|p| p.part.is_bookkeeping()).map(|p| self.share(p)).sum()
     }
@@ -232,7 +232,7 @@ impl<B: Backend> Clock<B> {
         Ok(())
     }
 
-    /// What was measured.
+    /// The measured times.
     pub(super) fn times(self) -> StageTimes {
         self.times
     }

@@ -27,7 +27,7 @@ pub struct Summary {
     pub seed: u32,
     /// Segments of the longest path.
     pub max_depth: u32,
-    /// What traced the paths.
+    /// The integrator.
     pub integrator: IntegratorSummary,
     /// Where the time went.
     pub seconds: Seconds,
@@ -41,16 +41,16 @@ pub struct Summary {
     pub interrupted: bool,
     /// Files that were written.
     pub outputs: Vec<WrittenFile>,
-    /// What was warned of.
+    /// Warnings, as printed.
     pub warnings: Vec<String>,
-    /// What the scene is made of.
+    /// Numbers of the scene's parts.
     pub contents: Contents,
     /// Times of stages, if they were asked for.
     #[serde(flatten)]
     pub stages: Option<StageSummary>,
 }
 
-/// What a scene is made of.
+/// Numbers of a scene's parts.
 #[derive(Debug, Serialize)]
 pub struct Contents {
     triangles: usize,
@@ -112,7 +112,7 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// What traced the paths.
+/// The integrator that traced the paths, and why.
 #[derive(Debug, Serialize)]
 pub struct IntegratorSummary {
     name: &'static str,
@@ -181,7 +181,7 @@ struct StageRow {
     /// Of the time of all stages, 0 to 1.
     share: f64,
     items: Option<u64>,
-    /// What the items are.
+    /// The kind of the items.
     unit: &'static str,
     items_per_s: Option<f64>,
     /// The least and the most of its kernels, 0 to 1.

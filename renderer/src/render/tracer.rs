@@ -1,4 +1,4 @@
-//! What traces the paths of an image, and which of two is faster.
+//! Chooses the integrator of an image: times megakernel and wavefront, and keeps the faster one.
 
 use std::time::Duration;
 
@@ -47,12 +47,12 @@ pub enum Contestant {
     Wavefront,
 }
 
-/// What traced the last samples of an image.
+/// The integrator that traced the last samples of an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Traced {
     /// By what.
     pub by: Contestant,
-    /// What was measured if it was chosen for that: paths per second of megakernel and wavefront.
+    /// Paths per second of megakernel and wavefront, if it was chosen by measuring them.
     pub rates: Option<[f64; 2]>,
 }
 
@@ -76,11 +76,11 @@ struct Lap {
     took: Duration,
 }
 
-/// What traces, of one or two that can.
+/// Traces paths with the megakernel, the wavefront, or the faster of both.
 pub(super) struct Tracer<B: Primitives> {
     wavefront: Option<Box<Wavefront<B>>>,
     turn: Contestant,
-    /// What traced last.
+    /// The integrator of the last launch.
     last: Contestant,
     /// Paths per second, as far as they are known.
     rates: [Option<f64>; 2],

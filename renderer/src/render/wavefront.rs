@@ -51,7 +51,7 @@ impl Kinds {
 pub(super) struct Wavefront<B: Primitives> {
     paths: Paths,
     kinds: Kinds,
-    /// What the scene asks of kernels, and what each family does.
+    /// Features that kernels need for the scene, and for each family.
     features: Features,
     families: Vec<Features>,
     /// Where there are several.

@@ -149,12 +149,12 @@ impl Grid {
         self.axes[axis].values.iter().position(is_it).or_else(by_label)
     }
 
-    /// What the axes are called.
+    /// Labels of the axes.
     fn names(&self) -> Vec<&str> {
         self.axes.iter().map(|axis| axis.label.as_str()).collect()
     }
 
-    /// What the axes and their values are called.
+    /// Labels of the axes and of their values.
     pub fn sides(&self) -> Vec<Side> {
         let side =
             |(axis, labels): (&Axis, &Vec<String>)| Side { name: axis.label.clone(), labels: labels.clone() };
@@ -166,13 +166,13 @@ impl Grid {
         self.axes.first()?.values.iter().map(|value| value.text.parse().ok()).collect()
     }
 
-    /// What a variant sets: paths and values, in the order of the axes.
+    /// Settings of a variant: paths and values, in the order of the axes.
     pub fn settings(&self, variant: usize) -> impl Iterator<Item = (&str, &str)> {
         let indices = self.indices(variant).into_iter();
         self.axes.iter().zip(indices).map(|(axis, i)| (axis.path.as_str(), axis.values[i].text.as_str()))
     }
 
-    /// What a variant is called: `roughness = 0.5, metallic = 1`.
+    /// Name of a variant: `roughness = 0.5, metallic = 1`.
     pub fn name(&self, variant: usize) -> String {
         self.named(&self.indices(variant), 0)
     }
@@ -184,7 +184,7 @@ impl Grid {
         indices.iter().enumerate().skip(first).map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the contact sheet of a page says beside its cells.
+    /// Row and column headings of a page's contact sheet.
     pub fn headings(&self, page: usize) -> Headings {
         let mut sides = self.sides().into_iter();
         let [mut columns, rows] = std::array::from_fn(|_| sides.next().unwrap_or_default());

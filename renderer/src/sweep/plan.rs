@@ -12,7 +12,7 @@ use torrance_plot::chart::ThemeName;
 use super::verdict::Pairs;
 use super::{Grid, Variant, VariantStore};
 
-/// What is rendered, and how it is shown.
+/// Variants to render, and how to show them.
 pub struct Plan {
     /// The scene's file, without its folder.
     pub scene: String,
@@ -36,7 +36,7 @@ pub struct Plan {
     pub style: SheetStyle,
 }
 
-/// What sheets look like.
+/// Layout and labels of contact sheets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetStyle {
     /// The title; empty for none.
@@ -62,7 +62,7 @@ impl Plan {
         self.variants.iter().map(key).collect()
     }
 
-    /// What a variant is called.
+    /// Name of a variant.
     pub fn name(&self, i: usize) -> String {
         let n = self.grid.variants();
         let of = if i < n { "" } else { "against: " };

@@ -11,11 +11,11 @@ use super::{Axis, spec};
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it shows.
+    /// One-line description.
     pub about: &'static str,
-    /// What the material is where it has none of the parameters: in TOML.
+    /// TOML of the material that takes the place of one without these parameters.
     stand_in: &'static str,
-    /// What is set in all variants: `{}` is the path of the material.
+    /// Settings common to all variants: `{}` stands for the path of the material.
     sets: &'static [(&'static str, &'static str)],
     /// The parameters and their values.
     params: &'static [&'static str],
@@ -67,12 +67,12 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// What a preset comes to for a scene.
+/// A preset applied to a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresetParams {
-    /// What to sweep, as for `--param`.
+    /// Parameters to sweep, as for `--param`.
     pub params: Vec<String>,
-    /// What the material was made, if it has not the parameters.
+    /// The material's new TOML, if it lacked the parameters and was replaced.
     pub replaced: Option<String>,
 }
 

@@ -112,7 +112,7 @@ impl Steps {
 /// The values of `a:b:n` or `log(a:b:n)`; `None` for what has no colon, and is a value itself.
 ///
 /// # Errors
-/// What is wrong with a range.
+/// A message that says what is wrong with the range.
 pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, String> {
     let inside = text.strip_prefix("log(").and_then(|text| text.strip_suffix(')'));
     let (steps, form) = if inside.is_some() { (Steps::Log, "log(a:b:n)") } else { (Steps::Equal, "a:b:n") };

@@ -84,7 +84,7 @@ impl<'a> Results<'a> {
         self.sweep.plan.pairs.is_some()
     }
 
-    /// What is shown of a variant, as it was kept.
+    /// The stored image of a variant, cropped as sheets show it.
     pub(super) fn measured(&self, i: usize) -> Option<Measured> {
         let stored = self.sweep.plan.store.find(self.sweep.keys[i])?;
         Some(self.sweep.plan.cropped(&stored.measured).into_owned())
@@ -183,7 +183,7 @@ impl<'a> Results<'a> {
         Ok(bytes)
     }
 
-    /// What all variants have in common, for the page.
+    /// Facts that hold for all variants, for the page.
     fn facts(&self) -> Vec<(String, String)> {
         let Sweep { plan, device, .. } = self.sweep;
         let scene = &plan.variants[0].scene;

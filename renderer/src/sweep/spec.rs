@@ -1,4 +1,4 @@
-//! What `--param PATH=VALUES` says: a parameter of the scene, and the values that it takes.
+//! Parses `--param PATH=VALUES`: a parameter of the scene, and the values that it takes.
 //!
 //! | VALUES | |
 //! |---|---|
@@ -31,7 +31,7 @@ pub struct Axis {
     pub path: String,
     /// A short name for it, other than those of the other axes.
     pub label: String,
-    /// What it becomes: at least one value, none twice.
+    /// Its values: at least one, none twice.
     pub values: Vec<SweptValue>,
 }
 
@@ -62,7 +62,7 @@ impl From<String> for SpecError {
 /// Reads what was said of all parameters. `all_values` tells the values that `*` stands for at a path.
 ///
 /// # Errors
-/// What is wrong with one of them, or that they are too many variants.
+/// If one of them is invalid, or there are too many variants.
 pub fn parse(
     specs: &[String],
     all_values: &dyn Fn(&str) -> Result<Vec<String>, String>,

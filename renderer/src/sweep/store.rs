@@ -16,7 +16,7 @@ use crate::render::RenderRecord;
 pub struct StoredVariant {
     /// Its image and the noise of that.
     pub measured: Measured,
-    /// What its render took.
+    /// Time and samples of its render.
     pub record: RenderRecord,
 }
 
@@ -49,7 +49,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     matches!((file.metadata(), std::fs::metadata(path)), (Ok(a), Ok(b)) if place(&a) == place(&b))
 }
 
-/// What is open cannot be removed.
+/// Open files cannot be removed here.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true

@@ -31,7 +31,7 @@ pub struct Summary {
     pub variants: Vec<VariantSummary>,
     /// Files that were written.
     pub outputs: Vec<WrittenFile>,
-    /// What was warned of.
+    /// Warnings, as printed.
     pub warnings: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::assemble::{Error, Original, SceneData};
 
 /// A scene of the sweep.
 pub struct Variant {
-    /// What is rendered.
+    /// The assembled scene.
     pub scene: SceneData,
     /// How its description says that it is rendered.
     pub settings: RenderSettings,

@@ -114,7 +114,7 @@ pub struct VariantComparison {
     pub(super) map: ComparisonMap,
 }
 
-/// What the sheet of differences shows of a variant.
+/// A variant's cell in the sheet of differences.
 #[derive(Debug, Clone)]
 pub(super) enum ComparisonMap {
     /// Painted when it is known how large the differences of the others are.

@@ -28,15 +28,15 @@ pub struct Progress<'a> {
     pub is_stopping: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What is kept in memory of a variant until all are there.
+/// Per-variant result, held in memory until the sheets are written.
 pub struct VariantResult {
     /// The image as sheets show it.
     pub(super) cell: RgbImage,
     /// Of what sheets show.
     pub statistics: Statistics,
-    /// What its render took.
+    /// Time and samples of its render.
     pub record: RenderRecord,
-    /// What could not be written of it.
+    /// Outputs of the variant that could not be written.
     pub failures: Vec<Failure>,
 }
 
@@ -57,7 +57,7 @@ pub enum Failure {
     /// Two variants cannot be compared.
     #[error("{name}: cannot be compared: {reason}")]
     Compare {
-        /// What the variant is called.
+        /// Name of the variant.
         name: String,
         /// Why, in words.
         reason: String,
@@ -69,7 +69,7 @@ pub enum Failure {
 
 /// A plan that is carried out on a machine.
 pub struct Sweep<'a> {
-    /// What is done.
+    /// Variants to render, and outputs to make from them.
     pub plan: &'a Plan,
     /// [`Plan::keys`].
     pub keys: &'a [u64],

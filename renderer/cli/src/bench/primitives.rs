@@ -35,7 +35,7 @@ launches. Bandwidth counts the bytes that the primitive must at least read and w
 copy of as many 32-bit numbers, which is measured in turns with it. On a CPU the kernels' twins are measured, on all threads. \
 What does not fit into memory is skipped.";
 
-/// What there is below the long help.
+/// Text below the long help: the list of primitives.
 fn after_long_help() -> String {
     let width = names().into_iter().map(str::len).max().unwrap_or(0);
     let row = |(name, does)| format!("  {name:<width$}  {does}\n");
@@ -191,7 +191,7 @@ fn shorter<'a>(names: &[&'a str]) -> impl Iterator<Item = &'a str> + Clone {
     all.into_iter()
 }
 
-/// What is to be measured.
+/// The chosen benchmarks and options.
 struct Plan<'a> {
     args: &'a Args,
     chosen: Vec<&'static str>,

@@ -5,17 +5,17 @@ use std::fmt;
 use renderer::bench::{End, Measured, Results, Skipped, Times};
 use serde::Serialize;
 
-/// What was measured, and where.
+/// Measurements, and the machine they were taken on.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) machine: String,
     pub(super) is_cpu: bool,
-    /// What the baseline says that it is.
+    /// The title of the baseline.
     pub(super) baseline: Option<String>,
     pub(super) results: Results,
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub(super) struct Json<'a> {
     version: &'static str,
@@ -26,11 +26,11 @@ pub(super) struct Json<'a> {
     interrupted: bool,
     results: Vec<Row>,
     skipped: Vec<Left>,
-    /// What ended it.
+    /// The error that ended it.
     error: Option<String>,
 }
 
-/// What does not fit.
+/// A benchmark that does not fit.
 #[derive(Debug, Serialize)]
 struct Left {
     /// Null if it is all of that length.

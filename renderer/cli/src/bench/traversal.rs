@@ -67,7 +67,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// What was traced, and where.
+/// Measurements, and the machine they were taken on.
 #[derive(Debug)]
 struct Report {
     machine: String,
@@ -149,7 +149,7 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// What people call them.
+/// Name in tables.
 const fn title(kind: RayKind) -> &'static str {
     match kind {
         RayKind::Primary => "primary rays",
@@ -159,7 +159,7 @@ const fn title(kind: RayKind) -> &'static str {
     }
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Json<'a> {
     version: &'static str,

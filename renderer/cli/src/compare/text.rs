@@ -8,7 +8,7 @@ use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::{ComparisonReport, remedy};
 
-/// What sentences call the images.
+/// Names of the two images in sentences.
 pub(super) const NAMES: [&str; 2] = ["A", "B"];
 
 impl ComparisonReport<'_> {

@@ -1,4 +1,4 @@
-//! What a person sees of a suite: a row for every case that has ended, and how far the others are.
+//! Progress of a suite in the terminal: a row for every case that has ended, and how far the others are.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};

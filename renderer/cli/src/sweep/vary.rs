@@ -1,4 +1,4 @@
-//! What varies.
+//! Parameters that vary, and their values.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::super::notes::Notes;
 use super::super::render::SettingArgs;
 use super::first_of;
 
-/// What varies.
+/// Options that choose the parameters that vary.
 #[derive(Debug, clap::Args)]
 pub(super) struct VaryArgs {
     /// A parameter and its values; repeat it for rows, then pages

@@ -49,7 +49,7 @@ fn command(name: &str, script: &str, reference: &str, more: &str) -> String {
     )
 }
 
-/// What `--json -` says of every case: name, status, first sentence.
+/// Cases in the output of `--json -`: name, status, first sentence.
 fn cases(outcome: &Outcome) -> Vec<(String, String, String)> {
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
     let text = |v: &serde_json::Value| v.as_str().unwrap_or_default().to_owned();

@@ -130,7 +130,7 @@ fn animations_and_pages_are_written() {
     assert!(bytes.windows(4).any(|chunk| chunk == b"acTL"), "it is not animated");
 }
 
-/// What each variant says of itself.
+/// The summary's entry for each variant.
 fn variants(folder: &Folder, options: &[&str]) -> Vec<Value> {
     let summary = json(&sweep(folder, &[options, &["--json", "--quiet"]].concat()));
     summary["variants"].as_array().expect("variants").clone()
@@ -249,7 +249,7 @@ fn plots_and_pages_are_written() {
     );
 }
 
-/// What cannot be written is told, and images that are rendered are not lost.
+/// Outputs that cannot be written are reported, and rendered images are not lost.
 #[test]
 fn images_are_kept_where_others_cannot_be_written() {
     let folder = Folder::new();

@@ -16,7 +16,7 @@ use crate::browser::{Browser, Pointer};
 const WIDTH: u32 = 48;
 const HEIGHT: u32 = 32;
 
-/// What the pages of these tests call things: attempts to become markup, script, or an attribute.
+/// Names on the pages of these tests: attempts to become markup, script, or an attribute.
 const HOSTILE: [&str; 6] = [
     "</script><script>window.broken = 1</script>",
     "\"><img src=x onerror=\"window.broken = 1\">",
@@ -209,7 +209,7 @@ fn a_page_is_opened_and_used() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
-/// What fails is first, and open; names are what they were, character for character but for those that do harm.
+/// Failed cases come first, and are open; names are unchanged, character for character but for those that do harm.
 fn rows_are_in_order(browser: &Browser) {
     let statuses = browser.run("return cases.map((row) => row.dataset.status);");
     let expected = ["failed", "failed", "error", "unresolved", "passed", "passed", "skipped", "not-run"]

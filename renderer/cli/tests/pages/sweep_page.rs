@@ -28,7 +28,7 @@ const LEFT: &str = "\u{e012}";
 const UP: &str = "\u{e013}";
 const RIGHT: &str = "\u{e014}";
 
-/// What the pages of these tests call things: attempts to become markup, script, or an attribute.
+/// Names on the pages of these tests: attempts to become markup, script, or an attribute.
 const HOSTILE: [&str; 5] = [
     "</script><script>window.broken = 1</script>",
     "\"><img src=x onerror=\"window.broken = 1\">",
@@ -61,7 +61,7 @@ fn place(axes: &[Side], mut variant: usize) -> Vec<usize> {
     axes.iter().map(&mut index).collect()
 }
 
-/// What is seen of a pixel: red grows by 0.05 from roughness to roughness, blue with the model.
+/// Radiance of a pixel: red grows by 0.05 from roughness to roughness, blue with the model.
 fn radiance(at: &[usize], x: u32, y: u32) -> [f32; 3] {
     let [a, b] = [0, 1].map(|i| at.get(i).map_or(0.0, |i| *i as f32));
     [0.1 + x as f32 / 200.0 + 0.05 * a, 0.02 + y as f32 / 40.0, 0.3 + 0.1 * b + (x * y) as f32 * 1e-5]
@@ -199,7 +199,7 @@ fn distance(seen: Option<[f64; 3]>, expected: [f64; 3]) -> f64 {
     seen.map_or(f64::INFINITY, |s| s.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
 }
 
-/// What a display shows of radiance.
+/// Displayed value of radiance.
 fn developed(pixel: [f32; 3], develop: Develop) -> [f64; 3] {
     develop.apply(pixel).map(|x| x * 255.0)
 }
@@ -471,7 +471,7 @@ fn it_plays(browser: &Browser) {
     settle(browser);
 }
 
-/// What is shown is in the address, which shows it again; nonsense in it does no harm.
+/// The address encodes the state of the page and restores it; nonsense in it does no harm.
 fn address_keeps_the_state(browser: &Browser) {
     browser.run(
         "change({ at: [4, 2], baseline: [1, null], view: 'difference', exposure: -1.5, tonemap: 'aces' });",

@@ -71,7 +71,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// What fell into the bins of each axis.
+/// Bounds and counts of the bins of each axis.
 pub(super) struct Bins<const N: usize> {
     boxes: [[Aabb; N]; 3],
     counts: [[u32; N]; 3],

@@ -226,7 +226,7 @@ fn slopes_of_programs_are_those_of_their_heights() {
     assert!(compared > 50 && steepest > 0.5, "{compared} compared, the steepest {steepest}");
 }
 
-/// What Mitsuba 3.9.1's `checkerboard` has with the `to_uv` of half of these squares: 1 where it has its `color1`.
+/// Values of Mitsuba 3.9.1's `checkerboard` with the `to_uv` of half of these squares: 1 where it has its `color1`.
 #[test]
 fn squares_are_those_of_another_renderer() {
     const ROWS: [u32; 16] = [

@@ -15,7 +15,7 @@ pub(crate) enum Wrong<'a> {
 
 use Wrong::{Arguments, Mesh, Scene, WholeScene};
 
-/// What is wrong, how it is made so, and what is said about it.
+/// Name of the fault, how it is made, and the expected message.
 pub(crate) type Row<'a> = (&'a str, Wrong<'a>, &'a str);
 
 pub(crate) const SYNTAX: &[Row<'_>] = &[
@@ -1485,7 +1485,7 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     ),
 ];
 
-/// What `--set` is given, and what is said about it.
+/// Argument of `--set`, and the expected message.
 pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ("materials.glod.roughness=0.3", r#"no "materials.glod"; did you mean "materials.gold"?"#),
     (

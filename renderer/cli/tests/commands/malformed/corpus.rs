@@ -17,7 +17,7 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// The first is loaded.
     pub(crate) files: Vec<(String, Vec<u8>)>,
-    /// What the report says; loading may succeed as well if it is empty.
+    /// Expected text of the report; loading may succeed as well if it is empty.
     pub(crate) says: &'static str,
     pub(crate) allow_external: bool,
     /// Makes what is no regular file.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use renderer::assemble::assemble;
 use torrance_scene::{Options, load_with};
 
-/// What loading may take.
+/// Limits on loading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Most memory at a time, bytes.
@@ -70,7 +70,7 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// What was seen of loading something.
+/// Observations of one load.
 #[derive(Debug)]
 struct Seen {
     outcome: Outcome,
@@ -113,7 +113,7 @@ fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) ->
 /// Loads something within limits.
 ///
 /// # Errors
-/// What goes too far.
+/// Reports a load that exceeds the limits.
 pub(crate) fn within(
     limits: Limits,
     load: impl Fn() -> Outcome + Clone + Send + 'static,
