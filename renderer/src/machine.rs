@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
-use torrance_gpu::backend::cuda::{Cuda, driver};
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::backend::cuda::driver::{self, DriverError};
 use torrance_gpu::backend::{Backend, Error};
 use torrance_image::film::Image;
 
@@ -40,8 +41,8 @@ pub struct Device {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// No GPU can be used at all.
-    #[error("{0}")]
-    NoCuda(String),
+    #[error(transparent)]
+    NoCuda(#[from] DriverError),
     /// There are GPUs, but not the one of this index.
     #[error("there is no cuda:{index}; there is {}", there.join(", "))]
     NoSuchGpu {
@@ -85,7 +86,7 @@ impl DeviceChoice {
             }
             Self::Auto => Ok(match driver::load() {
                 Ok(()) => Device { gpu: Some(0), may_fall_back: true, surprise: None },
-                Err(reason) => Device { surprise: is_gpu_expected().then_some(reason), ..cpu },
+                Err(reason) => Device { surprise: is_gpu_expected().then(|| reason.to_string()), ..cpu },
             }),
         }
     }
@@ -93,8 +94,8 @@ impl DeviceChoice {
 
 /// Checks that the driver has a device of this index.
 fn check_gpu(index: u32) -> Result<(), DeviceError> {
-    driver::load().map_err(DeviceError::NoCuda)?;
-    let devices = Cuda::devices().map_err(DeviceError::NoCuda)?;
+    driver::load()?;
+    let devices = Cuda::devices()?;
     if devices.iter().any(|device| device.index == index) {
         return Ok(());
     }

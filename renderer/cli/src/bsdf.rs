@@ -268,7 +268,9 @@ fn make(args: &Args, study: &Study, display: &Display) -> Result<Made, Failure> 
         display.phase(format!("measuring: {}", kind.name()));
         match study.chart(kind) {
             Ok(chart) => made.charts.push((kind, chart)),
-            Err(reason) if args.chart.is_empty() => made.left_out.push(LeftOut { name: kind.name(), reason }),
+            Err(reason) if args.chart.is_empty() => {
+                made.left_out.push(LeftOut { name: kind.name(), reason: reason.to_string() })
+            }
             Err(reason) => {
                 return Err(Failure::input(format_args!("there is no chart {}: {reason}", kind.name())));
             }

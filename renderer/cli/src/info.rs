@@ -166,7 +166,7 @@ impl CudaInfo {
         let devices = driver::load().and_then(|()| Cuda::devices());
         Self {
             available: devices.is_ok(),
-            reason: devices.as_ref().err().cloned(),
+            reason: devices.as_ref().err().map(ToString::to_string),
             version: driver::version().ok().map(|v| v.to_string()),
             driver: driver::release(),
             devices: Gpu::all(devices.unwrap_or_default()),

@@ -14,7 +14,7 @@ mod memory;
 mod survey;
 mod traversal;
 
-pub use baseline::Baseline;
+pub use baseline::{Baseline, BaselineError};
 pub use chart::{Family, chart};
 pub(crate) use list::{Benchmark, named};
 pub use list::{catalogue, names};

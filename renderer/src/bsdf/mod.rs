@@ -126,12 +126,29 @@ pub struct Chart {
     pub facts: Vec<(&'static str, f64)>,
 }
 
+/// A chart that a material does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoChart {
+    /// No furnace test.
+    #[error("the material has no microfacets that could lose energy")]
+    NothingLost,
+    /// No masking.
+    #[error("the material has no microfacets that could mask each other")]
+    NothingMasked,
+    /// No density to compare samples with.
+    #[error("all directions it sends light to are of no width, and have no density")]
+    NoDensity,
+}
+
 /// Pixels in a logical unit, where no size is asked for.
 const PIXELS_PER_UNIT: f64 = 1.6;
 
 impl Study {
-    /// Makes a chart; or says why there is none of this material.
-    pub fn chart(&self, kind: Kind) -> Result<Chart, String> {
+    /// Makes a chart.
+    ///
+    /// # Errors
+    /// This material has no such chart.
+    pub fn chart(&self, kind: Kind) -> Result<Chart, NoChart> {
         match kind {
             Kind::CrossSection => Ok(cross_section::chart(self)),
             Kind::Polar => Ok(polar::chart(self)),

@@ -9,7 +9,7 @@ use torrance_plot::chart::{Axis, ColorMap, Drawing, Entry, Panel, Rect, Sign, St
 use super::chi2::{self, Verdict};
 use super::furnace::{color_bar, shade};
 use super::integrate::probe;
-use super::{Chart, Study, Table, degrees, footnote};
+use super::{Chart, NoChart, Study, Table, degrees, footnote};
 
 /// Samples that are counted.
 const SAMPLES: u32 = 1 << 19;
@@ -104,7 +104,7 @@ struct Comparison {
     verdict: Verdict,
 }
 
-pub(super) fn chart(study: &Study) -> Result<Chart, String> {
+pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let theta_o = study.angles.get(study.angles.len() / 2).copied().unwrap_or(0.0);
     let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
     let angles = |wi: Vec3| polar(study, wi);
@@ -114,7 +114,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, String> {
         .map(|s| angles(s.0))
         .collect();
     if pilot.len() < 100 {
-        return Err("all directions it sends light to are of no width, and have no density".into());
+        return Err(NoChart::NoDensity);
     }
     let window = Window::around(&pilot);
     let comparison = compare(study, &bsdf, wo, window);

@@ -163,6 +163,6 @@ fn change(case: &Case, new: &Measured, old: &Measured, samples: u32, options: &O
             words.push(format!("relMSE {}", number(measured.relmse)));
             words
         }
-        Err(why) => vec![why],
+        Err(error) => vec![error.to_string()],
     }
 }

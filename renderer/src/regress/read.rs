@@ -13,7 +13,8 @@ use torrance_text::{duration, hint, quoted};
 
 use super::keys;
 use super::suite::{
-    Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, expand, has_placeholder,
+    Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, UnknownPlaceholder,
+    expand, has_placeholder,
 };
 
 /// Largest suite file.
@@ -212,7 +213,7 @@ impl<'a> Reader<'a> {
         }
         for word in &words {
             let known = |name: &str| PLACEHOLDERS.contains(&name).then(String::new);
-            if let Err(name) = expand(word, known) {
+            if let Err(UnknownPlaceholder(name)) = expand(word, known) {
                 let hint = hint(&name, "there are", PLACEHOLDERS.iter().copied());
                 return field.fail(&format!("has an unknown placeholder {}{hint}", quoted(&name)));
             }

@@ -166,9 +166,19 @@ impl Thresholds {
 /// Placeholders of commands, and what they stand for.
 pub const PLACEHOLDERS: &[&str] = &["output", "seed", "spp", "pass"];
 
-/// Replaces each placeholder, `{name}` of lower-case letters, by what `value` says. The error is the first name that it
-/// knows no value for. All other braces stay.
-pub fn expand(word: &str, mut value: impl FnMut(&str) -> Option<String>) -> Result<String, String> {
+/// A placeholder of this name, which has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("placeholder {0:?} has no value")]
+pub struct UnknownPlaceholder(pub String);
+
+/// Replaces each placeholder, `{name}` of lower-case letters, by its `value`. All other braces stay.
+///
+/// # Errors
+/// A placeholder has no value.
+pub fn expand(
+    word: &str,
+    mut value: impl FnMut(&str) -> Option<String>,
+) -> Result<String, UnknownPlaceholder> {
     let mut out = String::new();
     let mut rest = word;
     while let Some(open) = rest.find('{') {
@@ -179,7 +189,7 @@ pub fn expand(word: &str, mut value: impl FnMut(&str) -> Option<String>) -> Resu
             && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
             && after.len() > name.len() + 1;
         if is_name {
-            out.push_str(&value(name).ok_or_else(|| name.to_owned())?);
+            out.push_str(&value(name).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?);
             rest = &after[name.len() + 2..];
         } else {
             out.push('{');
@@ -224,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(expand(word, value).as_deref(), Ok(expected), "{word}");
         }
-        assert_eq!(expand("a {sede} b", value), Err("sede".into()));
+        assert_eq!(expand("a {sede} b", value), Err(UnknownPlaceholder("sede".into())));
     }
 
     #[test]

@@ -7,8 +7,44 @@ use torrance_scene::path_and_value;
 use torrance_text::{hint, quoted};
 
 use super::label::labels;
-use super::spec::SpecError;
 use super::{Axis, MOST_VARIANTS, SweptValue};
+
+/// Columns that a grid cannot be wrapped into.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnsError {
+    /// None at all.
+    #[error("--cols: a row has at least one cell")]
+    Zero,
+    /// There are so many axes, more than one.
+    #[error("--cols wraps the row of one parameter; with {0}, the values of the first are the columns")]
+    Axes(usize),
+}
+
+/// Text that names no value of a grid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// It could be of any of these parameters.
+    #[error("of which parameter? PARAMETER=VALUE with one of {0}")]
+    Ambiguous(String),
+    /// The parameter does not vary.
+    #[error("{} does not vary{hint}", quoted(name))]
+    NoParameter {
+        /// The parameter.
+        name: String,
+        /// The ones that do, worded to follow.
+        hint: String,
+    },
+    /// The parameter does not take the value.
+    #[error("{name} is never {}{hint}", quoted(value))]
+    NoValue {
+        /// The parameter.
+        name: String,
+        /// The value.
+        value: String,
+        /// The values that it takes, worded to follow.
+        hint: String,
+    },
+}
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +65,14 @@ impl Grid {
     ///
     /// # Panics
     /// An axis has no values, or there are more than [`MOST_VARIANTS`].
-    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, SpecError> {
+    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, ColumnsError> {
         let variants = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
         assert!((1..=MOST_VARIANTS).contains(&variants), "{variants} variants");
         if columns == Some(0) {
-            return Err("--cols: a row has at least one cell".to_owned().into());
+            return Err(ColumnsError::Zero);
         }
         if columns.is_some() && axes.len() > 1 {
-            let n = axes.len();
-            let rows = "the values of the first are the columns";
-            return Err(format!("--cols wraps the row of one parameter; with {n}, {rows}").into());
+            return Err(ColumnsError::Axes(axes.len()));
         }
         let wrapped = columns.filter(|n| *n < variants);
         let labels = axes.iter().map(|axis| labels(&axis.values)).collect();
@@ -109,7 +143,7 @@ impl Grid {
     ///
     /// # Errors
     /// There is no such parameter, or it does not take this value.
-    pub fn find_value(&self, text: &str) -> Result<(usize, usize), SpecError> {
+    pub fn find_value(&self, text: &str) -> Result<(usize, usize), ValueError> {
         let axis = match path_and_value(text) {
             Some((name, value)) => self.find_axis(name).map(|axis| (axis, value)),
             None if self.axes.len() == 1 => Ok((0, text)),
@@ -118,25 +152,27 @@ impl Grid {
                 match (0..self.axes.len()).filter(|i| self.value_of(*i, text).is_some()).collect::<Vec<_>>()[..]
                 {
                     [axis] => Ok((axis, text)),
-                    _ => Err(format!(
-                        "of which parameter? PARAMETER=VALUE with one of {}",
-                        self.names().join(", ")
-                    )),
+                    _ => Err(ValueError::Ambiguous(self.names().join(", "))),
                 }
             }
         };
         let (axis, value) = axis?;
         let labels = || self.labels[axis].iter().map(String::as_str);
         let found = self.value_of(axis, value).map(|i| (axis, i));
-        let name = &self.axes[axis].label;
-        let never = || format!("{name} is never {}{}", quoted(value), hint(value, "it is", labels()));
-        found.ok_or_else(|| never().into())
+        found.ok_or_else(|| ValueError::NoValue {
+            name: self.axes[axis].label.clone(),
+            value: value.to_owned(),
+            hint: hint(value, "it is", labels()),
+        })
     }
 
-    fn find_axis(&self, name: &str) -> Result<usize, String> {
+    fn find_axis(&self, name: &str) -> Result<usize, ValueError> {
         let found = self.axes.iter().position(|axis| axis.label == name || axis.path == name);
         let names = || self.names().into_iter();
-        found.ok_or_else(|| format!("{} does not vary{}", quoted(name), hint(name, "what does is", names())))
+        found.ok_or_else(|| ValueError::NoParameter {
+            name: name.to_owned(),
+            hint: hint(name, "what does is", names()),
+        })
     }
 
     /// The number of a value of an axis.
@@ -258,7 +294,7 @@ mod tests {
             ("c=1", "\"c\" does not vary; what does is \"a\" or \"b\""),
             ("7", "of which parameter? PARAMETER=VALUE with one of a, b"),
         ] {
-            assert_eq!(grid.find_value(text), Err(message.to_owned().into()), "{text}");
+            assert_eq!(grid.find_value(text).unwrap_err().to_string(), message, "{text}");
         }
         let with = |variant, values: [Option<usize>; 2]| grid.with_values(variant, &values);
         assert_eq!([with(5, [Some(0), None]), with(5, [None, Some(0)]), with(5, [None; 2])], [3, 2, 5]);

@@ -27,6 +27,6 @@ pub use sheets::{NoPicture, SheetKind};
 pub use spec::{Axis, MOST_VARIANTS, SpecError, SweptValue};
 pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
-pub use variant::{BadVariants, SizesDiffer, Variant, build_variants, common_size};
+pub use variant::{BadVariants, SizesDiffer, Variant, VariantError, build_variants, common_size};
 pub use verdict::{BadBaseline, Pairs, VariantComparison, Verdict};
 pub use work::{Failure, Progress, Sweep, VariantResult};

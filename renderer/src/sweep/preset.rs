@@ -1,6 +1,6 @@
 //! Sweeps that have a name.
 
-use torrance_scene::{SceneValues, toml_key};
+use torrance_scene::{PathError, SceneValues, toml_key};
 use torrance_text::quoted;
 
 use super::spec::SpecError;
@@ -76,12 +76,41 @@ pub struct PresetParams {
     pub replaced: Option<String>,
 }
 
+/// A preset that cannot be applied to a scene.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PresetError {
+    /// The scene has no material at all.
+    #[error("the scene has no material")]
+    NoMaterials,
+    /// The scene has no material of this name.
+    #[error("there is no material {}; there are {materials}", quoted(name))]
+    NoSuchMaterial {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        materials: String,
+    },
+    /// The scene has several materials, of these names.
+    #[error("which material? --material with one of {0}")]
+    Ambiguous(String),
+    /// The material cannot be replaced or set.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The preset's own parameters are invalid.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
 impl Preset {
     /// Prepares a scene for the sweep of its material of this name; without a name, of `ball`, or of the only one.
     ///
     /// # Errors
     /// There is no such material, or it is not clear which.
-    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<PresetParams, SpecError> {
+    pub fn apply(
+        &self,
+        scene: &mut SceneValues,
+        material: Option<&str>,
+    ) -> Result<PresetParams, PresetError> {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
@@ -103,18 +132,18 @@ impl Preset {
 }
 
 /// The path of the material of a name.
-fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, String> {
+fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, PresetError> {
     let names = scene.names("materials");
     let list = || names.iter().map(|name| toml_key(name)).collect::<Vec<_>>().join(", ");
     let path = |name| Ok(format!("materials.{}", toml_key(name)));
     match name {
         Some(name) if names.contains(&name) => path(name),
-        Some(name) => Err(format!("there is no material {}; there are {}", quoted(name), list())),
+        Some(name) => Err(PresetError::NoSuchMaterial { name: name.to_owned(), materials: list() }),
         None if names.contains(&"ball") => path("ball"),
         None => match names[..] {
-            [] => Err("the scene has no material".to_owned()),
+            [] => Err(PresetError::NoMaterials),
             [name] => path(name),
-            _ => Err(format!("which material? --material with one of {}", list())),
+            _ => Err(PresetError::Ambiguous(list())),
         },
     }
 }

@@ -113,7 +113,7 @@ fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) ->
 /// Loads something within limits.
 ///
 /// # Errors
-/// Reports a load that exceeds the limits.
+/// A message about the limit that was exceeded.
 pub(crate) fn within(
     limits: Limits,
     load: impl Fn() -> Outcome + Clone + Send + 'static,
