@@ -10,7 +10,7 @@ use torrance_gpu::backend::{Backend, Error};
 use torrance_image::film::Image;
 
 use crate::assemble::SceneData;
-use crate::bench::{self, Baseline, Observer, Results, Traced, Unmeasured, Watch};
+use crate::bench::{self, Baseline, Observer, RayTiming, Results, Unmeasured, Watch};
 use crate::defocus::{self, Blur, Defocused};
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 
@@ -273,7 +273,7 @@ impl Machine {
         scene: &SceneData,
         rays: u32,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<Traced>, bool), Unmeasured> {
+    ) -> Result<(Vec<RayTiming>, bool), Unmeasured> {
         on!(self, backend => bench::trace(backend, scene, rays, observer))
     }
 

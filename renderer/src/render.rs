@@ -34,9 +34,9 @@ pub use first_hits::{FirstHit, FirstHits};
 pub use provenance::{RenderRecord, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
-pub use stage_times::{Items, Part, PartTime, StageTimes};
+pub use stage_times::{Items, StageTimes, Step, StepTime};
 pub use summary::{Contents, IntegratorSummary, Seconds, StageSummary, Summary};
-pub use tracer::{Contestant, Integrator, Traced};
+pub use tracer::{Contestant, Integrator, IntegratorChoice};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 
@@ -152,7 +152,7 @@ pub struct Rendered {
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
     /// The integrator that traced its paths.
-    pub traced: Traced,
+    pub integrator: IntegratorChoice,
 }
 
 /// [`crate::Machine::render`].
@@ -211,10 +211,10 @@ fn render_ready<B: Primitives>(
         render_run(backend, scene, view, &mut run, budget, options, observe)?;
     // Developing takes memory again.
     drop(uploaded);
-    let traced = run.tracer.traced();
+    let integrator = run.tracer.choice();
     let stage_times = run.tracer.times();
     let progress = Progress { upload, ..progress };
-    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
+    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, integrator))? })
 }
 
 /// Integrator and launch sizes, which the next render of a similar scene can go on with.
@@ -248,7 +248,7 @@ fn render_run<B: Primitives>(
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<RunResult<B>, Error> {
-    let render = match Kernel::of(scene) {
+    let render = match Kernel::for_scene(scene) {
         Kernel::Basic => render_by::<B, stages::megakernel_basic>,
         Kernel::Glass => render_by::<B, stages::megakernel_glass>,
         Kernel::Full => render_by::<B, stages::megakernel>,
@@ -272,7 +272,7 @@ pub(crate) fn prepare<B: Primitives>(
     if matches!(options.integrator, Integrator::Wavefront(_)) && !options.shorter {
         return Ok(()); // The megakernel has nothing to do.
     }
-    match Kernel::of(scene) {
+    match Kernel::for_scene(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
         Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
         Kernel::Full => backend.prepare::<stages::megakernel>(),
@@ -289,7 +289,7 @@ enum Kernel {
 
 impl Kernel {
     /// The smallest that knows the scene's materials: on a GPU, the others are slower.
-    const fn of(scene: &SceneData) -> Self {
+    const fn for_scene(scene: &SceneData) -> Self {
         if Basic::FEATURES.contains(scene.features) {
             Self::Basic
         } else if Glass::FEATURES.contains(scene.features) {

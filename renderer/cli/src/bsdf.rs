@@ -134,7 +134,7 @@ struct LeftOut {
 }
 
 /// The charts that were asked for, as far as the material has them.
-struct Made {
+struct Charts {
     charts: Vec<(Kind, Chart)>,
     left_out: Vec<LeftOut>,
 }
@@ -261,8 +261,8 @@ fn unique<T: Copy + PartialEq>(list: &[T]) -> Vec<T> {
 }
 
 /// Makes the charts that were asked for. One that the material does not have is an error if it was asked for by name.
-fn make(args: &Args, study: &Study, display: &Display) -> Result<Made, Failure> {
-    let mut made = Made { charts: Vec::new(), left_out: Vec::new() };
+fn make(args: &Args, study: &Study, display: &Display) -> Result<Charts, Failure> {
+    let mut made = Charts { charts: Vec::new(), left_out: Vec::new() };
     let all: Vec<_> = KINDS.iter().map(|(_, kind)| *kind).collect();
     for kind in unique(if args.chart.is_empty() { &all } else { &args.chart }) {
         display.phase(format!("measuring: {}", kind.name()));
@@ -305,7 +305,7 @@ fn write(folder: &Path, files: &[File]) -> Result<(), Failure> {
 }
 
 /// Tells people what was made.
-fn tell(study: &Study, made: &Made, files: &[File], seconds: f64) {
+fn tell(study: &Study, made: &Charts, files: &[File], seconds: f64) {
     for LeftOut { name, reason } in &made.left_out {
         say(format_args!("no chart {name}: {reason}"));
     }
@@ -325,7 +325,7 @@ fn tell(study: &Study, made: &Made, files: &[File], seconds: f64) {
     }
 }
 
-fn summary(study: &Study, made: Made, files: &[File], seconds: f64) -> Summary {
+fn summary(study: &Study, made: Charts, files: &[File], seconds: f64) -> Summary {
     let chart = |(kind, chart): &(Kind, Chart)| {
         let outputs = files
             .iter()

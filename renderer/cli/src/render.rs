@@ -304,7 +304,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
         spp: progress.spp,
         seed: settings.seed,
         max_depth: settings.max_depth,
-        integrator: IntegratorSummary::new(rendered.traced, done.why),
+        integrator: IntegratorSummary::new(rendered.integrator, done.why),
         seconds,
         paths: progress.paths,
         mpaths_per_s: progress.mpaths_per_s(),

@@ -19,15 +19,15 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// That of a scene. It depends on nothing that [`Filter::of`] leaves out.
+    /// That of a scene. It depends on nothing that [`Filter::inputs`] leaves out.
     pub(super) fn new(render: &RenderSettings) -> Self {
-        let (filter, sample_border) = Self::of(render);
+        let (filter, sample_border) = Self::inputs(render);
         let parts = parts(&filter);
         Self { edges: if sample_border { Vec::new() } else { edges(&parts) }, parts }
     }
 
     /// The settings that it depends on.
-    pub(super) const fn of(render: &RenderSettings) -> (PixelFilter, bool) {
+    pub(super) const fn inputs(render: &RenderSettings) -> (PixelFilter, bool) {
         (render.filter, render.sample_border)
     }
 }

@@ -261,7 +261,7 @@ impl Flattened {
     /// # Errors
     /// As [`assemble`].
     pub fn build(self) -> Result<SceneData, Error> {
-        self.parts().map(|(parts, rest)| SceneData::of(parts, rest))
+        self.parts().map(|(parts, rest)| SceneData::from_parts(parts, rest))
     }
 
     fn parts(self) -> Result<(Parts, Rest), Error> {
@@ -309,7 +309,7 @@ impl Rest {
 }
 
 impl SceneData {
-    fn of(parts: Parts, rest: Rest) -> Self {
+    fn from_parts(parts: Parts, rest: Rest) -> Self {
         let stats = parts.stats(&rest);
         let Parts { geometry, emitters: _, mut lights, pictures, filter } = parts;
         let Rest { materials, coats, features, families, camera, render } = rest;

@@ -18,13 +18,13 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// Those of a description.
+    /// The images of a description.
     pub(super) fn new(description: &Description) -> Result<Self, Error> {
         Ok(Self { swatches: swatches(description)?, environment: environment(description) })
     }
 
-    /// Those of a description, as far as they are not these of another one.
-    pub(super) fn of(&self, own: &Description, other: &Description) -> Result<Self, Error> {
+    /// The images of `other`, shared with these, which are of `own`, as far as both are equal.
+    pub(super) fn updated(&self, own: &Description, other: &Description) -> Result<Self, Error> {
         let has_images = same(&own.images, &other.images, is_same);
         let has_textures = has_images && own.textures == other.textures;
         let has_environment =

@@ -31,7 +31,7 @@ impl Original {
         let (world, groups) = (plan.world.clone(), plan.groups.clone());
         let (parts, rest) = Flattened::planned(&description, plan)?.parts()?;
         let wants = materials::wants(&description, &rest.materials);
-        let scene = SceneData::of(parts.clone(), rest);
+        let scene = SceneData::from_parts(parts.clone(), rest);
         Ok(Self { description, wants, world, groups, parts, scene })
     }
 
@@ -52,9 +52,9 @@ impl Original {
         let wants = materials::wants(description, &rest.materials);
         let has_surfaces = self.has_surfaces(description, &wants);
         let plan = if has_surfaces { None } else { Some(Plan::new(description)?) };
-        let pictures = parts.pictures.of(own, description)?;
-        let filter = match Filter::of(&description.render) {
-            of if of == Filter::of(&own.render) => parts.filter.clone(),
+        let pictures = parts.pictures.updated(own, description)?;
+        let filter = match Filter::inputs(&description.render) {
+            inputs if inputs == Filter::inputs(&own.render) => parts.filter.clone(),
             _ => Filter::new(&description.render),
         };
         let shapes: Vec<&Shape> = description.all_shapes().collect();
@@ -66,7 +66,7 @@ impl Original {
                 (parts.geometry.clone(), parts.emitters.clone(), lights)
             }
         };
-        Ok(SceneData::of(Parts { geometry, emitters, lights, pictures, filter }, rest))
+        Ok(SceneData::from_parts(Parts { geometry, emitters, lights, pictures, filter }, rest))
     }
 
     /// Rebuilds the parts that depend on surfaces, where these differ.

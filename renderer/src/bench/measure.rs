@@ -34,7 +34,7 @@ pub struct Times {
 
 /// Measurements of a primitive, for one length.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct PrimitiveTiming {
     /// Its name.
     pub name: &'static str,
     /// The chart that shows it.
@@ -51,7 +51,7 @@ pub struct Measured {
     pub baseline: Option<Times>,
 }
 
-impl Measured {
+impl PrimitiveTiming {
     /// Bytes a second.
     pub fn bandwidth(&self) -> f64 {
         self.bytes / self.times.least
@@ -95,7 +95,7 @@ pub(super) fn measure<B: TimedBackend>(
     CopyTimer { n, from, to }: &mut CopyTimer<B>,
     baseline: Option<&Baseline>,
     stop: &dyn Fn() -> bool,
-) -> Result<Measured, Unmeasured> {
+) -> Result<PrimitiveTiming, Unmeasured> {
     let mut prepared = (benchmark.prepare)(backend, *n)?;
     let theirs = BaselineRun::new(backend, baseline, benchmark.name, *n)?;
     let buffers = prepared.addresses();
@@ -116,7 +116,7 @@ pub(super) fn measure<B: TimedBackend>(
     let &Benchmark { name, family, bytes, .. } = benchmark;
     let bytes = bytes * f64::from(*n);
     let (times, copy, baseline) = (times[0], times[1], times.get(2).copied());
-    Ok(Measured { name, family, n: *n, bytes, times, copy, baseline })
+    Ok(PrimitiveTiming { name, family, n: *n, bytes, times, copy, baseline })
 }
 
 /// Queues what is timed.
@@ -147,7 +147,7 @@ fn in_turns<B: TimedBackend>(
             seconds.push(took.as_secs_f64() / f64::from(*calls));
         }
     }
-    Ok(Some(batches.into_iter().map(|(_, seconds)| Times::of(seconds)).collect()))
+    Ok(Some(batches.into_iter().map(|(_, seconds)| Times::from_seconds(seconds)).collect()))
 }
 
 /// How many calls, of which one takes so long, make a batch.
@@ -156,8 +156,8 @@ fn calls(one: Duration) -> u32 {
 }
 
 impl Times {
-    /// Of all times that were taken.
-    pub(super) fn of(mut seconds: Vec<f64>) -> Self {
+    /// Least and median of all measured times.
+    pub(super) fn from_seconds(mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         let at = |i: usize| seconds.get(i).copied().unwrap_or(f64::NAN);
         let middle = seconds.len().saturating_sub(1);
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn numbers_of_a_measurement() {
         let times = |least| Times { least, median: 2.0 * least };
-        let measured = Measured {
+        let measured = PrimitiveTiming {
             name: "scan",
             family: Family::Scans,
             n: 1000,
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(calls(Duration::from_millis(1)), 2);
         assert_eq!(calls(Duration::from_secs(1)), 1);
         assert_eq!(calls(Duration::ZERO), MOST_CALLS);
-        assert_eq!(Times::of(vec![3.0, 1.0, 9.0]), Times { least: 1.0, median: 3.0 });
-        assert_eq!(Times::of(vec![3.0, 1.0, 9.0, 4.0]), Times { least: 1.0, median: 3.5 });
+        assert_eq!(Times::from_seconds(vec![3.0, 1.0, 9.0]), Times { least: 1.0, median: 3.0 });
+        assert_eq!(Times::from_seconds(vec![3.0, 1.0, 9.0, 4.0]), Times { least: 1.0, median: 3.5 });
     }
 }

@@ -5,13 +5,13 @@ use std::fmt;
 use torrance_gpu::backend::Error;
 
 use super::measure::{CopyTimer, measure};
-use super::{Baseline, Benchmark, Measured, TimedBackend, Unmeasured};
+use super::{Baseline, Benchmark, PrimitiveTiming, TimedBackend, Unmeasured};
 
 /// Results of benchmarking primitives.
 #[derive(Debug, Default)]
 pub struct Results {
     /// The measurements, the first length first.
-    pub measured: Vec<Measured>,
+    pub measured: Vec<PrimitiveTiming>,
     /// Benchmarks that did not fit into memory.
     pub skipped: Vec<Skipped>,
     /// How it ended.

@@ -74,8 +74,8 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The number.
-    pub fn of(self, rgb: DVec3) -> f64 {
+    /// Value of a colour in this channel.
+    pub fn value(self, rgb: DVec3) -> f64 {
         match self {
             Self::R => rgb.x,
             Self::G => rgb.y,
@@ -241,7 +241,7 @@ fn spikes(study: &Study, probe: &Probe) -> String {
         let theta = (study.theta_in_plane(d.wi) * 10.0).round() / 10.0;
         // Straight down is 180° from both sides.
         let theta = if theta == -180.0 { 180.0 } else { theta };
-        format!("{:.3} at {}°", study.channel.of(d.weight), theta + 0.0)
+        format!("{:.3} at {}°", study.channel.value(d.weight), theta + 0.0)
     };
     let mut deltas = probe.deltas.clone();
     deltas.sort_by(|a, b| b.wi.z.total_cmp(&a.wi.z));

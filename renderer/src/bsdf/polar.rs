@@ -28,11 +28,14 @@ impl Lobe {
         let probe = probe(&bsdf, wo);
         let reach = if transmits(&probe) { 180.0 } else { 90.0 };
         let angles = dense_angles(study, &probe, theta_o, -reach, reach);
-        let value = |theta: f64| (theta, study.channel.of(f_cos(&bsdf, wo, study.in_plane(theta))));
+        let value = |theta: f64| (theta, study.channel.value(f_cos(&bsdf, wo, study.in_plane(theta))));
         let points: Vec<_> = angles.into_iter().map(value).collect();
         let most = points.iter().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        let spikes =
-            probe.deltas.iter().map(|d| (study.theta_in_plane(d.wi), study.channel.of(d.weight))).collect();
+        let spikes = probe
+            .deltas
+            .iter()
+            .map(|d| (study.theta_in_plane(d.wi), study.channel.value(d.weight)))
+            .collect();
         let weights = super::spikes(study, &probe);
         (Self { theta_o, points, spikes, weights, most }, reach > 90.0)
     }

@@ -90,7 +90,7 @@ fn render(
         case.effort.first = case.effort.first.map(|first| first.min(case.bless.most));
         case.effort.most = Some(case.bless.most);
     }
-    let mut source = images::of(&case, Some(machine))?;
+    let mut source = images::source(&case, Some(machine))?;
     let mut before = 0;
     for total in source.totals().to_vec() {
         let timeout = match &case.source {

@@ -82,7 +82,7 @@ fn examine(
 ) -> Result<(Examination, Region), Stop> {
     let start = Instant::now();
     let reference = reference::read(case)?;
-    let mut source = images::of(case, machine)?;
+    let mut source = images::source(case, machine)?;
     let totals = source.totals().to_vec();
     let conditions = Conditions {
         deadline: start + case.effort.timeout,

@@ -69,8 +69,8 @@ pub(super) trait Images {
     fn log(&self) -> &str;
 }
 
-/// Makes ready what makes a case's images.
-pub(super) fn of<'a>(
+/// Opens the source of a case's images.
+pub(super) fn source<'a>(
     case: &'a Case,
     machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {

@@ -9,7 +9,7 @@ use torrance_gpu::primitives::Primitives;
 use torrance_image::film::{Film, Measured, Pixel, Statistics};
 
 use super::tracer::Tracer;
-use super::{FirstHits, Options, Progress, Rendered, Traced};
+use super::{FirstHits, IntegratorChoice, Options, Progress, Rendered};
 use crate::assemble::SceneData;
 
 /// Merges `layers` films of `width · height` pixels each, as the back ends keep them.
@@ -112,7 +112,7 @@ impl<B: Primitives> Films<B> {
         backend: &mut B,
         scene: &SceneData,
         progress: Progress,
-        (interrupted, traced): (bool, Traced),
+        (interrupted, integrator): (bool, IntegratorChoice),
     ) -> Result<Rendered, Error> {
         let (width, height) = (scene.width, scene.height);
         let mut film = |buffer| Ok(film_of_layers(width, height, &backend.download(buffer)?));
@@ -125,6 +125,14 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
             None => None,
         };
-        Ok(Rendered { film: image, shorter, first_hits, stage_times: None, progress, interrupted, traced })
+        Ok(Rendered {
+            film: image,
+            shorter,
+            first_hits,
+            stage_times: None,
+            progress,
+            interrupted,
+            integrator,
+        })
     }
 }

@@ -89,7 +89,7 @@ impl<B: Primitives> Session<B> {
         };
         let view = last.uploaded.view(scene);
         let finished = render_run(backend, scene, view, &mut run, budget, options, observe)?;
-        let traced = run.tracer.traced();
+        let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
         } else {
@@ -98,7 +98,8 @@ impl<B: Primitives> Session<B> {
         };
         self.last = Some(last);
         let progress = Progress { upload, ..finished.progress };
-        let rendered = finished.films.develop(backend, scene, progress, (finished.interrupted, traced))?;
+        let rendered =
+            finished.films.develop(backend, scene, progress, (finished.interrupted, integrator))?;
         Ok(Rendered { stage_times, ..rendered })
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 
-use super::{Contestant, PartTime, StageTimes, Traced};
+use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
 use crate::assemble::Stats;
 
 /// All of a render. Fields are added, never renamed.
@@ -126,12 +126,12 @@ pub struct IntegratorSummary {
 
 impl IntegratorSummary {
     /// `why` is why it was chosen, if that was known beforehand.
-    pub fn new(traced: Traced, why: Option<&str>) -> Self {
-        let name = match traced.by {
+    pub fn new(choice: IntegratorChoice, why: Option<&str>) -> Self {
+        let name = match choice.integrator {
             Contestant::Megakernel => "megakernel",
             Contestant::Wavefront => "wavefront",
         };
-        let [megakernel, wavefront] = match traced.rates {
+        let [megakernel, wavefront] = match choice.rates {
             Some(rates) => rates.map(|rate| Some(rate / 1e6)),
             None => [None; 2],
         };
@@ -190,18 +190,18 @@ struct StageRow {
 
 impl From<&StageTimes> for StageSummary {
     fn from(times: &StageTimes) -> Self {
-        let row = |part: &PartTime| StageRow {
-            stage: part.part.name(),
-            runs: part.runs,
-            seconds: part.time.as_secs_f64(),
-            share: times.share(part),
-            items: part.items,
-            unit: part.part.items().name(),
-            items_per_s: part.throughput(),
-            occupancy: part.occupancy,
+        let row = |step: &StepTime| StageRow {
+            stage: step.step.name(),
+            runs: step.runs,
+            seconds: step.time.as_secs_f64(),
+            share: times.share(step),
+            items: step.items,
+            unit: step.step.items().name(),
+            items_per_s: step.throughput(),
+            occupancy: step.occupancy,
         };
         Self {
-            stage_times: times.parts.iter().map(row).collect(),
+            stage_times: times.steps.iter().map(row).collect(),
             bookkeeping_share: times.bookkeeping(),
             pool: times.pool,
             passes: times.passes,
@@ -217,23 +217,23 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::render::Part;
+    use crate::render::Step;
 
     fn times() -> StageTimes {
-        let part = |part, milliseconds, items, occupancy| PartTime {
-            part,
+        let step = |step, milliseconds, items, occupancy| StepTime {
+            step,
             runs: 20,
             time: Duration::from_millis(milliseconds),
             items,
             occupancy,
         };
-        let parts = vec![
-            part(Part::Cull, 10, Some(2_000), None),
-            part(Part::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
-            part(Part::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
-            part(Part::Connect, 10, None, Some([0.5; 2])),
+        let steps = vec![
+            step(Step::Cull, 10, Some(2_000), None),
+            step(Step::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
+            step(Step::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
+            step(Step::Connect, 10, None, Some([0.5; 2])),
         ];
-        StageTimes { parts, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
+        StageTimes { steps, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
     }
 
     #[test]

@@ -35,7 +35,7 @@ const SAMPLES_OF_A_RACE: u32 = 8;
 /// simple that moving paths between stages costs more than it gains.
 fn probably_stages(scene: &SceneData) -> bool {
     const LARGE: usize = 10_000;
-    Kernel::of(scene) == Kernel::Full || scene.stats.nodes >= LARGE
+    Kernel::for_scene(scene) == Kernel::Full || scene.stats.nodes >= LARGE
 }
 
 /// One of the integrators.
@@ -49,9 +49,9 @@ pub enum Contestant {
 
 /// The integrator that traced the last samples of an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Traced {
-    /// By what.
-    pub by: Contestant,
+pub struct IntegratorChoice {
+    /// The integrator.
+    pub integrator: Contestant,
     /// Paths per second of megakernel and wavefront, if it was chosen by measuring them.
     pub rates: Option<[f64; 2]>,
 }
@@ -232,12 +232,12 @@ impl<B: Primitives> Tracer<B> {
         self.wavefront.and_then(|wavefront| wavefront.times())
     }
 
-    pub(super) const fn traced(&self) -> Traced {
+    pub(super) const fn choice(&self) -> IntegratorChoice {
         let rates = match self.rates {
             [Some(megakernel), Some(wavefront)] => Some([megakernel, wavefront]),
             _ => None,
         };
-        Traced { by: self.last, rates }
+        IntegratorChoice { integrator: self.last, rates }
     }
 }
 
@@ -281,11 +281,11 @@ mod tests {
             let mut tracer = tracer(true);
             assert!(!pass(&mut tracer, &[(1e3, 1)]), "too short to tell");
             assert!(pass(&mut tracer, &[(1e6, 100)]));
-            assert_eq!((tracer.turn, tracer.traced().rates), (Contestant::Wavefront, None));
+            assert_eq!((tracer.turn, tracer.choice().rates), (Contestant::Wavefront, None));
             let turns = pass(&mut tracer, &[(2e6, wavefront_ms)]);
             assert_eq!((turns, tracer.turn), (winner == Contestant::Megakernel, winner));
             assert!(!pass(&mut tracer, &[(1e6, 500)]), "decided");
-            let [megakernel, wavefront] = tracer.traced().rates.unwrap();
+            let [megakernel, wavefront] = tracer.choice().rates.unwrap();
             assert!((megakernel - 1e7).abs() < 1.0, "{megakernel}");
             assert!((wavefront - 2e9 / wavefront_ms as f64).abs() < 1.0, "{wavefront}");
         }
@@ -301,7 +301,7 @@ mod tests {
         assert!(pass(&mut tracer, &[(1e7, 100), (1e6, 100), (9e6, 900)]));
         assert!(!pass(&mut tracer, &[(2e6, 16), (8e6, 64), (1e7, 800)]), "too small at first");
         assert!(!pass(&mut tracer, &[(1.2e7, 240), (7e6, 560), (1e6, 80)]), "the winner goes on");
-        let [megakernel, wavefront] = tracer.traced().rates.unwrap();
+        let [megakernel, wavefront] = tracer.choice().rates.unwrap();
         assert_eq!(tracer.turn, Contestant::Wavefront);
         assert!((megakernel - 2e7 / 1.1).abs() < 1.0 && (wavefront - 2e7 / 0.88).abs() < 1.0);
     }
@@ -315,14 +315,14 @@ mod tests {
         assert!(pass(&mut tracer, &uneven));
         assert!(!pass(&mut tracer, &uneven), "too small at first, as the other one");
         assert!(!pass(&mut tracer, &uneven[..1]) && !tracer.is_open, "decided");
-        assert!(tracer.traced().rates.is_some());
+        assert!(tracer.choice().rates.is_some());
     }
 
     #[test]
     fn one_alone_is_never_left() {
         let mut tracer = tracer(false);
         assert!(!pass(&mut tracer, &[(1e6, 100)]));
-        assert_eq!(tracer.traced(), Traced { by: Contestant::Megakernel, rates: None });
+        assert_eq!(tracer.choice(), IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub(super) fn label_of_path(path: &str, all: &[String]) -> String {
 
 /// Names of values: numbers with [`DIGITS`] digits, or more where these do not tell them apart; words without quotes.
 pub(super) fn labels(values: &[SweptValue]) -> Vec<String> {
-    let numbers: Vec<_> = values.iter().map(|value| Numbers::of(&value.text)).collect();
-    let words = words(values);
+    let numbers: Vec<_> = values.iter().map(|value| Numbers::parse(&value.text)).collect();
+    let words = word_labels(values);
     let with_digits = |digits: usize| -> Vec<String> {
         let short = |x: &f64| short(*x, digits);
         let label = |(numbers, word): (&Option<Numbers>, &String)| match numbers {
@@ -56,7 +56,7 @@ fn short(x: f64, digits: usize) -> String {
 }
 
 /// The values without quotes; of long ones what is common at their beginnings is left out, and the rest is cut.
-fn words(values: &[SweptValue]) -> Vec<String> {
+fn word_labels(values: &[SweptValue]) -> Vec<String> {
     let words: Vec<_> = values.iter().map(|value| unquoted(&value.text)).collect();
     if words.iter().all(|word| word.chars().count() <= LONGEST) {
         return words.into_iter().map(str::to_owned).collect();

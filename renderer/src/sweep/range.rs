@@ -74,7 +74,7 @@ pub(super) enum Numbers {
 
 impl Numbers {
     /// The numbers that a text means: one, an array, or the linear red, green and blue of a colour `#rrggbb`.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Some(items) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
             return items.split(',').map(finite).collect::<Option<_>>().map(Self::Array);
@@ -202,7 +202,7 @@ pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, RangeError> {
 
 fn end(text: &str, range: &str) -> Result<Numbers, RangeError> {
     let error = || RangeError::End { range: range.to_owned(), end: text.trim().to_owned() };
-    Numbers::of(text).ok_or_else(error)
+    Numbers::parse(text).ok_or_else(error)
 }
 
 fn count(text: &str, range: &str) -> Result<usize, RangeError> {
@@ -279,9 +279,9 @@ mod tests {
 
     #[test]
     fn colours_are_linear() {
-        assert_eq!(Numbers::of("\"#FF8000\"").unwrap().text(), "[1, 0.2158605, 0]");
+        assert_eq!(Numbers::parse("\"#FF8000\"").unwrap().text(), "[1, 0.2158605, 0]");
         for text in ["#ff800", "#ff80000", "#gg8000", "#€000", "#+1+1+1", "nan", "inf", "", "[", "[1,]"] {
-            assert_eq!(Numbers::of(text), None, "{text}");
+            assert_eq!(Numbers::parse(text), None, "{text}");
         }
     }
 }

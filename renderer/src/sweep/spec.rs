@@ -179,7 +179,7 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>)
 fn meaning(text: &str) -> String {
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     // A number in quotes is no number.
-    let word = inside.filter(|word| word.starts_with('#') || Numbers::of(word).is_none()).unwrap_or(text);
+    let word = inside.filter(|word| word.starts_with('#') || Numbers::parse(word).is_none()).unwrap_or(text);
     if word.starts_with('#') { word.to_lowercase() } else { word.to_owned() }
 }
 
@@ -198,7 +198,7 @@ fn listed(text: &str) -> Result<Vec<String>, ParamError> {
 
 /// A value as it is later given to the scene: numbers in their shortest form, so that equal ones are found.
 fn value(text: &str) -> String {
-    match Numbers::of(text) {
+    match Numbers::parse(text) {
         Some(numbers) if !text.contains('#') => numbers.text(),
         _ => text.to_owned(),
     }
@@ -224,7 +224,7 @@ fn values_of_file(path: &Path) -> Result<Vec<String>, ParamError> {
 /// The line up to a `#` that does not begin a colour.
 fn without_comment(line: &str) -> &str {
     let line = line.trim();
-    let is_color = line.starts_with('#') && line.split_whitespace().next().and_then(Numbers::of).is_some();
+    let is_color = line.starts_with('#') && line.split_whitespace().next().and_then(Numbers::parse).is_some();
     let start = usize::from(is_color);
     find(&line[start..], |c| c == '#').map_or(line, |comment| line[..start + comment].trim_end())
 }
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     /// A scene in which everything is a masking.
-    fn words(path: &str) -> Result<Vec<String>, PathError> {
+    fn all_values(path: &str) -> Result<Vec<String>, PathError> {
         if path == "camera.fov" {
             let reason = "\"camera.fov\" is a number, of which there are too many for *";
             return Err(PathError::Value(reason.into()));
@@ -246,7 +246,7 @@ mod tests {
 
     fn parse(specs: &[&str]) -> Result<Vec<Axis>, String> {
         let specs: Vec<_> = specs.iter().map(|spec| (*spec).to_owned()).collect();
-        super::parse(&specs, &words).map_err(|e| e.to_string())
+        super::parse(&specs, &all_values).map_err(|e| e.to_string())
     }
 
     fn texts(spec: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use renderer::bench::{End, Measured, Results, Skipped, Times};
+use renderer::bench::{End, PrimitiveTiming, Results, Skipped, Times};
 use serde::Serialize;
 
 /// Measurements, and the machine they were taken on.
@@ -68,8 +68,8 @@ struct Row {
     of_baseline: Option<f64>,
 }
 
-impl From<&Measured> for Row {
-    fn from(m: &Measured) -> Self {
+impl From<&PrimitiveTiming> for Row {
+    fn from(m: &PrimitiveTiming) -> Self {
         let Times { least, median } = m.times;
         Self {
             primitive: m.name,
@@ -173,7 +173,7 @@ mod tests {
 
     fn ended(end: End) -> Report {
         let times = |least| Times { least, median: 1.25 * least };
-        let measured = |name, baseline| Measured {
+        let measured = |name, baseline| PrimitiveTiming {
             name,
             family: Family::Scans,
             n: 2_000_000,

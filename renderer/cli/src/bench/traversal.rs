@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::assemble::{Flattened, SceneData};
-use renderer::bench::{Observer, RayKind, Traced};
+use renderer::bench::{Observer, RayKind, RayTiming};
 use renderer::{DeviceChoice, Machine};
 use serde::Serialize;
 use torrance_gpu::backend::Error;
@@ -74,7 +74,7 @@ struct Report {
     scene: String,
     size: [u32; 2],
     rays: u32,
-    traced: Vec<Traced>,
+    traced: Vec<RayTiming>,
     /// Whether all of it was traced.
     complete: bool,
 }
@@ -190,8 +190,8 @@ struct Row {
     hit_share: f64,
 }
 
-impl From<&Traced> for Row {
-    fn from(t: &Traced) -> Self {
+impl From<&RayTiming> for Row {
+    fn from(t: &RayTiming) -> Self {
         Self {
             kind: t.kind.name(),
             camera_rays: t.camera_rays,

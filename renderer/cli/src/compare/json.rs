@@ -115,7 +115,7 @@ struct DetectableSummary {
 }
 
 impl Summary {
-    pub(super) fn of(told: &ComparisonReport<'_>) -> Self {
+    pub(super) fn new(told: &ComparisonReport<'_>) -> Self {
         let comparison = told.comparison;
         let metrics = &comparison.metrics;
         let Bias { mean, stderr, reference, origin } = comparison.bias;

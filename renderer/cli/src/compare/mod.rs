@@ -167,7 +167,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let told = ComparisonReport::new(args, &comparison);
     if args.json {
-        print_json(&json::Summary::of(&told))?
+        print_json(&json::Summary::new(&told))?
     } else {
         print(told.text())?
     }

@@ -72,7 +72,7 @@ pub(crate) enum Outcome {
 
 /// Observations of one load.
 #[derive(Debug)]
-struct Seen {
+struct Observation {
     outcome: Outcome,
     /// Most memory at a time, bytes.
     peak: usize,
@@ -84,7 +84,7 @@ struct Seen {
 ///
 /// # Errors
 /// It panics, or does not end.
-fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Seen, String> {
+fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Observation, String> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (done, result) = channel();
@@ -98,7 +98,7 @@ fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) ->
     });
     match result.recv_timeout(patience) {
         Ok((Ok(outcome), time)) => {
-            Ok(Seen { outcome, peak: PEAK.load(Relaxed).saturating_sub(before), time })
+            Ok(Observation { outcome, peak: PEAK.load(Relaxed).saturating_sub(before), time })
         }
         Ok((Err(panic), _)) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
