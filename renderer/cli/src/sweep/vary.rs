@@ -115,7 +115,7 @@ impl VaryArgs {
         let applied = preset.apply(values, self.material.as_deref()).map_err(named)?;
         if let Some(replaced) = applied.replaced {
             notes.warn(format!(
-                "--preset {}: the material has not its parameters, and is replaced: {replaced}",
+                "--preset {}: the material lacks these parameters and is replaced: {replaced}",
                 preset.name
             ));
         }
