@@ -14,7 +14,7 @@ use crate::bench::{self, Baseline, Observer, RayTiming, Results, Unmeasured, Wat
 use crate::defocus::{self, Blur, Defocused};
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 
-/// Where to render.
+/// The user's choice of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// On the first GPU, or else on the CPU.
@@ -33,7 +33,7 @@ pub struct Device {
     gpu: Option<u32>,
     /// Whether the CPU will do if the GPU does not start.
     may_fall_back: bool,
-    /// Why it is not a GPU, though one would be expected.
+    /// Why it is the CPU, where a GPU would be expected.
     pub surprise: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl DeviceChoice {
     /// Finds the device, which takes no time: to be done before all that does.
     ///
     /// # Errors
-    /// It is not there.
+    /// There is no such device.
     pub fn find(self) -> Result<Device, DeviceError> {
         let cpu = Device { gpu: None, may_fall_back: false, surprise: None };
         match self {
@@ -130,7 +130,7 @@ impl Device {
     /// start, `surprise` will say why.
     ///
     /// # Errors
-    /// It does not start.
+    /// The machine does not start.
     pub fn start(&mut self, threads: Option<usize>) -> Result<Machine, MachineError> {
         if let Some(index) = self.gpu {
             match Machine::cuda(index) {
@@ -178,7 +178,7 @@ impl Machine {
     /// The GPU of an index.
     ///
     /// # Errors
-    /// It does not start.
+    /// The machine does not start.
     pub fn cuda(index: u32) -> Result<Self, Error> {
         Cuda::new(index).map(|cuda| Self::Cuda(Box::new(cuda)))
     }

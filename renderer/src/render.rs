@@ -60,7 +60,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many samples per pixel, however long they take.
+    /// This many samples per pixel, however long they take.
     pub const fn of_samples(spp: u32) -> Self {
         Self { spp, time: None, noise: None }
     }
@@ -145,7 +145,7 @@ pub struct Rendered {
     pub shorter: Option<[Film; 2]>,
     /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
-    /// Where the time went, if that was asked for and the integrator has stages.
+    /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
     pub progress: Progress,

@@ -88,7 +88,7 @@ impl Geometry {
         })
     }
 
-    /// The same world and groups, with other instances.
+    /// This world and these groups, with other instances.
     pub(super) fn with_instances(&self, instances: &[Instance]) -> Result<Self, Error> {
         let start = Instant::now();
         let mut nodes = self.nodes[..self.first_node_of_instances()].to_vec();

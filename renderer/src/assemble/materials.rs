@@ -112,7 +112,7 @@ impl Families {
     /// Most families: beyond, materials share the last one.
     pub const MOST: usize = 16;
 
-    /// Those of the materials of shapes. Materials of no shape are in the first.
+    /// Families of the materials of shapes. Materials of no shape are in the first.
     pub(super) fn new(description: &Description, records: &[DeviceMaterial]) -> Self {
         let mut families = Self { of_material: vec![0; records.len()], features: Vec::new() };
         let mut of_shapes: Vec<_> = description.all_shapes().map(|shape| shape.material).collect();

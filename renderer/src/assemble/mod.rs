@@ -1,4 +1,4 @@
-//! From a description to flat data, ready to upload.
+//! Assembles a description into flat data, ready to upload.
 
 mod build;
 mod bvh;
@@ -81,7 +81,7 @@ pub struct SceneData {
     pub texels: Shared<u32>,
     /// Features that kernels need for the scene.
     pub features: Features,
-    /// Materials that ask for the same.
+    /// Groups of materials that need the same features.
     pub families: Families,
     /// Shading where shading normals face away from the viewer.
     pub hidden_normals: HiddenNormals,
@@ -113,7 +113,7 @@ pub struct SceneData {
     pub height: u32,
     /// Numbers of its parts.
     pub stats: Stats,
-    /// Where [`SceneData::fingerprint`] begins.
+    /// Hash of the geometry, from which [`SceneData::fingerprint`] goes on.
     hash_of_geometry: u64,
     /// [`fingerprint::digest`] of the texels.
     texels_digest: u64,
@@ -154,7 +154,7 @@ pub struct Stats {
     pub bytes: usize,
 }
 
-/// Why a scene cannot be assembled.
+/// Reason why a scene cannot be assembled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// More primitives than indices can name.

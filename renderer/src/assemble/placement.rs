@@ -1,4 +1,4 @@
-//! Where shapes are: in the world, or in groups that have instances.
+//! Placement of shapes: in the world, or in groups that have instances.
 
 use std::ops::Range;
 
@@ -70,11 +70,11 @@ impl Plan {
 /// Primitives of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Placement {
-    /// Those of the world, and then those of each group.
+    /// Primitives of the world, and then of each group.
     pub(super) flat: Flat,
     /// Ends of the world's primitives, where those of groups begin.
     pub(super) world: Ends,
-    /// Those of groups.
+    /// Ranges of the primitives of groups.
     pub(super) groups: Vec<Range<usize>>,
 }
 

@@ -36,7 +36,7 @@ pub(super) fn records(
     Ok((heads, texels))
 }
 
-/// Where an image is among the texels, and how many smaller versions follow it.
+/// Position of an image among the texels, and the number of smaller versions that follow it.
 #[derive(Debug, Clone, Copy)]
 struct TexelPlace {
     first: u32,

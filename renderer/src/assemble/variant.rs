@@ -135,7 +135,7 @@ impl Original {
 #[derive(Clone, Copy)]
 struct Changed<'a> {
     description: &'a Description,
-    /// All of it.
+    /// Its shapes, those of groups included.
     shapes: &'a [&'a Shape],
     wants: &'a [Wants],
     pictures: &'a Pictures,

@@ -1,4 +1,4 @@
-//! Another library of the same algorithms, loaded while the program runs.
+//! Baseline: another library of the same algorithms, loaded at run time.
 //!
 //! It has three functions of the C convention: `baseline_title`, `baseline_temp_bytes` and `baseline_run`, as
 //! `renderer/gpu/benches/cub/baseline.cu` documents them. They work in the CUDA context and the stream of the program.
@@ -39,7 +39,7 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Loads a library, whose code runs.
+    /// Loads a library, and runs its initialisers.
     ///
     /// # Errors
     /// It cannot be loaded, or is no baseline.

@@ -11,11 +11,11 @@ use torrance_gpu::primitives::{Length, Temp};
 use super::memory::{allocated, vector};
 use super::{TimedBackend, Unmeasured};
 
-/// A primitive that can be run again and again, on the same buffers.
+/// A primitive that can be run repeatedly on the same buffers.
 pub(super) trait Prepared<B: TimedBackend> {
     /// Queues it once.
     fn run(&mut self, backend: &mut B) -> Result<(), Error>;
-    /// Where its buffers are, inputs first.
+    /// Addresses of its buffers, inputs first.
     fn addresses(&self) -> Vec<*mut c_void>;
     /// The bytes of its outputs.
     fn results(&self, backend: &mut B) -> Result<Vec<u8>, Error>;
@@ -67,9 +67,9 @@ where
 
 /// A buffer, or several.
 pub(super) trait Buffers<B: TimedBackend>: 'static {
-    /// Adds where they are.
+    /// Adds their addresses.
     fn addresses(&self, to: &mut Vec<*mut c_void>);
-    /// Adds what they hold.
+    /// Adds their contents.
     fn contents(&self, backend: &mut B, to: &mut Vec<u8>) -> Result<(), Error>;
 }
 

@@ -119,17 +119,17 @@ pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
     ]
 }
 
-/// The names of the list.
+/// Names of all primitives.
 pub fn names() -> Vec<&'static str> {
     benchmarks::<Cpu>().iter().map(|b| b.name).collect()
 }
 
-/// The names of the list, and what each primitive does in a few words.
+/// Names and descriptions of all primitives.
 pub fn catalogue() -> Vec<(&'static str, &'static str)> {
     benchmarks::<Cpu>().iter().map(|b| (b.name, b.does)).collect()
 }
 
-/// Those of the list that have one of these names, in its order.
+/// The primitives of these names, in the order of the list.
 pub(crate) fn named<B: TimedBackend>(names: &[&str]) -> Vec<Benchmark<B>> {
     benchmarks().into_iter().filter(|b| names.contains(&b.name)).collect()
 }

@@ -18,7 +18,7 @@ pub(crate) trait TimedBackend: Primitives + Sized + 'static {
     /// How long the machine took for what `work` queued.
     ///
     /// # Errors
-    /// Those of `work`, or what the machine says.
+    /// Those of `work`, or of the back end.
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error>;
 
     /// The CUDA stream that work is queued in.

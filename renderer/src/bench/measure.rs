@@ -45,9 +45,9 @@ pub struct PrimitiveTiming {
     pub bytes: f64,
     /// Its times.
     pub times: Times,
-    /// Those of a copy of as many 32-bit numbers, taken in turns with it.
+    /// Times of a copy of as many 32-bit numbers, taken in turns with it.
     pub copy: Times,
-    /// Those of the baseline, taken in turns with it, where there is one.
+    /// Times of the baseline, taken in turns with it, where there is one.
     pub baseline: Option<Times>,
 }
 
@@ -62,12 +62,12 @@ impl PrimitiveTiming {
         f64::from(self.n) / self.times.least
     }
 
-    /// Its bandwidth as a part of the copy's.
+    /// Its bandwidth as a fraction of the copy's.
     pub fn of_copy(&self) -> f64 {
         self.bandwidth() * self.copy.least / (8.0 * f64::from(self.n))
     }
 
-    /// How many times as fast as the baseline it is.
+    /// Speed relative to the baseline's.
     pub fn of_baseline(&self) -> Option<f64> {
         self.baseline.map(|b| b.least / self.times.least)
     }
@@ -122,7 +122,7 @@ pub(super) fn measure<B: TimedBackend>(
 /// Queues what is timed.
 type Work<'a, B> = &'a mut dyn FnMut(&mut B) -> Result<(), Error>;
 
-/// Times of each work, taken in turns; `None` if `stop` told it to end early.
+/// Times of each work, taken in turns; `None` if `stop` ended it early.
 fn in_turns<B: TimedBackend>(
     backend: &mut B,
     works: &mut [Work<'_, B>],
@@ -150,7 +150,7 @@ fn in_turns<B: TimedBackend>(
     Ok(Some(batches.into_iter().map(|(_, seconds)| Times::from_seconds(seconds)).collect()))
 }
 
-/// How many calls, of which one takes so long, make a batch.
+/// Number of calls of this duration that make a batch.
 fn calls(one: Duration) -> u32 {
     (BATCH.as_secs_f64() / one.as_secs_f64().max(1e-9)).clamp(1.0, f64::from(MOST_CALLS)) as u32
 }

@@ -6,14 +6,14 @@ use torrance_text::human_bytes;
 
 use super::TimedBackend;
 
-/// Why something was not measured.
+/// Reason why something was not measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unmeasured {
     /// So many elements do not fit into memory, or are more than the primitive takes. Why, in words.
     TooLarge(String),
-    /// Something failed.
+    /// The back end failed.
     Failed(Error),
-    /// It was told to end early.
+    /// It was stopped.
     Stopped,
 }
 
@@ -24,7 +24,7 @@ impl From<Error> for Unmeasured {
 }
 
 impl Unmeasured {
-    /// As an error, while doing what.
+    /// The error of a back end that was `doing` this.
     pub fn into_error(self, doing: String) -> Error {
         match self {
             Self::TooLarge(reason) => Error { doing, reason },

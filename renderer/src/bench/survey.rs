@@ -1,4 +1,4 @@
-//! Measuring many primitives, for many lengths.
+//! Benchmarks many primitives, for many lengths.
 
 use std::fmt;
 
@@ -14,19 +14,19 @@ pub struct Results {
     pub measured: Vec<PrimitiveTiming>,
     /// Benchmarks that did not fit into memory.
     pub skipped: Vec<Skipped>,
-    /// How it ended.
+    /// The way it ended.
     pub end: End,
 }
 
-/// How measuring ended.
+/// The way a survey ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// There was no more to measure.
     #[default]
     Complete,
-    /// It was told to end early.
+    /// It was stopped.
     Stopped,
-    /// Something failed, after what the results hold.
+    /// It failed after the measurements in the results.
     Failed(Error),
 }
 
@@ -37,7 +37,7 @@ pub struct Skipped {
     pub name: Option<&'static str>,
     /// Elements.
     pub n: u32,
-    /// Why, in words.
+    /// The reason.
     pub reason: String,
 }
 
@@ -48,11 +48,11 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// Who is told how it goes.
+/// Receives the progress of a survey, and can stop it.
 pub trait Watch {
     /// A primitive is about to be measured for `n` elements.
     fn begin(&mut self, name: &str, n: u32);
-    /// Something was skipped.
+    /// A benchmark was skipped.
     fn skipped(&mut self, skipped: &Skipped);
     /// Whether to end early.
     fn is_stopping(&self) -> bool;

@@ -1,4 +1,4 @@
-//! How fast rays are traced: those from the camera, those that have bounced once and twice, and those to lights.
+//! Measures how fast rays are traced: camera rays, rays of the first and second bounce, and shadow rays.
 //!
 //! Rays are made by stages that are not timed, and only those that are rays are traced: what has left the scene is
 //! compacted away. They are made and traced in batches, whatever their number, so that memory is bounded.
@@ -28,7 +28,7 @@ const RAYS_PER_THREAD: usize = 1 << 15;
 pub trait Observer {
     /// Rays of a kind are about to be traced, when a part of all is done.
     fn begin(&mut self, kind: RayKind, done: f64);
-    /// Whether to end early.
+    /// Whether to stop early.
     fn is_stopping(&self) -> bool;
 }
 
@@ -46,17 +46,17 @@ pub(crate) fn trace<B: TimedBackend>(
     }
 }
 
-/// Stages that trace.
+/// The stages that trace.
 trait Tracers {
-    /// Rays that lead the same way.
+    /// Traces coherent rays.
     type Coherent: Stage<Args = CoherentArgs>;
-    /// Others.
+    /// Traces other rays.
     type Closest: Stage<Args = ClosestArgs>;
-    /// Rays to lights.
+    /// Traces shadow rays.
     type Shadow: Stage<Args = OcclusionArgs>;
 }
 
-/// In scenes of few features.
+/// Stages for scenes of few features.
 struct Simple;
 
 impl Tracers for Simple {
@@ -65,7 +65,7 @@ impl Tracers for Simple {
     type Shadow = stages::trace_shadow_basic;
 }
 
-/// In all scenes.
+/// Stages for all scenes.
 struct Any;
 
 impl Tracers for Any {

@@ -58,7 +58,7 @@ const VIEWS: [View; 4] = [
     View { heading: "(c) f, linear", label: "f  [sr⁻¹]", with_cosine: false, log: false },
     View { heading: "(d) f, logarithmic", label: "f  [sr⁻¹]", with_cosine: false, log: true },
 ];
-/// Where there is nothing but directions of no width.
+/// The only view of materials that have nothing but delta directions.
 const SPIKES: [View; 1] =
     [View { heading: "power by direction", label: "part of the power", with_cosine: true, log: false }];
 

@@ -16,7 +16,7 @@ struct Lobe {
     points: Vec<(f64, f64)>,
     /// θi in degrees, and the part of the power, of directions without width.
     spikes: Vec<(f64, f64)>,
-    /// The same in words.
+    /// `spikes` in words.
     weights: String,
     /// The largest f·|cos θi|.
     most: f64,

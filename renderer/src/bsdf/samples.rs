@@ -26,7 +26,7 @@ struct Window {
 }
 
 impl Window {
-    /// Where nearly all samples are.
+    /// The window that holds nearly all samples.
     fn around(samples: &[(f64, f64)]) -> Self {
         let range = |mut values: Vec<f64>| {
             values.sort_by(f64::total_cmp);
@@ -228,7 +228,7 @@ fn mass(
     left: [u32; 2],
     pdf: &(impl Fn(f64, f64) -> f64 + Sync),
 ) -> f64 {
-    /// Of the samples' number: errors that no test sees.
+    /// Error that no test sees, relative to the number of samples.
     const ENOUGH: f64 = 0.03 / SAMPLES as f64;
     let [narrowest, halvings] = left;
     let peak = peaks.iter().filter(|p| narrowest > 0 && window.has(**p)).max_by_key(|p| !is_upright(p.0));

@@ -16,7 +16,7 @@ use super::{Options, reference};
 
 /// The first seed of a case's first reference; tests count from 1, unless the suite says otherwise.
 const FIRST_SEED: u32 = 1 << 31;
-/// As good as no timeout.
+/// A time so long that it is no timeout.
 const YEAR: Duration = Duration::from_secs(365 * 86_400);
 /// The level at which a new reference is held against the old one.
 const LEVEL: f64 = 0.01;

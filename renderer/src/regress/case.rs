@@ -231,7 +231,7 @@ fn conclude(case: &Case, seen: Examination, whole: Region, log: String) -> Repor
     Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(measured) }
 }
 
-/// All of an image.
+/// The region of a whole image.
 pub(super) fn whole(image: &Image) -> Region {
     Region { x: 0, y: 0, width: image.width, height: image.height }
 }

@@ -17,9 +17,9 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// By itself, well.
+    /// It exited with success.
     Well,
-    /// By itself, or by a signal that was not ours; a sentence without its subject.
+    /// It failed, or a signal that was not ours ended it; a sentence without its subject.
     Badly(String),
     /// It was still running at the deadline.
     TimedOut,

@@ -108,7 +108,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Why the file that a command wrote is of no use.
+/// Says why the file that a command wrote is of no use.
 fn unusable(error: &ReadError, format: Format) -> String {
     match error {
         ReadError::Io(e) if e.kind() == std::io::ErrorKind::NotFound => {

@@ -15,10 +15,10 @@ use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
 use crate::render::{Control, Progress};
 
-/// Why a case came to no verdict.
+/// Reason why a case came to no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It failed: a sentence, and what was printed, or what more there is to say.
+    /// It failed: a sentence, and the printed output or details.
     Error(String, String),
     /// We were asked to stop.
     Interrupted,
@@ -38,7 +38,7 @@ pub(super) struct Conditions<'a> {
     pub(super) timeout: Duration,
     /// Whether we were asked to stop.
     pub(super) is_stopping: &'a dyn Fn() -> bool,
-    /// Is told of progress: samples so far.
+    /// Called with the number of samples so far.
     pub(super) observe: &'a dyn Fn(f64),
     /// Seeds of the reference, if they are known.
     pub(super) taken: Option<UsedSeeds>,

@@ -42,6 +42,6 @@ pub struct Options<'a> {
     pub output: Option<&'a Path>,
     /// Whether we were asked to stop.
     pub is_stopping: &'a (dyn Fn() -> bool + Sync),
-    /// Is told what happens, by any thread.
+    /// Called with every event, from any thread.
     pub observe: &'a (dyn Fn(Event<'_>) + Sync),
 }

@@ -28,7 +28,7 @@ pub struct Case {
     pub reference: Reference,
     /// The outcome that passes.
     pub expect: Expect,
-    /// Why it is not run.
+    /// Reason to skip it.
     pub skip: Option<String>,
     /// How long and how far to sample.
     pub effort: Effort,
@@ -55,7 +55,7 @@ pub enum Source {
     Command {
         /// The program and its arguments, with placeholders; see [`expand`].
         words: Vec<String>,
-        /// Where it is run: the folder of the suite.
+        /// Working directory: the folder of the suite.
         folder: PathBuf,
         /// The format of the file that it writes.
         format: Format,
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// In a few words.
+    /// A description in a few words.
     pub fn describe(&self) -> String {
         match self {
             Self::Scene { path, .. } => path.display().to_string(),
@@ -96,9 +96,9 @@ pub struct Reference {
 /// The outcome that passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// The image of the reference.
+    /// The same image as the reference.
     Same,
-    /// Another one: a negative control.
+    /// A different image: a negative control.
     Different,
 }
 

@@ -78,7 +78,7 @@ struct Worst {
 }
 
 impl<'a> Summary<'a> {
-    /// Of the reports of these cases, in the same order.
+    /// Summary of the reports of these cases, in the same order.
     pub fn new(
         suite: &'a Suite,
         cases: &[&'a Case],

@@ -66,7 +66,7 @@ pub const FOCUS_DISTANCE: &str = "focusDistance";
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
-    /// All of them, by the names that users give them.
+    /// All layers, by the names that users give them.
     pub const ALL: [(&'static str, Self); 13] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
@@ -127,7 +127,7 @@ pub struct AovPlan {
 pub struct NotEnoughMemory(String);
 
 impl AovPlan {
-    /// Of these layers.
+    /// A plan for these layers.
     pub fn new(aovs: BTreeSet<Aov>) -> Self {
         Self { aovs, ..Self::default() }
     }

@@ -42,9 +42,9 @@ fn pixel(p: &FilmPixel) -> Pixel {
 /// Films that a render accumulates into, in the memory of a back end.
 pub(super) struct Films<B: Backend> {
     pub(super) image: B::Buf<FilmPixel>,
-    /// Of paths of at most one segment, and of two.
+    /// Films of paths of at most one segment, and of two.
     shorter: Option<[B::Buf<FilmPixel>; 2]>,
-    /// With the texture coordinates of the scene's primitives.
+    /// First hits, with the texture coordinates of the scene's primitives.
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
 }
 

@@ -22,7 +22,7 @@ pub struct FirstHit {
     pub albedo: [f32; 3],
     /// Mean over all samples of the shading normal, on the side of the viewer; zero for those that meet nothing.
     pub ns: [f32; 3],
-    /// The same of the geometric normal.
+    /// Mean over all samples of the geometric normal, likewise.
     pub ng: [f32; 3],
     /// Mean point of the samples that meet something; `None` where none does.
     pub p: Option<[f32; 3]>,

@@ -21,7 +21,7 @@ pub(crate) struct Session<B: Primitives> {
 struct Last<B: Primitives> {
     scene: SceneData,
     uploaded: Uploaded<B>,
-    /// Of which the second part says for what it is.
+    /// The run, and the conditions that it was set up for.
     run: Option<(Run<B>, RunConditions)>,
 }
 

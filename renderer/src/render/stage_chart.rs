@@ -1,4 +1,4 @@
-//! Where the time of a wavefront went, as a chart: bars of time by stage, and how many paths were under way.
+//! Chart of a wavefront's stage times: bars of time by stage, and how many paths were under way.
 
 use torrance_plot::chart::{Anchor, Axis, Drawing, Font, MEDIUM, Mark, Panel, Rect, SMALL, Stroke, Theme};
 
@@ -16,7 +16,7 @@ const CURVE: Rect = Rect { x: 806.0, y: 116.0, w: 366.0, h: 240.0 };
 const BAR: f64 = 0.64;
 /// Columns of numbers: what is in them, and where they end, right of the bars.
 const COLUMNS: [(&str, f64); 3] = [("share", 58.0), ("a second", 128.0), ("occupancy", 286.0)];
-/// Where the names of items begin.
+/// Left edge of the names of items.
 const UNITS: f64 = 133.0;
 
 /// A number with three digits and a prefix: `1.23 G`, `45.6 k`, `7`.

@@ -1,4 +1,4 @@
-//! Where the time of a wavefront goes: for each step of its rounds how long it took, and for how much work.
+//! Stage times of a wavefront: for each step of its rounds the time and the amount of work.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// All of them.
+    /// All steps.
     pub const ALL: [Self; 10] = [
         Self::Cull,
         Self::Generate,
@@ -47,7 +47,7 @@ impl Step {
         Self::Accumulate,
     ];
 
-    /// Those of a round.
+    /// The steps of a round.
     pub const ROUND: &[Self] = Self::ALL.split_at(Self::ALL.len() - 1).0;
 
     /// Its name.
@@ -125,7 +125,7 @@ pub struct StepTime {
 }
 
 impl StepTime {
-    /// Nothing yet. `counted`: whether its items are.
+    /// No time yet. `counted` tells whether items are counted.
     pub(super) fn new(step: Step, counted: bool, occupancy: Option<[f32; 2]>) -> Self {
         Self { step, runs: 0, time: Duration::ZERO, items: counted.then_some(0), occupancy }
     }
@@ -137,7 +137,7 @@ impl StepTime {
     }
 }
 
-/// Where the time of a render went.
+/// Stage times of a render.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageTimes {
     /// Its steps, in the order of a round.
@@ -155,7 +155,7 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// Of all steps.
+    /// Time of all steps.
     pub fn total(&self) -> Duration {
         self.steps.iter().map(|step| step.time).sum()
     }
@@ -180,7 +180,7 @@ pub(super) struct Clock<B: Backend> {
 }
 
 impl<B: Backend> Clock<B> {
-    /// For steps that have taken no time yet.
+    /// A clock for steps that have taken no time yet.
     pub(super) fn new(backend: &mut B, pool: u32, steps: Vec<StepTime>) -> Result<Self, Error> {
         Ok(Self {
             moments: Vec::new(),
@@ -194,7 +194,7 @@ impl<B: Backend> Clock<B> {
         Ptr::new(self.curve.ptr())
     }
 
-    /// From here on, the time is that of `step`, or of nothing.
+    /// Attributes the time from here on to `step`, or to nothing.
     pub(super) fn mark(&mut self, backend: &mut B, step: Option<Step>) -> Result<(), Error> {
         self.moments.push((step, backend.moment()?));
         Ok(())

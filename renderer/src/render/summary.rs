@@ -8,28 +8,28 @@ use torrance_image::film::write::WrittenFile;
 use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
 use crate::assemble::Stats;
 
-/// All of a render. Fields are added, never renamed.
+/// Summary of a render. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Of the program.
+    /// Version of the program.
     pub version: &'static str,
     /// The scene's file.
     pub scene: String,
     /// The machine.
     pub device: String,
-    /// Of the image, pixels.
+    /// Image width, pixels.
     pub width: u32,
-    /// Likewise.
+    /// Image height, pixels.
     pub height: u32,
     /// Samples per pixel taken.
     pub spp: u32,
-    /// Of the sampler.
+    /// Seed of the sampler.
     pub seed: u32,
     /// Segments of the longest path.
     pub max_depth: u32,
     /// The integrator.
     pub integrator: IntegratorSummary,
-    /// Where the time went.
+    /// Times of the phases.
     pub seconds: Seconds,
     /// Paths traced.
     pub paths: u64,
@@ -87,7 +87,7 @@ impl From<Stats> for Contents {
     }
 }
 
-/// Where the time of a render went.
+/// Times of a render's phases, seconds.
 #[derive(Debug, Default, Serialize)]
 pub struct Seconds {
     /// Reading and checking the scene.
@@ -108,7 +108,7 @@ pub struct Seconds {
     pub longest_launch: f64,
     /// Encoding and writing images.
     pub write: f64,
-    /// All of it.
+    /// The whole run.
     pub total: f64,
 }
 
@@ -116,11 +116,11 @@ pub struct Seconds {
 #[derive(Debug, Serialize)]
 pub struct IntegratorSummary {
     name: &'static str,
-    /// Why, if it was not the user's choice.
+    /// Reason for it, if it was not the user's choice.
     why: Option<String>,
     /// Millions of paths per second of the megakernel, if both were tried.
     megakernel_mpaths_per_s: Option<f64>,
-    /// Of the wavefront.
+    /// Millions of paths per second of the wavefront, if both were tried.
     wavefront_mpaths_per_s: Option<f64>,
 }
 
@@ -156,11 +156,11 @@ impl fmt::Display for IntegratorSummary {
     }
 }
 
-/// Where the time of a wavefront went. Fields are added, never renamed.
+/// Times of a wavefront's stages. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub struct StageSummary {
     stage_times: Vec<StageRow>,
-    /// Of what keeps paths together and traces none, of all stages: 0 to 1.
+    /// Fraction of the time spent on keeping paths together, 0 to 1.
     bookkeeping_share: f64,
     /// Slots of the pool.
     pool: u32,
@@ -178,7 +178,7 @@ struct StageRow {
     stage: &'static str,
     runs: u64,
     seconds: f64,
-    /// Of the time of all stages, 0 to 1.
+    /// Fraction of the time of all stages, 0 to 1.
     share: f64,
     items: Option<u64>,
     /// The kind of the items.

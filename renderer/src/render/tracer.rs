@@ -15,7 +15,7 @@ use crate::assemble::SceneData;
 /// How paths are traced. What they see is the same, to the last bit on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Integrator {
-    /// All of a path in one kernel.
+    /// A whole path in one kernel.
     #[default]
     Megakernel,
     /// Many paths together in stages.
@@ -41,7 +41,7 @@ fn probably_stages(scene: &SceneData) -> bool {
 /// One of the integrators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contestant {
-    /// All of a path in one kernel.
+    /// A whole path in one kernel.
     Megakernel,
     /// Many paths together in stages.
     Wavefront,
@@ -96,7 +96,7 @@ pub(super) struct Tracer<B: Primitives> {
 }
 
 impl<B: Primitives> Tracer<B> {
-    /// For a render of so many samples per pixel at most.
+    /// A tracer for a render of at most `spp` samples per pixel.
     pub(super) fn new(
         backend: &mut B,
         scene: &SceneData,
@@ -227,7 +227,7 @@ impl<B: Primitives> Tracer<B> {
         launch.took * 2 >= self.target() || launch.paths * 2.0 >= self.most_paths()
     }
 
-    /// Where the time of the wavefront went, if it was to be taken.
+    /// Stage times of the wavefront, if they were asked for.
     pub(super) fn times(self) -> Option<StageTimes> {
         self.wavefront.and_then(|wavefront| wavefront.times())
     }

@@ -54,7 +54,7 @@ pub(super) struct Wavefront<B: Primitives> {
     /// Features that kernels need for the scene, and for each family.
     features: Features,
     families: Vec<Features>,
-    /// Where there are several.
+    /// Present if there are several families.
     order: Option<Order<B>>,
     ray_order: Option<RayOrder<B>>,
     pub(super) pool: B::Buf<u64>,

@@ -12,7 +12,7 @@ use super::{Axis, MOST_VARIANTS, SweptValue};
 /// Columns that a grid cannot be wrapped into.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnsError {
-    /// None at all.
+    /// Zero columns.
     #[error("--cols: a row has at least one cell")]
     Zero,
     /// There are so many axes, more than one.
@@ -23,7 +23,7 @@ pub enum ColumnsError {
 /// Text that names no value of a grid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
-    /// It could be of any of these parameters.
+    /// Several parameters take such a value, or none: names of all parameters.
     #[error("of which parameter? PARAMETER=VALUE with one of {0}")]
     Ambiguous(String),
     /// The parameter does not vary.
@@ -89,7 +89,7 @@ impl Grid {
         &self.labels[axis]
     }
 
-    /// Number of values of an axis; 1 for those that there are not.
+    /// Number of values of an axis; 1 if there is no such axis.
     fn values(&self, axis: usize) -> usize {
         self.axes.get(axis).map_or(1, |axis| axis.values.len())
     }
@@ -114,13 +114,13 @@ impl Grid {
         self.wrapped.map_or(self.values(1), |columns| self.values(0).div_ceil(columns))
     }
 
-    /// The variants of a page, row by row. All pages have as many.
+    /// The variants of a page, row by row. All pages have the same number.
     pub fn page(&self, page: usize) -> Range<usize> {
         let n = self.values(0) * self.values(1);
         page * n..(page + 1) * n
     }
 
-    /// Which value each axis has in a variant.
+    /// Index of the value of each axis in a variant.
     pub fn indices(&self, mut variant: usize) -> Vec<usize> {
         let index = |axis| {
             let n = self.values(axis);
@@ -131,7 +131,7 @@ impl Grid {
         (0..self.axes.len()).map(index).collect()
     }
 
-    /// The variant that has certain values of some axes, and of the others those of `variant`.
+    /// The variant with these values of some axes, and with those of `variant` of the others.
     pub fn with_values(&self, variant: usize, values: &[Option<usize>]) -> usize {
         let own = self.indices(variant).into_iter();
         let indices = own.zip(values).map(|(own, value)| value.unwrap_or(own)).collect::<Vec<_>>();

@@ -89,7 +89,7 @@ fn common_start(words: &[&str]) -> usize {
     first.char_indices().filter_map(ends).next_back().unwrap_or(0)
 }
 
-/// Those that are there more than once with their places.
+/// The words, each that occurs more than once with its position appended.
 fn numbered(words: &[String]) -> Vec<String> {
     let is_alone = |word: &String| words.iter().filter(|other| *other == word).count() == 1;
     let name =

@@ -1,4 +1,4 @@
-//! Everything that a sweep is to do, decided before anything is rendered.
+//! The plan of a sweep, decided before anything is rendered.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -18,21 +18,21 @@ pub struct Plan {
     pub scene: String,
     /// The file of the scene that variants are compared with, likewise.
     pub against: Option<String>,
-    /// How the variants are arranged.
+    /// Arrangement of the variants.
     pub grid: Grid,
     /// The variants of the grid, and then, if there is one, those of the scene that they are compared with.
     pub variants: Vec<Variant>,
-    /// Which of them are compared.
+    /// The pairs to compare.
     pub pairs: Option<Pairs>,
-    /// Where they are kept until all are rendered.
+    /// Store of rendered variants, until all are rendered.
     pub store: VariantStore,
-    /// Time a variant may take at most.
+    /// Most time for a variant.
     pub time: Option<Duration>,
-    /// Relative standard error that is enough.
+    /// Relative standard error at which a variant is done.
     pub noise: Option<f64>,
-    /// How images are written.
+    /// Encoding of images.
     pub images: Settings,
-    /// How they are shown.
+    /// Style of the sheets.
     pub style: SheetStyle,
 }
 

@@ -1,4 +1,4 @@
-//! Sweeps that have a name.
+//! Predefined sweeps.
 
 use torrance_scene::{PathError, SceneValues, toml_key};
 use torrance_text::quoted;
@@ -21,7 +21,7 @@ pub struct Preset {
     params: &'static [&'static str],
 }
 
-/// All of them.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "roughness",
@@ -102,7 +102,7 @@ pub enum PresetError {
 }
 
 impl Preset {
-    /// Prepares a scene for the sweep of its material of this name; without a name, of `ball`, or of the only one.
+    /// Prepares a scene for the sweep of its material `material`; by default the one called `ball`, or the only one.
     ///
     /// # Errors
     /// There is no such material, or it is not clear which.

@@ -23,9 +23,9 @@ const FRAME: Duration = Duration::from_millis(250);
 pub enum SheetKind {
     /// The variants of the scene.
     Variants,
-    /// Those of the scene that they are compared with.
+    /// The variants of the scene that they are compared with.
     Others,
-    /// How they differ from what they are compared with.
+    /// Differences between the two.
     Differences,
 }
 
@@ -44,7 +44,7 @@ impl Plan {
     /// Checks that sheets whose cells have this width and height will not be too large.
     ///
     /// # Errors
-    /// They would be.
+    /// They would be too large.
     pub fn check_sheets(&self, cell: [u32; 2]) -> Result<(), DrawError> {
         let fits = |page| self.sheet(page, cell).size().map(drop);
         (0..self.grid.pages()).try_for_each(fits)
@@ -149,7 +149,7 @@ impl Results<'_> {
 /// Contents of the sheets of differences, of all pages.
 struct Differences<'a> {
     results: &'a Results<'a>,
-    /// Of the variants of the grid that are compared.
+    /// One for each compared variant of the grid.
     pictures: Vec<Option<RgbImage>>,
     /// Legend of the colours.
     scale: String,

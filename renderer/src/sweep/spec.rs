@@ -30,7 +30,7 @@ const LONGEST_FILE: u64 = 16 << 20;
 /// A parameter and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Where it is in the scene, as [`torrance_scene::SceneValues`] names it.
+    /// Path of the parameter in the scene, as [`torrance_scene::SceneValues`] names it.
     pub path: String,
     /// A short name for it, other than those of the other axes.
     pub label: String,
@@ -175,7 +175,7 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>)
     Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
 }
 
-/// The same text for values that are the same: words may have quotes, and colours capital letters.
+/// A canonical text, the same for equal values: words may have quotes, and colours capital letters.
 fn meaning(text: &str) -> String {
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     // A number in quotes is no number.

@@ -170,7 +170,7 @@ impl<'a> SetValues<'a> {
 /// Width and height of all images.
 ///
 /// # Errors
-/// They are not the same for all.
+/// The sizes differ.
 ///
 /// # Panics
 /// There are no variants.

@@ -48,11 +48,11 @@ impl<B: TimedBackend> RayBuffers<B> {
 /// The rays of a batch, and what they meet.
 pub(super) struct Batch<B: TimedBackend> {
     take: SampleArgs<()>,
-    /// As they are made, with gaps.
+    /// New rays, with gaps.
     made: RayBuffers<B>,
-    /// Those that follow one another, of which the next are made.
+    /// Compacted rays of the paths, from which the next are made.
     path: RayBuffers<B>,
-    /// Those to lights.
+    /// Compacted shadow rays.
     shadow: RayBuffers<B>,
     met: B::Buf<Met>,
     instances: B::Buf<u32>,

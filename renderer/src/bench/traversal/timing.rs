@@ -5,13 +5,13 @@ use super::super::measure::Times;
 /// Kind of a ray.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RayKind {
-    /// From the camera.
+    /// Camera rays.
     Primary,
-    /// From where camera rays end to lights: whether anything is in the way.
+    /// Rays from the hits of camera rays to lights: whether anything is in the way.
     Shadow,
-    /// From where camera rays end, with the density of what a diffuse surface reflects.
+    /// Rays from the hits of camera rays, distributed as a diffuse surface reflects.
     FirstBounce,
-    /// From where these end, likewise.
+    /// Rays from the hits of these, likewise.
     SecondBounce,
 }
 
