@@ -304,7 +304,7 @@ fn write(folder: &Path, files: &[File]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells people what was made.
+/// Reports the written charts to people.
 fn tell(study: &Study, made: &Charts, files: &[File], seconds: f64) {
     for LeftOut { name, reason } in &made.left_out {
         say(format_args!("no chart {name}: {reason}"));

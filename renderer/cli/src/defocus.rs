@@ -235,7 +235,7 @@ fn finish(
 }
 
 impl Summary {
-    /// Tells people what happened.
+    /// Reports the outcome to people.
     fn tell(&self) {
         let Self { width, height, radii: [near, far], device, .. } = self;
         let layers = count(self.layers as u64, "layer");

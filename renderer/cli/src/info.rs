@@ -70,7 +70,7 @@ struct CpuInfo {
 #[derive(Debug, Serialize)]
 struct CudaInfo {
     available: bool,
-    /// Why not.
+    /// Reason why it is not available.
     reason: Option<String>,
     /// The newest CUDA that the driver supports.
     version: Option<String>,
@@ -93,7 +93,7 @@ struct Gpu {
     pci: String,
     /// Whether the driver stops kernels that run for seconds.
     watchdog: bool,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     error: Option<String>,
 }
 

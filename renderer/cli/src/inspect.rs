@@ -45,7 +45,7 @@ struct Inspected {
     warnings: Vec<String>,
 }
 
-/// Tells what the scene has.
+/// Reports the contents of the scene.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.json);
     notes.display.phase(format!("reading {}", args.scene.path.display()));

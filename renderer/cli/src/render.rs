@@ -260,7 +260,7 @@ struct FinishedRender<'a> {
     fingerprint: u64,
     /// The film, and the machine that filled it.
     traced: (Rendered, String),
-    /// Why the integrator was chosen, if that is known beforehand.
+    /// Reason for the integrator, if it is known beforehand.
     why: Option<&'static str>,
     seconds: Seconds,
     laps: Laps,

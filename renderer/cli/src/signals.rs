@@ -14,7 +14,7 @@ use super::terminal::say;
 const SETTING_UP: u8 = 0;
 /// A signal asks the render to stop.
 const RENDERING: u8 = 1;
-/// It was asked.
+/// The render was asked to stop.
 const STOPPING: u8 = 2;
 /// The user is asked something: a signal ends the program.
 const ASKING: u8 = 3;

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Why there is nothing to run a baseline on.
+/// Says why there is nothing to run a baseline on.
 fn without_gpu(choice: DeviceChoice, driver: Result<(), DriverError>) -> String {
     let reason = match driver {
         Err(reason) if choice == DeviceChoice::Auto => reason.to_string(),

@@ -50,9 +50,9 @@ impl From<&Skipped> for Left {
 struct Row {
     primitive: &'static str,
     length: u32,
-    /// Of one call, the least.
+    /// Least time of a call.
     seconds: f64,
-    /// Of one call, the median.
+    /// Median time of a call.
     median_seconds: f64,
     /// That it must at least read and write.
     bytes: f64,

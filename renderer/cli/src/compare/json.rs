@@ -89,7 +89,7 @@ struct Verdict {
     worst: Worst,
     /// Differences that would have been detected with a probability of 95 %.
     detectable: Vec<DetectableSummary>,
-    /// By how much correlation of neighbouring pixels increases the variance of large blocks.
+    /// Factor by which correlation of neighbouring pixels increases the variance of large blocks.
     correlation: f64,
 }
 

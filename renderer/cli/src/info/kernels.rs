@@ -24,7 +24,7 @@ const MOST_MISSING: usize = 6;
 #[derive(Debug, Serialize)]
 struct Json {
     version: &'static str,
-    /// Why no GPU was asked, where one would have been.
+    /// Reason why the tables are from the record rather than from a GPU.
     reason: Option<String>,
     tables: Vec<KernelTable>,
 }

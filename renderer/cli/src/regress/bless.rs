@@ -88,7 +88,7 @@ pub(super) fn run(
     if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Failure::running(failed.join("\nerror: "))) }
 }
 
-/// Why a case makes no reference.
+/// Says why a case makes no reference.
 fn leave_out(case: &Case, is_done: bool) -> Option<String> {
     match (&case.skip, case.expect) {
         (Some(reason), _) => Some(reason.clone()),

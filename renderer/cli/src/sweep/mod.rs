@@ -302,7 +302,7 @@ fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, no
     }
 }
 
-/// Tells people what happened.
+/// Reports the outcome to people.
 fn tell(summary: &Summary, results: &Results<'_>) {
     let variants = results.variants.len();
     let of = if summary.interrupted { format!(" of {variants}") } else { String::new() };
@@ -325,7 +325,7 @@ fn tell(summary: &Summary, results: &Results<'_>) {
     }
 }
 
-/// Tells people how many variants differ.
+/// Reports how many variants differ.
 fn tell_verdicts([all, different, unknown]: [usize; 3]) {
     if all == 0 {
         return;

@@ -124,7 +124,7 @@ fn render(folder: &Path, arguments: &[&str]) -> Output {
     command.arg("render").args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// Everything in a folder and the folders in it.
+/// All files in a folder and the folders in it.
 fn contents(folder: &Path) -> Vec<OsString> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

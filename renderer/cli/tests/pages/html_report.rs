@@ -39,7 +39,7 @@ fn reference() -> Image {
     image(|x, y| [0.01 + x as f32 / 60.0, 0.02 + y as f32 / 40.0, 0.3 + (x * y) as f32 * 1e-5])
 }
 
-/// As the reference, darker on the right, red in a box, and with pixels that are no numbers.
+/// The reference, but darker on the right, red in a box, and with pixels that are no numbers.
 fn result() -> Image {
     let base = reference();
     let mut changed = image(|x, y| {

@@ -20,7 +20,7 @@ fn bad_outputs_are_refused_before_rendering() {
     refused(&folder, &twice, "output \"./a.png\": given twice");
 }
 
-/// By whatever name: a render must not replace what it is made of.
+/// A render must not replace a file that it is made of, by whatever name.
 #[test]
 fn what_the_scene_reads_is_not_replaced() {
     let folder = Folder::new();

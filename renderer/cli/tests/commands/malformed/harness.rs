@@ -83,7 +83,7 @@ struct Observation {
 /// meanwhile: memory is counted for the whole program.
 ///
 /// # Errors
-/// It panics, or does not end.
+/// A message: the loader panicked, or did not end.
 fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Observation, String> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -46,7 +46,7 @@ fn variants_are_compared_with_another_scene() {
     }
 }
 
-/// As `compare` says of the same images.
+/// The sweep says what `compare` says of the same images.
 #[test]
 fn one_sample_allows_no_verdict() {
     let folder = Folder::new();

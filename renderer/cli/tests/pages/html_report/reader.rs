@@ -161,7 +161,7 @@ fn themes_change(browser: &Browser) {
     assert_eq!(background(), dark, "what was chosen stays");
 }
 
-/// By status and by name.
+/// The page is filtered by status and by name.
 fn filters_hide(browser: &Browser) {
     let shown = || browser.run("return cases.filter((row) => row.checkVisibility()).length;");
     assert_eq!(shown(), json!(8));

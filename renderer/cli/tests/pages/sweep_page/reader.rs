@@ -113,7 +113,7 @@ fn divider_is_dragged(browser: &Browser) {
     assert!(is_near(seen(), expected(&[2, 1])), "the divider was dragged past");
 }
 
-/// As the images of the program are.
+/// Tones are mapped as in the images of the program.
 fn tones_are_mapped(browser: &Browser) {
     view(browser, "all");
     for (name, tonemap) in [("reinhard", Tonemap::Reinhard), ("aces", Tonemap::Aces), ("clip", Tonemap::Clip)]

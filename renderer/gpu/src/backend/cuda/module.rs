@@ -54,7 +54,7 @@ fn specialized(text: &str, features: Features) -> String {
     text.replace(ANY, &ANY.replace("0xffffffff", &format!("{:#010x}", features.bits())))
 }
 
-/// Why kernels cannot be loaded, or one of them cannot be launched.
+/// Reason why kernels cannot be loaded, or one of them cannot be launched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ModuleError {
     #[error(transparent)]
@@ -80,7 +80,7 @@ pub(super) enum ModuleError {
 /// How much of a PTX module the driver compiles at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compile {
-    /// All of it when it is loaded.
+    /// The whole module when it is loaded.
     Whole,
     /// Each kernel when it is wanted. They share no memory then.
     EachKernel,
@@ -90,7 +90,7 @@ pub(super) enum Compile {
 #[derive(Debug)]
 pub(super) struct Module {
     text: String,
-    /// Of the text, once a kernel alone has been wanted.
+    /// Outline of the text, once a kernel alone has been wanted.
     outline: OnceCell<Outline>,
     pub(super) ptx: Ptx,
     driver: Version,
@@ -307,7 +307,7 @@ fn text_of(log: &[u8]) -> String {
     String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).into_owned()
 }
 
-/// Why the driver did not take the kernels.
+/// Says why the driver rejected the kernels.
 fn rejection(code: i32, ptx: &Ptx, driver: Version, log: &str) -> String {
     let mut reason = code::describe(code);
     if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {

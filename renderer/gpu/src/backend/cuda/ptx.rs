@@ -115,7 +115,7 @@ impl Entry {
 /// The places of kernels and functions in the text of a module, which is long, and read once.
 #[derive(Debug)]
 pub(super) struct Outline {
-    /// All of the text, in its order: a range of it, and the name if it is a kernel or a function.
+    /// The whole text, in order: a range of it, and the name if it is a kernel or a function.
     items: Vec<(Range<usize>, Option<String>)>,
     functions: HashSet<String>,
 }

@@ -58,7 +58,7 @@ impl fmt::Display for Version {
 /// The oldest CUDA that the program works with: the one whose functions `cust` declares.
 pub const OLDEST: Version = Version::new(sys::CUDA_VERSION);
 
-/// Why CUDA cannot be used here, in words for the user.
+/// Reason why CUDA cannot be used here, worded for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
     /// The environment variable hides the driver.
