@@ -10,7 +10,7 @@ use torrance_gpu::backend::{Backend, Error};
 use torrance_image::film::Image;
 
 use crate::assemble::SceneData;
-use crate::bench::{self, Baseline, Observer, RayTiming, Results, Unmeasured, Watch};
+use crate::bench::{self, Baseline, MeasureError, Observer, RayTiming, Results, Watch};
 use crate::defocus::{self, Blur, Defocused};
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 
@@ -273,7 +273,7 @@ impl Machine {
         scene: &SceneData,
         rays: u32,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<RayTiming>, bool), Unmeasured> {
+    ) -> Result<(Vec<RayTiming>, bool), MeasureError> {
         on!(self, backend => bench::trace(backend, scene, rays, observer))
     }
 
@@ -302,7 +302,7 @@ impl Machine {
     }
 }
 
-/// Bounds the threads of what runs beside a machine: building hierarchies, compressing images. To be called before any of
+/// Bounds the threads of work beside a machine: building hierarchies, compressing images. To be called before any of
 /// that, once.
 pub fn limit_threads(threads: Option<usize>) {
     if let Some(n) = threads {

@@ -112,7 +112,7 @@ impl Progress {
     }
 }
 
-/// How to render, and what to keep beside the image, of the same samples.
+/// How to render, and which films to keep beside the image, of the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options<'a> {
     /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.

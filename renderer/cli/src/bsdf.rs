@@ -182,7 +182,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The material that `text` names or describes, and what to call it.
+/// The material that `text` names or describes, and its name.
 fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failure> {
     // A scene may have "=" in its path, but no material is described without one.
     if text.contains('=') && !text.contains(".toml") {

@@ -328,7 +328,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
     Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// Writes every image that can be written, and warns of what its format does not hold.
+/// Writes every image that can be written, and warns of data that its format cannot hold.
 pub(super) fn write(
     targets: &[Target],
     image: &Image,
@@ -408,7 +408,7 @@ impl ImageArgs {
         Settings { develop, png: self.bit_depth, exr: self.exr }
     }
 
-    /// Warns of options that change nothing of what is written.
+    /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
         if self.settings().develop != Develop::default()
             && !targets.iter().any(|t| t.format.is_display_referred())

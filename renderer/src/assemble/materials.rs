@@ -20,7 +20,7 @@ use super::fingerprint::digest;
 
 /// Vertex attributes that the shading of a shape needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Wants {
+pub(super) struct VertexAttributes {
     /// dp/du.
     pub(super) tangents: bool,
     /// Texture coordinates.
@@ -78,12 +78,12 @@ fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
 }
 
 /// Vertex attributes that each material needs, including those of materials that it may resolve to.
-pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<Wants> {
+pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<VertexAttributes> {
     let colors = description.textures.iter().any(|t| matches!(t, Texture::VertexColor { .. }));
     let wants = |material| {
         let reached = reached(description, vec![material]);
         let textured = features_of(description, records, &reached).contains(Features::TEXTURES);
-        Wants {
+        VertexAttributes {
             tangents: reached.iter().any(|i| records[*i].header().has(Header::TANGENTS)),
             uvs: textured,
             colors: textured && colors,

@@ -256,7 +256,7 @@ impl Flattened {
         Ok(Self { placement, instances: plan.instances, emitters, lights, pictures, filter, rest })
     }
 
-    /// Builds the hierarchy and what depends on it.
+    /// Builds the hierarchy and the data that depends on it.
     ///
     /// # Errors
     /// As [`assemble`].
@@ -392,7 +392,7 @@ fn name_leaves(surfaces: &mut [EmissiveSurface], sources: &[u32]) {
 /// Texture coordinates of every primitive of a scene that has been assembled, in its order; zero where there are none to
 /// speak of, as on spheres, on which they follow from the point.
 pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
-    let wants = materials::Wants { tangents: false, uvs: true, colors: false };
+    let wants = materials::VertexAttributes { tangents: false, uvs: true, colors: false };
     let wants = vec![wants; description.materials.len()];
     let shapes: Vec<&Shape> = description.all_shapes().collect();
     let place = |plan: Plan| placement::place(&shapes, &plan.world, &plan.groups, &wants).flat;

@@ -8,7 +8,7 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 use torrance_scene::{Description, Geometry, Instance, Shape, is_similarity};
 
 use super::Error;
-use super::materials::Wants;
+use super::materials::VertexAttributes;
 use super::shapes::Flat;
 
 /// Which shapes are flattened, and to where. With the shapes themselves and what materials want of them, this is all that
@@ -16,21 +16,21 @@ use super::shapes::Flat;
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Shapes in the world.
-    pub(super) world: Vec<Placed>,
+    pub(super) world: Vec<PlacedShape>,
     /// Shapes in each group, in its own space; none in groups without instances.
-    pub(super) groups: Vec<Vec<Placed>>,
+    pub(super) groups: Vec<Vec<PlacedShape>>,
     /// Instances, in the order of the scene. `root` is still to be set.
     pub(super) instances: Vec<Record>,
 }
 
 /// A shape, by its index in the order of [`Description::all_shapes`], at the end of a transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedShape {
     pub(super) shape: u32,
     to_world: Affine3A,
 }
 
-impl Placed {
+impl PlacedShape {
     fn new((shape, of): (u32, &Shape)) -> Self {
         Self { shape, to_world: of.world_from_object }
     }
@@ -48,16 +48,16 @@ impl Plan {
         }
         let firsts = first_shapes(description);
         let shapes = |group: usize| (firsts[group]..).zip(&description.groups[group].shapes);
-        let mut world: Vec<_> = (0..).zip(&description.shapes).map(Placed::new).collect();
+        let mut world: Vec<_> = (0..).zip(&description.shapes).map(PlacedShape::new).collect();
         for (_, instance) in &instances {
             let group = instance.group as usize;
             for (index, shape) in shapes(group).filter(|(_, shape)| is_copied(shape, counts[group])) {
-                world.push(Placed { shape: index, to_world: copied(shape, instance)? });
+                world.push(PlacedShape { shape: index, to_world: copied(shape, instance)? });
             }
         }
         let rest = |(group, count): (usize, &usize)| match *count {
             0 => Vec::new(),
-            n => shapes(group).filter(|(_, shape)| !is_copied(shape, n)).map(Placed::new).collect(),
+            n => shapes(group).filter(|(_, shape)| !is_copied(shape, n)).map(PlacedShape::new).collect(),
         };
         Ok(Self {
             world,
@@ -88,9 +88,9 @@ pub(super) struct Ends {
 /// Flattens what is planned to be in the world and in groups, of all shapes of a scene.
 pub(super) fn place(
     shapes: &[&Shape],
-    world: &[Placed],
-    groups: &[Vec<Placed>],
-    wants: &[Wants],
+    world: &[PlacedShape],
+    groups: &[Vec<PlacedShape>],
+    wants: &[VertexAttributes],
 ) -> Placement {
     let mut placement = Placement::default();
     let flat = &mut placement.flat;
@@ -111,8 +111,8 @@ pub(super) fn varies(shapes: &[&Shape]) -> bool {
 }
 
 impl Flat {
-    fn add_all(&mut self, shapes: &[&Shape], placed: &[Placed], wants: &[Wants]) {
-        for Placed { shape, to_world } in placed {
+    fn add_all(&mut self, shapes: &[&Shape], placed: &[PlacedShape], wants: &[VertexAttributes]) {
+        for PlacedShape { shape, to_world } in placed {
             self.add(shapes[*shape as usize], *shape, to_world, wants);
         }
     }

@@ -248,7 +248,7 @@ fn push_smaller(image: &Image, texels: &mut Vec<u32>) -> u32 {
     count
 }
 
-/// Every texel the mean of what it covers: of two, or where the size was odd three, along each side.
+/// Every texel becomes the mean of the texels that it covers: of two, or where the size was odd three, along each side.
 fn halved(from: [u32; 2], to: [u32; 2], texel: impl Fn(usize) -> Texel + Sync) -> Vec<Texel> {
     let mean = |i: usize| {
         let (x, y) = (i as u32 % to[0], i as u32 / to[0]);

@@ -9,7 +9,7 @@ use super::PrimitiveTiming;
 /// Which panel shows a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// Copies, and what moves elements without looking at them.
+    /// Copies and other moves of elements, whatever their values.
     Memory,
     /// Reductions to one value, or to few.
     Reductions,

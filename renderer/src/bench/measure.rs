@@ -7,7 +7,7 @@ use torrance_gpu::backend::{Buffer, Error};
 
 use super::baseline::Function;
 use super::memory::allocated;
-use super::{Baseline, Benchmark, Family, TimedBackend, Unmeasured, named};
+use super::{Baseline, Benchmark, Family, MeasureError, TimedBackend, named};
 
 /// Calls are timed in batches that last about this long: far more than the clock's resolution, and than the first
 /// of them waits for the host.
@@ -81,7 +81,7 @@ pub(super) struct CopyTimer<B: TimedBackend> {
 }
 
 impl<B: TimedBackend> CopyTimer<B> {
-    pub(super) fn new(backend: &mut B, n: u32) -> Result<Self, Unmeasured> {
+    pub(super) fn new(backend: &mut B, n: u32) -> Result<Self, MeasureError> {
         allocated(backend, 8 * n as usize, |b| {
             Ok(Self { n, from: b.zeroed("copy from", n as usize)?, to: b.zeroed("copy to", n as usize)? })
         })
@@ -95,7 +95,7 @@ pub(super) fn measure<B: TimedBackend>(
     CopyTimer { n, from, to }: &mut CopyTimer<B>,
     baseline: Option<&Baseline>,
     stop: &dyn Fn() -> bool,
-) -> Result<PrimitiveTiming, Unmeasured> {
+) -> Result<PrimitiveTiming, MeasureError> {
     let mut prepared = (benchmark.prepare)(backend, *n)?;
     let theirs = BaselineRun::new(backend, baseline, benchmark.name, *n)?;
     let buffers = prepared.addresses();
@@ -112,7 +112,7 @@ pub(super) fn measure<B: TimedBackend>(
     if let Some(theirs) = &mut theirs {
         works.push(theirs);
     }
-    let times = in_turns(backend, &mut works, stop)?.ok_or(Unmeasured::Stopped)?;
+    let times = in_turns(backend, &mut works, stop)?.ok_or(MeasureError::Stopped)?;
     let &Benchmark { name, family, bytes, .. } = benchmark;
     let bytes = bytes * f64::from(*n);
     let (times, copy, baseline) = (times[0], times[1], times.get(2).copied());
@@ -178,7 +178,7 @@ impl<B: TimedBackend> BaselineRun<B> {
         baseline: Option<&Baseline>,
         name: &'static str,
         n: u32,
-    ) -> Result<Option<Self>, Unmeasured> {
+    ) -> Result<Option<Self>, MeasureError> {
         // This makes the context current, too.
         backend.synchronize()?;
         let function = baseline.and_then(|b| b.function(name, n));
@@ -222,7 +222,7 @@ fn check<B: TimedBackend>(
     backend: &mut B,
     benchmark: &Benchmark<B>,
     baseline: &Baseline,
-) -> Result<(), Unmeasured> {
+) -> Result<(), MeasureError> {
     let Some(theirs) = BaselineRun::new(backend, Some(baseline), benchmark.name, COMPARED)? else {
         return Ok(());
     };

@@ -21,7 +21,7 @@ pub use list::{catalogue, names};
 pub(crate) use machine::TimedBackend;
 pub(crate) use measure::check_all;
 pub use measure::{PrimitiveTiming, Times};
-pub use memory::Unmeasured;
+pub use memory::MeasureError;
 pub(crate) use survey::measure_all;
 pub use survey::{End, Results, Skipped, Watch};
 pub(crate) use traversal::trace;

@@ -5,7 +5,7 @@ use std::fmt;
 use torrance_gpu::backend::Error;
 
 use super::measure::{CopyTimer, measure};
-use super::{Baseline, Benchmark, PrimitiveTiming, TimedBackend, Unmeasured};
+use super::{Baseline, Benchmark, MeasureError, PrimitiveTiming, TimedBackend};
 
 /// Results of benchmarking primitives.
 #[derive(Debug, Default)]
@@ -102,18 +102,18 @@ impl Results {
         &mut self,
         name: Option<&'static str>,
         n: u32,
-        outcome: Result<T, Unmeasured>,
+        outcome: Result<T, MeasureError>,
         watch: &mut dyn Watch,
     ) -> Result<Option<T>, End> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
-            Err(Unmeasured::TooLarge(reason)) => {
+            Err(MeasureError::TooLarge(reason)) => {
                 let skipped = Skipped { name, n, reason };
                 watch.skipped(&skipped);
                 self.skipped.push(skipped);
                 Ok(None)
             }
-            Err(Unmeasured::Stopped) => Err(End::Stopped),
+            Err(MeasureError::Stopped) => Err(End::Stopped),
             Err(failure) => {
                 let doing = format!("measuring {} of {n} elements", name.unwrap_or("a copy"));
                 Err(End::Failed(failure.into_error(doing)))
@@ -175,18 +175,18 @@ mod tests {
         }
     }
 
-    type Made = Result<Box<dyn super::super::case::Prepared<Cpu>>, Unmeasured>;
+    type PreparedResult = Result<Box<dyn super::super::case::Prepared<Cpu>>, MeasureError>;
 
-    fn fits(cpu: &mut Cpu, n: u32) -> Made {
+    fn fits(cpu: &mut Cpu, n: u32) -> PreparedResult {
         let buffers = (zeros::<_, u32>(cpu, n)?, zeros::<_, u32>(cpu, n)?, 0);
         prepared(cpu, n, buffers, |_, _, _, _, _| Ok(()))
     }
 
-    fn at_most_ten(cpu: &mut Cpu, n: u32) -> Made {
-        if n > 10 { Err(Unmeasured::TooLarge("ten are enough".to_owned())) } else { fits(cpu, n) }
+    fn at_most_ten(cpu: &mut Cpu, n: u32) -> PreparedResult {
+        if n > 10 { Err(MeasureError::TooLarge("ten are enough".to_owned())) } else { fits(cpu, n) }
     }
 
-    fn breaks_at_thirty(cpu: &mut Cpu, n: u32) -> Made {
+    fn breaks_at_thirty(cpu: &mut Cpu, n: u32) -> PreparedResult {
         if n < 30 {
             return fits(cpu, n);
         }

@@ -9,7 +9,7 @@ use device::path::SampleArgs;
 use device::path::stage::{Stage, stages};
 use device::path::trace::{ClosestArgs, CoherentArgs, OcclusionArgs};
 
-use super::{TimedBackend, Unmeasured};
+use super::{MeasureError, TimedBackend};
 use crate::assemble::SceneData;
 use crate::render::Uploaded;
 
@@ -38,7 +38,7 @@ pub(crate) fn trace<B: TimedBackend>(
     scene: &SceneData,
     samples: u32,
     observer: &mut dyn Observer,
-) -> Result<(Vec<RayTiming>, bool), Unmeasured> {
+) -> Result<(Vec<RayTiming>, bool), MeasureError> {
     if Basic::FEATURES.contains(scene.features) {
         trace_by::<B, Simple>(backend, scene, samples, observer)
     } else {
@@ -80,7 +80,7 @@ fn trace_by<B: TimedBackend, T: Tracers>(
     scene: &SceneData,
     samples: u32,
     observer: &mut dyn Observer,
-) -> Result<(Vec<RayTiming>, bool), Unmeasured> {
+) -> Result<(Vec<RayTiming>, bool), MeasureError> {
     let invocations = invocations(scene, samples)?;
     backend.specialize(scene.features);
     let uploaded = Uploaded::new(backend, scene)?;
@@ -106,7 +106,7 @@ fn trace_by<B: TimedBackend, T: Tracers>(
             Watch { observer, done: f64::from(batch) / f64::from(batches), of_all: f64::from(batches) };
         match rays.trace::<T>(backend, part(batch)..part(batch + 1), &mut watch) {
             Ok(traced) => all.iter_mut().zip(&traced).for_each(|(all, part)| all.add(part)),
-            Err(Unmeasured::Stopped) => return Ok((all.into(), false)),
+            Err(MeasureError::Stopped) => return Ok((all.into(), false)),
             Err(failure) => return Err(failure),
         }
     }
@@ -114,12 +114,12 @@ fn trace_by<B: TimedBackend, T: Tracers>(
 }
 
 /// Number of camera rays and of gaps between them, where tiles reach beyond the image.
-fn invocations(scene: &SceneData, samples: u32) -> Result<u32, Unmeasured> {
+fn invocations(scene: &SceneData, samples: u32) -> Result<u32, MeasureError> {
     const MOST: u64 = i32::MAX as u64;
     let per_layer = SampleArgs::<()>::invocations_per_layer(scene.width, scene.height);
     match u64::from(per_layer) * u64::from(samples) {
         n @ ..=MOST => Ok(n as u32),
-        n => Err(Unmeasured::TooLarge(format!("{n} rays are more than {MOST}, which indices can name"))),
+        n => Err(MeasureError::TooLarge(format!("{n} rays are more than {MOST}, which indices can name"))),
     }
 }
 
@@ -134,15 +134,15 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     /// Rays of a kind are about to be traced.
-    fn begin(&mut self, kind: RayKind) -> Result<(), Unmeasured> {
+    fn begin(&mut self, kind: RayKind) -> Result<(), MeasureError> {
         self.go_on()?;
         let part = kind as u32 as f64 / RayKind::ALL.len() as f64;
         self.observer.begin(kind, self.done + part / self.of_all);
         Ok(())
     }
 
-    fn go_on(&self) -> Result<(), Unmeasured> {
-        if self.observer.is_stopping() { Err(Unmeasured::Stopped) } else { Ok(()) }
+    fn go_on(&self) -> Result<(), MeasureError> {
+        if self.observer.is_stopping() { Err(MeasureError::Stopped) } else { Ok(()) }
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
         let mut scene = scene("cornell", 64, 32);
         (scene.width, scene.height) = (1 << 15, 1 << 15);
         let refused = trace(&mut Cpu::new(Some(1)).unwrap(), &scene, 2, &mut patience(u32::MAX));
-        let Err(Unmeasured::TooLarge(reason)) = refused else { panic!("{refused:?}") };
+        let Err(MeasureError::TooLarge(reason)) = refused else { panic!("{refused:?}") };
         assert_eq!(reason, "2147483648 rays are more than 2147483647, which indices can name");
     }
 }

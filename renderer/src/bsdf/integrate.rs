@@ -6,7 +6,7 @@ use device::sampling::Frame;
 use glam::{DVec3, Vec2, Vec3};
 use std::f64::consts::PI;
 
-/// Light that comes back of what arrives, per channel.
+/// Fraction of the incident light that is scattered, per channel.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Albedo {
     /// Reflected.

@@ -64,7 +64,7 @@ pub(super) fn chart(study: &Study) -> Chart {
         let heading =
             ["(a) f · |cos θᵢ| over its maximum, linear", "(b) f · |cos θᵢ| over its maximum, logarithmic"]
                 [i];
-        Dial::new(&mut drawing, theme, place, below, log).draw(heading, &lobes);
+        PolarPlot::new(&mut drawing, theme, place, below, log).draw(heading, &lobes);
     }
     let note = if lobes.iter().any(|l| !l.spikes.is_empty()) {
         "; thick arrows: directions of no width, of a length that is the part of the power that they carry"
@@ -81,8 +81,8 @@ pub(super) fn chart(study: &Study) -> Chart {
     Chart { drawing, size, table, facts: Vec::new() }
 }
 
-/// Where one polar plot is.
-struct Dial<'a> {
+/// A polar plot in its place on the page.
+struct PolarPlot<'a> {
     drawing: &'a mut Drawing,
     theme: Theme,
     place: Rect,
@@ -93,7 +93,7 @@ struct Dial<'a> {
     log: bool,
 }
 
-impl<'a> Dial<'a> {
+impl<'a> PolarPlot<'a> {
     fn new(drawing: &'a mut Drawing, theme: Theme, place: Rect, below: bool, log: bool) -> Self {
         let (top, bottom) = (place.y + 44.0, place.bottom() - 26.0);
         let tall = if below { 0.5 * (bottom - top) } else { bottom - top };

@@ -26,7 +26,7 @@ pub(super) struct Stack {
 pub(super) struct Layer {
     /// Which strips it is blurred by; none if it is sharp.
     pub(super) strips: Range<usize>,
-    /// How much of what is seen is in it or behind it.
+    /// Fraction of the visible surface that is in it or behind it.
     pub(super) from: Ramp,
     /// How much is behind it.
     pub(super) to: Ramp,

@@ -30,7 +30,7 @@ pub const MOST_RADIUS: f32 = 4096.0;
 pub struct Lens {
     /// Radius of its aperture, metres.
     pub radius: f32,
-    /// Distance along the axis of what is in focus, metres.
+    /// Focus distance along the axis, metres.
     pub focus_distance: f32,
     /// Vertical field of view, degrees.
     pub fov: f32,

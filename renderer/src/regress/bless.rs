@@ -23,7 +23,7 @@ const LEVEL: f64 = 0.01;
 
 /// A new reference that only has to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blessed {
+pub struct NewReference {
     /// The file.
     pub bytes: Vec<u8>,
     /// How good it is, in a sentence.
@@ -39,7 +39,7 @@ pub fn bless(
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-) -> Result<Option<Blessed>, (String, String)> {
+) -> Result<Option<NewReference>, (String, String)> {
     match try_bless(case, machine, options, observe) {
         Ok(blessed) => Ok(Some(blessed)),
         Err(Stop::Interrupted) => Ok(None),
@@ -52,7 +52,7 @@ fn try_bless(
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-) -> Result<Blessed, Stop> {
+) -> Result<NewReference, Stop> {
     let old = reference::read(case);
     // Other seeds than the old one's, so that the two can be compared.
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
@@ -69,7 +69,7 @@ fn try_bless(
         Err(Stop::Error(message, _)) => vec![message],
         Err(Stop::Interrupted) => return Err(Stop::Interrupted),
     };
-    Ok(Blessed { bytes, quality, change })
+    Ok(NewReference { bytes, quality, change })
 }
 
 /// Renders until the noise is as low as the case says, or samples are as many.

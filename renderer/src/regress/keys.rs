@@ -1,4 +1,4 @@
-//! Which keys go where in a suite, and what people write for them.
+//! The keys of each section of a suite, and synonyms that people write for them.
 
 use torrance_text::nearest;
 

@@ -163,7 +163,7 @@ impl Thresholds {
     }
 }
 
-/// Placeholders of commands, and what they stand for.
+/// Names of the placeholders of commands.
 pub const PLACEHOLDERS: &[&str] = &["output", "seed", "spp", "pass"];
 
 /// A placeholder of this name, which has no value.

@@ -59,7 +59,7 @@ pub const FOV: &str = "cameraFov";
 /// The attribute of the radius of a lens, metres.
 pub const LENS_RADIUS: &str = "lensRadius";
 
-/// The attribute of the distance of what a lens has in focus, along the axis, metres.
+/// The attribute that holds the focus distance of the lens, along the axis, metres.
 pub const FOCUS_DISTANCE: &str = "focusDistance";
 
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
@@ -113,7 +113,7 @@ impl From<&Description> for Names {
     }
 }
 
-/// The layers to write, and what making them takes.
+/// The layers to write, and the data needed to make them.
 #[derive(Debug, Default)]
 pub struct AovPlan {
     aovs: BTreeSet<Aov>,
@@ -166,7 +166,7 @@ impl AovPlan {
     }
 }
 
-/// The image and the layers asked for, as far as what they take was rendered.
+/// The image and the requested layers, as far as their data was rendered.
 pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTreeSet<Aov>) -> Layers {
     let mut layers = Layers::from(&Image::from(&rendered.film));
     for aov in aovs {

@@ -15,10 +15,10 @@ use super::wavefront::{Paths, Wavefront, prepare};
 use super::{SampleArgs, Uploaded};
 use crate::assemble::SceneData;
 
-/// A column of what stages work on.
+/// A column of the data that stages work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DumpedColumn {
-    /// Its name: that of a column of the [`Pool`], or of what is beside it.
+    /// Its name: that of a column of the [`Pool`], or of a buffer beside it.
     pub name: &'static str,
     /// Bytes of a row.
     pub bytes: usize,

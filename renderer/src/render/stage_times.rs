@@ -173,7 +173,7 @@ impl StageTimes {
 
 /// Takes the times of a wavefront.
 pub(super) struct Clock<B: Backend> {
-    /// When steps of the pass began, and what was between them ended.
+    /// Moments at which steps of the pass began, or work between them ended.
     moments: Vec<(Option<Step>, B::Moment)>,
     curve: B::Buf<u32>,
     times: StageTimes,

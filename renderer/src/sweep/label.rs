@@ -78,7 +78,7 @@ fn unquoted(text: &str) -> &str {
     inside('"').or_else(|| inside('\'')).filter(|text| !text.is_empty()).unwrap_or(text)
 }
 
-/// Length of what all begin with, up to where a word ends, bytes.
+/// Length of the common prefix of all, up to the end of a word, bytes.
 fn common_start(words: &[&str]) -> usize {
     let Some((first, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
         return 0;

@@ -1,4 +1,4 @@
-//! Sweeps: what is varied, how the variants are arranged, and what comes of rendering them.
+//! Sweeps: parameters that vary, the arrangement of the variants, and the results of rendering them.
 //!
 //! [`spec::parse`] reads parameters and their values, which a [`Grid`] arranges; [`build_variants`] makes the scenes. With what
 //! is shown of them that is a [`Plan`]; a [`Sweep`] renders it, and [`Results`] are tables, plots, sheets and pages.

@@ -93,7 +93,7 @@ impl Plan {
         [self.scene.clone(), self.title_against(&self.scene)]
     }
 
-    /// The title of what shows the other scene, where `own` is that of what shows the scene.
+    /// The title of sheets of the other scene, where `own` is that of sheets of the scene.
     pub(super) fn title_against(&self, own: &str) -> String {
         let name = self.against.clone().unwrap_or_default();
         if own == name { format!("against {name}") } else { name }

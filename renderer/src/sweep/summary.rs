@@ -44,7 +44,7 @@ pub struct Seconds {
     pub build: f64,
     /// Waiting for the machine, which starts meanwhile.
     pub start: f64,
-    /// Rendering, and what is done with each image meanwhile.
+    /// Rendering, and processing each image meanwhile.
     pub render: f64,
     /// Comparing.
     pub compare: f64,

@@ -25,21 +25,21 @@ pub(super) struct Json<'a> {
     baseline: Option<&'a str>,
     interrupted: bool,
     results: Vec<Row>,
-    skipped: Vec<Left>,
+    skipped: Vec<SkippedRow>,
     /// The error that ended it.
     error: Option<String>,
 }
 
 /// A benchmark that does not fit.
 #[derive(Debug, Serialize)]
-struct Left {
+struct SkippedRow {
     /// Null if it is all of that length.
     primitive: Option<&'static str>,
     length: u32,
     reason: String,
 }
 
-impl From<&Skipped> for Left {
+impl From<&Skipped> for SkippedRow {
     fn from(skipped: &Skipped) -> Self {
         Self { primitive: skipped.name, length: skipped.n, reason: skipped.reason.clone() }
     }
@@ -97,7 +97,7 @@ impl Report {
             baseline: self.baseline.as_deref(),
             interrupted: self.results.end == End::Stopped,
             results: self.results.measured.iter().map(Row::from).collect(),
-            skipped: self.results.skipped.iter().map(Left::from).collect(),
+            skipped: self.results.skipped.iter().map(SkippedRow::from).collect(),
             error: if let End::Failed(error) = &self.results.end { Some(error.to_string()) } else { None },
         }
     }

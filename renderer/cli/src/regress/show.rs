@@ -14,7 +14,7 @@ use super::super::terminal::{clock, count, say};
 const STEPS: u64 = 1000;
 /// Time between lines about a case that goes on, where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-/// Lines shown of what a case that failed printed.
+/// Lines shown of the output of a failed case.
 const LOG_LINES: usize = 20;
 /// Widest column of names.
 const WIDEST: usize = 40;

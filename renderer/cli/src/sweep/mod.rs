@@ -87,7 +87,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// How many of what is wrong are told.
+/// Most faults that are reported.
 const MOST_TOLD: usize = 10;
 
 /// The machines that render, started while scenes are read.
@@ -266,7 +266,7 @@ fn prepare(
     Ok(plan)
 }
 
-/// The first of what is wrong, and how many more there are.
+/// The first faults, and how many more there are.
 fn first_of(mut all: Vec<String>, more: &str) -> Vec<String> {
     let rest = all.len().saturating_sub(MOST_TOLD);
     all.truncate(MOST_TOLD);

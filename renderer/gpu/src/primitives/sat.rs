@@ -1,4 +1,4 @@
-//! Summed-area tables, and what they are for.
+//! Summed-area tables, and the box blur that they are for.
 
 use std::marker::PhantomData;
 

@@ -14,7 +14,7 @@ use torrance_gpu::primitives::{Gather, Length, Reduce, Select, Sum, Temp};
 
 use super::super::measure::Times;
 use super::super::memory::allocated;
-use super::super::{TimedBackend, Unmeasured};
+use super::super::{MeasureError, TimedBackend};
 use super::{RayKind, RayTiming, Tracers, Watch};
 
 /// Bytes that the buffers have for each ray of a batch.
@@ -45,7 +45,7 @@ impl<B: TimedBackend> RayBuffers<B> {
     }
 }
 
-/// The rays of a batch, and what they meet.
+/// The rays of a batch, and their hits.
 pub(super) struct Batch<B: TimedBackend> {
     take: SampleArgs<()>,
     /// New rays, with gaps.
@@ -66,7 +66,7 @@ pub(super) struct Batch<B: TimedBackend> {
 
 impl<B: TimedBackend> Batch<B> {
     /// Room for `most` rays.
-    pub(super) fn new(backend: &mut B, take: SampleArgs<()>, most: u32) -> Result<Self, Unmeasured> {
+    pub(super) fn new(backend: &mut B, take: SampleArgs<()>, most: u32) -> Result<Self, MeasureError> {
         let n = most as usize;
         let temp = Select::compact().temp_bytes(most).max(Reduce::<Sum<u32>>::default().temp_bytes(most));
         allocated(backend, n * BYTES_PER_RAY + temp, |b| {
@@ -91,7 +91,7 @@ impl<B: TimedBackend> Batch<B> {
         backend: &mut B,
         range: Range<u32>,
         watch: &mut Watch<'_>,
-    ) -> Result<[RayTiming; 4], Unmeasured> {
+    ) -> Result<[RayTiming; 4], MeasureError> {
         watch.begin(RayKind::Primary)?;
         let primary = self.camera_rays(backend, range)?;
         let traced = |kind, rays: u32, hits: u32, times| RayTiming {
@@ -132,7 +132,7 @@ impl<B: TimedBackend> Batch<B> {
         self.compact(backend, take.invocations, RayKind::Primary)
     }
 
-    /// Makes rays to lights from what `rays` rays have met, and yields their number.
+    /// Makes shadow rays from the hits of `rays` rays, and returns their number.
     fn shadow_rays(&mut self, backend: &mut B, rays: u32) -> Result<u32, Error> {
         let args = self.next(rays, 0);
         // SAFETY: as in `camera_rays`.
@@ -140,7 +140,7 @@ impl<B: TimedBackend> Batch<B> {
         self.compact(backend, rays, RayKind::Shadow)
     }
 
-    /// Puts rays from what `rays` rays have met into their place, after `depth` bounces, and yields their number.
+    /// Replaces `rays` rays by those from their hits, after `depth` bounces, and returns their number.
     fn bounce_rays(&mut self, backend: &mut B, rays: u32, depth: u32) -> Result<u32, Error> {
         let args = self.next(rays, depth);
         // SAFETY: as in `camera_rays`.
@@ -182,7 +182,7 @@ impl<B: TimedBackend> Batch<B> {
         backend: &mut B,
         count: u32,
         watch: &Watch<'_>,
-    ) -> Result<Times, Unmeasured> {
+    ) -> Result<Times, MeasureError> {
         let args = CoherentArgs(self.closest(count));
         // SAFETY: the buffers are alive until the times are known, and have room for so many rays.
         timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
@@ -194,7 +194,7 @@ impl<B: TimedBackend> Batch<B> {
         backend: &mut B,
         count: u32,
         watch: &Watch<'_>,
-    ) -> Result<Times, Unmeasured> {
+    ) -> Result<Times, MeasureError> {
         let args = self.closest(count);
         // SAFETY: as in `time_coherent`.
         timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
@@ -210,7 +210,7 @@ impl<B: TimedBackend> Batch<B> {
         backend: &mut B,
         count: u32,
         watch: &Watch<'_>,
-    ) -> Result<Times, Unmeasured> {
+    ) -> Result<Times, MeasureError> {
         let (scene, rays, results) = (self.take.scene, self.shadow.view(), self.words.ptr());
         let args = OcclusionArgs { scene, rays, results, count };
         // SAFETY: as in `time_coherent`.
@@ -230,7 +230,7 @@ fn timed<B: TimedBackend>(
     backend: &mut B,
     watch: &Watch<'_>,
     mut work: impl FnMut(&mut B) -> Result<(), Error>,
-) -> Result<Times, Unmeasured> {
+) -> Result<Times, MeasureError> {
     // The first call compiles kernels.
     backend.timed(&mut work)?;
     let start = Instant::now();

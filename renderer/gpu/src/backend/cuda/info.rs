@@ -22,7 +22,7 @@ pub struct KernelInfo {
     pub name: String,
     /// Registers of each thread.
     pub registers: u32,
-    /// Bytes of local memory of each thread: its stack and what did not fit into registers.
+    /// Bytes of local memory of each thread: its stack and spilled registers.
     pub local_bytes: u32,
     /// Bytes of shared memory of each block.
     pub shared_bytes: u32,
