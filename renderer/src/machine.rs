@@ -4,16 +4,17 @@
 use std::time::Duration;
 
 use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
-use torrance_gpu::backend::cuda::{Cuda, driver};
+use torrance_gpu::backend::cuda::Cuda;
+use torrance_gpu::backend::cuda::driver::{self, DriverError};
 use torrance_gpu::backend::{Backend, Error};
 use torrance_image::film::Image;
 
 use crate::assemble::SceneData;
-use crate::bench::{self, Baseline, Observer, Results, Traced, Unmeasured, Watch};
+use crate::bench::{self, Baseline, MeasureError, Observer, RayTiming, Results, Watch};
 use crate::defocus::{self, Blur, Defocused};
 use crate::render::{self, Budget, Control, Options, Progress, Rendered};
 
-/// Where to render.
+/// The user's choice of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DeviceChoice {
     /// On the first GPU, or else on the CPU.
@@ -32,7 +33,7 @@ pub struct Device {
     gpu: Option<u32>,
     /// Whether the CPU will do if the GPU does not start.
     may_fall_back: bool,
-    /// Why it is not a GPU, though one would be expected.
+    /// Why it is the CPU, where a GPU would be expected.
     pub surprise: Option<String>,
 }
 
@@ -40,8 +41,8 @@ pub struct Device {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
     /// No GPU can be used at all.
-    #[error("{0}")]
-    NoCuda(String),
+    #[error(transparent)]
+    NoCuda(#[from] DriverError),
     /// There are GPUs, but not the one of this index.
     #[error("there is no cuda:{index}; there is {}", there.join(", "))]
     NoSuchGpu {
@@ -74,7 +75,7 @@ impl DeviceChoice {
     /// Finds the device, which takes no time: to be done before all that does.
     ///
     /// # Errors
-    /// It is not there.
+    /// There is no such device.
     pub fn find(self) -> Result<Device, DeviceError> {
         let cpu = Device { gpu: None, may_fall_back: false, surprise: None };
         match self {
@@ -85,7 +86,7 @@ impl DeviceChoice {
             }
             Self::Auto => Ok(match driver::load() {
                 Ok(()) => Device { gpu: Some(0), may_fall_back: true, surprise: None },
-                Err(reason) => Device { surprise: is_gpu_expected().then_some(reason), ..cpu },
+                Err(reason) => Device { surprise: is_gpu_expected().then(|| reason.to_string()), ..cpu },
             }),
         }
     }
@@ -93,8 +94,8 @@ impl DeviceChoice {
 
 /// Checks that the driver has a device of this index.
 fn check_gpu(index: u32) -> Result<(), DeviceError> {
-    driver::load().map_err(DeviceError::NoCuda)?;
-    let devices = Cuda::devices().map_err(DeviceError::NoCuda)?;
+    driver::load()?;
+    let devices = Cuda::devices()?;
     if devices.iter().any(|device| device.index == index) {
         return Ok(());
     }
@@ -129,7 +130,7 @@ impl Device {
     /// start, `surprise` will say why.
     ///
     /// # Errors
-    /// It does not start.
+    /// The machine does not start.
     pub fn start(&mut self, threads: Option<usize>) -> Result<Machine, MachineError> {
         if let Some(index) = self.gpu {
             match Machine::cuda(index) {
@@ -177,7 +178,7 @@ impl Machine {
     /// The GPU of an index.
     ///
     /// # Errors
-    /// It does not start.
+    /// The machine does not start.
     pub fn cuda(index: u32) -> Result<Self, Error> {
         Cuda::new(index).map(|cuda| Self::Cuda(Box::new(cuda)))
     }
@@ -272,7 +273,7 @@ impl Machine {
         scene: &SceneData,
         rays: u32,
         observer: &mut dyn Observer,
-    ) -> Result<(Vec<Traced>, bool), Unmeasured> {
+    ) -> Result<(Vec<RayTiming>, bool), MeasureError> {
         on!(self, backend => bench::trace(backend, scene, rays, observer))
     }
 
@@ -301,7 +302,7 @@ impl Machine {
     }
 }
 
-/// Bounds the threads of what runs beside a machine: building hierarchies, compressing images. To be called before any of
+/// Bounds the threads of work beside a machine: building hierarchies, compressing images. To be called before any of
 /// that, once.
 pub fn limit_threads(threads: Option<usize>) {
     if let Some(n) = threads {

@@ -34,9 +34,9 @@ pub use first_hits::{FirstHit, FirstHits};
 pub use provenance::{RenderRecord, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
-pub use stage_times::{Items, Part, PartTime, StageTimes};
+pub use stage_times::{Items, StageTimes, Step, StepTime};
 pub use summary::{Contents, IntegratorSummary, Seconds, StageSummary, Summary};
-pub use tracer::{Contestant, Integrator, Traced};
+pub use tracer::{Contestant, Integrator, IntegratorChoice};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};
 
@@ -60,7 +60,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many samples per pixel, however long they take.
+    /// This many samples per pixel, however long they take.
     pub const fn of_samples(spp: u32) -> Self {
         Self { spp, time: None, noise: None }
     }
@@ -112,7 +112,7 @@ impl Progress {
     }
 }
 
-/// How to render, and what to keep beside the image, of the same samples.
+/// How to render, and which films to keep beside the image, of the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Options<'a> {
     /// How the paths of the image are traced. Those of what is kept beside it are the megakernel's.
@@ -143,16 +143,16 @@ pub struct Rendered {
     /// The films of paths of at most one and two segments, if they were asked for: what is emitted towards the
     /// camera, and with it what has scattered once.
     pub shorter: Option<[Film; 2]>,
-    /// What the camera rays meet, if that was asked for.
+    /// First hits of the camera rays, if they were asked for.
     pub first_hits: Option<FirstHits>,
-    /// Where the time went, if that was asked for and the integrator has stages.
+    /// Stage times, if they were asked for and the integrator has stages.
     pub stage_times: Option<StageTimes>,
     /// How far it came.
     pub progress: Progress,
     /// Whether the observer stopped it before the budget was spent.
     pub interrupted: bool,
-    /// What traced its paths.
-    pub traced: Traced,
+    /// The integrator that traced its paths.
+    pub integrator: IntegratorChoice,
 }
 
 /// [`crate::Machine::render`].
@@ -211,13 +211,13 @@ fn render_ready<B: Primitives>(
         render_run(backend, scene, view, &mut run, budget, options, observe)?;
     // Developing takes memory again.
     drop(uploaded);
-    let traced = run.tracer.traced();
+    let integrator = run.tracer.choice();
     let stage_times = run.tracer.times();
     let progress = Progress { upload, ..progress };
-    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, traced))? })
+    Ok(Rendered { stage_times, ..films.develop(backend, scene, progress, (interrupted, integrator))? })
 }
 
-/// What traces paths, and how large launches are, which the next render of a scene like this one can go on with.
+/// Integrator and launch sizes, which the next render of a similar scene can go on with.
 struct Run<B: Primitives> {
     tracer: Tracer<B>,
     pace: Pace,
@@ -231,7 +231,7 @@ impl<B: Primitives> Run<B> {
     }
 }
 
-/// What a run leaves.
+/// The films and progress of a finished run.
 struct RunResult<B: Backend> {
     films: Films<B>,
     progress: Progress,
@@ -248,7 +248,7 @@ fn render_run<B: Primitives>(
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<RunResult<B>, Error> {
-    let render = match Kernel::of(scene) {
+    let render = match Kernel::for_scene(scene) {
         Kernel::Basic => render_by::<B, stages::megakernel_basic>,
         Kernel::Glass => render_by::<B, stages::megakernel_glass>,
         Kernel::Full => render_by::<B, stages::megakernel>,
@@ -272,7 +272,7 @@ pub(crate) fn prepare<B: Primitives>(
     if matches!(options.integrator, Integrator::Wavefront(_)) && !options.shorter {
         return Ok(()); // The megakernel has nothing to do.
     }
-    match Kernel::of(scene) {
+    match Kernel::for_scene(scene) {
         Kernel::Basic => backend.prepare::<stages::megakernel_basic>(),
         Kernel::Glass => backend.prepare::<stages::megakernel_glass>(),
         Kernel::Full => backend.prepare::<stages::megakernel>(),
@@ -289,7 +289,7 @@ enum Kernel {
 
 impl Kernel {
     /// The smallest that knows the scene's materials: on a GPU, the others are slower.
-    const fn of(scene: &SceneData) -> Self {
+    const fn for_scene(scene: &SceneData) -> Self {
         if Basic::FEATURES.contains(scene.features) {
             Self::Basic
         } else if Glass::FEATURES.contains(scene.features) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use renderer::assemble::SceneData;
-use renderer::render::{Dump, DumpedColumn, Part, Paths, Replay};
+use renderer::render::{Dump, DumpedColumn, Paths, Replay, Step};
 use torrance_gpu::primitives::Primitives;
 
 /// How far the rows of a column may be apart.
@@ -127,14 +127,14 @@ impl Finding {
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// By part and column.
-    pub findings: BTreeMap<(Part, &'static str), Finding>,
+    pub findings: BTreeMap<(Step, &'static str), Finding>,
     /// Rounds that had paths.
     pub rounds: u32,
 }
 
 impl Report {
     /// Parts and columns of which too many rows are too far apart.
-    pub fn misses(&self) -> Vec<(Part, &'static str)> {
+    pub fn misses(&self) -> Vec<(Step, &'static str)> {
         self.findings.iter().filter(|(_, finding)| finding.is_miss()).map(|(key, _)| *key).collect()
     }
 }
@@ -172,14 +172,14 @@ pub fn replay<A: Primitives, B: Primitives>(
     (found, its_scene): (&mut B, &SceneData),
     (paths, samples): (Paths, u32),
     tolerances: &[Tolerance],
-    mut tamper: impl FnMut(Part, &Dump, &mut Dump),
+    mut tamper: impl FnMut(Step, &Dump, &mut Dump),
 ) -> Report {
     let mut report = Report::default();
     let mut left = Replay::new(expected, scene, paths, samples).expect("it begins");
     let mut right = Replay::new(found, its_scene, paths, samples).expect("it begins");
     let mut before = left.dump(expected).expect("it is dumped");
-    let mut of_round = left.parts();
-    of_round.retain(|part| *part != Part::Accumulate);
+    let mut of_round = left.steps();
+    of_round.retain(|part| *part != Step::Accumulate);
     let mut step = |part, round, before: &mut Dump| {
         // SAFETY: parts run in their order; what is restored was dumped there, of a scene with the same numbers.
         unsafe {
@@ -211,7 +211,7 @@ pub fn replay<A: Primitives, B: Primitives>(
         }
         round += 1;
     }
-    step(Part::Accumulate, round, &mut before);
+    step(Step::Accumulate, round, &mut before);
     // What a part leaves alone says nothing.
     report.findings.retain(|_, finding| finding.changed > 0);
     report.rounds = round;

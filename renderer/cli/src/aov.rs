@@ -26,7 +26,7 @@ pub(super) fn choices(text: &str) -> Result<Choices, String> {
 }
 
 fn choice(name: &str) -> Result<Choice, String> {
-    /// What other programs call them.
+    /// Names of layers in other programs.
     const SYNONYMS: [(&str, &str); 7] = [
         ("depth", "Z"),
         ("normal", "N"),
@@ -51,7 +51,7 @@ fn choice(name: &str) -> Result<Choice, String> {
     Err(format!("unknown layer {}{}", quoted(name), hint(name, "there are", names)))
 }
 
-/// What the option asks for, given however often: the layers that files get anyway, and more.
+/// Layers of a file, with the option given any number of times: the default ones, and those asked for.
 fn chosen(options: &[Choices]) -> BTreeSet<Aov> {
     let mut chosen = BTreeSet::from(aov::DEFAULT);
     for choice in options.iter().flat_map(|o| &o.0) {

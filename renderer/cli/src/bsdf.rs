@@ -43,7 +43,7 @@ at their coordinates (½, ½). Charts:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES, after_long_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
 pub(super) struct Args {
-    /// What to look at: SCENE.toml#NAME, or the keys of a material, as in 'type = "diffuse", reflectance = 0.5'
+    /// Material to study: SCENE.toml#NAME, or the keys of a material, as in 'type = "diffuse", reflectance = 0.5'
     #[arg(value_name = "MATERIAL")]
     material: String,
 
@@ -55,7 +55,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = values::named(KINDS))]
     chart: Vec<Kind>,
 
-    /// What to write of each: png, svg, csv, separated by commas
+    /// Formats of each chart: png, svg, csv, separated by commas
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "png,svg,csv", value_parser = values::named(FORMATS))]
     format: Vec<Format>,
 
@@ -67,7 +67,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEGREES", default_value = "0", value_parser = values::azimuth, allow_hyphen_values = true)]
     azimuth: f64,
 
-    /// What curves show of a colour where there is room for one number
+    /// Number that curves show for a colour where there is room for only one
     #[arg(long, value_name = "NAME", default_value = "luminance", value_parser = values::named(CHANNELS))]
     channel: Channel,
 
@@ -92,7 +92,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What is written of a chart.
+/// Format of a chart's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Png,
@@ -103,7 +103,7 @@ enum Format {
 const FORMATS: &[(&str, Format)] = &[("png", Format::Png), ("svg", Format::Svg), ("csv", Format::Csv)];
 const CHANNELS: &[(&str, Channel)] =
     &[("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("luminance", Channel::Luminance)];
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
     version: &'static str,
@@ -136,7 +136,7 @@ struct LeftOut {
 }
 
 /// The charts that were asked for, as far as the material has them.
-struct Made {
+struct Charts {
     charts: Vec<(Kind, Chart)>,
     left_out: Vec<LeftOut>,
 }
@@ -184,7 +184,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The material that `text` names or describes, and what to call it.
+/// The material that `text` names or describes, and its name.
 fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failure> {
     // A scene may have "=" in its path, but no material is described without one.
     if text.contains('=') && !text.contains(".toml") {
@@ -264,14 +264,16 @@ fn unique<T: Copy + PartialEq>(list: &[T]) -> Vec<T> {
 }
 
 /// Makes the charts that were asked for. One that the material does not have is an error if it was asked for by name.
-fn make(args: &Args, study: &Study, display: &Display) -> Result<Made, Failure> {
-    let mut made = Made { charts: Vec::new(), left_out: Vec::new() };
+fn make(args: &Args, study: &Study, display: &Display) -> Result<Charts, Failure> {
+    let mut made = Charts { charts: Vec::new(), left_out: Vec::new() };
     let all: Vec<_> = KINDS.iter().map(|(_, kind)| *kind).collect();
     for kind in unique(if args.chart.is_empty() { &all } else { &args.chart }) {
         display.phase(format!("measuring: {}", kind.name()));
         match study.chart(kind) {
             Ok(chart) => made.charts.push((kind, chart)),
-            Err(reason) if args.chart.is_empty() => made.left_out.push(LeftOut { name: kind.name(), reason }),
+            Err(reason) if args.chart.is_empty() => {
+                made.left_out.push(LeftOut { name: kind.name(), reason: reason.to_string() })
+            }
             Err(reason) => {
                 return Err(Failure::input(format_args!("there is no chart {}: {reason}", kind.name())));
             }
@@ -305,8 +307,8 @@ fn write(folder: &Path, files: &[File]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells people what was made.
-fn tell(study: &Study, made: &Made, files: &[File], seconds: f64) {
+/// Reports the written charts to people.
+fn tell(study: &Study, made: &Charts, files: &[File], seconds: f64) {
     for LeftOut { name, reason } in &made.left_out {
         say(format_args!("no chart {name}: {reason}"));
     }
@@ -326,7 +328,7 @@ fn tell(study: &Study, made: &Made, files: &[File], seconds: f64) {
     }
 }
 
-fn summary(study: &Study, made: Made, files: &[File], seconds: f64) -> Summary {
+fn summary(study: &Study, made: Charts, files: &[File], seconds: f64) -> Summary {
     let chart = |(kind, chart): &(Kind, Chart)| {
         let outputs = files
             .iter()

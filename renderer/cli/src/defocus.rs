@@ -119,7 +119,7 @@ enum ShapeName {
     Box,
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
     image: String,
@@ -235,7 +235,7 @@ fn finish(
 }
 
 impl Summary {
-    /// Tells people what happened.
+    /// Reports the outcome to people.
     fn tell(&self) {
         let Self { width, height, radii: [near, far], device, .. } = self;
         let layers = count(self.layers as u64, "layer");

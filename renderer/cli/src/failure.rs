@@ -5,20 +5,20 @@ use std::process::ExitCode;
 
 use super::terminal::{say, say_text};
 
-/// What was compared is different; nothing failed.
+/// The compared images differ; nothing failed.
 pub(super) const DIFFERENT: u8 = 1;
 /// Bad usage or bad input: nothing was done.
 pub(super) const BAD_INPUT: u8 = 2;
-/// Something failed while running.
+/// A failure while running.
 pub(super) const FAILED: u8 = 3;
 /// Interrupted by a signal; what is written is complete as a file, but has fewer samples than asked for.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// Why a command could not do what it was asked to.
+/// Reason why a command could not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     code: u8,
-    /// What a person reads: begins with `error: ` and ends in a newline.
+    /// Text for people: begins with `error: ` and ends in a newline.
     report: String,
 }
 
@@ -33,12 +33,12 @@ impl Failure {
         Self { code: BAD_INPUT, report }
     }
 
-    /// Something failed that was not the user's fault.
+    /// A failure that was not the user's fault.
     pub(super) fn running(message: impl Display) -> Self {
         Self { code: FAILED, report: format!("error: {message}\n") }
     }
 
-    /// Tells the user, and yields the exit code.
+    /// Reports the failure to the user, and returns the exit code.
     pub(super) fn end(self) -> ExitCode {
         say_text(&self.report);
         ExitCode::from(self.code)

@@ -52,7 +52,7 @@ struct Kernels {
     compute_capability: Option<String>,
     /// Hash of their sources.
     sources: Option<String>,
-    /// What compiled them.
+    /// Toolchain that compiled them.
     toolchain: Option<String>,
 }
 
@@ -61,7 +61,7 @@ struct CpuInfo {
     model: String,
     threads: usize,
     architecture: &'static str,
-    /// What it has of what matters here.
+    /// CPU features that matter here and that it has.
     features: Vec<&'static str>,
     /// The instruction set that stages are compiled for and run with.
     code: &'static str,
@@ -70,7 +70,7 @@ struct CpuInfo {
 #[derive(Debug, Serialize)]
 struct CudaInfo {
     available: bool,
-    /// Why not.
+    /// Reason why it is not available.
     reason: Option<String>,
     /// The newest CUDA that the driver supports.
     version: Option<String>,
@@ -93,7 +93,7 @@ struct Gpu {
     pci: String,
     /// Whether the driver stops kernels that run for seconds.
     watchdog: bool,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     error: Option<String>,
 }
 
@@ -166,7 +166,7 @@ impl CudaInfo {
         let devices = driver::load().and_then(|()| Cuda::devices());
         Self {
             available: devices.is_ok(),
-            reason: devices.as_ref().err().cloned(),
+            reason: devices.as_ref().err().map(ToString::to_string),
             version: driver::version().ok().map(|v| v.to_string()),
             driver: driver::release(),
             devices: Gpu::all(devices.unwrap_or_default()),

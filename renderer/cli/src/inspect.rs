@@ -36,16 +36,16 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// All that `inspect` tells. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
-struct Inspected {
+struct Summary {
     scene: String,
     #[serde(flatten)]
     contents: Contents,
     warnings: Vec<String>,
 }
 
-/// Tells what the scene has.
+/// Reports the contents of the scene.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.json);
     notes.display.phase(format!("reading {}", args.scene.path.display()));
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let description = args.scene.load(Overrides::default(), &mut notes)?.description;
     let warnings = notes.end();
     let scene = args.scene.path.to_string_lossy().into_owned();
-    let inspected = Inspected { scene, contents: Contents::new(&description), warnings };
+    let inspected = Summary { scene, contents: Contents::new(&description), warnings };
     if args.json {
         print_json(&inspected)?
     } else {
@@ -74,7 +74,7 @@ fn tell_paths(args: &Args, parameters: Vec<Parameter>) -> Result<(), Failure> {
     print(parameters.iter().map(line).collect::<String>())
 }
 
-impl fmt::Display for Inspected {
+impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let c = &self.contents;
         writeln!(f, "{}", self.scene)?;

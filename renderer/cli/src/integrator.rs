@@ -28,7 +28,7 @@ pub(super) struct IntegratorArgs {
     pool: Option<u32>,
 }
 
-/// What is told of stages, and how they work.
+/// Options for stages and their statistics.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct StageArgs {
     /// Tell where the time of the wavefront went, stage by stage, and how many paths were under way

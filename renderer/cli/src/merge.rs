@@ -57,7 +57,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
     output: String,

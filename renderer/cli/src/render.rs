@@ -260,7 +260,7 @@ struct FinishedRender<'a> {
     fingerprint: u64,
     /// The film, and the machine that filled it.
     traced: (Rendered, String),
-    /// Why the integrator was chosen, if that is known beforehand.
+    /// Reason for the integrator, if it is known beforehand.
     why: Option<&'static str>,
     seconds: Seconds,
     laps: Laps,
@@ -304,7 +304,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
         spp: progress.spp,
         seed: settings.seed,
         max_depth: settings.max_depth,
-        integrator: IntegratorSummary::new(rendered.traced, done.why),
+        integrator: IntegratorSummary::new(rendered.integrator, done.why),
         seconds,
         paths: progress.paths,
         mpaths_per_s: progress.mpaths_per_s(),
@@ -328,7 +328,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
     Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
-/// Writes every image that can be written, and warns of what its format does not hold.
+/// Writes every image that can be written, and warns of data that its format cannot hold.
 pub(super) fn write(
     targets: &[Target],
     image: &Image,
@@ -386,7 +386,7 @@ impl SettingArgs {
         given.into_iter().filter(|(names, _)| is_about(names)).find_map(|(_, option)| option)
     }
 
-    /// What counts more than what the scene says.
+    /// Settings that take precedence over the scene's.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
             size: self.size,
@@ -408,7 +408,7 @@ impl ImageArgs {
         Settings { develop, png: self.bit_depth, exr: self.exr }
     }
 
-    /// Warns of options that change nothing of what is written.
+    /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
         if self.settings().develop != Develop::default()
             && !targets.iter().any(|t| t.format.is_display_referred())

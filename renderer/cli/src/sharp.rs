@@ -1,4 +1,4 @@
-//! The image that `torrance defocus` blurs, and what it says of the camera.
+//! The image that `torrance defocus` blurs, and the camera in its metadata.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use super::terminal::say;
 const SETTING_UP: u8 = 0;
 /// A signal asks the render to stop.
 const RENDERING: u8 = 1;
-/// It was asked.
+/// The render was asked to stop.
 const STOPPING: u8 = 2;
 /// The user is asked something: a signal ends the program.
 const ASKING: u8 = 3;
@@ -24,7 +24,7 @@ static STATE: AtomicU8 = AtomicU8::new(SETTING_UP);
 /// Signals within this time are one: `timeout` and other wrappers signal the process, and then its group.
 const TOGETHER: Duration = Duration::from_millis(500);
 
-/// What a signal does.
+/// Effect of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     /// Ends the program; there is nothing to keep.
@@ -35,7 +35,7 @@ enum Action {
     Ignore,
 }
 
-/// What a signal does, so long after the one that asked the render to stop.
+/// The effect of a signal that arrives this long after the one that stopped the render.
 fn action(state: u8, since_stop: Option<Duration>) -> Action {
     match state {
         RENDERING => Action::Stop,
@@ -117,39 +117,32 @@ pub(super) fn survive_file_size_limit() {
 
 #[cfg(unix)]
 mod unix {
-    use std::ffi::c_int;
+    use nix::sys::signal::{SigHandler, Signal, signal};
 
-    /// The same on all systems.
-    const SIGHUP: c_int = 1;
-    /// As POSIX systems on x86-64 and aarch64 number it.
-    const SIGXFSZ: c_int = 25;
-    const SIG_IGN: usize = 1;
-
-    unsafe extern "C" {
-        fn signal(number: c_int, action: usize) -> usize;
-    }
-
-    fn ignore(number: c_int) -> usize {
-        // SAFETY: the function is the C library's, which std links; ignoring a signal runs no code of ours.
-        unsafe { signal(number, SIG_IGN) }
+    fn ignore(which: Signal) -> nix::Result<SigHandler> {
+        // SAFETY: ignoring a signal runs no code of ours.
+        unsafe { signal(which, SigHandler::SigIgn) }
     }
 
     /// Asked before a handler is set. The signal is lost if it comes just then, as it would have been before.
     pub(super) fn is_hang_up_ignored() -> bool {
-        let before = ignore(SIGHUP);
-        if before != SIG_IGN {
-            // SAFETY: as in `ignore`; the action is the one that was in force.
-            unsafe { signal(SIGHUP, before) };
+        match ignore(Signal::SIGHUP) {
+            Ok(SigHandler::SigIgn) => true,
+            Ok(before) => {
+                // SAFETY: the action is the one that was in force.
+                let _ = unsafe { signal(Signal::SIGHUP, before) };
+                false
+            }
+            Err(_) => false,
         }
-        before == SIG_IGN
     }
 
     pub(super) fn ignore_hang_up() {
-        ignore(SIGHUP);
+        let _ = ignore(Signal::SIGHUP);
     }
 
     pub(super) fn ignore_file_size_limit() {
-        ignore(SIGXFSZ);
+        let _ = ignore(Signal::SIGXFSZ);
     }
 }
 

@@ -78,7 +78,7 @@ impl SceneArgs {
         Ok((values, loaded))
     }
 
-    /// What is set, paths and values.
+    /// Paths and values of `--set`.
     pub(super) fn set(&self) -> &[(String, String)] {
         &self.set
     }

@@ -16,15 +16,15 @@ impl fmt::Display for Table<'_> {
         let times = self.0;
         write!(f, "{:<12}{:>8}{:>13}{:>9}", "stage", "runs", "time", "share")?;
         writeln!(f, "{:>11} {:<12}{:>10}{:>14}", "items", "", "a second", "occupancy")?;
-        for part in &times.parts {
-            let time = format!("{:.2} ms", part.time.as_secs_f64() * 1e3);
-            let share = percent(times.share(part));
-            write!(f, "{:<12}{:>8}{time:>13}{share:>9}", part.part.name(), part.runs)?;
+        for step in &times.steps {
+            let time = format!("{:.2} ms", step.time.as_secs_f64() * 1e3);
+            let share = percent(times.share(step));
+            write!(f, "{:<12}{:>8}{time:>13}{share:>9}", step.step.name(), step.runs)?;
             let or_none = |x: Option<String>| x.unwrap_or_else(|| "–".to_owned());
-            let items = or_none(part.items.map(|n| si(n as f64)));
-            let throughput = or_none(part.throughput().map(si));
-            let occupancy = or_none(part.occupancy.map(occupancy));
-            writeln!(f, "{items:>11} {:<12}{throughput:>10}{occupancy:>14}", part.part.items().name())?;
+            let items = or_none(step.items.map(|n| si(n as f64)));
+            let throughput = or_none(step.throughput().map(si));
+            let occupancy = or_none(step.occupancy.map(occupancy));
+            writeln!(f, "{items:>11} {:<12}{throughput:>10}{occupancy:>14}", step.step.items().name())?;
         }
         let total = format!("{:.2} ms", times.total().as_secs_f64() * 1e3);
         writeln!(f, "{:<20}{total:>13}", "all")?;
@@ -53,23 +53,23 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use renderer::render::{Part, PartTime};
+    use renderer::render::{Step, StepTime};
 
     fn times() -> StageTimes {
-        let part = |part, milliseconds, items, occupancy| PartTime {
-            part,
+        let step = |step, milliseconds, items, occupancy| StepTime {
+            step,
             runs: 20,
             time: Duration::from_millis(milliseconds),
             items,
             occupancy,
         };
-        let parts = vec![
-            part(Part::Cull, 10, Some(2_000), None),
-            part(Part::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
-            part(Part::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
-            part(Part::Connect, 10, None, Some([0.5; 2])),
+        let steps = vec![
+            step(Step::Cull, 10, Some(2_000), None),
+            step(Step::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
+            step(Step::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
+            step(Step::Connect, 10, None, Some([0.5; 2])),
         ];
-        StageTimes { parts, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
+        StageTimes { steps, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
     }
 
     #[test]

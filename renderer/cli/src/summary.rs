@@ -1,4 +1,4 @@
-//! What a finished render tells: a few lines for people, one object for programs.
+//! Summary of a finished render: a few lines for people, one object for programs.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::progress::spp_of;
 use super::terminal::{clock, say};
 
-/// Tells the time since it was last asked.
+/// Stopwatch that gives the time since it was last read.
 pub(super) struct Laps {
     begin: Instant,
     last: Instant,
@@ -38,7 +38,7 @@ impl Laps {
     }
 }
 
-/// Tells people what a render came to.
+/// Reports a finished render to people.
 pub(super) fn tell(summary: &Summary, progress: &Progress) {
     let Summary { width, height, spp, device, .. } = summary;
     let files: Vec<_> = summary.outputs.iter().map(|o| o.path.as_str()).collect();

@@ -1,4 +1,4 @@
-//! What a person reads: lines on stderr. Standard output belongs to `--json`.
+//! Lines on stderr for people. Standard output belongs to `--json`.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};

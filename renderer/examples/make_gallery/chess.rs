@@ -239,7 +239,7 @@ fn quad() -> Mesh {
     mesh
 }
 
-/// What is around the board: a bevelled rim.
+/// Frame around the board: a bevelled rim.
 fn frame() -> Mesh {
     let mut mesh = Mesh::default();
     let section = [vec2(4.0, 0.0), vec2(4.06, 0.07), vec2(4.5, 0.07), vec2(4.62, -0.05), vec2(4.62, -0.4)];

@@ -50,7 +50,7 @@ pub(crate) fn bricks() -> Bricks {
     }
 }
 
-/// What is at a pixel: which brick, how much of it rather than mortar, and how high.
+/// The brick pattern at a pixel: which brick, how much of it rather than mortar, and how high.
 struct Brick {
     row: i32,
     column: i32,

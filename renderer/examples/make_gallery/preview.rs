@@ -134,7 +134,7 @@ fn azimuths() -> Vec<f32> {
     found.chain([TAU]).collect()
 }
 
-/// What the ball stands on: a foot, and a collar with a dish that fits the ball.
+/// Stand of the ball: a foot, and a collar with a dish that fits the ball.
 pub(crate) fn base() -> Mesh {
     const GAP: f32 = 1e-4;
     let dish = |r: f32| vec2(r, HEIGHT - ((RADIUS + GAP).powi(2) - r * r).sqrt());

@@ -89,14 +89,14 @@ pub struct KernelRow {
     pub limited_by: Vec<&'static str>,
 }
 
-/// Why there is no table from the record.
+/// Reason why there is no table from the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordError {
     /// The generation is not in it.
     UnknownGeneration {
-        /// As it was asked for.
+        /// The generation, as it was asked for.
         name: String,
-        /// Those that are.
+        /// The recorded generations.
         known: Vec<String>,
     },
     /// The record cannot be read.

@@ -27,7 +27,7 @@ fn longs(n: u32) -> Vec<u64> {
     (0..u64::from(n)).map(hash).collect()
 }
 
-fn words(n: u32) -> Vec<u32> {
+fn random_words(n: u32) -> Vec<u32> {
     longs(n).into_iter().map(|x| x as u32).collect()
 }
 
@@ -75,13 +75,13 @@ fn reductions() {
         });
     }
     for n in LENGTHS {
-        reduce::<Sum<u32>>("sum of u32", words(n));
+        reduce::<Sum<u32>>("sum of u32", random_words(n));
         reduce::<Max<u64>>("maximum of u64", longs(n));
         reduce::<Min<f32>>("minimum of f32", floats(n));
         reduce::<Sum<f32>>("sum of f32", finite(n));
         reduce::<ArgMax<f32>>("argmax of f32", floats(n));
         // Of the largest ones, which are many, the first counts.
-        reduce::<ArgMax<u32>>("argmax of u32", words(n).into_iter().map(|x| x % 3).collect());
+        reduce::<ArgMax<u32>>("argmax of u32", random_words(n).into_iter().map(|x| x % 3).collect());
         reduce::<Mean>("mean", finite(n.max(1)));
     }
 }
@@ -102,7 +102,7 @@ fn scans() {
         }
     }
     for n in LENGTHS {
-        scan::<Sum<u32>>("sums of u32", words(n));
+        scan::<Sum<u32>>("sums of u32", random_words(n));
         scan::<Sum<f32>>("sums of f32", finite(n));
         scan::<Max<f32>>("maxima of f32", floats(n));
         scan::<Affine>("affine maps", longs(n));
@@ -114,7 +114,7 @@ fn selections() {
     for n in LENGTHS {
         // As many as not, few, and none.
         for every in [2, 40_000, u32::MAX] {
-            let values = words(n);
+            let values = random_words(n);
             let flags: Vec<u8> = values.iter().map(|x| u8::from(x % every == 1)).collect();
             for select in [Select::compact(), Select::partition()] {
                 check("selection", n, |cpu| {
@@ -159,7 +159,7 @@ fn runs() {
 #[test]
 fn histograms() {
     for n in LENGTHS {
-        let (numbers, floats) = (words(n), floats(n));
+        let (numbers, floats) = (random_words(n), floats(n));
         for bins in [1, 100, 1 << 13, 1 << 20] {
             check("histogram", n, |cpu| {
                 let input = cpu.upload("input", &numbers)?;
@@ -193,10 +193,10 @@ fn sorts_by_digits() {
         });
     }
     for n in LENGTHS {
-        sort("radix sort of u32", RadixSort::ascending(), words(n));
+        sort("radix sort of u32", RadixSort::ascending(), random_words(n));
         sort("radix sort of f32", RadixSort::descending(), floats(n));
-        sort("radix sort by some bits", RadixSort::ascending().by_bits(3..7), words(n));
-        let keys = words(n);
+        sort("radix sort by some bits", RadixSort::ascending().by_bits(3..7), random_words(n));
+        let keys = random_words(n);
         check("partition by key", n, |cpu| {
             let input = cpu.upload("keys", &keys)?;
             let (mut output, mut moved) =
@@ -230,10 +230,10 @@ fn sorts_by_order() {
         });
     }
     for n in LENGTHS {
-        sort::<Ascending<u32>>("sort", words(n));
+        sort::<Ascending<u32>>("sort", random_words(n));
         sort::<Descending<f32>>("sort of floats", finite(n));
         // With many equal ones, which keep their order.
-        sort::<Descending<u32>>("sort of few values", words(n).into_iter().map(|x| x % 5).collect());
+        sort::<Descending<u32>>("sort of few values", random_words(n).into_iter().map(|x| x % 5).collect());
         sort::<Ascending<u32>>("sort of what is in order", (0..n).collect());
         sort::<Descending<u32>>("sort of what is in reverse", (0..n).collect());
     }
@@ -242,7 +242,7 @@ fn sorts_by_order() {
 #[test]
 fn moves() {
     for n in LENGTHS {
-        let values = words(n);
+        let values = random_words(n);
         let indices: Vec<u32> = values.iter().map(|x| x % (n + 5)).collect();
         check("moves", n, |cpu| {
             let (from, indices) = (cpu.upload("from", &values)?, cpu.upload("indices", &indices)?);
@@ -267,7 +267,7 @@ fn moves() {
 #[test]
 fn transposes() {
     for [width, height] in SIZES {
-        let matrix = words(width * height);
+        let matrix = random_words(width * height);
         let mut expected = matrix.clone();
         transpose::twin(&matrix, &mut expected, width as usize, height as usize);
         check("transpose", width * height, |cpu| {

@@ -42,8 +42,10 @@ pub(super) fn build(mut prims: Vec<Primitive>) -> Bvh {
     let mut sources = sources(&mut prims, &pieces);
     let all = References { prims: &mut prims, sources: &mut sources, pieces: &pieces };
     let mut treelets = Vec::new();
-    let extent =
-        all.tasks().map(|task| Extent::of(task.map(|i| all.bounds(i)))).reduce(Extent::empty, Extent::union);
+    let extent = all
+        .tasks()
+        .map(|task| Extent::enclosing(task.map(|i| all.bounds(i))))
+        .reduce(Extent::empty, Extent::union);
     let bvh2 = divide(all, extent, 0).flatten(&mut treelets);
     let (mut nodes, roots) = widen_top(&bvh2);
     // A node has five to six children; what is reserved and not used costs nothing.
@@ -63,7 +65,7 @@ pub(super) fn build(mut prims: Vec<Primitive>) -> Bvh {
     Bvh { nodes, prims, sources }
 }
 
-/// What each reference stands for: the first piece of a primitive takes its place, the others follow all primitives.
+/// The primitive of each reference: the first piece of a primitive takes its place, the others follow all primitives.
 fn sources(prims: &mut Vec<Primitive>, pieces: &[Piece]) -> Vec<u32> {
     // No more than are needed: each takes 52 bytes.
     prims.reserve_exact(pieces.len());
@@ -124,15 +126,15 @@ impl<'a> References<'a> {
     }
 }
 
-/// The tree above the treelets.
-struct Part<'a> {
+/// A node of the tree above the treelets.
+struct TopNode<'a> {
     bounds: Aabb,
-    kind: PartKind<'a>,
+    kind: NodeKind<'a>,
 }
 
-enum PartKind<'a> {
+enum NodeKind<'a> {
     Treelet(Treelet<'a>),
-    Split(Box<[Part<'a>; 2]>),
+    Split(Box<[TopNode<'a>; 2]>),
 }
 
 /// Some thousand neighbours.
@@ -143,14 +145,14 @@ struct Treelet<'a> {
 }
 
 /// Divides primitives in an extent down to treelets, each of which is in one place afterwards, from left to right.
-fn divide(mut references: References<'_>, extent: Extent, level: u32) -> Part<'_> {
+fn divide(mut references: References<'_>, extent: Extent, level: u32) -> TopNode<'_> {
     if references.len() <= TREELET {
-        return Part { bounds: extent.bounds, kind: PartKind::Treelet(Treelet { references, level }) };
+        return TopNode { bounds: extent.bounds, kind: NodeKind::Treelet(Treelet { references, level }) };
     }
     let grid = Grid::<{ sah::BINS }>::new(&extent);
     let bins = references
         .tasks()
-        .map(|task| Bins::of(&grid, task.map(|i| references.bounds(i))))
+        .map(|task| Bins::fill(&grid, task.map(|i| references.bounds(i))))
         .reduce(Bins::empty, |a, b| a.union(&b));
     let [left_extent, right_extent] = match bins.best(&grid).filter(|_| level < sah::MAX_LEVELS) {
         Some(split) => references.partition(&split),
@@ -159,10 +161,10 @@ fn divide(mut references: References<'_>, extent: Extent, level: u32) -> Part<'_
     let (left, right) = references.split_at(left_extent.count);
     let (left, right) =
         rayon::join(|| divide(left, left_extent, level + 1), || divide(right, right_extent, level + 1));
-    Part { bounds: extent.bounds, kind: PartKind::Split(Box::new([left, right])) }
+    TopNode { bounds: extent.bounds, kind: NodeKind::Split(Box::new([left, right])) }
 }
 
-impl<'a> Part<'a> {
+impl<'a> TopNode<'a> {
     /// The binary tree, whose leaf i is treelet i, and the treelets.
     fn flatten(self, treelets: &mut Vec<Treelet<'a>>) -> Bvh2 {
         let mut bvh2 = Bvh2::zeroed(0);
@@ -174,16 +176,16 @@ impl<'a> Part<'a> {
 
     fn flatten_to(self, bvh2: &mut Bvh2, node: usize, treelets: &mut Vec<Treelet<'a>>) {
         match self.kind {
-            PartKind::Treelet(treelet) => {
+            NodeKind::Treelet(treelet) => {
                 bvh2.nodes[node] = Bvh2Node::new(self.bounds, 1, treelets.len() as u32);
                 treelets.push(treelet);
             }
-            PartKind::Split(parts) => {
+            NodeKind::Split(children) => {
                 let first = bvh2.nodes.len();
                 bvh2.nodes[node] = Bvh2Node::new(self.bounds, 0, first as u32);
                 bvh2.nodes.extend([Bvh2Node::default(); 2]);
-                for (i, part) in parts.into_iter().enumerate() {
-                    part.flatten_to(bvh2, first + i, treelets);
+                for (i, child) in children.into_iter().enumerate() {
+                    child.flatten_to(bvh2, first + i, treelets);
                 }
             }
         }

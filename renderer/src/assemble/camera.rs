@@ -87,9 +87,9 @@ mod tests {
     /// A place in the image and on the lens, as parts, and the ray there: a point that it passes, and its direction.
     type Ray = (Projection, [u32; 2], [f32; 2], [f32; 2], [f32; 3], [f32; 3]);
 
-    /// What `sample_ray` of Mitsuba 3.9.1 yields of its `perspective`, `thinlens` and `orthographic` with the same
-    /// `look_at`. Its `principal_point_offset_x` and `_y` say where the centre of the image is, seen from the principal
-    /// point: the opposite. Its lens is seen from behind.
+    /// Rays that `sample_ray` of Mitsuba 3.9.1 yields for its `perspective`, `thinlens` and `orthographic` with the same
+    /// `look_at`. Its `principal_point_offset_x` and `_y` give the centre of the image relative to the principal
+    /// point, with the opposite sign. Its lens is seen from behind.
     fn rays_of_mitsuba() -> Vec<Ray> {
         vec![
             (

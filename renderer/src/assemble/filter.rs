@@ -11,7 +11,7 @@ const PARTS: usize = 256;
 /// Number of steps of the integrals.
 const STEPS: usize = 1 << 16;
 
-/// What the device wants of a pixel filter: see the fields of [`super::SceneData`].
+/// A pixel filter in the device's form: see the fields of [`super::SceneData`].
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub(super) parts: Vec<FilterPart>,
@@ -19,15 +19,15 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// That of a scene. It depends on nothing that [`Filter::of`] leaves out.
+    /// That of a scene. It depends on nothing that [`Filter::inputs`] leaves out.
     pub(super) fn new(render: &RenderSettings) -> Self {
-        let (filter, sample_border) = Self::of(render);
+        let (filter, sample_border) = Self::inputs(render);
         let parts = parts(&filter);
         Self { edges: if sample_border { Vec::new() } else { edges(&parts) }, parts }
     }
 
-    /// What it depends on.
-    pub(super) const fn of(render: &RenderSettings) -> (PixelFilter, bool) {
+    /// The settings that it depends on.
+    pub(super) const fn inputs(render: &RenderSettings) -> (PixelFilter, bool) {
         (render.filter, render.sample_border)
     }
 }
@@ -47,8 +47,8 @@ fn parts(filter: &PixelFilter) -> Vec<FilterPart> {
     }
 }
 
-/// What of a filter's `parts` lies beyond edges of the image that are 0, 1, … pixels away from the pixel, as far as anything
-/// does.
+/// The share of a filter's `parts` that lies beyond edges of the image 0, 1, … pixels away from the pixel, as far as
+/// there is any.
 fn edges(parts: &[FilterPart]) -> Vec<FilterEdge> {
     let n = parts.len() as f64;
     let edge = |distance: f64| {

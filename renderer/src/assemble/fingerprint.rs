@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// What takes long is done once for all variants: texels are not looked at again.
+    /// Slow work is done once for all variants: texels are not hashed again.
     #[test]
     fn the_fingerprint_of_textures_is_kept_with_them() {
         let texture = "[textures.paint]\ntype = \"bitmap\"\nfile = \"paint.png\"\n[materials.grey]";

@@ -88,7 +88,7 @@ impl Geometry {
         })
     }
 
-    /// The same world and groups, with other instances.
+    /// This world and these groups, with other instances.
     pub(super) fn with_instances(&self, instances: &[Instance]) -> Result<Self, Error> {
         let start = Instant::now();
         let mut nodes = self.nodes[..self.first_node_of_instances()].to_vec();
@@ -133,7 +133,7 @@ impl Geometry {
         })
     }
 
-    /// What it is made of; the rest is 0.
+    /// Numbers of its parts; the other fields are 0.
     pub(super) fn stats(&self) -> Stats {
         let [triangles, spheres, disks, cylinders] = self.counts;
         let seen = self.instances.iter().map(|i| self.groups[i.group as usize].prims as u64).sum::<u64>();

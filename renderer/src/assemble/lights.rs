@@ -26,7 +26,7 @@ pub(super) struct Lights {
     pub(super) first_infinite: u32,
     /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
     pub(super) emissive: Vec<EmissiveSurface>,
-    /// What the lights ask of a kernel.
+    /// Features that kernels need for the lights.
     pub(super) features: Features,
 }
 
@@ -160,7 +160,7 @@ fn finish(all: &[Weighted], first_infinite: u32) -> Lights {
     Lights { lights, table, first_infinite, emissive, features }
 }
 
-/// The light of what is around the scene; `None` if that is black.
+/// The light of the environment; `None` if that is black.
 fn environment(description: &Description, pictures: &Pictures) -> Option<Light> {
     let light = |kind, le| Light { kind_flags: kind, le, ..Light::zeroed() };
     match description.environment {

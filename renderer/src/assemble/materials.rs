@@ -18,9 +18,9 @@ use torrance_scene::{
 use super::Error;
 use super::fingerprint::digest;
 
-/// What the shading of a shape wants of its triangles.
+/// Vertex attributes that the shading of a shape needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Wants {
+pub(super) struct VertexAttributes {
     /// dp/du.
     pub(super) tangents: bool,
     /// Texture coordinates.
@@ -77,13 +77,13 @@ fn coats_of(plastic: &PlasticMaterial, masking: Masking) -> Vec<Coat> {
     wanted.into_par_iter().map(coat).collect()
 }
 
-/// What each material wants, those that it may turn out to be included.
-pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<Wants> {
+/// Vertex attributes that each material needs, including those of materials that it may resolve to.
+pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Vec<VertexAttributes> {
     let colors = description.textures.iter().any(|t| matches!(t, Texture::VertexColor { .. }));
     let wants = |material| {
         let reached = reached(description, vec![material]);
         let textured = features_of(description, records, &reached).contains(Features::TEXTURES);
-        Wants {
+        VertexAttributes {
             tangents: reached.iter().any(|i| records[*i].header().has(Header::TANGENTS)),
             uvs: textured,
             colors: textured && colors,
@@ -92,7 +92,7 @@ pub(super) fn wants(description: &Description, records: &[DeviceMaterial]) -> Ve
     (0..records.len()).map(wants).collect()
 }
 
-/// What the scene asks of a kernel: the materials of its shapes, and those that these may turn out to be.
+/// Features that kernels need for the materials of the scene's shapes, and for those that these may resolve to.
 pub(super) fn features(description: &Description, records: &[DeviceMaterial]) -> Features {
     let of_shapes = description.all_shapes().map(|shape| shape.material).collect();
     features_of(description, records, &reached(description, of_shapes))
@@ -104,7 +104,7 @@ pub(super) fn features(description: &Description, records: &[DeviceMaterial]) ->
 pub struct Families {
     /// The family of each material.
     pub of_material: Vec<u32>,
-    /// What each family asks for, of [`Features::OF_MATERIAL`]. There is at least one.
+    /// Features that each family needs, of [`Features::OF_MATERIAL`]. There is at least one family.
     pub features: Vec<Features>,
 }
 
@@ -112,7 +112,7 @@ impl Families {
     /// Most families: beyond, materials share the last one.
     pub const MOST: usize = 16;
 
-    /// Those of the materials of shapes. Materials of no shape are in the first.
+    /// Families of the materials of shapes. Materials of no shape are in the first.
     pub(super) fn new(description: &Description, records: &[DeviceMaterial]) -> Self {
         let mut families = Self { of_material: vec![0; records.len()], features: Vec::new() };
         let mut of_shapes: Vec<_> = description.all_shapes().map(|shape| shape.material).collect();
@@ -158,7 +158,7 @@ impl Families {
     }
 }
 
-/// What some of the materials ask of a kernel.
+/// Features that kernels need for some of the materials.
 fn features_of(description: &Description, records: &[DeviceMaterial], materials: &[usize]) -> Features {
     let of = |i: &usize| description.materials[*i].kind.features().and(records[*i].features());
     materials.iter().map(of).fold(Features::NONE, Features::and)
@@ -229,7 +229,7 @@ impl Swatches {
         self.look(&[], |at| facets.at::<Full>(at))
     }
 
-    /// What `f` sees there, in a scene of nothing but textures and `coats`.
+    /// Calls `f` with the shading point, in a scene of nothing but textures and `coats`.
     fn look<T>(&self, coats: &[Coat], f: impl FnOnce(&At<'_>) -> T) -> T {
         // SAFETY: it is made of pointers, which may be null, and numbers.
         let mut scene: SceneView = unsafe { std::mem::zeroed() };

@@ -1,4 +1,4 @@
-//! From a description to flat data, ready to upload.
+//! Assembles a description into flat data, ready to upload.
 
 mod build;
 mod bvh;
@@ -79,13 +79,13 @@ pub struct SceneData {
     pub textures: Vec<DeviceTexture>,
     /// The texels of all textures.
     pub texels: Shared<u32>,
-    /// What the scene asks of a kernel.
+    /// Features that kernels need for the scene.
     pub features: Features,
-    /// Materials that ask for the same.
+    /// Groups of materials that need the same features.
     pub families: Families,
-    /// What shades where shading normals face away from the viewer.
+    /// Shading where shading normals face away from the viewer.
     pub hidden_normals: HiddenNormals,
-    /// What passing a hole in a surface is.
+    /// How paths pass holes in surfaces.
     pub holes: Holes,
     /// Whether the camera does not see lights.
     pub hides_emitters: bool,
@@ -95,7 +95,7 @@ pub struct SceneData {
     pub light_table: Vec<AliasEntry>,
     /// The pixel filter; empty if it is the pixel itself.
     pub filter: Vec<FilterPart>,
-    /// What of it lies beyond the image's edge, by the pixels between; none if samples may lie there.
+    /// The part of the filter beyond the image's edge, by the pixels between; none if samples may lie there.
     pub filter_edges: Vec<FilterEdge>,
     /// Index of the first light that is infinitely far and seen.
     pub first_infinite: u32,
@@ -111,9 +111,9 @@ pub struct SceneData {
     pub width: u32,
     /// Image height, pixels.
     pub height: u32,
-    /// What it is made of.
+    /// Numbers of its parts.
     pub stats: Stats,
-    /// Where [`SceneData::fingerprint`] begins.
+    /// Hash of the geometry, from which [`SceneData::fingerprint`] goes on.
     hash_of_geometry: u64,
     /// [`fingerprint::digest`] of the texels.
     texels_digest: u64,
@@ -127,7 +127,7 @@ impl SceneData {
     }
 }
 
-/// What a scene is made of.
+/// Numbers of a scene's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
     /// Triangles, those of groups once.
@@ -154,7 +154,7 @@ pub struct Stats {
     pub bytes: usize,
 }
 
-/// Why a scene cannot be assembled.
+/// Reason why a scene cannot be assembled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// More primitives than indices can name.
@@ -223,7 +223,7 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
     Flattened::new(description)?.build()
 }
 
-/// What of a scene is left of its description, which may be dropped, before the hierarchy is built.
+/// A scene before its hierarchy is built. Its description is no longer needed and may be dropped.
 #[derive(Debug)]
 pub struct Flattened {
     placement: Placement,
@@ -256,12 +256,12 @@ impl Flattened {
         Ok(Self { placement, instances: plan.instances, emitters, lights, pictures, filter, rest })
     }
 
-    /// Builds the hierarchy and what depends on it.
+    /// Builds the hierarchy and the data that depends on it.
     ///
     /// # Errors
     /// As [`assemble`].
     pub fn build(self) -> Result<SceneData, Error> {
-        self.parts().map(|(parts, rest)| SceneData::of(parts, rest))
+        self.parts().map(|(parts, rest)| SceneData::from_parts(parts, rest))
     }
 
     fn parts(self) -> Result<(Parts, Rest), Error> {
@@ -271,7 +271,7 @@ impl Flattened {
     }
 }
 
-/// What it takes long to make of a description, so that scenes share it if they can.
+/// Parts of a scene that take long to make from a description, and that scenes share if they can.
 #[derive(Debug, Clone)]
 struct Parts {
     geometry: Geometry,
@@ -286,7 +286,7 @@ struct Parts {
 struct Rest {
     materials: Vec<DeviceMaterial>,
     coats: Vec<Coat>,
-    /// What materials ask of a kernel.
+    /// Features that kernels need for the materials.
     features: Features,
     families: Families,
     camera: DeviceCamera,
@@ -309,7 +309,7 @@ impl Rest {
 }
 
 impl SceneData {
-    fn of(parts: Parts, rest: Rest) -> Self {
+    fn from_parts(parts: Parts, rest: Rest) -> Self {
         let stats = parts.stats(&rest);
         let Parts { geometry, emitters: _, mut lights, pictures, filter } = parts;
         let Rest { materials, coats, features, families, camera, render } = rest;
@@ -367,7 +367,7 @@ impl Parts {
     }
 }
 
-/// What a scene asks of a kernel, if its materials and lights ask for some of it.
+/// Features that kernels need for a scene, if its materials and lights need `of_parts`.
 fn features_of_scene(of_parts: Features, stats: &Stats, render: &RenderSettings) -> Features {
     of_parts
         .and(Features::INSTANCES.when(stats.instances > 0))
@@ -392,7 +392,7 @@ fn name_leaves(surfaces: &mut [EmissiveSurface], sources: &[u32]) {
 /// Texture coordinates of every primitive of a scene that has been assembled, in its order; zero where there are none to
 /// speak of, as on spheres, on which they follow from the point.
 pub fn texture_coordinates(description: &Description) -> Vec<TriangleUvs> {
-    let wants = materials::Wants { tangents: false, uvs: true, colors: false };
+    let wants = materials::VertexAttributes { tangents: false, uvs: true, colors: false };
     let wants = vec![wants; description.materials.len()];
     let shapes: Vec<&Shape> = description.all_shapes().collect();
     let place = |plan: Plan| placement::place(&shapes, &plan.world, &plan.groups, &wants).flat;

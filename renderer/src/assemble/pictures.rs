@@ -1,4 +1,4 @@
-//! What becomes of images: textures, and the environment.
+//! Images of a scene: textures and the environment.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::environment::radiance;
 use super::variant::same;
 use super::{Error, ImageEnvironment, Swatches, sky};
 
-/// What a scene has of images.
+/// Images of a scene, in the device's form.
 #[derive(Debug, Clone)]
 pub(super) struct Pictures {
     /// Its textures.
@@ -18,13 +18,13 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// Those of a description.
+    /// The images of a description.
     pub(super) fn new(description: &Description) -> Result<Self, Error> {
         Ok(Self { swatches: swatches(description)?, environment: environment(description) })
     }
 
-    /// Those of a description, as far as they are not these of another one.
-    pub(super) fn of(&self, own: &Description, other: &Description) -> Result<Self, Error> {
+    /// The images of `other`, shared with these, which are of `own`, as far as both are equal.
+    pub(super) fn updated(&self, own: &Description, other: &Description) -> Result<Self, Error> {
         let has_images = same(&own.images, &other.images, is_same);
         let has_textures = has_images && own.textures == other.textures;
         let has_environment =

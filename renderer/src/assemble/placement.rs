@@ -1,4 +1,4 @@
-//! Where shapes are: in the world, or in groups that have instances.
+//! Placement of shapes: in the world, or in groups that have instances.
 
 use std::ops::Range;
 
@@ -8,29 +8,29 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 use torrance_scene::{Description, Geometry, Instance, Shape, is_similarity};
 
 use super::Error;
-use super::materials::Wants;
+use super::materials::VertexAttributes;
 use super::shapes::Flat;
 
 /// Which shapes are flattened, and to where. With the shapes themselves and what materials want of them, this is all that
 /// geometry depends on.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// What is in the world.
-    pub(super) world: Vec<Placed>,
-    /// What is in each group, in its own space: nothing in those that have no instances.
-    pub(super) groups: Vec<Vec<Placed>>,
+    /// Shapes in the world.
+    pub(super) world: Vec<PlacedShape>,
+    /// Shapes in each group, in its own space; none in groups without instances.
+    pub(super) groups: Vec<Vec<PlacedShape>>,
     /// Instances, in the order of the scene. `root` is still to be set.
     pub(super) instances: Vec<Record>,
 }
 
 /// A shape, by its index in the order of [`Description::all_shapes`], at the end of a transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct PlacedShape {
     pub(super) shape: u32,
     to_world: Affine3A,
 }
 
-impl Placed {
+impl PlacedShape {
     fn new((shape, of): (u32, &Shape)) -> Self {
         Self { shape, to_world: of.world_from_object }
     }
@@ -48,16 +48,16 @@ impl Plan {
         }
         let firsts = first_shapes(description);
         let shapes = |group: usize| (firsts[group]..).zip(&description.groups[group].shapes);
-        let mut world: Vec<_> = (0..).zip(&description.shapes).map(Placed::new).collect();
+        let mut world: Vec<_> = (0..).zip(&description.shapes).map(PlacedShape::new).collect();
         for (_, instance) in &instances {
             let group = instance.group as usize;
             for (index, shape) in shapes(group).filter(|(_, shape)| is_copied(shape, counts[group])) {
-                world.push(Placed { shape: index, to_world: copied(shape, instance)? });
+                world.push(PlacedShape { shape: index, to_world: copied(shape, instance)? });
             }
         }
         let rest = |(group, count): (usize, &usize)| match *count {
             0 => Vec::new(),
-            n => shapes(group).filter(|(_, shape)| !is_copied(shape, n)).map(Placed::new).collect(),
+            n => shapes(group).filter(|(_, shape)| !is_copied(shape, n)).map(PlacedShape::new).collect(),
         };
         Ok(Self {
             world,
@@ -70,11 +70,11 @@ impl Plan {
 /// Primitives of a scene.
 #[derive(Debug, Default)]
 pub(super) struct Placement {
-    /// Those of the world, and then those of each group.
+    /// Primitives of the world, and then of each group.
     pub(super) flat: Flat,
-    /// What comes before those of groups.
+    /// Ends of the world's primitives, where those of groups begin.
     pub(super) world: Ends,
-    /// Those of groups.
+    /// Ranges of the primitives of groups.
     pub(super) groups: Vec<Range<usize>>,
 }
 
@@ -88,9 +88,9 @@ pub(super) struct Ends {
 /// Flattens what is planned to be in the world and in groups, of all shapes of a scene.
 pub(super) fn place(
     shapes: &[&Shape],
-    world: &[Placed],
-    groups: &[Vec<Placed>],
-    wants: &[Wants],
+    world: &[PlacedShape],
+    groups: &[Vec<PlacedShape>],
+    wants: &[VertexAttributes],
 ) -> Placement {
     let mut placement = Placement::default();
     let flat = &mut placement.flat;
@@ -111,8 +111,8 @@ pub(super) fn varies(shapes: &[&Shape]) -> bool {
 }
 
 impl Flat {
-    fn add_all(&mut self, shapes: &[&Shape], placed: &[Placed], wants: &[Wants]) {
-        for Placed { shape, to_world } in placed {
+    fn add_all(&mut self, shapes: &[&Shape], placed: &[PlacedShape], wants: &[VertexAttributes]) {
+        for PlacedShape { shape, to_world } in placed {
             self.add(shapes[*shape as usize], *shape, to_world, wants);
         }
     }

@@ -9,7 +9,7 @@ use device::shape::{Kind, Primitive};
 use glam::{Affine3A, Mat3, Vec2, Vec3};
 use torrance_scene::{Geometry, Shape, TriangleMesh};
 
-use super::materials::Wants;
+use super::materials::VertexAttributes;
 
 /// Primitives of shapes, in their order.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Flat {
 
     /// Adds a shape, whose index in the scene is `index`, at the end of a transform; `wants` says of every material what
     /// it needs.
-    pub(super) fn add(&mut self, shape: &Shape, index: u32, to_world: &Affine3A, wants: &[Wants]) {
+    pub(super) fn add(&mut self, shape: &Shape, index: u32, to_world: &Affine3A, wants: &[VertexAttributes]) {
         let mut wants = wants[shape.material];
         wants.uvs |= shape.emission.texture != NO_TEXTURE;
         match &shape.geometry {
@@ -90,7 +90,7 @@ impl Flat {
     }
 
     /// Leaves out what no material asks for; `varies` tells whether emission does.
-    pub(super) fn finish(&mut self, wants: &[Wants], varies: bool) {
+    pub(super) fn finish(&mut self, wants: &[VertexAttributes], varies: bool) {
         if !varies && !wants.iter().any(|w| w.uvs) {
             self.uvs = Vec::new();
         }
@@ -147,7 +147,7 @@ impl Flat {
         });
     }
 
-    fn add_mesh(&mut self, shape: &Shape, to_world: &Affine3A, mesh: &TriangleMesh, wants: Wants) {
+    fn add_mesh(&mut self, shape: &Shape, to_world: &Affine3A, mesh: &TriangleMesh, wants: VertexAttributes) {
         // Of the triangles that are left out there are few.
         self.prims.reserve(mesh.triangles.len());
         let normals = world_normals(to_world, &mesh.normals);

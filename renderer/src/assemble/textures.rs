@@ -36,7 +36,7 @@ pub(super) fn records(
     Ok((heads, texels))
 }
 
-/// Where an image is among the texels, and how many smaller versions follow it.
+/// Position of an image among the texels, and the number of smaller versions that follow it.
 #[derive(Debug, Clone, Copy)]
 struct TexelPlace {
     first: u32,
@@ -80,7 +80,7 @@ impl Records<'_> {
         match texture {
             Texture::Bitmap(bitmap) => Some(self.bitmap(bitmap)),
             Texture::VertexColor { channel } => {
-                Some(DeviceTexture { kind: kind(*channel), ..of(Op::VertexColor, &Affine2::IDENTITY) })
+                Some(DeviceTexture { kind: kind(*channel), ..record(Op::VertexColor, &Affine2::IDENTITY) })
             }
             Texture::Checker { .. } | Texture::Mix { .. } | Texture::Product(_) => None,
         }
@@ -99,7 +99,7 @@ impl Records<'_> {
             height: image.height,
             kind: DeviceTexture::kind(bitmap.wrap, image.format, bitmap.channel),
             op: DeviceTexture::image_op(filter, placed.smaller),
-            ..of(Op::Image, &bitmap.image_from_uv)
+            ..record(Op::Image, &bitmap.image_from_uv)
         }
     }
 
@@ -113,7 +113,7 @@ impl Records<'_> {
         match texture {
             Texture::Checker { squares_from_uv, colors } => {
                 // A mixture of which the squares are the weight.
-                let squares = of(Op::Squares, squares_from_uv);
+                let squares = record(Op::Squares, squares_from_uv);
                 let weight = Operand { factor: Vec3::ONE, source: Some(Source::Step(squares)) };
                 self.push_combination(Op::Mix, colors, weight, steps)
             }
@@ -174,7 +174,7 @@ impl Records<'_> {
     }
 }
 
-/// What is multiplied or mixed.
+/// Factor of a product, or end of a mix.
 #[derive(Clone, Copy)]
 struct Operand {
     factor: Vec3,
@@ -202,8 +202,8 @@ impl Operand {
     }
 }
 
-/// A record of an op with a place.
-fn of(op: Op, from_uv: &Affine2) -> DeviceTexture {
+/// The record of an operation, with the transform from texture coordinates.
+fn record(op: Op, from_uv: &Affine2) -> DeviceTexture {
     let row = |i: usize| [from_uv.matrix2.x_axis[i], from_uv.matrix2.y_axis[i], from_uv.translation[i]];
     DeviceTexture {
         image_from_uv: [row(0), row(1)],
@@ -222,7 +222,7 @@ fn kind(channel: Channel) -> u32 {
 
 /// The texture whose steps are in a range.
 fn program(steps: Range<usize>) -> DeviceTexture {
-    let record = of(Op::Program, &Affine2::IDENTITY);
+    let record = record(Op::Program, &Affine2::IDENTITY);
     DeviceTexture { first: steps.start as u32, width: steps.len() as u32, ..record }
 }
 
@@ -248,7 +248,7 @@ fn push_smaller(image: &Image, texels: &mut Vec<u32>) -> u32 {
     count
 }
 
-/// Every texel the mean of what it covers: of two, or where the size was odd three, along each side.
+/// Every texel becomes the mean of the texels that it covers: of two, or where the size was odd three, along each side.
 fn halved(from: [u32; 2], to: [u32; 2], texel: impl Fn(usize) -> Texel + Sync) -> Vec<Texel> {
     let mean = |i: usize| {
         let (x, y) = (i as u32 % to[0], i as u32 / to[0]);

@@ -6,17 +6,17 @@ use device::features::Features;
 use torrance_scene::{Description, Geometry as Form, Shape};
 
 use super::lights::{self, Emitters, Lights, Surfaces};
-use super::materials::{self, Wants};
-use super::placement::{self, Placed, Plan};
+use super::materials::{self, VertexAttributes};
+use super::placement::{self, PlacedShape, Plan};
 use super::{Error, Families, Filter, Flattened, Geometry, Parts, Pictures, Rest, SceneData};
 
-/// A scene as it is described and as stages want it, and what takes least to assemble others that are like it.
+/// A scene as it is described and as stages want it, kept so that similar ones can be assembled with least work.
 #[derive(Debug)]
 pub struct Original {
     description: Description,
-    wants: Vec<Wants>,
-    world: Vec<Placed>,
-    groups: Vec<Vec<Placed>>,
+    wants: Vec<VertexAttributes>,
+    world: Vec<PlacedShape>,
+    groups: Vec<Vec<PlacedShape>>,
     parts: Parts,
     scene: SceneData,
 }
@@ -31,7 +31,7 @@ impl Original {
         let (world, groups) = (plan.world.clone(), plan.groups.clone());
         let (parts, rest) = Flattened::planned(&description, plan)?.parts()?;
         let wants = materials::wants(&description, &rest.materials);
-        let scene = SceneData::of(parts.clone(), rest);
+        let scene = SceneData::from_parts(parts.clone(), rest);
         Ok(Self { description, wants, world, groups, parts, scene })
     }
 
@@ -40,9 +40,9 @@ impl Original {
         &self.scene
     }
 
-    /// What [`super::assemble`] makes of a description. It shares with the original what both have: trees, textures, the
-    /// environment, lights. If only instances differ, no other tree than theirs is built; if anything in the world does, that
-    /// of the world is as well, but none of groups.
+    /// Assembles a description, as [`super::assemble`] does, sharing with the original what both have: trees, textures,
+    /// the environment, lights. If only instances differ, only their tree is rebuilt; if anything in the world does, the
+    /// tree of the world is as well, but none of groups.
     ///
     /// # Errors
     /// As [`super::assemble`].
@@ -52,13 +52,13 @@ impl Original {
         let wants = materials::wants(description, &rest.materials);
         let has_surfaces = self.has_surfaces(description, &wants);
         let plan = if has_surfaces { None } else { Some(Plan::new(description)?) };
-        let pictures = parts.pictures.of(own, description)?;
-        let filter = match Filter::of(&description.render) {
-            of if of == Filter::of(&own.render) => parts.filter.clone(),
+        let pictures = parts.pictures.updated(own, description)?;
+        let filter = match Filter::inputs(&description.render) {
+            inputs if inputs == Filter::inputs(&own.render) => parts.filter.clone(),
             _ => Filter::new(&description.render),
         };
         let shapes: Vec<&Shape> = description.all_shapes().collect();
-        let changed = Changed { description, shapes: &shapes, wants: &wants, pictures: &pictures };
+        let changed = VariantParts { description, shapes: &shapes, wants: &wants, pictures: &pictures };
         let (geometry, emitters, lights) = match plan {
             Some(plan) => self.moved(changed, &plan)?,
             None => {
@@ -66,15 +66,16 @@ impl Original {
                 (parts.geometry.clone(), parts.emitters.clone(), lights)
             }
         };
-        Ok(SceneData::of(Parts { geometry, emitters, lights, pictures, filter }, rest))
+        Ok(SceneData::from_parts(Parts { geometry, emitters, lights, pictures, filter }, rest))
     }
 
-    /// What depends on surfaces, where they differ.
-    fn moved(&self, to: Changed<'_>, plan: &Plan) -> Result<(Geometry, Emitters, Lights), Error> {
+    /// Rebuilds the parts that depend on surfaces, where these differ.
+    fn moved(&self, to: VariantParts<'_>, plan: &Plan) -> Result<(Geometry, Emitters, Lights), Error> {
         let Parts { geometry, emitters, .. } = &self.parts;
         let own: Vec<&Shape> = self.description.all_shapes().collect();
-        let is_same = |a: &Vec<Placed>, b: &Vec<Placed>| {
-            let is_same = |p: &Placed| is_same_surface(own[p.shape as usize], to.shapes[p.shape as usize]);
+        let is_same = |a: &Vec<PlacedShape>, b: &Vec<PlacedShape>| {
+            let is_same =
+                |p: &PlacedShape| is_same_surface(own[p.shape as usize], to.shapes[p.shape as usize]);
             a == b && a.iter().all(is_same)
         };
         let has_groups = self.wants == to.wants
@@ -84,7 +85,7 @@ impl Original {
             // Lights may depend on how large the scene is.
             return Ok((geometry.with_instances(&plan.instances)?, emitters.clone(), self.lit(to)));
         }
-        let groups: &[Vec<Placed>] = if has_groups { &[] } else { &plan.groups };
+        let groups: &[Vec<PlacedShape>] = if has_groups { &[] } else { &plan.groups };
         let mut placement = placement::place(to.shapes, &plan.world, groups, to.wants);
         let emitters = Emitters::mark(&mut placement.flat, to.shapes);
         let surfaces = placement.flat.surfaces(to.shapes, &emitters);
@@ -98,7 +99,7 @@ impl Original {
     }
 
     /// Lights on the original's primitives.
-    fn lit(&self, to: Changed<'_>) -> Lights {
+    fn lit(&self, to: VariantParts<'_>) -> Lights {
         let Parts { geometry, emitters, .. } = &self.parts;
         let (shape_of, uvs) = (&geometry.shape_of, &*geometry.uvs);
         let surfaces = Surfaces { shapes: to.shapes, shape_of, emitters, uvs };
@@ -106,7 +107,7 @@ impl Original {
     }
 
     /// Whether all shapes and instances are those of the original, but for how much light they emit.
-    fn has_surfaces(&self, other: &Description, wants: &[Wants]) -> bool {
+    fn has_surfaces(&self, other: &Description, wants: &[VertexAttributes]) -> bool {
         let own = &self.description;
         let is_same =
             |a: &Shape, b: &Shape| a.world_from_object == b.world_from_object && is_same_surface(a, b);
@@ -117,7 +118,7 @@ impl Original {
     }
 
     /// Whether the lights are those of the original, if the surfaces are.
-    fn has_lights(&self, to: Changed<'_>) -> bool {
+    fn has_lights(&self, to: VariantParts<'_>) -> bool {
         let (own, other) = (&self.description, to.description);
         let is_same = |(a, b): (&Shape, &&Shape)| {
             (a.emission, a.emission_two_sided) == (b.emission, b.emission_two_sided)
@@ -131,13 +132,13 @@ impl Original {
     }
 }
 
-/// What there is of a variant before its geometry and lights.
+/// The parts of a variant that are ready before its geometry and lights.
 #[derive(Clone, Copy)]
-struct Changed<'a> {
+struct VariantParts<'a> {
     description: &'a Description,
-    /// All of it.
+    /// Its shapes, those of groups included.
     shapes: &'a [&'a Shape],
-    wants: &'a [Wants],
+    wants: &'a [VertexAttributes],
     pictures: &'a Pictures,
 }
 

@@ -1,4 +1,4 @@
-//! Another library of the same algorithms, loaded while the program runs.
+//! Baseline: another library of the same algorithms, loaded at run time.
 //!
 //! It has three functions of the C convention: `baseline_title`, `baseline_temp_bytes` and `baseline_run`, as
 //! `renderer/gpu/benches/cub/baseline.cu` documents them. They work in the CUDA context and the stream of the program.
@@ -14,6 +14,20 @@ type TempBytes = unsafe extern "C" fn(*const c_char, u64) -> usize;
 type Run =
     unsafe extern "C" fn(*const c_char, u64, *const *mut c_void, *mut c_void, usize, *mut c_void) -> c_int;
 
+/// Why a library cannot be a baseline, as the end of a sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// Its path leads to no file.
+    #[error("cannot be loaded: {0}")]
+    Path(#[from] std::io::Error),
+    /// The dynamic linker refuses it.
+    #[error("cannot be loaded: {0}")]
+    Library(#[from] libloading::Error),
+    /// It lacks this function.
+    #[error("is no baseline: it has no function {0}")]
+    NoFunction(&'static str),
+}
+
 /// A loaded library.
 #[derive(Debug)]
 pub struct Baseline {
@@ -25,16 +39,16 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// Loads a library, whose code runs.
+    /// Loads a library, and runs its initialisers.
     ///
     /// # Errors
-    /// Why it cannot be loaded or is none, as the end of a sentence.
-    pub fn load(path: &Path) -> Result<Self, String> {
+    /// It cannot be loaded, or is no baseline.
+    pub fn load(path: &Path) -> Result<Self, BaselineError> {
         // The dynamic linker looks for a bare name in the system's folders.
-        let file = std::fs::canonicalize(path).map_err(|e| format!("cannot be loaded: {e}"))?;
+        let file = std::fs::canonicalize(path)?;
         // SAFETY: the user named a library to run.
-        let library = unsafe { Library::new(&file) }.map_err(|e| format!("cannot be loaded: {e}"))?;
-        let missing = |name: &str| format!("is no baseline: it has no function {name}");
+        let library = unsafe { Library::new(&file) }?;
+        let missing = BaselineError::NoFunction;
         // SAFETY: a library with functions of these names has them with these types.
         let (title, temp_bytes, run) = unsafe {
             let title = *library.get::<Title>(b"baseline_title").map_err(|_| missing("baseline_title"))?;
@@ -48,7 +62,7 @@ impl Baseline {
         Ok(Self { title, temp_bytes, run, _library: library })
     }
 
-    /// What it says that it is.
+    /// The title that the file gives itself.
     pub fn title(&self) -> &str {
         &self.title
     }
@@ -103,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_is_no_baseline_is_told_apart() {
-        let error = |path: &str| Baseline::load(Path::new(path)).unwrap_err();
+        let error = |path: &str| Baseline::load(Path::new(path)).unwrap_err().to_string();
         assert!(error("there-is-none.so").starts_with("cannot be loaded: No such file"));
         let text = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(text.path(), "not a library").unwrap();
@@ -117,6 +131,6 @@ mod tests {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let libc = maps.split_whitespace().find(|word| word.ends_with("/libc.so.6")).unwrap();
         let error = Baseline::load(Path::new(libc)).unwrap_err();
-        assert_eq!(error, "is no baseline: it has no function baseline_title");
+        assert_eq!(error.to_string(), "is no baseline: it has no function baseline_title");
     }
 }

@@ -9,13 +9,13 @@ use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::{Length, Temp};
 
 use super::memory::{allocated, vector};
-use super::{TimedBackend, Unmeasured};
+use super::{MeasureError, TimedBackend};
 
-/// A primitive that can be run again and again, on the same buffers.
+/// A primitive that can be run repeatedly on the same buffers.
 pub(super) trait Prepared<B: TimedBackend> {
     /// Queues it once.
     fn run(&mut self, backend: &mut B) -> Result<(), Error>;
-    /// Where its buffers are, inputs first.
+    /// Addresses of its buffers, inputs first.
     fn addresses(&self) -> Vec<*mut c_void>;
     /// The bytes of its outputs.
     fn results(&self, backend: &mut B) -> Result<Vec<u8>, Error>;
@@ -27,7 +27,7 @@ pub(super) fn prepared<B: TimedBackend, I: Buffers<B>, O: Buffers<B>>(
     n: u32,
     (inputs, outputs, temp_bytes): (I, O, usize),
     run: impl FnMut(&mut B, &I, &mut O, Length<'_, B>, &mut Temp<B>) -> Result<(), Error> + 'static,
-) -> Result<Box<dyn Prepared<B>>, Unmeasured> {
+) -> Result<Box<dyn Prepared<B>>, MeasureError> {
     let temp = allocated(backend, temp_bytes, |b| Temp::new(b, temp_bytes))?;
     Ok(Box::new(Case { n, inputs, outputs, temp, run }))
 }
@@ -67,40 +67,40 @@ where
 
 /// A buffer, or several.
 pub(super) trait Buffers<B: TimedBackend>: 'static {
-    /// Adds where they are.
+    /// Adds their addresses.
     fn addresses(&self, to: &mut Vec<*mut c_void>);
-    /// Adds what they hold.
+    /// Adds their contents.
     fn contents(&self, backend: &mut B, to: &mut Vec<u8>) -> Result<(), Error>;
 }
 
 /// A buffer of `T`.
-pub(super) struct Of<B: TimedBackend, T: Pod + Send + Sync>(B::Buf<T>);
+pub(super) struct Array<B: TimedBackend, T: Pod + Send + Sync>(B::Buf<T>);
 
 /// A buffer that holds `data`.
 pub(super) fn holding<B: TimedBackend, T: Pod + Send + Sync>(
     backend: &mut B,
     data: Vec<T>,
-) -> Result<Of<B, T>, Unmeasured> {
-    allocated(backend, size_of_val(&data[..]), |b| b.upload("input", &data)).map(Of)
+) -> Result<Array<B, T>, MeasureError> {
+    allocated(backend, size_of_val(&data[..]), |b| b.upload("input", &data)).map(Array)
 }
 
 /// A buffer of `len` zeros.
 pub(super) fn zeros<B: TimedBackend, T: Pod + Send + Sync>(
     backend: &mut B,
     len: u32,
-) -> Result<Of<B, T>, Unmeasured> {
+) -> Result<Array<B, T>, MeasureError> {
     let len = len as usize;
-    allocated(backend, len.saturating_mul(size_of::<T>()), |b| b.zeroed("output", len)).map(Of)
+    allocated(backend, len.saturating_mul(size_of::<T>()), |b| b.zeroed("output", len)).map(Array)
 }
 
-/// What `at` makes of each index below `n`.
-pub(super) fn each<T: Send>(n: u32, at: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, Unmeasured> {
+/// Results of `at` for each index below `n`.
+pub(super) fn each<T: Send>(n: u32, at: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, MeasureError> {
     let mut all = vector(n)?;
     (0..n).into_par_iter().map(at).collect_into_vec(&mut all);
     Ok(all)
 }
 
-impl<B: TimedBackend, T: Pod + Send + Sync> Deref for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> Deref for Array<B, T> {
     type Target = B::Buf<T>;
 
     fn deref(&self) -> &B::Buf<T> {
@@ -108,13 +108,13 @@ impl<B: TimedBackend, T: Pod + Send + Sync> Deref for Of<B, T> {
     }
 }
 
-impl<B: TimedBackend, T: Pod + Send + Sync> DerefMut for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> DerefMut for Array<B, T> {
     fn deref_mut(&mut self) -> &mut B::Buf<T> {
         &mut self.0
     }
 }
 
-impl<B: TimedBackend, T: Pod + Send + Sync> Buffers<B> for Of<B, T> {
+impl<B: TimedBackend, T: Pod + Send + Sync> Buffers<B> for Array<B, T> {
     fn addresses(&self, to: &mut Vec<*mut c_void>) {
         to.push(self.0.ptr().cast());
     }

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use torrance_plot::chart::{Anchor, Axis, Drawing, Entry, Font, Panel, Rect, Sign, Stroke, Theme};
 
-use super::Measured;
+use super::PrimitiveTiming;
 
 /// Which panel shows a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// Copies, and what moves elements without looking at them.
+    /// Copies and other moves of elements, whatever their values.
     Memory,
-    /// What becomes one value, or few.
+    /// Reductions to one value, or to few.
     Reductions,
     /// Prefix sums.
     Scans,
-    /// What keeps some elements, or parts them.
+    /// Selections and partitions.
     Selections,
-    /// What puts elements in order.
+    /// Sorts.
     Sorts,
-    /// What works on images.
+    /// Image filters.
     Images,
     /// Sums of all rectangles of an image.
     Tables,
@@ -47,8 +47,8 @@ const HEIGHT: f64 = 420.0;
 const HEAD: f64 = 44.0;
 
 /// A chart of `measured` on `machine`: a panel for each family, a curve for each primitive, dashed the baseline's.
-pub fn chart(measured: &[Measured], machine: &str, baseline: Option<&str>, theme: Theme) -> Drawing {
-    let mut families: BTreeMap<Family, Vec<&Measured>> = BTreeMap::new();
+pub fn chart(measured: &[PrimitiveTiming], machine: &str, baseline: Option<&str>, theme: Theme) -> Drawing {
+    let mut families: BTreeMap<Family, Vec<&PrimitiveTiming>> = BTreeMap::new();
     for m in measured {
         families.entry(m.family).or_default().push(m);
     }
@@ -69,7 +69,12 @@ pub fn chart(measured: &[Measured], machine: &str, baseline: Option<&str>, theme
     drawing
 }
 
-fn panel(drawing: &mut Drawing, theme: Theme, frame: Rect, (family, measured): (Family, &[&Measured])) {
+fn panel(
+    drawing: &mut Drawing,
+    theme: Theme,
+    frame: Rect,
+    (family, measured): (Family, &[&PrimitiveTiming]),
+) {
     let mut names: Vec<&str> = Vec::new();
     for m in measured {
         if !names.contains(&m.name) {
@@ -86,7 +91,7 @@ fn panel(drawing: &mut Drawing, theme: Theme, frame: Rect, (family, measured): (
     for (i, name) in names.iter().enumerate() {
         let of_name = || measured.iter().filter(|m| m.name == *name);
         let stroke = Stroke::solid(theme.series(i), 1.8);
-        let curve = |of: fn(&Measured) -> Option<f64>| {
+        let curve = |of: fn(&PrimitiveTiming) -> Option<f64>| {
             let mut points: Vec<_> =
                 of_name().filter_map(|m| Some((f64::from(m.n), of(m)? * 1e-9))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -103,7 +108,7 @@ fn panel(drawing: &mut Drawing, theme: Theme, frame: Rect, (family, measured): (
 }
 
 /// The throughput of the baseline.
-fn theirs(m: &Measured) -> Option<f64> {
+fn theirs(m: &PrimitiveTiming) -> Option<f64> {
     m.baseline.map(|b| f64::from(m.n) / b.least)
 }
 
@@ -118,9 +123,9 @@ mod tests {
     use crate::bench::Times;
     use torrance_plot::chart::{Mark, ThemeName};
 
-    fn measured(name: &'static str, family: Family, n: u32, seconds: f64) -> Measured {
+    fn measured(name: &'static str, family: Family, n: u32, seconds: f64) -> PrimitiveTiming {
         let times = Times { least: seconds, median: seconds };
-        Measured { name, family, n, bytes: 0.0, times, copy: times, baseline: None }
+        PrimitiveTiming { name, family, n, bytes: 0.0, times, copy: times, baseline: None }
     }
 
     #[test]

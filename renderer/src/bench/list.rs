@@ -1,4 +1,4 @@
-//! What is measured.
+//! List of all benchmarks.
 
 use bytemuck::Pod;
 use torrance_gpu::backend::cpu::Cpu;
@@ -8,14 +8,14 @@ use torrance_gpu::primitives::{
     RunLength, Scan, Scatter, Select, SplitSort, Sum, SummedArea, Tabulated, Transpose, Whole, Wide,
 };
 
-use super::case::{Of, Prepared, each, holding, prepared, zeros};
-use super::{Family, TimedBackend, Unmeasured};
+use super::case::{Array, Prepared, each, holding, prepared, zeros};
+use super::{Family, MeasureError, TimedBackend};
 
 /// A primitive that is measured.
 pub(crate) struct Benchmark<B: TimedBackend> {
     /// Its name. A baseline has its counterpart under the same.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// One-line description.
     pub does: &'static str,
     /// The chart that shows it.
     pub family: Family,
@@ -25,8 +25,8 @@ pub(crate) struct Benchmark<B: TimedBackend> {
     pub(super) prepare: Prepare<B>,
 }
 
-type Prepare<B> = fn(&mut B, u32) -> Made<B>;
-type Made<B> = Result<Box<dyn Prepared<B>>, Unmeasured>;
+type Prepare<B> = fn(&mut B, u32) -> PreparedResult<B>;
+type PreparedResult<B> = Result<Box<dyn Prepared<B>>, MeasureError>;
 
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
@@ -119,27 +119,27 @@ pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
     ]
 }
 
-/// The names of the list.
+/// Names of all primitives.
 pub fn names() -> Vec<&'static str> {
     benchmarks::<Cpu>().iter().map(|b| b.name).collect()
 }
 
-/// The names of the list, and what each primitive does in a few words.
+/// Names and descriptions of all primitives.
 pub fn catalogue() -> Vec<(&'static str, &'static str)> {
     benchmarks::<Cpu>().iter().map(|b| (b.name, b.does)).collect()
 }
 
-/// Those of the list that have one of these names, in its order.
+/// The primitives of these names, in the order of the list.
 pub(crate) fn named<B: TimedBackend>(names: &[&str]) -> Vec<Benchmark<B>> {
     benchmarks().into_iter().filter(|b| names.contains(&b.name)).collect()
 }
 
-fn memcpy<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn memcpy<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, |b, input, output, _, _| b.copy(input, output))
 }
 
-fn reduce<B: TimedBackend, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> Made<B>
+fn reduce<B: TimedBackend, R: Reducible>(b: &mut B, n: u32, input: Input<R::Item>) -> PreparedResult<B>
 where
     R::Output: Pod + Send + Sync,
 {
@@ -148,13 +148,13 @@ where
     prepared(b, n, buffers, move |b, input, output, length, temp| reduce.run(b, input, output, length, temp))
 }
 
-fn scan<B: TimedBackend>(b: &mut B, n: u32, form: Form) -> Made<B> {
+fn scan<B: TimedBackend>(b: &mut B, n: u32, form: Form) -> PreparedResult<B> {
     let scan = Scan::<Sum<u32>>::exclusive().in_form(form);
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, scan.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| scan.run(b, input, output, length, temp))
 }
 
-fn compact_if<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn compact_if<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let select = Select::compact();
     let outputs = (zeros(b, n)?, zeros(b, 1)?);
     let buffers = (holding(b, numbers(n)?)?, outputs, select.temp_bytes(n));
@@ -163,7 +163,7 @@ fn compact_if<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn flagged<B: TimedBackend>(b: &mut B, n: u32, select: Select) -> Made<B> {
+fn flagged<B: TimedBackend>(b: &mut B, n: u32, select: Select) -> PreparedResult<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| (x >> 31) as u8)?)?);
     let buffers = (inputs, (zeros(b, n)?, zeros(b, 1)?), select.temp_bytes(n));
     prepared(b, n, buffers, move |b, (input, flags), (output, count), length, temp| {
@@ -175,7 +175,7 @@ fn flagged<B: TimedBackend>(b: &mut B, n: u32, select: Select) -> Made<B> {
 const RUNS: f64 = 2.0 * (1.0 / 8.0) * (7.0 / 8.0);
 
 /// CUB's counterpart does not tell where runs start.
-fn run_length<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn run_length<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let input = holding(b, filled(n, |x| u32::from(x % 8 == 0))?)?;
     let mut starts = zeros::<B, u32>(b, n)?;
     let outputs = (zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, n)?, zeros::<B, u32>(b, 1)?);
@@ -186,19 +186,19 @@ fn run_length<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn histogram<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn histogram<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let histogram = Histogram::values(256);
     let buffers = (holding(b, filled(n, |x| x % 256)?)?, zeros(b, 256)?, 0);
     prepared(b, n, buffers, move |b, input, counts, length, _| histogram.run(b, input, counts, length))
 }
 
-fn radix_sort_keys<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn radix_sort_keys<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let sort = RadixSort::<u32>::ascending();
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, sort.temp_bytes(n));
     prepared(b, n, buffers, move |b, input, output, length, temp| sort.run(b, input, output, length, temp))
 }
 
-fn radix_sort_pairs<B: TimedBackend>(b: &mut B, n: u32, bits: u32) -> Made<B> {
+fn radix_sort_pairs<B: TimedBackend>(b: &mut B, n: u32, bits: u32) -> PreparedResult<B> {
     let sort = RadixSort::<u32>::ascending().by_bits(0..bits);
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.pairs_temp_bytes::<u32>(n));
     prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
@@ -206,7 +206,7 @@ fn radix_sort_pairs<B: TimedBackend>(b: &mut B, n: u32, bits: u32) -> Made<B> {
     })
 }
 
-fn partition_by_key<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn partition_by_key<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let outputs = (zeros(b, n)?, zeros(b, n)?, zeros(b, PartitionByKey::KEYS)?);
     let buffers = (pairs(b, n)?, outputs, PartitionByKey.temp_bytes::<u32>(n));
     prepared(b, n, buffers, |b, (keys, values), (sorted, moved, starts), length, temp| {
@@ -214,21 +214,21 @@ fn partition_by_key<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn split_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn split_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), 0);
     prepared(b, n, buffers, |b, (keys, values), (sorted, moved), length, _| {
         SplitSort.run_pairs::<_, u32>(b, (keys, values), (sorted, moved), length)
     })
 }
 
-type Pairs<B> = (Of<B, u32>, Of<B, u32>);
+type Pairs<B> = (Array<B, u32>, Array<B, u32>);
 
 /// Keys without an order, and of each its index.
-fn pairs<B: TimedBackend>(b: &mut B, n: u32) -> Result<Pairs<B>, Unmeasured> {
+fn pairs<B: TimedBackend>(b: &mut B, n: u32) -> Result<Pairs<B>, MeasureError> {
     Ok((holding(b, numbers(n)?)?, holding(b, each(n, |i| i)?)?))
 }
 
-fn merge_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn merge_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let sort = MergeSort::<Ascending<u32>, u32>::default();
     let buffers = (pairs(b, n)?, (zeros(b, n)?, zeros(b, n)?), sort.temp_bytes(n));
     prepared(b, n, buffers, move |b, (keys, values), (sorted, moved), length, temp| {
@@ -236,19 +236,19 @@ fn merge_sort_pairs<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn copy<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn copy<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let copy = CopyElements::default();
     let buffers = (holding(b, numbers(n)?)?, zeros::<B, u32>(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, length, _| copy.run::<_, u32>(b, from, to, length))
 }
 
-fn fill<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn fill<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let fill = Fill::new(7_u32);
     let buffers = (zeros::<B, u32>(b, 0)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, _, to, length, _| fill.run(b, to, length))
 }
 
-fn gather<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn gather<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
@@ -256,7 +256,7 @@ fn gather<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn scatter<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn scatter<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let inputs = (holding(b, numbers(n)?)?, holding(b, filled(n, |x| x % n)?)?);
     let buffers = (inputs, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, (from, indices), to, length, _| {
@@ -270,29 +270,33 @@ fn image(n: u32) -> (u32, u32) {
     (width, n / width)
 }
 
-fn transpose<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn transpose<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let (width, height) = image(n);
     let transpose = Transpose { width, height };
     let buffers = (holding(b, numbers(n)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, from, to, _, _| transpose.run::<_, u32>(b, from, to))
 }
 
-fn summed_area<B: TimedBackend, T: Tabulated<1>>(b: &mut B, n: u32, pixels: Input<T::Pixel>) -> Made<B> {
+fn summed_area<B: TimedBackend, T: Tabulated<1>>(
+    b: &mut B,
+    n: u32,
+    pixels: Input<T::Pixel>,
+) -> PreparedResult<B> {
     let (width, height) = image(n);
     let table = SummedArea::<T>::new(width, height);
     let buffers = (holding(b, pixels(n)?)?, zeros(b, n)?, table.temp_bytes());
     prepared(b, n, buffers, move |b, image, entries, _, temp| table.run(b, image, entries, temp))
 }
 
-/// Of a table of any numbers: they are as fast as a table's.
-fn box_blur<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+/// A box blur from a table of arbitrary numbers, on which its speed does not depend.
+fn box_blur<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let (width, height) = image(n);
     let blur = BoxBlur::<1> { width, height, radii: [8, 8] };
     let buffers = (holding(b, filled(n, f64::from)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, move |b, table, blurred, _, _| blur.run(b, table, blurred))
 }
 
-fn convolution<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn convolution<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     let (width, height) = image(n);
     let convolution = Convolution { width, height, channels: 1, radii: [3, 3], border: Border::Clamp };
     let weights = each(convolution.weights(), |_| 1.0 / 7.0)?;
@@ -302,11 +306,11 @@ fn convolution<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
     })
 }
 
-fn luminance<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
+fn luminance<B: TimedBackend>(b: &mut B, n: u32) -> PreparedResult<B> {
     const CHANNELS: u32 = 4;
     if n > MOST / CHANNELS {
         let reason = format!("they are pixels of {CHANNELS} numbers, of which it takes {MOST} at most");
-        return Err(Unmeasured::TooLarge(reason));
+        return Err(MeasureError::TooLarge(reason));
     }
     let buffers = (holding(b, exact(n * CHANNELS)?)?, zeros(b, n)?, 0);
     prepared(b, n, buffers, |b, pixels, luminances, length, _| {
@@ -315,20 +319,20 @@ fn luminance<B: TimedBackend>(b: &mut B, n: u32) -> Made<B> {
 }
 
 /// Makes so many elements.
-type Input<T> = fn(u32) -> Result<Vec<T>, Unmeasured>;
+type Input<T> = fn(u32) -> Result<Vec<T>, MeasureError>;
 
 /// Numbers without an order.
-fn numbers(n: u32) -> Result<Vec<u32>, Unmeasured> {
+fn numbers(n: u32) -> Result<Vec<u32>, MeasureError> {
     filled(n, |x| x)
 }
 
 /// Zeros and few ones, so that sums of them are exact in any order.
-fn exact(n: u32) -> Result<Vec<f32>, Unmeasured> {
+fn exact(n: u32) -> Result<Vec<f32>, MeasureError> {
     filled(n, |x| if x % 16 == 0 { 1.0 } else { 0.0 })
 }
 
 /// `of` numbers without an order.
-fn filled<T: Send>(n: u32, of: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, Unmeasured> {
+fn filled<T: Send>(n: u32, of: impl Fn(u32) -> T + Send + Sync) -> Result<Vec<T>, MeasureError> {
     each(n, |i| of(hash(i)))
 }
 
@@ -348,7 +352,7 @@ mod tests {
     fn more_pixels_than_luminance_takes_are_too_many() {
         let mut cpu = Cpu::new(Some(1)).unwrap();
         let refused = luminance(&mut cpu, MOST / 4 + 1).err().unwrap();
-        let Unmeasured::TooLarge(reason) = refused else { panic!("{refused:?}") };
+        let MeasureError::TooLarge(reason) = refused else { panic!("{refused:?}") };
         assert_eq!(reason, "they are pixels of 4 numbers, of which it takes 2147483647 at most");
     }
 

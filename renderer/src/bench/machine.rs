@@ -1,4 +1,4 @@
-//! What is asked of a back end that is measured.
+//! Interface to a back end under measurement.
 
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub(crate) trait TimedBackend: Primitives + Sized + 'static {
     /// How long the machine took for what `work` queued.
     ///
     /// # Errors
-    /// Those of `work`, or what the machine says.
+    /// Those of `work`, or of the back end.
     fn timed(&mut self, work: &mut dyn FnMut(&mut Self) -> Result<(), Error>) -> Result<Duration, Error>;
 
     /// The CUDA stream that work is queued in.

@@ -7,9 +7,9 @@ use torrance_gpu::backend::{Buffer, Error};
 
 use super::baseline::Function;
 use super::memory::allocated;
-use super::{Baseline, Benchmark, Family, TimedBackend, Unmeasured, named};
+use super::{Baseline, Benchmark, Family, MeasureError, TimedBackend, named};
 
-/// What is timed is so many calls that they last about as long: far more than the clock's resolution, and than the first
+/// Calls are timed in batches that last about this long: far more than the clock's resolution, and than the first
 /// of them waits for the host.
 const BATCH: Duration = Duration::from_millis(2);
 /// Calls of a batch at most: the driver's queue holds more launches than they make.
@@ -32,9 +32,9 @@ pub struct Times {
     pub median: f64,
 }
 
-/// What came of a primitive, for one length.
+/// Measurements of a primitive, for one length.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct PrimitiveTiming {
     /// Its name.
     pub name: &'static str,
     /// The chart that shows it.
@@ -45,13 +45,13 @@ pub struct Measured {
     pub bytes: f64,
     /// Its times.
     pub times: Times,
-    /// Those of a copy of as many 32-bit numbers, taken in turns with it.
+    /// Times of a copy of as many 32-bit numbers, taken in turns with it.
     pub copy: Times,
-    /// Those of the baseline, taken in turns with it, where there is one.
+    /// Times of the baseline, taken in turns with it, where there is one.
     pub baseline: Option<Times>,
 }
 
-impl Measured {
+impl PrimitiveTiming {
     /// Bytes a second.
     pub fn bandwidth(&self) -> f64 {
         self.bytes / self.times.least
@@ -62,12 +62,12 @@ impl Measured {
         f64::from(self.n) / self.times.least
     }
 
-    /// Its bandwidth as a part of the copy's.
+    /// Its bandwidth as a fraction of the copy's.
     pub fn of_copy(&self) -> f64 {
         self.bandwidth() * self.copy.least / (8.0 * f64::from(self.n))
     }
 
-    /// How many times as fast as the baseline it is.
+    /// Speed relative to the baseline's.
     pub fn of_baseline(&self) -> Option<f64> {
         self.baseline.map(|b| b.least / self.times.least)
     }
@@ -81,7 +81,7 @@ pub(super) struct CopyTimer<B: TimedBackend> {
 }
 
 impl<B: TimedBackend> CopyTimer<B> {
-    pub(super) fn new(backend: &mut B, n: u32) -> Result<Self, Unmeasured> {
+    pub(super) fn new(backend: &mut B, n: u32) -> Result<Self, MeasureError> {
         allocated(backend, 8 * n as usize, |b| {
             Ok(Self { n, from: b.zeroed("copy from", n as usize)?, to: b.zeroed("copy to", n as usize)? })
         })
@@ -95,7 +95,7 @@ pub(super) fn measure<B: TimedBackend>(
     CopyTimer { n, from, to }: &mut CopyTimer<B>,
     baseline: Option<&Baseline>,
     stop: &dyn Fn() -> bool,
-) -> Result<Measured, Unmeasured> {
+) -> Result<PrimitiveTiming, MeasureError> {
     let mut prepared = (benchmark.prepare)(backend, *n)?;
     let theirs = BaselineRun::new(backend, baseline, benchmark.name, *n)?;
     let buffers = prepared.addresses();
@@ -112,17 +112,17 @@ pub(super) fn measure<B: TimedBackend>(
     if let Some(theirs) = &mut theirs {
         works.push(theirs);
     }
-    let times = in_turns(backend, &mut works, stop)?.ok_or(Unmeasured::Stopped)?;
+    let times = in_turns(backend, &mut works, stop)?.ok_or(MeasureError::Stopped)?;
     let &Benchmark { name, family, bytes, .. } = benchmark;
     let bytes = bytes * f64::from(*n);
     let (times, copy, baseline) = (times[0], times[1], times.get(2).copied());
-    Ok(Measured { name, family, n: *n, bytes, times, copy, baseline })
+    Ok(PrimitiveTiming { name, family, n: *n, bytes, times, copy, baseline })
 }
 
 /// Queues what is timed.
 type Work<'a, B> = &'a mut dyn FnMut(&mut B) -> Result<(), Error>;
 
-/// Times of each work, taken in turns; `None` if `stop` told it to end early.
+/// Times of each work, taken in turns; `None` if `stop` ended it early.
 fn in_turns<B: TimedBackend>(
     backend: &mut B,
     works: &mut [Work<'_, B>],
@@ -147,17 +147,17 @@ fn in_turns<B: TimedBackend>(
             seconds.push(took.as_secs_f64() / f64::from(*calls));
         }
     }
-    Ok(Some(batches.into_iter().map(|(_, seconds)| Times::of(seconds)).collect()))
+    Ok(Some(batches.into_iter().map(|(_, seconds)| Times::from_seconds(seconds)).collect()))
 }
 
-/// How many calls, of which one takes so long, make a batch.
+/// Number of calls of this duration that make a batch.
 fn calls(one: Duration) -> u32 {
     (BATCH.as_secs_f64() / one.as_secs_f64().max(1e-9)).clamp(1.0, f64::from(MOST_CALLS)) as u32
 }
 
 impl Times {
-    /// Of all times that were taken.
-    pub(super) fn of(mut seconds: Vec<f64>) -> Self {
+    /// Least and median of all measured times.
+    pub(super) fn from_seconds(mut seconds: Vec<f64>) -> Self {
         seconds.sort_by(f64::total_cmp);
         let at = |i: usize| seconds.get(i).copied().unwrap_or(f64::NAN);
         let middle = seconds.len().saturating_sub(1);
@@ -178,7 +178,7 @@ impl<B: TimedBackend> BaselineRun<B> {
         baseline: Option<&Baseline>,
         name: &'static str,
         n: u32,
-    ) -> Result<Option<Self>, Unmeasured> {
+    ) -> Result<Option<Self>, MeasureError> {
         // This makes the context current, too.
         backend.synchronize()?;
         let function = baseline.and_then(|b| b.function(name, n));
@@ -222,7 +222,7 @@ fn check<B: TimedBackend>(
     backend: &mut B,
     benchmark: &Benchmark<B>,
     baseline: &Baseline,
-) -> Result<(), Unmeasured> {
+) -> Result<(), MeasureError> {
     let Some(theirs) = BaselineRun::new(backend, Some(baseline), benchmark.name, COMPARED)? else {
         return Ok(());
     };
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn numbers_of_a_measurement() {
         let times = |least| Times { least, median: 2.0 * least };
-        let measured = Measured {
+        let measured = PrimitiveTiming {
             name: "scan",
             family: Family::Scans,
             n: 1000,
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(calls(Duration::from_millis(1)), 2);
         assert_eq!(calls(Duration::from_secs(1)), 1);
         assert_eq!(calls(Duration::ZERO), MOST_CALLS);
-        assert_eq!(Times::of(vec![3.0, 1.0, 9.0]), Times { least: 1.0, median: 3.0 });
-        assert_eq!(Times::of(vec![3.0, 1.0, 9.0, 4.0]), Times { least: 1.0, median: 3.5 });
+        assert_eq!(Times::from_seconds(vec![3.0, 1.0, 9.0]), Times { least: 1.0, median: 3.0 });
+        assert_eq!(Times::from_seconds(vec![3.0, 1.0, 9.0, 4.0]), Times { least: 1.0, median: 3.5 });
     }
 }

@@ -1,4 +1,4 @@
-//! What is measured must fit into memory.
+//! Checks that benchmarks fit into memory.
 
 use torrance_gpu::backend::Error;
 use torrance_scene::limits::available_memory;
@@ -6,25 +6,25 @@ use torrance_text::human_bytes;
 
 use super::TimedBackend;
 
-/// Why something was not measured.
+/// Reason why something was not measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unmeasured {
+pub enum MeasureError {
     /// So many elements do not fit into memory, or are more than the primitive takes. Why, in words.
     TooLarge(String),
-    /// Something failed.
+    /// The back end failed.
     Failed(Error),
-    /// It was told to end early.
+    /// It was stopped.
     Stopped,
 }
 
-impl From<Error> for Unmeasured {
+impl From<Error> for MeasureError {
     fn from(error: Error) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Unmeasured {
-    /// As an error, while doing what.
+impl MeasureError {
+    /// The error of a back end that was `doing` this.
     pub fn into_error(self, doing: String) -> Error {
         match self {
             Self::TooLarge(reason) => Error { doing, reason },
@@ -41,37 +41,37 @@ pub(super) fn free_on_host() -> Option<u64> {
     available_memory().map(|bytes| u64::try_from(bytes - bytes / 16).unwrap_or(u64::MAX))
 }
 
-/// What `allocate` makes of `bytes` bytes of the machine's memory, if there are so many.
+/// Calls `allocate` for `bytes` bytes of the machine's memory, if there are so many.
 pub(super) fn allocated<B: TimedBackend, T>(
     backend: &mut B,
     bytes: usize,
     allocate: impl FnOnce(&mut B) -> Result<T, Error>,
-) -> Result<T, Unmeasured> {
+) -> Result<T, MeasureError> {
     enough(bytes as u128, backend.free_bytes())?;
     allocate(backend).map_err(|refusal| match backend.synchronize() {
         // A machine that works refuses for want of memory alone.
-        Ok(()) => Unmeasured::TooLarge(refusal.to_string()),
-        Err(failure) => Unmeasured::Failed(failure),
+        Ok(()) => MeasureError::TooLarge(refusal.to_string()),
+        Err(failure) => MeasureError::Failed(failure),
     })
 }
 
 /// An empty vector of the host's with room for `len` elements. A system may promise memory that it does not have, so it
 /// is asked what is free, too.
-pub(super) fn vector<T>(len: u32) -> Result<Vec<T>, Unmeasured> {
+pub(super) fn vector<T>(len: u32) -> Result<Vec<T>, MeasureError> {
     let bytes = u128::from(len) * size_of::<T>() as u128;
     enough(bytes, free_on_host())?;
     let mut vector = Vec::new();
     match vector.try_reserve_exact(len as usize) {
         Ok(()) => Ok(vector),
-        Err(_) => Err(Unmeasured::TooLarge(format!("the system refuses {} of memory", human_bytes(bytes)))),
+        Err(_) => Err(MeasureError::TooLarge(format!("the system refuses {} of memory", human_bytes(bytes)))),
     }
 }
 
-fn enough(bytes: u128, free: Option<u64>) -> Result<(), Unmeasured> {
+fn enough(bytes: u128, free: Option<u64>) -> Result<(), MeasureError> {
     match free {
         Some(free) if u128::from(free) < bytes => {
             let [bytes, free] = [bytes, free.into()].map(human_bytes);
-            Err(Unmeasured::TooLarge(format!("{bytes} more of memory are needed, and {free} are free")))
+            Err(MeasureError::TooLarge(format!("{bytes} more of memory are needed, and {free} are free")))
         }
         _ => Ok(()),
     }
@@ -90,16 +90,16 @@ mod tests {
         assert_eq!(enough(10, Some(10)), Ok(()));
         assert_eq!(enough(10, None), Ok(()));
         let reason = "8 GiB more of memory are needed, and 1.5 GiB are free".to_owned();
-        assert_eq!(enough(8 << 30, Some(3 << 29)), Err(Unmeasured::TooLarge(reason)));
+        assert_eq!(enough(8 << 30, Some(3 << 29)), Err(MeasureError::TooLarge(reason)));
 
-        assert!(matches!(vector::<[u8; 1 << 30]>(1 << 30), Err(Unmeasured::TooLarge(_))));
+        assert!(matches!(vector::<[u8; 1 << 30]>(1 << 30), Err(MeasureError::TooLarge(_))));
         assert!(vector::<u32>(1000).unwrap().capacity() >= 1000);
 
         let mut cpu = Cpu::new(Some(1)).unwrap();
         // As if it were not known what is free.
         let refused = allocated(&mut cpu, 0, |b| b.zeroed::<u8>("results", TOO_MANY)).err().unwrap();
-        assert!(matches!(refused, Unmeasured::TooLarge(reason) if reason.contains("results")));
+        assert!(matches!(refused, MeasureError::TooLarge(reason) if reason.contains("results")));
         let asked = allocated(&mut cpu, TOO_MANY, |_| Ok(())).unwrap_err();
-        assert!(matches!(asked, Unmeasured::TooLarge(_)) == free_on_host().is_some());
+        assert!(matches!(asked, MeasureError::TooLarge(_)) == free_on_host().is_some());
     }
 }

@@ -1,43 +1,43 @@
-//! Measuring many primitives, for many lengths.
+//! Benchmarks many primitives, for many lengths.
 
 use std::fmt;
 
 use torrance_gpu::backend::Error;
 
 use super::measure::{CopyTimer, measure};
-use super::{Baseline, Benchmark, Measured, TimedBackend, Unmeasured};
+use super::{Baseline, Benchmark, MeasureError, PrimitiveTiming, TimedBackend};
 
-/// What came of measuring primitives.
+/// Results of benchmarking primitives.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// What was measured, the first length first.
-    pub measured: Vec<Measured>,
-    /// What does not fit.
+    /// The measurements, the first length first.
+    pub measured: Vec<PrimitiveTiming>,
+    /// Benchmarks that did not fit into memory.
     pub skipped: Vec<Skipped>,
-    /// How it ended.
+    /// The way it ended.
     pub end: End,
 }
 
-/// How measuring ended.
+/// The way a survey ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// There was no more to measure.
     #[default]
     Complete,
-    /// It was told to end early.
+    /// It was stopped.
     Stopped,
-    /// Something failed, after what the results hold.
+    /// It failed after the measurements in the results.
     Failed(Error),
 }
 
-/// What was not measured, since it does not fit. Its display is a sentence.
+/// A benchmark that was left out, since it does not fit. Its display is a sentence.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// A primitive, or all of them.
     pub name: Option<&'static str>,
     /// Elements.
     pub n: u32,
-    /// Why, in words.
+    /// The reason.
     pub reason: String,
 }
 
@@ -48,11 +48,11 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// Who is told how it goes.
+/// Receives the progress of a survey, and can stop it.
 pub trait Watch {
     /// A primitive is about to be measured for `n` elements.
     fn begin(&mut self, name: &str, n: u32);
-    /// Something was skipped.
+    /// A benchmark was skipped.
     fn skipped(&mut self, skipped: &Skipped);
     /// Whether to end early.
     fn is_stopping(&self) -> bool;
@@ -102,18 +102,18 @@ impl Results {
         &mut self,
         name: Option<&'static str>,
         n: u32,
-        outcome: Result<T, Unmeasured>,
+        outcome: Result<T, MeasureError>,
         watch: &mut dyn Watch,
     ) -> Result<Option<T>, End> {
         match outcome {
             Ok(outcome) => Ok(Some(outcome)),
-            Err(Unmeasured::TooLarge(reason)) => {
+            Err(MeasureError::TooLarge(reason)) => {
                 let skipped = Skipped { name, n, reason };
                 watch.skipped(&skipped);
                 self.skipped.push(skipped);
                 Ok(None)
             }
-            Err(Unmeasured::Stopped) => Err(End::Stopped),
+            Err(MeasureError::Stopped) => Err(End::Stopped),
             Err(failure) => {
                 let doing = format!("measuring {} of {n} elements", name.unwrap_or("a copy"));
                 Err(End::Failed(failure.into_error(doing)))
@@ -132,7 +132,7 @@ mod tests {
     use crate::bench::list::benchmarks;
     use torrance_gpu::backend::cpu::Cpu;
 
-    /// What it was told; it stops when it has been asked so often.
+    /// Records its calls, and stops the survey after a number of queries.
     struct Log {
         begun: Vec<String>,
         skipped: Vec<String>,
@@ -175,18 +175,18 @@ mod tests {
         }
     }
 
-    type Made = Result<Box<dyn super::super::case::Prepared<Cpu>>, Unmeasured>;
+    type PreparedResult = Result<Box<dyn super::super::case::Prepared<Cpu>>, MeasureError>;
 
-    fn fits(cpu: &mut Cpu, n: u32) -> Made {
+    fn fits(cpu: &mut Cpu, n: u32) -> PreparedResult {
         let buffers = (zeros::<_, u32>(cpu, n)?, zeros::<_, u32>(cpu, n)?, 0);
         prepared(cpu, n, buffers, |_, _, _, _, _| Ok(()))
     }
 
-    fn at_most_ten(cpu: &mut Cpu, n: u32) -> Made {
-        if n > 10 { Err(Unmeasured::TooLarge("ten are enough".to_owned())) } else { fits(cpu, n) }
+    fn at_most_ten(cpu: &mut Cpu, n: u32) -> PreparedResult {
+        if n > 10 { Err(MeasureError::TooLarge("ten are enough".to_owned())) } else { fits(cpu, n) }
     }
 
-    fn breaks_at_thirty(cpu: &mut Cpu, n: u32) -> Made {
+    fn breaks_at_thirty(cpu: &mut Cpu, n: u32) -> PreparedResult {
         if n < 30 {
             return fits(cpu, n);
         }

@@ -90,7 +90,7 @@ pub(super) fn chart(study: &Study) -> Chart {
         format!("{shown}curves: quadrature of f; dots: means of {SAMPLES} samples ± their standard error");
     footnote(&mut drawing, theme, note);
     let facts = vec![
-        ("albedo_at_normal_incidence", study.channel.of(albedo_at(study, &bsdf, 0.0).total())),
+        ("albedo_at_normal_incidence", study.channel.value(albedo_at(study, &bsdf, 0.0).total())),
         ("largest_albedo", curve.iter().map(|(_, a)| a.total().max_element()).fold(0.0, f64::max)),
     ];
     Chart { drawing, size, table, facts }
@@ -162,7 +162,7 @@ fn against_roughness(study: &Study, drawing: &mut Drawing, cell: Rect, table: &m
             (*theta, roughnesses().into_par_iter().map(at).collect())
         })
         .collect();
-    let value = |a: &Albedo| study.channel.of(a.total());
+    let value = |a: &Albedo| study.channel.value(a.total());
     let high = family_of.iter().flat_map(|(_, c)| c).map(|(_, a)| value(a)).fold(0.0, f64::max);
     let x = Axis::linear("roughness √α", 0.0, 1.0, 5);
     let mut panel = Panel::new(drawing, theme, frame_of(cell), x, albedo_axis(high));
@@ -175,7 +175,7 @@ fn against_roughness(study: &Study, drawing: &mut Drawing, cell: Rect, table: &m
             .map(|r| (r, albedo_sampled(&rough(r), study.wo(*theta), SAMPLES, 77)))
             .collect();
         panel.dots(
-            dots.iter().map(|(r, (a, e))| (*r, value(a), study.channel.of(*e))),
+            dots.iter().map(|(r, (a, e))| (*r, value(a), study.channel.value(*e))),
             family(&theme, i),
             2.8,
         );

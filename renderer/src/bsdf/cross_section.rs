@@ -29,12 +29,12 @@ impl Curve {
     }
 
     fn values<'a>(&'a self, study: &'a Study, with_cosine: bool) -> impl Iterator<Item = (f64, f64)> + 'a {
-        let value = move |p: &(f64, DVec3, DVec3)| study.channel.of(if with_cosine { p.2 } else { p.1 });
+        let value = move |p: &(f64, DVec3, DVec3)| study.channel.value(if with_cosine { p.2 } else { p.1 });
         self.points.iter().map(move |p| (p.0, value(p)))
     }
 }
 
-/// What a panel shows.
+/// The contents of a panel.
 struct View {
     heading: &'static str,
     label: &'static str,
@@ -58,7 +58,7 @@ const VIEWS: [View; 4] = [
     View { heading: "(c) f, linear", label: "f  [sr⁻¹]", with_cosine: false, log: false },
     View { heading: "(d) f, logarithmic", label: "f  [sr⁻¹]", with_cosine: false, log: true },
 ];
-/// Where there is nothing but directions of no width.
+/// The only view of materials that have nothing but delta directions.
 const SPIKES: [View; 1] =
     [View { heading: "power by direction", label: "part of the power", with_cosine: true, log: false }];
 
@@ -105,7 +105,7 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
         let color = family(&theme, i);
         panel.vertical(curve.theta_o, Stroke::solid(color.mix(theme.background, 0.35), 1.0).dotted());
         for delta in curve.probe.deltas.iter().filter(|_| view.with_cosine) {
-            let height = if view.log { 0.3 } else { study.channel.of(delta.weight) } * panel.y.high;
+            let height = if view.log { 0.3 } else { study.channel.value(delta.weight) } * panel.y.high;
             panel.spike(study.theta_in_plane(delta.wi), height, Stroke::solid(color, 1.9));
         }
     }

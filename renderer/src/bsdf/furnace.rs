@@ -1,4 +1,4 @@
-//! What facets lose in a white furnace: energy that single scattering leaves out.
+//! White furnace test of microfacets: the energy that single scattering loses.
 
 use glam::Vec2;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use torrance_plot::chart::{
 use torrance_scene::Scattering;
 
 use super::integrate::{Precision, albedo};
-use super::{Chart, Study, Subject, Table, footnote};
+use super::{Chart, NoChart, Study, Subject, Table, footnote};
 
 /// Columns (angles) and rows (roughnesses) of a map.
 const SIZE: [usize; 2] = [73, 46];
@@ -58,8 +58,8 @@ fn measure(study: &Study, variant: &Variant) -> Map {
     Map { name: variant.name, lost: lost.collect() }
 }
 
-pub(super) fn chart(study: &Study) -> Result<Chart, String> {
-    let white = study.subject.white().ok_or("the material has no microfacets that could lose energy")?;
+pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
+    let white = study.subject.white().ok_or(NoChart::NothingLost)?;
     let theme = study.theme();
     let maps: Vec<_> = variants(&white).iter().map(|v| measure(study, v)).collect();
     let n = maps.len();

@@ -6,7 +6,7 @@ use device::sampling::Frame;
 use glam::{DVec3, Vec2, Vec3};
 use std::f64::consts::PI;
 
-/// Light that comes back of what arrives, per channel.
+/// Fraction of the incident light that is scattered, per channel.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Albedo {
     /// Reflected.
@@ -16,7 +16,7 @@ pub struct Albedo {
 }
 
 impl Albedo {
-    /// All of it.
+    /// Sum of both.
     pub fn total(&self) -> DVec3 {
         self.reflected + self.transmitted
     }
@@ -31,14 +31,14 @@ pub(super) struct Delta {
     pub weight: DVec3,
 }
 
-/// What a few samples tell of a lobe.
+/// Shape of a lobe, estimated from a few samples.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probe {
     /// Directions of no width.
     pub deltas: Vec<Delta>,
-    /// Where f·|cos θ| is largest above the surface.
+    /// Direction above the surface in which f·|cos θ| is largest.
     pub reflected: Option<Vec3>,
-    /// Where it is largest below.
+    /// Direction below the surface in which it is largest.
     pub transmitted: Option<Vec3>,
     /// η² where radiance below the surface is scaled by 1/η², or else 1.
     pub eta2: f64,
@@ -86,14 +86,14 @@ pub(super) fn probe(bsdf: &Tinted, wo: Vec3) -> Probe {
     probe
 }
 
-/// How exact a quadrature is to be.
+/// Accuracy of a quadrature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Errors of parts that are let pass, absolutely.
+    /// Allowed error of a part.
     enough: f64,
-    /// The same, relative to the part.
+    /// Allowed error of a part, relative to it.
     relative: f64,
-    /// How often a part may be halved.
+    /// Most halvings of a part.
     depth: u32,
 }
 

@@ -5,16 +5,16 @@ use glam::Vec2;
 use rayon::prelude::*;
 use torrance_plot::chart::{Axis, Drawing, Entry, Panel, Rect, Sign, Stroke};
 
-use super::{Chart, Study, Subject, Table, albedo_at, degrees, family, footnote};
+use super::{Chart, NoChart, Study, Subject, Table, albedo_at, degrees, family, footnote};
 
 /// Roughness parameters that are compared.
 const ALPHAS: [f32; 4] = [0.1, 0.3, 0.6, 1.0];
 /// Angle of ωo where roughnesses are compared, degrees.
 const FIXED: f64 = 60.0;
 
-pub(super) fn chart(study: &Study) -> Result<Chart, String> {
+pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let Some(facets) = study.subject.microfacet() else {
-        return Err("the material has no microfacets that could mask each other".into());
+        return Err(NoChart::NothingMasked);
     };
     let theme = study.theme();
     let (mut drawing, body, size) = study.page("masking and shadowing G₂", 1200.0, 428.0);

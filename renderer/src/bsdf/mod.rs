@@ -74,8 +74,8 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The number.
-    pub fn of(self, rgb: DVec3) -> f64 {
+    /// Value of a colour in this channel.
+    pub fn value(self, rgb: DVec3) -> f64 {
         match self {
             Self::R => rgb.x,
             Self::G => rgb.y,
@@ -97,7 +97,7 @@ impl Channel {
 /// A material to look at, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// What it is called.
+    /// Name of the material, for titles.
     pub name: String,
     /// The material.
     pub subject: Subject,
@@ -105,7 +105,7 @@ pub struct Study {
     pub angles: Vec<f64>,
     /// Azimuth of the plane of incidence, degrees from the direction in which u grows.
     pub azimuth: f64,
-    /// What curves show of a colour.
+    /// The number that curves plot for a colour.
     pub channel: Channel,
     /// The colours of the charts.
     pub theme: ThemeName,
@@ -116,22 +116,39 @@ pub struct Study {
 /// A chart, and its numbers.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// What it looks like.
+    /// The picture.
     pub drawing: Drawing,
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// What it shows.
+    /// The plotted numbers.
     pub table: Table,
-    /// What it comes to: names and numbers.
+    /// Summary figures, by name.
     pub facts: Vec<(&'static str, f64)>,
+}
+
+/// A chart that a material does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoChart {
+    /// No furnace test.
+    #[error("the material has no microfacets that could lose energy")]
+    NothingLost,
+    /// No masking.
+    #[error("the material has no microfacets that could mask each other")]
+    NothingMasked,
+    /// No density to compare samples with.
+    #[error("all directions it sends light to are of no width, and have no density")]
+    NoDensity,
 }
 
 /// Pixels in a logical unit, where no size is asked for.
 const PIXELS_PER_UNIT: f64 = 1.6;
 
 impl Study {
-    /// Makes a chart; or says why there is none of this material.
-    pub fn chart(&self, kind: Kind) -> Result<Chart, String> {
+    /// Makes a chart.
+    ///
+    /// # Errors
+    /// This material has no such chart.
+    pub fn chart(&self, kind: Kind) -> Result<Chart, NoChart> {
         match kind {
             Kind::CrossSection => Ok(cross_section::chart(self)),
             Kind::Polar => Ok(polar::chart(self)),
@@ -185,7 +202,7 @@ impl Study {
         (drawing, body, size)
     }
 
-    /// What curves show, and of which plane where that matters.
+    /// The quantity that curves show, with the plane of incidence where that matters.
     fn shown(&self) -> String {
         let plane = match self.subject.is_anisotropic() || self.azimuth != 0.0 {
             true => format!(", plane of incidence {}° from u", self.azimuth),
@@ -218,13 +235,13 @@ fn legend(drawing: &mut Drawing, theme: Theme, body: Rect, entries: &[Entry]) ->
     body.inset([0.0, y + 10.0 - body.y, 0.0, 0.0])
 }
 
-/// What goes into directions of no width, in words: `: 0.040 at 30°, 0.960 at 160.5°`; nothing if there are none.
+/// Power that goes into delta directions, in words: `: 0.040 at 30°, 0.960 at 160.5°`; empty if there are none.
 fn spikes(study: &Study, probe: &Probe) -> String {
     let one = |d: &Delta| {
         let theta = (study.theta_in_plane(d.wi) * 10.0).round() / 10.0;
         // Straight down is 180° from both sides.
         let theta = if theta == -180.0 { 180.0 } else { theta };
-        format!("{:.3} at {}°", study.channel.of(d.weight), theta + 0.0)
+        format!("{:.3} at {}°", study.channel.value(d.weight), theta + 0.0)
     };
     let mut deltas = probe.deltas.clone();
     deltas.sort_by(|a, b| b.wi.z.total_cmp(&a.wi.z));

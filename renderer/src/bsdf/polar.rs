@@ -16,7 +16,7 @@ struct Lobe {
     points: Vec<(f64, f64)>,
     /// θi in degrees, and the part of the power, of directions without width.
     spikes: Vec<(f64, f64)>,
-    /// The same in words.
+    /// `spikes` in words.
     weights: String,
     /// The largest f·|cos θi|.
     most: f64,
@@ -28,11 +28,14 @@ impl Lobe {
         let probe = probe(&bsdf, wo);
         let reach = if transmits(&probe) { 180.0 } else { 90.0 };
         let angles = dense_angles(study, &probe, theta_o, -reach, reach);
-        let value = |theta: f64| (theta, study.channel.of(f_cos(&bsdf, wo, study.in_plane(theta))));
+        let value = |theta: f64| (theta, study.channel.value(f_cos(&bsdf, wo, study.in_plane(theta))));
         let points: Vec<_> = angles.into_iter().map(value).collect();
         let most = points.iter().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        let spikes =
-            probe.deltas.iter().map(|d| (study.theta_in_plane(d.wi), study.channel.of(d.weight))).collect();
+        let spikes = probe
+            .deltas
+            .iter()
+            .map(|d| (study.theta_in_plane(d.wi), study.channel.value(d.weight)))
+            .collect();
         let weights = super::spikes(study, &probe);
         (Self { theta_o, points, spikes, weights, most }, reach > 90.0)
     }
@@ -61,7 +64,7 @@ pub(super) fn chart(study: &Study) -> Chart {
         let heading =
             ["(a) f · |cos θᵢ| over its maximum, linear", "(b) f · |cos θᵢ| over its maximum, logarithmic"]
                 [i];
-        Dial::new(&mut drawing, theme, place, below, log).draw(heading, &lobes);
+        PolarPlot::new(&mut drawing, theme, place, below, log).draw(heading, &lobes);
     }
     let note = if lobes.iter().any(|l| !l.spikes.is_empty()) {
         "; thick arrows: directions of no width, of a length that is the part of the power that they carry"
@@ -78,8 +81,8 @@ pub(super) fn chart(study: &Study) -> Chart {
     Chart { drawing, size, table, facts: Vec::new() }
 }
 
-/// Where one polar plot is.
-struct Dial<'a> {
+/// A polar plot in its place on the page.
+struct PolarPlot<'a> {
     drawing: &'a mut Drawing,
     theme: Theme,
     place: Rect,
@@ -90,7 +93,7 @@ struct Dial<'a> {
     log: bool,
 }
 
-impl<'a> Dial<'a> {
+impl<'a> PolarPlot<'a> {
     fn new(drawing: &'a mut Drawing, theme: Theme, place: Rect, below: bool, log: bool) -> Self {
         let (top, bottom) = (place.y + 44.0, place.bottom() - 26.0);
         let tall = if below { 0.5 * (bottom - top) } else { bottom - top };

@@ -9,7 +9,7 @@ use torrance_plot::chart::{Axis, ColorMap, Drawing, Entry, Panel, Rect, Sign, St
 use super::chi2::{self, Verdict};
 use super::furnace::{color_bar, shade};
 use super::integrate::probe;
-use super::{Chart, Study, Table, degrees, footnote};
+use super::{Chart, NoChart, Study, Table, degrees, footnote};
 
 /// Samples that are counted.
 const SAMPLES: u32 = 1 << 19;
@@ -26,7 +26,7 @@ struct Window {
 }
 
 impl Window {
-    /// Where nearly all samples are.
+    /// The window that holds nearly all samples.
     fn around(samples: &[(f64, f64)]) -> Self {
         let range = |mut values: Vec<f64>| {
             values.sort_by(f64::total_cmp);
@@ -96,7 +96,7 @@ fn is_upright(theta: f64) -> bool {
     !(0.05..=179.95).contains(&theta)
 }
 
-/// What was counted and what was to be expected.
+/// Observed and expected sample counts.
 struct Comparison {
     window: Window,
     observed: Vec<f64>,
@@ -104,7 +104,7 @@ struct Comparison {
     verdict: Verdict,
 }
 
-pub(super) fn chart(study: &Study) -> Result<Chart, String> {
+pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let theta_o = study.angles.get(study.angles.len() / 2).copied().unwrap_or(0.0);
     let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
     let angles = |wi: Vec3| polar(study, wi);
@@ -114,7 +114,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, String> {
         .map(|s| angles(s.0))
         .collect();
     if pilot.len() < 100 {
-        return Err("all directions it sends light to are of no width, and have no density".into());
+        return Err(NoChart::NoDensity);
     }
     let window = Window::around(&pilot);
     let comparison = compare(study, &bsdf, wo, window);
@@ -228,7 +228,7 @@ fn mass(
     left: [u32; 2],
     pdf: &(impl Fn(f64, f64) -> f64 + Sync),
 ) -> f64 {
-    /// Of the samples' number: errors that no test sees.
+    /// Error that no test sees, relative to the number of samples.
     const ENOUGH: f64 = 0.03 / SAMPLES as f64;
     let [narrowest, halvings] = left;
     let peak = peaks.iter().filter(|p| narrowest > 0 && window.has(**p)).max_by_key(|p| !is_upright(p.0));

@@ -1,4 +1,4 @@
-//! What is looked at: a material of a scene, or one like it.
+//! The material of a study: one of a scene, or one given by its keys.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Subject {
         })
     }
 
-    /// The same of another roughness, if it has one.
+    /// This material with another roughness, if it has one.
     pub fn with_alpha(&self, alpha: Vec2) -> Self {
         let mut other = self.clone();
         let kind = &mut other.material.kind;
@@ -73,12 +73,12 @@ impl Subject {
         other
     }
 
-    /// The same with other masking.
+    /// This material with other masking.
     pub fn with_masking(&self, masking: Masking) -> Self {
         Self { masking, ..self.clone() }
     }
 
-    /// The same with another account of light between facets.
+    /// This material with another model of light between facets.
     pub fn with_scattering(&self, scattering: Scattering) -> Self {
         let mut other = self.clone();
         if let Some(facets) = other.material.kind.facets_mut() {

@@ -13,7 +13,7 @@ use super::aperture::{Aperture, Shape};
 #[derive(Debug)]
 pub(super) struct Stack {
     pub(super) layers: Vec<Layer>,
-    /// What all are blurred by.
+    /// The strips of all blurs.
     pub(super) strips: Vec<Strip>,
     /// Pixels that tell nothing.
     pub(super) missing: usize,
@@ -26,7 +26,7 @@ pub(super) struct Stack {
 pub(super) struct Layer {
     /// Which strips it is blurred by; none if it is sharp.
     pub(super) strips: Range<usize>,
-    /// How much of what is seen is in it or behind it.
+    /// Fraction of the visible surface that is in it or behind it.
     pub(super) from: Ramp,
     /// How much is behind it.
     pub(super) to: Ramp,

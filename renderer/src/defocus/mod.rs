@@ -31,7 +31,7 @@ pub const MOST_RADIUS: f32 = 4096.0;
 pub struct Lens {
     /// Radius of its aperture, metres.
     pub radius: f32,
-    /// Distance along the axis of what is in focus, metres.
+    /// Focus distance along the axis, metres.
     pub focus_distance: f32,
     /// Vertical field of view, degrees.
     pub fov: f32,
@@ -49,7 +49,7 @@ impl Lens {
     }
 }
 
-/// What blurs an image.
+/// The source of blur.
 #[derive(Debug, Clone, Copy)]
 pub enum Blur<'a> {
     /// A lens with a round aperture.
@@ -136,7 +136,7 @@ fn refused(reason: String) -> Error {
     Error { doing: "blurring".into(), reason }
 }
 
-/// What a back end needs, allocated once.
+/// Buffers in a back end's memory, allocated once.
 struct Buffers<B: Primitives> {
     size: [u32; 2],
     pixels: B::Buf<f32>,
@@ -169,7 +169,7 @@ impl<B: Primitives> Buffers<B> {
         })
     }
 
-    /// What pixels see.
+    /// Circles of confusion of all pixels.
     fn look(
         &mut self,
         backend: &mut B,

@@ -57,7 +57,7 @@ impl Work for Slice {
     }
 }
 
-/// What tells pixels of a layer, blurred.
+/// Returns a function that gives the blurred value of a layer at a pixel.
 ///
 /// # Safety
 /// Its buffers are there, nobody writes them meanwhile, and `'a` ends before they do.

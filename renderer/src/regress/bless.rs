@@ -16,14 +16,14 @@ use super::{Options, reference};
 
 /// The first seed of a case's first reference; tests count from 1, unless the suite says otherwise.
 const FIRST_SEED: u32 = 1 << 31;
-/// As good as no timeout.
+/// A time so long that it is no timeout.
 const YEAR: Duration = Duration::from_secs(365 * 86_400);
 /// The level at which a new reference is held against the old one.
 const LEVEL: f64 = 0.01;
 
 /// A new reference that only has to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blessed {
+pub struct NewReference {
     /// The file.
     pub bytes: Vec<u8>,
     /// How good it is, in a sentence.
@@ -39,7 +39,7 @@ pub fn bless(
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-) -> Result<Option<Blessed>, (String, String)> {
+) -> Result<Option<NewReference>, (String, String)> {
     match try_bless(case, machine, options, observe) {
         Ok(blessed) => Ok(Some(blessed)),
         Err(Stop::Interrupted) => Ok(None),
@@ -52,7 +52,7 @@ fn try_bless(
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-) -> Result<Blessed, Stop> {
+) -> Result<NewReference, Stop> {
     let old = reference::read(case);
     // Other seeds than the old one's, so that the two can be compared.
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
@@ -69,7 +69,7 @@ fn try_bless(
         Err(Stop::Error(message, _)) => vec![message],
         Err(Stop::Interrupted) => return Err(Stop::Interrupted),
     };
-    Ok(Blessed { bytes, quality, change })
+    Ok(NewReference { bytes, quality, change })
 }
 
 /// Renders until the noise is as low as the case says, or samples are as many.
@@ -90,7 +90,7 @@ fn render(
         case.effort.first = case.effort.first.map(|first| first.min(case.bless.most));
         case.effort.most = Some(case.bless.most);
     }
-    let mut source = images::of(&case, Some(machine))?;
+    let mut source = images::source(&case, Some(machine))?;
     let mut before = 0;
     for total in source.totals().to_vec() {
         let timeout = match &case.source {
@@ -169,6 +169,6 @@ fn change(
             words.push(format!("relMSE {}", number(measured.relmse)));
             words
         }
-        Err(why) => vec![why],
+        Err(error) => vec![error.to_string()],
     }
 }

@@ -1,7 +1,7 @@
 //! One case: its reference, looks at its image, a verdict.
 
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use torrance_image::compare::comparison::only_one_finite;
@@ -44,7 +44,26 @@ pub(super) fn run(
     report
 }
 
-/// What the last look saw.
+/// Images that cannot be compared, or not be written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CaseError {
+    #[error("its image cannot be written to {}: {reason}", path.display())]
+    Write { path: PathBuf, reason: String },
+    #[error(
+        "the reference has standard errors, and the command's image has none: have it write \
+         them as layer \"stderr\", say passes = 8 and put {{seed}} into the command, or give \
+         thresholds \"flip\" and \"relmse\""
+    )]
+    NoStderr,
+    #[error("no pixel of the images can be compared")]
+    NoPixels,
+    #[error("the image has {}×{} pixels, and the reference {}×{}", .image[0], .image[1], .reference[0], .reference[1])]
+    Sizes { image: [u32; 2], reference: [u32; 2] },
+    #[error("the image holds {image}, and the reference {reference}")]
+    Kinds { image: &'static str, reference: &'static str },
+}
+
+/// Findings of the last look.
 pub(super) struct Examination {
     pub(super) verdict: Verdict,
     /// Thresholds that are exceeded, in words.
@@ -63,7 +82,7 @@ fn examine(
 ) -> Result<(Examination, Region), Stop> {
     let start = Instant::now();
     let reference = reference::read(case)?;
-    let mut source = images::of(case, machine)?;
+    let mut source = images::source(case, machine)?;
     let totals = source.totals().to_vec();
     let conditions = Conditions {
         deadline: start + case.effort.timeout,
@@ -80,10 +99,11 @@ fn examine(
         rounds += 1;
         let result = source.until(total, &conditions)?;
         log.set(source.log().to_owned());
-        check(&result, &reference.measured).map_err(Stop::error)?;
+        check(&result, &reference.measured).map_err(|e| Stop::error(e.to_string()))?;
         let whole = whole(&result.image);
         let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
-        let mut seen = look(case, &plan, &reference.measured, &result, options).map_err(Stop::error)?;
+        let mut seen = look(case, &plan, &reference.measured, &result, options)
+            .map_err(|e| Stop::error(e.to_string()))?;
         // More samples may find the difference that a negative control has.
         let is_clear = match seen.verdict {
             Verdict::Different => true,
@@ -94,7 +114,7 @@ fn examine(
             let unit = case.source.unit();
             seen.measured = Measurement { rounds, samples: total, unit, ..seen.measured };
             if let Some(folder) = options.output {
-                save(case, &result, &seen.measured, folder).map_err(Stop::error)?;
+                save(case, &result, &seen.measured, folder).map_err(|e| Stop::error(e.to_string()))?;
             }
             if options.keep_images {
                 let reference = reference.measured.image;
@@ -108,7 +128,7 @@ fn examine(
 }
 
 /// Writes the image to a folder.
-fn save(case: &Case, result: &ImageEstimate, measured: &Measurement, folder: &Path) -> Result<(), String> {
+fn save(case: &Case, result: &ImageEstimate, measured: &Measurement, folder: &Path) -> Result<(), CaseError> {
     let path = folder.join(format!("{}.exr", case.name));
     let attributes = reference::attributes(case, measured.samples);
     let encoded = reference::encode(result, Format::Exr, attributes).map_err(|e| e.to_string());
@@ -116,7 +136,7 @@ fn save(case: &Case, result: &ImageEstimate, measured: &Measurement, folder: &Pa
         let place = Destination::check(&path).map_err(|e| e.to_string())?;
         place.replace(&bytes).map_err(|e| e.to_string())
     });
-    written.map_err(|why| format!("its image cannot be written to {}: {why}", path.display()))
+    written.map_err(|reason| CaseError::Write { path, reason })
 }
 
 /// Compares the image of one round.
@@ -126,19 +146,14 @@ pub(super) fn look(
     reference: &ImageEstimate,
     result: &ImageEstimate,
     options: &Options<'_>,
-) -> Result<Examination, String> {
+) -> Result<Examination, CaseError> {
     let is_display = |m: &ImageEstimate| m.rounding == Rounding::Display;
     let judgement = match (&result.noise, &reference.noise) {
         // Standard errors of what a display shows mean nothing.
         _ if is_display(result) => None,
         (Some(_), Some(_)) => Some(judge(result, reference, plan.look_level())),
         (None, Some(_)) if !case.thresholds.are_given() => {
-            return Err(
-                "the reference has standard errors, and the command's image has none: have it write \
-                        them as layer \"stderr\", say passes = 8 and put {seed} into the command, or give \
-                        thresholds \"flip\" and \"relmse\""
-                    .into(),
-            );
+            return Err(CaseError::NoStderr);
         }
         _ => None,
     };
@@ -179,10 +194,10 @@ fn metrics(
     result: &ImageEstimate,
     reference: &ImageEstimate,
     with_flip: bool,
-) -> Result<(f64, Option<Flip>), String> {
+) -> Result<(f64, Option<Flip>), CaseError> {
     let kind = if result.rounding == Rounding::Display { Kind::Display } else { Kind::Radiance };
     let pair = Pair::new(&result.image, &reference.image, kind);
-    let pointwise = Pointwise::new(&pair).ok_or("no pixel of the images can be compared")?;
+    let pointwise = Pointwise::new(&pair).ok_or(CaseError::NoPixels)?;
     let flip = if with_flip { Flip::new(&pair, PIXELS_PER_DEGREE) } else { None };
     Ok((pointwise.relmse, flip))
 }
@@ -197,7 +212,7 @@ fn exceeded(thresholds: Thresholds, relmse: f64, flip: Option<&Flip>) -> Vec<Str
     beyond.collect()
 }
 
-/// What statistics find by themselves: pixels that are finite in one of the images only.
+/// A fault that statistics do not see: pixels that are finite in one of the images only.
 fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
     let odd: usize = only_one_finite(result, reference).iter().sum();
     (odd > 0).then(|| format!("{odd} of {} pixels are finite in one image only", result.pixels.len()))
@@ -216,22 +231,22 @@ fn conclude(case: &Case, seen: Examination, whole: Region, log: String) -> Repor
     Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(measured) }
 }
 
-/// All of an image.
+/// The region of a whole image.
 pub(super) fn whole(image: &Image) -> Region {
     Region { x: 0, y: 0, width: image.width, height: image.height }
 }
 
 /// Refuses images that cannot be compared.
-pub(super) fn check(result: &ImageEstimate, reference: &ImageEstimate) -> Result<(), String> {
-    let size = |i: &Image| (i.width, i.height);
-    if size(&result.image) != size(&reference.image) {
-        let ((w, h), (rw, rh)) = (size(&result.image), size(&reference.image));
-        return Err(format!("the image has {w}×{h} pixels, and the reference {rw}×{rh}"));
+pub(super) fn check(result: &ImageEstimate, reference: &ImageEstimate) -> Result<(), CaseError> {
+    let [image, other] = [result, reference].map(|m| [m.image.width, m.image.height]);
+    if image != other {
+        return Err(CaseError::Sizes { image, reference: other });
     }
     let kind =
         |m: &ImageEstimate| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
-    if kind(result) != kind(reference) {
-        return Err(format!("the image holds {}, and the reference {}", kind(result), kind(reference)));
+    let [image, other] = [result, reference].map(kind);
+    if image != other {
+        return Err(CaseError::Kinds { image, reference: other });
     }
     Ok(())
 }

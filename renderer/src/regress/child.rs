@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The end of what a program prints that is kept, bytes.
+/// Length of the end of a program's output that is kept, bytes.
 const KEPT: usize = 64 << 10;
 /// Time between looks at a program.
 const POLL: Duration = Duration::from_millis(10);
@@ -17,9 +17,9 @@ const LINGER: Duration = Duration::from_millis(500);
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// By itself, well.
+    /// It exited with success.
     Well,
-    /// By itself, or by a signal that was not ours; a sentence without its subject.
+    /// It failed, or a signal that was not ours ended it; a sentence without its subject.
     Badly(String),
     /// It was still running at the deadline.
     TimedOut,
@@ -182,7 +182,7 @@ fn kill_group(leader: u32) {
 #[cfg(not(unix))]
 fn kill_group(_leader: u32) {}
 
-/// The end of what a program printed.
+/// The end of a program's output.
 #[derive(Debug, Default)]
 struct Tail {
     bytes: Vec<u8>,

@@ -16,6 +16,11 @@ pub(super) struct Command<'a> {
     log: String,
 }
 
+/// Images of passes that cannot be averaged, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct PassError(String);
+
 /// Images of passes.
 struct Passes {
     count: u32,
@@ -27,27 +32,28 @@ struct Passes {
 impl Passes {
     /// Begins with the first. Images that know their noise and their samples count by these; each of others is a sample
     /// of every pixel, and their spread is the noise.
-    fn new(layers: &Layers, format: Format) -> Result<Self, String> {
-        let first = ImageEstimate::from_layer(layers, "", format).map_err(|e| e.to_string())?;
+    fn new(layers: &Layers, format: Format) -> Result<Self, PassError> {
+        let first = ImageEstimate::from_layer(layers, "", format).map_err(|e| PassError(e.to_string()))?;
         let has_samples = first.noise.as_ref().is_some_and(|noise| noise.samples.is_some());
         let weight = if has_samples { Weight::Samples } else { Weight::Pass };
-        let merge = Merge::new(weight, "pass 0", layers).map_err(|e| e.to_string())?;
+        let merge = Merge::new(weight, "pass 0", layers).map_err(|e| PassError(e.to_string()))?;
         Ok(Self { count: 1, first, merge })
     }
 
-    fn add(&mut self, layers: &Layers) -> Result<(), String> {
-        self.merge.add(&format!("pass {}", self.count), layers).map_err(|e| e.to_string())?;
+    fn add(&mut self, layers: &Layers) -> Result<(), PassError> {
+        let added = self.merge.add(&format!("pass {}", self.count), layers);
+        added.map_err(|e| PassError(e.to_string()))?;
         self.count += 1;
         Ok(())
     }
 
-    fn merged(&self) -> Result<ImageEstimate, String> {
+    fn merged(&self) -> Result<ImageEstimate, PassError> {
         if self.count == 1 {
             return Ok(self.first.clone());
         }
-        let merged = self.merge.clone().finish().map_err(|e| e.to_string())?;
-        let measured =
-            ImageEstimate::from_layer(&merged.layers, "", Format::Exr).map_err(|e| e.to_string())?;
+        let merged = self.merge.clone().finish().map_err(|e| PassError(e.to_string()))?;
+        let measured = ImageEstimate::from_layer(&merged.layers, "", Format::Exr);
+        let measured = measured.map_err(|e| PassError(e.to_string()))?;
         // Errors of rounding do not average out where all passes round alike.
         Ok(ImageEstimate { rounding: self.first.rounding, ..measured })
     }
@@ -77,7 +83,7 @@ impl<'a> Command<'a> {
             _ => None,
         };
         let expanded: Result<Vec<_>, _> = words.iter().map(|w| expand(w, value)).collect();
-        let expanded = expanded.map_err(|name| Stop::error(format!("placeholder {name:?} has no value")))?;
+        let expanded = expanded.map_err(|e| Stop::error(e.to_string()))?;
         let (ended, log) = child::run(&expanded, folder, conditions.deadline, conditions.is_stopping);
         if !log.is_empty() {
             self.log = log;
@@ -102,7 +108,7 @@ impl<'a> Command<'a> {
     }
 }
 
-/// Why the file that a command wrote is of no use.
+/// Says why the file that a command wrote is of no use.
 fn unusable(error: &ReadError, format: Format) -> String {
     match error {
         ReadError::Io(e) if e.kind() == std::io::ErrorKind::NotFound => {
@@ -127,7 +133,7 @@ impl Images for Command<'_> {
             if done >= total
                 && let Some(passes) = &self.passes
             {
-                return passes.merged().map_err(Stop::error);
+                return passes.merged().map_err(|e| Stop::error(e.to_string()));
             }
             let (layers, format) = self.pass(done, conditions)?;
             let added = match &mut self.passes {

@@ -1,4 +1,4 @@
-//! What a case looks at: an image of more and more samples.
+//! Images of a case, with more and more samples.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
 use crate::render::{Control, Progress};
 
-/// Why a case came to no verdict.
+/// Reason why a case came to no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It failed: a sentence, and what was printed, or what more there is to say.
+    /// It failed: a sentence, and the printed output or details.
     Error(String, String),
     /// We were asked to stop.
     Interrupted,
@@ -30,7 +30,7 @@ impl Stop {
     }
 }
 
-/// What a case is run with.
+/// Limits and callbacks that a case runs under.
 pub(super) struct Conditions<'a> {
     /// When it has failed.
     pub(super) deadline: Instant,
@@ -38,7 +38,7 @@ pub(super) struct Conditions<'a> {
     pub(super) timeout: Duration,
     /// Whether we were asked to stop.
     pub(super) is_stopping: &'a dyn Fn() -> bool,
-    /// Is told of progress: samples so far.
+    /// Called with the number of samples so far.
     pub(super) observe: &'a dyn Fn(f64),
     /// Seeds of the reference, if they are known.
     pub(super) taken: Option<UsedSeeds>,
@@ -57,7 +57,7 @@ impl Conditions<'_> {
     }
 }
 
-/// What makes images of more and more samples.
+/// A source of images with more and more samples.
 pub(super) trait Images {
     /// Samples in total after each round: spp, or passes.
     fn totals(&self) -> &[u32];
@@ -65,12 +65,12 @@ pub(super) trait Images {
     /// The image of so many samples in total: more than at the last call.
     fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop>;
 
-    /// What was printed on the way, and samples that were left out.
+    /// Output printed so far, and a note of samples that were left out.
     fn log(&self) -> &str;
 }
 
-/// Makes ready what makes a case's images.
-pub(super) fn of<'a>(
+/// Opens the source of a case's images.
+pub(super) fn source<'a>(
     case: &'a Case,
     machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {

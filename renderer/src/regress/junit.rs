@@ -51,7 +51,7 @@ fn test_case(suite: &str, report: &Report, strict: bool) -> TestCase {
 }
 
 impl Report {
-    /// What was measured: names and values, as people read them.
+    /// Measured numbers: names and values, formatted for people.
     pub fn numbers(&self) -> Vec<(String, String)> {
         let Some(m) = &self.measured else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Which keys go where in a suite, and what people write for them.
+//! The keys of each section of a suite, and synonyms that people write for them.
 
 use torrance_text::nearest;
 
@@ -87,8 +87,8 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("mse", "relmse"),
 ];
 
-/// What a key that is not among `known` probably means, said so that it can follow a semicolon: the word here, or
-/// the place where the key does belong.
+/// The probable meaning of a key that is not among `known`, worded to follow a semicolon: the word used here, or
+/// the place where the key belongs.
 pub(super) fn meant(key: &str, known: &[&str]) -> Option<String> {
     let lower = key.to_lowercase();
     let mut ours = SYNONYMS.iter().filter(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours);

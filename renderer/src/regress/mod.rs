@@ -21,7 +21,7 @@ pub mod suite;
 mod summary;
 mod words;
 
-pub use bless::{Blessed, bless};
+pub use bless::{NewReference, bless};
 pub use child::kill_all;
 pub use junit::junit;
 pub use machine::{LazyMachine, SceneRenderer};
@@ -36,12 +36,12 @@ pub use summary::Summary;
 pub struct Options<'a> {
     /// Cases at a time.
     pub jobs: usize,
-    /// Whether reports keep the images, and what there is of every pixel.
+    /// Whether reports keep the images and per-pixel data.
     pub keep_images: bool,
     /// A folder for the image of each case.
     pub output: Option<&'a Path>,
     /// Whether we were asked to stop.
     pub is_stopping: &'a (dyn Fn() -> bool + Sync),
-    /// Is told what happens, by any thread.
+    /// Called with every event, from any thread.
     pub observe: &'a (dyn Fn(Event<'_>) + Sync),
 }

@@ -13,7 +13,8 @@ use torrance_text::{duration, hint, quoted};
 
 use super::keys;
 use super::suite::{
-    Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, expand, has_placeholder,
+    Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, UnknownPlaceholder,
+    expand, has_placeholder,
 };
 
 /// Largest suite file.
@@ -22,7 +23,7 @@ const MAX_SUITE_BYTES: u64 = 16 << 20;
 const MAX_PASSES: u32 = 1 << 20;
 /// Longest name of a case, characters: it becomes part of file names.
 const LONGEST_NAME: usize = 100;
-/// What a case expects, by name.
+/// Expected outcomes by name.
 const EXPECT: &[(&str, Expect)] = &[("same", Expect::Same), ("different", Expect::Different)];
 /// Formats by name.
 const FORMATS: &[(&str, Format)] =
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
         Some(name.to_owned())
     }
 
-    /// What makes the image. `own` is the case itself, `all` with all that is below it.
+    /// Reads the source of the image. `own` is the case itself, `all` with all that is below it.
     fn source(&self, own: &Section<'_>, all: &Section<'_>) -> Option<Source> {
         match (own.get("scene"), own.get("command")) {
             (Some(scene), None) => {
@@ -212,7 +213,7 @@ impl<'a> Reader<'a> {
         }
         for word in &words {
             let known = |name: &str| PLACEHOLDERS.contains(&name).then(String::new);
-            if let Err(name) = expand(word, known) {
+            if let Err(UnknownPlaceholder(name)) = expand(word, known) {
                 let hint = hint(&name, "there are", PLACEHOLDERS.iter().copied());
                 return field.fail(&format!("has an unknown placeholder {}{hint}", quoted(&name)));
             }

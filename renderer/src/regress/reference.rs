@@ -10,7 +10,7 @@ use torrance_image::film::{Format, ImageEstimate, Layers};
 
 use super::images::Stop;
 use super::seeds::UsedSeeds;
-use super::suite::{Case, Reference};
+use super::suite::{Case, Expect, Reference};
 
 /// A reference, and the seeds that it was made with, if its file names them.
 pub(super) struct LoadedReference {
@@ -22,11 +22,15 @@ pub(super) struct LoadedReference {
 pub(super) fn read(case: &Case) -> Result<LoadedReference, Stop> {
     let Reference { path, stderr, samples } = &case.reference;
     if !path.exists() {
-        return Err(Stop::error(format!(
-            "there is no reference {}; render it with --bless --filter {}",
-            path.display(),
-            case.name
-        )));
+        let remedy = match case.expect {
+            Expect::Same => format!("render it with --bless --filter {}", case.name),
+            Expect::Different => {
+                "--bless makes none from a case with expect = \"different\": render it with \
+                                  a case of the same reference that expects \"same\", or supply the image"
+                    .to_owned()
+            }
+        };
+        return Err(Stop::error(format!("there is no reference {}; {remedy}", path.display())));
     }
     let source = Source {
         path: path.clone(),
@@ -52,7 +56,7 @@ fn seeds(layers: &Layers) -> Option<UsedSeeds> {
     UsedSeeds::new(&seeds.collect::<Vec<_>>())
 }
 
-/// What a file says of an image that a case made.
+/// File metadata of an image that a case made.
 pub(super) fn attributes(case: &Case, samples: u32) -> BTreeMap<String, String> {
     BTreeMap::from([
         ("software".to_owned(), SOFTWARE.to_owned()),

@@ -1,11 +1,11 @@
-//! What came of a case.
+//! Outcome of a case.
 
 use torrance_image::compare::Judgement;
 use torrance_image::film::Image;
 use torrance_image::metrics::Flip;
 pub use torrance_plot::html::Status;
 
-/// What came of a case.
+/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// Name of the case.
@@ -16,13 +16,13 @@ pub struct Report {
     pub words: Vec<String>,
     /// How long it took, seconds.
     pub seconds: f64,
-    /// What was printed, or what more there is to say about an error; may be empty.
+    /// Printed output, or the details of an error; may be empty.
     pub log: String,
-    /// What was measured, if it came to that.
+    /// Measurements, if the case got as far as comparing.
     pub measured: Option<Measurement>,
 }
 
-/// What was measured of an image, at the last look.
+/// Measurements of an image, at the last look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// Looks taken.
@@ -35,7 +35,7 @@ pub struct Measurement {
     pub unit: &'static str,
     /// The level at which this look was judged.
     pub level: f64,
-    /// What the statistics say, where noise is known.
+    /// Results of the statistics, where the noise is known.
     pub judgement: Option<Judgement>,
     /// The relative difference of the whole image that would have been found; infinite without statistics.
     pub detectable: f64,
@@ -43,16 +43,16 @@ pub struct Measurement {
     pub relmse: f64,
     /// ꟻLIP, where it was asked for.
     pub flip: Option<Flip>,
-    /// What was compared, where it was asked to be kept.
+    /// The compared images, where they were asked for.
     pub images: Option<Images>,
 }
 
-/// What was compared.
+/// The two images of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Images {
     /// The reference.
     pub reference: Image,
-    /// What was made.
+    /// The image of the case.
     pub result: Image,
 }
 

@@ -11,7 +11,7 @@ use super::sequential::level_of_case;
 use super::suite::{Case, Source, Suite};
 use super::{Options, case};
 
-/// What happens while a suite runs.
+/// Progress of a running suite.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// A case begins.
@@ -72,7 +72,7 @@ fn guarded(
     report
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say what")

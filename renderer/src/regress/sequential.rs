@@ -7,7 +7,7 @@
 //!
 //! To stop because the images seem the same raises no false alarms.
 
-/// What a look at an image says.
+/// Verdict of one look at an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// There is evidence of a difference.
@@ -35,7 +35,7 @@ impl Plan {
         self.level / self.looks as f64
     }
 
-    /// What a look says that found evidence of probability `p`, and could have found a difference of `detectable`.
+    /// The verdict of a look with p-value `p` that could have detected a difference of `detectable`.
     pub fn verdict(&self, p: f64, detectable: f64) -> Verdict {
         if p <= self.look_level() {
             Verdict::Different

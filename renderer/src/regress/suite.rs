@@ -1,4 +1,4 @@
-//! What a suite describes.
+//! Data model of a suite: its cases, their images and thresholds.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,13 +22,13 @@ pub struct Suite {
 pub struct Case {
     /// Its name, unique, fit for a file name.
     pub name: String,
-    /// What makes the image.
+    /// The source of the image.
     pub source: Source,
-    /// What it is held against.
+    /// The reference that it is compared with.
     pub reference: Reference,
-    /// What is to be found.
+    /// The outcome that passes.
     pub expect: Expect,
-    /// Why it is not run.
+    /// Reason to skip it.
     pub skip: Option<String>,
     /// How long and how far to sample.
     pub effort: Effort,
@@ -41,31 +41,31 @@ pub struct Case {
     pub bless: Bless,
 }
 
-/// What makes an image.
+/// The source of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// A scene of ours.
     Scene {
         /// The scene file.
         path: PathBuf,
-        /// What is said instead of the scene's settings, but for samples and seed.
+        /// Settings that replace those of the scene, but for samples and seed.
         overrides: Overrides,
     },
     /// A program.
     Command {
         /// The program and its arguments, with placeholders; see [`expand`].
         words: Vec<String>,
-        /// Where it is run: the folder of the suite.
+        /// Working directory: the folder of the suite.
         folder: PathBuf,
         /// The format of the file that it writes.
         format: Format,
-        /// What `{spp}` stands for.
+        /// The value of `{spp}`.
         spp: Option<u32>,
     },
 }
 
 impl Source {
-    /// What its rounds count: `spp` or `passes`.
+    /// The unit of its rounds: `spp` or `passes`.
     pub fn unit(&self) -> &'static str {
         match self {
             Self::Scene { .. } => "spp",
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// In a few words.
+    /// A description in a few words.
     pub fn describe(&self) -> String {
         match self {
             Self::Scene { path, .. } => path.display().to_string(),
@@ -82,7 +82,7 @@ impl Source {
     }
 }
 
-/// What an image is held against.
+/// The reference that an image is compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reference {
     /// The image.
@@ -93,12 +93,12 @@ pub struct Reference {
     pub samples: Option<f32>,
 }
 
-/// What a case expects.
+/// The outcome that passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// The image of the reference.
+    /// The same image as the reference.
     Same,
-    /// Another one: a negative control.
+    /// A different image: a negative control.
     Different,
 }
 
@@ -163,12 +163,22 @@ impl Thresholds {
     }
 }
 
-/// Placeholders of commands, and what they stand for.
+/// Names of the placeholders of commands.
 pub const PLACEHOLDERS: &[&str] = &["output", "seed", "spp", "pass"];
 
-/// Replaces each placeholder, `{name}` of lower-case letters, by what `value` says. The error is the first name that it
-/// knows no value for. All other braces stay.
-pub fn expand(word: &str, mut value: impl FnMut(&str) -> Option<String>) -> Result<String, String> {
+/// A placeholder of this name, which has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("placeholder {0:?} has no value")]
+pub struct UnknownPlaceholder(pub String);
+
+/// Replaces each placeholder, `{name}` of lower-case letters, by its `value`. All other braces stay.
+///
+/// # Errors
+/// A placeholder has no value.
+pub fn expand(
+    word: &str,
+    mut value: impl FnMut(&str) -> Option<String>,
+) -> Result<String, UnknownPlaceholder> {
     let mut out = String::new();
     let mut rest = word;
     while let Some(open) = rest.find('{') {
@@ -179,7 +189,7 @@ pub fn expand(word: &str, mut value: impl FnMut(&str) -> Option<String>) -> Resu
             && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
             && after.len() > name.len() + 1;
         if is_name {
-            out.push_str(&value(name).ok_or_else(|| name.to_owned())?);
+            out.push_str(&value(name).ok_or_else(|| UnknownPlaceholder(name.to_owned()))?);
             rest = &after[name.len() + 2..];
         } else {
             out.push('{');
@@ -224,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(expand(word, value).as_deref(), Ok(expected), "{word}");
         }
-        assert_eq!(expand("a {sede} b", value), Err("sede".into()));
+        assert_eq!(expand("a {sede} b", value), Err(UnknownPlaceholder("sede".into())));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use torrance_image::compare::{Feature, Finding};
 use super::report::{Report, Status};
 use super::suite::{Case, Suite};
 
-/// What `--json` writes. Fields are added, never renamed.
+/// The object that `--json` writes. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub struct Summary<'a> {
     version: &'static str,
@@ -50,7 +50,7 @@ struct MeasuredSummary {
     relmse: f64,
     /// Mean ꟻLIP, where it was measured.
     flip: Option<f64>,
-    /// What the statistics say, where noise is known.
+    /// Results of the statistics, where the noise is known.
     statistics: Option<Statistics>,
 }
 
@@ -78,7 +78,7 @@ struct Worst {
 }
 
 impl<'a> Summary<'a> {
-    /// Of the reports of these cases, in the same order.
+    /// Summary of the reports of these cases, in the same order.
     pub fn new(
         suite: &'a Suite,
         cases: &[&'a Case],

@@ -7,10 +7,10 @@ use super::report::Measurement;
 use super::sequential::Verdict;
 use super::suite::{Case, Expect};
 
-/// What sentences call the images.
+/// Names of the two images in sentences.
 const NAMES: [&str; 2] = ["the image", "the reference"];
 
-/// What was found, the headline first. `whole` is the image.
+/// Describes the findings, the headline first. `whole` is the image.
 pub(super) fn describe(
     case: &Case,
     verdict: Verdict,

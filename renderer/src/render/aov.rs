@@ -16,7 +16,7 @@ use torrance_scene::limits::{
 use super::{FirstHit, FirstHits, Options, Rendered};
 use crate::assemble::{SceneData, texture_coordinates};
 
-/// What an EXR file may hold beside the image.
+/// Layers that an EXR file may hold beside the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aov {
     /// `stderr.R`, `.G`, `.B`: standard errors of the image's pixels.
@@ -59,14 +59,14 @@ pub const FOV: &str = "cameraFov";
 /// The attribute of the radius of a lens, metres.
 pub const LENS_RADIUS: &str = "lensRadius";
 
-/// The attribute of the distance of what a lens has in focus, along the axis, metres.
+/// The attribute that holds the focus distance of the lens, along the axis, metres.
 pub const FOCUS_DISTANCE: &str = "focusDistance";
 
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];
 
 impl Aov {
-    /// All of them, by the names that users give them.
+    /// All layers, by the names that users give them.
     pub const ALL: [(&'static str, Self); 13] = [
         ("stderr", Self::Stderr),
         ("samples", Self::Samples),
@@ -94,7 +94,7 @@ impl Aov {
     }
 }
 
-/// What shapes and materials are called.
+/// Names of shapes and materials.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Names {
     shapes: Vec<String>,
@@ -113,7 +113,7 @@ impl From<&Description> for Names {
     }
 }
 
-/// The layers to write, and what making them takes.
+/// The layers to write, and the data needed to make them.
 #[derive(Debug, Default)]
 pub struct AovPlan {
     aovs: BTreeSet<Aov>,
@@ -127,7 +127,7 @@ pub struct AovPlan {
 pub struct NotEnoughMemory(String);
 
 impl AovPlan {
-    /// Of these layers.
+    /// A plan for these layers.
     pub fn new(aovs: BTreeSet<Aov>) -> Self {
         Self { aovs, ..Self::default() }
     }
@@ -150,7 +150,7 @@ impl AovPlan {
         Ok(())
     }
 
-    /// What to render beside the image.
+    /// The render options that produce these layers.
     pub fn options(&self) -> Options<'_> {
         let of_first_hit = self.aovs.iter().any(|aov| aov.is_of_first_hit());
         Options {
@@ -166,7 +166,7 @@ impl AovPlan {
     }
 }
 
-/// The image and the layers asked for, as far as what they take was rendered.
+/// The image and the requested layers, as far as their data was rendered.
 pub fn layers(rendered: &Rendered, scene: &SceneData, names: &Names, aovs: &BTreeSet<Aov>) -> Layers {
     let mut layers = Layers::from(&Image::from(&rendered.film));
     for aov in aovs {
@@ -234,7 +234,7 @@ fn depth(camera: &Camera, p: Vec3) -> f32 {
     from.dot(camera.axis.as_dvec3().normalize()) as f32
 }
 
-/// What EXR files tell of the camera.
+/// EXR attributes that describe the camera.
 pub fn of_camera(camera: &Camera, height: u32) -> Vec<(&'static str, String)> {
     let is = |projection: Projection| camera.projection == projection as u32;
     let projection = if is(Projection::Parallel) {

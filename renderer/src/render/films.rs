@@ -9,7 +9,7 @@ use torrance_gpu::primitives::Primitives;
 use torrance_image::film::{Film, ImageEstimate, Pixel, Statistics};
 
 use super::tracer::Tracer;
-use super::{FirstHits, Options, Progress, Rendered, Traced};
+use super::{FirstHits, IntegratorChoice, Options, Progress, Rendered};
 use crate::assemble::SceneData;
 
 /// Merges `layers` films of `width · height` pixels each, as the back ends keep them.
@@ -39,12 +39,12 @@ fn pixel(p: &FilmPixel) -> Pixel {
     }
 }
 
-/// What a render fills, in the memory of a back end.
+/// Films that a render accumulates into, in the memory of a back end.
 pub(super) struct Films<B: Backend> {
     pub(super) image: B::Buf<FilmPixel>,
-    /// Of paths of at most one segment, and of two.
+    /// Films of paths of at most one segment, and of two.
     shorter: Option<[B::Buf<FilmPixel>; 2]>,
-    /// With the texture coordinates of the scene's primitives.
+    /// First hits, with the texture coordinates of the scene's primitives.
     first_hits: Option<(B::Buf<FirstHitPixel>, B::Buf<TriangleUvs>)>,
 }
 
@@ -112,7 +112,7 @@ impl<B: Primitives> Films<B> {
         backend: &mut B,
         scene: &SceneData,
         progress: Progress,
-        (interrupted, traced): (bool, Traced),
+        (interrupted, integrator): (bool, IntegratorChoice),
     ) -> Result<Rendered, Error> {
         let (width, height) = (scene.width, scene.height);
         let mut film = |buffer| Ok(film_of_layers(width, height, &backend.download(buffer)?));
@@ -125,6 +125,14 @@ impl<B: Primitives> Films<B> {
             Some((film, _)) => Some(FirstHits::from_layers(width, height, &backend.download(film)?)),
             None => None,
         };
-        Ok(Rendered { film: image, shorter, first_hits, stage_times: None, progress, interrupted, traced })
+        Ok(Rendered {
+            film: image,
+            shorter,
+            first_hits,
+            stage_times: None,
+            progress,
+            interrupted,
+            integrator,
+        })
     }
 }

@@ -1,9 +1,9 @@
-//! What the camera rays of every pixel meet first.
+//! First hits of the camera rays of every pixel.
 
 use device::film::{FirstHitPixel, Sum};
 use glam::DVec3;
 
-/// What the camera rays of every pixel meet first, row by row from the top left.
+/// First hits of the camera rays of every pixel, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstHits {
     /// Width, pixels.
@@ -14,7 +14,7 @@ pub struct FirstHits {
     pub pixels: Vec<FirstHit>,
 }
 
-/// What the camera rays of a pixel meet first.
+/// First hits of a pixel's camera rays.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FirstHit {
     /// Mean over all samples of the weight with which the surface scatters the ray: the albedo for light from where
@@ -22,7 +22,7 @@ pub struct FirstHit {
     pub albedo: [f32; 3],
     /// Mean over all samples of the shading normal, on the side of the viewer; zero for those that meet nothing.
     pub ns: [f32; 3],
-    /// The same of the geometric normal.
+    /// Mean over all samples of the geometric normal, likewise.
     pub ng: [f32; 3],
     /// Mean point of the samples that meet something; `None` where none does.
     pub p: Option<[f32; 3]>,

@@ -1,4 +1,4 @@
-//! What images say of their render.
+//! Provenance: the render's metadata in image files.
 
 use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_scene::{self as scene, RenderSettings};
@@ -7,7 +7,7 @@ use super::Rendered;
 use super::aov::of_camera;
 use crate::assemble::SceneData;
 
-/// What a render took.
+/// Cost of a render.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RenderRecord {
     /// How long it took, seconds.
@@ -38,7 +38,7 @@ impl RenderRecord {
     }
 }
 
-/// What the image of a scene says of its render: `name` is the scene's file, `scene_hash` its
+/// Provenance of a scene's image: `name` is the scene's file, `scene_hash` its
 /// [`SceneData::fingerprint`].
 pub fn provenance(
     name: String,

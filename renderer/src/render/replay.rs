@@ -1,4 +1,4 @@
-//! One pass of a wavefront, part by part, with all that stages read and write taken out and put in between: to run a part on
+//! One pass of a wavefront, step by step, with all that stages read and write taken out and put in between: to run a step on
 //! two back ends from the same data and compare what each made of it, or to look at what a stage does.
 
 use std::mem::offset_of;
@@ -10,15 +10,15 @@ use device::path::{MegakernelArgs, WavefrontArgs};
 use torrance_gpu::backend::{Backend, Buffer, Error};
 use torrance_gpu::primitives::Primitives;
 
-use super::stage_times::Part;
+use super::stage_times::Step;
 use super::wavefront::{Paths, Wavefront, prepare};
 use super::{SampleArgs, Uploaded};
 use crate::assemble::SceneData;
 
-/// A column of what stages work on.
+/// A column of the data that stages work on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DumpedColumn {
-    /// Its name: that of a column of the [`Pool`], or of what is beside it.
+    /// Its name: that of a column of the [`Pool`], or of a buffer beside it.
     pub name: &'static str,
     /// Bytes of a row.
     pub bytes: usize,
@@ -39,7 +39,7 @@ impl Dump {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Paths under way in the round whose [`Part::Generate`] was last.
+    /// Paths under way in the round whose [`Step::Generate`] was last.
     pub fn live(&self) -> u32 {
         let at = offset_of!(Counters, live);
         let live = self.column(COUNTERS).and_then(|column| column.data.get(at..at + 4));
@@ -57,7 +57,7 @@ pub struct Replay<B: Primitives> {
     wavefront: Wavefront<B>,
     film: B::Buf<FilmPixel>,
     take: MegakernelArgs,
-    /// What `take` points to.
+    /// Keeps alive the memory that `take` points to.
     _scene: Uploaded<B>,
 }
 
@@ -89,32 +89,32 @@ impl<B: Primitives> Replay<B> {
         Ok(Self { wavefront, film, take, _scene: uploaded })
     }
 
-    /// The parts of a round, and the end of a pass, that this wavefront has, in their order.
-    pub fn parts(&self) -> Vec<Part> {
-        Part::ALL.into_iter().filter(|part| self.wavefront.does(*part)).collect()
+    /// The steps of a round, and the end of a pass, that this wavefront has, in their order.
+    pub fn steps(&self) -> Vec<Step> {
+        Step::ALL.into_iter().filter(|step| self.wavefront.does(*step)).collect()
     }
 
-    /// Runs a part of a round, 0 for the first; or the end of the pass, after rounds of which the last had no path.
+    /// Runs a step of a round, 0 for the first; or the end of the pass, after rounds of which the last had no path.
     ///
     /// # Errors
-    /// What the machine says.
+    /// Errors of the back end.
     ///
     /// # Safety
-    /// Parts run in their order, round by round; what is restored between them was dumped at the same place.
-    pub unsafe fn run(&mut self, backend: &mut B, part: Part, round: u32) -> Result<(), Error> {
+    /// Steps run in their order, round by round; what is restored between them was dumped at the same place.
+    pub unsafe fn run(&mut self, backend: &mut B, step: Step, round: u32) -> Result<(), Error> {
         let mut args = WavefrontArgs { round, ..self.wavefront.args(self.take) };
-        if part == Part::Accumulate {
+        if step == Step::Accumulate {
             args.invocations = self.take.invocations;
         }
         // SAFETY: `self` holds what the arguments point to, until the work has ended; the rest is the caller's promise.
-        unsafe { self.wavefront.part(backend, part, args)? };
+        unsafe { self.wavefront.run_step(backend, step, args)? };
         backend.synchronize()
     }
 
     /// Takes out all that stages read and write.
     ///
     /// # Errors
-    /// What the machine says.
+    /// Errors of the back end.
     pub fn dump(&mut self, backend: &mut B) -> Result<Dump, Error> {
         let paths = WavefrontArgs::paths(&self.take) as usize;
         let mut columns = self.wavefront.pool_columns(backend)?;

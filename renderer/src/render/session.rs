@@ -17,15 +17,15 @@ pub(crate) struct Session<B: Primitives> {
     last: Option<Last<B>>,
 }
 
-/// What the render before has left.
+/// State that the previous render left behind.
 struct Last<B: Primitives> {
     scene: SceneData,
     uploaded: Uploaded<B>,
-    /// Of which the second part says for what it is.
+    /// The run, and the conditions that it was set up for.
     run: Option<(Run<B>, RunConditions)>,
 }
 
-/// What a run depends on.
+/// Conditions under which a run can be reused.
 #[derive(Debug, Clone, PartialEq)]
 struct RunConditions {
     integrator: Integrator,
@@ -89,7 +89,7 @@ impl<B: Primitives> Session<B> {
         };
         let view = last.uploaded.view(scene);
         let finished = render_run(backend, scene, view, &mut run, budget, options, observe)?;
-        let traced = run.tracer.traced();
+        let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
         } else {
@@ -98,7 +98,8 @@ impl<B: Primitives> Session<B> {
         };
         self.last = Some(last);
         let progress = Progress { upload, ..finished.progress };
-        let rendered = finished.films.develop(backend, scene, progress, (finished.interrupted, traced))?;
+        let rendered =
+            finished.films.develop(backend, scene, progress, (finished.interrupted, integrator))?;
         Ok(Rendered { stage_times, ..rendered })
     }
 }

@@ -1,8 +1,8 @@
-//! Where the time of a wavefront went, as a chart: bars of time by stage, and how many paths were under way.
+//! Chart of a wavefront's stage times: bars of time by stage, and how many paths were under way.
 
 use torrance_plot::chart::{Anchor, Axis, Drawing, Font, MEDIUM, Mark, Panel, Rect, SMALL, Stroke, Theme};
 
-use crate::render::{PartTime, StageTimes};
+use crate::render::{StageTimes, StepTime};
 
 /// Size of the chart, logical units.
 const SIZE: [f64; 2] = [1200.0, 420.0];
@@ -16,7 +16,7 @@ const CURVE: Rect = Rect { x: 806.0, y: 116.0, w: 366.0, h: 240.0 };
 const BAR: f64 = 0.64;
 /// Columns of numbers: what is in them, and where they end, right of the bars.
 const COLUMNS: [(&str, f64); 3] = [("share", 58.0), ("a second", 128.0), ("occupancy", 286.0)];
-/// Where the names of items begin.
+/// Left edge of the names of items.
 const UNITS: f64 = 133.0;
 
 /// A number with three digits and a prefix: `1.23 G`, `45.6 k`, `7`.
@@ -66,25 +66,25 @@ fn subtitle(times: &StageTimes) -> String {
 
 /// The time of each stage, and right of it what it did.
 fn bars(drawing: &mut Drawing, theme: Theme, times: &StageTimes) {
-    let occupied = times.parts.iter().any(|part| part.occupancy.is_some());
+    let occupied = times.steps.iter().any(|step| step.occupancy.is_some());
     let frame = if occupied { BARS.inset([0.0, 0.0, OCCUPANCY, 0.0]) } else { BARS };
-    let longest = times.parts.iter().map(|part| part.time.as_secs_f64()).fold(0.0, f64::max);
+    let longest = times.steps.iter().map(|step| step.time.as_secs_f64()).fold(0.0, f64::max);
     let (unit, label) = if longest < 1.0 { (1e3, "time, ms") } else { (1.0, "time, s") };
     let x = Axis::from_zero(label, longest * unit, 5);
     let mut y = Axis::linear("", 0.0, 1.0, 1);
     y.ticks.clear();
     Panel::new(drawing, theme, frame, x.clone(), y.clone());
-    let row = frame.h / times.parts.len().max(1) as f64;
-    for (part, i) in times.parts.iter().zip(0..) {
+    let row = frame.h / times.steps.len().max(1) as f64;
+    for (step, i) in times.steps.iter().zip(0..) {
         let middle = frame.y + (f64::from(i) + 0.5) * row;
-        let width = frame.w * x.at(part.time.as_secs_f64() * unit);
+        let width = frame.w * x.at(step.time.as_secs_f64() * unit);
         let bar = Rect { x: frame.x, y: middle - 0.5 * BAR * row, w: width, h: BAR * row };
         // Bookkeeping stands apart.
-        drawing.fill(bar, theme.series(usize::from(part.part.is_bookkeeping())));
+        drawing.fill(bar, theme.series(usize::from(step.step.is_bookkeeping())));
         let font = Font { size: MEDIUM, color: theme.text, bold: false };
         let baseline = middle + 0.36 * MEDIUM;
-        drawing.text(part.part.name(), [frame.x - 10.0, baseline], Anchor::End, font);
-        figures(drawing, theme, [frame.right(), middle], times, part);
+        drawing.text(step.step.name(), [frame.x - 10.0, baseline], Anchor::End, font);
+        figures(drawing, theme, [frame.right(), middle], times, step);
     }
     let mut panel = Panel::over(drawing, theme, frame, x, y);
     panel.axes();
@@ -95,22 +95,22 @@ fn bars(drawing: &mut Drawing, theme: Theme, times: &StageTimes) {
     }
 }
 
-/// What a stage did, beside its bar.
+/// Draws a stage's figures beside its bar.
 fn figures(
     drawing: &mut Drawing,
     theme: Theme,
     [right, middle]: [f64; 2],
     times: &StageTimes,
-    part: &PartTime,
+    step: &StepTime,
 ) {
     let baseline = middle + 0.36 * SMALL;
     let font = |color| Font { size: SMALL, color, bold: false };
-    let throughput = part.throughput().map(si);
+    let throughput = step.throughput().map(si);
     if throughput.is_some() {
         let at = [right + UNITS, baseline];
-        drawing.text(part.part.items().name(), at, Anchor::Start, font(theme.muted));
+        drawing.text(step.step.items().name(), at, Anchor::Start, font(theme.muted));
     }
-    let texts = [Some(percent(times.share(part))), throughput, part.occupancy.map(occupancy)];
+    let texts = [Some(percent(times.share(step))), throughput, step.occupancy.map(occupancy)];
     for (text, (_, end)) in texts.into_iter().zip(COLUMNS) {
         if let Some(text) = text {
             drawing.text(text, [right + end, baseline], Anchor::End, font(theme.text));
@@ -147,7 +147,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::render::Part;
+    use crate::render::Step;
     use torrance_plot::chart::ThemeName;
 
     fn texts(drawing: &Drawing) -> Vec<&str> {
@@ -159,16 +159,16 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_stages_took() {
-        let part = |part, milliseconds, occupancy| PartTime {
-            part,
+        let step = |step, milliseconds, occupancy| StepTime {
+            step,
             runs: 9,
             time: Duration::from_millis(milliseconds),
             items: Some(1_000_000),
             occupancy,
         };
-        let mut parts = vec![part(Part::Cull, 50, None), part(Part::Extend, 200, None)];
-        let times = |parts| StageTimes {
-            parts,
+        let mut steps = vec![step(Step::Cull, 50, None), step(Step::Extend, 200, None)];
+        let times = |steps| StageTimes {
+            steps,
             pool: 1000,
             passes: 1,
             rounds: 9,
@@ -176,7 +176,7 @@ mod tests {
             curve: vec![1000, 1000, 500, 250],
         };
         let theme = ThemeName::Light.theme();
-        let drawing = chart(&times(parts.clone()), "a scene", theme);
+        let drawing = chart(&times(steps.clone()), "a scene", theme);
         let widths: Vec<_> = drawing
             .marks
             .iter()
@@ -194,16 +194,16 @@ mod tests {
         }
         assert!(!shown.contains(&"occupancy"));
 
-        parts[1].occupancy = Some([0.125, 0.25]);
-        let drawing = chart(&times(parts), "a scene", theme);
+        steps[1].occupancy = Some([0.125, 0.25]);
+        let drawing = chart(&times(steps), "a scene", theme);
         assert!(texts(&drawing).contains(&"occupancy") && texts(&drawing).contains(&"12.5–25 %"));
         assert!(drawing.png(600, 210).unwrap().len() > 1000);
     }
 
     #[test]
     fn nothing_is_drawn_of_nothing() {
-        let parts = Vec::new();
-        let times = StageTimes { parts, pool: 1, passes: 0, rounds: 0, paths: 0, curve: Vec::new() };
+        let steps = Vec::new();
+        let times = StageTimes { steps, pool: 1, passes: 0, rounds: 0, paths: 0, curve: Vec::new() };
         let drawing = chart(&times, "nothing", ThemeName::Dark.theme());
         assert!(!drawing.marks.iter().any(|m| matches!(m, Mark::Area { .. })));
     }

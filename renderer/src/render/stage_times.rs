@@ -1,4 +1,4 @@
-//! Where the time of a wavefront goes: for each part of its rounds how long it took, and for how much work.
+//! Stage times of a wavefront: for each step of its rounds the time and the amount of work.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use device::path::wavefront::Counters;
 use primitives::Ptr;
 use torrance_gpu::backend::{Backend, Buffer, Error};
 
-/// A part of a round, in the order of rounds; or the end of a pass.
+/// A step of a round, in the order of rounds; or the end of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum Step {
     /// Finds which slots have a path, and which are free.
     Cull,
     /// Begins paths.
@@ -32,8 +32,8 @@ pub enum Part {
     Accumulate,
 }
 
-impl Part {
-    /// All of them.
+impl Step {
+    /// All steps.
     pub const ALL: [Self; 10] = [
         Self::Cull,
         Self::Generate,
@@ -47,7 +47,7 @@ impl Part {
         Self::Accumulate,
     ];
 
-    /// Those of a round.
+    /// The steps of a round.
     pub const ROUND: &[Self] = Self::ALL.split_at(Self::ALL.len() - 1).0;
 
     /// Its name.
@@ -71,7 +71,7 @@ impl Part {
         matches!(self, Self::Cull | Self::OrderRays | Self::Sort | Self::Compact | Self::OrderLight)
     }
 
-    /// What it works on.
+    /// The items that it processes.
     pub const fn items(self) -> Items {
         match self {
             Self::Cull | Self::Compact => Items::Slots,
@@ -82,7 +82,7 @@ impl Part {
     }
 }
 
-/// What parts work on.
+/// Units of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Items {
     /// Slots of the pool, with and without a path.
@@ -96,7 +96,7 @@ pub enum Items {
 }
 
 impl Items {
-    /// What they are called.
+    /// Their name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Slots => "slots",
@@ -107,27 +107,27 @@ impl Items {
     }
 }
 
-/// What a part of all rounds of a render took.
+/// Time and work of a step, summed over all rounds of a render.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PartTime {
-    /// Which part.
-    pub part: Part,
+pub struct StepTime {
+    /// Which step.
+    pub step: Step,
     /// How often it ran. In the last rounds of a pass, which the host queues before it knows that all paths have ended, there
     /// may be nothing to do.
     pub runs: u64,
     /// How long in all.
     pub time: Duration,
-    /// How much it worked on, of [`Part::items`]; shadow rays are not counted if they are not queued.
+    /// How much it worked on, of [`Step::items`]; shadow rays are not counted if they are not queued.
     pub items: Option<u64>,
     /// The least and the most of the threads that the machine could hold which it holds meanwhile, 0 to 1, of the kernels
-    /// that do this part; `None` on a CPU, and for what is not a stage.
+    /// that do this step; `None` on a CPU, and for what is not a stage.
     pub occupancy: Option<[f32; 2]>,
 }
 
-impl PartTime {
-    /// Nothing yet. `counted`: whether its items are.
-    pub(super) fn new(part: Part, counted: bool, occupancy: Option<[f32; 2]>) -> Self {
-        Self { part, runs: 0, time: Duration::ZERO, items: counted.then_some(0), occupancy }
+impl StepTime {
+    /// No time yet. `counted` tells whether items are counted.
+    pub(super) fn new(step: Step, counted: bool, occupancy: Option<[f32; 2]>) -> Self {
+        Self { step, runs: 0, time: Duration::ZERO, items: counted.then_some(0), occupancy }
     }
 
     /// Items a second, if they were counted.
@@ -137,11 +137,11 @@ impl PartTime {
     }
 }
 
-/// Where the time of a render went.
+/// Stage times of a render.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StageTimes {
-    /// Its parts, in the order of a round.
-    pub parts: Vec<PartTime>,
+    /// Its steps, in the order of a round.
+    pub steps: Vec<StepTime>,
     /// Slots of the pool.
     pub pool: u32,
     /// Passes, each of which traced its paths to their end.
@@ -155,37 +155,37 @@ pub struct StageTimes {
 }
 
 impl StageTimes {
-    /// Of all parts.
+    /// Time of all steps.
     pub fn total(&self) -> Duration {
-        self.parts.iter().map(|part| part.time).sum()
+        self.steps.iter().map(|step| step.time).sum()
     }
 
-    /// What part of the time a part took, 0 to 1.
-    pub fn share(&self, part: &PartTime) -> f64 {
-        part.time.as_secs_f64() / self.total().as_secs_f64().max(f64::MIN_POSITIVE)
+    /// Fraction of the time that a step took, 0 to 1.
+    pub fn share(&self, step: &StepTime) -> f64 {
+        step.time.as_secs_f64() / self.total().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// What part of the time was spent on keeping paths together, 0 to 1.
+    /// Fraction of the time that was spent on keeping paths together, 0 to 1.
     pub fn bookkeeping(&self) -> f64 {
-        self.parts.iter().filter(|p| p.part.is_bookkeeping()).map(|p| self.share(p)).sum()
+        self.steps.iter().filter(|p| p.step.is_bookkeeping()).map(|p| self.share(p)).sum()
     }
 }
 
 /// Takes the times of a wavefront.
 pub(super) struct Clock<B: Backend> {
-    /// When parts of the pass began, and what was between them ended.
-    moments: Vec<(Option<Part>, B::Moment)>,
+    /// Moments at which steps of the pass began, or work between them ended.
+    moments: Vec<(Option<Step>, B::Moment)>,
     curve: B::Buf<u32>,
     times: StageTimes,
 }
 
 impl<B: Backend> Clock<B> {
-    /// For parts that have taken no time yet.
-    pub(super) fn new(backend: &mut B, pool: u32, parts: Vec<PartTime>) -> Result<Self, Error> {
+    /// A clock for steps that have taken no time yet.
+    pub(super) fn new(backend: &mut B, pool: u32, steps: Vec<StepTime>) -> Result<Self, Error> {
         Ok(Self {
             moments: Vec::new(),
             curve: backend.zeroed("paths by round", WavefrontArgs::MOST_ROUNDS as usize)?,
-            times: StageTimes { parts, pool, passes: 0, rounds: 0, paths: 0, curve: Vec::new() },
+            times: StageTimes { steps, pool, passes: 0, rounds: 0, paths: 0, curve: Vec::new() },
         })
     }
 
@@ -194,9 +194,9 @@ impl<B: Backend> Clock<B> {
         Ptr::new(self.curve.ptr())
     }
 
-    /// From here on, the time is that of `part`, or of nothing.
-    pub(super) fn mark(&mut self, backend: &mut B, part: Option<Part>) -> Result<(), Error> {
-        self.moments.push((part, backend.moment()?));
+    /// Attributes the time from here on to `step`, or to nothing.
+    pub(super) fn mark(&mut self, backend: &mut B, step: Option<Step>) -> Result<(), Error> {
+        self.moments.push((step, backend.moment()?));
         Ok(())
     }
 
@@ -207,15 +207,15 @@ impl<B: Backend> Clock<B> {
         let Self { moments, times, .. } = self;
         for pair in moments.windows(2) {
             let took = backend.between(&pair[0].1, &pair[1].1)?;
-            if let Some(time) = times.parts.iter_mut().find(|time| Some(time.part) == pair[0].0) {
+            if let Some(time) = times.steps.iter_mut().find(|time| Some(time.step) == pair[0].0) {
                 time.runs += 1;
                 time.time += took;
             }
         }
         moments.clear();
-        for time in &mut times.parts {
+        for time in &mut times.steps {
             let Some(items) = &mut time.items else { continue };
-            match time.part.items() {
+            match time.step.items() {
                 Items::Slots => *items = time.runs * u64::from(times.pool),
                 Items::Paths => *items += u64::from(paths),
                 Items::Segments => *items += counters.segments,
@@ -232,7 +232,7 @@ impl<B: Backend> Clock<B> {
         Ok(())
     }
 
-    /// What was measured.
+    /// The measured times.
     pub(super) fn times(self) -> StageTimes {
         self.times
     }

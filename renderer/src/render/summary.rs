@@ -5,31 +5,31 @@ use std::fmt;
 use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 
-use super::{Contestant, PartTime, StageTimes, Traced};
+use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
 use crate::assemble::Stats;
 
-/// All of a render. Fields are added, never renamed.
+/// Summary of a render. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// Of the program.
+    /// Version of the program.
     pub version: &'static str,
     /// The scene's file.
     pub scene: String,
     /// The machine.
     pub device: String,
-    /// Of the image, pixels.
+    /// Image width, pixels.
     pub width: u32,
-    /// Likewise.
+    /// Image height, pixels.
     pub height: u32,
     /// Samples per pixel taken.
     pub spp: u32,
-    /// Of the sampler.
+    /// Seed of the sampler.
     pub seed: u32,
     /// Segments of the longest path.
     pub max_depth: u32,
-    /// What traced the paths.
+    /// The integrator.
     pub integrator: IntegratorSummary,
-    /// Where the time went.
+    /// Times of the phases.
     pub seconds: Seconds,
     /// Paths traced.
     pub paths: u64,
@@ -41,16 +41,16 @@ pub struct Summary {
     pub interrupted: bool,
     /// Files that were written.
     pub outputs: Vec<WrittenFile>,
-    /// What was warned of.
+    /// Warnings, as printed.
     pub warnings: Vec<String>,
-    /// What the scene is made of.
+    /// Numbers of the scene's parts.
     pub contents: Contents,
     /// Times of stages, if they were asked for.
     #[serde(flatten)]
     pub stages: Option<StageSummary>,
 }
 
-/// What a scene is made of.
+/// Numbers of a scene's parts.
 #[derive(Debug, Serialize)]
 pub struct Contents {
     triangles: usize,
@@ -87,7 +87,7 @@ impl From<Stats> for Contents {
     }
 }
 
-/// Where the time of a render went.
+/// Times of a render's phases, seconds.
 #[derive(Debug, Default, Serialize)]
 pub struct Seconds {
     /// Reading and checking the scene.
@@ -108,30 +108,30 @@ pub struct Seconds {
     pub longest_launch: f64,
     /// Encoding and writing images.
     pub write: f64,
-    /// All of it.
+    /// The whole run.
     pub total: f64,
 }
 
-/// What traced the paths.
+/// The integrator that traced the paths, and why.
 #[derive(Debug, Serialize)]
 pub struct IntegratorSummary {
     name: &'static str,
-    /// Why, if it was not the user's choice.
+    /// Reason for it, if it was not the user's choice.
     why: Option<String>,
     /// Millions of paths per second of the megakernel, if both were tried.
     megakernel_mpaths_per_s: Option<f64>,
-    /// Of the wavefront.
+    /// Millions of paths per second of the wavefront, if both were tried.
     wavefront_mpaths_per_s: Option<f64>,
 }
 
 impl IntegratorSummary {
     /// `why` is why it was chosen, if that was known beforehand.
-    pub fn new(traced: Traced, why: Option<&str>) -> Self {
-        let name = match traced.by {
+    pub fn new(choice: IntegratorChoice, why: Option<&str>) -> Self {
+        let name = match choice.integrator {
             Contestant::Megakernel => "megakernel",
             Contestant::Wavefront => "wavefront",
         };
-        let [megakernel, wavefront] = match traced.rates {
+        let [megakernel, wavefront] = match choice.rates {
             Some(rates) => rates.map(|rate| Some(rate / 1e6)),
             None => [None; 2],
         };
@@ -156,11 +156,11 @@ impl fmt::Display for IntegratorSummary {
     }
 }
 
-/// Where the time of a wavefront went. Fields are added, never renamed.
+/// Times of a wavefront's stages. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub struct StageSummary {
     stage_times: Vec<StageRow>,
-    /// Of what keeps paths together and traces none, of all stages: 0 to 1.
+    /// Fraction of the time spent on keeping paths together, 0 to 1.
     bookkeeping_share: f64,
     /// Slots of the pool.
     pool: u32,
@@ -178,10 +178,10 @@ struct StageRow {
     stage: &'static str,
     runs: u64,
     seconds: f64,
-    /// Of the time of all stages, 0 to 1.
+    /// Fraction of the time of all stages, 0 to 1.
     share: f64,
     items: Option<u64>,
-    /// What the items are.
+    /// The kind of the items.
     unit: &'static str,
     items_per_s: Option<f64>,
     /// The least and the most of its kernels, 0 to 1.
@@ -190,18 +190,18 @@ struct StageRow {
 
 impl From<&StageTimes> for StageSummary {
     fn from(times: &StageTimes) -> Self {
-        let row = |part: &PartTime| StageRow {
-            stage: part.part.name(),
-            runs: part.runs,
-            seconds: part.time.as_secs_f64(),
-            share: times.share(part),
-            items: part.items,
-            unit: part.part.items().name(),
-            items_per_s: part.throughput(),
-            occupancy: part.occupancy,
+        let row = |step: &StepTime| StageRow {
+            stage: step.step.name(),
+            runs: step.runs,
+            seconds: step.time.as_secs_f64(),
+            share: times.share(step),
+            items: step.items,
+            unit: step.step.items().name(),
+            items_per_s: step.throughput(),
+            occupancy: step.occupancy,
         };
         Self {
-            stage_times: times.parts.iter().map(row).collect(),
+            stage_times: times.steps.iter().map(row).collect(),
             bookkeeping_share: times.bookkeeping(),
             pool: times.pool,
             passes: times.passes,
@@ -217,23 +217,23 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::render::Part;
+    use crate::render::Step;
 
     fn times() -> StageTimes {
-        let part = |part, milliseconds, items, occupancy| PartTime {
-            part,
+        let step = |step, milliseconds, items, occupancy| StepTime {
+            step,
             runs: 20,
             time: Duration::from_millis(milliseconds),
             items,
             occupancy,
         };
-        let parts = vec![
-            part(Part::Cull, 10, Some(2_000), None),
-            part(Part::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
-            part(Part::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
-            part(Part::Connect, 10, None, Some([0.5; 2])),
+        let steps = vec![
+            step(Step::Cull, 10, Some(2_000), None),
+            step(Step::Extend, 600, Some(1_200_000_000), Some([0.25; 2])),
+            step(Step::Shade, 380, Some(1_200_000_000), Some([0.125, 0.25])),
+            step(Step::Connect, 10, None, Some([0.5; 2])),
         ];
-        StageTimes { parts, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
+        StageTimes { steps, pool: 100, passes: 2, rounds: 18, paths: 250, curve: vec![100, 100, 50, 1] }
     }
 
     #[test]

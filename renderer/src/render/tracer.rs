@@ -1,4 +1,4 @@
-//! What traces the paths of an image, and which of two is faster.
+//! Chooses the integrator of an image: times megakernel and wavefront, and keeps the faster one.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::assemble::SceneData;
 /// How paths are traced. What they see is the same, to the last bit on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Integrator {
-    /// All of a path in one kernel.
+    /// A whole path in one kernel.
     #[default]
     Megakernel,
     /// Many paths together in stages.
@@ -35,24 +35,24 @@ const SAMPLES_OF_A_RACE: u32 = 8;
 /// simple that moving paths between stages costs more than it gains.
 fn probably_stages(scene: &SceneData) -> bool {
     const LARGE: usize = 10_000;
-    Kernel::of(scene) == Kernel::Full || scene.stats.nodes >= LARGE
+    Kernel::for_scene(scene) == Kernel::Full || scene.stats.nodes >= LARGE
 }
 
 /// One of the integrators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contestant {
-    /// All of a path in one kernel.
+    /// A whole path in one kernel.
     Megakernel,
     /// Many paths together in stages.
     Wavefront,
 }
 
-/// What traced the last samples of an image.
+/// The integrator that traced the last samples of an image.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Traced {
-    /// By what.
-    pub by: Contestant,
-    /// What was measured if it was chosen for that: paths per second of megakernel and wavefront.
+pub struct IntegratorChoice {
+    /// The integrator.
+    pub integrator: Contestant,
+    /// Paths per second of megakernel and wavefront, if it was chosen by measuring them.
     pub rates: Option<[f64; 2]>,
 }
 
@@ -76,11 +76,11 @@ struct Lap {
     took: Duration,
 }
 
-/// What traces, of one or two that can.
+/// Traces paths with the megakernel, the wavefront, or the faster of both.
 pub(super) struct Tracer<B: Primitives> {
     wavefront: Option<Box<Wavefront<B>>>,
     turn: Contestant,
-    /// What traced last.
+    /// The integrator of the last launch.
     last: Contestant,
     /// Paths per second, as far as they are known.
     rates: [Option<f64>; 2],
@@ -96,7 +96,7 @@ pub(super) struct Tracer<B: Primitives> {
 }
 
 impl<B: Primitives> Tracer<B> {
-    /// For a render of so many samples per pixel at most.
+    /// A tracer for a render of at most `spp` samples per pixel.
     pub(super) fn new(
         backend: &mut B,
         scene: &SceneData,
@@ -227,17 +227,17 @@ impl<B: Primitives> Tracer<B> {
         launch.took * 2 >= self.target() || launch.paths * 2.0 >= self.most_paths()
     }
 
-    /// Where the time of the wavefront went, if it was to be taken.
+    /// Stage times of the wavefront, if they were asked for.
     pub(super) fn times(self) -> Option<StageTimes> {
         self.wavefront.and_then(|wavefront| wavefront.times())
     }
 
-    pub(super) const fn traced(&self) -> Traced {
+    pub(super) const fn choice(&self) -> IntegratorChoice {
         let rates = match self.rates {
             [Some(megakernel), Some(wavefront)] => Some([megakernel, wavefront]),
             _ => None,
         };
-        Traced { by: self.last, rates }
+        IntegratorChoice { integrator: self.last, rates }
     }
 }
 
@@ -281,11 +281,11 @@ mod tests {
             let mut tracer = tracer(true);
             assert!(!pass(&mut tracer, &[(1e3, 1)]), "too short to tell");
             assert!(pass(&mut tracer, &[(1e6, 100)]));
-            assert_eq!((tracer.turn, tracer.traced().rates), (Contestant::Wavefront, None));
+            assert_eq!((tracer.turn, tracer.choice().rates), (Contestant::Wavefront, None));
             let turns = pass(&mut tracer, &[(2e6, wavefront_ms)]);
             assert_eq!((turns, tracer.turn), (winner == Contestant::Megakernel, winner));
             assert!(!pass(&mut tracer, &[(1e6, 500)]), "decided");
-            let [megakernel, wavefront] = tracer.traced().rates.unwrap();
+            let [megakernel, wavefront] = tracer.choice().rates.unwrap();
             assert!((megakernel - 1e7).abs() < 1.0, "{megakernel}");
             assert!((wavefront - 2e9 / wavefront_ms as f64).abs() < 1.0, "{wavefront}");
         }
@@ -301,7 +301,7 @@ mod tests {
         assert!(pass(&mut tracer, &[(1e7, 100), (1e6, 100), (9e6, 900)]));
         assert!(!pass(&mut tracer, &[(2e6, 16), (8e6, 64), (1e7, 800)]), "too small at first");
         assert!(!pass(&mut tracer, &[(1.2e7, 240), (7e6, 560), (1e6, 80)]), "the winner goes on");
-        let [megakernel, wavefront] = tracer.traced().rates.unwrap();
+        let [megakernel, wavefront] = tracer.choice().rates.unwrap();
         assert_eq!(tracer.turn, Contestant::Wavefront);
         assert!((megakernel - 2e7 / 1.1).abs() < 1.0 && (wavefront - 2e7 / 0.88).abs() < 1.0);
     }
@@ -315,14 +315,14 @@ mod tests {
         assert!(pass(&mut tracer, &uneven));
         assert!(!pass(&mut tracer, &uneven), "too small at first, as the other one");
         assert!(!pass(&mut tracer, &uneven[..1]) && !tracer.is_open, "decided");
-        assert!(tracer.traced().rates.is_some());
+        assert!(tracer.choice().rates.is_some());
     }
 
     #[test]
     fn one_alone_is_never_left() {
         let mut tracer = tracer(false);
         assert!(!pass(&mut tracer, &[(1e6, 100)]));
-        assert_eq!(tracer.traced(), Traced { by: Contestant::Megakernel, rates: None });
+        assert_eq!(tracer.choice(), IntegratorChoice { integrator: Contestant::Megakernel, rates: None });
     }
 
     #[test]

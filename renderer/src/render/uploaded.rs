@@ -42,7 +42,7 @@ pub struct Uploaded<B: Backend> {
     sky: B::Buf<SkyTexel>,
     portals: B::Buf<Portal>,
     tables: B::Buf<u64>,
-    /// What stages see, where they can point to it.
+    /// The scene as stages see it, where they can read it through a pointer.
     view: B::Buf<KeptView>,
 }
 
@@ -145,7 +145,7 @@ impl<B: Primitives> Uploaded<B> {
         backend.copy(&view, &mut self.view)
     }
 
-    /// What stages see of it, valid as long as `self` is. The scene may be without its geometry by now.
+    /// The scene as stages see it, valid as long as `self` is. `scene` may have dropped its geometry by now.
     pub fn view(&self, scene: &SceneData) -> SceneView {
         let geometry = Geometry {
             nodes: self.nodes.ptr(),

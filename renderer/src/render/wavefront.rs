@@ -14,7 +14,7 @@ use torrance_gpu::backend::{Buffer, Error};
 use torrance_gpu::primitives::{Length, PartitionByKey, Primitives, Select, Temp};
 
 use super::Kernel;
-use super::stage_times::{Clock, Part, PartTime, StageTimes};
+use super::stage_times::{Clock, StageTimes, Step, StepTime};
 use crate::assemble::SceneData;
 
 use order::{Order, RayOrder, by_key, families};
@@ -40,10 +40,10 @@ struct Kinds {
 }
 
 impl Kinds {
-    const fn of(scene: &SceneData) -> Self {
+    const fn for_scene(scene: &SceneData) -> Self {
         let basic_rays = !scene.features.intersects(Features::INSTANCES.and(Features::SHAPES));
         let basic_light = basic_rays && !scene.features.intersects(Features::CUTOUTS);
-        Self { basic_rays, basic_light, shade: Kernel::of(scene) }
+        Self { basic_rays, basic_light, shade: Kernel::for_scene(scene) }
     }
 }
 
@@ -51,10 +51,10 @@ impl Kinds {
 pub(super) struct Wavefront<B: Primitives> {
     paths: Paths,
     kinds: Kinds,
-    /// What the scene asks of kernels, and what each family does.
+    /// Features that kernels need for the scene, and for each family.
     features: Features,
     families: Vec<Features>,
-    /// Where there are several.
+    /// Present if there are several families.
     order: Option<Order<B>>,
     ray_order: Option<RayOrder<B>>,
     pub(super) pool: B::Buf<u64>,
@@ -105,7 +105,7 @@ impl<B: Primitives> Wavefront<B> {
         let bytes = Pool::offsets(slots)[Pool::COLUMNS.len()];
         Ok(Self {
             paths,
-            kinds: Kinds::of(scene),
+            kinds: Kinds::for_scene(scene),
             features: scene.features,
             families,
             order,
@@ -139,7 +139,7 @@ impl<B: Primitives> Wavefront<B> {
         let paths = WavefrontArgs::paths(&take);
         let mut args = self.args(take);
         // The last round has no path: that tells that the pass is over.
-        let mut more = self.rounds.of(paths, self.paths.pool) + 1;
+        let mut more = self.rounds.predict(paths, self.paths.pool) + 1;
         let counters = loop {
             for _ in 0..more {
                 // SAFETY: as the caller promised.
@@ -158,7 +158,7 @@ impl<B: Primitives> Wavefront<B> {
         };
         args.invocations = take.invocations;
         // SAFETY: as the caller promised.
-        unsafe { self.timed_part(backend, Part::Accumulate, args)? };
+        unsafe { self.timed_step(backend, Step::Accumulate, args)? };
         match &mut self.clock {
             Some(clock) => clock.pass(backend, &counters, paths),
             None => Ok(()),
@@ -252,112 +252,112 @@ impl<B: Primitives> Wavefront<B> {
     /// # Safety
     /// As [`Wavefront::run`].
     unsafe fn round(&mut self, backend: &mut B, args: WavefrontArgs) -> Result<(), Error> {
-        for part in Part::ROUND {
+        for step in Step::ROUND {
             // SAFETY: as the caller promised.
-            unsafe { self.timed_part(backend, *part, args)? };
+            unsafe { self.timed_step(backend, *step, args)? };
         }
         Ok(())
     }
 
-    /// Queues a part of a round, or the end of a pass, and takes its time if that is wanted.
+    /// Queues a step of a round, or the end of a pass, and takes its time if that is wanted.
     ///
     /// # Safety
     /// As [`Wavefront::run`].
-    unsafe fn timed_part(&mut self, backend: &mut B, part: Part, args: WavefrontArgs) -> Result<(), Error> {
-        if !self.does(part) {
+    unsafe fn timed_step(&mut self, backend: &mut B, step: Step, args: WavefrontArgs) -> Result<(), Error> {
+        if !self.does(step) {
             return Ok(());
         }
         if let Some(clock) = &mut self.clock {
-            clock.mark(backend, Some(part))?;
+            clock.mark(backend, Some(step))?;
         }
         // SAFETY: as the caller promised.
-        unsafe { self.part(backend, part, args) }
+        unsafe { self.run_step(backend, step, args) }
     }
 
-    /// Whether rounds have a part.
-    pub(super) fn does(&self, part: Part) -> bool {
-        match part {
-            Part::OrderRays | Part::OrderLight => self.ray_order.is_some(),
-            Part::Sort => self.order.is_some(),
-            Part::Compact => self.paths.compact,
+    /// Whether rounds have a step.
+    pub(super) fn does(&self, step: Step) -> bool {
+        match step {
+            Step::OrderRays | Step::OrderLight => self.ray_order.is_some(),
+            Step::Sort => self.order.is_some(),
+            Step::Compact => self.paths.compact,
             _ => true,
         }
     }
 
-    /// Queues a part of a round, or the end of a pass.
+    /// Queues a step of a round, or the end of a pass.
     ///
     /// # Safety
     /// As [`Wavefront::run`].
-    pub(super) unsafe fn part(
+    pub(super) unsafe fn run_step(
         &mut self,
         backend: &mut B,
-        part: Part,
+        step: Step,
         args: WavefrontArgs,
     ) -> Result<(), Error> {
         let Kinds { basic_rays, basic_light, shade } = self.kinds;
         // SAFETY: as the caller promised; the buffers are those of `self`, which outlives the pass.
         unsafe {
-            match part {
-                Part::Cull | Part::Sort | Part::Compact => self.keep_together(backend, part),
-                Part::OrderRays => {
+            match step {
+                Step::Cull | Step::Sort | Step::Compact => self.keep_together(backend, step),
+                Step::OrderRays => {
                     backend.launch::<stages::ray_keys>(args)?;
-                    self.keep_together(backend, part)
+                    self.keep_together(backend, step)
                 }
-                Part::OrderLight => {
+                Step::OrderLight => {
                     backend.launch::<stages::light_keys>(args)?;
-                    self.keep_together(backend, part)
+                    self.keep_together(backend, step)
                 }
-                Part::Generate => backend.launch::<stages::generate>(args),
-                Part::Extend if basic_rays => backend.launch::<stages::extend_basic>(TracingArgs(args)),
-                Part::Extend => backend.launch::<stages::extend>(TracingArgs(args)),
-                Part::Shade => match shade {
+                Step::Generate => backend.launch::<stages::generate>(args),
+                Step::Extend if basic_rays => backend.launch::<stages::extend_basic>(TracingArgs(args)),
+                Step::Extend => backend.launch::<stages::extend>(TracingArgs(args)),
+                Step::Shade => match shade {
                     Kernel::Basic => backend.launch::<stages::shade_basic>(args),
                     Kernel::Glass => backend.launch::<stages::shade_glass>(args),
                     Kernel::Full => shade_families(backend, &self.families, self.features, args),
                 },
-                Part::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
-                Part::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
-                Part::Accumulate => backend.launch::<stages::accumulate>(args),
+                Step::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
+                Step::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
+                Step::Accumulate => backend.launch::<stages::accumulate>(args),
             }
         }
     }
 
-    /// Queues a part that traces no path, but keeps them together: by the primitives.
-    fn keep_together(&mut self, backend: &mut B, part: Part) -> Result<(), Error> {
+    /// Queues a step that traces no path, but keeps them together: by the primitives.
+    fn keep_together(&mut self, backend: &mut B, step: Step) -> Result<(), Error> {
         let Self { queue, alive_count, live_count, shadow_queue, shadow_count, temp, .. } = self;
         let most = self.paths.pool;
         let slots = Length::Host(most);
         let live = Length::Device { count: live_count, most };
-        match (part, &mut self.ray_order, &mut self.order) {
-            (Part::Cull, ..) => {
+        match (step, &mut self.ray_order, &mut self.order) {
+            (Step::Cull, ..) => {
                 Select::partition().indices(backend, &self.alive, queue, alive_count, slots, temp)
             }
-            (Part::Compact, ..) => {
+            (Step::Compact, ..) => {
                 Select::compact().indices(backend, &self.shadow, shadow_queue, shadow_count, slots, temp)
             }
-            (Part::OrderRays, Some(order), _) => order.run(backend, queue, live, temp),
-            (Part::OrderLight, Some(order), _) => {
+            (Step::OrderRays, Some(order), _) => order.run(backend, queue, live, temp),
+            (Step::OrderLight, Some(order), _) => {
                 order.run(backend, shadow_queue, Length::Device { count: shadow_count, most }, temp)
             }
-            (Part::Sort, ray_order, Some(order)) => {
+            (Step::Sort, ray_order, Some(order)) => {
                 let queue = ray_order.as_ref().map_or(&*queue, |rays| &rays.queue);
                 let sorted = (&mut order.sorted_keys, &mut order.queue);
                 PartitionByKey.run(backend, (&order.keys, queue), sorted, &mut order.starts, live, temp)
             }
-            // Other parts are stages, and some wavefronts do not order anything.
+            // Other steps are stages, and some wavefronts do not order anything.
             _ => Ok(()),
         }
     }
 
     /// Takes times from here on.
     pub(super) fn take_times(&mut self, backend: &mut B) -> Result<(), Error> {
-        let mut parts = Vec::new();
-        for part in Part::ALL.into_iter().filter(|part| self.does(*part)) {
+        let mut steps = Vec::new();
+        for step in Step::ALL.into_iter().filter(|step| self.does(*step)) {
             // What is not queued is not counted.
-            let counted = self.paths.compact || part != Part::Connect;
-            parts.push(PartTime::new(part, counted, self.occupancy(backend, part)?));
+            let counted = self.paths.compact || step != Step::Connect;
+            steps.push(StepTime::new(step, counted, self.occupancy(backend, step)?));
         }
-        self.clock = Some(Clock::new(backend, self.paths.pool, parts)?);
+        self.clock = Some(Clock::new(backend, self.paths.pool, steps)?);
         Ok(())
     }
 
@@ -366,22 +366,22 @@ impl<B: Primitives> Wavefront<B> {
         self.clock.map(Clock::times)
     }
 
-    /// The least and the most of the machine that the kernels of a part fill.
-    fn occupancy(&self, backend: &mut B, part: Part) -> Result<Option<[f32; 2]>, Error> {
+    /// The least and the most of the machine that the kernels of a step fill.
+    fn occupancy(&self, backend: &mut B, step: Step) -> Result<Option<[f32; 2]>, Error> {
         let Kinds { basic_rays, basic_light, shade } = self.kinds;
-        let of_one = match part {
-            Part::Cull | Part::OrderRays | Part::Sort | Part::Compact | Part::OrderLight => None,
-            Part::Generate => backend.occupancy::<stages::generate>()?,
-            Part::Extend if basic_rays => backend.occupancy::<stages::extend_basic>()?,
-            Part::Extend => backend.occupancy::<stages::extend>()?,
-            Part::Shade => match shade {
+        let of_one = match step {
+            Step::Cull | Step::OrderRays | Step::Sort | Step::Compact | Step::OrderLight => None,
+            Step::Generate => backend.occupancy::<stages::generate>()?,
+            Step::Extend if basic_rays => backend.occupancy::<stages::extend_basic>()?,
+            Step::Extend => backend.occupancy::<stages::extend>()?,
+            Step::Shade => match shade {
                 Kernel::Basic => backend.occupancy::<stages::shade_basic>()?,
                 Kernel::Glass => backend.occupancy::<stages::shade_glass>()?,
                 Kernel::Full => return self.occupancy_of_families(backend),
             },
-            Part::Connect if basic_light => backend.occupancy::<stages::connect_basic>()?,
-            Part::Connect => backend.occupancy::<stages::connect>()?,
-            Part::Accumulate => backend.occupancy::<stages::accumulate>()?,
+            Step::Connect if basic_light => backend.occupancy::<stages::connect_basic>()?,
+            Step::Connect => backend.occupancy::<stages::connect>()?,
+            Step::Accumulate => backend.occupancy::<stages::accumulate>()?,
         };
         Ok(of_one.map(|x| [x; 2]))
     }
@@ -421,7 +421,7 @@ unsafe fn shade_families<B: Primitives>(
 
 /// Makes the stages ready.
 pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: Paths) -> Result<(), Error> {
-    let kinds = Kinds::of(scene);
+    let kinds = Kinds::for_scene(scene);
     backend.prepare::<stages::generate>()?;
     match kinds.basic_rays {
         true => backend.prepare::<stages::extend_basic>()?,
@@ -449,7 +449,7 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
         backend.prepare::<stages::light_keys>()?;
     }
     backend.prepare_primitives(|backend| {
-        Part::ROUND.iter().try_for_each(|part| smallest.keep_together(backend, *part))
+        Step::ROUND.iter().try_for_each(|step| smallest.keep_together(backend, *step))
     })
 }
 

@@ -7,8 +7,44 @@ use torrance_scene::path_and_value;
 use torrance_text::{hint, quoted};
 
 use super::label::labels;
-use super::spec::SpecError;
 use super::{Axis, MOST_VARIANTS, SweptValue};
+
+/// Columns that a grid cannot be wrapped into.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ColumnsError {
+    /// Zero columns.
+    #[error("--cols: a row has at least one cell")]
+    Zero,
+    /// There are so many axes, more than one.
+    #[error("--cols wraps the row of one parameter; with {0}, the values of the first are the columns")]
+    Axes(usize),
+}
+
+/// Text that names no value of a grid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// Several parameters take such a value, or none: names of all parameters.
+    #[error("of which parameter? PARAMETER=VALUE with one of {0}")]
+    Ambiguous(String),
+    /// The parameter does not vary.
+    #[error("{} does not vary{hint}", quoted(name))]
+    NoParameter {
+        /// The parameter.
+        name: String,
+        /// The ones that do, worded to follow.
+        hint: String,
+    },
+    /// The parameter does not take the value.
+    #[error("{name} is never {}{hint}", quoted(value))]
+    NoValue {
+        /// The parameter.
+        name: String,
+        /// The value.
+        value: String,
+        /// The values that it takes, worded to follow.
+        hint: String,
+    },
+}
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,16 +65,14 @@ impl Grid {
     ///
     /// # Panics
     /// An axis has no values, or there are more than [`MOST_VARIANTS`].
-    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, SpecError> {
+    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, ColumnsError> {
         let variants = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
         assert!((1..=MOST_VARIANTS).contains(&variants), "{variants} variants");
         if columns == Some(0) {
-            return Err("--cols: a row has at least one cell".to_owned().into());
+            return Err(ColumnsError::Zero);
         }
         if columns.is_some() && axes.len() > 1 {
-            let n = axes.len();
-            let rows = "the values of the first are the columns";
-            return Err(format!("--cols wraps the row of one parameter; with {n}, {rows}").into());
+            return Err(ColumnsError::Axes(axes.len()));
         }
         let wrapped = columns.filter(|n| *n < variants);
         let labels = axes.iter().map(|axis| labels(&axis.values)).collect();
@@ -55,7 +89,7 @@ impl Grid {
         &self.labels[axis]
     }
 
-    /// Number of values of an axis; 1 for those that there are not.
+    /// Number of values of an axis; 1 if there is no such axis.
     fn values(&self, axis: usize) -> usize {
         self.axes.get(axis).map_or(1, |axis| axis.values.len())
     }
@@ -80,13 +114,13 @@ impl Grid {
         self.wrapped.map_or(self.values(1), |columns| self.values(0).div_ceil(columns))
     }
 
-    /// The variants of a page, row by row. All pages have as many.
+    /// The variants of a page, row by row. All pages have the same number.
     pub fn page(&self, page: usize) -> Range<usize> {
         let n = self.values(0) * self.values(1);
         page * n..(page + 1) * n
     }
 
-    /// Which value each axis has in a variant.
+    /// Index of the value of each axis in a variant.
     pub fn indices(&self, mut variant: usize) -> Vec<usize> {
         let index = |axis| {
             let n = self.values(axis);
@@ -97,7 +131,7 @@ impl Grid {
         (0..self.axes.len()).map(index).collect()
     }
 
-    /// The variant that has certain values of some axes, and of the others those of `variant`.
+    /// The variant with these values of some axes, and with those of `variant` of the others.
     pub fn with_values(&self, variant: usize, values: &[Option<usize>]) -> usize {
         let own = self.indices(variant).into_iter();
         let indices = own.zip(values).map(|(own, value)| value.unwrap_or(own)).collect::<Vec<_>>();
@@ -109,7 +143,7 @@ impl Grid {
     ///
     /// # Errors
     /// There is no such parameter, or it does not take this value.
-    pub fn find_value(&self, text: &str) -> Result<(usize, usize), SpecError> {
+    pub fn find_value(&self, text: &str) -> Result<(usize, usize), ValueError> {
         let axis = match path_and_value(text) {
             Some((name, value)) => self.find_axis(name).map(|axis| (axis, value)),
             None if self.axes.len() == 1 => Ok((0, text)),
@@ -118,25 +152,27 @@ impl Grid {
                 match (0..self.axes.len()).filter(|i| self.value_of(*i, text).is_some()).collect::<Vec<_>>()[..]
                 {
                     [axis] => Ok((axis, text)),
-                    _ => Err(format!(
-                        "of which parameter? PARAMETER=VALUE with one of {}",
-                        self.names().join(", ")
-                    )),
+                    _ => Err(ValueError::Ambiguous(self.names().join(", "))),
                 }
             }
         };
         let (axis, value) = axis?;
         let labels = || self.labels[axis].iter().map(String::as_str);
         let found = self.value_of(axis, value).map(|i| (axis, i));
-        let name = &self.axes[axis].label;
-        let never = || format!("{name} is never {}{}", quoted(value), hint(value, "it is", labels()));
-        found.ok_or_else(|| never().into())
+        found.ok_or_else(|| ValueError::NoValue {
+            name: self.axes[axis].label.clone(),
+            value: value.to_owned(),
+            hint: hint(value, "it is", labels()),
+        })
     }
 
-    fn find_axis(&self, name: &str) -> Result<usize, String> {
+    fn find_axis(&self, name: &str) -> Result<usize, ValueError> {
         let found = self.axes.iter().position(|axis| axis.label == name || axis.path == name);
         let names = || self.names().into_iter();
-        found.ok_or_else(|| format!("{} does not vary{}", quoted(name), hint(name, "what does is", names())))
+        found.ok_or_else(|| ValueError::NoParameter {
+            name: name.to_owned(),
+            hint: hint(name, "what does is", names()),
+        })
     }
 
     /// The number of a value of an axis.
@@ -149,12 +185,12 @@ impl Grid {
         self.axes[axis].values.iter().position(is_it).or_else(by_label)
     }
 
-    /// What the axes are called.
+    /// Labels of the axes.
     fn names(&self) -> Vec<&str> {
         self.axes.iter().map(|axis| axis.label.as_str()).collect()
     }
 
-    /// What the axes and their values are called.
+    /// Labels of the axes and of their values.
     pub fn sides(&self) -> Vec<Side> {
         let side =
             |(axis, labels): (&Axis, &Vec<String>)| Side { name: axis.label.clone(), labels: labels.clone() };
@@ -166,13 +202,13 @@ impl Grid {
         self.axes.first()?.values.iter().map(|value| value.text.parse().ok()).collect()
     }
 
-    /// What a variant sets: paths and values, in the order of the axes.
+    /// Settings of a variant: paths and values, in the order of the axes.
     pub fn settings(&self, variant: usize) -> impl Iterator<Item = (&str, &str)> {
         let indices = self.indices(variant).into_iter();
         self.axes.iter().zip(indices).map(|(axis, i)| (axis.path.as_str(), axis.values[i].text.as_str()))
     }
 
-    /// What a variant is called: `roughness = 0.5, metallic = 1`.
+    /// Name of a variant: `roughness = 0.5, metallic = 1`.
     pub fn name(&self, variant: usize) -> String {
         self.named(&self.indices(variant), 0)
     }
@@ -184,7 +220,7 @@ impl Grid {
         indices.iter().enumerate().skip(first).map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the contact sheet of a page says beside its cells.
+    /// Row and column headings of a page's contact sheet.
     pub fn headings(&self, page: usize) -> Headings {
         let mut sides = self.sides().into_iter();
         let [mut columns, rows] = std::array::from_fn(|_| sides.next().unwrap_or_default());
@@ -258,7 +294,7 @@ mod tests {
             ("c=1", "\"c\" does not vary; what does is \"a\" or \"b\""),
             ("7", "of which parameter? PARAMETER=VALUE with one of a, b"),
         ] {
-            assert_eq!(grid.find_value(text), Err(message.to_owned().into()), "{text}");
+            assert_eq!(grid.find_value(text).unwrap_err().to_string(), message, "{text}");
         }
         let with = |variant, values: [Option<usize>; 2]| grid.with_values(variant, &values);
         assert_eq!([with(5, [Some(0), None]), with(5, [None, Some(0)]), with(5, [None; 2])], [3, 2, 5]);

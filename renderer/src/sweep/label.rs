@@ -28,8 +28,8 @@ pub(super) fn label_of_path(path: &str, all: &[String]) -> String {
 
 /// Names of values: numbers with [`DIGITS`] digits, or more where these do not tell them apart; words without quotes.
 pub(super) fn labels(values: &[SweptValue]) -> Vec<String> {
-    let numbers: Vec<_> = values.iter().map(|value| Numbers::of(&value.text)).collect();
-    let words = words(values);
+    let numbers: Vec<_> = values.iter().map(|value| Numbers::parse(&value.text)).collect();
+    let words = word_labels(values);
     let with_digits = |digits: usize| -> Vec<String> {
         let short = |x: &f64| short(*x, digits);
         let label = |(numbers, word): (&Option<Numbers>, &String)| match numbers {
@@ -56,7 +56,7 @@ fn short(x: f64, digits: usize) -> String {
 }
 
 /// The values without quotes; of long ones what is common at their beginnings is left out, and the rest is cut.
-fn words(values: &[SweptValue]) -> Vec<String> {
+fn word_labels(values: &[SweptValue]) -> Vec<String> {
     let words: Vec<_> = values.iter().map(|value| unquoted(&value.text)).collect();
     if words.iter().all(|word| word.chars().count() <= LONGEST) {
         return words.into_iter().map(str::to_owned).collect();
@@ -78,7 +78,7 @@ fn unquoted(text: &str) -> &str {
     inside('"').or_else(|| inside('\'')).filter(|text| !text.is_empty()).unwrap_or(text)
 }
 
-/// Length of what all begin with, up to where a word ends, bytes.
+/// Length of the common prefix of all, up to the end of a word, bytes.
 fn common_start(words: &[&str]) -> usize {
     let Some((first, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
         return 0;
@@ -89,7 +89,7 @@ fn common_start(words: &[&str]) -> usize {
     first.char_indices().filter_map(ends).next_back().unwrap_or(0)
 }
 
-/// Those that are there more than once with their places.
+/// The words, each that occurs more than once with its position appended.
 fn numbered(words: &[String]) -> Vec<String> {
     let is_alone = |word: &String| words.iter().filter(|other| *other == word).count() == 1;
     let name =

@@ -1,4 +1,4 @@
-//! Sweeps: what is varied, how the variants are arranged, and what comes of rendering them.
+//! Sweeps: parameters that vary, the arrangement of the variants, and the results of rendering them.
 //!
 //! [`spec::parse`] reads parameters and their values, which a [`Grid`] arranges; [`build_variants`] makes the scenes. With what
 //! is shown of them that is a [`Plan`]; a [`Sweep`] renders it, and [`Results`] are tables, plots, sheets and pages.
@@ -27,6 +27,6 @@ pub use sheets::{NoPicture, SheetKind};
 pub use spec::{Axis, MOST_VARIANTS, SpecError, SweptValue};
 pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
-pub use variant::{BadVariants, SizesDiffer, Variant, build_variants, common_size};
+pub use variant::{BadVariants, SizesDiffer, Variant, VariantError, build_variants, common_size};
 pub use verdict::{BadBaseline, Pairs, VariantComparison, Verdict};
 pub use work::{Failure, Progress, Sweep, VariantResult};

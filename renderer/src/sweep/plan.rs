@@ -1,4 +1,4 @@
-//! Everything that a sweep is to do, decided before anything is rendered.
+//! The plan of a sweep, decided before anything is rendered.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -12,31 +12,31 @@ use torrance_plot::chart::ThemeName;
 use super::verdict::Pairs;
 use super::{Grid, Variant, VariantStore};
 
-/// What is rendered, and how it is shown.
+/// Variants to render, and how to show them.
 pub struct Plan {
     /// The scene's file, without its folder.
     pub scene: String,
     /// The file of the scene that variants are compared with, likewise.
     pub against: Option<String>,
-    /// How the variants are arranged.
+    /// Arrangement of the variants.
     pub grid: Grid,
     /// The variants of the grid, and then, if there is one, those of the scene that they are compared with.
     pub variants: Vec<Variant>,
-    /// Which of them are compared.
+    /// The pairs to compare.
     pub pairs: Option<Pairs>,
-    /// Where they are kept until all are rendered.
+    /// Store of rendered variants, until all are rendered.
     pub store: VariantStore,
-    /// Time a variant may take at most.
+    /// Most time for a variant.
     pub time: Option<Duration>,
-    /// Relative standard error that is enough.
+    /// Relative standard error at which a variant is done.
     pub noise: Option<f64>,
-    /// How images are written.
+    /// Encoding of images.
     pub images: Settings,
-    /// How they are shown.
+    /// Style of the sheets.
     pub style: SheetStyle,
 }
 
-/// What sheets look like.
+/// Layout and labels of contact sheets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SheetStyle {
     /// The title; empty for none.
@@ -62,7 +62,7 @@ impl Plan {
         self.variants.iter().map(key).collect()
     }
 
-    /// What a variant is called.
+    /// Name of a variant.
     pub fn name(&self, i: usize) -> String {
         let n = self.grid.variants();
         let of = if i < n { "" } else { "against: " };
@@ -93,7 +93,7 @@ impl Plan {
         [self.scene.clone(), self.title_against(&self.scene)]
     }
 
-    /// The title of what shows the other scene, where `own` is that of what shows the scene.
+    /// The title of sheets of the other scene, where `own` is that of sheets of the scene.
     pub(super) fn title_against(&self, own: &str) -> String {
         let name = self.against.clone().unwrap_or_default();
         if own == name { format!("against {name}") } else { name }

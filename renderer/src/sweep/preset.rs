@@ -1,6 +1,6 @@
-//! Sweeps that have a name.
+//! Predefined sweeps.
 
-use torrance_scene::{SceneValues, toml_key};
+use torrance_scene::{PathError, SceneValues, toml_key};
 use torrance_text::quoted;
 
 use super::spec::SpecError;
@@ -11,17 +11,17 @@ use super::{Axis, spec};
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it shows.
+    /// One-line description.
     pub about: &'static str,
-    /// What the material is where it has none of the parameters: in TOML.
+    /// TOML of the material that takes the place of one without these parameters.
     stand_in: &'static str,
-    /// What is set in all variants: `{}` is the path of the material.
+    /// Settings common to all variants: `{}` stands for the path of the material.
     sets: &'static [(&'static str, &'static str)],
     /// The parameters and their values.
     params: &'static [&'static str],
 }
 
-/// All of them.
+/// All presets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "roughness",
@@ -67,21 +67,50 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
-/// What a preset comes to for a scene.
+/// A preset applied to a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PresetParams {
-    /// What to sweep, as for `--param`.
+    /// Parameters to sweep, as for `--param`.
     pub params: Vec<String>,
-    /// What the material was made, if it has not the parameters.
+    /// The material's new TOML, if it lacked the parameters and was replaced.
     pub replaced: Option<String>,
 }
 
+/// A preset that cannot be applied to a scene.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PresetError {
+    /// The scene has no material at all.
+    #[error("the scene has no material")]
+    NoMaterials,
+    /// The scene has no material of this name.
+    #[error("there is no material {}; there are {materials}", quoted(name))]
+    NoSuchMaterial {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        materials: String,
+    },
+    /// The scene has several materials, of these names.
+    #[error("which material? --material with one of {0}")]
+    Ambiguous(String),
+    /// The material cannot be replaced or set.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The preset's own parameters are invalid.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+}
+
 impl Preset {
-    /// Prepares a scene for the sweep of its material of this name; without a name, of `ball`, or of the only one.
+    /// Prepares a scene for the sweep of its material `material`; by default the one called `ball`, or the only one.
     ///
     /// # Errors
     /// There is no such material, or it is not clear which.
-    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<PresetParams, SpecError> {
+    pub fn apply(
+        &self,
+        scene: &mut SceneValues,
+        material: Option<&str>,
+    ) -> Result<PresetParams, PresetError> {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
@@ -103,18 +132,18 @@ impl Preset {
 }
 
 /// The path of the material of a name.
-fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, String> {
+fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, PresetError> {
     let names = scene.names("materials");
     let list = || names.iter().map(|name| toml_key(name)).collect::<Vec<_>>().join(", ");
     let path = |name| Ok(format!("materials.{}", toml_key(name)));
     match name {
         Some(name) if names.contains(&name) => path(name),
-        Some(name) => Err(format!("there is no material {}; there are {}", quoted(name), list())),
+        Some(name) => Err(PresetError::NoSuchMaterial { name: name.to_owned(), materials: list() }),
         None if names.contains(&"ball") => path("ball"),
         None => match names[..] {
-            [] => Err("the scene has no material".to_owned()),
+            [] => Err(PresetError::NoMaterials),
             [name] => path(name),
-            _ => Err(format!("which material? --material with one of {}", list())),
+            _ => Err(PresetError::Ambiguous(list())),
         },
     }
 }

@@ -4,9 +4,68 @@ use torrance_image::film::develop::srgb_decode;
 use torrance_text::quoted;
 
 use super::MOST_VARIANTS;
-use super::scan::split;
+use super::scan::{Unbalanced, split};
 
-/// A number, or several: what ranges go through.
+/// A range that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RangeError {
+    /// Its brackets do not match.
+    #[error(transparent)]
+    Unbalanced(#[from] Unbalanced),
+    /// It does not have three parts.
+    #[error("{} is not a range: {form} has the first value, the last and how many", quoted(range))]
+    Form {
+        /// The range.
+        range: String,
+        /// The form that it should have.
+        form: &'static str,
+    },
+    /// The number of values is not one.
+    #[error(
+        "{} in {} is not how many: a whole number from 2 to {MOST_VARIANTS}",
+        quoted(count),
+        quoted(range)
+    )]
+    Count {
+        /// The range.
+        range: String,
+        /// Its third part.
+        count: String,
+    },
+    /// An end is not a number.
+    #[error(
+        "{} in {} is not a number: a range goes between numbers, arrays of numbers or colours \"#rrggbb\"",
+        quoted(end),
+        quoted(range)
+    )]
+    End {
+        /// The range.
+        range: String,
+        /// The end.
+        end: String,
+    },
+    /// The ends of this range are a number and an array.
+    #[error("one end of {} is a number and the other an array", quoted(.0))]
+    Kinds(String),
+    /// The ends are arrays of different lengths.
+    #[error("the ends of {} have {} and {} numbers; they need equally many", quoted(range), .lengths[0], .lengths[1])]
+    Lengths {
+        /// The range.
+        range: String,
+        /// The lengths of its ends.
+        lengths: [usize; 2],
+    },
+    /// An end of a logarithmic range is not positive.
+    #[error("{} goes by equal factors, so both ends must be above 0, not {low}", quoted(range))]
+    NotPositive {
+        /// The range.
+        range: String,
+        /// The number.
+        low: String,
+    },
+}
+
+/// A number, or an array of them, that ranges interpolate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Numbers {
     One(f64),
@@ -15,7 +74,7 @@ pub(super) enum Numbers {
 
 impl Numbers {
     /// The numbers that a text means: one, an array, or the linear red, green and blue of a colour `#rrggbb`.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Some(items) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
             return items.split(',').map(finite).collect::<Option<_>>().map(Self::Array);
@@ -112,51 +171,43 @@ impl Steps {
 /// The values of `a:b:n` or `log(a:b:n)`; `None` for what has no colon, and is a value itself.
 ///
 /// # Errors
-/// What is wrong with a range.
-pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, String> {
+/// The range is invalid.
+pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, RangeError> {
     let inside = text.strip_prefix("log(").and_then(|text| text.strip_suffix(')'));
     let (steps, form) = if inside.is_some() { (Steps::Log, "log(a:b:n)") } else { (Steps::Equal, "a:b:n") };
     let parts = split(inside.unwrap_or(text), ':')?;
     if parts.len() == 1 && inside.is_none() {
         return Ok(None);
     }
-    let shown = quoted(text);
+    let range = || text.to_owned();
     let [a, b, n] = parts[..] else {
-        return Err(format!("{shown} is not a range: {form} has the first value, the last and how many"));
+        return Err(RangeError::Form { range: range(), form });
     };
-    let n = count(n, &shown)?;
-    let (a, b) = (end(a, &shown)?, end(b, &shown)?);
+    let n = count(n, text)?;
+    let (a, b) = (end(a, text)?, end(b, text)?);
     if matches!((&a, &b), (Numbers::One(_), Numbers::Array(_)) | (Numbers::Array(_), Numbers::One(_))) {
-        return Err(format!("one end of {shown} is a number and the other an array"));
+        return Err(RangeError::Kinds(range()));
     }
     let lengths = [&a, &b].map(|end| end.as_slice().len());
     if lengths[0] != lengths[1] {
-        return Err(format!(
-            "the ends of {shown} have {} and {} numbers; they need equally many",
-            lengths[0], lengths[1]
-        ));
+        return Err(RangeError::Lengths { range: range(), lengths });
     }
     let is_low = |x: &&f64| **x <= 0.0;
     let low = a.as_slice().iter().chain(b.as_slice()).find(is_low).filter(|_| steps == Steps::Log);
     if let Some(low) = low {
-        return Err(format!(
-            "{shown} goes by equal factors, so both ends must be above 0, not {}",
-            number(*low)
-        ));
+        return Err(RangeError::NotPositive { range: range(), low: number(*low) });
     }
     Ok(Some((0..n).map(|i| a.zip(&b, |a, b| steps.at(a, b, i, n - 1)).text()).collect()))
 }
 
-fn end(text: &str, range: &str) -> Result<Numbers, String> {
-    let expected = "a range goes between numbers, arrays of numbers or colours \"#rrggbb\"";
-    Numbers::of(text).ok_or_else(|| format!("{} in {range} is not a number: {expected}", quoted(text.trim())))
+fn end(text: &str, range: &str) -> Result<Numbers, RangeError> {
+    let error = || RangeError::End { range: range.to_owned(), end: text.trim().to_owned() };
+    Numbers::parse(text).ok_or_else(error)
 }
 
-fn count(text: &str, range: &str) -> Result<usize, String> {
-    text.trim().parse().ok().filter(|n| (2..=MOST_VARIANTS).contains(n)).ok_or_else(|| {
-        let found = quoted(text.trim());
-        format!("{found} in {range} is not how many: a whole number from 2 to {MOST_VARIANTS}")
-    })
+fn count(text: &str, range: &str) -> Result<usize, RangeError> {
+    let error = || RangeError::Count { range: range.to_owned(), count: text.trim().to_owned() };
+    text.trim().parse().ok().filter(|n| (2..=MOST_VARIANTS).contains(n)).ok_or_else(error)
 }
 
 #[cfg(test)]
@@ -228,9 +279,9 @@ mod tests {
 
     #[test]
     fn colours_are_linear() {
-        assert_eq!(Numbers::of("\"#FF8000\"").unwrap().text(), "[1, 0.2158605, 0]");
+        assert_eq!(Numbers::parse("\"#FF8000\"").unwrap().text(), "[1, 0.2158605, 0]");
         for text in ["#ff800", "#ff80000", "#gg8000", "#€000", "#+1+1+1", "nan", "inf", "", "[", "[1,]"] {
-            assert_eq!(Numbers::of(text), None, "{text}");
+            assert_eq!(Numbers::parse(text), None, "{text}");
         }
     }
 }

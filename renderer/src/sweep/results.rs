@@ -1,4 +1,4 @@
-//! The numbers that a sweep has found: as a table, as curves, as a page.
+//! Results of a sweep: as a table, as curves, as a page.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use torrance_text::{hint, quoted};
 use super::verdict::VariantComparison;
 use super::work::{Sweep, VariantResult};
 
-/// Everything that a sweep has found.
+/// Results of a sweep.
 pub struct Results<'a> {
     /// The sweep.
     pub sweep: &'a Sweep<'a>,
-    /// Of every variant that is there.
+    /// Result of every variant that has been rendered.
     pub variants: &'a [Option<VariantResult>],
-    /// Of every variant of the grid, or empty.
+    /// Comparison of every variant of the grid; empty if there are none.
     pub(super) compared: Vec<Option<VariantComparison>>,
 }
 
@@ -45,7 +45,7 @@ impl VariantResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column(usize);
 
-/// The name of no column: a sentence.
+/// A name of no column. Its display is a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownColumn(String);
@@ -74,7 +74,7 @@ impl Column {
 }
 
 impl<'a> Results<'a> {
-    /// Of variants that are not compared yet.
+    /// Results of variants that are not compared yet.
     pub const fn new(sweep: &'a Sweep<'a>, variants: &'a [Option<VariantResult>]) -> Self {
         Self { sweep, variants, compared: Vec::new() }
     }
@@ -84,7 +84,7 @@ impl<'a> Results<'a> {
         self.sweep.plan.pairs.is_some()
     }
 
-    /// What is shown of a variant, as it was kept.
+    /// The stored image of a variant, cropped as sheets show it.
     pub(super) fn measured(&self, i: usize) -> Option<ImageEstimate> {
         let stored = self.sweep.plan.store.find(self.sweep.keys[i])?;
         Some(self.sweep.plan.cropped(&stored.measured).into_owned())
@@ -183,7 +183,7 @@ impl<'a> Results<'a> {
         Ok(bytes)
     }
 
-    /// What all variants have in common, for the page.
+    /// Facts that hold for all variants, for the page.
     fn facts(&self) -> Vec<(String, String)> {
         let Sweep { plan, device, .. } = self.sweep;
         let scene = &plan.variants[0].scene;

@@ -2,6 +2,17 @@
 
 use torrance_text::quoted;
 
+/// Text whose quotes or brackets do not match.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unbalanced {
+    /// The text, and a closing bracket that nothing opened.
+    #[error("{text} has a \"{1}\" too many", text = quoted(.0))]
+    Surplus(String, char),
+    /// The text, and the closing quote or bracket that it lacks.
+    #[error("{text} lacks the closing {1}", text = quoted(.0))]
+    Unclosed(String, char),
+}
+
 /// Whether a text, read from the left, is inside of quotes.
 #[derive(Default)]
 struct Quotes {
@@ -31,8 +42,8 @@ pub(super) fn find(text: &str, wanted: impl Fn(char) -> bool) -> Option<usize> {
     text.char_indices().find(|(_, c)| !quotes.hold(*c) && wanted(*c)).map(|(i, _)| i)
 }
 
-/// The parts between those separators that are outside of quotes and brackets. The error says what is not closed.
-pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, String> {
+/// The parts between those separators that are outside of quotes and brackets.
+pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, Unbalanced> {
     let mut quotes = Quotes::default();
     let mut closing = Vec::new();
     let (mut parts, mut start) = (Vec::new(), 0);
@@ -45,7 +56,7 @@ pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, String> {
             '[' => closing.push(']'),
             '{' => closing.push('}'),
             ')' | ']' | '}' if closing.pop() != Some(c) => {
-                return Err(format!("{} has a \"{c}\" too many", quoted(text)));
+                return Err(Unbalanced::Surplus(text.to_owned(), c));
             }
             _ if c == separator && closing.is_empty() => {
                 parts.push(&text[start..i]);
@@ -55,7 +66,7 @@ pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, String> {
         }
     }
     if let Some(missing) = quotes.open.or_else(|| closing.pop()) {
-        return Err(format!("{} lacks the closing {missing}", quoted(text)));
+        return Err(Unbalanced::Unclosed(text.to_owned(), missing));
     }
     parts.push(&text[start..]);
     Ok(parts)
@@ -83,7 +94,7 @@ mod tests {
             ("1]", r#""1]" has a "]" too many"#),
             ("'a", r#""'a" lacks the closing '"#),
         ] {
-            assert_eq!(split(text, ','), Err(message.to_owned()), "{text}");
+            assert_eq!(split(text, ',').unwrap_err().to_string(), message, "{text}");
         }
     }
 

@@ -18,14 +18,14 @@ use super::verdict::{ComparisonMap, VariantComparison, Verdict};
 /// How long an image of an animation is shown.
 const FRAME: Duration = Duration::from_millis(250);
 
-/// What of the variants a sheet shows.
+/// The images that a sheet is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SheetKind {
     /// The variants of the scene.
     Variants,
-    /// Those of the scene that they are compared with.
+    /// The variants of the scene that they are compared with.
     Others,
-    /// How they differ from what they are compared with.
+    /// Differences between the two.
     Differences,
 }
 
@@ -44,7 +44,7 @@ impl Plan {
     /// Checks that sheets whose cells have this width and height will not be too large.
     ///
     /// # Errors
-    /// They would be.
+    /// They would be too large.
     pub fn check_sheets(&self, cell: [u32; 2]) -> Result<(), DrawError> {
         let fits = |page| self.sheet(page, cell).size().map(drop);
         (0..self.grid.pages()).try_for_each(fits)
@@ -132,7 +132,7 @@ impl Results<'_> {
         animation::png(&sheet.frames(&there)?, FRAME)
     }
 
-    /// What variants are compared with, in words.
+    /// The other side of the comparison, in words.
     fn with_what(&self) -> String {
         let Plan { scene, against, grid, pairs, .. } = self.sweep.plan;
         if let Some(name) = against {
@@ -146,12 +146,12 @@ impl Results<'_> {
     }
 }
 
-/// What the sheet of differences shows, of all pages.
+/// Contents of the sheets of differences, of all pages.
 struct Differences<'a> {
     results: &'a Results<'a>,
-    /// Of the variants of the grid that are compared.
+    /// One for each compared variant of the grid.
     pictures: Vec<Option<RgbImage>>,
-    /// What the colours mean.
+    /// Legend of the colours.
     scale: String,
 }
 
@@ -180,7 +180,7 @@ impl<'a> Differences<'a> {
         Self { results, pictures: pictures.into_iter().map(|one| one.and_then(rgb)).collect(), scale }
     }
 
-    /// What the sheet shows of a variant.
+    /// The sheet's cell for a variant.
     fn picture(&self, i: usize) -> Picture<'_> {
         match self.pictures.get(i).and_then(Option::as_ref) {
             Some(picture) => Picture::Image(picture),

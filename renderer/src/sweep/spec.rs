@@ -1,4 +1,4 @@
-//! What `--param PATH=VALUES` says: a parameter of the scene, and the values that it takes.
+//! Parses `--param PATH=VALUES`: a parameter of the scene, and the values that it takes.
 //!
 //! | VALUES | |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | `*` | all that there are: words, or false and true |
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use torrance_scene::input::file::{read_bounded, text_of};
 use torrance_scene::{PathError, path_and_value};
@@ -19,6 +19,9 @@ use super::label::label_of_path;
 use super::range::{Numbers, range};
 use super::scan::{find, split};
 
+pub use super::range::RangeError;
+pub use super::scan::Unbalanced;
+
 /// Most variants that a sweep has.
 pub const MOST_VARIANTS: usize = 10_000;
 /// Longest file of values, bytes.
@@ -27,11 +30,11 @@ const LONGEST_FILE: u64 = 16 << 20;
 /// A parameter and the values that it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// Where it is in the scene, as [`torrance_scene::SceneValues`] names it.
+    /// Path of the parameter in the scene, as [`torrance_scene::SceneValues`] names it.
     pub path: String,
     /// A short name for it, other than those of the other axes.
     pub label: String,
-    /// What it becomes: at least one value, none twice.
+    /// Its values: at least one, none twice.
     pub values: Vec<SweptValue>,
 }
 
@@ -42,38 +45,97 @@ pub struct SweptValue {
     pub text: String,
 }
 
-/// A sweep that cannot be: what was asked of it, and what is wrong with that.
+/// Parameters that cannot be swept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SpecError(String);
-
-impl From<PathError> for SpecError {
-    fn from(error: PathError) -> Self {
-        Self(error.to_string())
-    }
+pub enum SpecError {
+    /// One of them is invalid.
+    #[error("--param {}: {error}", quoted(param))]
+    Param {
+        /// The parameter and its values, as given.
+        param: String,
+        /// The fault.
+        error: ParamError,
+    },
+    /// They have more than [`MOST_VARIANTS`] variants: numbers of values, as a product.
+    #[error("--param: {0} values are too many; a sweep has {MOST_VARIANTS} variants at most")]
+    TooMany(String),
 }
 
-impl From<String> for SpecError {
-    fn from(sentence: String) -> Self {
-        Self(sentence)
-    }
+/// The form of `--param`, for messages.
+const EXPECTED: &str = "expected PATH=VALUES, as in materials.ball.roughness=0:1:9";
+
+/// A fault of one `--param`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParamError {
+    /// It has no `=`.
+    #[error("{EXPECTED}")]
+    Form,
+    /// Its path is empty.
+    #[error("there is no path before the =; {EXPECTED}")]
+    NoPath,
+    /// Its values are empty.
+    #[error("there are no values after the =; {EXPECTED}")]
+    NoValues,
+    /// There are no words for `*` to stand for.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Brackets of its values do not match.
+    #[error(transparent)]
+    Unbalanced(#[from] Unbalanced),
+    /// A range is invalid.
+    #[error(transparent)]
+    Range(#[from] RangeError),
+    /// One of its values is empty.
+    #[error("value {index} of {} is empty", quoted(values))]
+    Empty {
+        /// Position of the value, from 1.
+        index: usize,
+        /// The values, as given.
+        values: String,
+    },
+    /// It has this value twice.
+    #[error("the value {0} is there twice")]
+    Twice(String),
+    /// Another `--param` has this path.
+    #[error("{} has its values already, from another --param", quoted(.0))]
+    Repeated(String),
+    /// A file of values cannot be read.
+    #[error("cannot read {}: {reason}", quoted_path(file))]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// Brackets of a line in a file of values do not match.
+    #[error("{}, line {line}: {error}", quoted_path(file))]
+    Line {
+        /// The file.
+        file: PathBuf,
+        /// Number of the line, from 1.
+        line: usize,
+        /// The fault.
+        error: Unbalanced,
+    },
+    /// This file of values has none.
+    #[error("{} has no values: one a line is expected", quoted_path(.0))]
+    NoLines(PathBuf),
 }
 
-/// Reads what was said of all parameters. `all_values` tells the values that `*` stands for at a path.
+/// Reads all parameters and their values. `all_values` gives the values that `*` stands for at a path.
 ///
 /// # Errors
-/// What is wrong with one of them, or that they are too many variants.
+/// If one of them is invalid, or there are too many variants.
 pub fn parse(
     specs: &[String],
-    all_values: &dyn Fn(&str) -> Result<Vec<String>, String>,
+    all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>,
 ) -> Result<Vec<Axis>, SpecError> {
     let mut axes = Vec::<Axis>::new();
     for spec in specs {
-        let named = |e| format!("--param {}: {e}", quoted(spec));
+        let named = |error| SpecError::Param { param: spec.clone(), error };
         let axis = axis(spec, all_values).map_err(named)?;
         if axes.iter().any(|other| other.path == axis.path) {
-            let other = format!("{} has its values already, from another --param", quoted(&axis.path));
-            return Err(named(other).into());
+            return Err(named(ParamError::Repeated(axis.path)));
         }
         axes.push(axis);
     }
@@ -83,24 +145,22 @@ pub fn parse(
     Ok(axes)
 }
 
-fn check_variants(axes: &[Axis]) -> Result<(), String> {
+fn check_variants(axes: &[Axis]) -> Result<(), SpecError> {
     let counts = || axes.iter().map(|axis| axis.values.len());
     let variants = counts().fold(1, usize::saturating_mul);
     if variants <= MOST_VARIANTS {
         return Ok(());
     }
-    let product = counts().map(|n| n.to_string()).collect::<Vec<_>>().join(" × ");
-    Err(format!("--param: {product} values are too many; a sweep has {MOST_VARIANTS} variants at most"))
+    Err(SpecError::TooMany(counts().map(|n| n.to_string()).collect::<Vec<_>>().join(" × ")))
 }
 
-fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, String>) -> Result<Axis, String> {
-    const EXPECTED: &str = "expected PATH=VALUES, as in materials.ball.roughness=0:1:9";
-    let (path, values) = path_and_value(spec).ok_or(EXPECTED)?;
+fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>) -> Result<Axis, ParamError> {
+    let (path, values) = path_and_value(spec).ok_or(ParamError::Form)?;
     if path.is_empty() {
-        return Err(format!("there is no path before the =; {EXPECTED}"));
+        return Err(ParamError::NoPath);
     }
     if values.is_empty() {
-        return Err(format!("there are no values after the =; {EXPECTED}"));
+        return Err(ParamError::NoValues);
     }
     let texts = match values.strip_prefix('@') {
         Some(file) => values_of_file(Path::new(file))?,
@@ -109,27 +169,27 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, String>) ->
     };
     let mut seen = HashSet::new();
     if let Some(twice) = texts.iter().find(|text| !seen.insert(meaning(text))) {
-        return Err(format!("the value {twice} is there twice"));
+        return Err(ParamError::Twice(twice.clone()));
     }
     let values = texts.into_iter().map(|text| SweptValue { text }).collect();
     Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
 }
 
-/// The same text for values that are the same: words may have quotes, and colours capital letters.
+/// A canonical text, the same for equal values: words may have quotes, and colours capital letters.
 fn meaning(text: &str) -> String {
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     // A number in quotes is no number.
-    let word = inside.filter(|word| word.starts_with('#') || Numbers::of(word).is_none()).unwrap_or(text);
+    let word = inside.filter(|word| word.starts_with('#') || Numbers::parse(word).is_none()).unwrap_or(text);
     if word.starts_with('#') { word.to_lowercase() } else { word.to_owned() }
 }
 
 /// The values between commas, ranges written out.
-fn listed(text: &str) -> Result<Vec<String>, String> {
+fn listed(text: &str) -> Result<Vec<String>, ParamError> {
     let items = split(text, ',')?;
     let mut values = Vec::new();
-    for (item, i) in items.iter().map(|item| item.trim()).zip(1..) {
+    for (item, index) in items.iter().map(|item| item.trim()).zip(1..) {
         if item.is_empty() {
-            return Err(format!("value {i} of {} is empty", quoted(text)));
+            return Err(ParamError::Empty { index, values: text.to_owned() });
         }
         values.extend(range(item)?.unwrap_or_else(|| vec![value(item)]));
     }
@@ -138,33 +198,33 @@ fn listed(text: &str) -> Result<Vec<String>, String> {
 
 /// A value as it is later given to the scene: numbers in their shortest form, so that equal ones are found.
 fn value(text: &str) -> String {
-    match Numbers::of(text) {
+    match Numbers::parse(text) {
         Some(numbers) if !text.contains('#') => numbers.text(),
         _ => text.to_owned(),
     }
 }
 
-fn values_of_file(path: &Path) -> Result<Vec<String>, String> {
-    let shown = quoted_path(path);
-    let unread = |reason: &dyn std::fmt::Display| format!("cannot read {shown}: {reason}");
-    let bytes = read_bounded(path, LONGEST_FILE).map_err(|e| unread(&e))?;
-    let text = text_of("", &bytes).map_err(|_| unread(&"it is not text in UTF-8"))?;
+fn values_of_file(path: &Path) -> Result<Vec<String>, ParamError> {
+    let file = || path.to_path_buf();
+    let unreadable = |reason| ParamError::Unreadable { file: file(), reason };
+    let bytes = read_bounded(path, LONGEST_FILE).map_err(|e| unreadable(e.to_string()))?;
+    let text = text_of("", &bytes).map_err(|_| unreadable("it is not text in UTF-8".to_owned()))?;
     let mut values = Vec::new();
     // Whatever lines end with.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    for (line, i) in text.lines().map(without_comment).zip(1..) {
-        if !line.is_empty() {
-            split(line, ',').map_err(|e| format!("{shown}, line {i}: {e}"))?;
-            values.push(value(line));
+    for (text, line) in text.lines().map(without_comment).zip(1..) {
+        if !text.is_empty() {
+            split(text, ',').map_err(|error| ParamError::Line { file: file(), line, error })?;
+            values.push(value(text));
         }
     }
-    if values.is_empty() { Err(format!("{shown} has no values: one a line is expected")) } else { Ok(values) }
+    if values.is_empty() { Err(ParamError::NoLines(file())) } else { Ok(values) }
 }
 
 /// The line up to a `#` that does not begin a colour.
 fn without_comment(line: &str) -> &str {
     let line = line.trim();
-    let is_color = line.starts_with('#') && line.split_whitespace().next().and_then(Numbers::of).is_some();
+    let is_color = line.starts_with('#') && line.split_whitespace().next().and_then(Numbers::parse).is_some();
     let start = usize::from(is_color);
     find(&line[start..], |c| c == '#').map_or(line, |comment| line[..start + comment].trim_end())
 }
@@ -176,16 +236,17 @@ mod tests {
     use super::*;
 
     /// A scene in which everything is a masking.
-    fn words(path: &str) -> Result<Vec<String>, String> {
+    fn all_values(path: &str) -> Result<Vec<String>, PathError> {
         if path == "camera.fov" {
-            return Err("\"camera.fov\" is a number, of which there are too many for *".into());
+            let reason = "\"camera.fov\" is a number, of which there are too many for *";
+            return Err(PathError::Value(reason.into()));
         }
         Ok(["correlated", "separable"].map(str::to_owned).to_vec())
     }
 
     fn parse(specs: &[&str]) -> Result<Vec<Axis>, String> {
         let specs: Vec<_> = specs.iter().map(|spec| (*spec).to_owned()).collect();
-        super::parse(&specs, &words).map_err(|e| e.to_string())
+        super::parse(&specs, &all_values).map_err(|e| e.to_string())
     }
 
     fn texts(spec: &str) -> Vec<String> {

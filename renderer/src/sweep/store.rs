@@ -16,7 +16,7 @@ use crate::render::RenderRecord;
 pub struct StoredVariant {
     /// Its image and the noise of that.
     pub measured: ImageEstimate,
-    /// What its render took.
+    /// Time and samples of its render.
     pub record: RenderRecord,
 }
 
@@ -31,7 +31,7 @@ pub struct VariantStore {
 #[derive(Debug)]
 pub struct Lock {
     folder: PathBuf,
-    /// None where folders cannot be locked, as with Windows and some network file systems.
+    /// `None` where folders cannot be locked, as with Windows and some network file systems.
     _file: Option<File>,
 }
 
@@ -49,7 +49,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     matches!((file.metadata(), std::fs::metadata(path)), (Ok(a), Ok(b)) if place(&a) == place(&b))
 }
 
-/// What is open cannot be removed.
+/// Open files cannot be removed here.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
@@ -70,7 +70,7 @@ impl VariantStore {
         Self { folder: output.with_file_name(name) }
     }
 
-    /// Where it is.
+    /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -78,7 +78,7 @@ impl VariantStore {
     /// Makes the folder, and keeps other sweeps from it.
     ///
     /// # Errors
-    /// Another sweep is at work there, or there can be no folder.
+    /// Another sweep uses the folder, or it cannot be created.
     pub fn lock(&self) -> io::Result<Lock> {
         loop {
             std::fs::create_dir_all(&self.folder)?;
@@ -122,7 +122,7 @@ impl VariantStore {
     /// Keeps a variant under a key: whole or not at all.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub fn keep(&self, key: u64, StoredVariant { measured, record }: &StoredVariant) -> io::Result<()> {
         let attributes = [
             (KEY, format!("{key:016x}")),
@@ -151,7 +151,7 @@ impl VariantStore {
 /// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

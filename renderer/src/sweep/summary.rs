@@ -10,10 +10,10 @@ use super::results::Results;
 use super::verdict::VariantComparison;
 use super::work::VariantResult;
 
-/// All of a sweep. Fields are added, never renamed.
+/// Summary of a sweep. Fields are added, never renamed.
 #[derive(Serialize)]
 pub struct Summary {
-    /// Of the program.
+    /// Version of the program.
     pub version: &'static str,
     /// The scene's file.
     pub scene: String,
@@ -25,17 +25,17 @@ pub struct Summary {
     pub found: usize,
     /// Whether it ended early.
     pub interrupted: bool,
-    /// Where the time went.
+    /// Times of the phases.
     pub seconds: Seconds,
     /// All variants.
     pub variants: Vec<VariantSummary>,
     /// Files that were written.
     pub outputs: Vec<WrittenFile>,
-    /// What was warned of.
+    /// Warnings, as printed.
     pub warnings: Vec<String>,
 }
 
-/// Where the time went.
+/// Times of the phases, seconds.
 #[derive(Debug, Default, Serialize)]
 pub struct Seconds {
     /// Reading the scenes.
@@ -44,13 +44,13 @@ pub struct Seconds {
     pub build: f64,
     /// Waiting for the machine, which starts meanwhile.
     pub start: f64,
-    /// Rendering, and what is done with each image meanwhile.
+    /// Rendering, and processing each image meanwhile.
     pub render: f64,
     /// Comparing.
     pub compare: f64,
     /// Encoding and writing.
     pub write: f64,
-    /// All of it.
+    /// The whole sweep.
     pub total: f64,
 }
 

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use toml::Value;
-use torrance_scene::{LoadedScene, RenderSettings, SceneValues, says_all_of};
+use torrance_scene::{LoadedScene, PathError, RenderSettings, SceneValues, says_all_of};
 
 use super::Grid;
 use crate::assemble::{Error, Original, SceneData};
 
 /// A scene of the sweep.
 pub struct Variant {
-    /// What is rendered.
+    /// The assembled scene.
     pub scene: SceneData,
     /// How its description says that it is rendered.
     pub settings: RenderSettings,
@@ -20,10 +20,60 @@ pub struct Variant {
     pub fingerprint: u64,
 }
 
-/// Variants that cannot be built: a sentence for each reason.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.join("; "))]
-pub struct BadVariants(pub Vec<String>);
+/// Variants that cannot be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+pub struct BadVariants(pub Vec<VariantError>);
+
+/// A fault of one variant or of several.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum VariantError {
+    /// There is no such parameter.
+    #[error("--param {path}: {error}")]
+    Parameter {
+        /// Its path.
+        path: String,
+        /// The reason.
+        error: PathError,
+    },
+    /// A parameter does not take a value.
+    #[error("--param {path}: {error}; this is {value}")]
+    Value {
+        /// Its path.
+        path: String,
+        /// The value.
+        value: String,
+        /// The reason.
+        error: PathError,
+    },
+    /// Setting a parameter changes one that was set before.
+    #[error("--param {before}: what varies after it, {path}, says something else of it")]
+    Overwritten {
+        /// Path of the changed parameter.
+        before: String,
+        /// Path of the parameter that was set.
+        path: String,
+    },
+    /// A parameter that was set cannot be read back.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The scene is invalid.
+    #[error("{variant}: {}", problems.join("; "))]
+    Scene {
+        /// Name of the variant.
+        variant: String,
+        /// Messages.
+        problems: Vec<String>,
+    },
+    /// The scene cannot be assembled.
+    #[error("{variant}: {error}")]
+    Assemble {
+        /// Name of the variant.
+        variant: String,
+        /// The reason.
+        error: Error,
+    },
+}
 
 /// Images of two sizes in one sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +91,7 @@ pub fn build_variants(
     seeds: Option<usize>,
     read: &mut BTreeSet<PathBuf>,
 ) -> Result<Vec<Variant>, BadVariants> {
-    let named = |i: usize, e: Error| format!("{}: {e}", grid.name(i));
+    let named = |i: usize, error: Error| VariantError::Assemble { variant: grid.name(i), error };
     let of_first = load(grid, values, 0).and_then(|LoadedScene { description, files, .. }| {
         let settings = description.render.clone();
         Original::new(description).map(|first| (first, settings, files)).map_err(|e| named(0, e))
@@ -78,17 +128,19 @@ pub fn build_variants(
 }
 
 /// The scene with the values of a variant.
-fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<LoadedScene, String> {
+fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<LoadedScene, VariantError> {
     let (mut values, mut kept) = (values.clone(), SetValues::default());
     for (path, value) in grid.settings(i) {
         let is_there = values.takes(path).is_ok();
-        let this = |e| if is_there { format!("{e}; this is {value}") } else { String::from(e) };
-        values.set(path, value).map_err(|e| format!("--param {path}: {}", this(e)))?;
+        values.set(path, value).map_err(|error| match is_there {
+            true => VariantError::Value { path: path.to_owned(), value: value.to_owned(), error },
+            false => VariantError::Parameter { path: path.to_owned(), error },
+        })?;
         kept.check_and_add(&values, path)?;
     }
-    values.load().map_err(|error| {
-        let messages: Vec<_> = error.problems.iter().map(|problem| problem.message.as_str()).collect();
-        format!("{}: {}", grid.name(i), messages.join("; "))
+    values.load().map_err(|error| VariantError::Scene {
+        variant: grid.name(i),
+        problems: error.problems.into_iter().map(|problem| problem.message).collect(),
     })
 }
 
@@ -99,7 +151,7 @@ struct SetValues<'a>(Vec<(&'a str, Option<Value>)>);
 
 impl<'a> SetValues<'a> {
     /// To be called when what is at a path has been set: checks that this changed no other, and remembers it.
-    fn check_and_add(&mut self, values: &SceneValues, path: &'a str) -> Result<(), String> {
+    fn check_and_add(&mut self, values: &SceneValues, path: &'a str) -> Result<(), VariantError> {
         for (other, was) in &self.0 {
             let is = values.find(other).ok().flatten();
             let stays = match (&is, was) {
@@ -107,9 +159,7 @@ impl<'a> SetValues<'a> {
                 (is, was) => is == was,
             };
             if !stays {
-                return Err(format!(
-                    "--param {other}: what varies after it, {path}, says something else of it"
-                ));
+                return Err(VariantError::Overwritten { before: (*other).to_owned(), path: path.to_owned() });
             }
         }
         self.0.push((path, values.find(path)?));
@@ -120,7 +170,7 @@ impl<'a> SetValues<'a> {
 /// Width and height of all images.
 ///
 /// # Errors
-/// They are not the same for all.
+/// The sizes differ.
 ///
 /// # Panics
 /// There are no variants.

@@ -17,12 +17,12 @@ use super::{Grid, Results};
 
 /// Which variants are compared, and how.
 pub struct Pairs {
-    /// With which one each is; `None` of those that others are compared with.
+    /// The counterpart of each; `None` for variants that others are compared with.
     pub(super) with: Vec<Option<usize>>,
     /// Which value each parameter has in what a variant is compared with; `None` is the variant's own.
     pub(super) baseline: Vec<Option<usize>>,
     map: Map,
-    /// Of one verdict.
+    /// Level of a single verdict.
     level: f64,
 }
 
@@ -87,7 +87,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict in words.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -104,7 +104,7 @@ pub struct VariantComparison {
     pub verdict: Verdict,
     /// The probability, at most, of evidence as strong as this where the expectations are equal.
     pub p: f64,
-    /// Of the mean luminance, relative to the other's.
+    /// Difference of the mean luminance, relative to the other's.
     pub difference: f64,
     /// The smallest relative difference of the whole image that would have been found with 95 % probability.
     pub detectable: f64,
@@ -114,7 +114,7 @@ pub struct VariantComparison {
     pub(super) map: ComparisonMap,
 }
 
-/// What the sheet of differences shows of a variant.
+/// A variant's cell in the sheet of differences.
 #[derive(Debug, Clone)]
 pub(super) enum ComparisonMap {
     /// Painted when it is known how large the differences of the others are.

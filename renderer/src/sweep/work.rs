@@ -20,46 +20,46 @@ use crate::render::{
     Budget, Control, Integrator, Options, Progress as Rendering, RenderRecord, Rendered, provenance,
 };
 
-/// Who is told how far a sweep is, and says whether to go on.
+/// Receives the progress of a sweep, and can stop it.
 pub struct Progress<'a> {
-    /// Is told which part of all is done, for how long it has gone on, and what is done now.
+    /// Called with the finished part of the sweep, the time so far, and the current task.
     pub step: &'a mut (dyn FnMut(f64, Duration, &str) + Send),
     /// Whether to stop.
     pub is_stopping: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What is kept in memory of a variant until all are there.
+/// Per-variant result, held in memory until the sheets are written.
 pub struct VariantResult {
     /// The image as sheets show it.
     pub(super) cell: RgbImage,
-    /// Of what sheets show.
+    /// Statistics of the part that sheets show.
     pub statistics: Statistics,
-    /// What its render took.
+    /// Time and samples of its render.
     pub record: RenderRecord,
-    /// What could not be written of it.
+    /// Outputs of the variant that could not be written.
     pub failures: Vec<Failure>,
 }
 
-/// Something of a sweep that failed, where the rest did not.
+/// A failure that the rest of the sweep survived.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// A file was not written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// A variant is not kept for a sweep that goes on after this one.
+    /// A variant cannot be stored for a later sweep to go on from.
     #[error("\"{}\": variants cannot be kept to go on with: {reason}", folder.display())]
     Store {
-        /// Where it would be.
+        /// The folder of stored variants.
         folder: PathBuf,
-        /// Why, as the system says it.
+        /// The system's reason.
         reason: String,
     },
     /// Two variants cannot be compared.
     #[error("{name}: cannot be compared: {reason}")]
     Compare {
-        /// What the variant is called.
+        /// Name of the variant.
         name: String,
-        /// Why, in words.
+        /// The reason.
         reason: String,
     },
     /// The page was not made.
@@ -69,18 +69,18 @@ pub enum Failure {
 
 /// A plan that is carried out on a machine.
 pub struct Sweep<'a> {
-    /// What is done.
+    /// Variants to render, and outputs to make from them.
     pub plan: &'a Plan,
     /// [`Plan::keys`].
     pub keys: &'a [u64],
     /// The machine's name.
     pub device: &'a str,
-    /// Where images of variants go.
+    /// Folder for images of variants.
     pub folder: Option<&'a Path>,
 }
 
 impl Sweep<'_> {
-    /// Those variants that a sweep before this one has rendered.
+    /// Variants that an earlier sweep has rendered.
     pub fn find(&self, is_stopping: &(dyn Fn() -> bool + Sync)) -> Vec<Option<VariantResult>> {
         let find = |(i, key): (usize, &u64)| {
             let stored = self.plan.store.find(*key).filter(|_| !is_stopping());

@@ -16,7 +16,7 @@ pub(super) fn load_from_many_threads() -> String {
     let all: Vec<_> = (0..16).map(|_| std::thread::spawn(driver::load)).collect();
     let all: Vec<_> = all.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert!(all.iter().all(|answer| *answer == all[0]));
-    format!("{:?}", all[0])
+    format!("{:?}", all[0].as_ref().map_err(ToString::to_string))
 }
 
 pub(super) fn call_what_is_unbound() -> String {

@@ -103,7 +103,7 @@ unsafe impl Sync for FillArgs {}
 fn child() {
     let Ok(case) = std::env::var(CASE_VARIABLE) else { return };
     let answer = match case.as_str() {
-        "load" => driver::load().map_or_else(|reason| reason, |()| "loaded".to_owned()),
+        "load" => driver::load().map_or_else(|e| e.to_string(), |()| "loaded".to_owned()),
         "load at once" => load_from_many_threads(),
         "unbound" => call_what_is_unbound(),
         "open" => Cuda::with_ptx(0, KERNELS).map_or_else(|e| e.to_string(), |cuda| cuda.name()),

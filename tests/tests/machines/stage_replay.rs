@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use device::features::Features;
 use renderer::assemble::SceneData;
-use renderer::render::{Dump, Part, Paths};
+use renderer::render::{Dump, Paths, Step};
 use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
 use torrance_gpu::backend::cuda::Cuda;
 use torrance_tests::replay::{Report, Tolerance, replay};
@@ -89,13 +89,13 @@ const PASS: (Paths, u32) = (Paths::new(900), 3);
 fn between_instruction_sets(
     [scene, its]: [&SceneData; 2],
     tolerances: &[Tolerance],
-    tamper: impl FnMut(Part, &Dump, &mut Dump),
+    tamper: impl FnMut(Step, &Dump, &mut Dump),
 ) -> Report {
     let (mut best, mut portable) = (cpu(InstructionSet::Avx512), cpu(InstructionSet::Portable));
     replay((&mut best, scene), (&mut portable, its), PASS, tolerances, tamper)
 }
 
-fn untouched(_: Part, _: &Dump, _: &mut Dump) {}
+fn untouched(_: Step, _: &Dump, _: &mut Dump) {}
 
 #[test]
 fn stages_have_the_same_bits_with_every_instruction_set() {
@@ -111,7 +111,7 @@ fn stages_have_the_same_bits_with_every_instruction_set() {
         assert!(columns.contains(tolerance.column), "nothing writes {}: {written:?}", tolerance.column);
     }
     let parts: BTreeSet<_> = written.iter().map(|(part, _)| *part).collect();
-    assert_eq!(parts.len(), Part::ALL.len(), "{parts:?}");
+    assert_eq!(parts.len(), Step::ALL.len(), "{parts:?}");
 }
 
 /// Changes one row in `every` of those that a stage has written of a column: floats by a factor, others by a bit, which is
@@ -165,10 +165,10 @@ fn control_another_seed_is_found() {
         for tolerances in [exact(), of_gpu(&scene)] {
             let report = between_instruction_sets([&scene, &reseeded], &tolerances, untouched);
             let misses = report.misses();
-            for miss in [(Part::Generate, "direction"), (Part::Shade, "direction")] {
+            for miss in [(Step::Generate, "direction"), (Step::Shade, "direction")] {
                 assert!(misses.contains(&miss), "{name}, {miss:?}:\n{report}");
             }
-            assert!(!misses.iter().any(|(part, _)| *part == Part::Cull || *part == Part::Accumulate));
+            assert!(!misses.iter().any(|(part, _)| *part == Step::Cull || *part == Step::Accumulate));
         }
     }
 }
@@ -221,5 +221,5 @@ fn stages_of_a_gpu_make_what_those_of_a_cpu_do() {
     reseeded.settings.seed ^= 1;
     let tolerances = of_gpu(&scene);
     let report = replay((&mut cpu, &scene), (&mut gpu, &reseeded), PASS, &tolerances, untouched);
-    assert!(report.misses().contains(&(Part::Shade, "direction")), "another seed passes:\n{report}");
+    assert!(report.misses().contains(&(Step::Shade, "direction")), "another seed passes:\n{report}");
 }

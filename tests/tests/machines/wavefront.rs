@@ -2,7 +2,7 @@
 
 use renderer::assemble::SceneData;
 use renderer::render::{
-    Budget, Contestant, Control, Integrator, Options, Part, Paths, Progress, Rendered, StageTimes, When,
+    Budget, Contestant, Control, Integrator, Options, Paths, Progress, Rendered, StageTimes, Step, When,
 };
 use torrance_gpu::backend::cpu::InstructionSet;
 use torrance_image::film::Film;
@@ -85,16 +85,16 @@ fn queues_orders_and_full_pools_change_no_bit() {
     let all = Paths::new(1000);
     let mut sorted = 0;
     for (name, scene) in scenes() {
-        let has = |part, paths| timed(&scene, 1, paths).parts.iter().any(|time| time.part == part);
-        sorted += u32::from(has(Part::Sort, all));
-        assert!(!has(Part::Sort, Paths { sort: false, ..all }), "{name}");
+        let has = |part, paths| timed(&scene, 1, paths).steps.iter().any(|time| time.step == part);
+        sorted += u32::from(has(Step::Sort, all));
+        assert!(!has(Step::Sort, Paths { sort: false, ..all }), "{name}");
         let unordered = Paths { order_rays: When::Never, ..all };
         let ordered = Paths { order_rays: When::Always, ..all };
-        for part in [Part::OrderRays, Part::OrderLight] {
+        for part in [Step::OrderRays, Step::OrderLight] {
             assert!(has(part, ordered) && !has(part, unordered), "{name}: {part:?}");
             assert_eq!(has(part, all), scene.stats.instances > 0, "{name}: {part:?}");
         }
-        for part in [Part::Sort, Part::OrderRays, Part::OrderLight, Part::Compact] {
+        for part in [Step::Sort, Step::OrderRays, Step::OrderLight, Step::Compact] {
             assert!(!has(part, Paths { compact: false, ..ordered }), "{name}: {part:?}");
         }
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
@@ -121,8 +121,8 @@ fn sweep(width: u32, height: u32) -> SceneData {
 }
 
 /// How often a part ran, and how much it worked on.
-fn work(times: &StageTimes, part: Part) -> (u64, Option<u64>) {
-    let time = times.parts.iter().find(|time| time.part == part).expect("the part is there");
+fn work(times: &StageTimes, part: Step) -> (u64, Option<u64>) {
+    let time = times.steps.iter().find(|time| time.step == part).expect("the part is there");
     assert!(time.runs > 0 && !time.time.is_zero() && time.occupancy.is_none(), "{time:?}");
     (time.runs, time.items)
 }
@@ -137,15 +137,15 @@ fn work_is_counted() {
     let runs = |times: &StageTimes, part| work(times, part).0;
     let times = timed(&scene, spp, all);
     let paths = u64::from(scene.width * scene.height * spp);
-    assert_eq!(items(&times, Part::Generate), Some(paths));
-    assert_eq!(items(&times, Part::Accumulate), Some(paths));
-    let segments = items(&times, Part::Extend).expect("segments are counted");
+    assert_eq!(items(&times, Step::Generate), Some(paths));
+    assert_eq!(items(&times, Step::Accumulate), Some(paths));
+    let segments = items(&times, Step::Extend).expect("segments are counted");
     assert!((paths..paths * 20).contains(&segments), "{segments} segments of {paths} paths");
-    let shadow_rays = items(&times, Part::Connect).expect("shadow rays are counted");
+    let shadow_rays = items(&times, Step::Connect).expect("shadow rays are counted");
     assert!((1..segments).contains(&shadow_rays), "{shadow_rays} shadow rays of {segments} segments");
-    assert_eq!(items(&times, Part::Cull), Some(700 * runs(&times, Part::Cull)));
-    assert!(times.rounds <= runs(&times, Part::Shade) && times.passes == runs(&times, Part::Accumulate));
-    let shares: f64 = times.parts.iter().map(|part| times.share(part)).sum();
+    assert_eq!(items(&times, Step::Cull), Some(700 * runs(&times, Step::Cull)));
+    assert!(times.rounds <= runs(&times, Step::Shade) && times.passes == runs(&times, Step::Accumulate));
+    let shares: f64 = times.steps.iter().map(|part| times.share(part)).sum();
     assert!((shares - 1.0).abs() < 1e-9 && (0.0..1.0).contains(&times.bookkeeping()));
 
     for paths in [
@@ -156,8 +156,8 @@ fn work_is_counted() {
         Paths::new(33),
     ] {
         let times = timed(&scene, spp, paths);
-        assert_eq!(items(&times, Part::Shade), Some(segments), "{paths:?}");
-        assert_eq!(items(&times, Part::Connect), paths.compact.then_some(shadow_rays), "{paths:?}");
+        assert_eq!(items(&times, Step::Shade), Some(segments), "{paths:?}");
+        assert_eq!(items(&times, Step::Connect), paths.compact.then_some(shadow_rays), "{paths:?}");
     }
 }
 
@@ -179,7 +179,7 @@ fn pools_stay_full() {
         assert_eq!((times.passes, times.paths, *rounds), (1, 16 * 8, curve.len() as u64), "{paths:?}");
         assert_eq!(
             curve.iter().map(|live| u64::from(*live)).sum::<u64>(),
-            work(&times, Part::Extend).1.unwrap()
+            work(&times, Step::Extend).1.unwrap()
         );
         let last = curve.len() - 1;
         let is_full = curve[..last / 2].iter().all(|live| *live > paths.pool - paths.pool.div_ceil(4));
@@ -194,10 +194,10 @@ fn what_is_chosen_changes_no_bit() {
     for (name, scene) in scenes() {
         let film = on_cpu(&scene, Options::default(), 2, InstructionSet::Avx512);
         let mut cpu = renderer::Machine::cpu(Some(2)).expect("threads start");
-        let Rendered { film: other, traced, .. } = rendered(&mut cpu, &scene, 6, fastest(1000));
+        let Rendered { film: other, integrator, .. } = rendered(&mut cpu, &scene, 6, fastest(1000));
         assert_eq!(film, other, "{name}");
-        assert_eq!(traced.rates, None, "{name} is over too soon to be raced for");
-        chosen.push(traced.by);
+        assert_eq!(integrator.rates, None, "{name} is over too soon to be raced for");
+        chosen.push(integrator.integrator);
     }
     assert!(
         chosen.contains(&Contestant::Megakernel) && chosen.contains(&Contestant::Wavefront),
@@ -224,10 +224,10 @@ fn a_race_changes_no_bit() {
         };
         let budget = Budget::of_samples(1 << 16);
         let raced = cpu.render(&scene, budget, fastest(1000), &mut stop).expect("it renders");
-        let rates = raced.traced.rates.expect("both were tried");
+        let rates = raced.integrator.rates.expect("both were tried");
         assert!(rates.iter().all(|rate| rate.is_finite() && *rate > 0.0), "{rates:?}");
         let winner = if rates[1] > rates[0] { Contestant::Wavefront } else { Contestant::Megakernel };
-        assert_eq!(raced.traced.by, winner, "{rates:?}");
+        assert_eq!(raced.integrator.integrator, winner, "{rates:?}");
         let plain = rendered(&mut cpu, &scene, raced.progress.spp, Options::default());
         assert_eq!(plain.film, raced.film, "{rates:?}, {} spp", raced.progress.spp);
     }

@@ -81,7 +81,7 @@ fn rendered(description: &Description) -> (f64, f64) {
 
 /// Renders a sweep of a scene, and prints what it shows.
 fn swept(scene: &SceneValues, params: &[String]) -> Vec<Variant> {
-    let axes = spec::parse(params, &|path| Ok(scene.choices(path)?)).expect("the parameters are right");
+    let axes = spec::parse(params, &|path| scene.choices(path)).expect("the parameters are right");
     let grid = Grid::new(axes, None).expect("the arrangement is right");
     let variant = |i: usize| {
         let mut scene = scene.clone();

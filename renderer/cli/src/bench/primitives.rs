@@ -8,7 +8,7 @@ use std::time::Instant;
 use renderer::bench::{Baseline, End, Skipped, Watch, catalogue, chart, names};
 use renderer::{DeviceChoice, Machine};
 use torrance_gpu::backend::Error;
-use torrance_gpu::backend::cuda::driver;
+use torrance_gpu::backend::cuda::driver::{self, DriverError};
 use torrance_plot::chart::ThemeName;
 use torrance_text::{nearest, quoted};
 
@@ -35,7 +35,7 @@ launches. Bandwidth counts the bytes that the primitive must at least read and w
 copy of as many 32-bit numbers, which is measured in turns with it. On a CPU the kernels' twins are measured, on all threads. \
 What does not fit into memory is skipped.";
 
-/// What there is below the long help.
+/// Text below the long help: the list of primitives.
 fn after_long_help() -> String {
     let width = names().into_iter().map(str::len).max().unwrap_or(0);
     let row = |(name, does)| format!("  {name:<width$}  {does}\n");
@@ -120,10 +120,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Why there is nothing to run a baseline on.
-fn without_gpu(choice: DeviceChoice, driver: Result<(), String>) -> String {
+/// Says why there is nothing to run a baseline on.
+fn without_gpu(choice: DeviceChoice, driver: Result<(), DriverError>) -> String {
     let reason = match driver {
-        Err(reason) if choice == DeviceChoice::Auto => reason,
+        Err(reason) if choice == DeviceChoice::Auto => reason.to_string(),
         _ => "--device chooses the CPU".to_owned(),
     };
     format!("--baseline: it runs on GPUs alone, and {reason}")
@@ -191,7 +191,7 @@ fn shorter<'a>(names: &[&'a str]) -> impl Iterator<Item = &'a str> + Clone {
     all.into_iter()
 }
 
-/// What is to be measured.
+/// The chosen benchmarks and options.
 struct Plan<'a> {
     args: &'a Args,
     chosen: Vec<&'static str>,
@@ -335,8 +335,8 @@ mod tests {
 
     #[test]
     fn who_has_no_gpu_for_the_baseline_learns_why() {
-        let absent = || Err("no NVIDIA driver is installed".to_owned());
-        let expected = "--baseline: it runs on GPUs alone, and no NVIDIA driver is installed";
+        let absent = || Err(DriverError::NotInstalled("libcuda.so.1".to_owned()));
+        let expected = "--baseline: it runs on GPUs alone, and no NVIDIA driver is installed (libcuda.so.1 was not found)";
         assert_eq!(without_gpu(DeviceChoice::Auto, absent()), expected);
         let expected = "--baseline: it runs on GPUs alone, and --device chooses the CPU";
         assert_eq!(without_gpu(DeviceChoice::Cpu, Ok(())), expected);

@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-use renderer::bench::{End, Measured, Results, Skipped, Times};
+use renderer::bench::{End, PrimitiveTiming, Results, Skipped, Times};
 use serde::Serialize;
 
-/// What was measured, and where.
+/// Measurements, and the machine they were taken on.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) machine: String,
     pub(super) is_cpu: bool,
-    /// What the baseline says that it is.
+    /// The title of the baseline.
     pub(super) baseline: Option<String>,
     pub(super) results: Results,
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 pub(super) struct Json<'a> {
     version: &'static str,
@@ -25,21 +25,21 @@ pub(super) struct Json<'a> {
     baseline: Option<&'a str>,
     interrupted: bool,
     results: Vec<Row>,
-    skipped: Vec<Left>,
-    /// What ended it.
+    skipped: Vec<SkippedRow>,
+    /// The error that ended it.
     error: Option<String>,
 }
 
-/// What does not fit.
+/// A benchmark that does not fit.
 #[derive(Debug, Serialize)]
-struct Left {
+struct SkippedRow {
     /// Null if it is all of that length.
     primitive: Option<&'static str>,
     length: u32,
     reason: String,
 }
 
-impl From<&Skipped> for Left {
+impl From<&Skipped> for SkippedRow {
     fn from(skipped: &Skipped) -> Self {
         Self { primitive: skipped.name, length: skipped.n, reason: skipped.reason.clone() }
     }
@@ -50,9 +50,9 @@ impl From<&Skipped> for Left {
 struct Row {
     primitive: &'static str,
     length: u32,
-    /// Of one call, the least.
+    /// Least time of a call.
     seconds: f64,
-    /// Of one call, the median.
+    /// Median time of a call.
     median_seconds: f64,
     /// That it must at least read and write.
     bytes: f64,
@@ -68,8 +68,8 @@ struct Row {
     of_baseline: Option<f64>,
 }
 
-impl From<&Measured> for Row {
-    fn from(m: &Measured) -> Self {
+impl From<&PrimitiveTiming> for Row {
+    fn from(m: &PrimitiveTiming) -> Self {
         let Times { least, median } = m.times;
         Self {
             primitive: m.name,
@@ -97,7 +97,7 @@ impl Report {
             baseline: self.baseline.as_deref(),
             interrupted: self.results.end == End::Stopped,
             results: self.results.measured.iter().map(Row::from).collect(),
-            skipped: self.results.skipped.iter().map(Left::from).collect(),
+            skipped: self.results.skipped.iter().map(SkippedRow::from).collect(),
             error: if let End::Failed(error) = &self.results.end { Some(error.to_string()) } else { None },
         }
     }
@@ -173,7 +173,7 @@ mod tests {
 
     fn ended(end: End) -> Report {
         let times = |least| Times { least, median: 1.25 * least };
-        let measured = |name, baseline| Measured {
+        let measured = |name, baseline| PrimitiveTiming {
             name,
             family: Family::Scans,
             n: 2_000_000,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use renderer::assemble::{Flattened, SceneData};
-use renderer::bench::{Observer, RayKind, Traced};
+use renderer::bench::{Observer, RayKind, RayTiming};
 use renderer::{DeviceChoice, Machine};
 use serde::Serialize;
 use torrance_gpu::backend::Error;
@@ -67,14 +67,14 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// What was traced, and where.
+/// Measurements, and the machine they were taken on.
 #[derive(Debug)]
 struct Report {
     machine: String,
     scene: String,
     size: [u32; 2],
     rays: u32,
-    traced: Vec<Traced>,
+    traced: Vec<RayTiming>,
     /// Whether all of it was traced.
     complete: bool,
 }
@@ -149,7 +149,7 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// What people call them.
+/// Name in tables.
 const fn title(kind: RayKind) -> &'static str {
     match kind {
         RayKind::Primary => "primary rays",
@@ -159,7 +159,7 @@ const fn title(kind: RayKind) -> &'static str {
     }
 }
 
-/// What `--json` prints. Fields are added, never renamed.
+/// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Json<'a> {
     version: &'static str,
@@ -190,8 +190,8 @@ struct Row {
     hit_share: f64,
 }
 
-impl From<&Traced> for Row {
-    fn from(t: &Traced) -> Self {
+impl From<&RayTiming> for Row {
+    fn from(t: &RayTiming) -> Self {
         Self {
             kind: t.kind.name(),
             camera_rays: t.camera_rays,

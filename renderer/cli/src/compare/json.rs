@@ -9,13 +9,13 @@ use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::ComparisonReport;
 
-/// What `--json` prints. Fields are added, never renamed. Numbers that are not finite are null.
+/// The object that `--json` prints. Fields are added, never renamed. Numbers that are not finite are null.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
     version: &'static str,
     a: String,
     b: String,
-    /// What the values are: `display` or `radiance`.
+    /// Kind of the values: `display` or `radiance`.
     kind: &'static str,
     region: RegionSummary,
     pixels: Pixels,
@@ -87,9 +87,9 @@ struct Verdict {
     p: f64,
     level: f64,
     worst: Worst,
-    /// What would have been seen with a probability of 95 %.
+    /// Differences that would have been detected with a probability of 95 %.
     detectable: Vec<DetectableSummary>,
-    /// By how much correlation of neighbouring pixels increases the variance of large blocks.
+    /// Factor by which correlation of neighbouring pixels increases the variance of large blocks.
     correlation: f64,
 }
 
@@ -115,7 +115,7 @@ struct DetectableSummary {
 }
 
 impl Summary {
-    pub(super) fn of(told: &ComparisonReport<'_>) -> Self {
+    pub(super) fn new(told: &ComparisonReport<'_>) -> Self {
         let comparison = told.comparison;
         let metrics = &comparison.metrics;
         let Bias { mean, stderr, reference, origin } = comparison.bias;

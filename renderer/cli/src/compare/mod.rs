@@ -92,7 +92,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     heatmap: Option<PathBuf>,
 
-    /// What the heatmap shows [default: z where there is a verdict, or else flip]
+    /// Map that the heatmap shows [default: z where there is a verdict, or else flip]
     #[arg(long, value_name = "NAME", value_parser = values::named(Map::ALL), requires = "heatmap")]
     map: Option<Map>,
 
@@ -105,7 +105,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// What is known of the noise.
+/// Options that give the noise of the images.
 #[derive(Debug, clap::Args)]
 struct NoiseArgs {
     /// Image of A's standard errors, one a channel and pixel: its layer stderr, or else the image itself
@@ -133,7 +133,7 @@ struct NoiseArgs {
     exact_b: bool,
 }
 
-/// What is told of a comparison.
+/// A comparison, ready to be reported.
 struct ComparisonReport<'a> {
     args: &'a Args,
     comparison: &'a Comparison,
@@ -167,7 +167,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let told = ComparisonReport::new(args, &comparison);
     if args.json {
-        print_json(&json::Summary::of(&told))?
+        print_json(&json::Summary::new(&told))?
     } else {
         print(told.text())?
     }

@@ -8,7 +8,7 @@ use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
 use super::{ComparisonReport, remedy};
 
-/// What sentences call the images.
+/// Names of the two images in sentences.
 pub(super) const NAMES: [&str; 2] = ["A", "B"];
 
 impl ComparisonReport<'_> {
@@ -111,7 +111,7 @@ fn row(name: &str, value: &str) -> String {
     format!("  {name:<11} {value}\n")
 }
 
-/// Why there is no verdict, and what to do.
+/// Says why there is no verdict, and what to do.
 pub(super) fn no_verdict(why: NoVerdict) -> String {
     let sentence = words::no_verdict(why, NAMES);
     match remedy(why) {

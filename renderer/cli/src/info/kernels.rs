@@ -24,7 +24,7 @@ const MOST_MISSING: usize = 6;
 #[derive(Debug, Serialize)]
 struct Json {
     version: &'static str,
-    /// Why no GPU was asked, where one would have been.
+    /// Reason why the tables are from the record rather than from a GPU.
     reason: Option<String>,
     tables: Vec<KernelTable>,
 }
@@ -34,7 +34,7 @@ pub(super) fn run(generation: &str, quiet: bool, json: bool) -> Result<ExitCode,
     let (tables, reason) = match generation {
         "" => match driver::load().and_then(|()| Cuda::devices()) {
             Ok(devices) => (devices.iter().map(|d| compile(d, quiet)).collect::<Result<_, _>>()?, None),
-            Err(reason) => (vec![recorded(USUAL).map_err(failure)?], Some(reason)),
+            Err(reason) => (vec![recorded(USUAL).map_err(failure)?], Some(reason.to_string())),
         },
         _ => (vec![recorded(generation).map_err(failure)?], None),
     };

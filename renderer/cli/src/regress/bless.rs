@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use renderer::regress::suite::Expect;
-use renderer::regress::{self, Blessed, Case, Event, LazyMachine, Options};
+use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options};
 use torrance_image::film::write::Destination;
 
 use super::super::failure::{Failure, INTERRUPTED};
@@ -16,7 +16,7 @@ use super::show::Show;
 
 /// Whether references may be replaced where nobody looks on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Where {
+pub(super) enum BlessMode {
     /// Only by a person
     Here,
     /// In continuous integration, too
@@ -24,9 +24,9 @@ pub(super) enum Where {
 }
 
 /// Refuses what would replace references by accident.
-pub(super) fn check(place: Where, yes: bool) -> Result<(), Failure> {
+pub(super) fn check(place: BlessMode, yes: bool) -> Result<(), Failure> {
     let is_ci = std::env::var_os("CI").is_some_and(|v| !v.is_empty() && v != "false" && v != "0");
-    if is_ci && place != Where::Ci {
+    if is_ci && place != BlessMode::Ci {
         return Err(Failure::input(
             "--bless: the environment says CI, where tests are to find differences rather than to accept them; \
              --bless=ci insists",
@@ -88,7 +88,7 @@ pub(super) fn run(
     if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Failure::running(failed.join("\nerror: "))) }
 }
 
-/// Why a case makes no reference.
+/// Says why a case makes no reference.
 fn leave_out(case: &Case, is_done: bool) -> Option<String> {
     match (&case.skip, case.expect) {
         (Some(reason), _) => Some(reason.clone()),
@@ -106,7 +106,7 @@ fn place(path: &Path) -> Result<Destination, Failure> {
     Destination::check(path).map_err(Failure::input)
 }
 
-fn tell(case: &Case, blessed: &Blessed, show: &Show) {
+fn tell(case: &Case, blessed: &NewReference, show: &Show) {
     let mut text = format!("{}: {}\n", case.name, blessed.quality);
     if blessed.change.is_empty() {
         text += "    there is no reference yet\n";

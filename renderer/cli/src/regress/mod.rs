@@ -20,7 +20,7 @@ use super::values;
 mod bless;
 mod show;
 
-use bless::Where;
+use bless::BlessMode;
 use show::Show;
 
 const EXIT_CODES: &str = "\
@@ -97,7 +97,7 @@ pub(super) struct Args {
     /// environment says CI, only with --bless=ci
     #[arg(long, value_name = "WHERE", num_args = 0..=1, require_equals = true, default_missing_value = "here",
           hide_possible_values = true, conflicts_with_all = ["list", "junit", "json", "html", "output"])]
-    bless: Option<Where>,
+    bless: Option<BlessMode>,
 
     /// Write new references without asking
     #[arg(long, requires = "bless")]

@@ -1,4 +1,4 @@
-//! What a person sees of a suite: a row for every case that has ended, and how far the others are.
+//! Progress of a suite in the terminal: a row for every case that has ended, and how far the others are.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use super::super::terminal::{clock, count, say};
 const STEPS: u64 = 1000;
 /// Time between lines about a case that goes on, where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-/// Lines shown of what a case that failed printed.
+/// Lines shown of the output of a failed case.
 const LOG_LINES: usize = 20;
 /// Widest column of names.
 const WIDEST: usize = 40;

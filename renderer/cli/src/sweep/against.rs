@@ -1,4 +1,4 @@
-//! What variants are compared with.
+//! Comparison of variants with another scene, another file or another variant.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use super::super::source::file_name;
 use super::super::values;
 use super::Args;
 
-/// What variants are compared with.
+/// Options that choose what variants are compared with.
 #[derive(Debug, clap::Args)]
 pub(super) struct AgainstArgs {
     /// Render the variants of this scene, too, and compare those with the same values; --set is not for it
@@ -24,7 +24,7 @@ pub(super) struct AgainstArgs {
     #[arg(long, value_name = "[PARAMETER=]VALUE", group = "comparison")]
     baseline: Vec<String>,
 
-    /// What the sheet of differences shows
+    /// Map that the sheet of differences shows
     #[arg(long, value_name = "NAME", default_value = "difference", value_parser = values::named(Map::ALL),
           requires = "comparison")]
     map: Map,

@@ -87,7 +87,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// How many of what is wrong are told.
+/// Most faults that are reported.
 const MOST_TOLD: usize = 10;
 
 /// The machines that render, started while scenes are read.
@@ -266,7 +266,7 @@ fn prepare(
     Ok(plan)
 }
 
-/// The first of what is wrong, and how many more there are.
+/// The first faults, and how many more there are.
 fn first_of(mut all: Vec<String>, more: &str) -> Vec<String> {
     let rest = all.len().saturating_sub(MOST_TOLD);
     all.truncate(MOST_TOLD);
@@ -302,7 +302,7 @@ fn warn_of(plan: &Plan, variants: &[Option<VariantResult>], ended: &Failures, no
     }
 }
 
-/// Tells people what happened.
+/// Reports the outcome to people.
 fn tell(summary: &Summary, results: &Results<'_>) {
     let variants = results.variants.len();
     let of = if summary.interrupted { format!(" of {variants}") } else { String::new() };
@@ -325,7 +325,7 @@ fn tell(summary: &Summary, results: &Results<'_>) {
     }
 }
 
-/// Tells people how many variants differ.
+/// Reports how many variants differ.
 fn tell_verdicts([all, different, unknown]: [usize; 3]) {
     if all == 0 {
         return;

@@ -16,7 +16,7 @@ use super::super::progress::Display;
 use super::super::values;
 use super::Args;
 
-/// What the contact sheet looks like.
+/// Options for the look of contact sheets.
 #[derive(Debug, clap::Args)]
 pub(super) struct SheetArgs {
     /// Columns of the sheet of one parameter [default: all values in a row]
@@ -40,7 +40,7 @@ pub(super) struct SheetArgs {
     title: Option<String>,
 }
 
-/// What else is written.
+/// Options for further files to write.
 #[derive(Debug, clap::Args)]
 pub(super) struct FileArgs {
     /// Folder for the image of every variant, as .exr with its standard errors, and as .png
@@ -72,7 +72,7 @@ impl SheetArgs {
         self.cols.map(usize::from)
     }
 
-    /// What sheets of a scene of this name look like.
+    /// Style of the sheets of a scene of this name.
     pub(super) fn style(&self, scene: &str) -> SheetStyle {
         SheetStyle {
             title: self.title.clone().unwrap_or_else(|| scene.to_owned()),
@@ -193,7 +193,7 @@ impl Outputs {
         }
     }
 
-    /// What is no sheet.
+    /// Destinations other than sheets.
     fn others(&self) -> impl Iterator<Item = &Destination> {
         let plots = self.plots.iter().map(|(_, plot)| &plot.destination);
         [&self.csv, &self.html, &self.animate].into_iter().flatten().chain(plots)

@@ -1,11 +1,11 @@
-//! What varies.
+//! Parameters that vary, and their values.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use renderer::sweep::preset::{PRESETS, Preset};
 use renderer::sweep::{Grid, Variant, build_variants, spec};
-use torrance_scene::{SceneValues, keys_of_path, path_and_value};
+use torrance_scene::{PathError, SceneValues, keys_of_path, path_and_value};
 use torrance_text::{hint, quoted};
 
 use super::super::failure::Failure;
@@ -13,7 +13,7 @@ use super::super::notes::Notes;
 use super::super::render::SettingArgs;
 use super::first_of;
 
-/// What varies.
+/// Options that choose the parameters that vary.
 #[derive(Debug, clap::Args)]
 pub(super) struct VaryArgs {
     /// A parameter and its values; repeat it for rows, then pages
@@ -91,7 +91,8 @@ impl VaryArgs {
         read: &mut BTreeSet<PathBuf>,
     ) -> Result<Vec<Variant>, Failure> {
         build_variants(grid, values, self.independent.then_some(before), read).map_err(|bad| {
-            let problems = first_of(bad.0, "more").into_iter();
+            let problems = bad.0.iter().map(ToString::to_string).collect();
+            let problems = first_of(problems, "more").into_iter();
             let problems: Vec<_> = problems.map(|problem| format!("{what}{problem}")).collect();
             Failure::input(problems.join("\nerror: "))
         })
@@ -114,7 +115,7 @@ impl VaryArgs {
         let applied = preset.apply(values, self.material.as_deref()).map_err(named)?;
         if let Some(replaced) = applied.replaced {
             notes.warn(format!(
-                "--preset {}: the material has not its parameters, and is replaced: {replaced}",
+                "--preset {}: the material lacks these parameters and is replaced: {replaced}",
                 preset.name
             ));
         }
@@ -123,10 +124,11 @@ impl VaryArgs {
 }
 
 /// The words that may stand at a path.
-fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, String> {
+fn all_values(values: &SceneValues, path: &str) -> Result<Vec<String>, PathError> {
     let words = values.choices(path)?;
     if words.is_empty() {
-        return Err(format!("\"{path}\" takes {}, not one of some words", values.takes(path)?));
+        let takes = values.takes(path)?;
+        return Err(PathError::Value(format!("\"{path}\" takes {takes}, not one of some words")));
     }
     Ok(words)
 }

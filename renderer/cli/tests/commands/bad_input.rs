@@ -124,7 +124,7 @@ fn render(folder: &Path, arguments: &[&str]) -> Output {
     command.arg("render").args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// Everything in a folder and the folders in it.
+/// All files in a folder and the folders in it.
 fn contents(folder: &Path) -> Vec<OsString> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -138,7 +138,7 @@ fn contents(folder: &Path) -> Vec<OsString> {
     found
 }
 
-/// What of a row is not as it should be.
+/// Deviations of a row from its expectation.
 fn faults((name, wrong, expected): &Row<'_>) -> Option<String> {
     let folder = folder(wrong);
     let before = contents(folder.path());
@@ -194,7 +194,7 @@ fn the_scene_as_it_is_renders() {
     assert!(image.starts_with(b"\x89PNG"));
 }
 
-/// What is suspicious, but no error, is said and rendered.
+/// Suspicious input that is no error is warned of and rendered.
 #[test]
 fn a_few_flat_triangles_are_a_warning() {
     let folder = folder(&Mesh(b"v 0 0 -1\nv 1 0 -1\nv 1 1 -1\nf 1 1 2\nf 1 2 3\n"));
@@ -290,7 +290,7 @@ fn unwritable_folder() {
     check(&[("unwritable", Arguments(&["scene.toml", "-o", "/proc/out.png", DAYS]), message)]);
 }
 
-/// What is found after the first fault is reported too, one first line each.
+/// Faults after the first are reported too, one first line each.
 #[test]
 fn all_faults_are_reported() {
     let scene = SCENE.replace("fov = 40", "fov = 0").replace("roughness = 0.3", "rouhgness = 0.3");

@@ -31,7 +31,7 @@ format = "pfm"
 skip = "there is no other"
 "#;
 
-/// What is wrong, what is replaced by what, and what is said.
+/// Name of the fault, a text, its replacement, and the expected message.
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 const ROWS: &[Row<'_>] = &[
@@ -316,7 +316,7 @@ const ROWS: &[Row<'_>] = &[
     ),
 ];
 
-/// What of a row is not as it should be.
+/// Deviation of a row from its expectation.
 fn fault((name, right, wrong, expected): &Row<'_>) -> Option<String> {
     let folder = Folder::new();
     assert_eq!(SUITE.matches(right).count(), 1, "{right:?} is not in the suite once");
@@ -356,7 +356,7 @@ fn the_suite_as_it_is_is_right_and_the_check_can_fail() {
     );
 }
 
-/// What is wrong elsewhere is reported too, each with its place; what is wrong only with --full as well.
+/// Faults elsewhere are reported too, each with its place; so are those that exist only with --full.
 #[test]
 fn all_that_is_wrong_is_reported() {
     let folder = Folder::new();

@@ -187,7 +187,7 @@ fn thresholds_decide_where_there_is_no_verdict() {
     }
 }
 
-/// What is wrong with the image is told, and what is not comparable is left out.
+/// Faults of the image are reported, and pixels that cannot be compared are left out.
 #[test]
 fn pixels_that_are_no_numbers() {
     let folder = Folder::new();

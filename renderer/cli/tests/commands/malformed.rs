@@ -16,7 +16,7 @@ use harness::{Limits, Outcome, load, within};
 use mutation::{Random, mutated, systematic};
 use seeds::{Seed, seeds};
 
-/// What loading files of so many bytes may take: two seconds, 64 MiB and 256 bytes a byte. Images in addition may have
+/// Limits on loading files of so many bytes: two seconds, 64 MiB and 256 bytes a byte. Images in addition may have
 /// 4096 by 4096 texels whatever the size of the file: 48 bytes each while they are decoded.
 fn limits_of(bytes: usize, has_image: bool) -> Limits {
     let image = if has_image { 48 << 24 } else { 0 };
@@ -126,7 +126,7 @@ fn random_damage_is_survived() {
     }
 }
 
-/// What watches sees loaders that panic, hang, take too much, or say nothing.
+/// The watchdog catches loaders that panic, hang, take too much, or say nothing.
 #[test]
 fn bad_loaders_are_caught() {
     let limits = Limits { memory: 1 << 20, time: Duration::from_millis(600) };

@@ -61,7 +61,7 @@ type = "disk"
 material = "wooden"
 "#;
 
-/// What a scene needs first.
+/// Beginning that every scene needs.
 const HEAD: &str = "camera = { position = [0, 0, 4], target = [0, 0, 0], fov = 40 }\n";
 
 /// The values of a scene, and the folder where it is.
@@ -125,10 +125,10 @@ fn all_parameters_of_all_scenes_can_be_set_to_what_they_are() {
     }
 }
 
-/// What is set, and what is to be replaced in the file by what.
+/// Settings, and the equivalent edit of the file: a text and its replacement.
 type Edit = (&'static [(&'static str, &'static str)], &'static str, &'static str);
 
-/// What is set is what a hand would write into the file.
+/// Setting a value equals editing the file by hand.
 #[test]
 fn setting_is_editing() {
     let edits: [Edit; 24] = [
@@ -197,7 +197,7 @@ fn setting_is_editing() {
     }
 }
 
-/// What is not there is said by another key, or by default.
+/// Values that are absent from the file are expressed by another key, or by default.
 #[test]
 fn values_in_other_words() {
     let (_folder, mut values) = values(SCENE);
@@ -266,7 +266,7 @@ fn what_was_read_is_not_read_again() {
     assert!(error.problems[0].place.is_none() && error.to_string().contains("no such file"), "{error}");
 }
 
-/// What the command line says counts more, and what is set is checked as a scene is.
+/// The command line takes precedence, and set values are checked as a scene's are.
 #[test]
 fn what_is_set_is_checked() {
     let folder = tempfile::tempdir().unwrap();

@@ -49,7 +49,7 @@ fn command(name: &str, script: &str, reference: &str, more: &str) -> String {
     )
 }
 
-/// What `--json -` says of every case: name, status, first sentence.
+/// Cases in the output of `--json -`: name, status, first sentence.
 fn cases(outcome: &Outcome) -> Vec<(String, String, String)> {
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON on stdout");
     let text = |v: &serde_json::Value| v.as_str().unwrap_or_default().to_owned();
@@ -71,6 +71,7 @@ fn the_same_scene_passes_and_another_fails() {
         scene("wrong-control", "ref.exr", "expect = \"different\""),
         scene("left-out", "ref.exr", "skip = \"no reason\""),
         scene("no-reference", "nothing.exr", ""),
+        scene("no-control", "nothing.exr", "expect = \"different\""),
         scene("small", "ref.exr", "size = [8, 8]"),
     ]
     .concat();
@@ -88,17 +89,23 @@ fn the_same_scene_passes_and_another_fails() {
             "error",
             "error: there is no reference nothing.exr; render it with --bless --filter no-reference",
         ),
+        (
+            "no-control",
+            "error",
+            "error: there is no reference nothing.exr; --bless makes none from a case with expect = \"different\": \
+             render it with a case of the same reference that expects \"same\", or supply the image",
+        ),
         ("small", "error", "error: the image has 8×8 pixels, and the reference 48×32"),
     ]) {
         assert_eq!((name.as_str(), status.as_str()), (expected_name, expected_status), "{words}");
         assert!(words.starts_with(begins), "{name}: {words}");
     }
-    assert_eq!(found.len(), 7);
+    assert_eq!(found.len(), 8);
 
     // The other reports say the same.
     let junit = fs::read_to_string(folder.at("junit.xml")).unwrap();
     let junit = quick_junit::Report::deserialize_from_str(&junit).expect("JUnit XML");
-    assert_eq!((junit.tests, junit.failures, junit.errors), (7, 2, 2));
+    assert_eq!((junit.tests, junit.failures, junit.errors), (8, 2, 3));
     assert_eq!(junit.test_suites[0].skipped, 1);
     let page = fs::read_to_string(folder.at("page.html")).unwrap();
     assert!(page.contains("wrong-control") && page.contains("expected different, but same"));

@@ -10,6 +10,9 @@ use torrance_image::film::ImageEstimate;
 
 use crate::program::{Folder, Outcome};
 
+mod comparison;
+mod outputs;
+
 /// Three roughnesses of a metal.
 const METAL: [&str; 4] = [
     "--set",
@@ -118,66 +121,10 @@ fn presets_find_their_material() {
     }
 }
 
-#[test]
-fn animations_and_pages_are_written() {
-    let folder = Folder::new();
-    let pages =
-        ["--param", "render.max_depth=1,2", "--param", "render.seed=0,1,2", "--param", "camera.fov=30,40"];
-    let outcome = sweep(&folder, &[&pages[..], &["--animate", "moving.png"]].concat());
-    assert!(outcome.stderr.contains("12 variants in "), "{outcome:?}");
-    assert_eq!(folder.names(), ["moving.png", "sheet-1.png", "sheet-2.png"]);
-    let bytes = fs::read(folder.at("moving.png")).unwrap();
-    assert!(bytes.windows(4).any(|chunk| chunk == b"acTL"), "it is not animated");
-}
-
-/// What each variant says of itself.
+/// The summary's entry for each variant.
 fn variants(folder: &Folder, options: &[&str]) -> Vec<Value> {
     let summary = json(&sweep(folder, &[options, &["--json", "--quiet"]].concat()));
     summary["variants"].as_array().expect("variants").clone()
-}
-
-/// Other random numbers make no difference, another reflectance does, and the baseline is compared with nothing.
-#[test]
-fn variants_are_compared_with_a_baseline() {
-    let folder = Folder::new();
-    let params =
-        ["--param", "materials.grey.reflectance=0.3,0.6", "--param", "render.seed=0,1", "--spp", "64"];
-    let verdicts = |baseline: &str| -> Vec<Value> {
-        let options = [&params[..], &["--baseline", baseline, "--csv", "t.csv"]].concat();
-        variants(&folder, &options).iter().map(|variant| variant["verdict"].clone()).collect()
-    };
-    let [none, same, different] = [Value::Null, "same".into(), "different".into()];
-    assert_eq!(verdicts("seed=0"), [none.clone(), none.clone(), same.clone(), same]);
-    assert_eq!(folder.names(), ["sheet-difference.png", "sheet.png", "t.csv"]);
-    let table = fs::read_to_string(folder.at("t.csv")).unwrap();
-    assert!(table.lines().next().unwrap().ends_with(",difference,p,is_different,flip"), "{table}");
-    let of_reflectance = verdicts("reflectance=0.30");
-    assert_eq!(of_reflectance, [none.clone(), different.clone(), none, different]);
-}
-
-/// A scene against itself, and against one that is a little darker.
-#[test]
-fn variants_are_compared_with_another_scene() {
-    let folder = Folder::new();
-    let scene = fs::read_to_string(folder.at("scene.toml")).unwrap();
-    fs::write(folder.at("other.toml"), &scene).unwrap();
-    let params = ["--param", "materials.grey.reflectance=0.3,0.6", "--spp", "64", "--against", "other.toml"];
-    let compared = |more: &[&str]| variants(&folder, &[&params[..], more].concat());
-    for variant in &compared(&[])[..2] {
-        let (p, difference) = (variant["p"].as_f64().unwrap(), variant["difference"].as_f64().unwrap());
-        assert!(variant["verdict"] == "same" && p > 0.99 && difference == 0.0, "{variant}");
-    }
-    assert_eq!(folder.names(), ["other.toml", "sheet-against.png", "sheet-difference.png", "sheet.png"]);
-    // What is set is set in the first scene alone.
-    let all = compared(&["--set", "environment.radiance=[0.27,0.18,0.09]", "--independent"]);
-    assert_eq!(all.len(), 4);
-    for (i, variant) in all.iter().enumerate() {
-        let is_against = variant["is_against"] == true;
-        assert_eq!(variant["seed"], i, "no two have the same random numbers");
-        assert_eq!((is_against, variant["verdict"] == "different"), (i >= 2, i < 2), "{variant}");
-        let difference = variant["difference"].as_f64();
-        assert!(is_against || (difference.unwrap() + 0.1).abs() < 0.01, "{variant}");
-    }
 }
 
 /// Dark variants take more samples for the same relative error than bright ones, and none many more than it takes.
@@ -225,103 +172,6 @@ fn a_part_of_the_images_is_shown_and_measured() {
     assert_eq!(again, image, "images of variants are whole");
 }
 
-#[test]
-fn plots_and_pages_are_written() {
-    let folder = Folder::new();
-    let params = ["--param", "materials.grey.reflectance=0.1:0.9:3", "--param", "render.max_depth=2,4"];
-    sweep(
-        &folder,
-        &[&params[..], &["--plot", "mean.svg", "--plot", "p95=high.png", "--html", "page.html"]].concat(),
-    );
-    assert_eq!(folder.names(), ["high.png", "mean.svg", "page.html", "sheet.png"]);
-    let svg = fs::read_to_string(folder.at("mean.svg")).unwrap();
-    assert!(
-        ["mean", "reflectance", "max_depth", "scene.toml"].iter().all(|word| svg.contains(word)),
-        "{svg}"
-    );
-    assert!(image::image_dimensions(folder.at("high.png")).unwrap().0 > 300);
-    let page = fs::read_to_string(folder.at("page.html")).unwrap();
-    let names = ["reflectance = 0.1, max_depth = 2", "reflectance = 0.9, max_depth = 4", "relative_stderr"];
-    assert!(
-        names.iter().all(|name| page.contains(name)) && !page.contains("src=\"http"),
-        "{} bytes",
-        page.len()
-    );
-}
-
-/// What cannot be written is told, and images that are rendered are not lost.
-#[test]
-fn images_are_kept_where_others_cannot_be_written() {
-    let folder = Folder::new();
-    fs::create_dir(folder.at("all")).unwrap();
-    // A folder where a file is to be.
-    fs::create_dir_all(folder.at("all/1_reflectance=0.3.exr/x")).unwrap();
-    let options = [
-        "sweep",
-        "scene.toml",
-        "-o",
-        "sheet.png",
-        "--param",
-        "materials.grey.reflectance=0.3,0.6",
-        "--variants",
-        "all",
-    ];
-    let outcome = folder.run(&options);
-    assert_eq!(outcome.code, Some(3), "{outcome:?}");
-    assert!(outcome.stderr.contains("1_reflectance=0.3.exr\": cannot be written"), "{outcome:?}");
-    assert_eq!(folder.names(), ["all", "sheet.png", "sheet.png.parts"]);
-    fs::remove_dir_all(folder.at("all")).unwrap();
-    let summary = json(&folder.run(&[&options[..], &["--json"]].concat()));
-    assert_eq!((&summary["rendered"], &summary["found"]), (&0.into(), &2.into()));
-    assert_eq!(folder.names(), ["all", "sheet.png"]);
-}
-
-/// Also those that only some of them are read from.
-#[test]
-fn files_that_variants_are_read_from_are_spared() {
-    let folder = Folder::new();
-    let sky = image::RgbImage::from_pixel(4, 2, image::Rgb([90; 3]));
-    sky.save(folder.at("sky.png")).unwrap();
-    let before = fs::read(folder.at("sky.png")).unwrap();
-    let params = ["--param", "environment={ radiance = 1 },{ file = \"sky.png\" }"];
-    for (output, more, message) in [
-        ("sky.png", &[][..], "output \"sky.png\": is a file that the sweep reads"),
-        ("sheet.png", &["--csv", "sky.png"], "output \"sky.png\": is a file that the sweep reads"),
-        ("sheet.png", &["--variants", "."], "--variants \".\": the scene reads"),
-    ] {
-        let outcome = folder.run(&[&["sweep", "scene.toml", "-o", output], &params[..], more].concat());
-        assert!(outcome.code == Some(2) && outcome.stderr.contains(message), "{outcome:?}");
-        assert_eq!(folder.names(), ["sky.png"]);
-        assert!(fs::read(folder.at("sky.png")).unwrap() == before, "another image");
-    }
-    sweep(&folder, &params);
-}
-
-/// A second one would take away what the first one keeps.
-#[cfg(unix)]
-#[test]
-fn two_sweeps_do_not_write_one_sheet() {
-    let folder = Folder::new();
-    let arguments = ["sweep", "scene.toml", "-o", "sheet.png", "--param", "render.seed=0:99:100"];
-    let long = ["--size", "96x64", "--spp", "512", "--threads", "1"];
-    let mut child = folder.program(&[&arguments[..], &long].concat());
-    let mut child = child.stderr(Stdio::null()).spawn().expect("the program starts");
-    let parts = || fs::read_dir(folder.at("sheet.png.parts")).map_or(0, Iterator::count);
-    let start = Instant::now();
-    while parts() == 0 && start.elapsed() < Duration::from_secs(60) {
-        sleep(Duration::from_millis(2));
-    }
-    let outcome = folder.run(&arguments);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(
-        outcome.code == Some(2) && outcome.stderr.contains("another sweep to the same file"),
-        "{outcome:?}"
-    );
-    assert!(!folder.at("sheet.png").exists());
-    assert_eq!(folder.run(&[&arguments[..], &["--spp", "1"]].concat()).code, Some(0));
-}
-
 /// Keys that the scene needs can be set, and vary.
 #[test]
 fn what_is_set_may_vary() {
@@ -343,21 +193,6 @@ fn what_is_set_may_vary() {
     let outcome = sweep(&folder, &undone);
     let message = "warning: --set materials.grey.scattering: the preset says something else of it";
     assert!(outcome.stderr.contains(message), "{outcome:?}");
-}
-
-/// As `compare` says of the same images.
-#[test]
-fn one_sample_allows_no_verdict() {
-    let folder = Folder::new();
-    let params = ["--param", "materials.grey.reflectance=0.1,0.9", "--baseline", "0.1", "--spp", "1"];
-    let variants = variants(&folder, &params);
-    assert_eq!((&variants[1]["verdict"], &variants[1]["p"]), (&"no verdict".into(), &Value::Null));
-    let table =
-        folder.run(&[&["sweep", "scene.toml", "-o", "s.png", "--csv", "t.csv"], &params[..]].concat());
-    assert!(table.stderr.contains("no verdict on 1: their noise is not known"), "{table:?}");
-    let table = fs::read_to_string(folder.at("t.csv")).unwrap();
-    let is_different = table.lines().nth(2).unwrap().split(',').rev().nth(1);
-    assert_eq!(is_different, Some("NaN"), "{table}");
 }
 
 /// Nothing is rendered or written, and the message says what is wrong.

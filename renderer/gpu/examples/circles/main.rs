@@ -32,7 +32,7 @@ use scenes::{Name, Scene};
 #[derive(Debug, Parser)]
 #[command(after_help = common::EXIT_CODES)]
 pub(crate) struct Options {
-    /// What to draw
+    /// Scene to draw
     #[arg(value_enum, default_value = "rgb")]
     pub(crate) scene: Name,
     /// Draw all scenes

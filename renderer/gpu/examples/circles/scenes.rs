@@ -55,7 +55,7 @@ fn circle(x: f32, y: f32, radius: f32, color: [f32; 3]) -> Circle {
     Circle { x, y, radius, opacity: 0.5, color, softness: 0.0 }
 }
 
-/// So many circles anywhere.
+/// A number of circles at random places.
 fn anywhere(random: &mut Random, count: usize, radii: (f32, f32)) -> Vec<Circle> {
     let one = |r: &mut Random| circle(r.unit(), r.unit(), r.between(radii.0, radii.1), r.color());
     (0..count).map(|_| one(random)).collect()

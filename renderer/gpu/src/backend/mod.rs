@@ -133,7 +133,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The label of what a download returns.
+/// The label of the memory that a download returns.
 const COPY: &str = "a copy of the results";
 
 /// Room for `len` elements, or an error: the size of an image is the user's choice.

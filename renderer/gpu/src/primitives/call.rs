@@ -106,6 +106,6 @@ impl<'a, B: Backend> Call<'a, B> {
                 self.error(format!("there are {} of {bytes} bytes of temporary memory", temp.bytes()))
             );
         }
-        Ok(self.output("temporary memory", temp.words(), 0)?.cast())
+        Ok(self.output("temporary memory", temp.buffer(), 0)?.cast())
     }
 }

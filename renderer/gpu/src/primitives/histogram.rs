@@ -39,7 +39,7 @@ impl Histogram<Digits> {
 }
 
 impl Histogram<Even> {
-    /// So many bins of equal width. What is outside `range`, and its end, are not counted, nor are NaNs.
+    /// A histogram of this many bins of equal width. Values outside `range`, or at its end, are not counted, nor are NaNs.
     ///
     /// # Panics
     /// There are no bins, the range is empty or not finite, or bins are narrower than 2⁻¹⁰⁰ or wider than

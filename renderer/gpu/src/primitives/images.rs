@@ -8,7 +8,7 @@ use primitives::{Entry, Quad};
 use rayon::prelude::*;
 
 use super::call::Call;
-use super::moves::words;
+use super::moves::words_per_element;
 use super::parallel::chunk_len;
 use super::{Length, Primitives, Work, kernels};
 use crate::backend::Error;
@@ -88,7 +88,7 @@ impl<T: Pod + Send + Sync> Work for TransposeWork<T> {
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
         // SAFETY: as the caller promised.
         unsafe {
-            match const { words::<T>() } {
+            match const { words_per_element::<T>() } {
                 1 => self.launch::<u32>(gpu),
                 2 => self.launch::<u64>(gpu),
                 _ => self.launch::<Quad<u32>>(gpu),

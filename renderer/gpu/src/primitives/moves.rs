@@ -13,7 +13,7 @@ use crate::backend::cuda::Cuda;
 use crate::backend::{Buffer, Error};
 
 /// Words of an element that kernels can move: 1, 2 or 4.
-pub(super) const fn words<T>() -> u32 {
+pub(super) const fn words_per_element<T>() -> u32 {
     assert!(matches!(size_of::<T>(), 4 | 8 | 16), "elements have 4, 8 or 16 bytes");
     size_of::<T>() as u32 / 4
 }
@@ -69,7 +69,7 @@ impl<T: Pod + Send + Sync> Work for CopyWork<T> {
     }
 
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        let words = const { words::<T>() };
+        let words = const { words_per_element::<T>() };
         let args = CopyArgs { from: self.from.cast(), to: self.to.cast(), length: self.length, words };
         // SAFETY: as the caller promised; a block a tile.
         unsafe {
@@ -143,7 +143,7 @@ impl<T: Pod + Send + Sync> Work for FillWork<T> {
     }
 
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        let words = const { words::<T>() };
+        let words = const { words_per_element::<T>() };
         let bytes = bytemuck::bytes_of(&self.value);
         let value = std::array::from_fn(|i| {
             let word = &bytes[4 * (i % words as usize)..][..4];
@@ -288,7 +288,7 @@ where
     let blocks = args.length.most().div_ceil(TILE);
     // SAFETY: as the caller promised.
     unsafe {
-        match const { words::<T>() } {
+        match const { words_per_element::<T>() } {
             1 => gpu.launch_primitive::<A>(blocks, args.cast()),
             2 => gpu.launch_primitive::<B>(blocks, args.cast()),
             _ => gpu.launch_primitive::<C>(blocks, args.cast()),

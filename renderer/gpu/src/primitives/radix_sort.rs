@@ -214,7 +214,7 @@ impl<K: Key, V: Pod + Send + Sync> SortTemp<K, V> {
         let mut pieces = Pieces::new(start);
         let starts = pieces.take((digits * BINS) as usize);
         let tickets = pieces.take(digits as usize + 1);
-        let tiles = pieces.take(digits as usize * words::<K, V>(most));
+        let tiles = pieces.take(digits as usize * words_per_pass::<K, V>(most));
         let zeros = pieces.bytes();
         let others = if digits > 1 { most as usize } else { 0 };
         let keys = pieces.take(others);
@@ -224,7 +224,7 @@ impl<K: Key, V: Pod + Send + Sync> SortTemp<K, V> {
 }
 
 /// Words that tiles publish in a pass.
-fn words<K: Key, V: Pod + Send + Sync>(most: u32) -> usize {
+fn words_per_pass<K: Key, V: Pod + Send + Sync>(most: u32) -> usize {
     most.div_ceil(Pass::<K, V>::TILE) as usize * BINS as usize
 }
 
@@ -287,7 +287,7 @@ impl<K: Key, V: Pod + Send + Sync, P> SortWork<K, V, P> {
                 length: self.length,
                 starts: Ptr::new(temp.starts.at(i * BINS)),
                 tiles: Ptr::new(
-                    temp.tiles.at(0).wrapping_add(i as usize * words::<K, V>(self.length.most())),
+                    temp.tiles.at(0).wrapping_add(i as usize * words_per_pass::<K, V>(self.length.most())),
                 ),
                 ticket: Ptr::new(temp.tickets.at(1 + i)),
                 digit: self.bits.digit(i),

@@ -1,4 +1,4 @@
-//! Summed-area tables, and what they are for.
+//! Summed-area tables, and the box blur that they are for.
 
 use std::marker::PhantomData;
 
@@ -41,7 +41,7 @@ pub struct SummedArea<T, const CHANNELS: u32 = 1> {
 }
 
 impl<T: Tabulated<CHANNELS>, const CHANNELS: u32> SummedArea<T, CHANNELS> {
-    /// Of images of so many pixels.
+    /// A table for images of this many pixels.
     pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, first: 0, kind: PhantomData }
     }

@@ -48,7 +48,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// All of them.
+    /// All algorithms.
     pub const ALL: [Self; 4] = [Self::LookBack, Self::ThreePhase, Self::Blelloch, Self::HillisSteele];
 }
 
@@ -58,17 +58,17 @@ impl<O: Scannable> Scan<O> {
         Self { bounds, form: Form::LookBack, operator: PhantomData }
     }
 
-    /// Of the elements before each one.
+    /// Exclusive scan: over the elements before each one.
     pub fn exclusive() -> Self {
         Self::new(Bounds::Exclusive)
     }
 
-    /// Of the elements up to and with each one.
+    /// Inclusive scan: over the elements up to and with each one.
     pub fn inclusive() -> Self {
         Self::new(Bounds::Inclusive)
     }
 
-    /// The same, in another way.
+    /// The same scan by another algorithm.
     pub fn in_form(self, form: Form) -> Self {
         Self { form, ..self }
     }

@@ -43,8 +43,8 @@ impl<B: Backend> Temp<B> {
         Ok(())
     }
 
-    /// The buffer that it is.
-    pub(super) fn words(&mut self) -> &mut B::Buf<u64> {
+    /// The buffer itself.
+    pub(super) fn buffer(&mut self) -> &mut B::Buf<u64> {
         &mut self.words
     }
 }

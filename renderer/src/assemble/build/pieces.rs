@@ -75,8 +75,8 @@ fn cut_one_part(part: Vec<Vec3A>, half: &Aabb, source: u32, largest: f32, pieces
     cut_one(part, bounds, source, largest, pieces);
 }
 
-/// What of a convex polygon lies above a plane across `axis`, or below it if `sign` is −1 (Sutherland & Hodgman 1974,
-/// "Reentrant Polygon Clipping").
+/// Clips a convex polygon to one side of a plane across `axis`: above it, or below if `sign` is −1 (Sutherland & Hodgman
+/// 1974, "Reentrant Polygon Clipping").
 fn clip(polygon: &[Vec3A], axis: usize, at: f32, sign: f32) -> Vec<Vec3A> {
     let height = |p: Vec3A| sign * (p[axis] - at);
     let mut out = Vec::with_capacity(polygon.len() + 1);

@@ -26,7 +26,7 @@ impl Extent {
         Self { bounds: Aabb::empty(), centers: Aabb::empty(), count: 0 }
     }
 
-    pub(super) fn of(boxes: impl Iterator<Item = Aabb>) -> Self {
+    pub(super) fn enclosing(boxes: impl Iterator<Item = Aabb>) -> Self {
         let mut extent = Self::empty();
         boxes.for_each(|b| extent.add(&b));
         extent
@@ -71,7 +71,7 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// What fell into the bins of each axis.
+/// Bounds and counts of the bins of each axis.
 pub(super) struct Bins<const N: usize> {
     boxes: [[Aabb; N]; 3],
     counts: [[u32; N]; 3],
@@ -82,7 +82,7 @@ impl<const N: usize> Bins<N> {
         Self { boxes: [[Aabb::empty(); N]; 3], counts: [[0; N]; 3] }
     }
 
-    pub(super) fn of(grid: &Grid<N>, boxes: impl Iterator<Item = Aabb>) -> Self {
+    pub(super) fn fill(grid: &Grid<N>, boxes: impl Iterator<Item = Aabb>) -> Self {
         let mut bins = Self::empty();
         for b in boxes {
             for (axis, bin) in grid.bins_of(&b).into_iter().enumerate() {
@@ -184,13 +184,13 @@ pub(super) trait Boxes {
     /// Puts the things into two halves by their number.
     fn halve(&mut self) -> [Extent; 2] {
         let middle = self.len() / 2;
-        [0..middle, middle..self.len()].map(|half| Extent::of(half.map(|i| self.bounds(i))))
+        [0..middle, middle..self.len()].map(|half| Extent::enclosing(half.map(|i| self.bounds(i))))
     }
 
     /// Divides where it costs least, and yields the extents of both sides; `None` if all centres are in one place.
     fn divide<const N: usize>(&mut self, extent: &Extent) -> Option<[Extent; 2]> {
         let grid = Grid::<N>::new(extent);
-        let bins = Bins::of(&grid, (0..self.len()).map(|i| self.bounds(i)));
+        let bins = Bins::fill(&grid, (0..self.len()).map(|i| self.bounds(i)));
         bins.best(&grid).map(|split| self.partition(&split))
     }
 }
@@ -221,7 +221,7 @@ pub(super) fn build(boxes: &[Aabb], levels_above: u32) -> Bvh2 {
     let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
     let mut nodes = Vec::with_capacity(2 * boxes.len());
     nodes.push(Bvh2Node::default());
-    let mut work = vec![(0, 0, Extent::of(boxes.iter().copied()), levels_above)];
+    let mut work = vec![(0, 0, Extent::enclosing(boxes.iter().copied()), levels_above)];
     while let Some((node, start, extent, level)) = work.pop() {
         if extent.count == 1 {
             nodes[node] = Bvh2Node::new(extent.bounds, 1, start as u32);

@@ -41,7 +41,7 @@ fn sample(environment: &ImageEnvironment, p: Vec3, bits: [u32; 3]) -> Option<Lig
 }
 
 /// Words of random bits.
-fn words(n: u32) -> impl Iterator<Item = [u32; 3]> {
+fn random_words(n: u32) -> impl Iterator<Item = [u32; 3]> {
     (0..n).map(|i| {
         let [x, y, z, _] = pcg4d([i, 1, 2, 3]);
         [x, y, z]
@@ -249,7 +249,7 @@ fn samples_have_the_density_and_the_radiance_of_their_direction() {
         let environment = grey(&pixels, 16, &portals);
         for p in [Vec3::ZERO, Vec3::new(0.3, -0.2, 0.1)] {
             let mut found = 0;
-            for s in words(20_000).filter_map(|bits| sample(&environment, p, bits)) {
+            for s in random_words(20_000).filter_map(|bits| sample(&environment, p, bits)) {
                 found += 1;
                 assert!((s.wi.length() - 1.0).abs() < 1e-6 && s.pdf > 0.0 && s.pdf.is_finite());
                 let (radiance, pdf) = (radiance_from(&environment, s.wi), pdf(&environment, p, s.wi));
@@ -267,7 +267,7 @@ fn samples_have_the_density_and_the_radiance_of_their_direction() {
 /// Counts of directions over cells of the image, half a texel wide and high.
 fn counted(n: u32, direction: impl Fn([u32; 3]) -> Option<Vec3>) -> Vec<f64> {
     let mut counts = vec![0.0; 32 * 16];
-    for d in words(n).filter_map(direction) {
+    for d in random_words(n).filter_map(direction) {
         let local = turned().transpose() * d;
         let u = 0.5 + f64::from(local.x).atan2(-f64::from(local.z)) / TAU;
         let v = f64::from(local.y).clamp(-1.0, 1.0).acos() / PI;
@@ -330,7 +330,7 @@ fn samples_are_distributed_as_the_density_says() {
 /// E[x] and its variance for one sample, of x = f·|cos|/pdf on a floor that faces +z in the frame of the image.
 fn estimate(n: u32, f: impl Fn([u32; 3]) -> f64) -> [f64; 2] {
     let (mut sum, mut sum2) = (0.0, 0.0);
-    for bits in words(n) {
+    for bits in random_words(n) {
         let x = f(bits);
         (sum, sum2) = (sum + x, sum2 + x * x);
     }

@@ -1,4 +1,4 @@
-//! What is copied, what is instanced, and what is left out.
+//! Which shapes are copied, instanced, and left out.
 
 use device::features::Features;
 use glam::{Mat3A, Vec3A};

@@ -12,11 +12,11 @@ fn flattened(geometry: Geometry, mirrored: bool, tangents: bool) -> (Affine3A, F
     let turned = Affine3A::from_rotation_x(0.7) * Affine3A::from_rotation_z(-1.1);
     let world_from_object = turned * Affine3A::from_scale(scale);
     let shape = placed(geometry, world_from_object);
-    (world_from_object, flatten(&[shape], Wants { tangents, ..Wants::default() }))
+    (world_from_object, flatten(&[shape], VertexAttributes { tangents, ..VertexAttributes::default() }))
 }
 
 /// Shapes of the first material, which wants this.
-fn flatten(shapes: &[Shape], wants: Wants) -> Flat {
+fn flatten(shapes: &[Shape], wants: VertexAttributes) -> Flat {
     let mut flat = Flat::default();
     for (i, shape) in shapes.iter().enumerate() {
         flat.add(shape, i as u32, &shape.world_from_object, &[wants]);
@@ -182,7 +182,9 @@ type FieldHit = ([f32; 3], [f32; 3], [f32; 2], [f32; 3], [f32; 3]);
 fn differs_from_the_field(geometry: Geometry, last: Affine3A, hits: &[FieldHit]) -> f32 {
     let turned = Affine3A::from_rotation_x(0.7) * Affine3A::from_rotation_z(-1.1);
     let shape = placed(geometry, turned * last);
-    let prim = flatten(&[shape], Wants { tangents: true, uvs: true, ..Wants::default() }).prims[0];
+    let prim =
+        flatten(&[shape], VertexAttributes { tangents: true, uvs: true, ..VertexAttributes::default() })
+            .prims[0];
     let mut worst = 0.0_f32;
     for (p, n, uv, du, dv) in hits {
         let (p, n) = (Vec3::from(*p), Vec3::from(*n));

@@ -132,7 +132,7 @@ fn expected(image: &Image, textures: &[Texture], index: usize, uv: DVec2, b: [f6
     })
 }
 
-/// Largest difference between lookups and what is expected of the textures after a change to them.
+/// Largest difference between lookups and expected values after a change to the textures.
 fn error(change: impl Fn(&mut Vec<Texture>)) -> f64 {
     let (mut random, mut worst) = (Random(1), 0.0_f64);
     for _ in 0..300 {
@@ -226,7 +226,7 @@ fn slopes_of_programs_are_those_of_their_heights() {
     assert!(compared > 50 && steepest > 0.5, "{compared} compared, the steepest {steepest}");
 }
 
-/// What Mitsuba 3.9.1's `checkerboard` has with the `to_uv` of half of these squares: 1 where it has its `color1`.
+/// Values of Mitsuba 3.9.1's `checkerboard` with the `to_uv` of half of these squares: 1 where it has its `color1`.
 #[test]
 fn squares_are_those_of_another_renderer() {
     const ROWS: [u32; 16] = [
@@ -272,7 +272,7 @@ fn textures_that_are_made_of_themselves_or_too_many_are_refused() {
     );
 }
 
-/// Every smaller version has the mean of the image, and each texel that of what it covers.
+/// Every smaller version has the mean of the image, and each texel the mean of the area that it covers.
 #[test]
 fn smaller_versions_have_the_mean_of_the_image() {
     let mut random = Random(3);

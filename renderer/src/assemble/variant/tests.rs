@@ -1,4 +1,4 @@
-//! What variants share, and that they are what is assembled anew.
+//! Variants share what they can, and equal scenes that are assembled anew.
 
 use device::bvh::Node;
 use glam::{Affine3A, Mat3, Vec3};
@@ -64,7 +64,7 @@ fn shared(a: &SceneData, b: &SceneData) -> String {
 
 const ALL: &str = "nodes prims texels sky";
 
-/// What a variant shares with the original, if it is what is assembled anew.
+/// The parts that a variant shares with the original, once it is found equal to a scene assembled anew.
 fn check(original: &Original, description: &Description) -> String {
     let variant = original.variant(description);
     if told(variant.clone()) != told(assemble(description)) {
@@ -187,7 +187,7 @@ fn named<'a>(scene: &'a mut Description, name: &str) -> &'a mut Material {
     scene.materials.iter_mut().find(|material| material.name == name).unwrap()
 }
 
-/// What is done to a scene, and what it shares with the original then.
+/// Name of a change, the change, and the parts that the scene shares with the original afterwards.
 type Change = (&'static str, fn(&mut Description), &'static str);
 
 const MOVES: [Change; 13] = [

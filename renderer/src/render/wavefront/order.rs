@@ -78,10 +78,10 @@ impl<B: Primitives> RayOrder<B> {
 /// Families from which on it is faster to shade each by a kernel of its own than all by one that knows all of them.
 const WORTH_SORTING: usize = 4;
 
-/// What scenes ask of the kernel that shades each family; of one, if they are not told apart.
+/// Features of the kernel that shades each family; a single entry if families are not told apart.
 pub(super) fn families(scene: &SceneData, paths: Paths) -> Vec<Features> {
     let is_worth_it = scene.families.features.len() >= WORTH_SORTING;
-    if paths.sort && paths.compact && is_worth_it && Kernel::of(scene) == Kernel::Full {
+    if paths.sort && paths.compact && is_worth_it && Kernel::for_scene(scene) == Kernel::Full {
         let others = scene.features.without(Features::OF_MATERIAL);
         scene.families.features.iter().map(|family| others.and(*family)).collect()
     } else {

@@ -1,4 +1,4 @@
-//! How many paths are under way together, and what is done with them.
+//! Settings of the wavefront: how many paths are under way together, and how they are ordered.
 
 use device::path::wavefront::Pool;
 use primitives::Quad;
@@ -25,7 +25,7 @@ impl When {
     }
 }
 
-/// Paths under way together, and what a pass needs beside them.
+/// Number of paths under way together, and how they are compacted and ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paths {
     /// Number of slots.

@@ -23,7 +23,7 @@ impl Rounds {
 
     /// Rounds that are hardly too few, since those that are too many take little: a longer pass takes at most as many more as
     /// it has paths, and of a shorter one those are missing in which the pool was full.
-    pub(super) fn of(self, paths: u32, pool: u32) -> u32 {
+    pub(super) fn predict(self, paths: u32, pool: u32) -> u32 {
         let paths = f64::from(paths);
         let rounds = if paths <= self.paths {
             self.rounds - (self.paths - paths) * self.length / f64::from(pool)
@@ -44,10 +44,10 @@ mod tests {
     fn rounds_are_foreseen() {
         let counters = Counters { rounds: 58, segments: 5_000, ..Counters::default() };
         let rounds = Rounds::learnt(&counters, 1_000);
-        assert_eq!(rounds.of(1_000, 100), 58, "the same again");
-        assert_eq!(rounds.of(2_000, 100), 116);
-        assert_eq!(rounds.of(500, 100), 33, "half of five times ten rounds fewer");
-        assert_eq!(rounds.of(1, 100), 9);
-        assert_eq!(Rounds::UNKNOWN.of(1_000, 100), 80);
+        assert_eq!(rounds.predict(1_000, 100), 58, "the same again");
+        assert_eq!(rounds.predict(2_000, 100), 116);
+        assert_eq!(rounds.predict(500, 100), 33, "half of five times ten rounds fewer");
+        assert_eq!(rounds.predict(1, 100), 9);
+        assert_eq!(Rounds::UNKNOWN.predict(1_000, 100), 80);
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use renderer::assemble::assemble;
 use torrance_scene::{Options, load_with};
 
-/// What loading may take.
+/// Limits on loading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Most memory at a time, bytes.
@@ -70,9 +70,9 @@ pub(crate) enum Outcome {
     Refused(String),
 }
 
-/// What was seen of loading something.
+/// Observations of one load.
 #[derive(Debug)]
-struct Seen {
+struct Observation {
     outcome: Outcome,
     /// Most memory at a time, bytes.
     peak: usize,
@@ -83,8 +83,8 @@ struct Seen {
 /// meanwhile: memory is counted for the whole program.
 ///
 /// # Errors
-/// It panics, or does not end.
-fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Seen, String> {
+/// A message: the loader panicked, or did not end.
+fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Observation, String> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (done, result) = channel();
@@ -98,7 +98,7 @@ fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) ->
     });
     match result.recv_timeout(patience) {
         Ok((Ok(outcome), time)) => {
-            Ok(Seen { outcome, peak: PEAK.load(Relaxed).saturating_sub(before), time })
+            Ok(Observation { outcome, peak: PEAK.load(Relaxed).saturating_sub(before), time })
         }
         Ok((Err(panic), _)) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -113,7 +113,7 @@ fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) ->
 /// Loads something within limits.
 ///
 /// # Errors
-/// What goes too far.
+/// A message about the limit that was exceeded.
 pub(crate) fn within(
     limits: Limits,
     load: impl Fn() -> Outcome + Clone + Send + 'static,

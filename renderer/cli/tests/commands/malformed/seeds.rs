@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// The files of a scene.
 pub(crate) struct Seed {
-    /// What the file that is to be damaged is.
+    /// Format of the file that is to be damaged.
     pub(crate) format: &'static str,
     /// The file that is loaded.
     pub(crate) scene: &'static str,

@@ -73,7 +73,7 @@ impl Folder {
     }
 }
 
-/// What came of running the program.
+/// Outcome of running the program.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// The exit code; `None` if a signal ended it.

@@ -102,7 +102,7 @@ impl Browser {
         );
     }
 
-    /// What the system is said to prefer: `light` or `dark`.
+    /// Sets the colour scheme that the system prefers: `light` or `dark`.
     pub(crate) fn prefer(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }));
@@ -201,7 +201,7 @@ impl Drop for Browser {
     }
 }
 
-/// What a mouse does.
+/// A mouse event.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pointer {
     Move([f64; 2]),

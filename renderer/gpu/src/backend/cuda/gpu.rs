@@ -8,7 +8,8 @@ use cust::error::{CudaError, CudaResult};
 use cust::sys::CUdevice_attribute as Newer;
 
 use super::code::{self, Code};
-use super::driver::{self, Version, call};
+use super::driver::{self, DriverError, Version, call};
+use super::module::ModuleError;
 use super::occupancy::Multiprocessor;
 use super::ptx::Ptx;
 use crate::backend::Error;
@@ -68,18 +69,13 @@ impl DeviceInfo {
     /// Whether the GPU is new enough for the kernels.
     ///
     /// # Errors
-    /// Both versions, if it is not.
-    pub(super) fn check(&self, ptx: &Ptx) -> Result<(), String> {
+    /// [`ModuleError::OldGpu`] if it is not.
+    pub(super) fn check(&self, ptx: &Ptx) -> Result<(), ModuleError> {
         let (major, minor) = self.capability;
         if major * 10 + minor >= ptx.target {
             return Ok(());
         }
-        Err(format!(
-            "{} has compute capability {major}.{minor}, the kernels need {}.{} or newer",
-            self.name,
-            ptx.target / 10,
-            ptx.target % 10
-        ))
+        Err(ModuleError::OldGpu { name: self.name.clone(), capability: (major, minor), target: ptx.target })
     }
 
     fn new(index: u32, device: Device, driver: Version) -> CudaResult<Self> {
@@ -118,14 +114,14 @@ impl DeviceInfo {
 /// The GPUs of this machine, in the driver's order; `CUDA_VISIBLE_DEVICES` restricts and reorders them.
 ///
 /// # Errors
-/// Why there is none, in words: as [`driver::load`].
-pub fn devices() -> Result<Vec<DeviceInfo>, String> {
+/// As [`driver::load`], or the driver reports an error.
+pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
     let driver = driver::version()?;
     let all = || -> CudaResult<Vec<DeviceInfo>> {
         let count = Device::num_devices()?;
         (0..count).map(|index| DeviceInfo::new(index, Device::get_device(index)?, driver)).collect()
     };
-    all().map_err(|e| format!("the GPUs cannot be listed: {}", code::describe(code::from_cust(e))))
+    all().map_err(|e| DriverError::NoList(code::describe(code::from_cust(e))))
 }
 
 /// A GPU that is in use: its primary context, held until the last buffer on it is gone.
@@ -140,7 +136,7 @@ impl GpuContext {
     pub(super) fn new(index: u32) -> Result<Self, Error> {
         let doing = format!("opening cuda:{index}");
         let fail = |reason: String| Error { doing: doing.clone(), reason };
-        let mut all = devices().map_err(fail)?;
+        let mut all = devices().map_err(|e| fail(e.to_string()))?;
         if index as usize >= all.len() {
             let names: Vec<_> = all.iter().map(|d| format!("cuda:{} ({})", d.index, d.name)).collect();
             return Err(fail(format!("there is no such GPU; this machine has {}", names.join(", "))));

@@ -10,7 +10,7 @@ use super::Cuda;
 use super::code::{self, Code};
 use super::driver::call;
 use super::launch::SHARED_WITHOUT_ASKING;
-use super::module::{Kernel, Module};
+use super::module::{Kernel, Module, ModuleError};
 use super::occupancy::{Demand, Limit, Multiprocessor};
 use super::spills::Spills;
 use crate::backend::Error;
@@ -22,7 +22,7 @@ pub struct KernelInfo {
     pub name: String,
     /// Registers of each thread.
     pub registers: u32,
-    /// Bytes of local memory of each thread: its stack and what did not fit into registers.
+    /// Bytes of local memory of each thread: its stack and spilled registers.
     pub local_bytes: u32,
     /// Bytes of shared memory of each block.
     pub shared_bytes: u32,
@@ -58,8 +58,8 @@ impl Cuda {
         let describe = |module: &mut Module| {
             let (kernel, spills) = module.described(name, false)?;
             let grid = (launch.block, launch.shared);
-            let info =
-                KernelInfo::query(name, kernel, grid, &gpu.info.multiprocessor).map_err(code::describe)?;
+            let info = KernelInfo::query(name, kernel, grid, &gpu.info.multiprocessor)
+                .map_err(|code| ModuleError::Driver(code::describe(code)))?;
             let spills = match info.local_bytes {
                 0 => Some(Spills { stores: 0, loads: 0 }),
                 _ if spills.is_none() => module.described(name, true)?.1,
@@ -67,7 +67,7 @@ impl Cuda {
             };
             Ok(KernelInfo { spills, ..info })
         };
-        module.and_then(describe).map_err(|reason| Error { doing, reason })
+        module.and_then(describe).map_err(|e| Error { doing, reason: e.to_string() })
     }
 
     /// From here on, [`parallelism`](crate::backend::Backend::parallelism) is the number of threads of stage `S` that the GPU holds at a
@@ -95,8 +95,11 @@ impl Cuda {
         self.enter(&doing)?;
         self.module
             .kernel(name)
-            .and_then(|kernel| blocks_per_multiprocessor(kernel, block, 0).map_err(code::describe))
-            .map_err(|reason| Error { doing, reason })
+            .and_then(|kernel| {
+                let blocks = blocks_per_multiprocessor(kernel, block, 0);
+                blocks.map_err(|code| ModuleError::Driver(code::describe(code)))
+            })
+            .map_err(|e| Error { doing, reason: e.to_string() })
     }
 }
 

@@ -38,7 +38,7 @@ struct Marks {
     end: Event,
 }
 
-/// The stream, in order, and the record of what was put into it.
+/// The stream, and the record of the launches queued in it.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// Marks whose times have been read, to be used again.
@@ -140,7 +140,7 @@ impl Queue {
         }
     }
 
-    /// Waits until the stream is empty, and reads the times of what ran.
+    /// Waits until the stream is empty, and reads the times of the launches.
     fn wait(&mut self) -> Result<(), Code> {
         // SAFETY: the stream is open.
         match unsafe { call::cuStreamSynchronize(self.raw()) } {

@@ -29,14 +29,14 @@ pub use info::KernelInfo;
 pub use launch::StageTime;
 pub use module::{primitives_ptx, ptx, unpacked};
 pub use occupancy::{Demand, Limit, Multiprocessor};
-pub use ptx::{Entry, Ptx, stamp};
+pub use ptx::{Entry, Ptx, PtxError, stamp};
 pub use spills::Spills;
 
 use code::Code;
-use driver::call;
+use driver::{DriverError, call};
 use gpu::GpuContext;
 use launch::Queue;
-use module::{Compile, Kernel, Module};
+use module::{Compile, Kernel, Module, ModuleError};
 
 /// Bytes that the parameters of a kernel may have on every GPU and driver.
 const MOST_ARG_BYTES: usize = 4096;
@@ -60,8 +60,8 @@ impl Cuda {
     /// The GPUs of this machine.
     ///
     /// # Errors
-    /// Why there is none, in words for the user.
-    pub fn devices() -> Result<Vec<DeviceInfo>, String> {
+    /// As [`driver::load`], or the driver reports an error.
+    pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
         devices()
     }
 
@@ -71,8 +71,8 @@ impl Cuda {
     /// No driver, no such GPU, or one that is too old or in use.
     pub fn check(index: u32) -> Result<u64, Error> {
         let gpu = GpuContext::new(index)?;
-        let checked = Ptx::parse(ptx()).and_then(|ptx| gpu.info.check(&ptx));
-        checked.map_err(|reason| Error { doing: compiling(index), reason })?;
+        let checked = Ptx::parse(ptx()).map_err(ModuleError::from).and_then(|ptx| gpu.info.check(&ptx));
+        checked.map_err(|e| Error { doing: compiling(index), reason: e.to_string() })?;
         gpu.free_memory()
     }
 
@@ -107,7 +107,7 @@ impl Cuda {
         let gpu = Arc::new(GpuContext::new(index)?);
         let opening = |code| Error { doing: format!("opening cuda:{index}"), reason: code::describe(code) };
         let module = Module::load(ptx, &gpu.info, compile)
-            .map_err(|reason| Error { doing: compiling(index), reason })?;
+            .map_err(|e| Error { doing: compiling(index), reason: e.to_string() })?;
         let queue = Queue::new().map_err(opening)?;
         let parallelism = (gpu.info.multiprocessors * gpu.info.multiprocessor.threads) as usize;
         Ok(Self { queue, module, primitives: None, gpu, parallelism, is_compiling_only: false, lost: None })
@@ -223,7 +223,7 @@ impl Cuda {
         unsafe { self.enqueue(K::NAME, kernel, (blocks, K::BLOCK, K::SHARED), &args) }
     }
 
-    fn primitives(&mut self) -> Result<&mut Module, String> {
+    fn primitives(&mut self) -> Result<&mut Module, ModuleError> {
         let module = match self.primitives.take() {
             Some(module) => module,
             None => Module::load(primitives_ptx(), &self.gpu.info, Compile::EachKernel)?,
@@ -237,13 +237,13 @@ impl Cuda {
     unsafe fn enqueue<A: Copy>(
         &mut self,
         name: &'static str,
-        kernel: Result<Kernel, String>,
+        kernel: Result<Kernel, ModuleError>,
         grid: (u32, u32, u32),
         args: &A,
     ) -> Result<(), Error> {
         const { assert!(size_of::<A>() != 0 && size_of::<A>() <= MOST_ARG_BYTES, "no kernel takes this") };
         let doing = || format!("launching {name}");
-        let kernel = kernel.map_err(|reason| Error { doing: doing(), reason })?;
+        let kernel = kernel.map_err(|e| Error { doing: doing(), reason: e.to_string() })?;
         if kernel.arg_bytes != size_of::<A>() {
             let reason = format!(
                 "the kernel takes {} bytes of arguments and the program has {}: `cargo ptx` builds the kernels anew",

@@ -13,7 +13,7 @@ use flate2::read::GzDecoder;
 use super::code;
 use super::driver::{Version, call};
 use super::gpu::DeviceInfo;
-use super::ptx::{Outline, Ptx};
+use super::ptx::{Outline, Ptx, PtxError};
 use super::spills::Spills;
 
 /// Bytes that the driver may write to a log.
@@ -54,10 +54,33 @@ fn specialized(text: &str, features: Features) -> String {
     text.replace(ANY, &ANY.replace("0xffffffff", &format!("{:#010x}", features.bits())))
 }
 
+/// Reason why kernels cannot be loaded, or one of them cannot be launched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ModuleError {
+    #[error(transparent)]
+    Ptx(#[from] PtxError),
+    #[error(
+        "{name} has compute capability {}.{}, the kernels need {}.{} or newer",
+        .capability.0, .capability.1, .target / 10, .target % 10
+    )]
+    OldGpu { name: String, capability: (u32, u32), target: u32 },
+    #[error("the kernels contain a zero byte")]
+    ZeroByte,
+    #[error("its name contains a zero byte")]
+    ZeroByteInName,
+    #[error("it is not among the kernels: `cargo ptx` builds them anew")]
+    NoSuchKernel,
+    #[error("it takes {0} arguments instead of one struct")]
+    ArgumentCount(usize),
+    /// The driver's reason.
+    #[error("{0}")]
+    Driver(String),
+}
+
 /// How much of a PTX module the driver compiles at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compile {
-    /// All of it when it is loaded.
+    /// The whole module when it is loaded.
     Whole,
     /// Each kernel when it is wanted. They share no memory then.
     EachKernel,
@@ -67,7 +90,7 @@ pub(super) enum Compile {
 #[derive(Debug)]
 pub(super) struct Module {
     text: String,
-    /// Of the text, once a kernel alone has been wanted.
+    /// Outline of the text, once a kernel alone has been wanted.
     outline: OnceCell<Outline>,
     pub(super) ptx: Ptx,
     driver: Version,
@@ -115,7 +138,7 @@ pub(super) struct Kernel {
 
 impl Module {
     /// Loads `text` into the current context, which must be the one of the GPU that `gpu` describes.
-    pub(super) fn load(text: &str, gpu: &DeviceInfo, compile: Compile) -> Result<Self, String> {
+    pub(super) fn load(text: &str, gpu: &DeviceInfo, compile: Compile) -> Result<Self, ModuleError> {
         let ptx = Ptx::parse(text)?;
         gpu.check(&ptx)?;
         let mut module = Self {
@@ -138,10 +161,10 @@ impl Module {
     }
 
     /// Has the driver compile `text`, in the current context. Also returns its log, which is empty unless it is wanted.
-    fn compile(&mut self, text: &str) -> Result<(Piece, String), String> {
+    fn compile(&mut self, text: &str) -> Result<(Piece, String), ModuleError> {
         // The driver looks in its cache for the same text.
         let mark = if self.anew { format!("// {:?}\n", SystemTime::now()) } else { String::new() };
-        let image = CString::new(mark + text).map_err(|_| "the kernels contain a zero byte".to_owned())?;
+        let image = CString::new(mark + text).map_err(|_| ModuleError::ZeroByte)?;
         let [mut errors, mut remarks] = [vec![0_u8; LOG_BYTES], vec![0_u8; LOG_BYTES]];
         // Numbers are passed in the pointers themselves here, alone in the whole interface.
         let number = std::ptr::without_provenance_mut::<c_void>;
@@ -174,12 +197,16 @@ impl Module {
         if code == code::SUCCESS {
             return Ok((Piece(raw), text_of(&remarks)));
         }
-        Err(rejection(code, &self.ptx, self.driver, text_of(&errors).trim()))
+        Err(ModuleError::Driver(rejection(code, &self.ptx, self.driver, text_of(&errors).trim())))
     }
 
     /// The kernel called `name`, and its spills if the compiler reports them. It reports nothing of kernels that the driver
     /// has in its cache; with `anew`, the kernel is compiled though it is there.
-    pub(super) fn described(&mut self, name: &str, anew: bool) -> Result<(Kernel, Option<Spills>), String> {
+    pub(super) fn described(
+        &mut self,
+        name: &str,
+        anew: bool,
+    ) -> Result<(Kernel, Option<Spills>), ModuleError> {
         self.unload(|l| l.name == name);
         self.verbose = true;
         self.anew = anew;
@@ -190,7 +217,7 @@ impl Module {
     }
 
     /// The kernel called `name`.
-    pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, String> {
+    pub(super) fn kernel(&mut self, name: &str) -> Result<Kernel, ModuleError> {
         let features = self.features;
         self.uses += 1;
         let is_it = |l: &&mut CompiledKernel| l.name == name && l.features.is_none_or(|of| of == features);
@@ -199,10 +226,10 @@ impl Module {
             return Ok(loaded.kernel);
         }
         let Some(entry) = self.ptx.entries.iter().find(|e| e.name == name) else {
-            return Err("it is not among the kernels: `cargo ptx` builds them anew".to_owned());
+            return Err(ModuleError::NoSuchKernel);
         };
         let [arg_bytes] = entry.params[..] else {
-            return Err(format!("it takes {} arguments instead of one struct", entry.params.len()));
+            return Err(ModuleError::ArgumentCount(entry.params.len()));
         };
         let (module, piece, log, features) = match &self.whole {
             Some(Piece(whole)) => (*whole, None, String::new(), None),
@@ -253,13 +280,13 @@ impl Module {
 }
 
 /// The function called `name` of a module that is loaded in the current context.
-fn function(module: CUmodule, name: &str) -> Result<CUfunction, String> {
-    let name = CString::new(name).map_err(|_| "its name contains a zero byte".to_owned())?;
+fn function(module: CUmodule, name: &str) -> Result<CUfunction, ModuleError> {
+    let name = CString::new(name).map_err(|_| ModuleError::ZeroByteInName)?;
     let mut function = std::ptr::null_mut();
     // SAFETY: the module is loaded, the name ends in a zero byte, and both pointers outlive the call.
     match unsafe { call::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) } {
         code::SUCCESS => Ok(function),
-        code => Err(code::describe(code)),
+        code => Err(ModuleError::Driver(code::describe(code))),
     }
 }
 
@@ -280,7 +307,7 @@ fn text_of(log: &[u8]) -> String {
     String::from_utf8_lossy(log.split(|b| *b == 0).next().unwrap_or(&[])).into_owned()
 }
 
-/// Why the driver did not take the kernels.
+/// Says why the driver rejected the kernels.
 fn rejection(code: i32, ptx: &Ptx, driver: Version, log: &str) -> String {
     let mut reason = code::describe(code);
     if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {

@@ -40,9 +40,9 @@ pub struct Demand {
 /// A resource that keeps a multiprocessor from holding another block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// It holds no more threads: it is full.
+    /// Threads: the multiprocessor is full.
     Threads,
-    /// It holds no more blocks, however small.
+    /// Blocks, however small they are.
     Blocks,
     /// There are no registers left.
     Registers,

@@ -5,6 +5,23 @@ use std::ops::Range;
 
 use super::driver::Version;
 
+/// Text that is not PTX.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PtxError {
+    /// A directive is missing.
+    #[error("the kernels are not PTX: there is no line {0}")]
+    NoDirective(&'static str),
+    /// The version of the language is no number.
+    #[error("{0:?} is not a version of PTX")]
+    Version(String),
+    /// The target has no number.
+    #[error("{0:?} is not a target of PTX")]
+    Target(String),
+    /// A kernel's header has another form.
+    #[error("a kernel's header cannot be read")]
+    Header,
+}
+
 /// The headers of a PTX module. Reading them needs no GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ptx {
@@ -39,26 +56,25 @@ impl Ptx {
     ///
     /// # Errors
     /// The text is not PTX; says where.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let directive = |name: &str| {
+    pub fn parse(text: &str) -> Result<Self, PtxError> {
+        let directive = |name: &'static str| {
             let line = text.lines().map(str::trim_start).find(|l| l.starts_with(name));
-            line.and_then(|l| l[name.len()..].split_whitespace().next())
-                .ok_or_else(|| format!("the kernels are not PTX: there is no line {name}"))
+            line.and_then(|l| l[name.len()..].split_whitespace().next()).ok_or(PtxError::NoDirective(name))
         };
         let version = directive(".version")?;
         let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
-        let number = |s: &str| s.parse().map_err(|_| format!("{s:?} is not a version of PTX"));
+        let number = |s: &str| s.parse().map_err(|_| PtxError::Version(s.to_owned()));
         let target = directive(".target")?.trim_end_matches(',');
         let digits: String = target.chars().filter(char::is_ascii_digit).collect();
         Ok(Self {
             version: (number(major)?, number(minor)?),
-            target: digits.parse().map_err(|_| format!("{target:?} is not a target of PTX"))?,
+            target: digits.parse().map_err(|_| PtxError::Target(target.to_owned()))?,
             entries: text
                 .match_indices(".entry ")
                 .filter(|(at, _)| !text[..*at].lines().next_back().unwrap_or("").contains("//"))
                 .map(|(at, key)| Entry::parse(&text[at + key.len()..]))
                 .collect::<Option<_>>()
-                .ok_or("a kernel's header cannot be read")?,
+                .ok_or(PtxError::Header)?,
         })
     }
 
@@ -99,7 +115,7 @@ impl Entry {
 /// The places of kernels and functions in the text of a module, which is long, and read once.
 #[derive(Debug)]
 pub(super) struct Outline {
-    /// All of the text, in its order: a range of it, and the name if it is a kernel or a function.
+    /// The whole text, in order: a range of it, and the name if it is a kernel or a function.
     items: Vec<(Range<usize>, Option<String>)>,
     functions: HashSet<String>,
 }
@@ -288,9 +304,9 @@ mod tests {
 
     #[test]
     fn what_is_not_ptx_is_said() {
-        assert!(Ptx::parse("").unwrap_err().contains(".version"));
-        assert!(Ptx::parse(".version 7.8").unwrap_err().contains(".target"));
-        assert!(Ptx::parse(".version x\n.target sm_75").unwrap_err().contains("\"x\""));
+        assert_eq!(Ptx::parse(""), Err(PtxError::NoDirective(".version")));
+        assert_eq!(Ptx::parse(".version 7.8"), Err(PtxError::NoDirective(".target")));
+        assert_eq!(Ptx::parse(".version x\n.target sm_75"), Err(PtxError::Version("x".into())));
         assert!(Ptx::parse(".version 7.8\n.target sm_75\n.entry half(").is_err());
     }
 

@@ -58,45 +58,73 @@ impl fmt::Display for Version {
 /// The oldest CUDA that the program works with: the one whose functions `cust` declares.
 pub const OLDEST: Version = Version::new(sys::CUDA_VERSION);
 
-/// Why there is no CUDA here.
-#[derive(Debug)]
-struct Missing {
-    reason: String,
-    /// Whether something that is there does not work.
-    is_failure: bool,
+/// Reason why CUDA cannot be used here, worded for the user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DriverError {
+    /// The environment variable hides the driver.
+    #[error("{LIBRARY_VARIABLE} is set to nothing, which hides the NVIDIA driver")]
+    Hidden,
+    /// The system has no library of this name.
+    #[error("no NVIDIA driver is installed ({0} was not found)")]
+    NotInstalled(String),
+    /// The library that the environment variable names does not exist.
+    #[error("{LIBRARY_VARIABLE} names {0}, which was not found")]
+    NotFound(String),
+    /// The dynamic linker refuses the library.
+    #[error("the NVIDIA driver's library {library} cannot be loaded: {reason}")]
+    NotLoaded {
+        /// The library's name.
+        library: String,
+        /// The dynamic linker's message.
+        reason: String,
+    },
+    /// The library lacks an essential function.
+    #[error("the library found is not a CUDA driver: it has no function {0}")]
+    NotADriver(&'static str),
+    /// The driver gives an error instead of its version.
+    #[error("the NVIDIA driver does not tell its version: {0}")]
+    NoVersion(String),
+    /// The driver is older than [`OLDEST`].
+    #[error("the NVIDIA driver is too old: it supports CUDA {0}, torrance needs {OLDEST} or newer")]
+    TooOld(Version),
+    /// The driver finds no device.
+    #[error("{0}")]
+    NoDevice(String),
+    /// The driver does not start.
+    #[error("{0}")]
+    NotStarted(String),
+    /// The driver gives an error instead of its devices.
+    #[error("the GPUs cannot be listed: {0}")]
+    NoList(String),
 }
 
-impl Missing {
-    fn absence(reason: String) -> Self {
-        Self { reason, is_failure: false }
-    }
-
-    fn failure(reason: String) -> Self {
-        Self { reason, is_failure: true }
+impl DriverError {
+    /// Whether nothing failed: no driver is installed or it is hidden, or it finds no device.
+    const fn is_absence(&self) -> bool {
+        matches!(self, Self::Hidden | Self::NotInstalled(_) | Self::NoDevice(_))
     }
 }
 
 /// Finds the driver and starts it, the first time; after that, repeats what it found. From any thread.
 ///
 /// # Errors
-/// Why there is no CUDA here, in words for the user: no driver, one that cannot be loaded or started, one that
-/// is too old, or no device.
-pub fn load() -> Result<(), String> {
+/// There is no driver, one that cannot be loaded or started, one that is too old, or no device.
+pub fn load() -> Result<(), DriverError> {
     version().map(drop)
 }
 
 /// Why there is no GPU here, if nothing failed: no driver is installed or it is hidden, or it finds no device. Loads the
 /// driver, too.
-pub fn absence() -> Option<&'static str> {
-    state().as_ref().err().filter(|missing| !missing.is_failure).map(|missing| &missing.reason[..])
+pub fn absence() -> Option<&'static DriverError> {
+    state().as_ref().err().filter(|error| error.is_absence())
 }
 
 /// The newest CUDA that the loaded driver supports.
 ///
 /// # Errors
 /// As [`load`].
-pub fn version() -> Result<Version, String> {
-    state().as_ref().copied().map_err(|missing| missing.reason.clone())
+pub fn version() -> Result<Version, DriverError> {
+    state().clone()
 }
 
 /// The release of the NVIDIA kernel module, e.g. `580.95.05`, where the system tells.
@@ -105,41 +133,33 @@ pub fn release() -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-fn state() -> &'static Result<Version, Missing> {
-    static STATE: OnceLock<Result<Version, Missing>> = OnceLock::new();
+fn state() -> &'static Result<Version, DriverError> {
+    static STATE: OnceLock<Result<Version, DriverError>> = OnceLock::new();
     STATE.get_or_init(|| {
-        let library = open(std::env::var_os(LIBRARY_VARIABLE))?;
-        bind(library).map_err(Missing::failure)?;
+        bind(open(std::env::var_os(LIBRARY_VARIABLE))?)?;
         start()
     })
 }
 
-fn open(replacement: Option<OsString>) -> Result<Library, Missing> {
+fn open(replacement: Option<OsString>) -> Result<Library, DriverError> {
     let replaced = replacement.is_some();
     let name = replacement.unwrap_or_else(|| LIBRARY.into());
     if name.is_empty() {
-        let reason = format!("{LIBRARY_VARIABLE} is set to nothing, which hides the NVIDIA driver");
-        return Err(Missing::absence(reason));
+        return Err(DriverError::Hidden);
     }
-    let shown = name.to_string_lossy();
+    let library = name.to_string_lossy().into_owned();
     // SAFETY: the constructors of the library run. It is the NVIDIA driver's, which every CUDA program loads
     // in this way, or the one that the user named in its place.
     unsafe { Library::new(&name) }.map_err(|error| {
-        let text = error_text(&error);
+        let reason = error_text(&error);
         // Not so when the library is there and one that it needs is not: then the text names that one.
-        let absent = text.contains(&format!("{shown}: "))
-            && text.contains("No such file")
-            && !text.contains("needed by");
+        let absent = reason.contains(&format!("{library}: "))
+            && reason.contains("No such file")
+            && !reason.contains("needed by");
         match (absent, replaced) {
-            (true, true) => {
-                Missing::failure(format!("{LIBRARY_VARIABLE} names {shown}, which was not found"))
-            }
-            (true, false) => {
-                Missing::absence(format!("no NVIDIA driver is installed ({shown} was not found)"))
-            }
-            (false, _) => {
-                Missing::failure(format!("the NVIDIA driver's library {shown} cannot be loaded: {text}"))
-            }
+            (true, true) => DriverError::NotFound(library),
+            (true, false) => DriverError::NotInstalled(library),
+            (false, _) => DriverError::NotLoaded { library, reason },
         }
     })
 }
@@ -150,29 +170,26 @@ fn error_text(error: &libloading::Error) -> String {
 }
 
 /// Takes the library's functions. One that this driver lacks returns an error code to its callers.
-fn bind(library: Library) -> Result<(), String> {
+fn bind(library: Library) -> Result<(), DriverError> {
     // Addresses point into the library from here on, also if it turns out to be no driver.
     let library = Box::leak(Box::new(library));
     // SAFETY: it is leaked. It is the driver's, or the one that the user named in its place.
     match unsafe { functions::bind(library, ESSENTIAL) } {
         None => Ok(()),
-        Some(name) => Err(format!("the library found is not a CUDA driver: it has no function {name}")),
+        Some(name) => Err(DriverError::NotADriver(name)),
     }
 }
 
-fn start() -> Result<Version, Missing> {
+fn start() -> Result<Version, DriverError> {
     let mut packed: c_int = 0;
     // SAFETY: the pointer is valid; this is the one function that may be called before `cuInit`.
     let code = unsafe { call::cuDriverGetVersion(&raw mut packed) };
     if code != code::SUCCESS {
-        let reason = format!("the NVIDIA driver does not tell its version: {}", code::describe(code));
-        return Err(Missing::failure(reason));
+        return Err(DriverError::NoVersion(code::describe(code)));
     }
     let version = Version::new(u32::try_from(packed).unwrap_or(0));
     if version < OLDEST {
-        return Err(Missing::failure(format!(
-            "the NVIDIA driver is too old: it supports CUDA {version}, torrance needs {OLDEST} or newer"
-        )));
+        return Err(DriverError::TooOld(version));
     }
     // SAFETY: 0 is the only value that the flags may have.
     let code = unsafe { call::cuInit(0) };
@@ -189,6 +206,7 @@ fn start() -> Result<Version, Missing> {
     }
 }
 
-fn not_started(code: Code) -> Missing {
-    Missing { reason: code::describe_start(code), is_failure: code != code::NO_DEVICE }
+fn not_started(code: Code) -> DriverError {
+    let reason = code::describe_start(code);
+    if code == code::NO_DEVICE { DriverError::NoDevice(reason) } else { DriverError::NotStarted(reason) }
 }
