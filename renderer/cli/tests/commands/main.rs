@@ -11,7 +11,6 @@ mod damaged;
 mod defocus;
 mod editor;
 mod interrupt;
-mod malformed;
 mod merge;
 mod metals;
 mod paths;

@@ -1,9 +1,12 @@
 //! Files from strangers: whatever is in them, loading ends soon, takes little memory, and says what is wrong with which
 //! file. Nothing panics.
 //!
-//! The limits, for all files of a scene together, are those of [`limits_of`].
+//! A program of its own, since it counts all the memory that is allocated. The limits, for all files of a scene together,
+//! are those of [`limits_of`].
 
 mod corpus;
+#[path = "../commands/damaged/mod.rs"]
+mod damaged;
 mod harness;
 mod mutation;
 mod seeds;
