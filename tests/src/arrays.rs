@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
+use std::ops::Range;
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -99,13 +100,24 @@ pub fn random(seed: u64, n: u32) -> Vec<u64> {
 
 /// `n` random numbers, converted by `of`.
 pub fn random_as<T: Send>(seed: u64, n: u32, of: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let number = |i: u32| {
-        let mut z = seed.wrapping_add((u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let number = |i: usize| {
+        let mut z = seed.wrapping_add((i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         of(z ^ (z >> 31))
     };
-    (0..n).into_par_iter().map(number).collect()
+    collected(n as usize, &number)
+}
+
+/// The values of `of` at the indices below `n`. Of one type for every function, so that not each is compiled with all that
+/// makes it parallel.
+pub fn collected<T: Send>(n: usize, of: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
+    (0..n).into_par_iter().map(of).collect()
+}
+
+/// Whether `is_right` holds of all indices in `range`.
+pub fn all(range: Range<usize>, is_right: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+    range.into_par_iter().all(is_right)
 }
 
 /// Such numbers as fractions between 0 and 1.
@@ -117,7 +129,7 @@ pub fn fractions(seed: u64, n: u32) -> Vec<f32> {
 /// all but one zero, few different ones. Of very many numbers only random ones.
 pub fn difficult(n: u32) -> impl Iterator<Item = (&'static str, Vec<u64>)> {
     let last = u64::from(n.saturating_sub(1));
-    let of = move |f: &(dyn Fn(u64) -> u64 + Sync)| (0..n).into_par_iter().map(|i| f(u64::from(i))).collect();
+    let of = move |f: &(dyn Fn(u64) -> u64 + Sync)| collected(n as usize, &|i| f(i as u64));
     let names = ["random", "few", "all equal", "in order", "reversed", "one flag"];
     names.into_iter().take(if n > 1 << 26 { 1 } else { 6 }).map(move |name| {
         let numbers = match name {

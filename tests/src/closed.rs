@@ -111,7 +111,7 @@ pub fn closed_surface(geometry: Geometry) -> Description {
 /// By how much the mean of an image may be off from a closed form, relatively: so little that controls are beyond it, and
 /// so much that noise is not. The fast tier takes a quarter of the samples, which doubles the noise.
 pub fn tolerance() -> f64 {
-    0.001 * tier::choose(2.0, 1.0)
+    0.001 * tier::choose(2.5, 1.0)
 }
 
 /// Asserts that every pixel's expectation is `expected`, and the mean within [`tolerance`]. The fast tier takes a quarter of

@@ -99,12 +99,12 @@ fn control_films_tell_materials_apart() {
 #[test]
 fn seeds_change_the_noise_and_nothing_else() {
     let mut scene = reference_scene("cornell-ggx");
-    let first = Machine::Cpu.render(&assembled(&scene), 256);
+    let first = Machine::Cpu.render(&assembled(&scene), tier::choose(64, 256));
     scene.render.seed = 1;
-    let second = Machine::Cpu.render(&assembled(&scene), 256);
+    let second = Machine::Cpu.render(&assembled(&scene), tier::choose(64, 256));
     assert_ne!(first, second);
     let difference = compare(&first, &Reference::film(&second), false);
-    assert!(difference.mean < 0.005 && difference.block_z_rms < 1.2, "{difference:?}");
+    assert!(difference.mean < tier::choose(0.01, 0.005) && difference.block_z_rms < 1.2, "{difference:?}");
 }
 
 /// The same with what is rough rougher by 0.3 %.

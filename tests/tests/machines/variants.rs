@@ -11,7 +11,9 @@ use torrance_tests::compare::{Reference, compare};
 use torrance_tests::{Machine, assembled, machines, references};
 
 /// Samples a pixel.
-const SPP: u32 = 64;
+fn spp() -> u32 {
+    tier::choose(24, 64)
+}
 
 /// Settings of a variant.
 type Settings = [(&'static str, &'static str)];
@@ -73,7 +75,7 @@ fn variants(file: &str, settings: &[&Settings]) -> (Vec<SceneData>, Vec<SceneDat
 
 /// Renders all, on several machines of a kind at once.
 fn together(mut machines: Vec<renderer::Machine>, scenes: &[SceneData], integrator: Integrator) -> Vec<Film> {
-    let scenes: Vec<_> = scenes.iter().map(|scene| (scene, Budget::of_samples(SPP))).collect();
+    let scenes: Vec<_> = scenes.iter().map(|scene| (scene, Budget::of_samples(spp()))).collect();
     let films = Mutex::new(vec![None; scenes.len()]);
     let options = Options { integrator, ..Options::default() };
     let take = |i: usize, rendered: Rendered| {
@@ -105,7 +107,7 @@ fn variants_are_images_of_their_scenes() {
             {
                 let options = Options { integrator, ..Options::default() };
                 let alone: Vec<_> =
-                    alone.iter().map(|scene| machine.render_with(scene, SPP, options).film).collect();
+                    alone.iter().map(|scene| machine.render_with(scene, spp(), options).film).collect();
                 let films = match machine {
                     Machine::Cpu => {
                         let cpus = (0..count).map(|_| renderer::Machine::cpu(Some(1)).expect("it starts"));
@@ -129,7 +131,11 @@ fn variants_are_images_of_their_scenes() {
                         Machine::Cpu => assert_eq!(films[i], alone[i], "{file} {:?}", settings[i]),
                         Machine::Cuda => assert!(is < 0.05, "{file} {:?}: {is}", settings[i]),
                     }
-                    assert!(i + 1 == films.len() || other > 0.5, "{file} {:?}: {other}", settings[i]);
+                    assert!(
+                        i + 1 == films.len() || other > tier::choose(0.3, 0.5),
+                        "{file} {:?}: {other}",
+                        settings[i]
+                    );
                 }
             }
         }

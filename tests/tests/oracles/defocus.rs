@@ -333,11 +333,11 @@ fn distance(image: &Image, expected: &Rendered) -> f64 {
 /// with the same circles without depth, it does not.
 #[test]
 fn a_pinhole_becomes_a_lens() {
-    let sharp = rendered(&cornell(None), 128);
+    let sharp = rendered(&cornell(None), tier::choose(64, 128));
     // On the wall behind, and just before the boxes.
     for focus_distance in [4.9, 3.0] {
         let lens = Lens { radius: 0.3, focus_distance, fov: sharp.fov };
-        let expected = rendered(&cornell(Some(lens)), 256);
+        let expected = rendered(&cornell(Some(lens)), tier::choose(96, 256));
         for_each_backend!(|backend, is_gpu| {
             let mut off = |blur: Blur<'_>| {
                 let blurred = defocus(&mut backend, &sharp.image, blur, &mut |_| ()).unwrap();

@@ -137,7 +137,7 @@ fn control_rejects_textures_that_are_not_as_they_should_be() {
     rejects("textured", "linear taken for sRGB", 64, |scene| {
         scene.images.iter_mut().for_each(|i| i.format = Format::Srgb8);
     });
-    rejects("textured", "off by half a texel", 256, |scene| {
+    rejects("textured", "off by half a texel", tier::choose(64, 256), |scene| {
         scene
             .textures
             .iter_mut()
@@ -148,7 +148,7 @@ fn control_rejects_textures_that_are_not_as_they_should_be() {
 
 #[test]
 fn control_rejects_texels_that_are_not_interpolated() {
-    rejects("textured", "nearest", 512, |scene| {
+    rejects("textured", "nearest", tier::choose(128, 512), |scene| {
         scene
             .textures
             .iter_mut()
@@ -203,7 +203,7 @@ fn control_rejects_an_index_of_refraction_off_by_5_percent() {
                 glass.ior *= 1.05;
             }
         }
-        let difference = difference(Machine::Cpu, &scene, folder, "reference", 256);
+        let difference = difference(Machine::Cpu, &scene, folder, "reference", tier::choose(128, 256));
         assert!(!difference.agrees(), "{folder}: {difference:?} passes");
     }
 }
@@ -235,7 +235,7 @@ fn control_rejects_frost_rougher_by_10_percent() {
             facets.alpha.iter_mut().for_each(|a| a.value *= 1.1);
         }
     }
-    let difference = difference(Machine::Cpu, &scene, "glass-rough", "reference", 512);
+    let difference = difference(Machine::Cpu, &scene, "glass-rough", "reference", tier::choose(128, 512));
     assert!(!difference.agrees(), "{difference:?} passes");
 }
 

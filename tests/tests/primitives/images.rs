@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{Border, Convolution, Length, Luminance, Primitives, Transpose};
-use torrance_tests::arrays::{at_most, fractions, is_same, lengths, random_as, shapes, times};
+use torrance_tests::arrays::{all, at_most, fractions, is_same, lengths, random_as, shapes, times};
 use torrance_tests::for_each_backend;
 
 const BORDERS: [Border; 3] = [Border::Clamp, Border::Zero, Border::Mirror];
@@ -26,7 +26,7 @@ fn is_transpose<T: Pod + Send + Sync>(input: &[T], (width, height): (u32, u32), 
         let (x, y) = (i / height as usize, i % height as usize);
         is_same(&[found[i]], &[input[y * width as usize + x]])
     };
-    found.len() == input.len() && (0..found.len()).into_par_iter().all(is_right)
+    found.len() == input.len() && all(0..found.len(), &is_right)
 }
 
 #[test]

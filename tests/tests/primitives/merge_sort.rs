@@ -3,13 +3,12 @@
 use std::cmp::Ordering;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{
     Ascending, Descending, Length, LowHalf, MergeSort, MergeSortable, Primitives,
 };
 use torrance_tests::arrays::{
-    at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
+    all, at_most, collected, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
 };
 use torrance_tests::for_each_backend;
 
@@ -45,8 +44,8 @@ fn is_sorted<K: Pod + Send + Sync>(
     let is_next = |i: usize| order(keys[i - 1], keys[i]).then(places[i - 1].cmp(&places[i])).is_lt();
     [keys.len(), places.len()] == [input.len(); 2]
         && is_same(keys, alone)
-        && keys.par_iter().zip(places).all(is_from)
-        && (1..keys.len()).into_par_iter().all(is_next)
+        && all(0..keys.len(), &|i| is_from((&keys[i], &places[i])))
+        && all(1..keys.len(), &is_next)
 }
 
 #[test]
@@ -71,7 +70,7 @@ fn by_every_order() {
                         assert!(is_sorted($keys, &found, $order), "{}, {name}, {n}", stringify!($O));
                     };
                 }
-                let small: Vec<_> = input.par_iter().map(|x| *x as u32).collect();
+                let small: Vec<_> = collected(input.len(), &|i| input[i] as u32);
                 check!(Ascending<u32>, &small, |a, b| a.cmp(&b));
                 if n > 1 << 16 && name != "random" {
                     continue;

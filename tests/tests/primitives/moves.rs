@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{CopyElements, Fill, Gather, Length, Primitives, Scatter};
-use torrance_tests::arrays::{at_most, is_same, lengths, quick_lengths, random_as, times};
+use torrance_tests::arrays::{all, at_most, is_same, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
 /// Elements of 4, 8 or 16 bytes, each another one; none is all zeros.
@@ -91,7 +91,7 @@ fn indices(n: u32, bound: u32) -> Vec<u32> {
 fn is_gathered<T: Pod + Send + Sync>(from: &[T], indices: &[u32], to: &[T]) -> bool {
     let is_right =
         |(to, i): (&T, &u32)| is_same(&[*to], &[from.get(*i as usize).copied().unwrap_or(T::zeroed())]);
-    to.len() == indices.len() && to.par_iter().zip(indices).all(is_right)
+    to.len() == indices.len() && all(0..to.len(), &|i| is_right((&to[i], &indices[i])))
 }
 
 /// Whether each element is where its index says, and zeros are where no index points.
@@ -103,7 +103,8 @@ fn is_scattered<T: Pod + Send + Sync>(from: &[T], indices: &[u32], to: &[T]) -> 
     };
     let is_right =
         |(x, hit): (&T, &AtomicBool)| hit.load(Ordering::Relaxed) || is_same(&[*x], &[T::zeroed()]);
-    from.par_iter().zip(indices).all(is_there) && to.par_iter().zip(&hits).all(is_right)
+    all(0..from.len(), &|i| is_there((&from[i], &indices[i])))
+        && all(0..to.len(), &|i| is_right((&to[i], &hits[i])))
 }
 
 fn gathered_and_scattered<T: Pod + Send + Sync, B: Primitives>(backend: &mut B, n: u32, bound: u32) {

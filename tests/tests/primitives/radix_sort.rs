@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{Length, PartitionByKey, Primitives, RadixSort};
 use torrance_tests::arrays::{
-    at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random, random_as, times,
+    all, at_most, collected, difficult, dirty_temp, is_same, lengths, quick_lengths, random, random_as, times,
 };
 use torrance_tests::for_each_backend;
 
@@ -56,8 +56,8 @@ fn is_stable_sort(keys: &[u32], mask: u32, sorted: &[u32], indices: &[u32]) -> b
     let is_next = |i: usize| (sorted[i - 1] & mask, indices[i - 1]) < (sorted[i] & mask, indices[i]);
     keys.len() == sorted.len()
         && keys.len() == indices.len()
-        && indices.par_iter().zip(sorted).all(is_from)
-        && (1..keys.len()).into_par_iter().all(is_next)
+        && all(0..indices.len(), &|i| is_from((&indices[i], &sorted[i])))
+        && all(1..keys.len(), &is_next)
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn partitions_by_key() {
             for (name, data) in difficult(n).take(if n < 1 << 24 { 6 } else { 1 }) {
                 // Few keys; and beyond 255 only the lowest bits count.
                 for some in [7_u64, 256, u64::from(u32::MAX)] {
-                    let keys: Vec<_> = data.par_iter().map(|x| (x % some) as u32).collect();
+                    let keys: Vec<_> = collected(data.len(), &|i| (data[i] % some) as u32);
                     let found = partitioned(&mut backend, &keys, &indices, n);
                     assert!(is_partition(&keys, &found), "{n} {name} {some}");
                 }

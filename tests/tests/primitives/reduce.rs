@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{ArgMax, Length, Max, Mean, Min, Primitives, Reduce, Reducible, Sum};
-use torrance_tests::arrays::{at_most, difficult, dirty_temp, lengths, random_as, times};
+use torrance_tests::arrays::{at_most, collected, difficult, dirty_temp, lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
 /// Reduction of `input` by a back end.
@@ -25,9 +25,9 @@ fn of_every_length() {
     for_each_backend!(|backend, is_gpu| {
         for n in lengths(is_gpu) {
             for (name, input) in difficult(n) {
-                let small: Vec<_> = input.par_iter().map(|x| *x as u32).collect();
-                let signed: Vec<_> = small.par_iter().map(|x| x.cast_signed()).collect();
-                let floats: Vec<_> = signed.par_iter().map(|x| *x as f32).collect();
+                let small: Vec<_> = collected(input.len(), &|i| input[i] as u32);
+                let signed: Vec<_> = collected(small.len(), &|i| small[i].cast_signed());
+                let floats: Vec<_> = collected(signed.len(), &|i| signed[i] as f32);
                 macro_rules! check {
                     ($R:ty, $input:expr, $right:expr) => {
                         let found = reduced::<$R, _>(&mut backend, $input);

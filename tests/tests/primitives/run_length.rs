@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use torrance_gpu::primitives::{Length, Primitives, RunBuffers, RunLength};
 use torrance_tests::arrays::{
-    at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
+    all, at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, times,
 };
 use torrance_tests::for_each_backend;
 
@@ -53,7 +53,7 @@ fn are_runs<T: Pod + Send + Sync>(input: &[T], (values, starts, lengths, count):
             && input.get(next).is_none_or(|x| !is_of(x))
     };
     let rest = starts[count..].par_iter().chain(&lengths[count..]);
-    (0..count).into_par_iter().all(is_right) && rest.into_par_iter().all(|x| *x == 0)
+    all(0..count, &is_right) && rest.into_par_iter().all(|x| *x == 0)
 }
 
 #[test]

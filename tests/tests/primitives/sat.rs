@@ -4,7 +4,9 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{BoxBlur, Narrow, Primitives, SummedArea, Tabulated, Whole, Wide};
-use torrance_tests::arrays::{at_most, dirty_temp, fractions, is_same, random_as, shapes, times};
+use torrance_tests::arrays::{
+    all, at_most, collected, dirty_temp, fractions, is_same, random_as, shapes, times,
+};
 use torrance_tests::for_each_backend;
 
 /// Numbers in a table's buffer around the table.
@@ -39,7 +41,7 @@ fn sums<T: Copy + Sync, S: Copy + Send + Sync>(
     plus: impl Fn(S, S) -> S + Sync,
 ) -> Vec<S> {
     let (row, channels) = ((width * channels) as usize, channels as usize);
-    let mut sums: Vec<S> = image.par_iter().map(|x| of(*x)).collect();
+    let mut sums: Vec<S> = collected(image.len(), &|i| of(image[i]));
     sums.par_chunks_mut(row.max(1)).for_each(|row| {
         for x in channels..row.len() {
             row[x] = plus(row[x - channels], row[x]);
@@ -138,7 +140,7 @@ fn is_table<T: Pod + Sync + PartialEq>(
         let corner = if x > 0 && y > 0 { found[i - width - 1] } else { T::zeroed() };
         plus(found[i], corner) == plus(image[i], plus(left, above))
     };
-    found.len() == image.len() && (0..found.len()).into_par_iter().all(is_right)
+    found.len() == image.len() && all(0..found.len(), &is_right)
 }
 
 /// Numbers wrap, and tables begin anywhere.
@@ -240,7 +242,7 @@ fn is_blur(
         let mean = sum / ((xs.1 - xs.0) * (ys.1 - ys.0)) as f64;
         (f64::from(found[i]) - mean).abs() <= 1e-7
     };
-    found.len() == image.len() && (0..found.len()).into_par_iter().all(is_right)
+    found.len() == image.len() && all(0..found.len(), &is_right)
 }
 
 #[test]

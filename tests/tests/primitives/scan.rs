@@ -1,11 +1,11 @@
 //! Scans, against a sum in a row.
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{Affine, Bounds, Form, Length, Max, Min, Primitives, Scan, Scannable, Sum};
 use torrance_tests::arrays::{
-    at_most, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as, short_lengths, times,
+    all, at_most, collected, difficult, dirty_temp, is_same, lengths, quick_lengths, random_as,
+    short_lengths, times,
 };
 use torrance_tests::for_each_backend;
 
@@ -49,7 +49,7 @@ fn is_scan<T: Pod + Sync>(
             (Bounds::Inclusive, _) => of(step(sums[i - 1], input[i])),
         }
     };
-    sums.len() == input.len() && (0..sums.len()).into_par_iter().all(is_next)
+    sums.len() == input.len() && all(0..sums.len(), &is_next)
 }
 
 fn words(n: u32) -> Vec<u32> {
@@ -88,8 +88,8 @@ fn of_every_operator() {
         let long = lengths(is_gpu).into_iter().filter(|n| *n >= 1 << 24);
         for n in quick_lengths(is_gpu).into_iter().chain(long) {
             for (name, input) in difficult(n) {
-                let small: Vec<_> = input.par_iter().map(|x| *x as u32).collect();
-                let signed: Vec<_> = small.par_iter().map(|x| x.cast_signed()).collect();
+                let small: Vec<_> = collected(input.len(), &|i| input[i] as u32);
+                let signed: Vec<_> = collected(small.len(), &|i| small[i].cast_signed());
                 let ways = forms(is_gpu, n).into_iter().flat_map(|form| BOTH.map(|b| (form, b)));
                 for (form, bounds) in ways.take(if n < 1 << 24 { usize::MAX } else { 1 }) {
                     macro_rules! check {

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::{Length, Primitives, SplitSort};
-use torrance_tests::arrays::{at_most, difficult, lengths, quick_lengths, random_as, times};
+use torrance_tests::arrays::{all, at_most, difficult, lengths, quick_lengths, random_as, times};
 use torrance_tests::for_each_backend;
 
 /// Sorted keys alone.
@@ -41,8 +41,8 @@ fn is_sorted(input: &[u32], (sorted, places): &(Vec<u32>, Vec<u32>), is_stable: 
     let mut in_order = places.clone();
     in_order.par_sort_unstable();
     [sorted.len(), places.len()] == [input.len(); 2]
-        && sorted.par_iter().zip(places).all(is_from)
-        && (1..sorted.len()).into_par_iter().all(is_next)
+        && all(0..sorted.len(), &|i| is_from((&sorted[i], &places[i])))
+        && all(1..sorted.len(), &is_next)
         && in_order.into_iter().eq(0..input.len() as u32)
 }
 

@@ -112,7 +112,7 @@ fn row_of(seed: &Seed, bytes: Vec<u8>, how: &str) -> Row {
 
 #[test]
 fn random_damage_is_survived() {
-    let each: usize = tier::choose(75, 300);
+    let each: usize = tier::choose(40, 300);
     let mut random = Random(1);
     for seed in seeds() {
         let mut loaded = 0;
@@ -125,7 +125,11 @@ fn random_damage_is_survived() {
         }
         // Some of both, or the damage reaches nothing.
         println!("{}: {loaded} of {each} are loaded", seed.format);
-        assert!((1..each).contains(&loaded), "{}: {loaded} of {each} are loaded", seed.format);
+        assert!(
+            (tier::choose(0, 1)..each).contains(&loaded),
+            "{}: {loaded} of {each} are loaded",
+            seed.format
+        );
     }
 }
 
