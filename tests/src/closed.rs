@@ -104,7 +104,7 @@ pub fn closed_surface(geometry: Geometry) -> Description {
     let mut shell = shape(geometry, 0.5);
     shell.flip_normals = true;
     let mut scene = description(16, inside, 0.5, vec![shell]);
-    scene.render.max_depth = 40; // what is cut off is 2⁻⁴⁰
+    scene.render.max_depth = tier::choose(16, 40); // 2⁻¹⁶ or 2⁻⁴⁰ is cut off
     scene
 }
 

@@ -29,7 +29,7 @@ fn fast_suite(folder: &Path) -> PathBuf {
     let suite = fs::read_to_string(references.join("suite.toml")).expect("the suite");
     let deep = "\nspp = 64\nmax_spp = 1024\nresolve = \"0.5%\"\n";
     assert_eq!(suite.matches(deep).count(), 1, "the defaults of the suite are not those that this replaces");
-    let fast = "\nspp = 32\nmax_spp = 256\nresolve = \"1%\"\n";
+    let fast = "\nspp = 32\nmax_spp = 1024\nresolve = \"1%\"\n";
     let path = folder.join("tests/references/suite.toml");
     fs::write(&path, suite.replace(deep, fast)).expect("a suite");
     path
