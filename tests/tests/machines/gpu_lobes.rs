@@ -414,7 +414,7 @@ fn lobes_with_separable_masking_say_the_same_on_gpu_and_cpu() {
 /// that what was timed is what the CPU computes.
 #[test]
 fn samples_per_second_of_every_lobe() {
-    const SAMPLES: u32 = 256;
+    let samples: u32 = tier::choose(32, 256);
     const THREADS: u32 = 1 << 18;
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = groups(1.0);
@@ -425,7 +425,7 @@ fn samples_per_second_of_every_lobe() {
         let mut rates = Vec::new();
         for material in (first..first + count).map(|i| i as u32) {
             // SAFETY: the view is of an uploaded scene with this material.
-            let on_host = |i: usize| unsafe { draw(&host.view, material, i as u32, SAMPLES) };
+            let on_host = |i: usize| unsafe { draw(&host.view, material, i as u32, samples) };
             let expected = parallel(256, on_host);
             let is_something = |sum: &Vec3| *sum != Vec3::ZERO;
             assert!(
@@ -433,11 +433,11 @@ fn samples_per_second_of_every_lobe() {
                 "{name}"
             );
             let Some(rig) = &rig else { continue };
-            let (sums, _) = rig.draw(material, THREADS, SAMPLES);
+            let (sums, _) = rig.draw(material, THREADS, samples);
             assert!(sums.iter().all(|x| x.is_finite()), "{name}");
             let seconds =
-                (0..3).map(|_| rig.draw(material, THREADS, SAMPLES).1).fold(f64::INFINITY, f64::min);
-            rates.push(f64::from(THREADS) * f64::from(SAMPLES) / seconds);
+                (0..3).map(|_| rig.draw(material, THREADS, samples).1).fold(f64::INFINITY, f64::min);
+            rates.push(f64::from(THREADS) * f64::from(samples) / seconds);
             let error = |i: usize| {
                 let found = Vec3::from_slice(&sums[3 * i..]);
                 f64::from(
