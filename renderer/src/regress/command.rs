@@ -1,6 +1,7 @@
 //! Images of programs: each run is a pass.
 
-use torrance_image::film::merge::{Merge, Weight};
+use torrance_image::film::estimate::EstimateError;
+use torrance_image::film::merge::{Merge, MergeError, Weight};
 use torrance_image::film::{self, Format, ImageEstimate, Layers, ReadError, read_layers};
 
 use super::child::{self, Ending};
@@ -18,8 +19,11 @@ pub(super) struct Command<'a> {
 
 /// Images of passes that cannot be averaged, and why.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct PassError(String);
+#[error(transparent)]
+enum PassError {
+    Estimate(#[from] EstimateError),
+    Merge(#[from] MergeError),
+}
 
 /// Images of passes.
 struct Passes {
@@ -33,16 +37,15 @@ impl Passes {
     /// Begins with the first. Images that know their noise and their samples count by these; each of others is a sample
     /// of every pixel, and their spread is the noise.
     fn new(layers: &Layers, format: Format) -> Result<Self, PassError> {
-        let first = ImageEstimate::from_layer(layers, "", format).map_err(|e| PassError(e.to_string()))?;
+        let first = ImageEstimate::from_layer(layers, "", format)?;
         let has_samples = first.noise.as_ref().is_some_and(|noise| noise.samples.is_some());
         let weight = if has_samples { Weight::Samples } else { Weight::Pass };
-        let merge = Merge::new(weight, "pass 0", layers).map_err(|e| PassError(e.to_string()))?;
+        let merge = Merge::new(weight, "pass 0", layers)?;
         Ok(Self { count: 1, first, merge })
     }
 
     fn add(&mut self, layers: &Layers) -> Result<(), PassError> {
-        let added = self.merge.add(&format!("pass {}", self.count), layers);
-        added.map_err(|e| PassError(e.to_string()))?;
+        self.merge.add(&format!("pass {}", self.count), layers)?;
         self.count += 1;
         Ok(())
     }
@@ -51,9 +54,8 @@ impl Passes {
         if self.count == 1 {
             return Ok(self.first.clone());
         }
-        let merged = self.merge.clone().finish().map_err(|e| PassError(e.to_string()))?;
-        let measured = ImageEstimate::from_layer(&merged.layers, "", Format::Exr);
-        let measured = measured.map_err(|e| PassError(e.to_string()))?;
+        let merged = self.merge.clone().finish()?;
+        let measured = ImageEstimate::from_layer(&merged.layers, "", Format::Exr)?;
         // Errors of rounding do not average out where all passes round alike.
         Ok(ImageEstimate { rounding: self.first.rounding, ..measured })
     }
