@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
@@ -35,8 +36,17 @@ impl Cpu {
         Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
     }
 
+    /// Calls `run` with ranges that are all indices below `n`, on the threads of the pool, and waits for them. Not generic,
+    /// so that the threads' machinery is compiled once, and not for every stage.
+    fn run(&self, n: u32, run: &(dyn Fn(Range<u32>) + Sync)) {
+        let chunk = chunk(n, self.pool.current_num_threads());
+        self.pool.install(|| {
+            (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| run(i * chunk..n.min((i + 1) * chunk)));
+        });
+    }
+
     /// Runs `work` on the threads of the pool, and waits for it.
-    pub(crate) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn install(&self, work: &(dyn Fn() + Sync)) {
         self.pool.install(work)
     }
 }
@@ -149,16 +159,10 @@ impl Backend for Cpu {
 
     unsafe fn launch<S: Stage>(&mut self, args: S::Args) -> Result<(), Error> {
         let n = S::count(&args);
-        let chunk = chunk(n, self.pool.current_num_threads());
         let runner = runner(TypeId::of::<S>(), self.isa);
-        self.pool.install(|| {
-            (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| {
-                let range = i * chunk..n.min((i + 1) * chunk);
-                // SAFETY: the arguments are those of this stage and valid as the caller promised; every index runs
-                // once; the instruction set was detected.
-                unsafe { runner(range, (&raw const args).cast()) }
-            });
-        });
+        // SAFETY: the arguments are those of this stage and valid as the caller promised; every index runs once; the
+        // instruction set was detected.
+        self.run(n, &|range| unsafe { runner(range, (&raw const args).cast()) });
         Ok(())
     }
 

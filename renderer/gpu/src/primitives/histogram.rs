@@ -5,10 +5,9 @@ use std::ops::Range;
 use primitives::histogram::{self, Binning, Countable, Digits, Even, HistogramArgs, twin};
 use primitives::radix_sort::Digit;
 use primitives::{Kernel, Ptr};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::chunk_len;
+use super::parallel::{self, chunk_len};
 use super::{Length, Primitives, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -99,12 +98,12 @@ impl<B: Countable> Work for HistogramWork<B> {
         if chunk >= input.len() || bins > MOST_BINS.min(chunk as u32) {
             return twin(binning, input, counts);
         }
-        let of_chunk = |input| {
+        let chunks: Vec<&[B::Item]> = input.chunks(chunk).collect();
+        let of_chunks = parallel::map(chunks.len(), |k| {
             let mut counts = vec![0; bins as usize];
-            twin(binning, input, &mut counts);
+            twin(binning, chunks[k], &mut counts);
             counts
-        };
-        let of_chunks: Vec<_> = input.par_chunks(chunk).map(of_chunk).collect();
+        });
         counts.fill(0);
         for of_chunk in of_chunks {
             counts.iter_mut().zip(of_chunk).for_each(|(count, of_chunk)| *count += of_chunk);

@@ -5,11 +5,10 @@ use primitives::convolution::{Convolve, ConvolveArgs, MOST_RADIUS};
 use primitives::luminance::{self, LuminanceArgs};
 use primitives::transpose::{self, TransposeArgs};
 use primitives::{Entry, Quad};
-use rayon::prelude::*;
 
 use super::call::Call;
 use super::moves::words_per_element;
-use super::parallel::chunk_len;
+use super::parallel::{chunk_len, for_each_item};
 use super::{Length, Primitives, Work, kernels};
 use crate::backend::Error;
 use crate::backend::cuda::Cuda;
@@ -76,7 +75,7 @@ impl<T: Pod + Send + Sync> Work for TransposeWork<T> {
         if columns >= width {
             return transpose::twin(from, to, width, height);
         }
-        to.par_chunks_mut(columns * height).enumerate().for_each(|(k, to)| {
+        for_each_item(to.chunks_mut(columns * height), |k, to| {
             for (y, row) in from.chunks(width).enumerate() {
                 for (x, element) in row[k * columns..].iter().take(to.len() / height).enumerate() {
                     to[x * height + y] = *element;
@@ -141,9 +140,9 @@ where
         unsafe {
             let n = length.get();
             let chunk = chunk_len(n as usize);
-            let pixels = pixels.slice(n * CHANNELS as u32).par_chunks(chunk * CHANNELS);
-            let chunks = pixels.zip(luminances.slice_mut(n).par_chunks_mut(chunk));
-            chunks.for_each(|(pixels, luminances)| luminance::twin::<CHANNELS>(pixels, luminances));
+            let pixels = pixels.slice(n * CHANNELS as u32).chunks(chunk * CHANNELS);
+            let chunks = pixels.zip(luminances.slice_mut(n).chunks_mut(chunk));
+            for_each_item(chunks, |_, (pixels, luminances)| luminance::twin::<CHANNELS>(pixels, luminances));
         }
     }
 
@@ -244,8 +243,10 @@ impl Work for ConvolutionWork {
         };
         let row = (width * args.channels).max(1) as usize;
         let rows = chunk_len(convolved.len()).div_ceil(row);
-        convolved.par_chunks_mut(row).with_min_len(rows).enumerate().for_each(|(y, to)| {
-            convolve_row(args, image, weights, y as u32, to);
+        for_each_item(convolved.chunks_mut(rows.max(1) * row), |k, to| {
+            for (y, to) in (k * rows..).zip(to.chunks_mut(row)) {
+                convolve_row(args, image, weights, y as u32, to);
+            }
         });
     }
 

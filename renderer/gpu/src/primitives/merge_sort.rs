@@ -8,10 +8,9 @@ use primitives::merge_sort::{
     INTERVAL, MergeArgs, MergeSortable, Order, Pairs, Payload, SortTilesArgs, SplitArgs, passes, twin,
 };
 use primitives::{Kernel, Ptr};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::chunk_len;
+use super::parallel::{chunk_len, for_each};
 use super::temp::Pieces;
 use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
@@ -138,8 +137,9 @@ unsafe fn sort_chunks<O: Order, V: Payload>(
     let chunk = chunk_len(n as usize) as u32;
     let passes = passes(n, chunk);
     let (mut here, mut there) = if passes.is_multiple_of(2) { (to, room) } else { (room, to) };
-    let begins: Vec<u32> = (0..n.div_ceil(chunk)).map(|i| i * chunk).collect();
-    begins.par_iter().for_each(|&begin| {
+    let chunks = n.div_ceil(chunk) as usize;
+    for_each(chunks, &|k| {
+        let begin = k as u32 * chunk;
         // SAFETY: as the caller promised; chunks are apart.
         unsafe {
             let [from, here, there] = [from, here, there].map(|pairs| pairs.skip(begin));
@@ -147,9 +147,10 @@ unsafe fn sort_chunks<O: Order, V: Payload>(
         }
     });
     for pass in 0..passes {
-        // SAFETY: as the caller promised. Runs are longer than chunks, but for the last one.
-        begins.par_iter().for_each(|&begin| unsafe {
-            merge_piece::<O, V>(here, there, n, chunk << pass, begin..n.min(begin + chunk));
+        for_each(chunks, &|k| {
+            let begin = k as u32 * chunk;
+            // SAFETY: as the caller promised. Runs are longer than chunks, but for the last one.
+            unsafe { merge_piece::<O, V>(here, there, n, chunk << pass, begin..n.min(begin + chunk)) };
         });
         std::mem::swap(&mut here, &mut there);
     }

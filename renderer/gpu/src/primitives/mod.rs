@@ -142,7 +142,7 @@ impl Primitives for Cpu {
 
     unsafe fn queue<W: Work>(&mut self, work: &W) -> Result<(), Error> {
         // SAFETY: as the caller promised; stages have ended when a launch returns.
-        self.install(|| unsafe { work.on_cpu() });
+        self.install(&|| unsafe { work.on_cpu() });
         Ok(())
     }
 }

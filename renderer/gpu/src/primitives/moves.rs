@@ -4,10 +4,9 @@ use bytemuck::Pod;
 use primitives::gather::{self, IndexedArgs, TILE};
 use primitives::moves::{CopyArgs, Copying, FillArgs, Filling, widest};
 use primitives::{Entry, Kernel, Ptr, Quad};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::chunk_len;
+use super::parallel::{chunk_len, for_each_item};
 use super::{Length, Primitives, Work, kernels};
 use crate::backend::cuda::Cuda;
 use crate::backend::{Buffer, Error};
@@ -63,8 +62,8 @@ impl<T: Pod + Send + Sync> Work for CopyWork<T> {
         unsafe {
             let n = self.length.get();
             let chunk = chunk_len(n as usize);
-            let chunks = self.to.slice_mut(n).par_chunks_mut(chunk).zip(self.from.slice(n).par_chunks(chunk));
-            chunks.for_each(|(to, from)| to.copy_from_slice(from));
+            let chunks = self.to.slice_mut(n).chunks_mut(chunk).zip(self.from.slice(n).chunks(chunk));
+            for_each_item(chunks, |_, (to, from)| to.copy_from_slice(from));
         }
     }
 
@@ -139,7 +138,7 @@ impl<T: Pod + Send + Sync> Work for FillWork<T> {
     unsafe fn on_cpu(&self) {
         // SAFETY: as the caller promised.
         let to = unsafe { self.to.slice_mut(self.length.get()) };
-        to.par_chunks_mut(chunk_len(to.len())).for_each(|to| to.fill(self.value));
+        for_each_item(to.chunks_mut(chunk_len(to.len())), |_, to| to.fill(self.value));
     }
 
     unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
@@ -241,8 +240,8 @@ impl<T: Pod + Send + Sync> Work for GatherWork<T> {
         unsafe {
             let n = length.get();
             let chunk = chunk_len(n as usize);
-            let chunks = indices.slice(n).par_chunks(chunk).zip(to.slice_mut(n).par_chunks_mut(chunk));
-            chunks.for_each(|(indices, to)| gather::gather(from.slice(bound), indices, to));
+            let chunks = indices.slice(n).chunks(chunk).zip(to.slice_mut(n).chunks_mut(chunk));
+            for_each_item(chunks, |_, (indices, to)| gather::gather(from.slice(bound), indices, to));
         }
     }
 

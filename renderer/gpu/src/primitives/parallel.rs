@@ -5,6 +5,9 @@
 
 use std::any::TypeId;
 use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rayon::prelude::*;
 
 use super::{Mean, Sum};
 
@@ -13,6 +16,30 @@ const LEAST: usize = 1 << 14;
 
 /// Chunks for each thread: some, so that none waits for long while another is interrupted.
 const CHUNKS_PER_THREAD: usize = 4;
+
+/// Calls `task` with each index below `n`, on the threads of the pool. It is not generic, so that the threads' machinery is
+/// compiled once, and not for every primitive of every element.
+pub(super) fn for_each(n: usize, task: &(dyn Fn(usize) + Sync)) {
+    (0..n).into_par_iter().for_each(task);
+}
+
+/// The results of `task` for each index below `n`.
+pub(super) fn map<R: Send + Sync>(n: usize, task: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let results: Vec<OnceLock<R>> = (0..n).map(|_| OnceLock::new()).collect();
+    for_each(n, &|i| {
+        let _ = results[i].set(task(i));
+    });
+    results.into_iter().filter_map(OnceLock::into_inner).collect()
+}
+
+/// Calls `task` with each item and its index.
+pub(super) fn for_each_item<T: Send>(
+    items: impl IntoIterator<Item = T>,
+    task: impl Fn(usize, &mut T) + Sync,
+) {
+    let items: Vec<Mutex<T>> = items.into_iter().map(Mutex::new).collect();
+    for_each(items.len(), &|i| task(i, &mut items[i].lock().unwrap_or_else(PoisonError::into_inner)));
+}
 
 /// Elements of a chunk of so many, at least one: all of them if there is one thread.
 pub(super) fn chunk_len(n: usize) -> usize {

@@ -8,7 +8,6 @@ use primitives::radix_sort::{
     BINS, Bits, Count, CountArgs, Digit, Direction, Key, Pass, PassArgs, RadixSortable, Rank, twin,
 };
 use primitives::{Entry, Kernel, Ptr};
-use rayon::prelude::*;
 
 use super::call::Call;
 use super::parallel::{self, chunk_len};
@@ -309,7 +308,8 @@ fn digit_counts<K: Key>(
         keys.iter().for_each(|key| counts[key.rank(order).digit(digit) as usize] += 1);
         counts
     };
-    keys.par_chunks(chunk).map(count).collect()
+    let chunks: Vec<&[K]> = keys.chunks(chunk).collect();
+    parallel::map(chunks.len(), |k| count(chunks[k]))
 }
 
 /// As the twin, by chunks: for each digit those of the first chunk come first.
@@ -330,9 +330,9 @@ unsafe fn move_chunks<K: Key, V: Pod + Send + Sync>(
             before += std::mem::replace(&mut places[digit], before);
         }
     }
-    let chunks = keys.par_chunks(chunk).zip(values.par_chunks(chunk)).zip(places);
-    chunks.for_each(move |((keys, values), mut places)| {
-        for (key, value) in keys.iter().zip(values) {
+    let chunks = keys.chunks(chunk).zip(values.chunks(chunk)).zip(places);
+    parallel::for_each_item(chunks, |_, ((keys, values), places)| {
+        for (key, value) in keys.iter().zip(values.iter()) {
             let next = &mut places[key.rank(order).digit(digit) as usize];
             let place = *next;
             *next += 1;

@@ -4,10 +4,9 @@ use std::marker::PhantomData;
 
 use primitives::Ptr;
 use primitives::reduce::{self, ReduceArgs, Reducible, Reduction, twin};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::{chunk_len, is_exact};
+use super::parallel::{self, chunk_len, is_exact};
 use super::temp::Pieces;
 use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
@@ -107,9 +106,9 @@ impl<R: Reducible> Work for ReduceWork<R> {
 /// As the twin, for values that may be combined in any order.
 fn reduce_chunks<R: Reduction>(input: &[R::Item]) -> R::Output {
     let chunk = chunk_len(input.len());
-    let of_chunks =
-        input.par_chunks(chunk).enumerate().map(|(k, items)| lanes::<R>(items, (k * chunk) as u32));
-    R::finish(of_chunks.reduce(|| R::IDENTITY, R::combine), input.len() as u32)
+    let chunks: Vec<&[R::Item]> = input.chunks(chunk).collect();
+    let values = parallel::map(chunks.len(), |k| lanes::<R>(chunks[k], (k * chunk) as u32));
+    R::finish(values.into_iter().fold(R::IDENTITY, R::combine), input.len() as u32)
 }
 
 /// One of the values of all items, of which the first has the index `begin`. Several values side by side, so that vector

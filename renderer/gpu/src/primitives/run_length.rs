@@ -5,10 +5,9 @@ use std::ops::Range;
 use bytemuck::Pod;
 use primitives::Ptr;
 use primitives::run_length::{Bits, RunLengthArgs, RunLengthable, tile, twin};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::{chunks, starts};
+use super::parallel::{chunks, for_each, map, starts};
 use super::temp::LookBackTemp;
 use super::{Length, Primitives, Temp, Work};
 use crate::backend::Error;
@@ -101,9 +100,11 @@ fn runs_of_chunks<T: Bits>(
         let first = chunk.clone().find(|i| is_head(*i));
         (u32::from(chunk.start == 0) + others.map(|i| u32::from(item(i) != item(i - 1))).sum::<u32>(), first)
     };
-    let (mut numbers, firsts): (Vec<u32>, Vec<Option<u32>>) = chunks.par_iter().map(count).unzip();
+    let (mut numbers, firsts): (Vec<u32>, Vec<Option<u32>>) =
+        map(chunks.len(), |k| count(&chunks[k])).into_iter().unzip();
     let all = starts(&mut numbers);
-    chunks.par_iter().zip(numbers).enumerate().for_each(|(k, (chunk, mut number))| {
+    for_each(chunks.len(), &|k| {
+        let (chunk, mut number) = (&chunks[k], numbers[k]);
         let Some(mut start) = firsts[k] else { return };
         for i in (start + 1..chunk.end).filter(|i| is_head(*i)) {
             run(number, item(start), start, i - start);

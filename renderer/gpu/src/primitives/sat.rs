@@ -7,10 +7,9 @@ use primitives::sat::{
     Tabulated, TileSumsArgs, blur,
 };
 use primitives::{Entry, Kernel, MOST, Ptr, WARP};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::chunk_len;
+use super::parallel::{chunk_len, for_each_item};
 use super::temp::Pieces;
 use super::{Primitives, Temp, Work};
 use crate::backend::Error;
@@ -117,8 +116,8 @@ fn integrate_bands<T: Tabulate, const CHANNELS: u32>(
 ) {
     let width = size.width as usize;
     sum_columns::<T>(image, width, band, columns);
-    let bands = image.par_chunks(band * width).zip(table.par_chunks_mut(band * width));
-    bands.zip(columns.par_chunks_mut(width)).for_each(|((image, table), columns)| {
+    let bands = image.chunks(band * width).zip(table.chunks_mut(band * width));
+    for_each_item(bands.zip(columns.chunks_mut(width)), |_, ((image, table), columns)| {
         for (pixels, entries) in image.chunks(width).zip(table.chunks_mut(width)) {
             let mut sums = [T::Sum::ZERO; 4];
             for (x, (column, entry)) in columns.iter_mut().zip(entries).enumerate() {
@@ -139,7 +138,7 @@ fn sum_columns<T: Tabulate>(image: &[T::Pixel], width: usize, band: usize, colum
     for columns in columns.chunks_mut(width) {
         strips.iter_mut().zip(columns.chunks_mut(strip)).for_each(|(strip, columns)| strip.push(columns));
     }
-    strips.into_par_iter().enumerate().for_each(|(k, mut bands)| {
+    for_each_item(strips, |k, bands| {
         bands[0].fill(T::Sum::ZERO);
         for b in 1..bands.len() {
             let (above, below) = bands.split_at_mut(b);
@@ -247,8 +246,8 @@ where
         unsafe {
             let table = args.table.slice(n);
             let chunk = chunk_len(n as usize);
-            args.blurred.slice_mut(n).par_chunks_mut(chunk).enumerate().for_each(move |(k, pixels)| {
-                for (i, to) in (k * chunk..).zip(pixels) {
+            for_each_item(args.blurred.slice_mut(n).chunks_mut(chunk), |k, pixels| {
+                for (i, to) in (k * chunk..).zip(pixels.iter_mut()) {
                     *to = blur(&args, |entry| table[entry as usize], i as u32);
                 }
             });

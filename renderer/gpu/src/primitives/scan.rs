@@ -7,10 +7,9 @@ use primitives::scan::{
     TileScanArgs, TileSumsArgs, tile, twin,
 };
 use primitives::{Kernel, Operator, Ptr};
-use rayon::prelude::*;
 
 use super::call::Call;
-use super::parallel::{chunk_len, is_exact};
+use super::parallel::{self, chunk_len, is_exact};
 use super::temp::{LookBackTemp, Pieces};
 use super::{Length, Primitives, Temp, Work, kernels};
 use crate::backend::Error;
@@ -152,12 +151,13 @@ fn levels<O: Scannable>(
 /// As the twin, by chunks: their sums, the scan of these, and the scan of each chunk from there on.
 fn scan_chunks<O: Operator>(bounds: Bounds, input: &[O::Value], output: &mut [O::Value], chunk: usize) {
     let sum = |values: &[O::Value]| values.iter().fold(O::IDENTITY, |sum, value| O::combine(sum, *value));
-    let mut before: Vec<O::Value> = input.par_chunks(chunk).map(sum).collect();
+    let chunks: Vec<&[O::Value]> = input.chunks(chunk).collect();
+    let mut before = parallel::map(chunks.len(), |k| sum(chunks[k]));
     let sums = before.clone();
     twin::<O>(Bounds::Exclusive, &sums, &mut before);
-    let chunks = input.par_chunks(chunk).zip(output.par_chunks_mut(chunk)).zip(before);
-    chunks.for_each(move |((input, output), mut sum)| {
-        for (x, y) in input.iter().zip(output) {
+    parallel::for_each_item(output.chunks_mut(chunk), |k, output| {
+        let mut sum = before[k];
+        for (x, y) in chunks[k].iter().zip(output.iter_mut()) {
             let next = O::combine(sum, *x);
             *y = if bounds == Bounds::Inclusive { next } else { sum };
             sum = next;

@@ -6,7 +6,6 @@ use std::ops::Range;
 use bytemuck::Pod;
 use primitives::select::{Flagged, If, Indices, Predicate, SelectArgs, Selectable, Selection, tile, twin};
 use primitives::{Ptr, Quad};
-use rayon::prelude::*;
 
 use super::call::Call;
 use super::parallel::{self, chunks};
@@ -176,10 +175,11 @@ unsafe fn select_chunks<S: Selection>(
     // SAFETY: as the caller promised.
     let is_wanted = move |i| unsafe { selection.wants(i, item(i)) };
     let count = |chunk: &Range<u32>| chunk.clone().map(|i| u32::from(is_wanted(i))).sum();
-    let mut starts: Vec<u32> = chunks.par_iter().map(count).collect();
+    let mut starts = parallel::map(chunks.len(), |k| count(&chunks[k]));
     let all = parallel::starts(&mut starts);
     let ends = starts[1..].iter().chain([&all]).copied().collect::<Vec<_>>();
-    chunks.par_iter().zip(starts).zip(ends).for_each(move |((chunk, start), end)| {
+    parallel::for_each(chunks.len(), &|k| {
+        let (chunk, start, end) = (&chunks[k], starts[k], ends[k]);
         // No branch depends on whether an element is wanted: it would be mispredicted half of the time.
         let (mut next, mut behind) = (start, n - (chunk.start - start));
         if rest {

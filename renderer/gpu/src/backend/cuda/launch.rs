@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use cust::event::{Event, EventFlags};
@@ -28,6 +29,24 @@ pub struct StageTime {
     pub total: Duration,
     /// The longest one.
     pub longest: Duration,
+}
+
+/// Bytes that the parameters of a kernel may have on every GPU and driver.
+const MOST_ARG_BYTES: usize = 4096;
+
+/// The argument of a kernel, of any type, so that launching is compiled once and not for every kernel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Argument<'a> {
+    pub(super) address: *const c_void,
+    pub(super) bytes: usize,
+    value: PhantomData<&'a ()>,
+}
+
+impl<'a> Argument<'a> {
+    pub(super) fn new<A: Copy>(value: &'a A) -> Self {
+        const { assert!(size_of::<A>() != 0 && size_of::<A>() <= MOST_ARG_BYTES, "no kernel takes this") };
+        Self { address: (&raw const *value).cast(), bytes: size_of::<A>(), value: PhantomData }
+    }
 }
 
 /// Two marks on the stream, around a launch.
@@ -74,14 +93,14 @@ impl Queue {
     /// Queues `blocks` blocks of `block` threads, with `shared` bytes of shared memory beside the kernel's own.
     ///
     /// # Safety
-    /// The context of the stream is current; the kernel is of a module in it and takes one `A`; the pointers
-    /// in `args` are as the kernel requires until it has finished.
-    pub(super) unsafe fn launch<A: Copy>(
+    /// The context of the stream is current; the kernel is of a module in it and takes one argument of this type; the
+    /// pointers in it are as the kernel requires until it has finished.
+    pub(super) unsafe fn launch(
         &mut self,
         stage: &'static str,
         kernel: Kernel,
         (blocks, block, shared): (u32, u32, u32),
-        args: &A,
+        args: Argument<'_>,
     ) -> Result<(), Code> {
         let marks = if self.profiling { Some(self.marks()?) } else { None };
         if let Some((start, _)) = &marks {
@@ -90,7 +109,7 @@ impl Queue {
         if shared > SHARED_WITHOUT_ASKING {
             info::allow_shared(kernel, shared)?;
         }
-        let mut params = [(&raw const *args).cast_mut().cast::<c_void>()];
+        let mut params = [args.address.cast_mut()];
         // SAFETY: by this function's contract. The driver copies the argument before it returns.
         let code = unsafe {
             call::cuLaunchKernel(

@@ -35,11 +35,8 @@ pub use spills::Spills;
 use code::Code;
 use driver::{DriverError, call};
 use gpu::GpuContext;
-use launch::Queue;
-use module::{Compile, Kernel, Module, ModuleError};
-
-/// Bytes that the parameters of a kernel may have on every GPU and driver.
-const MOST_ARG_BYTES: usize = 4096;
+use launch::{Argument, Queue};
+use module::{Compile, Module, ModuleError};
 
 /// One GPU, with the kernels compiled for it. There may be several, of the same or of different GPUs.
 #[derive(Debug)]
@@ -199,10 +196,8 @@ impl Cuda {
         grid: (u32, u32, u32),
         args: A,
     ) -> Result<(), Error> {
-        self.enter_then(|| format!("launching {name}"))?;
-        let kernel = self.module.kernel(name);
-        // SAFETY: the context was made current above; the rest is the caller's promise.
-        unsafe { self.enqueue(name, kernel, grid, &args) }
+        // SAFETY: as the caller promised.
+        unsafe { self.enqueue(|cuda| Ok(&mut cuda.module), name, grid, Argument::new(&args)) }
     }
 
     /// Queues blocks of a primitive's kernel.
@@ -217,10 +212,11 @@ impl Cuda {
         blocks: u32,
         args: K::Args,
     ) -> Result<(), Error> {
-        self.enter_then(|| format!("launching {}", K::NAME))?;
-        let kernel = self.primitives().and_then(|module| module.kernel(K::NAME));
-        // SAFETY: the context was made current above; a kernel in the list takes its `Args`.
-        unsafe { self.enqueue(K::NAME, kernel, (blocks, K::BLOCK, K::SHARED), &args) }
+        // SAFETY: as the caller promised; a kernel in the list takes its `Args`.
+        unsafe {
+            let grid = (blocks, K::BLOCK, K::SHARED);
+            self.enqueue(Self::primitives, K::NAME, grid, Argument::new(&args))
+        }
     }
 
     fn primitives(&mut self) -> Result<&mut Module, ModuleError> {
@@ -231,31 +227,32 @@ impl Cuda {
         Ok(self.primitives.insert(module))
     }
 
+    /// Queues blocks of a kernel of the module.
+    ///
     /// # Safety
-    /// The context is current; the kernel is of a module in it, takes one `A`, which is as it documents, and is for such a
-    /// grid.
-    unsafe fn enqueue<A: Copy>(
+    /// The kernel takes one argument of this type, which is as it documents, and is for such a grid.
+    unsafe fn enqueue(
         &mut self,
+        module: fn(&mut Self) -> Result<&mut Module, ModuleError>,
         name: &'static str,
-        kernel: Result<Kernel, ModuleError>,
         grid: (u32, u32, u32),
-        args: &A,
+        args: Argument<'_>,
     ) -> Result<(), Error> {
-        const { assert!(size_of::<A>() != 0 && size_of::<A>() <= MOST_ARG_BYTES, "no kernel takes this") };
         let doing = || format!("launching {name}");
+        self.enter_then(&doing)?;
+        let kernel = module(self).and_then(|module| module.kernel(name));
         let kernel = kernel.map_err(|e| Error { doing: doing(), reason: e.to_string() })?;
-        if kernel.arg_bytes != size_of::<A>() {
+        if kernel.arg_bytes != args.bytes {
             let reason = format!(
                 "the kernel takes {} bytes of arguments and the program has {}: `cargo ptx` builds the kernels anew",
-                kernel.arg_bytes,
-                size_of::<A>()
+                kernel.arg_bytes, args.bytes
             );
             return Err(Error { doing: doing(), reason });
         }
         if grid.0 == 0 || self.is_compiling_only {
             return Ok(());
         }
-        // SAFETY: by this function's contract.
+        // SAFETY: by this function's contract; the context was made current above.
         let result = unsafe { self.queue.launch(name, kernel, grid, args) };
         result.map_err(|code| self.failed(doing(), code))
     }
@@ -299,10 +296,10 @@ impl Cuda {
 
     /// Makes the context current, unless it is lost.
     fn enter(&mut self, doing: &str) -> Result<(), Error> {
-        self.enter_then(|| doing.to_owned())
+        self.enter_then(&|| doing.to_owned())
     }
 
-    fn enter_then(&mut self, doing: impl Fn() -> String) -> Result<(), Error> {
+    fn enter_then(&mut self, doing: &dyn Fn() -> String) -> Result<(), Error> {
         if let Some(earlier) = &self.lost {
             let reason = format!("the GPU was lost to an earlier error: {earlier}");
             return Err(Error { doing: doing(), reason });

@@ -41,7 +41,7 @@ impl Backend for Cuda {
         label: &'static str,
         len: usize,
     ) -> Result<CudaBuffer<T>, Error> {
-        self.enter_then(|| format!("allocating \"{label}\""))?;
+        self.enter_then(&|| format!("allocating \"{label}\""))?;
         let buffer = CudaBuffer::uninitialized(&self.gpu, label, len)?;
         if buffer.bytes() != 0 {
             // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
@@ -59,7 +59,7 @@ impl Backend for Cuda {
         label: &'static str,
         data: &[T],
     ) -> Result<CudaBuffer<T>, Error> {
-        self.enter_then(|| format!("allocating \"{label}\""))?;
+        self.enter_then(&|| format!("allocating \"{label}\""))?;
         let buffer = CudaBuffer::uninitialized(&self.gpu, label, data.len())?;
         if buffer.bytes() != 0 {
             // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
@@ -83,7 +83,7 @@ impl Backend for Cuda {
 
     fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {
         let doing = || format!("downloading {}", buffer.description());
-        self.enter_then(doing)?;
+        self.enter_then(&doing)?;
         if !self.owns(buffer) {
             return Err(Error { doing: doing(), reason: "it belongs to another back end".to_owned() });
         }
@@ -118,7 +118,7 @@ impl Backend for Cuda {
         to: &mut CudaBuffer<T>,
     ) -> Result<(), Error> {
         let doing = || format!("copying {} to {}", from.description(), to.description());
-        self.enter_then(doing)?;
+        self.enter_then(&doing)?;
         if from.bytes() != to.bytes() || !self.owns(from) || !self.owns(to) {
             return Err(Error {
                 doing: doing(),
