@@ -47,19 +47,14 @@ impl Browser {
     /// Calls a command of the session; its value.
     fn post(&self, command: &str, body: Value) -> Value {
         let address = format!("{}{command}", self.session);
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().new_agent();
-        let mut response = agent.post(&address).send_json(body).expect("chromedriver answers");
-        let answer: Value = response.body_mut().with_config().limit(1 << 30).read_json().expect("JSON");
-        let value = answer["value"].clone();
+        let request = minreq::post(&address).with_json(&body).expect("JSON");
+        let value = answer(request)["value"].clone();
         assert!(value["error"].is_null(), "{command}: {}: {}", value["error"], value["message"]);
         value
     }
 
     fn get(&self, command: &str) -> Value {
-        let address = format!("{}{command}", self.session);
-        let mut response = ureq::get(&address).call().expect("chromedriver answers");
-        let answer: Value = response.body_mut().with_config().limit(1 << 30).read_json().expect("JSON");
-        answer["value"].clone()
+        answer(minreq::get(format!("{}{command}", self.session)))["value"].clone()
     }
 
     /// Opens a file and waits until it is loaded.
@@ -195,10 +190,14 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         // Closing the session closes the browser.
-        let _ = ureq::delete(&self.session).call();
+        let _ = minreq::delete(&self.session).send();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+fn answer(request: minreq::Request) -> Value {
+    request.send().expect("chromedriver answers").json().expect("JSON")
 }
 
 /// A mouse event.
