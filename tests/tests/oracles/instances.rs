@@ -182,7 +182,8 @@ fn traversal_of_instances_agrees_with_brute_force() {
             assert!(on_instances > 150, "{on_instances} hits prove nothing");
             assert_eq!(wrong, 0, "of {count}, size {smallest}, around {middle}");
             hits.rotate_left(1);
-            assert!(wrong_hits(&scene, &rays, &hits).1 > 100, "control: hits of other rays");
+            let some = rays.len() / 4;
+            assert!(wrong_hits(&scene, &rays[..some], &hits[..some]).1 > 25, "control: hits of other rays");
         });
     }
 }
