@@ -7,44 +7,7 @@ use torrance_scene::path_and_value;
 use torrance_text::{hint, quoted};
 
 use super::label::labels;
-use super::{Axis, MOST_VARIANTS, SweptValue};
-
-/// Columns that a grid cannot be wrapped into.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ColumnsError {
-    /// Zero columns.
-    #[error("--cols: a row has at least one cell")]
-    Zero,
-    /// There are so many axes, more than one.
-    #[error("--cols wraps the row of one parameter; with {0}, the values of the first are the columns")]
-    Axes(usize),
-}
-
-/// Text that names no value of a grid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ValueError {
-    /// Several parameters take such a value, or none: names of all parameters.
-    #[error("of which parameter? PARAMETER=VALUE with one of {0}")]
-    Ambiguous(String),
-    /// The parameter does not vary.
-    #[error("{} does not vary{hint}", quoted(name))]
-    NoParameter {
-        /// The parameter.
-        name: String,
-        /// The ones that do, worded to follow.
-        hint: String,
-    },
-    /// The parameter does not take the value.
-    #[error("{name} is never {}{hint}", quoted(value))]
-    NoValue {
-        /// The parameter.
-        name: String,
-        /// The value.
-        value: String,
-        /// The values that it takes, worded to follow.
-        hint: String,
-    },
-}
+use super::{Axis, MOST_VARIANTS, SweepError, SweptValue};
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,14 +28,17 @@ impl Grid {
     ///
     /// # Panics
     /// An axis has no values, or there are more than [`MOST_VARIANTS`].
-    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, ColumnsError> {
+    pub fn new(axes: Vec<Axis>, columns: Option<usize>) -> Result<Self, SweepError> {
         let variants = axes.iter().map(|axis| axis.values.len()).fold(1, usize::saturating_mul);
         assert!((1..=MOST_VARIANTS).contains(&variants), "{variants} variants");
         if columns == Some(0) {
-            return Err(ColumnsError::Zero);
+            return Err(SweepError("--cols: a row has at least one cell".to_owned()));
         }
         if columns.is_some() && axes.len() > 1 {
-            return Err(ColumnsError::Axes(axes.len()));
+            return Err(SweepError(format!(
+                "--cols wraps the row of one parameter; with {}, the values of the first are the columns",
+                axes.len()
+            )));
         }
         let wrapped = columns.filter(|n| *n < variants);
         let labels = axes.iter().map(|axis| labels(&axis.values)).collect();
@@ -143,7 +109,7 @@ impl Grid {
     ///
     /// # Errors
     /// There is no such parameter, or it does not take this value.
-    pub fn find_value(&self, text: &str) -> Result<(usize, usize), ValueError> {
+    pub fn find_value(&self, text: &str) -> Result<(usize, usize), SweepError> {
         let axis = match path_and_value(text) {
             Some((name, value)) => self.find_axis(name).map(|axis| (axis, value)),
             None if self.axes.len() == 1 => Ok((0, text)),
@@ -152,27 +118,21 @@ impl Grid {
                 match (0..self.axes.len()).filter(|i| self.value_of(*i, text).is_some()).collect::<Vec<_>>()[..]
                 {
                     [axis] => Ok((axis, text)),
-                    _ => Err(ValueError::Ambiguous(self.names().join(", "))),
+                    _ => Err(SweepError(format!("of which parameter? PARAMETER=VALUE with one of {}", self.names().join(", ")))),
                 }
             }
         };
         let (axis, value) = axis?;
         let labels = || self.labels[axis].iter().map(String::as_str);
         let found = self.value_of(axis, value).map(|i| (axis, i));
-        found.ok_or_else(|| ValueError::NoValue {
-            name: self.axes[axis].label.clone(),
-            value: value.to_owned(),
-            hint: hint(value, "it is", labels()),
-        })
+        let (name, hint) = (&self.axes[axis].label, || hint(value, "it is", labels()));
+        found.ok_or_else(|| SweepError(format!("{name} is never {}{}", quoted(value), hint())))
     }
 
-    fn find_axis(&self, name: &str) -> Result<usize, ValueError> {
+    fn find_axis(&self, name: &str) -> Result<usize, SweepError> {
         let found = self.axes.iter().position(|axis| axis.label == name || axis.path == name);
-        let names = || self.names().into_iter();
-        found.ok_or_else(|| ValueError::NoParameter {
-            name: name.to_owned(),
-            hint: hint(name, "what does is", names()),
-        })
+        let hint = || hint(name, "what does is", self.names().into_iter());
+        found.ok_or_else(|| SweepError(format!("{} does not vary{}", quoted(name), hint())))
     }
 
     /// The number of a value of an axis.

@@ -21,12 +21,23 @@ mod work;
 
 pub use grid::Grid;
 pub use plan::{Plan, SheetStyle};
-pub use results::{Column, Results, UnknownColumn};
+pub use results::{Column, Results};
 pub use run::{Failures, render_all};
-pub use sheets::{NoPicture, SheetKind};
-pub use spec::{Axis, MOST_VARIANTS, SpecError, SweptValue};
+pub use sheets::SheetKind;
+pub use spec::{Axis, MOST_VARIANTS, SweptValue};
 pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
-pub use variant::{BadVariants, SizesDiffer, Variant, VariantError, build_variants, common_size};
-pub use verdict::{BadBaseline, Pairs, VariantComparison, Verdict};
+pub use variant::{BadVariants, Variant, build_variants, common_size};
+pub use verdict::{Pairs, VariantComparison, Verdict};
 pub use work::{Failure, Progress, Sweep, VariantResult};
+
+/// A fault of what is to vary, to be arranged or to be compared: a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SweepError(String);
+
+impl From<torrance_scene::PathError> for SweepError {
+    fn from(error: torrance_scene::PathError) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,10 +1,9 @@
 //! Predefined sweeps.
 
-use torrance_scene::{PathError, SceneValues, toml_key};
+use torrance_scene::{SceneValues, toml_key};
 use torrance_text::quoted;
 
-use super::spec::SpecError;
-use super::{Axis, spec};
+use super::{Axis, SweepError, spec};
 
 /// A sweep of a material's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,31 +75,6 @@ pub struct PresetParams {
     pub replaced: Option<String>,
 }
 
-/// A preset that cannot be applied to a scene.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PresetError {
-    /// The scene has no material at all.
-    #[error("the scene has no material")]
-    NoMaterials,
-    /// The scene has no material of this name.
-    #[error("there is no material {}; there are {materials}", quoted(name))]
-    NoSuchMaterial {
-        /// The name.
-        name: String,
-        /// The names that there are.
-        materials: String,
-    },
-    /// The scene has several materials, of these names.
-    #[error("which material? --material with one of {0}")]
-    Ambiguous(String),
-    /// The material cannot be replaced or set.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// The preset's own parameters are invalid.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-}
-
 impl Preset {
     /// Prepares a scene for the sweep of its material `material`; by default the one called `ball`, or the only one.
     ///
@@ -110,7 +84,7 @@ impl Preset {
         &self,
         scene: &mut SceneValues,
         material: Option<&str>,
-    ) -> Result<PresetParams, PresetError> {
+    ) -> Result<PresetParams, SweepError> {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
@@ -132,18 +106,19 @@ impl Preset {
 }
 
 /// The path of the material of a name.
-fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, PresetError> {
+fn material_path(scene: &SceneValues, name: Option<&str>) -> Result<String, SweepError> {
     let names = scene.names("materials");
     let list = || names.iter().map(|name| toml_key(name)).collect::<Vec<_>>().join(", ");
+    let fault = |reason| Err(SweepError(reason));
     let path = |name| Ok(format!("materials.{}", toml_key(name)));
     match name {
         Some(name) if names.contains(&name) => path(name),
-        Some(name) => Err(PresetError::NoSuchMaterial { name: name.to_owned(), materials: list() }),
+        Some(name) => fault(format!("there is no material {}; there are {}", quoted(name), list())),
         None if names.contains(&"ball") => path("ball"),
         None => match names[..] {
-            [] => Err(PresetError::NoMaterials),
+            [] => fault("the scene has no material".to_owned()),
             [name] => path(name),
-            _ => Err(PresetError::Ambiguous(list())),
+            _ => fault(format!("which material? --material with one of {}", list())),
         },
     }
 }

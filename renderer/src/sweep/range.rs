@@ -3,67 +3,8 @@
 use torrance_image::film::develop::srgb_decode;
 use torrance_text::quoted;
 
-use super::MOST_VARIANTS;
-use super::scan::{Unbalanced, split};
-
-/// A range that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RangeError {
-    /// Its brackets do not match.
-    #[error(transparent)]
-    Unbalanced(#[from] Unbalanced),
-    /// It does not have three parts.
-    #[error("{} is not a range: {form} has the first value, the last and how many", quoted(range))]
-    Form {
-        /// The range.
-        range: String,
-        /// The form that it should have.
-        form: &'static str,
-    },
-    /// The number of values is not one.
-    #[error(
-        "{} in {} is not how many: a whole number from 2 to {MOST_VARIANTS}",
-        quoted(count),
-        quoted(range)
-    )]
-    Count {
-        /// The range.
-        range: String,
-        /// Its third part.
-        count: String,
-    },
-    /// An end is not a number.
-    #[error(
-        "{} in {} is not a number: a range goes between numbers, arrays of numbers or colours \"#rrggbb\"",
-        quoted(end),
-        quoted(range)
-    )]
-    End {
-        /// The range.
-        range: String,
-        /// The end.
-        end: String,
-    },
-    /// The ends of this range are a number and an array.
-    #[error("one end of {} is a number and the other an array", quoted(.0))]
-    Kinds(String),
-    /// The ends are arrays of different lengths.
-    #[error("the ends of {} have {} and {} numbers; they need equally many", quoted(range), .lengths[0], .lengths[1])]
-    Lengths {
-        /// The range.
-        range: String,
-        /// The lengths of its ends.
-        lengths: [usize; 2],
-    },
-    /// An end of a logarithmic range is not positive.
-    #[error("{} goes by equal factors, so both ends must be above 0, not {low}", quoted(range))]
-    NotPositive {
-        /// The range.
-        range: String,
-        /// The number.
-        low: String,
-    },
-}
+use super::scan::split;
+use super::{MOST_VARIANTS, SweepError};
 
 /// A number, or an array of them, that ranges interpolate.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,41 +113,46 @@ impl Steps {
 ///
 /// # Errors
 /// The range is invalid.
-pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, RangeError> {
+pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, SweepError> {
     let inside = text.strip_prefix("log(").and_then(|text| text.strip_suffix(')'));
     let (steps, form) = if inside.is_some() { (Steps::Log, "log(a:b:n)") } else { (Steps::Equal, "a:b:n") };
     let parts = split(inside.unwrap_or(text), ':')?;
     if parts.len() == 1 && inside.is_none() {
         return Ok(None);
     }
-    let range = || text.to_owned();
+    let fault = |reason: String| Err(SweepError(reason));
+    let range = quoted(text);
     let [a, b, n] = parts[..] else {
-        return Err(RangeError::Form { range: range(), form });
+        return fault(format!("{range} is not a range: {form} has the first value, the last and how many"));
     };
-    let n = count(n, text)?;
-    let (a, b) = (end(a, text)?, end(b, text)?);
+    let n = count(n, &range)?;
+    let (a, b) = (end(a, &range)?, end(b, &range)?);
     if matches!((&a, &b), (Numbers::One(_), Numbers::Array(_)) | (Numbers::Array(_), Numbers::One(_))) {
-        return Err(RangeError::Kinds(range()));
+        return fault(format!("one end of {range} is a number and the other an array"));
     }
-    let lengths = [&a, &b].map(|end| end.as_slice().len());
-    if lengths[0] != lengths[1] {
-        return Err(RangeError::Lengths { range: range(), lengths });
+    let [of_a, of_b] = [&a, &b].map(|end| end.as_slice().len());
+    if of_a != of_b {
+        return fault(format!("the ends of {range} have {of_a} and {of_b} numbers; they need equally many"));
     }
     let is_low = |x: &&f64| **x <= 0.0;
     let low = a.as_slice().iter().chain(b.as_slice()).find(is_low).filter(|_| steps == Steps::Log);
     if let Some(low) = low {
-        return Err(RangeError::NotPositive { range: range(), low: number(*low) });
+        let low = number(*low);
+        return fault(format!("{range} goes by equal factors, so both ends must be above 0, not {low}"));
     }
     Ok(Some((0..n).map(|i| a.zip(&b, |a, b| steps.at(a, b, i, n - 1)).text()).collect()))
 }
 
-fn end(text: &str, range: &str) -> Result<Numbers, RangeError> {
-    let error = || RangeError::End { range: range.to_owned(), end: text.trim().to_owned() };
+/// An end of a range, which messages call `range`.
+fn end(text: &str, range: &str) -> Result<Numbers, SweepError> {
+    const EXPECTED: &str = "a range goes between numbers, arrays of numbers or colours \"#rrggbb\"";
+    let error = || SweepError(format!("{} in {range} is not a number: {EXPECTED}", quoted(text.trim())));
     Numbers::parse(text).ok_or_else(error)
 }
 
-fn count(text: &str, range: &str) -> Result<usize, RangeError> {
-    let error = || RangeError::Count { range: range.to_owned(), count: text.trim().to_owned() };
+fn count(text: &str, range: &str) -> Result<usize, SweepError> {
+    let expected = format!("a whole number from 2 to {MOST_VARIANTS}");
+    let error = || SweepError(format!("{} in {range} is not how many: {expected}", quoted(text.trim())));
     text.trim().parse().ok().filter(|n| (2..=MOST_VARIANTS).contains(n)).ok_or_else(error)
 }
 

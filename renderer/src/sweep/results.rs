@@ -10,6 +10,7 @@ use torrance_plot::sweep_page::{self, Page};
 use torrance_plot::sweep_plot::SweepPlot;
 use torrance_text::{hint, quoted};
 
+use super::SweepError;
 use super::verdict::VariantComparison;
 use super::work::{Sweep, VariantResult};
 
@@ -45,11 +46,6 @@ impl VariantResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column(usize);
 
-/// A name of no column. Its display is a sentence.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct UnknownColumn(String);
-
 impl Column {
     /// The names of all columns, where variants are compared and where they are not.
     fn names(compares: bool) -> impl Iterator<Item = &'static str> + Clone {
@@ -61,10 +57,10 @@ impl Column {
     ///
     /// # Errors
     /// There is none.
-    pub fn named(name: &str, compares: bool) -> Result<Self, UnknownColumn> {
+    pub fn named(name: &str, compares: bool) -> Result<Self, SweepError> {
         let found = Self::names(compares).position(|column| column == name);
         let hint = || hint(name, "there are", Self::names(compares));
-        let unknown = || UnknownColumn(format!("there is no column {}{}", quoted(name), hint()));
+        let unknown = || SweepError(format!("there is no column {}{}", quoted(name), hint()));
         found.map(Self).ok_or_else(unknown)
     }
 

@@ -2,16 +2,7 @@
 
 use torrance_text::quoted;
 
-/// Text whose quotes or brackets do not match.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unbalanced {
-    /// The text, and a closing bracket that nothing opened.
-    #[error("{text} has a \"{1}\" too many", text = quoted(.0))]
-    Surplus(String, char),
-    /// The text, and the closing quote or bracket that it lacks.
-    #[error("{text} lacks the closing {1}", text = quoted(.0))]
-    Unclosed(String, char),
-}
+use super::SweepError;
 
 /// Whether a text, read from the left, is inside of quotes.
 #[derive(Default)]
@@ -43,7 +34,7 @@ pub(super) fn find(text: &str, wanted: impl Fn(char) -> bool) -> Option<usize> {
 }
 
 /// The parts between those separators that are outside of quotes and brackets.
-pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, Unbalanced> {
+pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, SweepError> {
     let mut quotes = Quotes::default();
     let mut closing = Vec::new();
     let (mut parts, mut start) = (Vec::new(), 0);
@@ -56,7 +47,7 @@ pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, Unbalanced
             '[' => closing.push(']'),
             '{' => closing.push('}'),
             ')' | ']' | '}' if closing.pop() != Some(c) => {
-                return Err(Unbalanced::Surplus(text.to_owned(), c));
+                return Err(SweepError(format!("{} has a \"{c}\" too many", quoted(text))));
             }
             _ if c == separator && closing.is_empty() => {
                 parts.push(&text[start..i]);
@@ -66,7 +57,7 @@ pub(super) fn split(text: &str, separator: char) -> Result<Vec<&str>, Unbalanced
         }
     }
     if let Some(missing) = quotes.open.or_else(|| closing.pop()) {
-        return Err(Unbalanced::Unclosed(text.to_owned(), missing));
+        return Err(SweepError(format!("{} lacks the closing {missing}", quoted(text))));
     }
     parts.push(&text[start..]);
     Ok(parts)

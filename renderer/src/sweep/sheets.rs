@@ -7,7 +7,7 @@ use image::RgbImage;
 use rayon::prelude::*;
 use torrance_image::compare::maps;
 use torrance_image::compare::words::percent;
-use torrance_image::film::encode::{EncodeError, png_rgb8};
+use torrance_image::film::encode::png_rgb8;
 use torrance_plot::sheet::{Headings, Picture, Sheet};
 use torrance_plot::{DrawError, animation};
 
@@ -27,17 +27,6 @@ pub enum SheetKind {
     Others,
     /// Differences between the two.
     Differences,
-}
-
-/// A picture that was not made.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum NoPicture {
-    /// It cannot be drawn.
-    #[error(transparent)]
-    Draw(#[from] DrawError),
-    /// It cannot be encoded.
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
 }
 
 impl Plan {
@@ -82,7 +71,7 @@ impl Results<'_> {
     }
 
     /// The sheets of a kind, page by page, each as PNG.
-    pub fn sheets(&self, kind: SheetKind) -> Vec<Result<Vec<u8>, NoPicture>> {
+    pub fn sheets(&self, kind: SheetKind) -> Vec<Result<Vec<u8>, DrawError>> {
         let differences = (kind == SheetKind::Differences).then(|| Differences::new(self));
         let pages = 0..self.sweep.plan.grid.pages();
         pages.map(|page| self.sheet(page, kind, differences.as_ref())).collect()
@@ -93,7 +82,7 @@ impl Results<'_> {
         page: usize,
         kind: SheetKind,
         differences: Option<&Differences<'_>>,
-    ) -> Result<Vec<u8>, NoPicture> {
+    ) -> Result<Vec<u8>, DrawError> {
         let plan = self.sweep.plan;
         let mut sheet = plan.sheet(page, self.cell());
         let variants = plan.grid.page(page);
@@ -109,7 +98,7 @@ impl Results<'_> {
             (_, None) => variants.map(|i| self.picture(i)).collect(),
         };
         let drawn = sheet.draw(&pictures)?;
-        Ok(png_rgb8(drawn.width(), drawn.height(), &drawn)?)
+        png_rgb8(drawn.width(), drawn.height(), &drawn).map_err(|e| DrawError::Refused(e.to_string()))
     }
 
     /// An animated PNG of the variants that are there, one after the other.

@@ -9,18 +9,17 @@
 //! | `*` | all that there are: words, or false and true |
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use torrance_scene::input::file::{read_bounded, text_of};
 use torrance_scene::{PathError, path_and_value};
 use torrance_text::{quoted, quoted_path};
 
+use super::SweepError;
 use super::label::label_of_path;
 use super::range::{Numbers, range};
 use super::scan::{find, split};
 
-pub use super::range::RangeError;
-pub use super::scan::Unbalanced;
 
 /// Most variants that a sweep has.
 pub const MOST_VARIANTS: usize = 10_000;
@@ -45,82 +44,8 @@ pub struct SweptValue {
     pub text: String,
 }
 
-/// Parameters that cannot be swept.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
-    /// One of them is invalid.
-    #[error("--param {}: {error}", quoted(param))]
-    Param {
-        /// The parameter and its values, as given.
-        param: String,
-        /// The fault.
-        error: ParamError,
-    },
-    /// They have more than [`MOST_VARIANTS`] variants: numbers of values, as a product.
-    #[error("--param: {0} values are too many; a sweep has {MOST_VARIANTS} variants at most")]
-    TooMany(String),
-}
-
 /// The form of `--param`, for messages.
 const EXPECTED: &str = "expected PATH=VALUES, as in materials.ball.roughness=0:1:9";
-
-/// A fault of one `--param`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParamError {
-    /// It has no `=`.
-    #[error("{EXPECTED}")]
-    Form,
-    /// Its path is empty.
-    #[error("there is no path before the =; {EXPECTED}")]
-    NoPath,
-    /// Its values are empty.
-    #[error("there are no values after the =; {EXPECTED}")]
-    NoValues,
-    /// There are no words for `*` to stand for.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// Brackets of its values do not match.
-    #[error(transparent)]
-    Unbalanced(#[from] Unbalanced),
-    /// A range is invalid.
-    #[error(transparent)]
-    Range(#[from] RangeError),
-    /// One of its values is empty.
-    #[error("value {index} of {} is empty", quoted(values))]
-    Empty {
-        /// Position of the value, from 1.
-        index: usize,
-        /// The values, as given.
-        values: String,
-    },
-    /// It has this value twice.
-    #[error("the value {0} is there twice")]
-    Twice(String),
-    /// Another `--param` has this path.
-    #[error("{} has its values already, from another --param", quoted(.0))]
-    Repeated(String),
-    /// A file of values cannot be read.
-    #[error("cannot read {}: {reason}", quoted_path(file))]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// The reason.
-        reason: String,
-    },
-    /// Brackets of a line in a file of values do not match.
-    #[error("{}, line {line}: {error}", quoted_path(file))]
-    Line {
-        /// The file.
-        file: PathBuf,
-        /// Number of the line, from 1.
-        line: usize,
-        /// The fault.
-        error: Unbalanced,
-    },
-    /// This file of values has none.
-    #[error("{} has no values: one a line is expected", quoted_path(.0))]
-    NoLines(PathBuf),
-}
 
 /// Reads all parameters and their values. `all_values` gives the values that `*` stands for at a path.
 ///
@@ -129,13 +54,16 @@ pub enum ParamError {
 pub fn parse(
     specs: &[String],
     all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>,
-) -> Result<Vec<Axis>, SpecError> {
+) -> Result<Vec<Axis>, SweepError> {
     let mut axes = Vec::<Axis>::new();
     for spec in specs {
-        let named = |error| SpecError::Param { param: spec.clone(), error };
+        let named = |error| SweepError(format!("--param {}: {error}", quoted(spec)));
         let axis = axis(spec, all_values).map_err(named)?;
         if axes.iter().any(|other| other.path == axis.path) {
-            return Err(named(ParamError::Repeated(axis.path)));
+            return Err(named(SweepError(format!(
+                "{} has its values already, from another --param",
+                quoted(&axis.path)
+            ))));
         }
         axes.push(axis);
     }
@@ -145,22 +73,25 @@ pub fn parse(
     Ok(axes)
 }
 
-fn check_variants(axes: &[Axis]) -> Result<(), SpecError> {
+fn check_variants(axes: &[Axis]) -> Result<(), SweepError> {
     let counts = || axes.iter().map(|axis| axis.values.len());
     let variants = counts().fold(1, usize::saturating_mul);
     if variants <= MOST_VARIANTS {
         return Ok(());
     }
-    Err(SpecError::TooMany(counts().map(|n| n.to_string()).collect::<Vec<_>>().join(" × ")))
+    let product = counts().map(|n| n.to_string()).collect::<Vec<_>>().join(" × ");
+    let most = format!("a sweep has {MOST_VARIANTS} variants at most");
+    Err(SweepError(format!("--param: {product} values are too many; {most}")))
 }
 
-fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>) -> Result<Axis, ParamError> {
-    let (path, values) = path_and_value(spec).ok_or(ParamError::Form)?;
+fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>) -> Result<Axis, SweepError> {
+    let fault = |reason: &str| SweepError(format!("{reason}{EXPECTED}"));
+    let (path, values) = path_and_value(spec).ok_or_else(|| fault(""))?;
     if path.is_empty() {
-        return Err(ParamError::NoPath);
+        return Err(fault("there is no path before the =; "));
     }
     if values.is_empty() {
-        return Err(ParamError::NoValues);
+        return Err(fault("there are no values after the =; "));
     }
     let texts = match values.strip_prefix('@') {
         Some(file) => values_of_file(Path::new(file))?,
@@ -169,7 +100,7 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>)
     };
     let mut seen = HashSet::new();
     if let Some(twice) = texts.iter().find(|text| !seen.insert(meaning(text))) {
-        return Err(ParamError::Twice(twice.clone()));
+        return Err(SweepError(format!("the value {twice} is there twice")));
     }
     let values = texts.into_iter().map(|text| SweptValue { text }).collect();
     Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
@@ -184,12 +115,12 @@ fn meaning(text: &str) -> String {
 }
 
 /// The values between commas, ranges written out.
-fn listed(text: &str) -> Result<Vec<String>, ParamError> {
+fn listed(text: &str) -> Result<Vec<String>, SweepError> {
     let items = split(text, ',')?;
     let mut values = Vec::new();
     for (item, index) in items.iter().map(|item| item.trim()).zip(1..) {
         if item.is_empty() {
-            return Err(ParamError::Empty { index, values: text.to_owned() });
+            return Err(SweepError(format!("value {index} of {} is empty", quoted(text))));
         }
         values.extend(range(item)?.unwrap_or_else(|| vec![value(item)]));
     }
@@ -204,9 +135,9 @@ fn value(text: &str) -> String {
     }
 }
 
-fn values_of_file(path: &Path) -> Result<Vec<String>, ParamError> {
-    let file = || path.to_path_buf();
-    let unreadable = |reason| ParamError::Unreadable { file: file(), reason };
+fn values_of_file(path: &Path) -> Result<Vec<String>, SweepError> {
+    let file = quoted_path(path);
+    let unreadable = |reason: String| SweepError(format!("cannot read {file}: {reason}"));
     let bytes = read_bounded(path, LONGEST_FILE).map_err(|e| unreadable(e.to_string()))?;
     let text = text_of("", &bytes).map_err(|_| unreadable("it is not text in UTF-8".to_owned()))?;
     let mut values = Vec::new();
@@ -214,11 +145,14 @@ fn values_of_file(path: &Path) -> Result<Vec<String>, ParamError> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     for (text, line) in text.lines().map(without_comment).zip(1..) {
         if !text.is_empty() {
-            split(text, ',').map_err(|error| ParamError::Line { file: file(), line, error })?;
+            split(text, ',').map_err(|error| SweepError(format!("{file}, line {line}: {error}")))?;
             values.push(value(text));
         }
     }
-    if values.is_empty() { Err(ParamError::NoLines(file())) } else { Ok(values) }
+    if values.is_empty() {
+        return Err(SweepError(format!("{file} has no values: one a line is expected")));
+    }
+    Ok(values)
 }
 
 /// The line up to a `#` that does not begin a colour.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use toml::Value;
-use torrance_scene::{LoadedScene, PathError, RenderSettings, SceneValues, says_all_of};
+use torrance_scene::{LoadedScene, RenderSettings, SceneValues, says_all_of};
 
-use super::Grid;
+use super::{Grid, SweepError};
 use crate::assemble::{Error, Original, SceneData};
 
 /// A scene of the sweep.
@@ -23,62 +23,7 @@ pub struct Variant {
 /// Variants that cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-pub struct BadVariants(pub Vec<VariantError>);
-
-/// A fault of one variant or of several.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum VariantError {
-    /// There is no such parameter.
-    #[error("--param {path}: {error}")]
-    Parameter {
-        /// Its path.
-        path: String,
-        /// The reason.
-        error: PathError,
-    },
-    /// A parameter does not take a value.
-    #[error("--param {path}: {error}; this is {value}")]
-    Value {
-        /// Its path.
-        path: String,
-        /// The value.
-        value: String,
-        /// The reason.
-        error: PathError,
-    },
-    /// Setting a parameter changes one that was set before.
-    #[error("--param {before}: what varies after it, {path}, says something else of it")]
-    Overwritten {
-        /// Path of the changed parameter.
-        before: String,
-        /// Path of the parameter that was set.
-        path: String,
-    },
-    /// A parameter that was set cannot be read back.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// The scene is invalid.
-    #[error("{variant}: {}", problems.join("; "))]
-    Scene {
-        /// Name of the variant.
-        variant: String,
-        /// Messages.
-        problems: Vec<String>,
-    },
-    /// The scene cannot be assembled.
-    #[error("{variant}: {error}")]
-    Assemble {
-        /// Name of the variant.
-        variant: String,
-        /// The reason.
-        error: Error,
-    },
-}
-
-/// Images of two sizes in one sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("images of a sweep are of one size, not {}x{} and {}x{}", .0[0], .0[1], .1[0], .1[1])]
-pub struct SizesDiffer([u32; 2], [u32; 2]);
+pub struct BadVariants(pub Vec<SweepError>);
 
 /// Builds the scenes of all variants, which share what they have in common with the first. Each gets a seed of its own if
 /// `seeds` says how many came before the first. Adds to `read` the files that the scenes are read from.
@@ -91,7 +36,7 @@ pub fn build_variants(
     seeds: Option<usize>,
     read: &mut BTreeSet<PathBuf>,
 ) -> Result<Vec<Variant>, BadVariants> {
-    let named = |i: usize, error: Error| VariantError::Assemble { variant: grid.name(i), error };
+    let named = |i: usize, error: Error| SweepError(format!("{}: {error}", grid.name(i)));
     let of_first = load(grid, values, 0).and_then(|LoadedScene { description, files, .. }| {
         let settings = description.render.clone();
         Original::new(description).map(|first| (first, settings, files)).map_err(|e| named(0, e))
@@ -128,19 +73,19 @@ pub fn build_variants(
 }
 
 /// The scene with the values of a variant.
-fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<LoadedScene, VariantError> {
+fn load(grid: &Grid, values: &SceneValues, i: usize) -> Result<LoadedScene, SweepError> {
     let (mut values, mut kept) = (values.clone(), SetValues::default());
     for (path, value) in grid.settings(i) {
         let is_there = values.takes(path).is_ok();
         values.set(path, value).map_err(|error| match is_there {
-            true => VariantError::Value { path: path.to_owned(), value: value.to_owned(), error },
-            false => VariantError::Parameter { path: path.to_owned(), error },
+            true => SweepError(format!("--param {path}: {error}; this is {value}")),
+            false => SweepError(format!("--param {path}: {error}")),
         })?;
         kept.check_and_add(&values, path)?;
     }
-    values.load().map_err(|error| VariantError::Scene {
-        variant: grid.name(i),
-        problems: error.problems.into_iter().map(|problem| problem.message).collect(),
+    values.load().map_err(|error| {
+        let problems: Vec<_> = error.problems.into_iter().map(|problem| problem.message).collect();
+        SweepError(format!("{}: {}", grid.name(i), problems.join("; ")))
     })
 }
 
@@ -151,7 +96,7 @@ struct SetValues<'a>(Vec<(&'a str, Option<Value>)>);
 
 impl<'a> SetValues<'a> {
     /// To be called when what is at a path has been set: checks that this changed no other, and remembers it.
-    fn check_and_add(&mut self, values: &SceneValues, path: &'a str) -> Result<(), VariantError> {
+    fn check_and_add(&mut self, values: &SceneValues, path: &'a str) -> Result<(), SweepError> {
         for (other, was) in &self.0 {
             let is = values.find(other).ok().flatten();
             let stays = match (&is, was) {
@@ -159,7 +104,8 @@ impl<'a> SetValues<'a> {
                 (is, was) => is == was,
             };
             if !stays {
-                return Err(VariantError::Overwritten { before: (*other).to_owned(), path: path.to_owned() });
+                let what = format!("what varies after it, {path}, says something else of it");
+                return Err(SweepError(format!("--param {other}: {what}")));
             }
         }
         self.0.push((path, values.find(path)?));
@@ -174,11 +120,14 @@ impl<'a> SetValues<'a> {
 ///
 /// # Panics
 /// There are no variants.
-pub fn common_size(variants: &[Variant]) -> Result<[u32; 2], SizesDiffer> {
+pub fn common_size(variants: &[Variant]) -> Result<[u32; 2], SweepError> {
     let size = |variant: &Variant| [variant.scene.width, variant.scene.height];
     let first = size(&variants[0]);
     match variants.iter().map(size).find(|other| *other != first) {
-        Some(other) => Err(SizesDiffer(first, other)),
+        Some([w, h]) => Err(SweepError(format!(
+            "images of a sweep are of one size, not {}x{} and {w}x{h}",
+            first[0], first[1]
+        ))),
         None => Ok(first),
     }
 }

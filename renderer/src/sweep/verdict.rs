@@ -13,7 +13,7 @@ use torrance_image::metrics::Kind;
 use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
 
 use super::work::{Failure, Progress};
-use super::{Grid, Results};
+use super::{Grid, Results, SweepError};
 
 /// Which variants are compared, and how.
 pub struct Pairs {
@@ -24,14 +24,6 @@ pub struct Pairs {
     map: Map,
     /// Level of a single verdict.
     level: f64,
-}
-
-/// A baseline that is none.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("--baseline {baseline}: {reason}")]
-pub struct BadBaseline {
-    baseline: String,
-    reason: String,
 }
 
 impl Pairs {
@@ -50,10 +42,10 @@ impl Pairs {
         baselines: &[String],
         map: Map,
         level: f64,
-    ) -> Result<Self, BadBaseline> {
+    ) -> Result<Self, SweepError> {
         let mut baseline = vec![None; grid.axes().len()];
         for text in baselines {
-            let named = |reason: String| BadBaseline { baseline: text.clone(), reason };
+            let named = |reason: String| SweepError(format!("--baseline {text}: {reason}"));
             let (axis, value) = grid.find_value(text).map_err(|e| named(e.to_string()))?;
             if baseline[axis].replace(value).is_some() {
                 return Err(named(format!("{} has a baseline already", grid.axes()[axis].label)));
@@ -195,7 +187,7 @@ impl Results<'_> {
         with: usize,
     ) -> Result<Option<VariantComparison>, Failure> {
         let (Some(own), Some(other)) = (&self.variants[i], &self.variants[with]) else { return Ok(None) };
-        let failed = |reason| Failure::Compare { name: self.sweep.plan.name(i), reason };
+        let failed = |reason| Failure(format!("{}: cannot be compared: {reason}", self.sweep.plan.name(i)));
         let lost = || failed("what was kept of it cannot be read".to_owned());
         let [a, b] = [i, with].map(|i| self.measured(i));
         let images = Images {

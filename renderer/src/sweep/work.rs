@@ -1,6 +1,6 @@
 //! Renders the variants that are missing, and keeps of each what the sweep shows.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,31 +40,15 @@ pub struct VariantResult {
     pub failures: Vec<Failure>,
 }
 
-/// A failure that the rest of the sweep survived.
+/// A failure that the rest of the sweep survived: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// A file was not written.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// A variant cannot be stored for a later sweep to go on from.
-    #[error("\"{}\": variants cannot be kept to go on with: {reason}", folder.display())]
-    Store {
-        /// The folder of stored variants.
-        folder: PathBuf,
-        /// The system's reason.
-        reason: String,
-    },
-    /// Two variants cannot be compared.
-    #[error("{name}: cannot be compared: {reason}")]
-    Compare {
-        /// Name of the variant.
-        name: String,
-        /// The reason.
-        reason: String,
-    },
-    /// The page was not made.
-    #[error("{0}")]
-    Page(String),
+#[error("{0}")]
+pub struct Failure(pub String);
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self(error.to_string())
+    }
 }
 
 /// A plan that is carried out on a machine.
@@ -137,8 +121,8 @@ impl Sweep<'_> {
         let kept = store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
         if let Err(e) = kept {
-            let folder = store.folder().to_owned();
-            result.failures.push(Failure::Store { folder, reason: e.to_string() });
+            let folder = store.folder().display();
+            result.failures.push(Failure(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
         }
         result
     }

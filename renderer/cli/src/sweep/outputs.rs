@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use renderer::sweep::{self, Column, NoPicture, Plan, Results, SheetKind, SheetStyle, VariantStore};
+use renderer::sweep::{self, Column, Plan, Results, SheetKind, SheetStyle, VariantStore};
 use torrance_image::compare::Region;
 use torrance_image::film::Format;
 use torrance_image::film::write::{Destination, WriteError, WrittenFile};
+use torrance_plot::DrawError;
 use torrance_plot::chart::ThemeName;
 use torrance_text::quoted;
 
@@ -230,7 +231,7 @@ impl Outputs {
         if let Some(html) = &self.html {
             display.begin_steps();
             let page = results.page(&mut |done, elapsed, what| display.step(done, elapsed, what));
-            let page = page.map_err(|e| sweep::Failure::Page(e.to_string()));
+            let page = page.map_err(|e| sweep::Failure(e.to_string()));
             all.push(page.and_then(|bytes| Ok(html.write(&bytes)?)));
         }
         if let Some(animate) = &self.animate {
@@ -247,11 +248,11 @@ impl Outputs {
         kind: SheetKind,
         page: usize,
         pages: usize,
-        png: Result<Vec<u8>, NoPicture>,
+        png: Result<Vec<u8>, DrawError>,
     ) -> Result<WrittenFile, sweep::Failure> {
         let path = self.page(kind, page, pages);
         let png = png.map_err(|e| WriteError::new(&path, &e))?;
-        let destination = Destination::check(&path).map_err(|e| sweep::Failure::Page(e.to_string()))?;
+        let destination = Destination::check(&path).map_err(|e| sweep::Failure(e.to_string()))?;
         Ok(destination.write(&png)?)
     }
 
