@@ -35,7 +35,7 @@ pub use provenance::{RenderRecord, provenance};
 pub use replay::{Dump, DumpedColumn, Replay};
 pub(crate) use session::Session;
 pub use stage_times::{Items, StageTimes, Step, StepTime};
-pub use summary::{Contents, IntegratorSummary, Seconds, StageSummary, Summary};
+pub use summary::{IntegratorSummary, Seconds, StageSummary, Summary};
 pub use tracer::{Contestant, Integrator, IntegratorChoice};
 pub use uploaded::Uploaded;
 pub use wavefront::{Paths, When};

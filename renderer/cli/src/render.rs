@@ -312,7 +312,7 @@ fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
         interrupted: *interrupted,
         outputs,
         warnings: notes.end(),
-        contents: scene.stats.into(),
+        contents: scene.stats,
         stages: rendered.stage_times.as_ref().map(StageSummary::from),
     };
     if !args.quiet {

@@ -18,7 +18,6 @@ mod tests;
 mod textures;
 mod variant;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,8 +126,8 @@ impl SceneData {
     }
 }
 
-/// Numbers of a scene's parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// Numbers of a scene's parts, as programs are told them, too: fields are added, never renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Stats {
     /// Triangles, those of groups once.
     pub triangles: usize,
@@ -147,76 +146,45 @@ pub struct Stats {
     /// Lights, the environment included.
     pub lights: usize,
     /// Nodes of the hierarchy.
+    #[serde(rename = "bvh_nodes")]
     pub nodes: usize,
     /// Time it took to build the hierarchy.
+    #[serde(skip)]
     pub bvh_time: Duration,
     /// Bytes that a back end must hold, without the film.
     pub bytes: usize,
 }
 
 /// Reason why a scene cannot be assembled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// More primitives than indices can name.
+    #[error("the scene has {0} primitives, more than the {most} that can be indexed", most = bvh::MAX_PRIMITIVES)]
     TooManyPrimitives(usize),
     /// More instances than indices can name.
+    #[error("the scene has {0} instances, more than the {most} that can be indexed", most = bvh::MAX_PRIMITIVES)]
     TooManyInstances(usize),
     /// The shape of this name, a sphere or cylinder, emits light and has an instance that is neither.
+    #[error(
+        "the shape {} emits light, but an instance stretches or shears it, and only whole spheres and cylinders can be \
+         lights: make it a mesh",
+        torrance_text::quoted(.0)
+    )]
     RoundLight(String),
     /// The hierarchy is deeper than traversal can follow.
+    #[error(
+        "the geometry nests {0} levels deep, more than the {most} that can be traversed: sizes or distances differ by \
+         too many orders of magnitude",
+        most = device::bvh::STACK_SIZE
+    )]
     TooDeep(usize),
     /// More texels than indices can name.
+    #[error("the textures have {0} words of texels, more than the {most} that can be indexed", most = u32::MAX)]
     TooManyTexels(usize),
     /// A texture is made of too many others, or of itself: its index.
+    #[error("texture {0} is made of more than {most} others, or of itself", most = torrance_scene::MAX_TEXTURE_STEPS)]
     TextureTooComplex(usize),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooManyPrimitives(n) => {
-                write!(
-                    f,
-                    "the scene has {n} primitives, more than the {} that can be indexed",
-                    bvh::MAX_PRIMITIVES
-                )
-            }
-            Self::TooManyInstances(n) => {
-                write!(
-                    f,
-                    "the scene has {n} instances, more than the {} that can be indexed",
-                    bvh::MAX_PRIMITIVES
-                )
-            }
-            Self::RoundLight(name) => write!(
-                f,
-                "the shape {} emits light, but an instance stretches or shears it, and only whole spheres and \
-                 cylinders can be lights: make it a mesh",
-                torrance_text::quoted(name)
-            ),
-            Self::TooManyTexels(n) => {
-                write!(
-                    f,
-                    "the textures have {n} words of texels, more than the {} that can be indexed",
-                    u32::MAX
-                )
-            }
-            Self::TextureTooComplex(index) => write!(
-                f,
-                "texture {index} is made of more than {} others, or of itself",
-                torrance_scene::MAX_TEXTURE_STEPS
-            ),
-            Self::TooDeep(depth) => write!(
-                f,
-                "the geometry nests {depth} levels deep, more than the {} that can be traversed: sizes or distances \
-                 differ by too many orders of magnitude",
-                device::bvh::STACK_SIZE
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Builds what the stages need from a validated description.
 pub fn assemble(description: &Description) -> Result<SceneData, Error> {

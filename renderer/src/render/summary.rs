@@ -44,47 +44,10 @@ pub struct Summary {
     /// Warnings, as printed.
     pub warnings: Vec<String>,
     /// Numbers of the scene's parts.
-    pub contents: Contents,
+    pub contents: Stats,
     /// Times of stages, if they were asked for.
     #[serde(flatten)]
     pub stages: Option<StageSummary>,
-}
-
-/// Numbers of a scene's parts.
-#[derive(Debug, Serialize)]
-pub struct Contents {
-    triangles: usize,
-    spheres: usize,
-    disks: usize,
-    cylinders: usize,
-    groups: usize,
-    instances: usize,
-    /// Primitives, those of groups once for every instance.
-    seen: u64,
-    lights: usize,
-    bvh_nodes: usize,
-    /// Bytes that the machine holds, without the film.
-    bytes: usize,
-}
-
-impl From<Stats> for Contents {
-    fn from(stats: Stats) -> Self {
-        let Stats {
-            triangles, spheres, disks, cylinders, groups, instances, seen, lights, nodes, bytes, ..
-        } = stats;
-        Self {
-            triangles,
-            spheres,
-            disks,
-            cylinders,
-            groups,
-            instances,
-            seen,
-            lights,
-            bvh_nodes: nodes,
-            bytes,
-        }
-    }
 }
 
 /// Times of a render's phases, seconds.

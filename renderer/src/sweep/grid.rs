@@ -118,7 +118,10 @@ impl Grid {
                 match (0..self.axes.len()).filter(|i| self.value_of(*i, text).is_some()).collect::<Vec<_>>()[..]
                 {
                     [axis] => Ok((axis, text)),
-                    _ => Err(SweepError(format!("of which parameter? PARAMETER=VALUE with one of {}", self.names().join(", ")))),
+                    _ => Err(SweepError(format!(
+                        "of which parameter? PARAMETER=VALUE with one of {}",
+                        self.names().join(", ")
+                    ))),
                 }
             }
         };

@@ -80,11 +80,7 @@ impl Preset {
     ///
     /// # Errors
     /// There is no such material, or it is not clear which.
-    pub fn apply(
-        &self,
-        scene: &mut SceneValues,
-        material: Option<&str>,
-    ) -> Result<PresetParams, SweepError> {
+    pub fn apply(&self, scene: &mut SceneValues, material: Option<&str>) -> Result<PresetParams, SweepError> {
         let path = material_path(scene, material)?;
         let filled = |text: &str| text.replace("{}", &path);
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();

@@ -20,7 +20,6 @@ use super::label::label_of_path;
 use super::range::{Numbers, range};
 use super::scan::{find, split};
 
-
 /// Most variants that a sweep has.
 pub const MOST_VARIANTS: usize = 10_000;
 /// Longest file of values, bytes.

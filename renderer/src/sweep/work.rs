@@ -122,7 +122,9 @@ impl Sweep<'_> {
         let mut result = self.result(i, &stored);
         if let Err(e) = kept {
             let folder = store.folder().display();
-            result.failures.push(Failure(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
+            result
+                .failures
+                .push(Failure(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
         }
         result
     }
