@@ -5,8 +5,8 @@
 
 use primitives::Ptr;
 use primitives::defocus::{
-    BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, Ramp, SliceArgs, Strip,
-    VisibleSurfaces,
+    Behind, BehindArgs, Blurred, Circles, CirclesArgs, Cover, CoverArgs, Develop, DevelopArgs, Layered, Ramp,
+    Slice, SliceArgs, Strip, VisibleSurfaces,
 };
 use rayon::prelude::*;
 use torrance_gpu::backend::{Buffer, Error};
@@ -19,6 +19,7 @@ mod work;
 
 pub use aperture::Shape;
 use layers::{Layer, Stack};
+use work::Call;
 
 /// Bytes of memory that a pixel takes.
 pub const BYTES_PER_PIXEL: u128 = 124;
@@ -185,7 +186,7 @@ impl<B: Primitives> Buffers<B> {
             most: MOST_RADIUS,
         };
         // SAFETY: the buffers are of this size, and are freed after the work.
-        unsafe { backend.queue(&work::Circles(args))? };
+        unsafe { backend.queue(&Call::<Circles>(args, self.size))? };
         backend.download(&self.seen)
     }
 
@@ -202,16 +203,16 @@ impl<B: Primitives> Buffers<B> {
             observe(i as f64 / stack.layers.len() as f64);
             let blurred = self.slice(backend, layer, strips, [layer.from, layer.to])?;
             // SAFETY: the buffers are of this size, and are freed after the work.
-            unsafe { backend.queue(&work::Cover(CoverArgs { layer: blurred, layered }))? };
+            unsafe { backend.queue(&Call::<Cover>(CoverArgs { layer: blurred, layered }, self.size))? };
             if let Some(behind) = layer.behind {
                 let blurred = self.slice(backend, layer, strips, [behind, Ramp::NONE])?;
                 // SAFETY: as above.
-                unsafe { backend.queue(&work::Behind(BehindArgs { layer: blurred, layered }))? };
+                unsafe { backend.queue(&Call::<Behind>(BehindArgs { layer: blurred, layered }, self.size))? };
             }
         }
         let develop = DevelopArgs { pixels: Ptr::new(self.pixels.ptr()).cast(), layered, size: self.size };
         // SAFETY: as above.
-        unsafe { backend.queue(&work::Develop(develop))? };
+        unsafe { backend.queue(&Call::<Develop>(develop, self.size))? };
         backend.synchronize()
     }
 
@@ -234,7 +235,7 @@ impl<B: Primitives> Buffers<B> {
             to,
         };
         // SAFETY: the buffers are of this size, and are freed after the work.
-        unsafe { backend.queue(&work::Slice(args))? };
+        unsafe { backend.queue(&Call::<Slice>(args, size))? };
         let count = layer.strips.len() as u32;
         let mut table = Ptr::NULL;
         if count > 0 {

@@ -1,28 +1,42 @@
 //! The kernels on both machines.
 
 use primitives::defocus::{
-    self, BehindArgs, Blurred, CirclesArgs, CoverArgs, DevelopArgs, Layered, SliceArgs, behind, blocks,
-    cover, developed, sliced, visible_surfaces,
+    Behind, BehindArgs, Blurred, Circles, CirclesArgs, Cover, CoverArgs, Develop, DevelopArgs, Layered,
+    Slice, SliceArgs, behind, blocks, cover, developed, sliced, visible_surfaces,
 };
+use primitives::{Entry, Kernel};
 use rayon::prelude::*;
 use torrance_gpu::backend::Error;
 use torrance_gpu::backend::cuda::Cuda;
 use torrance_gpu::primitives::Work;
 
-pub(super) struct Circles(pub(super) CirclesArgs);
+/// A kernel with a thread for each pixel, and what does the same on a CPU.
+pub(super) trait OfPixels: Kernel + Entry {
+    /// Does it for `n` pixels.
+    ///
+    /// # Safety
+    /// As [`Work::on_cpu`].
+    unsafe fn on_cpu(args: &Self::Args, n: u32);
+}
 
-pub(super) struct Slice(pub(super) SliceArgs);
+/// A call of a kernel for an image of a width and height.
+pub(super) struct Call<K: OfPixels>(pub(super) K::Args, pub(super) [u32; 2]);
 
-pub(super) struct Cover(pub(super) CoverArgs);
-
-pub(super) struct Behind(pub(super) BehindArgs);
-
-pub(super) struct Develop(pub(super) DevelopArgs);
-
-impl Work for Circles {
+impl<K: OfPixels> Work for Call<K> {
     unsafe fn on_cpu(&self) {
-        let args = &self.0;
-        let n = args.size[0] * args.size[1];
+        let Self(args, [width, height]) = self;
+        // SAFETY: as the caller promised.
+        unsafe { K::on_cpu(args, width * height) };
+    }
+
+    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
+        // SAFETY: as the caller promised; a thread a pixel.
+        unsafe { gpu.launch_primitive::<K>(blocks(self.1), self.0) }
+    }
+}
+
+impl OfPixels for Circles {
+    unsafe fn on_cpu(args: &CirclesArgs, n: u32) {
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
             let (pixels, depths) = (args.pixels.slice(n), args.depths.slice(n));
@@ -31,17 +45,10 @@ impl Work for Circles {
             });
         }
     }
-
-    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        // SAFETY: as the caller promised; a thread a pixel.
-        unsafe { gpu.launch_primitive::<defocus::Circles>(blocks(self.0.size), self.0) }
-    }
 }
 
-impl Work for Slice {
-    unsafe fn on_cpu(&self) {
-        let args = &self.0;
-        let n = args.size[0] * args.size[1];
+impl OfPixels for Slice {
+    unsafe fn on_cpu(args: &SliceArgs, n: u32) {
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
             let (pixels, seen) = (args.pixels.slice(n), args.seen.slice(n));
@@ -49,11 +56,6 @@ impl Work for Slice {
                 *to = sliced(args, |i| pixels[i as usize], seen[i], i as u32);
             });
         }
-    }
-
-    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        // SAFETY: as the caller promised; a thread a pixel.
-        unsafe { gpu.launch_primitive::<defocus::Slice>(blocks(self.0.size), self.0) }
     }
 }
 
@@ -74,10 +76,8 @@ unsafe fn means<'a>(layer: &'a Blurred) -> impl Fn(u32) -> [f32; 4] + Sync + 'a 
     }
 }
 
-impl Work for Cover {
-    unsafe fn on_cpu(&self) {
-        let CoverArgs { layer, layered: Layered { sum, last, .. } } = &self.0;
-        let n = layer.size[0] * layer.size[1];
+impl OfPixels for Cover {
+    unsafe fn on_cpu(CoverArgs { layer, layered: Layered { sum, last, .. } }: &CoverArgs, n: u32) {
         // SAFETY: as the caller promised; they are five buffers.
         unsafe {
             let mean = means(layer);
@@ -85,17 +85,10 @@ impl Work for Cover {
             pixels.for_each(|(i, (sum, last))| *last = cover(sum, || mean(i as u32)));
         }
     }
-
-    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        // SAFETY: as the caller promised; a thread a pixel.
-        unsafe { gpu.launch_primitive::<defocus::Cover>(blocks(self.0.layer.size), self.0) }
-    }
 }
 
-impl Work for Behind {
-    unsafe fn on_cpu(&self) {
-        let BehindArgs { layer, layered } = &self.0;
-        let n = layer.size[0] * layer.size[1];
+impl OfPixels for Behind {
+    unsafe fn on_cpu(BehindArgs { layer, layered }: &BehindArgs, n: u32) {
         // SAFETY: as the caller promised; they are five buffers.
         unsafe {
             let mean = means(layer);
@@ -105,26 +98,15 @@ impl Work for Behind {
             });
         }
     }
-
-    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        // SAFETY: as the caller promised; a thread a pixel.
-        unsafe { gpu.launch_primitive::<defocus::Behind>(blocks(self.0.layer.size), self.0) }
-    }
 }
 
-impl Work for Develop {
-    unsafe fn on_cpu(&self) {
-        let DevelopArgs { pixels, layered: Layered { sum, behind, .. }, size } = self.0;
-        let n = size[0] * size[1];
+impl OfPixels for Develop {
+    unsafe fn on_cpu(args: &DevelopArgs, n: u32) {
+        let DevelopArgs { pixels, layered: Layered { sum, behind, .. }, .. } = args;
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
             let all = pixels.slice_mut(n).par_iter_mut().zip(sum.slice(n)).zip(behind.slice(n));
             all.for_each(|((pixel, sum), behind)| *pixel = developed(*pixel, *sum, *behind));
         }
-    }
-
-    unsafe fn on_gpu(&self, gpu: &mut Cuda) -> Result<(), Error> {
-        // SAFETY: as the caller promised; a thread a pixel.
-        unsafe { gpu.launch_primitive::<defocus::Develop>(blocks(self.0.size), self.0) }
     }
 }
