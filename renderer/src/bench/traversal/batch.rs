@@ -101,19 +101,26 @@ impl<B: TimedBackend> Batch<B> {
             hits: hits.into(),
             times,
         };
-        let primary_times = self.time_coherent::<T::Coherent>(backend, primary, watch)?;
+        let args = CoherentArgs(self.closest(primary));
+        // SAFETY: the buffers are alive until the times are known, and have room for so many rays.
+        let primary_times = unsafe { timed::<B, T::Coherent>(backend, args, watch)? };
         watch.begin(RayKind::Shadow)?;
-        let shadow = self.shadow_rays(backend, primary)?;
-        let shadow_times = self.time_occlusion::<T::Shadow>(backend, shadow, watch)?;
+        let shadow = self.next_rays::<stages::shadow_rays>(backend, RayKind::Shadow, primary, 0)?;
+        let (scene, rays, results) = (self.take.scene, self.shadow.view(), self.words.ptr());
+        let args = OcclusionArgs { scene, rays, results, count: shadow };
+        // SAFETY: as above.
+        let shadow_times = unsafe { timed::<B, T::Shadow>(backend, args, watch)? };
         let occluded = self.occluded(backend, shadow)?;
         watch.begin(RayKind::FirstBounce)?;
-        let first = self.bounce_rays(backend, primary, 0)?;
-        let first_times = self.time_closest::<T::Closest>(backend, first, watch)?;
+        let first = self.next_rays::<stages::bounce_rays>(backend, RayKind::FirstBounce, primary, 0)?;
+        // SAFETY: as above.
+        let first_times = unsafe { timed::<B, T::Closest>(backend, self.closest(first), watch)? };
         watch.begin(RayKind::SecondBounce)?;
-        let second = self.bounce_rays(backend, first, 1)?;
-        let second_times = self.time_closest::<T::Closest>(backend, second, watch)?;
+        let second = self.next_rays::<stages::bounce_rays>(backend, RayKind::SecondBounce, first, 1)?;
+        // SAFETY: as above.
+        let second_times = unsafe { timed::<B, T::Closest>(backend, self.closest(second), watch)? };
         // Of every hit comes a ray.
-        let third = self.bounce_rays(backend, second, 2)?;
+        let third = self.next_rays::<stages::bounce_rays>(backend, RayKind::SecondBounce, second, 2)?;
         Ok([
             traced(RayKind::Primary, primary, first, primary_times),
             traced(RayKind::Shadow, shadow, occluded, shadow_times),
@@ -132,24 +139,16 @@ impl<B: TimedBackend> Batch<B> {
         self.compact(backend, take.invocations, RayKind::Primary)
     }
 
-    /// Makes shadow rays from the hits of `rays` rays, and returns their number.
-    fn shadow_rays(&mut self, backend: &mut B, rays: u32) -> Result<u32, Error> {
-        let args = self.next(rays, 0);
-        // SAFETY: as in `camera_rays`.
-        unsafe { backend.launch::<stages::shadow_rays>(args)? };
-        self.compact(backend, rays, RayKind::Shadow)
-    }
-
-    /// Replaces `rays` rays by those from their hits, after `depth` bounces, and returns their number.
-    fn bounce_rays(&mut self, backend: &mut B, rays: u32, depth: u32) -> Result<u32, Error> {
-        let args = self.next(rays, depth);
-        // SAFETY: as in `camera_rays`.
-        unsafe { backend.launch::<stages::bounce_rays>(args)? };
-        self.compact(backend, rays, RayKind::FirstBounce)
-    }
-
-    fn next(&self, count: u32, depth: u32) -> NextRaysArgs {
-        NextRaysArgs {
+    /// Makes rays of a kind from the hits of `count` rays, after `depth` bounces, and returns their number. Those that bounce
+    /// replace the ones that they come from.
+    fn next_rays<S: Stage<Args = NextRaysArgs>>(
+        &mut self,
+        backend: &mut B,
+        kind: RayKind,
+        count: u32,
+        depth: u32,
+    ) -> Result<u32, Error> {
+        let args = NextRaysArgs {
             take: self.take,
             from: self.path.view(),
             hits: self.hits(),
@@ -157,7 +156,10 @@ impl<B: TimedBackend> Batch<B> {
             live: self.live.ptr(),
             count,
             depth,
-        }
+        };
+        // SAFETY: as in `camera_rays`.
+        unsafe { backend.launch::<S>(args)? };
+        self.compact(backend, count, kind)
     }
 
     fn hits(&self) -> Hits {
@@ -176,45 +178,8 @@ impl<B: TimedBackend> Batch<B> {
         Ok(rays)
     }
 
-    /// Finds what camera rays meet.
-    fn time_coherent<S: Stage<Args = CoherentArgs>>(
-        &mut self,
-        backend: &mut B,
-        count: u32,
-        watch: &Watch<'_>,
-    ) -> Result<Times, MeasureError> {
-        let args = CoherentArgs(self.closest(count));
-        // SAFETY: the buffers are alive until the times are known, and have room for so many rays.
-        timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
-    }
-
-    /// Finds what rays meet that have bounced.
-    fn time_closest<S: Stage<Args = ClosestArgs>>(
-        &mut self,
-        backend: &mut B,
-        count: u32,
-        watch: &Watch<'_>,
-    ) -> Result<Times, MeasureError> {
-        let args = self.closest(count);
-        // SAFETY: as in `time_coherent`.
-        timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
-    }
-
     fn closest(&self, count: u32) -> ClosestArgs {
         ClosestArgs { scene: self.take.scene, rays: self.path.view(), results: self.hits(), count }
-    }
-
-    /// Finds out which shadow rays meet anything.
-    fn time_occlusion<S: Stage<Args = OcclusionArgs>>(
-        &mut self,
-        backend: &mut B,
-        count: u32,
-        watch: &Watch<'_>,
-    ) -> Result<Times, MeasureError> {
-        let (scene, rays, results) = (self.take.scene, self.shadow.view(), self.words.ptr());
-        let args = OcclusionArgs { scene, rays, results, count };
-        // SAFETY: as in `time_coherent`.
-        timed(backend, watch, |b| unsafe { b.launch::<S>(args) })
     }
 
     /// How many of the shadow rays met something.
@@ -225,12 +190,17 @@ impl<B: TimedBackend> Batch<B> {
     }
 }
 
-/// Times of one call of `work`, after one that is not timed.
-fn timed<B: TimedBackend>(
+/// Times of one launch of a stage, after one that is not timed.
+///
+/// # Safety
+/// As [`torrance_gpu::backend::Backend::launch`], until the last has ended.
+unsafe fn timed<B: TimedBackend, S: Stage>(
     backend: &mut B,
+    args: S::Args,
     watch: &Watch<'_>,
-    mut work: impl FnMut(&mut B) -> Result<(), Error>,
 ) -> Result<Times, MeasureError> {
+    // SAFETY: as the caller promised.
+    let mut work = |backend: &mut B| unsafe { backend.launch::<S>(args) };
     // The first call compiles kernels.
     backend.timed(&mut work)?;
     let start = Instant::now();
