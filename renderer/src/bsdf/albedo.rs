@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use torrance_plot::chart::{Anchor, Axis, Color, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
 
 use super::integrate::{Albedo, albedo_sampled};
-use super::{Chart, Study, Table, albedo_at, degrees, family, footnote};
+use super::{Chart, Study, Table, albedo_at, degrees, footnote, frame_of};
 
 /// Samples behind a dot.
 const SAMPLES: u32 = 1 << 14;
@@ -66,19 +66,10 @@ pub(super) fn chart(study: &Study) -> Chart {
     let is_rough = study.subject.alpha().is_some();
     let width = if is_rough { 1000.0 } else { 620.0 };
     let (mut drawing, body, size) = study.page("directional albedo", width, 448.0);
-    let mut table = Table::new(&[
-        "against",
-        "theta_o_deg",
-        "roughness",
-        "estimate",
-        "reflected_r",
-        "reflected_g",
-        "reflected_b",
-        "transmitted_r",
-        "transmitted_g",
-        "transmitted_b",
-        "standard_error",
-    ]);
+    let mut table = Table::new(
+        "against,theta_o_deg,roughness,estimate,reflected_r,reflected_g,reflected_b,transmitted_r,transmitted_g,\
+         transmitted_b,standard_error",
+    );
     let columns = if is_rough { 2 } else { 1 };
     let cells = body.grid(columns, 1, (30.0, 0.0));
     against_angle(study, &mut drawing, cells[0], &curve, &mut table);
@@ -102,10 +93,6 @@ fn record(table: &mut Table, against: &str, theta: f64, roughness: f64, sampled:
     // Two words are apart by two numbers, so that columns of the same kind stay together.
     let words = [against, &super::number(theta), &super::number(roughness), estimate];
     table.row(&words, &[r.x, r.y, r.z, t.x, t.y, t.z, sampled.unwrap_or(f64::NAN)]);
-}
-
-fn frame_of(cell: Rect) -> Rect {
-    cell.inset([56.0, 54.0, 8.0, 58.0])
 }
 
 fn albedo_axis(high: f64) -> Axis {
@@ -168,7 +155,7 @@ fn against_roughness(study: &Study, drawing: &mut Drawing, cell: Rect, table: &m
     let mut panel = Panel::new(drawing, theme, frame_of(cell), x, albedo_axis(high));
     let mut entries = Vec::new();
     for (i, (theta, curve)) in family_of.iter().enumerate() {
-        let stroke = Stroke::solid(family(&theme, i), 1.8);
+        let stroke = Stroke::solid(theme.series(i), 1.8);
         panel.curve(curve.iter().map(|(r, a)| (*r, value(a))), stroke);
         let dots: Vec<_> = [0.2, 0.4, 0.6, 0.8, 1.0]
             .into_par_iter()
@@ -176,7 +163,7 @@ fn against_roughness(study: &Study, drawing: &mut Drawing, cell: Rect, table: &m
             .collect();
         panel.dots(
             dots.iter().map(|(r, (a, e))| (*r, value(a), study.channel.value(*e))),
-            family(&theme, i),
+            theme.series(i),
             2.8,
         );
         entries.push(Entry::new(Sign::Line(stroke), format!("θₒ = {}", degrees(*theta))));

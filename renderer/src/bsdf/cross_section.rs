@@ -5,18 +5,18 @@ use glam::DVec3;
 use torrance_plot::chart::{Axis, Drawing, Entry, Panel, Rect, Sign, Stroke};
 
 use super::integrate::{Probe, f_cos, probe};
-use super::{Chart, Study, Table, degrees, dense_angles, family, footnote, legend, spikes, transmits};
+use super::{Chart, Study, Table, degrees, dense_angles, footnote, legend, spikes, transmits};
 
 /// The curve of one ωo.
-struct Curve {
-    theta_o: f64,
-    probe: Probe,
+pub(super) struct Curve {
+    pub(super) theta_o: f64,
+    pub(super) probe: Probe,
     /// θi in degrees, f, and f·|cos θi|.
     points: Vec<(f64, DVec3, DVec3)>,
 }
 
 impl Curve {
-    fn new(study: &Study, theta_o: f64) -> Self {
+    pub(super) fn new(study: &Study, theta_o: f64) -> Self {
         let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
         let probe = probe(&bsdf, wo);
         let reach = if transmits(&probe) { 180.0 } else { 90.0 };
@@ -28,7 +28,12 @@ impl Curve {
         Self { theta_o, probe, points }
     }
 
-    fn values<'a>(&'a self, study: &'a Study, with_cosine: bool) -> impl Iterator<Item = (f64, f64)> + 'a {
+    /// θi in degrees, and the shown number of f, or of f·|cos θi|.
+    pub(super) fn values<'a>(
+        &'a self,
+        study: &'a Study,
+        with_cosine: bool,
+    ) -> impl Iterator<Item = (f64, f64)> + 'a {
         let value = move |p: &(f64, DVec3, DVec3)| study.channel.value(if with_cosine { p.2 } else { p.1 });
         self.points.iter().map(move |p| (p.0, value(p)))
     }
@@ -86,7 +91,7 @@ pub(super) fn chart(study: &Study) -> Chart {
 fn entries(study: &Study, curves: &[Curve]) -> Vec<Entry> {
     let theme = study.theme();
     let entry = |(i, curve): (usize, &Curve)| {
-        let stroke = Stroke::solid(family(&theme, i), 1.7);
+        let stroke = Stroke::solid(theme.series(i), 1.7);
         let text = format!("θₒ = {}{}", degrees(curve.theta_o), spikes(study, &curve.probe));
         Entry::new(Sign::Line(stroke), text)
     };
@@ -102,7 +107,7 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
     let y = value_axis(study, curves, view.with_cosine, view.log, view.label);
     let mut panel = Panel::new(drawing, theme, frame, x, y);
     for (i, curve) in curves.iter().enumerate() {
-        let color = family(&theme, i);
+        let color = theme.series(i);
         panel.vertical(curve.theta_o, Stroke::solid(color.mix(theme.background, 0.35), 1.0).dotted());
         for delta in curve.probe.deltas.iter().filter(|_| view.with_cosine) {
             let height = if view.log { 0.3 } else { study.channel.value(delta.weight) } * panel.y.high;
@@ -110,7 +115,7 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
         }
     }
     for (i, curve) in curves.iter().enumerate() {
-        panel.curve(curve.values(study, view.with_cosine), Stroke::solid(family(&theme, i), 1.7));
+        panel.curve(curve.values(study, view.with_cosine), Stroke::solid(theme.series(i), 1.7));
     }
     panel.axes();
     panel.heading(view.heading, &[]);
@@ -143,8 +148,7 @@ fn value_axis(study: &Study, curves: &[Curve], with_cosine: bool, log: bool, lab
 }
 
 fn table(curves: &[Curve]) -> Table {
-    let mut table =
-        Table::new(&["theta_o_deg", "theta_i_deg", "f_r", "f_g", "f_b", "f_cos_r", "f_cos_g", "f_cos_b"]);
+    let mut table = Table::new("theta_o_deg,theta_i_deg,f_r,f_g,f_b,f_cos_r,f_cos_g,f_cos_b");
     for curve in curves {
         for (theta, f, f_cos) in &curve.points {
             table.row(&[], &[curve.theta_o, *theta, f.x, f.y, f.z, f_cos.x, f_cos.y, f_cos.z]);

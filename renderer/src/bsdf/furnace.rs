@@ -77,7 +77,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let note = "no facet absorbs: what neither comes back nor passes is lost by the model; quadrature of f to about 0.1 %";
     footnote(&mut drawing, theme, note);
 
-    let mut table = Table::new(&["scattering", "theta_o_deg", "roughness", "alpha", "lost"]);
+    let mut table = Table::new("scattering,theta_o_deg,roughness,alpha,lost");
     for map in &maps {
         for (i, lost) in map.lost.iter().enumerate() {
             let r = roughness(i / SIZE[0]);
@@ -97,17 +97,15 @@ fn draw_map(drawing: &mut Drawing, theme: Theme, frame: Rect, map: &Map, scale: 
         let values = &map.lost[row * columns..(row + 1) * columns];
         let (low, high) = ((row as f64 - 0.5).max(0.0), (row as f64 + 0.5).min((rows - 1) as f64));
         let mut start = 0;
-        for column in 1..=columns {
-            if column < columns && color(values[column]) == color(values[start]) {
-                continue;
-            }
-            let [left, right] = [start, column].map(|c| (c as f64 - 0.5).clamp(0.0, (columns - 1) as f64));
+        for run in values.chunk_by(|a, b| color(*a) == color(*b)) {
+            let end = start + run.len();
+            let [left, right] = [start, end].map(|c| (c as f64 - 0.5).clamp(0.0, (columns - 1) as f64));
             let ([x0, y1], [x1, y0]) = (place(left, low), place(right, high));
             // A little into the next, so that no seam shows.
             let seam = |end: f64, limit: f64| (end + 0.4).min(limit);
             let r = Rect { x: x0, y: y0, w: seam(x1, frame.right()) - x0, h: seam(y1, frame.bottom()) - y0 };
-            drawing.fill(r, color(values[start]));
-            start = column;
+            drawing.fill(r, color(run[0]));
+            start = end;
         }
     }
     for level in LEVELS {

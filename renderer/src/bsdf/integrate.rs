@@ -1,6 +1,6 @@
 //! Integrals of a BSDF over directions: by adaptive quadrature of f, and by the means of samples.
 
-use device::bsdf::{Lobe, Tinted};
+use device::bsdf::{BsdfSample, Lobe, Tinted};
 use device::rng::{Dim, Sampler, SamplerKind};
 use device::sampling::Frame;
 use glam::{DVec3, Vec2, Vec3};
@@ -45,7 +45,7 @@ pub(super) struct Probe {
 }
 
 /// A sample of `bsdf`: [`Lobe::sample`] with the `i`th point of a sequence.
-fn draw(bsdf: &Tinted, wo: Vec3, kind: SamplerKind, seed: u32, i: u32) -> Option<device::bsdf::BsdfSample> {
+pub(super) fn draw(bsdf: &Tinted, wo: Vec3, kind: SamplerKind, seed: u32, i: u32) -> Option<BsdfSample> {
     let [x, y, uc, _] = Sampler { kind, seed, pixel: 0, sample: i }.draw(Dim::Bsdf, 0);
     bsdf.sample(wo, uc, Vec2::new(x, y))
 }

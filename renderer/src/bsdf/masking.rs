@@ -5,7 +5,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use torrance_plot::chart::{Axis, Drawing, Entry, Panel, Rect, Sign, Stroke};
 
-use super::{Chart, NoChart, Study, Subject, Table, albedo_at, degrees, family, footnote};
+use super::{Chart, NoChart, Study, Subject, Table, albedo_at, degrees, footnote, frame_of};
 
 /// Roughness parameters that are compared.
 const ALPHAS: [f32; 4] = [0.1, 0.3, 0.6, 1.0];
@@ -18,7 +18,7 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     };
     let theme = study.theme();
     let (mut drawing, body, size) = study.page("masking and shadowing G₂", 1200.0, 428.0);
-    let mut table = Table::new(&["panel", "theta_o_deg", "alpha", "theta_i_deg", "correlated", "separable"]);
+    let mut table = Table::new("panel,theta_o_deg,alpha,theta_i_deg,correlated,separable");
     let cells = body.grid(3, 1, (22.0, 0.0));
     let alpha = super::subject::alphas(facets.alpha);
 
@@ -50,10 +50,6 @@ struct Family {
     facets: Microfacet,
 }
 
-fn frame_of(cell: Rect) -> Rect {
-    cell.inset([56.0, 54.0, 8.0, 58.0])
-}
-
 fn draw_g2(
     study: &Study,
     drawing: &mut Drawing,
@@ -74,7 +70,7 @@ fn draw_g2(
             f64::from(facets.g2(study.wo(f.theta_o), study.in_plane(theta_i)))
         };
         let thetas = || (-178..=178).map(|i| 0.5 * f64::from(i));
-        let solid = Stroke::solid(family(&theme, i), 1.7);
+        let solid = Stroke::solid(theme.series(i), 1.7);
         panel.curve(thetas().map(|t| (t, g2(Masking::Separable, t))), solid.dashed());
         panel.curve(thetas().map(|t| (t, g2(Masking::Correlated, t))), solid);
         entries.push(Entry::new(Sign::Line(solid), f.name.as_str()));
@@ -118,7 +114,7 @@ fn draw_difference(study: &Study, drawing: &mut Drawing, cell: Rect, table: &mut
     let mut panel = Panel::new(drawing, theme, frame_of(cell), x, y.percent());
     let mut entries = Vec::new();
     for (i, (alpha, curve)) in ALPHAS.iter().zip(&curves).enumerate() {
-        let stroke = Stroke::solid(family(&theme, i), 1.7);
+        let stroke = Stroke::solid(theme.series(i), 1.7);
         panel.curve(curve.iter().map(|[t, c, s]| (*t, c - s)), stroke);
         entries.push(Entry::new(Sign::Line(stroke), format!("α = {alpha}")));
         for [t, c, s] in curve {

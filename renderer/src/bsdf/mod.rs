@@ -21,7 +21,7 @@ use glam::{DVec3, Vec3};
 pub use integrate::{Albedo, Precision, albedo, albedo_sampled};
 pub use subject::Subject;
 
-use torrance_plot::chart::{Anchor, Color, Drawing, Entry, Font, Rect, Theme, ThemeName};
+use torrance_plot::chart::{Anchor, Drawing, Entry, Font, Rect, Theme, ThemeName};
 
 use integrate::{Delta, Probe};
 
@@ -212,6 +212,11 @@ impl Study {
     }
 }
 
+/// The inside of the axes of a panel with a legend.
+fn frame_of(cell: Rect) -> Rect {
+    cell.inset([56.0, 54.0, 8.0, 58.0])
+}
+
 /// A note below a chart.
 fn footnote(drawing: &mut Drawing, theme: Theme, text: impl Into<String>) {
     let font = Font { size: 10.5, color: theme.muted, bold: false };
@@ -254,11 +259,6 @@ fn degrees(theta: f64) -> String {
     format!("{theta}°")
 }
 
-/// Colours of a family of curves, dark to light.
-fn family(theme: &Theme, i: usize) -> Color {
-    theme.series(i)
-}
-
 /// Angles in degrees at which to draw a curve: evenly, and ever denser towards the peaks of the lobe.
 fn dense_angles(study: &Study, probe: &Probe, theta_o: f64, low: f64, high: f64) -> Vec<f64> {
     const STEP: f64 = 0.5;
@@ -291,8 +291,9 @@ pub struct Table {
 }
 
 impl Table {
-    fn new(columns: &[&str]) -> Self {
-        Self { columns: columns.len(), text: columns.join(",") + "\n" }
+    /// No rows yet. `columns` are their names, separated by commas.
+    fn new(columns: &str) -> Self {
+        Self { columns: columns.split(',').count(), text: format!("{columns}\n") }
     }
 
     /// Adds a row: words, then numbers. NaN is written as nothing.
@@ -315,18 +316,20 @@ fn number(x: f64) -> String {
     if x.is_nan() {
         return String::new();
     }
+    if x == 0.0 || (1e-4..1e7).contains(&x.abs()) {
+        return rounded(x, 7, 12);
+    }
+    format!("{x:.6e}")
+}
+
+/// A number to so many digits, of which no more than `most` are behind the point, without zeros at its end.
+fn rounded(x: f64, digits: i32, most: i32) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    if (1e-4..1e7).contains(&x.abs()) {
-        let digits = (6 - x.abs().log10().floor() as i32).clamp(0, 12) as usize;
-        let text = format!("{x:.digits$}");
-        return match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-            false => text,
-        };
-    }
-    format!("{x:.6e}")
+    let decimals = (digits - 1 - x.abs().log10().floor() as i32).clamp(0, most) as usize;
+    let text = format!("{x:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// [`albedo`] of a lobe for ωo at `theta` degrees.

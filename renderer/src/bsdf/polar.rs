@@ -2,49 +2,35 @@
 
 use torrance_plot::chart::{Anchor, Color, Drawing, Entry, Font, Rect, Sign, Stroke, Theme, power_of_ten};
 
-use super::integrate::{f_cos, probe};
+use super::cross_section::Curve;
 use super::subject::short;
-use super::{Chart, Study, Table, degrees, dense_angles, family, footnote, legend, transmits};
+use super::{Chart, Study, Table, degrees, footnote, legend, spikes, transmits};
 
 /// Decades that the logarithmic plot shows.
 const DECADES: f64 = 3.0;
 
 /// The lobe of one ωo.
 struct Lobe {
-    theta_o: f64,
+    curve: Curve,
     /// θi in degrees, and f·|cos θi|.
     points: Vec<(f64, f64)>,
-    /// θi in degrees, and the part of the power, of directions without width.
-    spikes: Vec<(f64, f64)>,
-    /// `spikes` in words.
-    weights: String,
     /// The largest f·|cos θi|.
     most: f64,
 }
 
 impl Lobe {
-    fn new(study: &Study, theta_o: f64) -> (Self, bool) {
-        let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
-        let probe = probe(&bsdf, wo);
-        let reach = if transmits(&probe) { 180.0 } else { 90.0 };
-        let angles = dense_angles(study, &probe, theta_o, -reach, reach);
-        let value = |theta: f64| (theta, study.channel.value(f_cos(&bsdf, wo, study.in_plane(theta))));
-        let points: Vec<_> = angles.into_iter().map(value).collect();
+    fn new(study: &Study, theta_o: f64) -> Self {
+        let curve = Curve::new(study, theta_o);
+        let points: Vec<_> = curve.values(study, true).collect();
         let most = points.iter().map(|p| p.1).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        let spikes = probe
-            .deltas
-            .iter()
-            .map(|d| (study.theta_in_plane(d.wi), study.channel.value(d.weight)))
-            .collect();
-        let weights = super::spikes(study, &probe);
-        (Self { theta_o, points, spikes, weights, most }, reach > 90.0)
+        Self { curve, points, most }
     }
 
-    fn entry(&self, color: Color) -> Entry {
-        let theta = degrees(self.theta_o);
+    fn entry(&self, study: &Study, color: Color) -> Entry {
+        let theta = degrees(self.curve.theta_o);
         let text = match self.most > 0.0 {
             true => format!("θₒ = {theta}, maximum {} sr⁻¹", short(self.most as f32)),
-            false => format!("θₒ = {theta}{}", self.weights),
+            false => format!("θₒ = {theta}{}", spikes(study, &self.curve.probe)),
         };
         Entry::new(Sign::Line(Stroke::solid(color, 2.0)), text)
     }
@@ -52,11 +38,11 @@ impl Lobe {
 
 pub(super) fn chart(study: &Study) -> Chart {
     let lobes: Vec<_> = study.angles.iter().map(|theta| Lobe::new(study, *theta)).collect();
-    let below = lobes.iter().any(|l| l.1);
-    let lobes: Vec<_> = lobes.into_iter().map(|l| l.0).collect();
+    let below = lobes.iter().any(|lobe| transmits(&lobe.curve.probe));
     let theme = study.theme();
     let (mut drawing, body, size) = study.page("lobes", 1000.0, if below { 600.0 } else { 405.0 });
-    let entries: Vec<_> = lobes.iter().enumerate().map(|(i, lobe)| lobe.entry(family(&theme, i))).collect();
+    let entries: Vec<_> =
+        lobes.iter().enumerate().map(|(i, lobe)| lobe.entry(study, theme.series(i))).collect();
     let body = legend(&mut drawing, theme, body, &entries);
     let places = body.inset([0.0, 10.0, 0.0, 12.0]).grid(2, 1, (30.0, 0.0));
     for (i, place) in places.into_iter().enumerate() {
@@ -64,18 +50,18 @@ pub(super) fn chart(study: &Study) -> Chart {
         let heading =
             ["(a) f · |cos θᵢ| over its maximum, linear", "(b) f · |cos θᵢ| over its maximum, logarithmic"]
                 [i];
-        PolarPlot::new(&mut drawing, theme, place, below, log).draw(heading, &lobes);
+        PolarPlot::new(&mut drawing, theme, place, below, log).draw(study, heading, &lobes);
     }
-    let note = if lobes.iter().any(|l| !l.spikes.is_empty()) {
+    let note = if lobes.iter().any(|lobe| !lobe.curve.probe.deltas.is_empty()) {
         "; thick arrows: directions of no width, of a length that is the part of the power that they carry"
     } else {
         ""
     };
     footnote(&mut drawing, theme, format!("curves: {}; thin arrows: ωₒ{note}", study.shown()));
-    let mut table = Table::new(&["theta_o_deg", "theta_i_deg", "f_cos", "f_cos_of_maximum"]);
+    let mut table = Table::new("theta_o_deg,theta_i_deg,f_cos,f_cos_of_maximum");
     for lobe in &lobes {
         for (theta, value) in &lobe.points {
-            table.row(&[], &[lobe.theta_o, *theta, *value, value / lobe.most]);
+            table.row(&[], &[lobe.curve.theta_o, *theta, *value, value / lobe.most]);
         }
     }
     Chart { drawing, size, table, facts: Vec::new() }
@@ -116,14 +102,14 @@ impl<'a> PolarPlot<'a> {
         if value > 0.0 { (1.0 + value.log10() / DECADES).max(0.0) } else { 0.0 }
     }
 
-    fn draw(&mut self, heading: &str, lobes: &[Lobe]) {
+    fn draw(&mut self, study: &Study, heading: &str, lobes: &[Lobe]) {
         self.grid();
         let font = Font { size: 12.5, color: self.theme.text, bold: true };
         self.drawing.text(heading, [self.place.x, self.place.y + 8.0], Anchor::Start, font);
         for (i, lobe) in lobes.iter().enumerate() {
-            let color = family(&self.theme, i);
+            let color = self.theme.series(i);
             let arrow = Stroke::solid(color.mix(self.theme.background, 0.3), 1.1);
-            let (from, to) = (self.at(-lobe.theta_o, 1.0), self.at(-lobe.theta_o, 0.84));
+            let [from, to] = [1.0, 0.84].map(|r| self.at(-lobe.curve.theta_o, r));
             self.drawing.arrow(from, to, arrow);
             let curve: Vec<_> = lobe
                 .points
@@ -132,8 +118,9 @@ impl<'a> PolarPlot<'a> {
                 .map(|(theta, value)| self.at(*theta, self.length(value / lobe.most).min(1.0)))
                 .collect();
             self.drawing.line(&curve, Stroke::solid(color, 1.8));
-            for (theta, weight) in &lobe.spikes {
-                let to = self.at(*theta, self.length(*weight).max(0.03));
+            for delta in &lobe.curve.probe.deltas {
+                let length = self.length(study.channel.value(delta.weight)).max(0.03);
+                let to = self.at(study.theta_in_plane(delta.wi), length);
                 self.drawing.arrow(self.center, to, Stroke::solid(color, 2.4));
             }
         }

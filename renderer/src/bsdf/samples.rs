@@ -1,14 +1,14 @@
 //! Samples against the density that is claimed of them.
 
 use device::bsdf::{Lobe, Tinted};
-use device::rng::{Dim, Sampler, SamplerKind};
-use glam::{DVec3, Vec2, Vec3};
+use device::rng::SamplerKind;
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use torrance_plot::chart::{Axis, ColorMap, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
+use torrance_plot::chart::{Axis, Color, ColorMap, Drawing, Entry, Panel, Rect, Sign, Stroke, Theme};
 
 use super::chi2::{self, Verdict};
 use super::furnace::{color_bar, shade};
-use super::integrate::probe;
+use super::integrate::{draw, probe};
 use super::{Chart, NoChart, Study, Table, degrees, footnote};
 
 /// Samples that are counted.
@@ -107,12 +107,8 @@ struct Comparison {
 pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let theta_o = study.angles.get(study.angles.len() / 2).copied().unwrap_or(0.0);
     let (bsdf, wo) = (study.subject.bsdf(), study.wo(theta_o));
-    let angles = |wi: Vec3| polar(study, wi);
-    let pilot: Vec<_> = (0..1 << 14)
-        .filter_map(|i| draw(&bsdf, wo, 1, i))
-        .filter(|s| s.1 > 0.0)
-        .map(|s| angles(s.0))
-        .collect();
+    let drawn = (0..1 << 14).filter_map(|i| draw(&bsdf, wo, SamplerKind::Independent, 1, i));
+    let pilot: Vec<_> = drawn.filter(|s| s.pdf > 0.0).map(|s| polar(study, s.wi)).collect();
     if pilot.len() < 100 {
         return Err(NoChart::NoDensity);
     }
@@ -129,27 +125,24 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let (sampled, pdf) = (density(&comparison.observed), density(&comparison.expected));
     let most = sampled.iter().chain(&pdf).fold(0.0_f64, |a, b| a.max(*b));
     let least = pdf.iter().filter(|x| **x > 0.0).fold(most, |a, b| a.min(*b));
-    let scale = Axis::log("[sr⁻¹]", 10f64.powf(least.log10().floor()).max(most * 1e-4), most);
-    heat(
-        &mut drawing,
-        theme,
-        cells[0],
-        "(a) density of the samples",
-        &comparison,
-        &sampled,
-        ColorMap::Viridis,
-        &scale,
-    );
-    heat(&mut drawing, theme, cells[1], "(b) pdf", &comparison, &pdf, ColorMap::Viridis, &scale);
+    let densities = Axis::log("[sr⁻¹]", 10f64.powf(least.log10().floor()).max(most * 1e-4), most);
     let residuals: Vec<f64> = comparison
         .observed
         .iter()
         .zip(&comparison.expected)
         .map(|(o, e)| if *e >= 5.0 { (o - e) / e.sqrt() } else { f64::NAN })
         .collect();
-    let scale = Axis::stepped("[σ]", -4.0, 4.0, 2.0);
-    let heading = "(c) difference over its standard deviation";
-    heat(&mut drawing, theme, cells[2], heading, &comparison, &residuals, ColorMap::BlueRed, &scale);
+    let deviations = Axis::stepped("[σ]", -4.0, 4.0, 2.0);
+    for (map, cell) in [
+        ("(a) density of the samples", &sampled[..], ColorMap::Viridis, &densities),
+        ("(b) pdf", &pdf, ColorMap::Viridis, &densities),
+        ("(c) difference over its standard deviation", &residuals, ColorMap::BlueRed, &deviations),
+    ]
+    .into_iter()
+    .zip(&cells)
+    {
+        heat(&mut drawing, theme, *cell, window, map);
+    }
     marginal(&mut drawing, theme, cells[3], &comparison);
     let Verdict { chi2, dof, p } = comparison.verdict;
     let note = format!(
@@ -162,13 +155,6 @@ pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
         table: table(&comparison, &residuals),
         facts: vec![("chi2", chi2), ("degrees_of_freedom", dof as f64), ("p_value", p)],
     })
-}
-
-/// A direction and its density; `None` where nothing was drawn.
-fn draw(bsdf: &Tinted, wo: Vec3, seed: u32, i: u32) -> Option<(Vec3, f32)> {
-    let sampler = Sampler { kind: SamplerKind::Independent, seed, pixel: 0, sample: i };
-    let [x, y, uc, _] = sampler.draw(Dim::Bsdf, 0);
-    bsdf.sample(wo, uc, Vec2::new(x, y)).map(|s| (s.wi, s.pdf))
 }
 
 /// Degrees to the normal, and to the plane of incidence on the side away from ωo.
@@ -186,9 +172,9 @@ fn compare(study: &Study, bsdf: &Tinted, wo: Vec3, window: Window) -> Comparison
         .map(|part| {
             let mut counts = vec![0.0; cells];
             for i in part * (SAMPLES / 64)..(part + 1) * (SAMPLES / 64) {
-                if let Some((wi, pdf)) = draw(bsdf, wo, 2, i)
-                    && pdf > 0.0
-                    && let Some(cell) = window.index(polar(study, wi))
+                if let Some(sample) = draw(bsdf, wo, SamplerKind::Independent, 2, i)
+                    && sample.pdf > 0.0
+                    && let Some(cell) = window.index(polar(study, sample.wi))
                 {
                     counts[cell] += 1.0;
                 }
@@ -261,45 +247,42 @@ fn gauss(window: &Window, pdf: &impl Fn(f64, f64) -> f64) -> f64 {
     sum * d_theta.to_radians() * d_phi.to_radians()
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call for each map; a struct of these would be read once")]
+/// Draws the values of all cells, called `heading`, by a map of colours and its scale.
 fn heat(
     drawing: &mut Drawing,
     theme: Theme,
     cell: Rect,
-    heading: &str,
-    comparison: &Comparison,
-    values: &[f64],
-    map: ColorMap,
-    scale: &Axis,
+    window: Window,
+    (heading, values, map, scale): (&str, &[f64], ColorMap, &Axis),
 ) {
     let frame = cell.inset([56.0, 28.0, 74.0, 62.0]);
-    let (w, h) = (frame.w / CELLS[1] as f64, frame.h / CELLS[0] as f64);
-    let color = |i: usize| match values[i].is_nan() {
+    fill_cells(drawing, frame, |i| match values[i].is_nan() {
         true => theme.background.mix(theme.grid, 0.8),
         false => shade(map, scale.at(values[i])),
-    };
-    for row in 0..CELLS[0] {
-        let mut start = 0;
-        for column in 1..=CELLS[1] {
-            let at = |c: usize| color(row * CELLS[1] + c);
-            if column < CELLS[1] && at(column) == at(start) {
-                continue;
-            }
-            let (x, y) = (frame.x + start as f64 * w, frame.bottom() - (row + 1) as f64 * h);
-            let width = (column - start) as f64 * w + 0.4;
-            let r = Rect { x, y, w: width.min(frame.right() - x), h: (h + 0.4).min(frame.bottom() - y) };
-            drawing.fill(r, at(start));
-            start = column;
-        }
-    }
-    let Window { theta, phi } = comparison.window;
-    let x = angle_axis("φᵢ from the plane of incidence", phi[0], phi[1]);
-    let y = angle_axis("θᵢ", theta[0], theta[1]);
+    });
+    let x = angle_axis("φᵢ from the plane of incidence", window.phi[0], window.phi[1]);
+    let y = angle_axis("θᵢ", window.theta[0], window.theta[1]);
     let mut panel = Panel::over(drawing, theme, frame, x, y);
     panel.axes();
     panel.heading(heading, &[]);
     let bar = Rect { x: frame.right() + 12.0, y: frame.y, w: 13.0, h: frame.h };
     color_bar(drawing, theme, bar, map, scale);
+}
+
+/// Fills a frame with the colours of all cells, neighbours of one colour at once.
+fn fill_cells(drawing: &mut Drawing, frame: Rect, color: impl Fn(usize) -> Color) {
+    let (w, h) = (frame.w / CELLS[1] as f64, frame.h / CELLS[0] as f64);
+    for row in 0..CELLS[0] {
+        let cells: Vec<_> = (row * CELLS[1]..(row + 1) * CELLS[1]).map(&color).collect();
+        let mut start = 0;
+        for run in cells.chunk_by(|a, b| a == b) {
+            let (x, y) = (frame.x + start as f64 * w, frame.bottom() - (row + 1) as f64 * h);
+            let width = run.len() as f64 * w + 0.4;
+            let r = Rect { x, y, w: width.min(frame.right() - x), h: (h + 0.4).min(frame.bottom() - y) };
+            drawing.fill(r, run[0]);
+            start += run.len();
+        }
+    }
 }
 
 /// An axis of degrees that are few or many.
@@ -341,20 +324,10 @@ fn marginal(drawing: &mut Drawing, theme: Theme, cell: Rect, comparison: &Compar
 }
 
 fn table(comparison: &Comparison, residuals: &[f64]) -> Table {
-    let window = &comparison.window;
-    let mut table = Table::new(&[
-        "theta_low_deg",
-        "theta_high_deg",
-        "phi_low_deg",
-        "phi_high_deg",
-        "observed",
-        "expected",
-        "residual_sigma",
-    ]);
+    let mut table =
+        Table::new("theta_low_deg,theta_high_deg,phi_low_deg,phi_high_deg,observed,expected,residual_sigma");
     for (i, residual) in residuals.iter().enumerate() {
-        let (row, column) = ((i / CELLS[1]) as f64, (i % CELLS[1]) as f64);
-        let (theta, phi) =
-            ([row, row + 1.0].map(|r| window.theta_at(r)), [column, column + 1.0].map(|c| window.phi_at(c)));
+        let Window { theta, phi } = comparison.window.cell(i);
         table.row(
             &[],
             &[theta[0], theta[1], phi[0], phi[1], comparison.observed[i], comparison.expected[i], *residual],

@@ -10,6 +10,7 @@ use torrance_scene::{
     PrincipledMaterial, Scalar, Scattering,
 };
 
+use super::rounded;
 use crate::assemble::Swatches;
 
 /// A material, and how its facets mask each other.
@@ -201,11 +202,5 @@ fn colour(c: Vec3) -> String {
 
 /// A number to four digits, without zeros at its end.
 pub(super) fn short(x: f32) -> String {
-    let x = f64::from(x);
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    let digits = (3 - x.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{x:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    rounded(x.into(), 4, 9)
 }
