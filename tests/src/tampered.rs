@@ -101,7 +101,7 @@ fn path(
 /// Takes the cosine of the receiver out of the direct light at a hit.
 fn lose_cosine(scene: &SceneData, ray: &Ray, hit: &Hit, shaded: &mut Shaded) {
     if let Some(shadow) = &mut shaded.shadow {
-        let prim = &scene.prims[hit.prim as usize];
+        let prim = &scene.geometry.prims[hit.prim as usize];
         let n = match prim.is_sphere() {
             true => ray.at(hit.t) - prim.a,
             false => triangle::area_normal([prim.a, prim.b, prim.c]),

@@ -11,11 +11,13 @@ const PARTS: usize = 256;
 /// Number of steps of the integrals.
 const STEPS: usize = 1 << 16;
 
-/// A pixel filter in the device's form: see the fields of [`super::SceneData`].
+/// A pixel filter in the device's form.
 #[derive(Debug, Clone)]
-pub(super) struct Filter {
-    pub(super) parts: Vec<FilterPart>,
-    pub(super) edges: Vec<FilterEdge>,
+pub struct Filter {
+    /// Its parts; none if it is the pixel itself.
+    pub parts: Vec<FilterPart>,
+    /// The part of it beyond the image's edge, by the pixels between; none if samples may lie there.
+    pub edges: Vec<FilterEdge>,
 }
 
 impl Filter {

@@ -18,16 +18,16 @@ impl SceneData {
     /// camera, size and the longest path, but not how samples are drawn. FNV-1a with 64 bits: it tells scenes apart
     /// that differ by accident, not by design.
     pub fn fingerprint(&self) -> u64 {
-        let mut hash = Fnv1a(self.hash_of_geometry);
+        let mut hash = Fnv1a(self.geometry.hash);
         hash.add(&self.materials);
         hash.add(&self.coats);
-        hash.add(&self.textures);
-        hash.add_digest(self.texels_digest);
-        hash.add(&self.lights);
-        hash.add(&self.filter);
-        hash.add(&self.filter_edges);
-        hash.add(&self.emissive);
-        if let Some(environment) = &self.environment {
+        hash.add(&self.pictures.swatches.textures);
+        hash.add_digest(self.pictures.swatches.digest);
+        hash.add(&self.lights.all);
+        hash.add(&self.filter.parts);
+        hash.add(&self.filter.edges);
+        hash.add(&self.lights.emissive);
+        if let Some(environment) = &self.pictures.environment {
             hash.add(&environment.record.image_from_world);
             hash.add(&[environment.record.width]);
             hash.add_digest(environment.digest);
@@ -35,8 +35,8 @@ impl SceneData {
         hash.add(bytes_of(&self.camera));
         hash.add(&[self.width, self.height, self.settings.max_depth]);
         // What most scenes are without changes the number only where it is.
-        if !self.instances.is_empty() {
-            hash.add_instances(&self.instances);
+        if !self.geometry.instances.is_empty() {
+            hash.add_instances(&self.geometry.instances);
         }
         if self.hidden_normals != HiddenNormals::default() {
             hash.add(&[self.hidden_normals as u32]);
@@ -49,9 +49,7 @@ impl SceneData {
         }
         hash.0
     }
-}
 
-impl SceneData {
     /// A hash of everything that determines the image: as `fingerprint`, which is the scene's, and how samples are drawn, how
     /// many of a pixel, and what else is said.
     pub fn key_of_render(&self, fingerprint: u64, spp: u32, else_said: &str) -> u64 {
@@ -59,7 +57,7 @@ impl SceneData {
         let PathSettings { max_depth, rr_depth, direct, sampler, seed } = self.settings;
         hash.add(&[max_depth, rr_depth, direct, sampler, seed, spp]);
         hash.add(&[self.hidden_normals as u32, self.holes as u32, self.hides_emitters.into()]);
-        hash.add(self.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
+        hash.add(self.pictures.environment.as_ref().map_or(&[], |environment| &environment.portals[..]));
         hash.add(else_said.as_bytes());
         hash.0
     }
@@ -218,7 +216,7 @@ mod tests {
         assert_eq!(painted(7).fingerprint(), fingerprint);
         assert_ne!(painted(8).fingerprint(), fingerprint);
         scene.drop_geometry();
-        assert!(scene.texels.is_empty());
+        assert!(scene.pictures.swatches.texels.is_empty());
         assert_eq!(scene.fingerprint(), fingerprint);
     }
 

@@ -14,20 +14,30 @@ use super::placement::{Ends, Placement, world_box};
 use super::shapes::{Flat, ShapeOf};
 use super::{Error, Stats, fingerprint};
 
-/// The surfaces of a scene: see the fields of [`super::SceneData`]. Trees and what they hold are those of the world, and
-/// then those of each group, so that scenes with the same groups can take them from one another.
-#[derive(Debug, Clone)]
-pub(super) struct Geometry {
-    pub(super) nodes: Shared<Node>,
-    pub(super) prims: Shared<Primitive>,
-    pub(super) sources: Shared<u32>,
-    pub(super) shape_of: ShapeOf,
-    pub(super) normals: Shared<TriangleNormals>,
-    pub(super) uvs: Shared<TriangleUvs>,
-    pub(super) colors: Shared<TriangleColors>,
-    pub(super) instances: Vec<Instance>,
-    pub(super) instances_root: u32,
-    pub(super) hash_of_geometry: u64,
+/// The surfaces of a scene. Trees and what they hold are those of the world, and then those of each group, so that scenes
+/// with the same groups can take them from one another.
+#[derive(Debug, Clone, Default)]
+pub struct Geometry {
+    /// The trees of the hierarchy: that of the world, those of groups that have instances, that of the instances.
+    pub nodes: Shared<Node>,
+    /// Primitives in leaf order, those that were split once for each piece.
+    pub prims: Shared<Primitive>,
+    /// Which primitive of the scene each of `prims` is.
+    pub sources: Shared<u32>,
+    /// Index of the shape of each primitive of the scene, in the order of [`torrance_scene::Description::all_shapes`].
+    pub shape_of: ShapeOf,
+    /// Vertex normals and tangents of the triangles that have them.
+    pub normals: Shared<TriangleNormals>,
+    /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
+    pub uvs: Shared<TriangleUvs>,
+    /// Colours at the vertices of the same triangles, if any texture asks for them.
+    pub colors: Shared<TriangleColors>,
+    /// Instances of groups in leaf order.
+    pub instances: Vec<Instance>,
+    /// Root of the tree of the instances, or 0 if there are none.
+    pub instances_root: u32,
+    /// Where the fingerprint of the scene begins.
+    pub(super) hash: u64,
     /// Primitives of the world.
     flat_world: Ends,
     world: Size,
@@ -35,7 +45,7 @@ pub(super) struct Geometry {
     /// Triangles, spheres, disks and cylinders.
     counts: [usize; 4],
     /// Time it took to build trees.
-    time: Duration,
+    pub(super) time: Duration,
 }
 
 /// A group that has instances.
@@ -59,7 +69,7 @@ impl Geometry {
     pub(super) fn new(placement: Placement, instances: &[Instance]) -> Result<Self, Error> {
         let Placement { flat, world, groups } = placement;
         let Flat { mut prims, shape_of, normals, uvs, colors } = flat;
-        let hash_of_geometry = fingerprint::of_geometry(prims.iter(), &normals, &uvs, &colors);
+        let hash = fingerprint::of_geometry(prims.iter(), &normals, &uvs, &colors);
         let counts = counts(prims.iter());
         let start = Instant::now();
         let of_groups = prims.split_off(world.prims);
@@ -79,7 +89,7 @@ impl Geometry {
             colors: colors.into(),
             instances,
             instances_root,
-            hash_of_geometry,
+            hash,
             flat_world: world,
             world: forest.world,
             groups: forest.groups,
@@ -106,7 +116,7 @@ impl Geometry {
         let normals: Shared<_> = followed(normals, &self.normals, from.normals);
         let uvs: Shared<_> = followed(uvs, &self.uvs, from.normals);
         let colors: Shared<_> = followed(colors, &self.colors, from.normals);
-        let hash_of_geometry = fingerprint::of_geometry(all(), &normals, &uvs, &colors);
+        let hash = fingerprint::of_geometry(all(), &normals, &uvs, &colors);
         let counts = counts(all());
         drop(of_groups);
         let start = Instant::now();
@@ -124,7 +134,7 @@ impl Geometry {
             colors,
             instances,
             instances_root,
-            hash_of_geometry,
+            hash,
             flat_world: to,
             world: forest.world,
             groups: forest.groups,

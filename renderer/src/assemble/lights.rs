@@ -19,13 +19,16 @@ use super::{Pictures, Swatches, sky};
 
 /// The lights of a scene, those that are infinitely far and seen last.
 #[derive(Debug, Clone)]
-pub(super) struct Lights {
-    pub(super) lights: Vec<Light>,
-    pub(super) table: Vec<AliasEntry>,
+pub struct Lights {
+    /// Lights: those that are infinitely far and seen last, and of them the environment.
+    pub all: Vec<Light>,
+    /// The distribution that chooses among the lights.
+    pub table: Vec<AliasEntry>,
     /// Index of the first that is infinitely far and seen.
-    pub(super) first_infinite: u32,
-    /// As [`super::SceneData::emissive`], where primitives are still those of the scene.
-    pub(super) emissive: Vec<EmissiveSurface>,
+    pub first_infinite: u32,
+    /// The surface of each light, if the emission of any varies. Its primitive is one of the scene, and of leaves once these
+    /// are known.
+    pub emissive: Vec<EmissiveSurface>,
     /// Features that kernels need for the lights.
     pub(super) features: Features,
 }
@@ -157,7 +160,7 @@ fn finish(all: &[Weighted], first_infinite: u32) -> Lights {
     // What varies is a texture's, or has holes that one makes.
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
-    Lights { lights, table, first_infinite, emissive, features }
+    Lights { all: lights, table, first_infinite, emissive, features }
 }
 
 /// The light of the environment; `None` if that is black.

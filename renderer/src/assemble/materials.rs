@@ -180,8 +180,10 @@ fn reached(description: &Description, mut next: Vec<usize>) -> Vec<usize> {
 /// Materials to be looked at on their own, with the textures that they use.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Swatches {
-    pub(super) textures: Vec<DeviceTexture>,
-    pub(super) texels: Shared<u32>,
+    /// The textures.
+    pub textures: Vec<DeviceTexture>,
+    /// The texels of all textures.
+    pub texels: Shared<u32>,
     /// [`super::fingerprint::digest`] of the texels.
     pub(super) digest: u64,
 }

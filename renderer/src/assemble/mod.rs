@@ -18,66 +18,48 @@ mod tests;
 mod textures;
 mod variant;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use device::bsdf::plastic::Coat;
-use device::bvh::{Instance, Node};
+use device::bvh::Instance;
 use device::camera::Camera as DeviceCamera;
 use device::features::Features;
-use device::filter::{FilterEdge, FilterPart};
-use device::light::{AliasEntry, EmissiveSurface, Light};
+use device::light::EmissiveSurface;
 use device::material::Material as DeviceMaterial;
-use device::material::texture::Texture as DeviceTexture;
 use device::path::PathSettings;
 use device::shape::Primitive;
-use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
+use device::shape::triangle::TriangleUvs;
 use glam::Vec2;
 
 pub use environment::ImageEnvironment;
-pub use materials::Families;
-pub use materials::Swatches;
+pub use filter::Filter;
+pub use geometry::Geometry;
+pub use lights::Lights;
+pub use materials::{Families, Swatches};
+pub use pictures::Pictures;
 pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
-use torrance_gpu::backend::Shared;
 use torrance_scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
 
-use filter::Filter;
-use geometry::Geometry;
-use lights::{Emitters, Lights};
-use pictures::Pictures;
+use lights::Emitters;
 use placement::{Placement, Plan};
 
 /// A scene as the stages want it, owned by the host.
 #[derive(Debug, Clone)]
 pub struct SceneData {
-    /// The trees of the hierarchy: that of the world, those of groups that have instances, that of the instances.
-    pub nodes: Shared<Node>,
-    /// Primitives in leaf order, those that were split once for each piece.
-    pub prims: Shared<Primitive>,
-    /// Instances of groups in leaf order.
-    pub instances: Vec<Instance>,
-    /// Root of the tree of the instances, or 0 if there are none.
-    pub instances_root: u32,
-    /// Which primitive of the scene each of `prims` is.
-    pub sources: Shared<u32>,
-    /// Index of the shape of each primitive of the scene, in the order of [`Description::all_shapes`].
-    pub shape_of: ShapeOf,
-    /// Vertex normals and tangents of the triangles that have them.
-    pub normals: Shared<TriangleNormals>,
-    /// Texture coordinates of the triangles that have `normals`, if any material asks for them.
-    pub uvs: Shared<TriangleUvs>,
-    /// Colours at the vertices of the same triangles, if any texture asks for them.
-    pub colors: Shared<TriangleColors>,
+    /// Surfaces, and the trees in which rays find them.
+    pub geometry: Geometry,
+    /// Lights.
+    pub lights: Lights,
+    /// Textures, and the environment if it is an image.
+    pub pictures: Pictures,
+    /// The pixel filter.
+    pub filter: Filter,
     /// Materials.
     pub materials: Vec<DeviceMaterial>,
     /// Coats of the plastics.
     pub coats: Vec<Coat>,
-    /// Textures.
-    pub textures: Vec<DeviceTexture>,
-    /// The texels of all textures.
-    pub texels: Shared<u32>,
     /// Features that kernels need for the scene.
     pub features: Features,
     /// Groups of materials that need the same features.
@@ -88,20 +70,6 @@ pub struct SceneData {
     pub holes: Holes,
     /// Whether the camera does not see lights.
     pub hides_emitters: bool,
-    /// Lights: those that are infinitely far and seen last, and of them the environment.
-    pub lights: Vec<Light>,
-    /// The distribution that chooses among the lights.
-    pub light_table: Vec<AliasEntry>,
-    /// The pixel filter; empty if it is the pixel itself.
-    pub filter: Vec<FilterPart>,
-    /// The part of the filter beyond the image's edge, by the pixels between; none if samples may lie there.
-    pub filter_edges: Vec<FilterEdge>,
-    /// Index of the first light that is infinitely far and seen.
-    pub first_infinite: u32,
-    /// The surface of each light, if the emission of any varies.
-    pub emissive: Vec<EmissiveSurface>,
-    /// The environment, if it is an image.
-    pub environment: Option<Arc<ImageEnvironment>>,
     /// The camera.
     pub camera: DeviceCamera,
     /// Settings of the transport.
@@ -112,18 +80,6 @@ pub struct SceneData {
     pub height: u32,
     /// Numbers of its parts.
     pub stats: Stats,
-    /// Hash of the geometry, from which [`SceneData::fingerprint`] goes on.
-    hash_of_geometry: u64,
-    /// [`fingerprint::digest`] of the texels.
-    texels_digest: u64,
-}
-
-impl SceneData {
-    /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene.
-    pub fn drop_geometry(&mut self) {
-        (self.nodes, self.prims, self.sources) = Default::default();
-        (self.normals, self.uvs, self.colors, self.texels) = Default::default();
-    }
 }
 
 /// Numbers of a scene's parts, as programs are told them, too: fields are added, never renamed.
@@ -196,11 +152,8 @@ pub fn assemble(description: &Description) -> Result<SceneData, Error> {
 pub struct Flattened {
     placement: Placement,
     instances: Vec<Instance>,
-    emitters: Emitters,
-    lights: Lights,
-    pictures: Pictures,
-    filter: Filter,
-    rest: Rest,
+    /// The scene without its geometry.
+    rest: SceneData,
 }
 
 impl Flattened {
@@ -209,19 +162,21 @@ impl Flattened {
     /// # Errors
     /// As [`assemble`].
     pub fn new(description: &Description) -> Result<Self, Error> {
-        Self::planned(description, Plan::new(description)?)
+        Ok(Self::planned(description, Plan::new(description)?)?.0)
     }
 
-    fn planned(description: &Description, plan: Plan) -> Result<Self, Error> {
-        let rest = Rest::new(description);
-        let wants = materials::wants(description, &rest.materials);
+    /// As [`Flattened::new`], with what emits light.
+    fn planned(description: &Description, plan: Plan) -> Result<(Self, Emitters), Error> {
+        let records = materials::records(description);
+        let wants = materials::wants(description, &records.0);
         let shapes: Vec<&Shape> = description.all_shapes().collect();
         let mut placement = placement::place(&shapes, &plan.world, &plan.groups, &wants);
         let pictures = Pictures::new(description)?;
         let emitters = Emitters::mark(&mut placement.flat, &shapes);
         let lights = lights::collect(placement.flat.surfaces(&shapes, &emitters), description, &pictures);
         let filter = Filter::new(&description.render);
-        Ok(Self { placement, instances: plan.instances, emitters, lights, pictures, filter, rest })
+        let rest = SceneData::without_geometry(description, records, lights, pictures, filter);
+        Ok((Self { placement, instances: plan.instances, rest }, emitters))
     }
 
     /// Builds the hierarchy and the data that depends on it.
@@ -229,118 +184,69 @@ impl Flattened {
     /// # Errors
     /// As [`assemble`].
     pub fn build(self) -> Result<SceneData, Error> {
-        self.parts().map(|(parts, rest)| SceneData::from_parts(parts, rest))
-    }
-
-    fn parts(self) -> Result<(Parts, Rest), Error> {
-        let Self { placement, instances, emitters, lights, pictures, filter, rest } = self;
-        let geometry = Geometry::new(placement, &instances)?;
-        Ok((Parts { geometry, emitters, lights, pictures, filter }, rest))
-    }
-}
-
-/// Parts of a scene that take long to make from a description, and that scenes share if they can.
-#[derive(Debug, Clone)]
-struct Parts {
-    geometry: Geometry,
-    emitters: Emitters,
-    lights: Lights,
-    pictures: Pictures,
-    filter: Filter,
-}
-
-/// The rest of a scene, for which a description is as good.
-#[derive(Debug)]
-struct Rest {
-    materials: Vec<DeviceMaterial>,
-    coats: Vec<Coat>,
-    /// Features that kernels need for the materials.
-    features: Features,
-    families: Families,
-    camera: DeviceCamera,
-    render: RenderSettings,
-}
-
-impl Rest {
-    fn new(description: &Description) -> Self {
-        let (materials, coats) = materials::records(description);
-        let render = description.render.clone();
-        Self {
-            features: materials::features(description, &materials),
-            families: Families::new(description, &materials),
-            materials,
-            coats,
-            camera: camera::record(&description.camera, render.width, render.height),
-            render,
-        }
+        Ok(self.rest.with_geometry(Geometry::new(self.placement, &self.instances)?))
     }
 }
 
 impl SceneData {
-    fn from_parts(parts: Parts, rest: Rest) -> Self {
-        let stats = parts.stats(&rest);
-        let Parts { geometry, emitters: _, mut lights, pictures, filter } = parts;
-        let Rest { materials, coats, features, families, camera, render } = rest;
-        name_leaves(&mut lights.emissive, &geometry.sources);
+    /// A scene of these parts, and of what is made of a description in no time.
+    fn without_geometry(
+        description: &Description,
+        (materials, coats): (Vec<DeviceMaterial>, Vec<Coat>),
+        lights: Lights,
+        pictures: Pictures,
+        filter: Filter,
+    ) -> Self {
+        let render = &description.render;
+        let of_materials = materials::features(description, &materials);
         Self {
-            nodes: geometry.nodes,
-            prims: geometry.prims,
-            instances: geometry.instances,
-            instances_root: geometry.instances_root,
-            sources: geometry.sources,
-            shape_of: geometry.shape_of,
-            normals: geometry.normals,
-            uvs: geometry.uvs,
-            colors: geometry.colors,
-            features: features_of_scene(features.and(lights.features), &stats, &render),
-            families,
+            features: of_materials
+                .and(lights.features)
+                .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters)),
+            families: Families::new(description, &materials),
+            geometry: Geometry::default(),
+            lights,
+            pictures,
+            filter,
+            materials,
+            coats,
             hidden_normals: render.hidden_normals,
             holes: render.holes,
             hides_emitters: render.hide_emitters,
-            materials,
-            coats,
-            textures: pictures.swatches.textures,
-            texels_digest: pictures.swatches.digest,
-            texels: pictures.swatches.texels,
-            first_infinite: lights.first_infinite,
-            emissive: lights.emissive,
-            environment: pictures.environment,
-            lights: lights.lights,
-            light_table: lights.table,
-            filter: filter.parts,
-            filter_edges: filter.edges,
-            camera,
-            settings: settings(&render),
+            camera: camera::record(&description.camera, render.width, render.height),
+            settings: settings(render),
             width: render.width,
             height: render.height,
-            stats,
-            hash_of_geometry: geometry.hash_of_geometry,
+            stats: Stats::default(),
         }
     }
-}
 
-impl Parts {
-    fn stats(&self, rest: &Rest) -> Stats {
-        let Self { lights, pictures, .. } = self;
-        let stats = self.geometry.stats();
-        let bytes = size_of_val(&*rest.materials)
-            + size_of_val(&*rest.coats)
+    /// The scene with the geometry that its lights were collected on.
+    fn with_geometry(self, geometry: Geometry) -> Self {
+        let Self { mut lights, pictures, features, materials, coats, .. } = self;
+        name_leaves(&mut lights.emissive, &geometry.sources);
+        let stats = geometry.stats();
+        let bytes = size_of_val(&*materials)
+            + size_of_val(&*coats)
             + size_of_val(&*pictures.swatches.textures)
             + size_of_val(&*pictures.swatches.texels)
-            + size_of_val(&*lights.lights)
+            + size_of_val(&*lights.all)
             + size_of_val(&*lights.table)
             + size_of_val(&*lights.emissive)
             + pictures.environment.as_ref().map_or(0, |environment| environment.bytes());
-        Stats { lights: lights.lights.len(), bytes: stats.bytes + bytes, ..stats }
+        let stats = Stats { lights: lights.all.len(), bytes: stats.bytes + bytes, ..stats };
+        let features = features
+            .and(Features::INSTANCES.when(stats.instances > 0))
+            .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0));
+        Self { geometry, lights, pictures, features, materials, coats, stats, ..self }
     }
-}
 
-/// Features that kernels need for a scene, if its materials and lights need `of_parts`.
-fn features_of_scene(of_parts: Features, stats: &Stats, render: &RenderSettings) -> Features {
-    of_parts
-        .and(Features::INSTANCES.when(stats.instances > 0))
-        .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0))
-        .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
+    /// Drops what only back ends need, once one has it, and what takes most of the memory. The rest tells about the scene.
+    pub fn drop_geometry(&mut self) {
+        let Geometry { nodes, prims, sources, normals, uvs, colors, .. } = &mut self.geometry;
+        (*nodes, *prims, *sources) = Default::default();
+        (*normals, *uvs, *colors, self.pictures.swatches.texels) = Default::default();
+    }
 }
 
 /// Names the primitives of emissive surfaces, until then those of the scene, by one of their places in the leaves.

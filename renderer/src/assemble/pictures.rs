@@ -10,11 +10,11 @@ use super::{Error, ImageEnvironment, Swatches, sky};
 
 /// Images of a scene, in the device's form.
 #[derive(Debug, Clone)]
-pub(super) struct Pictures {
+pub struct Pictures {
     /// Its textures.
-    pub(super) swatches: Swatches,
+    pub swatches: Swatches,
     /// The environment, if it is an image that is not black.
-    pub(super) environment: Option<Arc<ImageEnvironment>>,
+    pub environment: Option<Arc<ImageEnvironment>>,
 }
 
 impl Pictures {

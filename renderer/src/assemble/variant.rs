@@ -8,7 +8,7 @@ use torrance_scene::{Description, Geometry as Form, Shape};
 use super::lights::{self, Emitters, Lights, Surfaces};
 use super::materials::{self, VertexAttributes};
 use super::placement::{self, PlacedShape, Plan};
-use super::{Error, Families, Filter, Flattened, Geometry, Parts, Pictures, Rest, SceneData};
+use super::{Error, Families, Filter, Flattened, Geometry, Pictures, SceneData};
 
 /// A scene as it is described and as stages want it, kept so that similar ones can be assembled with least work.
 #[derive(Debug)]
@@ -17,7 +17,9 @@ pub struct Original {
     wants: Vec<VertexAttributes>,
     world: Vec<PlacedShape>,
     groups: Vec<Vec<PlacedShape>>,
-    parts: Parts,
+    emitters: Emitters,
+    /// Those of the scene, before the leaves were known.
+    lights: Lights,
     scene: SceneData,
 }
 
@@ -29,10 +31,11 @@ impl Original {
     pub fn new(description: Description) -> Result<Self, Error> {
         let plan = Plan::new(&description)?;
         let (world, groups) = (plan.world.clone(), plan.groups.clone());
-        let (parts, rest) = Flattened::planned(&description, plan)?.parts()?;
-        let wants = materials::wants(&description, &rest.materials);
-        let scene = SceneData::from_parts(parts.clone(), rest);
-        Ok(Self { description, wants, world, groups, parts, scene })
+        let (flattened, emitters) = Flattened::planned(&description, plan)?;
+        let lights = flattened.rest.lights.clone();
+        let scene = flattened.build()?;
+        let wants = materials::wants(&description, &scene.materials);
+        Ok(Self { description, wants, world, groups, emitters, lights, scene })
     }
 
     /// The scene.
@@ -47,31 +50,30 @@ impl Original {
     /// # Errors
     /// As [`super::assemble`].
     pub fn variant(&self, description: &Description) -> Result<SceneData, Error> {
-        let (own, parts) = (&self.description, &self.parts);
-        let rest = Rest::new(description);
-        let wants = materials::wants(description, &rest.materials);
+        let (own, scene) = (&self.description, &self.scene);
+        let records = materials::records(description);
+        let wants = materials::wants(description, &records.0);
         let has_surfaces = self.has_surfaces(description, &wants);
         let plan = if has_surfaces { None } else { Some(Plan::new(description)?) };
-        let pictures = parts.pictures.updated(own, description)?;
+        let pictures = scene.pictures.updated(own, description)?;
         let filter = match Filter::inputs(&description.render) {
-            inputs if inputs == Filter::inputs(&own.render) => parts.filter.clone(),
+            inputs if inputs == Filter::inputs(&own.render) => scene.filter.clone(),
             _ => Filter::new(&description.render),
         };
         let shapes: Vec<&Shape> = description.all_shapes().collect();
         let changed = VariantParts { description, shapes: &shapes, wants: &wants, pictures: &pictures };
-        let (geometry, emitters, lights) = match plan {
+        let (geometry, lights) = match plan {
             Some(plan) => self.moved(changed, &plan)?,
-            None => {
-                let lights = if self.has_lights(changed) { parts.lights.clone() } else { self.lit(changed) };
-                (parts.geometry.clone(), parts.emitters.clone(), lights)
-            }
+            None if self.has_lights(changed) => (scene.geometry.clone(), self.lights.clone()),
+            None => (scene.geometry.clone(), self.lit(changed)),
         };
-        Ok(SceneData::from_parts(Parts { geometry, emitters, lights, pictures, filter }, rest))
+        let rest = SceneData::without_geometry(description, records, lights, pictures, filter);
+        Ok(rest.with_geometry(geometry))
     }
 
     /// Rebuilds the parts that depend on surfaces, where these differ.
-    fn moved(&self, to: VariantParts<'_>, plan: &Plan) -> Result<(Geometry, Emitters, Lights), Error> {
-        let Parts { geometry, emitters, .. } = &self.parts;
+    fn moved(&self, to: VariantParts<'_>, plan: &Plan) -> Result<(Geometry, Lights), Error> {
+        let geometry = &self.scene.geometry;
         let own: Vec<&Shape> = self.description.all_shapes().collect();
         let is_same = |a: &Vec<PlacedShape>, b: &Vec<PlacedShape>| {
             let is_same =
@@ -83,7 +85,7 @@ impl Original {
             && same(&self.groups, &plan.groups, is_same);
         if has_groups && is_same(&self.world, &plan.world) {
             // Lights may depend on how large the scene is.
-            return Ok((geometry.with_instances(&plan.instances)?, emitters.clone(), self.lit(to)));
+            return Ok((geometry.with_instances(&plan.instances)?, self.lit(to)));
         }
         let groups: &[Vec<PlacedShape>] = if has_groups { &[] } else { &plan.groups };
         let mut placement = placement::place(to.shapes, &plan.world, groups, to.wants);
@@ -95,14 +97,13 @@ impl Original {
         } else {
             Geometry::new(placement, &plan.instances)
         };
-        Ok((geometry?, emitters, lights))
+        Ok((geometry?, lights))
     }
 
     /// Lights on the original's primitives.
     fn lit(&self, to: VariantParts<'_>) -> Lights {
-        let Parts { geometry, emitters, .. } = &self.parts;
-        let (shape_of, uvs) = (&geometry.shape_of, &*geometry.uvs);
-        let surfaces = Surfaces { shapes: to.shapes, shape_of, emitters, uvs };
+        let Geometry { shape_of, uvs, .. } = &self.scene.geometry;
+        let surfaces = Surfaces { shapes: to.shapes, shape_of, emitters: &self.emitters, uvs };
         lights::collect(surfaces, to.description, to.pictures)
     }
 
@@ -127,7 +128,7 @@ impl Original {
         };
         own.lights == other.lights
             && own.environment == other.environment
-            && self.parts.pictures.are(to.pictures)
+            && self.scene.pictures.are(to.pictures)
             && own.all_shapes().zip(to.shapes).all(is_same)
     }
 }

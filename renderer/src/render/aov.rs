@@ -263,7 +263,7 @@ fn push_ids(layers: &mut Layers, aov: Aov, hits: &FirstHits, scene: &SceneData, 
         _ => return,
     };
     let id = |hit: &FirstHit| {
-        let shape = scene.shape_of.get(hit.center?)?;
+        let shape = scene.geometry.shape_of.get(hit.center?)?;
         let id = if aov == Aov::Shape { shape } else { *names.material_of.get(shape as usize)? };
         Some(id + 1)
     };

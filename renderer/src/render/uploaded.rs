@@ -49,30 +49,32 @@ pub struct Uploaded<B: Backend> {
 impl<B: Primitives> Uploaded<B> {
     /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of the environment.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
+        let SceneData { geometry, pictures, .. } = scene;
+        let swatches = &pictures.swatches;
         let mut uploaded = Self {
-            nodes: backend.share("BVH nodes", &scene.nodes)?,
-            prims: padded(backend, &scene.prims)?,
-            sources: backend.share("sources of primitives", &scene.sources)?,
-            instances: backend.upload("instances", &scene.instances)?,
-            normals: backend.share("normals", &scene.normals)?,
-            uvs: backend.share("texture coordinates", &scene.uvs)?,
-            colors: backend.share("vertex colours", &scene.colors)?,
+            nodes: backend.share("BVH nodes", &geometry.nodes)?,
+            prims: padded(backend, &geometry.prims)?,
+            sources: backend.share("sources of primitives", &geometry.sources)?,
+            instances: backend.upload("instances", &geometry.instances)?,
+            normals: backend.share("normals", &geometry.normals)?,
+            uvs: backend.share("texture coordinates", &geometry.uvs)?,
+            colors: backend.share("vertex colours", &geometry.colors)?,
             materials: backend.upload("materials", &scene.materials)?,
             coats: backend.upload("coats", &scene.coats)?,
-            textures: backend.upload("textures", &scene.textures)?,
-            texels: backend.share("texels", &scene.texels)?,
-            lights: backend.upload("lights", &scene.lights)?,
-            light_table: backend.upload("light table", &scene.light_table)?,
-            filter: backend.upload("pixel filter", &scene.filter)?,
-            filter_edges: backend.upload("edges of the pixel filter", &scene.filter_edges)?,
-            emissive: backend.upload("emissive surfaces", &scene.emissive)?,
+            textures: backend.upload("textures", &swatches.textures)?,
+            texels: backend.share("texels", &swatches.texels)?,
+            lights: backend.upload("lights", &scene.lights.all)?,
+            light_table: backend.upload("light table", &scene.lights.table)?,
+            filter: backend.upload("pixel filter", &scene.filter.parts)?,
+            filter_edges: backend.upload("edges of the pixel filter", &scene.filter.edges)?,
+            emissive: backend.upload("emissive surfaces", &scene.lights.emissive)?,
             environment: backend.upload("environment", &[])?,
             sky: backend.upload("sky", &[])?,
             portals: backend.upload("portals", &[])?,
             tables: backend.upload("tables of the environment", &[])?,
             view: backend.zeroed("view of the scene", 1)?,
         };
-        uploaded.upload_environment(backend, scene.environment.as_deref())?;
+        uploaded.upload_environment(backend, pictures.environment.as_deref())?;
         uploaded.put_view(backend, scene)?;
         Ok(uploaded)
     }
@@ -89,16 +91,16 @@ impl<B: Primitives> Uploaded<B> {
         new: &SceneData,
     ) -> Result<(), Error> {
         macro_rules! shared {
-            ($($field:ident: $label:literal),*) => { $(
-                if !old.$field.is(&new.$field) {
-                    *$field = backend.share($label, &new.$field)?;
+            ($($buffer:ident: $label:literal, $($field:ident).+;)*) => { $(
+                if !old.$($field).+.is(&new.$($field).+) {
+                    *$buffer = backend.share($label, &new.$($field).+)?;
                 }
             )* };
         }
         macro_rules! copied {
-            ($($field:ident: $label:literal),*) => { $(
-                if bytes_of(&old.$field) != bytes_of(&new.$field) {
-                    *$field = backend.upload($label, &new.$field)?;
+            ($($buffer:ident: $label:literal, $($field:ident).+;)*) => { $(
+                if bytes_of(&old.$($field).+) != bytes_of(&new.$($field).+) {
+                    *$buffer = backend.upload($label, &new.$($field).+)?;
                 }
             )* };
         }
@@ -109,20 +111,34 @@ impl<B: Primitives> Uploaded<B> {
             light_table, filter, filter_edges, emissive,
             environment: _, sky: _, portals: _, tables: _, view: _,
         } = self;
-        shared!(nodes: "BVH nodes", sources: "sources of primitives", normals: "normals", texels: "texels");
-        shared!(uvs: "texture coordinates", colors: "vertex colours");
-        copied!(instances: "instances", materials: "materials", coats: "coats", textures: "textures");
-        copied!(lights: "lights", light_table: "light table", emissive: "emissive surfaces");
-        copied!(filter: "pixel filter", filter_edges: "edges of the pixel filter");
-        if !old.prims.is(&new.prims) {
-            *prims = padded(backend, &new.prims)?;
+        shared! {
+            nodes: "BVH nodes", geometry.nodes;
+            sources: "sources of primitives", geometry.sources;
+            normals: "normals", geometry.normals;
+            uvs: "texture coordinates", geometry.uvs;
+            colors: "vertex colours", geometry.colors;
+            texels: "texels", pictures.swatches.texels;
         }
-        let is_same_sky = match (&old.environment, &new.environment) {
+        copied! {
+            instances: "instances", geometry.instances;
+            materials: "materials", materials;
+            coats: "coats", coats;
+            textures: "textures", pictures.swatches.textures;
+            lights: "lights", lights.all;
+            light_table: "light table", lights.table;
+            emissive: "emissive surfaces", lights.emissive;
+            filter: "pixel filter", filter.parts;
+            filter_edges: "edges of the pixel filter", filter.edges;
+        }
+        if !old.geometry.prims.is(&new.geometry.prims) {
+            *prims = padded(backend, &new.geometry.prims)?;
+        }
+        let is_same_sky = match (&old.pictures.environment, &new.pictures.environment) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new) || old == new,
             (old, new) => old.is_none() && new.is_none(),
         };
         if !is_same_sky {
-            self.upload_environment(backend, new.environment.as_deref())?;
+            self.upload_environment(backend, new.pictures.environment.as_deref())?;
         }
         self.put_view(backend, new)
     }
@@ -153,9 +169,10 @@ impl<B: Primitives> Uploaded<B> {
             sources: self.sources.ptr(),
             instances: self.instances.ptr(),
             kept: self.view.ptr().cast_const().cast(),
-            instances_root: scene.instances_root,
+            instances_root: scene.geometry.instances_root,
             reserved: 0,
         };
+        let textures = &scene.pictures.swatches.textures;
         let surfaces = Surfaces {
             geometry,
             normals: self.normals.ptr(),
@@ -163,15 +180,15 @@ impl<B: Primitives> Uploaded<B> {
             colors: if self.colors.is_empty() { std::ptr::null() } else { self.colors.ptr() },
             materials: self.materials.ptr(),
             coats: self.coats.ptr(),
-            textures: if scene.textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
+            textures: if textures.is_empty() { std::ptr::null() } else { self.textures.ptr() },
             texels: self.texels.ptr(),
-            has_mipmaps: scene.textures.iter().any(Texture::has_mipmaps).into(),
+            has_mipmaps: textures.iter().any(Texture::has_mipmaps).into(),
             keeps_hidden_normals: (scene.hidden_normals == HiddenNormals::Keep).into(),
         };
         let lighting = Lighting {
             surfaces,
-            light_count: scene.lights.len() as u32,
-            first_infinite: scene.first_infinite,
+            light_count: scene.lights.all.len() as u32,
+            first_infinite: scene.lights.first_infinite,
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
             emissive: self.emissive.ptr(),
@@ -181,10 +198,10 @@ impl<B: Primitives> Uploaded<B> {
             tables: self.tables.ptr(),
         };
         let filter = FilterView {
-            parts: if scene.filter.is_empty() { std::ptr::null() } else { self.filter.ptr() },
+            parts: if scene.filter.parts.is_empty() { std::ptr::null() } else { self.filter.ptr() },
             edges: self.filter_edges.ptr(),
-            part_count: scene.filter.len() as u32,
-            edge_count: scene.filter_edges.len() as u32,
+            part_count: scene.filter.parts.len() as u32,
+            edge_count: scene.filter.edges.len() as u32,
         };
         SceneView {
             lighting,

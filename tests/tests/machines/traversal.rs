@@ -185,7 +185,7 @@ fn agrees_with_brute_force(tracer: &Tracer, scene: &SceneData, hits_at_least: us
     with_view(scene, |view| {
         let (hits, blocked) = ((tracer.nearest)(view, &rays), (tracer.occluded)(view, &rays));
         for (i, (&(ray, t_max), hit)) in rays.iter().zip(&hits).enumerate() {
-            let expected = brute_force(&scene.prims, ray, t_max);
+            let expected = brute_force(&scene.geometry.prims, ray, t_max);
             assert_eq!(hit.is_hit().then_some(hit.t), expected, "{}: ray {i}: {ray:?}", tracer.name);
             assert_eq!(blocked[i], expected.is_some(), "{}: ray {i}: {ray:?}", tracer.name);
         }
@@ -246,7 +246,7 @@ fn company_changes_no_bit_of_ties_between_split_triangles() {
     let mesh = soup_mesh(5000);
     let rays: Vec<_> = rays().map(|ray| (ray, f32::INFINITY)).collect();
     let scene = scene(vec![Geometry::Mesh(mesh.clone().into()), Geometry::Mesh(mesh.into())]);
-    assert!(scene.prims.len() > 10_000, "nothing was split");
+    assert!(scene.geometry.prims.len() > 10_000, "nothing was split");
     assert!(same_bits(&scene, &rays) > 10_000);
 }
 
@@ -255,7 +255,7 @@ fn same_bits(scene: &SceneData, rays: &Rays) -> usize {
     let mut hits = 0;
     with_view(scene, |view| {
         let bits = |hit: &Hit| {
-            let source = hit.is_hit().then(|| scene.sources[hit.prim as usize]);
+            let source = hit.is_hit().then(|| scene.geometry.sources[hit.prim as usize]);
             source.map(|source| (source, hit.t.to_bits(), hit.b.map(f32::to_bits)))
         };
         let first = (tracers()[0].nearest)(view, rays);
@@ -380,7 +380,7 @@ fn control_leaks_are_found() {
     let mesh = closed_ball();
     let scene = scene(vec![Geometry::Mesh(mesh.clone().into())]);
     let leaky = |_: &SceneView, rays: &Rays| {
-        let hit = |ray| scene.prims.iter().any(|p| moller_trumbore([p.a, p.b, p.c], ray));
+        let hit = |ray| scene.geometry.prims.iter().any(|p| moller_trumbore([p.a, p.b, p.c], ray));
         rays.iter().map(|&(ray, _)| hit(ray)).collect()
     };
     assert!(leaks(&mesh, &scene, leaky) > 0, "the rays do not find the leaks of a test that has them");

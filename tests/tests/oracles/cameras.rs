@@ -164,9 +164,9 @@ fn tiled(side: u32, filter: TexelFilter, texel: impl Fn(u32, u32) -> f32) -> (Im
 /// Makes the reflectance of every version of the only image say which it is: its number by 16.
 fn number_versions(scene: &mut SceneData, side: u32) {
     let (mut start, mut side, mut number) = (0, side as usize, 0.0_f32);
-    while start < scene.texels.len() {
+    while start < scene.pictures.swatches.texels.len() {
         let end = start + 3 * side * side;
-        scene.texels[start..end].fill((number / 16.0).to_bits());
+        scene.pictures.swatches.texels[start..end].fill((number / 16.0).to_bits());
         (start, side, number) = (end, (side / 2).max(1), number + 1.0);
     }
 }

@@ -122,23 +122,24 @@ fn primitives_of(scene: &SceneData, group: Option<u32>) -> Vec<usize> {
         Some(1) => 2..4,
         _ => 4..7,
     };
-    let in_group =
-        |i: &usize| shapes(group).contains(&scene.shape_of.get(scene.sources[*i]).expect("it is of a shape"));
-    (0..scene.prims.len()).filter(in_group).collect()
+    let (shape_of, sources) = (&scene.geometry.shape_of, &scene.geometry.sources);
+    let in_group = |i: &usize| shapes(group).contains(&shape_of.get(sources[*i]).expect("it is of a shape"));
+    (0..scene.geometry.prims.len()).filter(in_group).collect()
 }
 
 /// The nearest hit among all primitives of all instances, one after another.
 fn brute_force(scene: &SceneData, of: &[Vec<usize>; 4], ray: &Ray, t_max: f32) -> Option<f32> {
     let nearest = |prims: &[usize], ray: &Ray| {
         let ray = TraversalRay::new(*ray);
-        let t = |i: &usize| shape::intersect::<Full>(&scene.prims[*i], &ray, f32::INFINITY).map(|(t, _)| t);
+        let all = &scene.geometry.prims;
+        let t = |i: &usize| shape::intersect::<Full>(&all[*i], &ray, f32::INFINITY).map(|(t, _)| t);
         prims.iter().filter_map(t).min_by(f32::total_cmp)
     };
     let on_instance = |instance: &Placed| {
         let (local, stretch) = instance.enter(ray);
         nearest(&of[1 + instance.group as usize], &local).map(|t| t / stretch)
     };
-    let hits = scene.instances.iter().filter_map(on_instance).chain(nearest(&of[0], ray));
+    let hits = scene.geometry.instances.iter().filter_map(on_instance).chain(nearest(&of[0], ray));
     hits.min_by(f32::total_cmp).filter(|t| *t < t_max)
 }
 
@@ -218,7 +219,7 @@ fn company_changes_no_bit_of_hits_on_instances() {
         let (scene, rays) = (assembled(&described), rays(&described, middle, reach));
         with_view(&scene, |view| {
             let bits = |hit: &Hit| {
-                let source = hit.is_hit().then(|| scene.sources[hit.prim as usize]);
+                let source = hit.is_hit().then(|| scene.geometry.sources[hit.prim as usize]);
                 (source, hit.t.to_bits(), hit.instance, hit.b.map(f32::to_bits))
             };
             let mut packets = vec![in_packets::<Portable>(view, &rays)];
@@ -263,8 +264,8 @@ fn met_again(extent: impl Fn(&Placed, &Primitive, Vec3, Vec3) -> f32) -> usize {
     let (mut left, mut again) = (0, 0);
     with_view(&data, |view| {
         for i in 0..20_000 {
-            let index = i as usize % data.instances.len();
-            let placed = &data.instances[index];
+            let index = i as usize % data.geometry.instances.len();
+            let placed = &data.geometry.instances[index];
             let map = scene.instances[placed.source as usize].world_from_group;
             let target = map
                 .transform_point3(0.9 * in_cube(random(i, 42)) * Vec3::new(1.0, 1.0, 0.0) + Vec3::from(far));
@@ -279,7 +280,7 @@ fn met_again(extent: impl Fn(&Placed, &Primitive, Vec3, Vec3) -> f32) -> usize {
                 continue;
             }
             left += 1;
-            let prim = &data.prims[hit.prim as usize];
+            let prim = &data.geometry.prims[hit.prim as usize];
             let vertices = [prim.a, prim.b, prim.c];
             let p = placed.world_point(triangle::interpolate(vertices, hit.b), ray.at(hit.t));
             let n = triangle::area_normal(vertices).normalize();

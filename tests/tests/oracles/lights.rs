@@ -115,7 +115,7 @@ fn spots_are_those_of_the_field() {
     ] {
         // SAFETY: a spot reads nothing of the scene.
         let sample =
-            unsafe { data.lights[0].sample::<device::features::Full>(&view, 0, Vec3::from(p), [0; 3]) };
+            unsafe { data.lights.all[0].sample::<device::features::Full>(&view, 0, Vec3::from(p), [0; 3]) };
         let found = sample.map_or(0.0, |s| s.li.x);
         assert!((found - expected).abs() < 1e-4, "{p:?}: {found}, not {expected}");
     }

@@ -175,7 +175,7 @@ fn damaged_films_are_rejected() {
 #[test]
 fn a_lost_light_is_rejected() {
     let mut data: SceneData = assembled(&scene());
-    data.lights.iter_mut().for_each(|light: &mut Light| light.le *= 0.99);
-    assert!(data.prims.iter().any(|p| p.light != Primitive::NO_LIGHT));
+    data.lights.all.iter_mut().for_each(|light: &mut Light| light.le *= 0.99);
+    assert!(data.geometry.prims.iter().any(|p| p.light != Primitive::NO_LIGHT));
     rejected("1 % of the light", &Machine::Cpu.render(&data, 4 * SPP[0]));
 }

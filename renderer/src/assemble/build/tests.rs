@@ -135,7 +135,9 @@ fn rays_find_what_brute_force_finds() {
     let mut scene = assemble(&described(SCENE)).unwrap();
     let prims = soup(30_000);
     let bvh = build(prims.clone());
-    (scene.nodes, scene.prims, scene.sources) = (bvh.nodes.into(), bvh.prims.into(), bvh.sources.into());
+    let geometry = &mut scene.geometry;
+    (geometry.nodes, geometry.prims, geometry.sources) =
+        (bvh.nodes.into(), bvh.prims.into(), bvh.sources.into());
     let uploaded = Uploaded::new(&mut Cpu::new(Some(1)).unwrap(), &scene).unwrap();
     let view = uploaded.view(&scene);
     let mut hits = 0;
@@ -153,7 +155,7 @@ fn rays_find_what_brute_force_finds() {
     }
     assert!(hits > 300, "{hits}");
     // Negative control: a tree that is wrong in a single box misses something.
-    scene.nodes[0].planes[1] = [0; 2];
+    scene.geometry.nodes[0].planes[1] = [0; 2];
     let uploaded = Uploaded::new(&mut Cpu::new(Some(1)).unwrap(), &scene).unwrap();
     let view = uploaded.view(&scene);
     let wrong = (0..1000).filter(|&i| {

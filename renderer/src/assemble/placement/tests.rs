@@ -66,9 +66,9 @@ fn what_emits_is_copied_and_the_rest_instanced() {
     assert_eq!(counts(&found), [12 + 3 * 2 + 2, 3 * 2 + 1, 3, 12 + 3 * 2 + 3 * 3]);
     assert!(found.features.contains(Features::INSTANCES) && !found.features.contains(Features::SHAPES));
     // The third shape is the sphere: shapes of groups follow those of the world.
-    let sphere = found.prims.iter().position(|prim| prim.is_sphere()).unwrap();
-    assert_eq!(found.shape_of.get(found.sources[sphere]), Some(3));
-    let at: Vec<f32> = found.lights.iter().map(|light| light.a.x.round()).collect();
+    let sphere = found.geometry.prims.iter().position(|prim| prim.is_sphere()).unwrap();
+    assert_eq!(found.geometry.shape_of.get(found.geometry.sources[sphere]), Some(3));
+    let at: Vec<f32> = found.lights.all.iter().map(|light| light.a.x.round()).collect();
     assert_eq!(at, [0.0, 0.0, 3.0, 3.0, 6.0, 6.0, 0.0]);
 }
 

@@ -44,18 +44,22 @@ transform = [{ translate = [0, 0, 9] }]
 /// All that there is to say of a scene, but for how long it took.
 fn told(scene: Result<SceneData, Error>) -> Result<String, Error> {
     scene.map(|mut scene| {
-        scene.stats.bvh_time = std::time::Duration::ZERO;
+        (scene.stats.bvh_time, scene.geometry.time) = Default::default();
         format!("{scene:?}")
     })
 }
 
 /// Names what scenes share.
 fn shared(a: &SceneData, b: &SceneData) -> String {
-    let sky = |scene: &SceneData| scene.environment.as_ref().map(Arc::as_ptr);
+    let sky = |scene: &SceneData| scene.pictures.environment.as_ref().map(Arc::as_ptr);
+    let (of_a, of_b) = (&a.geometry, &b.geometry);
     let shared = [
-        (a.nodes.is(&b.nodes), "nodes"),
-        (a.prims.is(&b.prims) && a.sources.is(&b.sources) && a.normals.is(&b.normals), "prims"),
-        (a.texels.is(&b.texels), "texels"),
+        (of_a.nodes.is(&of_b.nodes), "nodes"),
+        (
+            of_a.prims.is(&of_b.prims) && of_a.sources.is(&of_b.sources) && of_a.normals.is(&of_b.normals),
+            "prims",
+        ),
+        (a.pictures.swatches.texels.is(&b.pictures.swatches.texels), "texels"),
         (sky(a) == sky(b), "sky"),
     ];
     let names: Vec<_> = shared.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
@@ -293,7 +297,8 @@ const LOOKS: [Change; 11] = [
 #[test]
 fn variants_of_groups_are_what_is_assembled() {
     let original = Original::new(grouped()).unwrap();
-    assert!(original.scene().instances.len() == 40 && original.scene().colors.len() > 2);
+    let geometry = &original.scene().geometry;
+    assert!(geometry.instances.len() == 40 && geometry.colors.len() > 2);
     let mut wrong = Vec::new();
     for (what, change, expected) in [&MOVES[..], &OTHER_WORLDS, &OTHER_GROUPS, &LOOKS].concat() {
         let mut description = grouped();
@@ -312,7 +317,7 @@ fn variants_of_groups_are_what_is_assembled() {
 #[test]
 fn control_variants_have_the_trees_of_groups() {
     let mut original = Original::new(grouped()).unwrap();
-    let parts = &mut original.parts.geometry;
+    let parts = &mut original.scene.geometry;
     let leaf = parts.prims.len() - 1;
     parts.prims[leaf].a.x += 1.0;
     let node = parts.instances_root as usize - 1;
@@ -321,6 +326,7 @@ fn control_variants_have_the_trees_of_groups() {
         let mut description = grouped();
         change(&mut description);
         let (found, whole) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
+        let (found, whole) = (&found.geometry, &whole.geometry);
         let is_same =
             |a: &[Node], b: &[Node]| bytemuck::cast_slice::<_, u8>(a) == bytemuck::cast_slice::<_, u8>(b);
         let last = whole.instances_root as usize - 1;

@@ -92,7 +92,7 @@ fn are_the_hits(
 ) -> bool {
     let mut expected = Vec::new();
     with_view(scene, |view| expected = (tracers()[0].nearest)(view, rays));
-    let source = |hit: &Hit| hit.is_hit().then(|| (scene.sources[hit.prim as usize], hit.instance));
+    let source = |hit: &Hit| hit.is_hit().then(|| (scene.geometry.sources[hit.prim as usize], hit.instance));
     let near = |a: f32, b: f32| a == b || (a - b).abs() <= 1e-4 * b.abs();
     let is_same = |(a, b): (&Hit, &Hit)| match is_gpu {
         false => source(a) == source(b) && a.t == b.t && a.b == b.b,
@@ -165,7 +165,7 @@ fn stages_meet_the_last_of_those_in_one_place() {
     let rays = with_ends(rays());
     let scene = scene((0..3).map(|_| Geometry::Mesh(mesh.clone().into())).collect());
     by_all_stages(&scene, &rays, |found, is_gpu| {
-        let of_the_last = |hit: &Hit| !hit.is_hit() || scene.sources[hit.prim as usize] >= 10_000;
+        let of_the_last = |hit: &Hit| !hit.is_hit() || scene.geometry.sources[hit.prim as usize] >= 10_000;
         assert!(found.0.iter().all(of_the_last), "GPU: {is_gpu}");
         assert!(are_the_hits(&scene, &rays, &found, is_gpu), "GPU: {is_gpu}");
     });
@@ -178,6 +178,6 @@ fn control_one_hit_of_another_primitive_is_found() {
     let [_, mut found] = by_full_stages(&mut cpu, &scene, &rays);
     assert!(are_the_hits(&scene, &rays, &found, true));
     let hit = found.0.iter_mut().find(|hit| hit.is_hit()).unwrap();
-    hit.prim = (hit.prim + 1) % scene.prims.len() as u32;
+    hit.prim = (hit.prim + 1) % scene.geometry.prims.len() as u32;
     assert!(!are_the_hits(&scene, &rays, &found, true));
 }
