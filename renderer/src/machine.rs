@@ -12,7 +12,7 @@ use torrance_image::film::Image;
 use crate::assemble::SceneData;
 use crate::bench::{self, Baseline, MeasureError, Observer, RayTiming, Results, Watch};
 use crate::defocus::{self, Blur, Defocused};
-use crate::render::{self, Budget, Control, Options, Progress, Rendered};
+use crate::render::{self, Budget, Control, Job, Options, Progress, Rendered};
 
 /// The user's choice of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -232,7 +232,7 @@ impl Machine {
         options: Options<'_>,
         observe: &mut dyn FnMut(&Progress) -> Control,
     ) -> Result<Rendered, Error> {
-        on!(self, backend => render::render_with(backend, scene, budget, options, observe))
+        on!(self, backend => render::render_with(backend, Job { scene, budget, options, observe }))
     }
 
     /// As [`Machine::render`], of a scene that is not rendered again: its geometry is dropped as soon as the machine has it

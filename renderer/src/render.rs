@@ -67,7 +67,7 @@ impl Budget {
 }
 
 /// How far a render is.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
     /// Samples taken of every pixel.
     pub spp: u32,
@@ -86,11 +86,6 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn new(spp_target: u32, pixels: u64) -> Self {
-        let [elapsed, upload, longest_launch] = [Duration::ZERO; 3];
-        Self { spp: 0, spp_target, paths: 0, pixels, elapsed, upload, longest_launch }
-    }
-
     /// `share` of a pass is done.
     fn advance(&mut self, pass: &Pass, share: f64) {
         let spp = f64::from(self.spp) + share * f64::from(pass.samples);
@@ -155,16 +150,18 @@ pub struct Rendered {
     pub integrator: IntegratorChoice,
 }
 
+/// A scene to render, and how.
+pub(crate) struct Job<'a> {
+    pub(crate) scene: &'a SceneData,
+    pub(crate) budget: Budget,
+    pub(crate) options: Options<'a>,
+    pub(crate) observe: &'a mut dyn FnMut(&Progress) -> Control,
+}
+
 /// [`crate::Machine::render`].
-pub(crate) fn render_with<B: Primitives>(
-    backend: &mut B,
-    scene: &SceneData,
-    budget: Budget,
-    options: Options<'_>,
-    observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<Rendered, Error> {
-    let ready = PreparedScene::new(backend, scene, options)?;
-    render_ready(backend, scene, ready, budget, options, observe)
+pub(crate) fn render_with<B: Primitives>(backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
+    let uploaded = upload(backend, job.scene, job.options)?;
+    render_uploaded(backend, job, uploaded)
 }
 
 /// [`crate::Machine::render_last`].
@@ -175,40 +172,32 @@ pub(crate) fn render_last<B: Primitives>(
     options: Options<'_>,
     observe: &mut dyn FnMut(&Progress) -> Control,
 ) -> Result<Rendered, Error> {
-    let ready = PreparedScene::new(backend, scene, options)?;
+    let uploaded = upload(backend, scene, options)?;
     scene.drop_geometry();
-    render_ready(backend, scene, ready, budget, options, observe)
+    render_uploaded(backend, Job { scene, budget, options, observe }, uploaded)
 }
 
-/// A scene in the memory of a back end that is prepared to render it.
-struct PreparedScene<B: Backend> {
-    uploaded: Uploaded<B>,
-    /// Time that copying took.
-    took: Duration,
-}
-
-impl<B: Primitives> PreparedScene<B> {
-    fn new(backend: &mut B, scene: &SceneData, options: Options<'_>) -> Result<Self, Error> {
-        prepare(backend, scene, options)?;
-        let begin = Instant::now();
-        let uploaded = Uploaded::new(backend, scene)?;
-        backend.synchronize()?;
-        Ok(Self { uploaded, took: begin.elapsed() })
-    }
-}
-
-fn render_ready<B: Primitives>(
+/// Prepares a back end for a scene, and copies the scene there, which takes the time that is returned.
+fn upload<B: Primitives>(
     backend: &mut B,
     scene: &SceneData,
-    PreparedScene { uploaded, took: upload }: PreparedScene<B>,
-    budget: Budget,
     options: Options<'_>,
-    observe: &mut dyn FnMut(&Progress) -> Control,
+) -> Result<(Uploaded<B>, Duration), Error> {
+    prepare(backend, scene, options)?;
+    let begin = Instant::now();
+    let uploaded = Uploaded::new(backend, scene)?;
+    backend.synchronize()?;
+    Ok((uploaded, begin.elapsed()))
+}
+
+fn render_uploaded<B: Primitives>(
+    backend: &mut B,
+    job: Job<'_>,
+    (uploaded, upload): (Uploaded<B>, Duration),
 ) -> Result<Rendered, Error> {
-    let mut run = Run::new(backend, scene, budget, options)?;
-    let view = uploaded.view(scene);
-    let RunResult { films, progress, interrupted } =
-        render_run(backend, scene, view, &mut run, budget, options, observe)?;
+    let scene = job.scene;
+    let mut run = Run::new(backend, &job)?;
+    let RunResult { films, progress, interrupted } = run.render(backend, uploaded.view(scene), job)?;
     // Developing takes memory again.
     drop(uploaded);
     let integrator = run.tracer.choice();
@@ -223,37 +212,11 @@ struct Run<B: Primitives> {
     pace: Pace,
 }
 
-impl<B: Primitives> Run<B> {
-    fn new(backend: &mut B, scene: &SceneData, budget: Budget, options: Options<'_>) -> Result<Self, Error> {
-        let tracer = Tracer::new(backend, scene, options, budget.spp)?;
-        let pace = Pace::new(backend.parallelism(), &tracer);
-        Ok(Self { tracer, pace })
-    }
-}
-
 /// The films and progress of a finished run.
 struct RunResult<B: Backend> {
     films: Films<B>,
     progress: Progress,
     interrupted: bool,
-}
-
-/// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end.
-fn render_run<B: Primitives>(
-    backend: &mut B,
-    scene: &SceneData,
-    view: SceneView,
-    run: &mut Run<B>,
-    budget: Budget,
-    options: Options<'_>,
-    observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<RunResult<B>, Error> {
-    let render = match Kernel::for_scene(scene) {
-        Kernel::Basic => render_by::<B, stages::megakernel_basic>,
-        Kernel::Glass => render_by::<B, stages::megakernel_glass>,
-        Kernel::Full => render_by::<B, stages::megakernel>,
-    };
-    render(backend, scene, view, run, budget, options, observe)
 }
 
 /// Makes ready what [`render_with`] is going to launch, which would otherwise take its time then.
@@ -279,6 +242,22 @@ pub(crate) fn prepare<B: Primitives>(
     }
 }
 
+/// Arguments that take no samples yet, of a scene that `view` shows, into a film.
+pub(crate) fn no_samples<P>(scene: &SceneData, view: SceneView, film: *mut P) -> SampleArgs<P> {
+    SampleArgs {
+        scene: view,
+        film,
+        settings: scene.settings,
+        width: scene.width,
+        height: scene.height,
+        layers: 1,
+        first_sample: 0,
+        samples: 0,
+        first_invocation: 0,
+        invocations: 0,
+    }
+}
+
 /// The megakernels, by what they know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kernel {
@@ -300,79 +279,84 @@ impl Kernel {
     }
 }
 
-/// Renders by a megakernel that knows the features of the scene.
-fn render_by<B: Primitives, S: Stage<Args = MegakernelArgs>>(
-    backend: &mut B,
-    scene: &SceneData,
-    view: SceneView,
-    Run { tracer, pace }: &mut Run<B>,
-    budget: Budget,
-    options: Options<'_>,
-    observe: &mut dyn FnMut(&Progress) -> Control,
-) -> Result<RunResult<B>, Error> {
-    let layers = layers(backend.parallelism(), scene, budget.spp);
-    let films = Films::<B>::new(backend, scene, options, layers)?;
-    let mut args = SampleArgs {
-        scene: view,
-        film: films.image.ptr(),
-        settings: scene.settings,
-        width: scene.width,
-        height: scene.height,
-        layers,
-        first_sample: 0,
-        samples: 0,
-        first_invocation: 0,
-        invocations: 0,
-    };
-    let start = Instant::now();
-    let mut progress = Progress::new(budget.spp, u64::from(scene.width) * u64::from(scene.height));
-    let mut interrupted = false;
-    let mut looks = budget.noise.map(Looks::new);
-    if let Some(looks) = looks {
-        progress.spp_target = looks.next.min(budget.spp);
+impl<B: Primitives> Run<B> {
+    fn new(backend: &mut B, job: &Job<'_>) -> Result<Self, Error> {
+        let tracer = Tracer::new(backend, job.scene, job.options, job.budget.spp)?;
+        let pace = Pace::new(backend.parallelism(), &tracer);
+        Ok(Self { tracer, pace })
     }
-    let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
-    let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
-    'passes: while progress.spp < budget.spp && in_time() {
-        let pass = Pass::new(pace.paths, invocations, layers, progress.spp_target - progress.spp);
-        (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
-        while args.first_invocation < invocations {
-            args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
-            let launched = Instant::now();
-            // SAFETY: the caller and `films` hold what the arguments point to, and outlive the wait below.
-            unsafe { films.launch::<S>(backend, tracer, args)? };
-            backend.synchronize()?;
-            let took = launched.elapsed();
-            let paths = pass.paths(args.invocations);
-            let begins_pass = args.first_invocation == 0;
-            args.first_invocation += args.invocations;
-            let ends_pass = args.first_invocation == invocations;
-            if tracer.learn(Launch { paths, took, begins_pass, ends_pass }) {
-                *pace = Pace::new(backend.parallelism(), tracer);
-            } else {
-                pace.learn(paths, took);
-            }
-            progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
-            progress.elapsed = start.elapsed();
-            progress.longest_launch = progress.longest_launch.max(took);
-            if observe(&progress) == Control::Stop && progress.spp < budget.spp {
-                interrupted = true;
-                break 'passes;
-            }
-            if progress.spp > 0 && !in_time() {
-                break 'passes;
-            }
+
+    /// Renders by the megakernel that suits the scene, which `view` shows in the memory of the back end.
+    fn render(&mut self, backend: &mut B, view: SceneView, job: Job<'_>) -> Result<RunResult<B>, Error> {
+        match Kernel::for_scene(job.scene) {
+            Kernel::Basic => self.render_by::<stages::megakernel_basic>(backend, view, job),
+            Kernel::Glass => self.render_by::<stages::megakernel_glass>(backend, view, job),
+            Kernel::Full => self.render_by::<stages::megakernel>(backend, view, job),
         }
-        // Looks are after so many samples, not after so much time: images are the same each time.
-        if let Some(looks) = &mut looks
-            && progress.spp == progress.spp_target
-        {
-            if looks.is_enough(progress.spp, films.noise(backend, scene)?) {
-                break;
-            }
+    }
+
+    /// Renders by a megakernel that knows the features of the scene.
+    fn render_by<S: Stage<Args = MegakernelArgs>>(
+        &mut self,
+        backend: &mut B,
+        view: SceneView,
+        Job { scene, budget, options, observe }: Job<'_>,
+    ) -> Result<RunResult<B>, Error> {
+        let Self { tracer, pace } = self;
+        let layers = layers(backend.parallelism(), scene, budget.spp);
+        let films = Films::<B>::new(backend, scene, options, layers)?;
+        let mut args = SampleArgs { layers, ..no_samples(scene, view, films.image.ptr()) };
+        let start = Instant::now();
+        let pixels = u64::from(scene.width) * u64::from(scene.height);
+        let mut progress = Progress { spp_target: budget.spp, pixels, ..Progress::default() };
+        let mut interrupted = false;
+        let mut looks = budget.noise.map(Looks::new);
+        if let Some(looks) = looks {
             progress.spp_target = looks.next.min(budget.spp);
         }
+        let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
+        let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
+        'passes: while progress.spp < budget.spp && in_time() {
+            let pass = Pass::new(pace.paths, invocations, layers, progress.spp_target - progress.spp);
+            (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
+            while args.first_invocation < invocations {
+                args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);
+                let launched = Instant::now();
+                // SAFETY: the caller and `films` hold what the arguments point to, and outlive the wait below.
+                unsafe { films.launch::<S>(backend, tracer, args)? };
+                backend.synchronize()?;
+                let took = launched.elapsed();
+                let paths = pass.paths(args.invocations);
+                let begins_pass = args.first_invocation == 0;
+                args.first_invocation += args.invocations;
+                let ends_pass = args.first_invocation == invocations;
+                if tracer.learn(Launch { paths, took, begins_pass, ends_pass }) {
+                    *pace = Pace::new(backend.parallelism(), tracer);
+                } else {
+                    pace.learn(paths, took);
+                }
+                progress.advance(&pass, f64::from(args.first_invocation) / f64::from(invocations));
+                progress.elapsed = start.elapsed();
+                progress.longest_launch = progress.longest_launch.max(took);
+                if observe(&progress) == Control::Stop && progress.spp < budget.spp {
+                    interrupted = true;
+                    break 'passes;
+                }
+                if progress.spp > 0 && !in_time() {
+                    break 'passes;
+                }
+            }
+            // Looks are after so many samples, not after so much time: images are the same each time.
+            if let Some(looks) = &mut looks
+                && progress.spp == progress.spp_target
+            {
+                if looks.is_enough(progress.spp, films.noise(backend, scene)?) {
+                    break;
+                }
+                progress.spp_target = looks.next.min(budget.spp);
+            }
+        }
+        progress.spp_target = budget.spp;
+        Ok(RunResult { films, progress, interrupted })
     }
-    progress.spp_target = budget.spp;
-    Ok(RunResult { films, progress, interrupted })
 }

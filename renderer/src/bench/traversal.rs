@@ -11,7 +11,7 @@ use device::path::trace::{ClosestArgs, CoherentArgs, OcclusionArgs};
 
 use super::{MeasureError, TimedBackend};
 use crate::assemble::SceneData;
-use crate::render::Uploaded;
+use crate::render::{Uploaded, no_samples};
 
 mod batch;
 mod timing;
@@ -84,18 +84,8 @@ fn trace_by<B: TimedBackend, T: Tracers>(
     let invocations = invocations(scene, samples)?;
     backend.specialize(scene.features);
     let uploaded = Uploaded::new(backend, scene)?;
-    let take = SampleArgs {
-        scene: uploaded.view(scene),
-        film: std::ptr::null_mut(),
-        settings: scene.settings,
-        width: scene.width,
-        height: scene.height,
-        layers: samples,
-        first_sample: 0,
-        samples,
-        first_invocation: 0,
-        invocations,
-    };
+    let rest = no_samples(scene, uploaded.view(scene), std::ptr::null_mut());
+    let take = SampleArgs { layers: samples, samples, invocations, ..rest };
     let most = (backend.parallelism() * RAYS_PER_THREAD).min(MOST_RAYS as usize) as u32;
     let batches = invocations.div_ceil(most);
     let mut rays = Batch::new(backend, take, invocations.div_ceil(batches))?;

@@ -12,7 +12,7 @@ use torrance_gpu::primitives::Primitives;
 
 use super::stage_times::Step;
 use super::wavefront::{Paths, Wavefront, prepare};
-use super::{SampleArgs, Uploaded};
+use super::{SampleArgs, Uploaded, no_samples};
 use crate::assemble::SceneData;
 
 /// A column of the data that stages work on.
@@ -72,18 +72,8 @@ impl<B: Primitives> Replay<B> {
         let uploaded = Uploaded::new(backend, scene)?;
         let (width, height) = (scene.width, scene.height);
         let film = backend.zeroed("film", width as usize * height as usize)?;
-        let take = SampleArgs {
-            scene: uploaded.view(scene),
-            film: film.ptr(),
-            settings: scene.settings,
-            width,
-            height,
-            layers: 1,
-            first_sample: 0,
-            samples,
-            first_invocation: 0,
-            invocations: MegakernelArgs::invocations_per_layer(width, height),
-        };
+        let invocations = MegakernelArgs::invocations_per_layer(width, height);
+        let take = SampleArgs { samples, invocations, ..no_samples(scene, uploaded.view(scene), film.ptr()) };
         let mut wavefront = Wavefront::new(backend, scene, paths, paths.pool.into())?;
         wavefront.hold(backend, &take)?;
         Ok(Self { wavefront, film, take, _scene: uploaded })

@@ -5,9 +5,7 @@ use std::time::Instant;
 use device::features::Features;
 use torrance_gpu::primitives::Primitives;
 
-use super::{
-    Budget, Control, Error, Integrator, Options, Progress, Rendered, Run, Uploaded, prepare, render_run,
-};
+use super::{Error, Integrator, Job, Progress, Rendered, Run, Uploaded, prepare};
 use crate::assemble::{Families, SceneData};
 
 /// Renders scenes on one back end, and keeps from one to the next what both share: of the scene in the machine's memory all
@@ -36,12 +34,6 @@ struct RunConditions {
     families: Families,
 }
 
-impl<B: Primitives> Default for Session<B> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl<B: Primitives> Session<B> {
     /// Before the first scene.
     pub(crate) const fn new() -> Self {
@@ -52,14 +44,8 @@ impl<B: Primitives> Session<B> {
     ///
     /// # Errors
     /// There is not enough memory, or what the machine says. The next render then begins anew.
-    pub(crate) fn render(
-        &mut self,
-        backend: &mut B,
-        scene: &SceneData,
-        budget: Budget,
-        options: Options<'_>,
-        observe: &mut dyn FnMut(&Progress) -> Control,
-    ) -> Result<Rendered, Error> {
+    pub(crate) fn render(&mut self, backend: &mut B, job: Job<'_>) -> Result<Rendered, Error> {
+        let Job { scene, options, .. } = job;
         prepare(backend, scene, options)?;
         let begin = Instant::now();
         let mut last = match self.last.take() {
@@ -74,7 +60,7 @@ impl<B: Primitives> Session<B> {
         let conditions = RunConditions {
             integrator: options.integrator,
             shorter: options.shorter,
-            spp: budget.spp,
+            spp: job.budget.spp,
             size: [scene.width, scene.height],
             features: scene.features,
             families: scene.families.clone(),
@@ -84,11 +70,11 @@ impl<B: Primitives> Session<B> {
             other => {
                 // There need not be room for both.
                 drop(other);
-                Run::new(backend, scene, budget, options)?
+                Run::new(backend, &job)?
             }
         };
         let view = last.uploaded.view(scene);
-        let finished = render_run(backend, scene, view, &mut run, budget, options, observe)?;
+        let finished = run.render(backend, view, job)?;
         let integrator = run.tracer.choice();
         let stage_times = if options.stage_times {
             run.tracer.times()
@@ -106,7 +92,7 @@ impl<B: Primitives> Session<B> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::render_with;
+    use super::super::{Budget, Control, Options, render_with};
     use super::*;
     use crate::assemble::{Original, assemble};
     use torrance_gpu::backend::cpu::Cpu;
@@ -169,8 +155,10 @@ mod tests {
             let description = described(from, to);
             let (variant, alone) = (original.variant(&description).unwrap(), assemble(&description).unwrap());
             let mut go_on = |_: &Progress| Control::Continue;
-            let found = session.render(&mut cpu, &variant, budget, options, &mut go_on).unwrap().film.pixels;
-            let expected = render_with(&mut cpu, &alone, budget, options, &mut go_on).unwrap().film.pixels;
+            let job = Job { scene: &variant, budget, options, observe: &mut go_on };
+            let found = session.render(&mut cpu, job).unwrap().film.pixels;
+            let job = Job { scene: &alone, budget, options, observe: &mut go_on };
+            let expected = render_with(&mut cpu, job).unwrap().film.pixels;
             assert_eq!(found, expected, "{to}");
             assert_ne!(found, last, "{to}");
             last = found;

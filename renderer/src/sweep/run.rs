@@ -10,7 +10,7 @@ use torrance_gpu::backend::{Backend, Error};
 use torrance_gpu::primitives::Primitives;
 
 use crate::assemble::SceneData;
-use crate::render::{Budget, Control, Options, Progress, Rendered, Session};
+use crate::render::{Budget, Control, Job, Options, Progress, Rendered, Session};
 use crate::{Machine, MachineError};
 
 /// Threads that take finished renders, at most, while others render.
@@ -92,7 +92,8 @@ fn render_on<B: Primitives + Send>(
         desk.work(&mut |i| {
             let (scene, budget) = &scenes[i];
             let mut observe = |progress: &Progress| observe(i, progress);
-            let rendered = session.render(backend, scene, *budget, options, &mut observe)?;
+            let job = Job { scene, budget: *budget, options, observe: &mut observe };
+            let rendered = session.render(backend, job)?;
             Ok((!rendered.interrupted).then_some(rendered))
         })
     };
