@@ -32,9 +32,7 @@ pub(super) struct Bvh {
 /// Builds a hierarchy, after splitting the boxes of large triangles, and puts the primitives into the order of its
 /// leaves.
 pub(super) fn build(prims: Vec<Primitive>) -> Result<Bvh, Error> {
-    if prims.len() > MAX_PRIMITIVES {
-        return Err(Error::TooManyPrimitives(prims.len()));
-    }
+    check_count(prims.len())?;
     if prims.is_empty() {
         return Ok(Bvh { nodes: vec![bytemuck::Zeroable::zeroed()], prims: Vec::new(), sources: Vec::new() });
     }
@@ -43,9 +41,7 @@ pub(super) fn build(prims: Vec<Primitive>) -> Result<Bvh, Error> {
         return check_depth(&bvh.nodes).map(|()| bvh);
     }
     let (boxes, indices) = split(&prims);
-    if boxes.len() > MAX_PRIMITIVES {
-        return Err(Error::TooManyPrimitives(boxes.len()));
-    }
+    check_count(boxes.len())?;
     let (nodes, sources) = tree(&boxes, indices, 3)?;
     let prims = sources.iter().map(|&i| prims[i as usize]).collect();
     Ok(Bvh { nodes, prims, sources })
@@ -62,11 +58,14 @@ pub(super) fn tree(boxes: &[Aabb], indices: Vec<u32>, leaf: u32) -> Result<(Vec<
     Ok((nodes, cwbvh.primitive_indices))
 }
 
+/// Whether indices can name so many primitives.
+pub(super) fn check_count(prims: usize) -> Result<(), Error> {
+    if prims > MAX_PRIMITIVES { Err(Error::TooManyPrimitives(prims)) } else { Ok(()) }
+}
+
 fn check_depth(nodes: &[Node]) -> Result<(), Error> {
-    match depth(nodes) {
-        depth if depth > STACK_SIZE => Err(Error::TooDeep(depth)),
-        _ => Ok(()),
-    }
+    let depth = depth(nodes);
+    if depth > STACK_SIZE { Err(Error::TooDeep(depth)) } else { Ok(()) }
 }
 
 /// The box of all of some primitives.

@@ -37,20 +37,9 @@ fn half_extents(half: f64, axis: FovAxis, aspect: f64) -> DVec2 {
         FovAxis::X => return DVec2::new(half, half / aspect),
         FovAxis::Y => half * aspect,
         FovAxis::Diagonal => half * aspect / aspect.hypot(1.0),
-        FovAxis::Smaller => {
-            if wide {
-                half * aspect
-            } else {
-                half
-            }
-        }
-        FovAxis::Larger => {
-            if wide {
-                half
-            } else {
-                half * aspect
-            }
-        }
+        FovAxis::Smaller if wide => half * aspect,
+        FovAxis::Larger if !wide => half * aspect,
+        FovAxis::Smaller | FovAxis::Larger => half,
     };
     let y = if axis == FovAxis::Y { half } else { x / aspect };
     DVec2::new(x, y)

@@ -67,10 +67,9 @@ struct Size {
 impl Geometry {
     /// Builds all trees. `instances` are in the order of the scene.
     pub(super) fn new(placement: Placement, instances: &[Instance]) -> Result<Self, Error> {
-        let Placement { flat, world, groups } = placement;
-        let Flat { mut prims, shape_of, normals, uvs, colors } = flat;
-        let hash = fingerprint::of_geometry(prims.iter(), &normals, &uvs, &colors);
-        let counts = counts(prims.iter());
+        let Placement { mut flat, world, groups } = placement;
+        let mut prims = std::mem::take(&mut flat.prims);
+        let surfaces = Self::without_trees(flat, prims.iter(), world);
         let start = Instant::now();
         let of_groups = prims.split_off(world.prims);
         let mut forest = Forest::new(prims)?;
@@ -78,24 +77,7 @@ impl Geometry {
             let group = &of_groups[range.start - world.prims..range.end - world.prims];
             forest.add(group, range.start as u32)?;
         }
-        let (instances, instances_root) = crown(&mut forest.nodes, &forest.groups, instances)?;
-        Ok(Self {
-            nodes: forest.nodes.into(),
-            prims: forest.prims.into(),
-            sources: forest.sources.into(),
-            shape_of,
-            normals: normals.into(),
-            uvs: uvs.into(),
-            colors: colors.into(),
-            instances,
-            instances_root,
-            hash,
-            flat_world: world,
-            world: forest.world,
-            groups: forest.groups,
-            counts,
-            time: start.elapsed(),
-        })
+        forest.complete(surfaces, instances, start)
     }
 
     /// This world and these groups, with other instances.
@@ -108,39 +90,33 @@ impl Geometry {
     }
 
     /// The same groups in another world, flattened for materials that want the same, with other instances.
-    pub(super) fn with_world(&self, world: Flat, instances: &[Instance]) -> Result<Self, Error> {
-        let Flat { prims, mut shape_of, normals, uvs, colors } = world;
-        let (from, to) = (self.flat_world, Ends { prims: prims.len(), normals: normals.len() });
+    pub(super) fn with_world(&self, mut world: Flat, instances: &[Instance]) -> Result<Self, Error> {
+        let (from, to) = (self.flat_world, Ends { prims: world.len(), normals: world.normals.len() });
         let of_groups = self.groups_in_order(to);
-        let all = || prims.iter().chain(&of_groups);
-        let normals: Shared<_> = followed(normals, &self.normals, from.normals);
-        let uvs: Shared<_> = followed(uvs, &self.uvs, from.normals);
-        let colors: Shared<_> = followed(colors, &self.colors, from.normals);
-        let hash = fingerprint::of_geometry(all(), &normals, &uvs, &colors);
-        let counts = counts(all());
+        follow(&mut world.normals, &self.normals, from.normals);
+        follow(&mut world.uvs, &self.uvs, from.normals);
+        follow(&mut world.colors, &self.colors, from.normals);
+        world.shape_of.append(&self.shape_of, from.prims as u32, to.prims as u32);
+        let prims = std::mem::take(&mut world.prims);
+        let surfaces = Self::without_trees(world, prims.iter().chain(&of_groups), to);
         drop(of_groups);
         let start = Instant::now();
         let mut forest = Forest::new(prims)?;
         forest.take_groups(self, to)?;
-        let (instances, instances_root) = crown(&mut forest.nodes, &forest.groups, instances)?;
-        shape_of.append(&self.shape_of, from.prims as u32, to.prims as u32);
-        Ok(Self {
-            nodes: forest.nodes.into(),
-            prims: forest.prims.into(),
-            sources: forest.sources.into(),
-            shape_of,
-            normals,
-            uvs,
-            colors,
-            instances,
-            instances_root,
-            hash,
-            flat_world: to,
-            world: forest.world,
-            groups: forest.groups,
-            counts,
-            time: start.elapsed(),
-        })
+        forest.complete(surfaces, instances, start)
+    }
+
+    /// All but the trees and what is in their leaves: primitives, in the order of the scene, and what `flat` has beside its
+    /// own.
+    fn without_trees<'a>(
+        flat: Flat,
+        prims: impl Iterator<Item = &'a Primitive> + Clone,
+        flat_world: Ends,
+    ) -> Self {
+        let Flat { shape_of, normals, uvs, colors, .. } = flat;
+        let hash = fingerprint::of_geometry(prims.clone(), &normals, &uvs, &colors);
+        let (normals, uvs, colors) = (normals.into(), uvs.into(), colors.into());
+        Self { shape_of, normals, uvs, colors, hash, flat_world, counts: counts(prims), ..Self::default() }
     }
 
     /// Numbers of its parts; the other fields are 0.
@@ -217,7 +193,7 @@ impl Forest {
         let root = self.nodes.len() as u32;
         if !group.is_empty() {
             let bvh = bvh::build(group.to_vec())?;
-            self.check_room(bvh.prims.len())?;
+            bvh::check_count(self.prims.len() + bvh.prims.len())?;
             append(&mut self.nodes, &bvh.nodes, Size::default(), self.prims.len());
             self.prims.extend(bvh.prims);
             self.sources.extend(bvh.sources.iter().map(|source| source + first));
@@ -229,7 +205,7 @@ impl Forest {
     /// Adds the groups of a geometry, whose world had other primitives than this one.
     fn take_groups(&mut self, other: &Geometry, world: Ends) -> Result<(), Error> {
         let from = other.world;
-        self.check_room(other.prims.len() - from.prims)?;
+        bvh::check_count(self.prims.len() + other.prims.len() - from.prims)?;
         let nodes = &other.nodes[from.nodes..other.first_node_of_instances()];
         append(&mut self.nodes, nodes, from, self.world.prims);
         self.prims.extend(other.prims[from.prims..].iter().map(|prim| other.after(world, prim)));
@@ -240,12 +216,25 @@ impl Forest {
         Ok(())
     }
 
-    /// Whether indices can name as many primitives more.
-    fn check_room(&self, more: usize) -> Result<(), Error> {
-        match self.prims.len() + more {
-            total if total > MAX_PRIMITIVES => Err(Error::TooManyPrimitives(total)),
-            _ => Ok(()),
-        }
+    /// The geometry of `surfaces` in these trees, which it took the time from `start` on to build, and that of instances.
+    fn complete(
+        mut self,
+        surfaces: Geometry,
+        instances: &[Instance],
+        start: Instant,
+    ) -> Result<Geometry, Error> {
+        let (instances, instances_root) = crown(&mut self.nodes, &self.groups, instances)?;
+        Ok(Geometry {
+            nodes: self.nodes.into(),
+            prims: self.prims.into(),
+            sources: self.sources.into(),
+            instances,
+            instances_root,
+            world: self.world,
+            groups: self.groups,
+            time: start.elapsed(),
+            ..surfaces
+        })
     }
 }
 
@@ -290,10 +279,9 @@ fn append(nodes: &mut Vec<Node>, more: &[Node], from: Size, prims: usize) {
     nodes.extend(more.iter().map(moved));
 }
 
-/// Elements, and then another's from `from` on, if it has any.
-fn followed<T: Copy>(mut elements: Vec<T>, other: &[T], from: usize) -> Shared<T> {
+/// Adds another's elements from `from` on, if it has any.
+fn follow<T: Copy>(elements: &mut Vec<T>, other: &[T], from: usize) {
     elements.extend_from_slice(other.get(from..).unwrap_or(&[]));
-    elements.into()
 }
 
 /// How many triangles, spheres, disks and cylinders there are.

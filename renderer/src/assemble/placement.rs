@@ -186,16 +186,12 @@ pub(super) fn world_box(instance: &Record, lo: Vec3, hi: Vec3) -> [Vec3; 2] {
         DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) };
     let out = into.inverse();
     let (lo, hi) = (lo.as_dvec3(), hi.as_dvec3());
-    let (center, half) = (out.transform_point3(0.5 * (lo + hi)), abs(out.matrix3) * (0.5 * (hi - lo)));
+    let (center, half) = (out.transform_point3(0.5 * (lo + hi)), out.matrix3.abs() * (0.5 * (hi - lo)));
     let farthest = center.abs() + half;
-    let rounded = abs(into.matrix3) * farthest + into.translation.abs() + lo.abs().max(hi.abs());
+    let rounded = into.matrix3.abs() * farthest + into.translation.abs() + lo.abs().max(hi.abs());
     const ROUNDING: f64 = 1.0 / (1 << 20) as f64;
-    let half = half + ROUNDING * (farthest + abs(out.matrix3) * rounded);
+    let half = half + ROUNDING * (farthest + out.matrix3.abs() * rounded);
     [(center - half).as_vec3(), (center + half).as_vec3()]
-}
-
-fn abs(m: DMat3) -> DMat3 {
-    DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs())
 }
 
 #[cfg(test)]
