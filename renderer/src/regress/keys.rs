@@ -36,63 +36,43 @@ pub(super) fn full() -> Vec<&'static str> {
     [REFERENCE, SETTINGS, SCENE_SETTINGS, COMMAND_SETTINGS].concat()
 }
 
-/// Words that people may write, and ours.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("cases", "case"),
-    ("test", "case"),
-    ("tests", "case"),
-    ("default", "defaults"),
-    ("settings", "defaults"),
-    ("alpha", "level"),
-    ("significance", "level"),
-    ("p", "level"),
-    ("id", "name"),
-    ("title", "name"),
-    ("file", "scene"),
-    ("path", "scene"),
-    ("cmd", "command"),
-    ("run", "command"),
-    ("exec", "command"),
-    ("program", "command"),
-    ("args", "command"),
-    ("ref", "reference"),
-    ("expected", "reference"),
-    ("golden", "reference"),
-    ("baseline", "reference"),
-    ("stderr", "reference_stderr"),
-    ("reference_spp", "bless_spp"),
-    ("reference_passes", "bless_passes"),
-    ("reference_noise", "noise"),
-    ("xfail", "expect"),
-    ("verdict", "expect"),
-    ("ignore", "skip"),
-    ("disabled", "skip"),
-    ("samples", "spp"),
-    ("min_spp", "spp"),
-    ("max_samples", "max_spp"),
-    ("resolution", "size"),
-    ("depth", "max_depth"),
-    ("rr_depth", "rr"),
-    ("runs", "passes"),
-    ("repeat", "passes"),
-    ("max_runs", "max_passes"),
-    ("output", "format"),
-    ("budget", "time"),
-    ("limit", "timeout"),
-    ("max_time", "timeout"),
-    ("tolerance", "resolve"),
-    ("epsilon", "resolve"),
-    ("threshold", "flip"),
-    ("rel_mse", "relmse"),
-    ("mse", "relmse"),
+/// Our words, and others that people may write for them.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("case", &["cases", "test", "tests"]),
+    ("defaults", &["default", "settings"]),
+    ("level", &["alpha", "significance", "p"]),
+    ("name", &["id", "title"]),
+    ("scene", &["file", "path"]),
+    ("command", &["cmd", "run", "exec", "program", "args"]),
+    ("reference", &["ref", "expected", "golden", "baseline"]),
+    ("reference_stderr", &["stderr"]),
+    ("bless_spp", &["reference_spp"]),
+    ("bless_passes", &["reference_passes"]),
+    ("noise", &["reference_noise"]),
+    ("expect", &["xfail", "verdict"]),
+    ("skip", &["ignore", "disabled"]),
+    ("spp", &["samples", "min_spp"]),
+    ("max_spp", &["max_samples"]),
+    ("size", &["resolution"]),
+    ("max_depth", &["depth"]),
+    ("rr", &["rr_depth"]),
+    ("passes", &["runs", "repeat"]),
+    ("max_passes", &["max_runs"]),
+    ("format", &["output"]),
+    ("time", &["budget"]),
+    ("timeout", &["limit", "max_time"]),
+    ("resolve", &["tolerance", "epsilon"]),
+    ("flip", &["threshold"]),
+    ("relmse", &["rel_mse", "mse"]),
 ];
 
 /// The probable meaning of a key that is not among `known`, worded to follow a semicolon: the word used here, or
 /// the place where the key belongs.
 pub(super) fn meant(key: &str, known: &[&str]) -> Option<String> {
     let lower = key.to_lowercase();
-    let mut ours = SYNONYMS.iter().filter(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours);
-    if let Some(ours) = ours.find(|ours| known.contains(ours)) {
+    let means_ours =
+        |(ours, theirs): &&(&str, &[&str])| theirs.contains(&lower.as_str()) && known.contains(ours);
+    if let Some((ours, _)) = SYNONYMS.iter().find(means_ours) {
         return Some(format!("it is called {ours:?} here"));
     }
     if nearest(key, known.iter().copied()).is_some() {
