@@ -7,7 +7,7 @@ use torrance_scene::path_and_value;
 use torrance_text::{hint, quoted};
 
 use super::label::labels;
-use super::{Axis, MOST_VARIANTS, SweepError, SweptValue};
+use super::{Axis, MOST_VARIANTS, SweepError};
 
 /// The variants of a sweep, by number: the first parameter changes fastest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,9 +141,8 @@ impl Grid {
     /// The number of a value of an axis.
     fn value_of(&self, axis: usize, text: &str) -> Option<usize> {
         let number = |text: &str| text.parse::<f64>().ok();
-        let is_it = |value: &SweptValue| {
-            value.text == text || (number(text).is_some() && number(&value.text) == number(text))
-        };
+        let is_it =
+            |value: &String| value == text || (number(text).is_some() && number(value) == number(text));
         let by_label = || self.labels[axis].iter().position(|label| label == text);
         self.axes[axis].values.iter().position(is_it).or_else(by_label)
     }
@@ -162,13 +161,13 @@ impl Grid {
 
     /// The values of the first axis, if all are numbers.
     pub fn positions(&self) -> Option<Vec<f64>> {
-        self.axes.first()?.values.iter().map(|value| value.text.parse().ok()).collect()
+        self.axes.first()?.values.iter().map(|value| value.parse().ok()).collect()
     }
 
     /// Settings of a variant: paths and values, in the order of the axes.
     pub fn settings(&self, variant: usize) -> impl Iterator<Item = (&str, &str)> {
         let indices = self.indices(variant).into_iter();
-        self.axes.iter().zip(indices).map(|(axis, i)| (axis.path.as_str(), axis.values[i].text.as_str()))
+        self.axes.iter().zip(indices).map(|(axis, i)| (axis.path.as_str(), axis.values[i].as_str()))
     }
 
     /// Name of a variant: `roughness = 0.5, metallic = 1`.
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     fn axis(label: &str, values: &[&str]) -> Axis {
-        let values = values.iter().map(|text| SweptValue { text: (*text).to_owned() }).collect();
+        let values = values.iter().map(|text| (*text).to_owned()).collect();
         Axis { path: format!("materials.ball.{label}"), label: label.to_owned(), values }
     }
 

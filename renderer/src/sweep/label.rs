@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::SweptValue;
 use super::range::{Numbers, number, rounded};
 use super::scan::find;
 
@@ -27,8 +26,8 @@ pub(super) fn label_of_path(path: &str, all: &[String]) -> String {
 }
 
 /// Names of values: numbers with [`DIGITS`] digits, or more where these do not tell them apart; words without quotes.
-pub(super) fn labels(values: &[SweptValue]) -> Vec<String> {
-    let numbers: Vec<_> = values.iter().map(|value| Numbers::parse(&value.text)).collect();
+pub(super) fn labels(values: &[String]) -> Vec<String> {
+    let numbers: Vec<_> = values.iter().map(|value| Numbers::parse(value)).collect();
     let words = word_labels(values);
     let with_digits = |digits: usize| -> Vec<String> {
         let short = |x: &f64| short(*x, digits);
@@ -56,8 +55,8 @@ fn short(x: f64, digits: usize) -> String {
 }
 
 /// The values without quotes; of long ones what is common at their beginnings is left out, and the rest is cut.
-fn word_labels(values: &[SweptValue]) -> Vec<String> {
-    let words: Vec<_> = values.iter().map(|value| unquoted(&value.text)).collect();
+fn word_labels(values: &[String]) -> Vec<String> {
+    let words: Vec<_> = values.iter().map(|value| unquoted(value)).collect();
     if words.iter().all(|word| word.chars().count() <= LONGEST) {
         return words.into_iter().map(str::to_owned).collect();
     }
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     fn labels(texts: &[&str]) -> Vec<String> {
-        super::labels(&texts.iter().map(|text| SweptValue { text: (*text).to_owned() }).collect::<Vec<_>>())
+        super::labels(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]

@@ -24,10 +24,10 @@ pub use plan::{Plan, SheetStyle};
 pub use results::{Column, Results};
 pub use run::{Failures, render_all};
 pub use sheets::SheetKind;
-pub use spec::{Axis, MOST_VARIANTS, SweptValue};
+pub use spec::{Axis, MOST_VARIANTS};
 pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
-pub use variant::{BadVariants, Variant, build_variants, common_size};
+pub use variant::{Variant, build_variants, common_size};
 pub use verdict::{Pairs, VariantComparison, Verdict};
 pub use work::{Failure, Progress, Sweep, VariantResult};
 

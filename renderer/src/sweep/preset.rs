@@ -86,7 +86,7 @@ impl Preset {
         let params: Vec<_> = self.params.iter().map(|param| filled(param)).collect();
         let axes = spec::parse(&params, &|_| Ok(Vec::new()))?;
         let is_set = |path: &str, value: &str| scene.clone().set(path, value).is_ok();
-        let takes = |axis: &Axis| axis.values.iter().all(|value| is_set(&axis.path, &value.text));
+        let takes = |axis: &Axis| axis.values.iter().all(|value| is_set(&axis.path, value));
         let suits = axes.iter().all(takes) && self.sets.iter().all(|(at, value)| is_set(&filled(at), value));
         let replaced = if suits {
             None

@@ -32,15 +32,8 @@ pub struct Axis {
     pub path: String,
     /// A short name for it, other than those of the other axes.
     pub label: String,
-    /// Its values: at least one, none twice.
-    pub values: Vec<SweptValue>,
-}
-
-/// A value that a parameter takes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SweptValue {
-    /// The value in TOML, or a word without its quotes.
-    pub text: String,
+    /// Its values, in TOML or words without their quotes: at least one, none twice.
+    pub values: Vec<String>,
 }
 
 /// The form of `--param`, for messages.
@@ -101,8 +94,7 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>)
     if let Some(twice) = texts.iter().find(|text| !seen.insert(meaning(text))) {
         return Err(SweepError(format!("the value {twice} is there twice")));
     }
-    let values = texts.into_iter().map(|text| SweptValue { text }).collect();
-    Ok(Axis { path: path.to_owned(), label: path.to_owned(), values })
+    Ok(Axis { path: path.to_owned(), label: path.to_owned(), values: texts })
 }
 
 /// A canonical text, the same for equal values: words may have quotes, and colours capital letters.
@@ -184,7 +176,7 @@ mod tests {
 
     fn texts(spec: &str) -> Vec<String> {
         let axes = parse(&[spec]).unwrap();
-        axes[0].values.iter().map(|value| value.text.clone()).collect()
+        axes[0].values.clone()
     }
 
     #[test]

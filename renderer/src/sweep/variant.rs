@@ -20,11 +20,6 @@ pub struct Variant {
     pub fingerprint: u64,
 }
 
-/// Variants that cannot be built.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-pub struct BadVariants(pub Vec<SweepError>);
-
 /// Builds the scenes of all variants, which share what they have in common with the first. Each gets a seed of its own if
 /// `seeds` says how many came before the first. Adds to `read` the files that the scenes are read from.
 ///
@@ -35,7 +30,7 @@ pub fn build_variants(
     values: &SceneValues,
     seeds: Option<usize>,
     read: &mut BTreeSet<PathBuf>,
-) -> Result<Vec<Variant>, BadVariants> {
+) -> Result<Vec<Variant>, Vec<SweepError>> {
     let named = |i: usize, error: Error| SweepError(format!("{}: {error}", grid.name(i)));
     let of_first = load(grid, values, 0).and_then(|LoadedScene { description, files, .. }| {
         let settings = description.render.clone();
@@ -69,7 +64,7 @@ pub fn build_variants(
             Err(_) => {}
         }
     }
-    if problems.is_empty() { Ok(variants) } else { Err(BadVariants(problems)) }
+    if problems.is_empty() { Ok(variants) } else { Err(problems) }
 }
 
 /// The scene with the values of a variant.
