@@ -41,37 +41,35 @@ impl Curve {
 
 /// The contents of a panel.
 struct View {
-    heading: &'static str,
-    label: &'static str,
+    heading: String,
+    label: String,
     with_cosine: bool,
     log: bool,
 }
 
-const VIEWS: [View; 4] = [
-    View {
-        heading: "(a) f · |cos θᵢ|, linear",
-        label: "f · |cos θᵢ|  [sr⁻¹]",
-        with_cosine: true,
-        log: false,
-    },
-    View {
-        heading: "(b) f · |cos θᵢ|, logarithmic",
-        label: "f · |cos θᵢ|  [sr⁻¹]",
-        with_cosine: true,
-        log: true,
-    },
-    View { heading: "(c) f, linear", label: "f  [sr⁻¹]", with_cosine: false, log: false },
-    View { heading: "(d) f, logarithmic", label: "f  [sr⁻¹]", with_cosine: false, log: true },
-];
+/// Both quantities by both scales.
+fn views() -> Vec<View> {
+    let panels = [("a", true, false), ("b", true, true), ("c", false, false), ("d", false, true)];
+    let view = |(letter, with_cosine, log): (&str, bool, bool)| {
+        let quantity = if with_cosine { "f · |cos θᵢ|" } else { "f" };
+        let scale = if log { "logarithmic" } else { "linear" };
+        let heading = format!("({letter}) {quantity}, {scale}");
+        View { heading, label: format!("{quantity}  [sr⁻¹]"), with_cosine, log }
+    };
+    panels.map(view).into()
+}
+
 /// The only view of materials that have nothing but delta directions.
-const SPIKES: [View; 1] =
-    [View { heading: "power by direction", label: "part of the power", with_cosine: true, log: false }];
+fn spikes_alone() -> Vec<View> {
+    let (heading, label) = ("power by direction".to_owned(), "part of the power".to_owned());
+    vec![View { heading, label, with_cosine: true, log: false }]
+}
 
 pub(super) fn chart(study: &Study) -> Chart {
     let curves: Vec<_> = study.angles.iter().map(|theta| Curve::new(study, *theta)).collect();
     let has_deltas = curves.iter().any(|c| !c.probe.deltas.is_empty());
     let has_width = curves.iter().any(|c| c.values(study, true).any(|(_, v)| v > 0.0));
-    let (views, columns, height) = if has_width { (&VIEWS[..], 2, 700.0) } else { (&SPIKES[..], 1, 430.0) };
+    let (views, columns, height) = if has_width { (views(), 2, 700.0) } else { (spikes_alone(), 1, 430.0) };
     let theme = study.theme();
     let (mut drawing, body, size) = study.page("cross-sections in the plane of incidence", 1000.0, height);
     let body = legend(&mut drawing, theme, body, &entries(study, &curves)).inset([0.0, 0.0, 0.0, 8.0]);
@@ -104,7 +102,7 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
     let frame = cell.inset([56.0, 28.0, 6.0, 46.0]);
     let (reach, step) = if curves.iter().any(|c| transmits(&c.probe)) { (180.0, 45.0) } else { (90.0, 30.0) };
     let x = Axis::degrees("θᵢ, negative on the side of ωₒ", -reach, reach, step);
-    let y = value_axis(study, curves, view.with_cosine, view.log, view.label);
+    let y = value_axis(study, curves, view.with_cosine, view.log, &view.label);
     let mut panel = Panel::new(drawing, theme, frame, x, y);
     for (i, curve) in curves.iter().enumerate() {
         let color = theme.series(i);
@@ -118,7 +116,7 @@ fn draw(study: &Study, drawing: &mut Drawing, cell: Rect, view: &View, curves: &
         panel.curve(curve.values(study, view.with_cosine), Stroke::solid(theme.series(i), 1.7));
     }
     panel.axes();
-    panel.heading(view.heading, &[]);
+    panel.heading(&view.heading, &[]);
 }
 
 /// An axis that holds all curves; where it is logarithmic, six decades of them, or as many more, up to twelve, as it takes
