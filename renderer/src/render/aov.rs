@@ -9,7 +9,7 @@ use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
-    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_FIRST_HITS, BYTES_PER_PIXEL_OF_SHORTER, available_memory,
+    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_FIRST_HITS, BYTES_PER_PIXEL_OF_SHORTER, SizeError, available_memory,
     check_memory_of,
 };
 
@@ -121,11 +121,6 @@ pub struct AovPlan {
     uvs: Vec<TriangleUvs>,
 }
 
-/// More memory than there is: a sentence.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NotEnoughMemory(String);
-
 impl AovPlan {
     /// A plan for these layers.
     pub fn new(aovs: BTreeSet<Aov>) -> Self {
@@ -136,13 +131,12 @@ impl AovPlan {
     ///
     /// # Errors
     /// Films for all layers do not fit into memory.
-    pub fn describe(&mut self, description: &Description) -> Result<(), NotEnoughMemory> {
+    pub fn describe(&mut self, description: &Description) -> Result<(), SizeError> {
         let Options { shorter, first_hits, .. } = self.options();
         let bytes = BYTES_PER_PIXEL
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
             + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
-        check_memory_of(description.render.width, description.render.height, bytes, available_memory())
-            .map_err(|e| NotEnoughMemory(e.to_string()))?;
+        check_memory_of(description.render.width, description.render.height, bytes, available_memory())?;
         self.names = Names::from(description);
         if self.aovs.contains(&Aov::Uv) {
             self.uvs = texture_coordinates(description);

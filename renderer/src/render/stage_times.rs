@@ -176,7 +176,8 @@ pub(super) struct Clock<B: Backend> {
     /// Moments at which steps of the pass began, or work between them ended.
     moments: Vec<(Option<Step>, B::Moment)>,
     curve: B::Buf<u32>,
-    times: StageTimes,
+    /// What was measured.
+    pub(super) times: StageTimes,
 }
 
 impl<B: Backend> Clock<B> {
@@ -230,10 +231,5 @@ impl<B: Backend> Clock<B> {
             times.curve.truncate(counters.rounds as usize);
         }
         Ok(())
-    }
-
-    /// The measured times.
-    pub(super) fn times(self) -> StageTimes {
-        self.times
     }
 }

@@ -363,7 +363,7 @@ impl<B: Primitives> Wavefront<B> {
 
     /// The times that were taken.
     pub(super) fn times(self) -> Option<StageTimes> {
-        self.clock.map(Clock::times)
+        self.clock.map(|clock| clock.times)
     }
 
     /// The least and the most of the machine that the kernels of a step fill.
