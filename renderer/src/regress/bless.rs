@@ -9,7 +9,7 @@ use super::case::{check, look, whole};
 use super::images::{self, Conditions, Stop};
 use super::machine::SceneRenderer;
 use super::report::Measurement;
-use super::sequential::{Plan, Verdict};
+use super::sequential::Plan;
 use super::suite::{Case, Source, has_placeholder};
 use super::words;
 use super::{Options, reference};
@@ -32,22 +32,11 @@ pub struct NewReference {
     pub change: Vec<String>,
 }
 
-/// Renders a new reference, as far as the case says. `None` if we were asked to stop. The error is a sentence, and what
-/// was printed.
+/// Renders a new reference, as far as the case says.
+///
+/// # Errors
+/// It cannot be rendered or encoded, or we were asked to stop.
 pub fn bless(
-    case: &Case,
-    machine: &mut (dyn SceneRenderer + 'static),
-    options: &Options<'_>,
-    observe: &dyn Fn(f64, u32),
-) -> Result<Option<NewReference>, (String, String)> {
-    match try_bless(case, machine, options, observe) {
-        Ok(blessed) => Ok(Some(blessed)),
-        Err(Stop::Interrupted) => Ok(None),
-        Err(Stop::Error(message, log)) => Err((message, log)),
-    }
-}
-
-fn try_bless(
     case: &Case,
     machine: &mut (dyn SceneRenderer + 'static),
     options: &Options<'_>,
@@ -58,10 +47,10 @@ fn try_bless(
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
     let seed = taken.map_or(FIRST_SEED, |taken| taken.end());
     let (new, samples) = render(case, seed, machine, options, observe)?;
-    let format = Format::from_path(&case.reference.path).map_err(|e| Stop::error(e.to_string()))?;
+    let format = Format::from_path(&case.reference.path)?;
     let mut attributes = reference::attributes(case, samples);
     attributes.insert("seed".to_owned(), seed.to_string());
-    let bytes = reference::encode(&new, format, attributes).map_err(|e| Stop::error(e.to_string()))?;
+    let bytes = reference::encode(&new, format, attributes)?;
     let quality = quality(case, &new, samples, format);
     let change = match old {
         Ok(old) => change(case, &new, &old.measured, samples, options),
@@ -162,11 +151,10 @@ fn change(
     let plan = Plan { level: LEVEL, looks: 1, resolve: case.resolve };
     let seen = check(new, old).and_then(|()| look(case, &plan, old, new, options));
     match seen {
-        Ok(seen) => {
-            let verdict = if seen.exceeded.is_empty() { seen.verdict } else { Verdict::Different };
-            let measured = Measurement { rounds: 1, samples, unit: case.source.unit(), ..seen.measured };
-            let mut words = words::describe(case, verdict, &seen.exceeded, &measured, whole(&new.image));
-            words.push(format!("relMSE {}", number(measured.relmse)));
+        Ok(mut seen) => {
+            seen.measured = Measurement { rounds: 1, samples, unit: case.source.unit(), ..seen.measured };
+            let mut words = words::describe(case, &seen, whole(&new.image));
+            words.push(format!("relMSE {}", number(seen.measured.relmse)));
             words
         }
         Err(error) => vec![error.to_string()],

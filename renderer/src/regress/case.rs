@@ -1,7 +1,7 @@
 //! One case: its reference, looks at its image, a verdict.
 
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use torrance_image::compare::comparison::only_one_finite;
@@ -44,31 +44,30 @@ pub(super) fn run(
     report
 }
 
-/// Images that cannot be compared, or not be written.
+/// Images that cannot be compared, or not be written: a sentence.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CaseError {
-    #[error("its image cannot be written to {}: {reason}", path.display())]
-    Write { path: PathBuf, reason: String },
-    #[error(
-        "the reference has standard errors, and the command's image has none: have it write \
-         them as layer \"stderr\", say passes = 8 and put {{seed}} into the command, or give \
-         thresholds \"flip\" and \"relmse\""
-    )]
-    NoStderr,
-    #[error("no pixel of the images can be compared")]
-    NoPixels,
-    #[error("the image has {}×{} pixels, and the reference {}×{}", .image[0], .image[1], .reference[0], .reference[1])]
-    Sizes { image: [u32; 2], reference: [u32; 2] },
-    #[error("the image holds {image}, and the reference {reference}")]
-    Kinds { image: &'static str, reference: &'static str },
-}
+#[error("{0}")]
+pub(super) struct CaseError(String);
+
+/// What a suite can do about a command's image of which no noise is known.
+const NO_STDERR: &str = "the reference has standard errors, and the command's image has none: have it write them as \
+                         layer \"stderr\", say passes = 8 and put {seed} into the command, or give thresholds \
+                         \"flip\" and \"relmse\"";
 
 /// Findings of the last look.
 pub(super) struct Examination {
-    pub(super) verdict: Verdict,
+    /// The verdict of statistics.
+    verdict: Verdict,
     /// Thresholds that are exceeded, in words.
     pub(super) exceeded: Vec<String>,
     pub(super) measured: Measurement,
+}
+
+impl Examination {
+    /// The verdict, thresholds included.
+    pub(super) fn verdict(&self) -> Verdict {
+        if self.exceeded.is_empty() { self.verdict } else { Verdict::Different }
+    }
 }
 
 /// Looks at the image until the verdict is clear, or the budget is spent.
@@ -99,11 +98,10 @@ fn examine(
         rounds += 1;
         let result = source.until(total, &conditions)?;
         log.set(source.log().to_owned());
-        check(&result, &reference.measured).map_err(|e| Stop::error(e.to_string()))?;
+        check(&result, &reference.measured)?;
         let whole = whole(&result.image);
         let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
-        let mut seen = look(case, &plan, &reference.measured, &result, options)
-            .map_err(|e| Stop::error(e.to_string()))?;
+        let mut seen = look(case, &plan, &reference.measured, &result, options)?;
         // More samples may find the difference that a negative control has.
         let is_clear = match seen.verdict {
             Verdict::Different => true,
@@ -114,7 +112,7 @@ fn examine(
             let unit = case.source.unit();
             seen.measured = Measurement { rounds, samples: total, unit, ..seen.measured };
             if let Some(folder) = options.output {
-                save(case, &result, &seen.measured, folder).map_err(|e| Stop::error(e.to_string()))?;
+                save(case, &result, &seen.measured, folder)?;
             }
             if options.keep_images {
                 let reference = reference.measured.image;
@@ -136,7 +134,8 @@ fn save(case: &Case, result: &ImageEstimate, measured: &Measurement, folder: &Pa
         let place = Destination::check(&path).map_err(|e| e.to_string())?;
         place.replace(&bytes).map_err(|e| e.to_string())
     });
-    written.map_err(|reason| CaseError::Write { path, reason })
+    written
+        .map_err(|reason| CaseError(format!("its image cannot be written to {}: {reason}", path.display())))
 }
 
 /// Compares the image of one round.
@@ -153,7 +152,7 @@ pub(super) fn look(
         _ if is_display(result) => None,
         (Some(_), Some(_)) => Some(judge(result, reference, plan.look_level())),
         (None, Some(_)) if !case.thresholds.are_given() => {
-            return Err(CaseError::NoStderr);
+            return Err(CaseError(NO_STDERR.to_owned()));
         }
         _ => None,
     };
@@ -197,7 +196,8 @@ fn metrics(
 ) -> Result<(f64, Option<Flip>), CaseError> {
     let kind = if result.rounding == Rounding::Display { Kind::Display } else { Kind::Radiance };
     let pair = Pair::new(&result.image, &reference.image, kind);
-    let pointwise = Pointwise::new(&pair).ok_or(CaseError::NoPixels)?;
+    let pointwise = Pointwise::new(&pair)
+        .ok_or_else(|| CaseError("no pixel of the images can be compared".to_owned()))?;
     let flip = if with_flip { Flip::new(&pair, PIXELS_PER_DEGREE) } else { None };
     Ok((pointwise.relmse, flip))
 }
@@ -220,15 +220,14 @@ fn odd_pixels(result: &Image, reference: &Image) -> Option<String> {
 
 /// The verdict on what was seen last.
 fn conclude(case: &Case, seen: Examination, whole: Region, log: String) -> Report {
-    let Examination { verdict, exceeded, measured } = seen;
-    let verdict = if exceeded.is_empty() { verdict } else { Verdict::Different };
+    let verdict = seen.verdict();
     let status = match (case.expect, verdict) {
         (Expect::Same, Verdict::Same) | (Expect::Different, Verdict::Different) => Status::Passed,
         (Expect::Same, Verdict::Open) => Status::Unresolved,
         (Expect::Same, Verdict::Different) | (Expect::Different, _) => Status::Failed,
     };
-    let words = words::describe(case, verdict, &exceeded, &measured, whole);
-    Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(measured) }
+    let words = words::describe(case, &seen, whole);
+    Report { name: case.name.clone(), status, words, seconds: 0.0, log, measured: Some(seen.measured) }
 }
 
 /// The region of a whole image.
@@ -238,15 +237,15 @@ pub(super) fn whole(image: &Image) -> Region {
 
 /// Refuses images that cannot be compared.
 pub(super) fn check(result: &ImageEstimate, reference: &ImageEstimate) -> Result<(), CaseError> {
-    let [image, other] = [result, reference].map(|m| [m.image.width, m.image.height]);
+    let [image, other] = [result, reference].map(|m| format!("{}×{}", m.image.width, m.image.height));
     if image != other {
-        return Err(CaseError::Sizes { image, reference: other });
+        return Err(CaseError(format!("the image has {image} pixels, and the reference {other}")));
     }
     let kind =
         |m: &ImageEstimate| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
     let [image, other] = [result, reference].map(kind);
     if image != other {
-        return Err(CaseError::Kinds { image, reference: other });
+        return Err(CaseError(format!("the image holds {image}, and the reference {other}")));
     }
     Ok(())
 }

@@ -84,8 +84,7 @@ impl<'a> Command<'a> {
             "spp" => spp.map(|n| n.to_string()),
             _ => None,
         };
-        let expanded: Result<Vec<_>, _> = words.iter().map(|w| expand(w, value)).collect();
-        let expanded = expanded.map_err(|e| Stop::error(e.to_string()))?;
+        let expanded = words.iter().map(|w| expand(w, value)).collect::<Result<Vec<_>, _>>()?;
         let (ended, log) = child::run(&expanded, folder, conditions.deadline, conditions.is_stopping);
         if !log.is_empty() {
             self.log = log;
@@ -135,7 +134,7 @@ impl Images for Command<'_> {
             if done >= total
                 && let Some(passes) = &self.passes
             {
-                return passes.merged().map_err(|e| Stop::error(e.to_string()));
+                return Ok(passes.merged()?);
             }
             let (layers, format) = self.pass(done, conditions)?;
             let added = match &mut self.passes {

@@ -15,9 +15,9 @@ use super::suite::{Case, Effort, Source};
 use crate::assemble::{self, SceneData};
 use crate::render::{Control, Progress};
 
-/// Reason why a case came to no verdict.
+/// Reason why a case came to no verdict, or to no new reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stop {
+pub enum Stop {
     /// It failed: a sentence, and the printed output or details.
     Error(String, String),
     /// We were asked to stop.
@@ -27,6 +27,12 @@ pub(super) enum Stop {
 impl Stop {
     pub(super) fn error(message: impl Into<String>) -> Self {
         Self::Error(message.into(), String::new())
+    }
+}
+
+impl<E: std::error::Error> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::error(error.to_string())
     }
 }
 
@@ -77,11 +83,11 @@ pub(super) fn source<'a>(
     match &case.source {
         Source::Scene { path, overrides } => {
             let machine = machine.ok_or_else(|| Stop::error("there is no machine to render it"))?;
-            let scene = load(path, overrides)?;
-            let first = case.effort.first.unwrap_or(scene.spp);
+            let (scene, spp) = load(path, overrides)?;
+            let first = case.effort.first.unwrap_or(spp);
             let most = case.effort.most.unwrap_or(first.saturating_mul(Effort::GROWTH).min(MAX_SPP));
             Ok(Box::new(Scene {
-                scene: scene.data,
+                scene,
                 machine,
                 totals: totals(first, most),
                 seed: case.effort.seed,
@@ -105,12 +111,8 @@ struct Scene<'a> {
     log: String,
 }
 
-struct Loaded {
-    data: SceneData,
-    spp: u32,
-}
-
-fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Stop> {
+/// A scene, and the samples per pixel that it asks for.
+fn load(path: &Path, overrides: &Overrides) -> Result<(SceneData, u32), Stop> {
     let loaded = scene::load(path, overrides).map_err(|e| {
         let count = e.problems.len();
         let errors = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
@@ -119,7 +121,7 @@ fn load(path: &Path, overrides: &Overrides) -> Result<Loaded, Stop> {
     let spp = loaded.description.render.spp;
     let data = assemble::assemble(&loaded.description)
         .map_err(|e| Stop::error(format!("{}: {e}", path.display())))?;
-    Ok(Loaded { data, spp })
+    Ok((data, spp))
 }
 
 impl Images for Scene<'_> {
@@ -136,8 +138,7 @@ impl Images for Scene<'_> {
             let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
             if stop { Control::Stop } else { Control::Continue }
         };
-        let rendered = self.machine.render(&self.scene, total - before, &mut observe);
-        let rendered = rendered.map_err(|e| Stop::error(e.to_string()))?;
+        let rendered = self.machine.render(&self.scene, total - before, &mut observe)?;
         if rendered.interrupted {
             return Err(match (conditions.is_stopping)() {
                 true => Stop::Interrupted,

@@ -23,6 +23,7 @@ mod words;
 
 pub use bless::{NewReference, bless};
 pub use child::kill_all;
+pub use images::Stop;
 pub use junit::junit;
 pub use machine::{LazyMachine, SceneRenderer};
 pub use page::page;

@@ -3,6 +3,7 @@
 use torrance_image::compare::Region;
 use torrance_image::compare::words::{self as verdict, percent};
 
+use super::case::Examination;
 use super::report::Measurement;
 use super::sequential::Verdict;
 use super::suite::{Case, Expect};
@@ -11,19 +12,14 @@ use super::suite::{Case, Expect};
 const NAMES: [&str; 2] = ["the image", "the reference"];
 
 /// Describes the findings, the headline first. `whole` is the image.
-pub(super) fn describe(
-    case: &Case,
-    verdict: Verdict,
-    exceeded: &[String],
-    measured: &Measurement,
-    whole: Region,
-) -> Vec<String> {
+pub(super) fn describe(case: &Case, seen: &Examination, whole: Region) -> Vec<String> {
+    let measured = &seen.measured;
     let statistics = measured.judgement.as_ref().map(|judgement| verdict::describe(judgement, whole, NAMES));
-    let mut sentences = vec![headline(case, verdict, exceeded, measured, statistics.as_deref())];
+    let mut sentences = vec![headline(case, seen, statistics.as_deref())];
     match statistics {
         Some(statistics) => {
             // The headline says the first already, where it says what differs.
-            let said = usize::from(verdict == Verdict::Different && exceeded.is_empty());
+            let said = usize::from(seen.verdict() == Verdict::Different && seen.exceeded.is_empty());
             sentences.extend(statistics.into_iter().skip(said));
             let Measurement { rounds, looks, .. } = measured;
             let so_far = samples(measured.samples, measured.unit);
@@ -34,13 +30,8 @@ pub(super) fn describe(
     sentences
 }
 
-fn headline(
-    case: &Case,
-    verdict: Verdict,
-    exceeded: &[String],
-    measured: &Measurement,
-    statistics: Option<&[String]>,
-) -> String {
+fn headline(case: &Case, seen: &Examination, statistics: Option<&[String]>) -> String {
+    let (verdict, Examination { exceeded, measured, .. }) = (seen.verdict(), seen);
     let found = match (verdict, statistics) {
         (Verdict::Different, _) if !exceeded.is_empty() => format!("different: {}", exceeded.join(", ")),
         (Verdict::Different, statistics) => {

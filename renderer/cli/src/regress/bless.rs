@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use renderer::regress::suite::Expect;
-use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options};
+use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};
 use torrance_image::film::write::Destination;
 
 use super::super::failure::{Failure, INTERRUPTED};
@@ -61,7 +61,7 @@ pub(super) fn run(
         (options.observe)(Event::Started(case));
         let observe = |samples, total| (options.observe)(Event::Sampled(case, samples, total));
         match regress::bless(case, machine, options, &observe) {
-            Ok(Some(blessed)) => {
+            Ok(blessed) => {
                 tell(case, &blessed, show);
                 if yes || ask(path, show)? {
                     place.replace(&blessed.bytes).map_err(|e| {
@@ -72,12 +72,12 @@ pub(super) fn run(
                     kept += 1;
                 }
             }
-            Ok(None) => {
+            Err(Stop::Interrupted) => {
                 show.clear();
                 say(format_args!("interrupted: wrote {}", count(written, "reference")));
                 return Ok(ExitCode::from(INTERRUPTED));
             }
-            Err((message, log)) => {
+            Err(Stop::Error(message, log)) => {
                 failed.push(format!("{}: {message}\n{log}", case.name).trim_end().to_owned())
             }
         }
