@@ -81,7 +81,7 @@ impl<B: Primitives> Replay<B> {
 
     /// The steps of a round, and the end of a pass, that this wavefront has, in their order.
     pub fn steps(&self) -> Vec<Step> {
-        Step::ALL.into_iter().filter(|step| self.wavefront.does(*step)).collect()
+        Step::all().filter(|step| self.wavefront.does(*step)).collect()
     }
 
     /// Runs a step of a round, 0 for the first; or the end of the pass, after rounds of which the last had no path.

@@ -32,38 +32,34 @@ pub enum Step {
     Accumulate,
 }
 
+/// Every step, with its name and the items that it processes.
+const STEPS: [(Step, &str, Items); 10] = [
+    (Step::Cull, "cull", Items::Slots),
+    (Step::Generate, "generate", Items::Paths),
+    (Step::OrderRays, "order-rays", Items::Segments),
+    (Step::Extend, "extend", Items::Segments),
+    (Step::Sort, "sort", Items::Segments),
+    (Step::Shade, "shade", Items::Segments),
+    (Step::Compact, "compact", Items::Slots),
+    (Step::OrderLight, "order-light", Items::ShadowRays),
+    (Step::Connect, "connect", Items::ShadowRays),
+    (Step::Accumulate, "accumulate", Items::Paths),
+];
+
 impl Step {
     /// All steps.
-    pub const ALL: [Self; 10] = [
-        Self::Cull,
-        Self::Generate,
-        Self::OrderRays,
-        Self::Extend,
-        Self::Sort,
-        Self::Shade,
-        Self::Compact,
-        Self::OrderLight,
-        Self::Connect,
-        Self::Accumulate,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        STEPS.iter().map(|(step, ..)| *step)
+    }
 
     /// The steps of a round.
-    pub const ROUND: &[Self] = Self::ALL.split_at(Self::ALL.len() - 1).0;
+    pub fn of_round() -> impl Iterator<Item = Self> {
+        Self::all().filter(|step| *step != Self::Accumulate)
+    }
 
     /// Its name.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cull => "cull",
-            Self::Generate => "generate",
-            Self::OrderRays => "order-rays",
-            Self::Extend => "extend",
-            Self::Sort => "sort",
-            Self::Shade => "shade",
-            Self::Compact => "compact",
-            Self::OrderLight => "order-light",
-            Self::Connect => "connect",
-            Self::Accumulate => "accumulate",
-        }
+        STEPS[self as usize].1
     }
 
     /// Whether it does not trace paths, but only keeps them together.
@@ -73,12 +69,7 @@ impl Step {
 
     /// The items that it processes.
     pub const fn items(self) -> Items {
-        match self {
-            Self::Cull | Self::Compact => Items::Slots,
-            Self::Generate | Self::Accumulate => Items::Paths,
-            Self::OrderRays | Self::Extend | Self::Sort | Self::Shade => Items::Segments,
-            Self::OrderLight | Self::Connect => Items::ShadowRays,
-        }
+        STEPS[self as usize].2
     }
 }
 

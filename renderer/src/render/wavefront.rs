@@ -252,9 +252,9 @@ impl<B: Primitives> Wavefront<B> {
     /// # Safety
     /// As [`Wavefront::run`].
     unsafe fn round(&mut self, backend: &mut B, args: WavefrontArgs) -> Result<(), Error> {
-        for step in Step::ROUND {
+        for step in Step::of_round() {
             // SAFETY: as the caller promised.
-            unsafe { self.timed_step(backend, *step, args)? };
+            unsafe { self.timed_step(backend, step, args)? };
         }
         Ok(())
     }
@@ -352,7 +352,7 @@ impl<B: Primitives> Wavefront<B> {
     /// Takes times from here on.
     pub(super) fn take_times(&mut self, backend: &mut B) -> Result<(), Error> {
         let mut steps = Vec::new();
-        for step in Step::ALL.into_iter().filter(|step| self.does(*step)) {
+        for step in Step::all().filter(|step| self.does(*step)) {
             // What is not queued is not counted.
             let counted = self.paths.compact || step != Step::Connect;
             steps.push(StepTime::new(step, counted, self.occupancy(backend, step)?));
@@ -449,7 +449,7 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
         backend.prepare::<stages::light_keys>()?;
     }
     backend.prepare_primitives(|backend| {
-        Step::ROUND.iter().try_for_each(|step| smallest.keep_together(backend, *step))
+        Step::of_round().try_for_each(|step| smallest.keep_together(backend, step))
     })
 }
 
