@@ -41,9 +41,7 @@ impl Emitters {
     /// Finds them, and says there which lights they are. `shapes` are all of the scene.
     pub(super) fn mark(flat: &mut Flat, shapes: &[&Shape]) -> Self {
         let mut emitters = Vec::new();
-        for (i, _) in
-            emitting(&flat.shape_of, shapes).flat_map(|(prims, shape)| prims.map(move |i| (i, shape)))
-        {
+        for i in emitting(&flat.shape_of, shapes).flat_map(|(prims, _)| prims) {
             let prim = &mut flat.prims[i as usize];
             prim.light = emitters.len() as u32;
             emitters.push(*prim);
@@ -102,7 +100,7 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
         for i in prims {
             let prim = &surfaces.emitters.0[all.len()];
             let uvs = surfaces.uvs.get(prim.normals as usize);
-            all.push(area_light(i, prim, uvs, shape, material, &pictures.swatches));
+            all.push(Emitter { prim, uvs, shape, material }.light(i, &pictures.swatches));
         }
     }
     let sun = sun(description);
@@ -230,68 +228,68 @@ fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
     }
 }
 
-/// Primitive `i` as a light; `uvs` are its texture coordinates, if it has any.
-fn area_light(
-    i: u32,
-    prim: &Primitive,
-    uvs: Option<&TriangleUvs>,
-    shape: &Shape,
-    material: &Material,
-    swatches: &Swatches,
-) -> Weighted {
-    let area = prim.area();
-    let varies = shape.emission.texture != NO_TEXTURE || !(material.opacity.is(1.0) || material.holes_emit);
-    let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
-    let flags = flag(Light::FLIPPED, shape.flip_normals)
-        | flag(Light::TWO_SIDED, shape.emission_two_sided)
-        | flag(Light::VARYING, varies);
-    let light = Light {
-        a: prim.a,
-        kind_flags: Light::of_shape(prim.kind()) | flags,
-        b: prim.b,
-        pmf: 0.0,
-        c: prim.c,
-        area,
-        le: shape.emission.value,
-        extent: prim.extent(),
-    };
-    let mean =
-        if varies { mean_emission(prim, uvs, shape, material, swatches) } else { shape.emission.value };
-    let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
-    let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
-    let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, reserved: [0; 2] };
-    Weighted { light, power, surface }
+/// A primitive that emits light.
+struct Emitter<'a> {
+    prim: &'a Primitive,
+    /// Its texture coordinates, if it has any.
+    uvs: Option<&'a TriangleUvs>,
+    shape: &'a Shape,
+    material: &'a Material,
 }
 
-/// Radiance of a primitive whose emission varies, in the mean over some points spread evenly over it.
-fn mean_emission(
-    prim: &Primitive,
-    uvs: Option<&TriangleUvs>,
-    shape: &Shape,
-    material: &Material,
-    swatches: &Swatches,
-) -> Vec3 {
-    const POINTS: u32 = 64;
-    // Multiples of the inverse powers of the root of x³ = x + 1 (Roberts 2018).
-    let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
-    let uv_at = |k: u32| {
-        let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
-        match prim.kind() {
-            Kind::Sphere => Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32),
-            Kind::Disk => disk::uv(prim, sample_uniform_disk_concentric(u).to_array()),
-            Kind::Cylinder => u,
-            Kind::Triangle => uvs.map_or(Vec2::ZERO, |uvs| {
-                let b = sample_uniform_triangle(u);
-                uvs.at([b.x, b.y])
-            }),
-        }
-    };
-    let radiance = |k| {
-        let uv = uv_at(k);
-        let part = if material.holes_emit { 1.0 } else { swatches.scalar_at(&material.opacity, uv) };
-        swatches.color_at(&shape.emission, uv) * part.clamp(0.0, 1.0)
-    };
-    (0..POINTS).map(radiance).sum::<Vec3>() / POINTS as f32
+impl Emitter<'_> {
+    /// Primitive `i` as a light.
+    fn light(&self, i: u32, swatches: &Swatches) -> Weighted {
+        let Self { prim, shape, material, .. } = self;
+        let area = prim.area();
+        let varies =
+            shape.emission.texture != NO_TEXTURE || !(material.opacity.is(1.0) || material.holes_emit);
+        let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
+        let flags = flag(Light::FLIPPED, shape.flip_normals)
+            | flag(Light::TWO_SIDED, shape.emission_two_sided)
+            | flag(Light::VARYING, varies);
+        let light = Light {
+            a: prim.a,
+            kind_flags: Light::of_shape(prim.kind()) | flags,
+            b: prim.b,
+            pmf: 0.0,
+            c: prim.c,
+            area,
+            le: shape.emission.value,
+            extent: prim.extent(),
+        };
+        let mean = if varies { self.mean_emission(swatches) } else { shape.emission.value };
+        let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
+        let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
+        let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, reserved: [0; 2] };
+        Weighted { light, power, surface }
+    }
+
+    /// Its radiance, if that varies, in the mean over some points spread evenly over it.
+    fn mean_emission(&self, swatches: &Swatches) -> Vec3 {
+        let Self { prim, uvs, shape, material } = self;
+        const POINTS: u32 = 64;
+        // Multiples of the inverse powers of the root of x³ = x + 1 (Roberts 2018).
+        let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
+        let uv_at = |k: u32| {
+            let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
+            match prim.kind() {
+                Kind::Sphere => Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32),
+                Kind::Disk => disk::uv(prim, sample_uniform_disk_concentric(u).to_array()),
+                Kind::Cylinder => u,
+                Kind::Triangle => uvs.map_or(Vec2::ZERO, |uvs| {
+                    let b = sample_uniform_triangle(u);
+                    uvs.at([b.x, b.y])
+                }),
+            }
+        };
+        let radiance = |k| {
+            let uv = uv_at(k);
+            let part = if material.holes_emit { 1.0 } else { swatches.scalar_at(&material.opacity, uv) };
+            swatches.color_at(&shape.emission, uv) * part.clamp(0.0, 1.0)
+        };
+        (0..POINTS).map(radiance).sum::<Vec3>() / POINTS as f32
+    }
 }
 
 /// An alias table for probabilities proportional to `weights` (Vose 1991, "A Linear Algorithm for Generating Random

@@ -19,21 +19,9 @@ const SMOOTHEST: f64 = 0.1;
 /// Losses that get a contour; less, the quadrature does not tell.
 const LEVELS: [f64; 8] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5];
 
-/// A way to scatter that is held into the furnace.
-struct Variant {
-    name: &'static str,
-    /// The absorption-free material of a roughness.
-    subject: Box<dyn Fn(Vec2) -> Subject + Sync>,
-}
-
 /// All ways there are to account for light between facets.
-fn variants(white: &Subject) -> Vec<Variant> {
-    let variant = |name, scattering| {
-        let subject = white.with_scattering(scattering);
-        Variant { name, subject: Box::new(move |alpha| subject.with_alpha(alpha)) }
-    };
-    vec![variant("single scattering", Scattering::None), variant("compensated", Scattering::Compensated)]
-}
+const SCATTERINGS: [(&str, Scattering); 2] =
+    [("single scattering", Scattering::None), ("compensated", Scattering::Compensated)];
 
 /// Part of the energy that is lost, angle by angle in rows of equal roughness.
 struct Map {
@@ -49,19 +37,20 @@ fn roughness(row: usize) -> f64 {
     SMOOTHEST + (1.0 - SMOOTHEST) * row as f64 / (SIZE[1] - 1) as f64
 }
 
-fn measure(study: &Study, variant: &Variant) -> Map {
+/// Holds an absorption-free material into the furnace.
+fn measure(study: &Study, name: &'static str, white: &Subject) -> Map {
     let lost = (0..SIZE[0] * SIZE[1]).into_par_iter().map(|i| {
         let r = roughness(i / SIZE[0]);
-        let bsdf = (variant.subject)(Vec2::splat((r * r) as f32)).bsdf();
+        let bsdf = white.with_alpha(Vec2::splat((r * r) as f32)).bsdf();
         1.0 - albedo(&bsdf, study.wo(theta(i % SIZE[0])), Precision::MAP).total().y
     });
-    Map { name: variant.name, lost: lost.collect() }
+    Map { name, lost: lost.collect() }
 }
 
 pub(super) fn chart(study: &Study) -> Result<Chart, NoChart> {
     let white = study.subject.white().ok_or(NoChart::NothingLost)?;
     let theme = study.theme();
-    let maps: Vec<_> = variants(&white).iter().map(|v| measure(study, v)).collect();
+    let maps = SCATTERINGS.map(|(name, scattering)| measure(study, name, &white.with_scattering(scattering)));
     let n = maps.len();
     let width = 130.0 + 520.0 * n as f64;
     let (mut drawing, body, size) = study.page("energy lost in a white furnace", width, 500.0);
