@@ -34,7 +34,7 @@ pub(super) fn labels(values: &[String]) -> Vec<String> {
         let label = |(numbers, word): (&Option<Numbers>, &String)| match numbers {
             // Colours are read as they were written.
             Some(numbers) if !word.starts_with('#') => {
-                numbers.as_slice().iter().map(short).collect::<Vec<_>>().join(", ")
+                numbers.items.iter().map(short).collect::<Vec<_>>().join(", ")
             }
             _ => word.clone(),
         };

@@ -8,45 +8,32 @@ use super::{MOST_VARIANTS, SweepError};
 
 /// A number, or an array of them, that ranges interpolate.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Numbers {
-    One(f64),
-    Array(Vec<f64>),
+pub(super) struct Numbers {
+    pub(super) items: Vec<f64>,
+    is_array: bool,
 }
 
 impl Numbers {
     /// The numbers that a text means: one, an array, or the linear red, green and blue of a colour `#rrggbb`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
+        let array = |items| Self { items, is_array: true };
         if let Some(items) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-            return items.split(',').map(finite).collect::<Option<_>>().map(Self::Array);
+            return items.split(',').map(finite).collect::<Option<_>>().map(array);
         }
-        color(text).map(Self::Array).or_else(|| finite(text).map(Self::One))
-    }
-
-    pub(super) fn as_slice(&self) -> &[f64] {
-        match self {
-            Self::One(x) => std::slice::from_ref(x),
-            Self::Array(items) => items,
-        }
+        color(text).map(array).or_else(|| Some(Self { items: vec![finite(text)?], is_array: false }))
     }
 
     /// In TOML.
     pub(super) fn text(&self) -> String {
-        match self {
-            Self::One(x) => number(*x),
-            Self::Array(items) => {
-                format!("[{}]", items.iter().copied().map(number).collect::<Vec<_>>().join(", "))
-            }
-        }
+        let items = self.items.iter().copied().map(number).collect::<Vec<_>>().join(", ");
+        if self.is_array { format!("[{items}]") } else { items }
     }
 
     /// The numbers `way` of these and others, one by one.
     fn zip(&self, other: &Self, way: impl Fn(f64, f64) -> f64) -> Self {
-        let numbers = || self.as_slice().iter().zip(other.as_slice()).map(|(a, b)| way(*a, *b));
-        match self {
-            Self::One(_) => Self::One(numbers().sum()),
-            Self::Array(_) => Self::Array(numbers().collect()),
-        }
+        let items = self.items.iter().zip(&other.items).map(|(a, b)| way(*a, *b)).collect();
+        Self { items, is_array: self.is_array }
     }
 }
 
@@ -127,15 +114,15 @@ pub(super) fn range(text: &str) -> Result<Option<Vec<String>>, SweepError> {
     };
     let n = count(n, &range)?;
     let (a, b) = (end(a, &range)?, end(b, &range)?);
-    if matches!((&a, &b), (Numbers::One(_), Numbers::Array(_)) | (Numbers::Array(_), Numbers::One(_))) {
+    if a.is_array != b.is_array {
         return fault(format!("one end of {range} is a number and the other an array"));
     }
-    let [of_a, of_b] = [&a, &b].map(|end| end.as_slice().len());
+    let [of_a, of_b] = [&a, &b].map(|end| end.items.len());
     if of_a != of_b {
         return fault(format!("the ends of {range} have {of_a} and {of_b} numbers; they need equally many"));
     }
     let is_low = |x: &&f64| **x <= 0.0;
-    let low = a.as_slice().iter().chain(b.as_slice()).find(is_low).filter(|_| steps == Steps::Log);
+    let low = a.items.iter().chain(&b.items).find(is_low).filter(|_| steps == Steps::Log);
     if let Some(low) = low {
         let low = number(*low);
         return fault(format!("{range} goes by equal factors, so both ends must be above 0, not {low}"));

@@ -185,18 +185,18 @@ impl<'a> Differences<'a> {
         let caption = |(i, name): (usize, String)| {
             let compared = self.results.compared.get(i).and_then(Option::as_ref);
             let verdict = compared.map(caption).unwrap_or_default();
-            [name, verdict].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
+            joined([&name, &verdict], ": ")
         };
         let names = std::mem::take(&mut headings.captions);
         let names = names.into_iter().chain(std::iter::repeat(String::new()));
         headings.captions = variants.zip(names).map(caption).collect();
-        let page = std::mem::take(&mut headings.page);
-        headings.page = [page, self.scale.clone()]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("; ");
+        headings.page = joined([&headings.page, &self.scale], "; ");
     }
+}
+
+/// The parts that are not empty, in a line.
+fn joined(parts: [&str; 2], separator: &str) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
 }
 
 /// The verdict of a cell, in words.

@@ -66,12 +66,11 @@ impl Pairs {
 
 /// A verdict on a variant and the one that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Noise explains their difference.
-    #[serde(rename = "same")]
     Same,
     /// It does not.
-    #[serde(rename = "different")]
     Different,
     /// Their noise is not known.
     #[serde(rename = "no verdict")]
@@ -168,14 +167,11 @@ impl Results<'_> {
         };
         let compared: Vec<_> = pairs.with.par_iter().enumerate().map(one).collect();
         let mut failures = Vec::new();
-        let mut keep = |compared: Result<_, Failure>| match compared {
-            Ok(compared) => compared,
-            Err(failure) => {
-                failures.push(failure);
-                None
-            }
+        let mut keep = |failure: Failure| {
+            failures.push(failure);
+            None
         };
-        self.compared = compared.into_iter().map(&mut keep).collect();
+        self.compared = compared.into_iter().map(|one| one.unwrap_or_else(&mut keep)).collect();
         failures
     }
 
