@@ -24,12 +24,8 @@ fn roughnesses() -> Vec<f64> {
     (1..=25).map(|i| 0.04 * f64::from(i)).collect()
 }
 
-/// A curve of the panel against angle.
-struct Series {
-    name: &'static str,
-    color: Color,
-    pick: fn(&Albedo) -> f64,
-}
+/// A curve of the panel against angle: its name, its colour, and what it shows.
+type Series = (&'static str, Color, fn(&Albedo) -> f64);
 
 /// Per channel if they differ; reflected and transmitted apart if there are both.
 fn series(theme: &Theme, curve: &[(f64, Albedo)]) -> Vec<Series> {
@@ -39,23 +35,18 @@ fn series(theme: &Theme, curve: &[(f64, Albedo)]) -> Vec<Series> {
         let t = a.total();
         (t.x - t.y).abs().max((t.y - t.z).abs()) < 1e-6
     });
-    let new = |name, color, pick| Series { name, color, pick };
     if largest(|a| a.transmitted) > 0.0 {
         return vec![
-            new("reflected", theme.series(0), |a| a.reflected.y),
-            new("transmitted", theme.series(1), |a| a.transmitted.y),
-            new("both", theme.text, |a| a.total().y),
+            ("reflected", theme.series(0), |a| a.reflected.y),
+            ("transmitted", theme.series(1), |a| a.transmitted.y),
+            ("both", theme.text, |a| a.total().y),
         ];
     }
     if grey {
-        return vec![new("all channels", theme.text, |a| a.reflected.x)];
+        return vec![("all channels", theme.text, |a| a.reflected.x)];
     }
     let [r, g, b] = theme.channels;
-    vec![
-        new("red", r, |a| a.reflected.x),
-        new("green", g, |a| a.reflected.y),
-        new("blue", b, |a| a.reflected.z),
-    ]
+    vec![("red", r, |a| a.reflected.x), ("green", g, |a| a.reflected.y), ("blue", b, |a| a.reflected.z)]
 }
 
 pub(super) fn chart(study: &Study) -> Chart {
@@ -110,7 +101,7 @@ fn against_angle(
     let bsdf = study.subject.bsdf();
     let roughness = study.subject.alpha().map_or(f64::NAN, |a| f64::from(a.x).sqrt());
     let series = series(&theme, curve);
-    let high = series.iter().flat_map(|s| curve.iter().map(|(_, a)| (s.pick)(a))).fold(0.0, f64::max);
+    let high = series.iter().flat_map(|(.., pick)| curve.iter().map(|(_, a)| pick(a))).fold(0.0, f64::max);
     let dots: Vec<(f64, Albedo, DVec3)> = (0..9)
         .into_par_iter()
         .map(|i| {
@@ -122,11 +113,11 @@ fn against_angle(
     let x = Axis::degrees("θₒ", 0.0, 90.0, 15.0);
     let mut panel = Panel::new(drawing, theme, frame_of(cell), x, albedo_axis(high));
     let mut entries = Vec::new();
-    for s in &series {
-        let stroke = Stroke::solid(s.color, 1.8);
-        panel.curve(curve.iter().map(|(theta, a)| (*theta, (s.pick)(a))), stroke);
-        panel.dots(dots.iter().map(|(theta, a, e)| (*theta, (s.pick)(a), e.max_element())), s.color, 2.8);
-        entries.push(Entry::new(Sign::Line(stroke), s.name));
+    for (name, color, pick) in series {
+        let stroke = Stroke::solid(color, 1.8);
+        panel.curve(curve.iter().map(|(theta, a)| (*theta, pick(a))), stroke);
+        panel.dots(dots.iter().map(|(theta, a, e)| (*theta, pick(a), e.max_element())), color, 2.8);
+        entries.push(Entry::new(Sign::Line(stroke), name));
     }
     panel.axes();
     panel.heading("(a) against the angle of incidence", &entries);

@@ -45,12 +45,10 @@ pub(super) fn chart(study: &Study) -> Chart {
         lobes.iter().enumerate().map(|(i, lobe)| lobe.entry(study, theme.series(i))).collect();
     let body = legend(&mut drawing, theme, body, &entries);
     let places = body.inset([0.0, 10.0, 0.0, 12.0]).grid(2, 1, (30.0, 0.0));
-    for (i, place) in places.into_iter().enumerate() {
-        let log = i == 1;
-        let heading =
-            ["(a) f · |cos θᵢ| over its maximum, linear", "(b) f · |cos θᵢ| over its maximum, logarithmic"]
-                [i];
-        PolarPlot::new(&mut drawing, theme, place, below, log).draw(study, heading, &lobes);
+    let plots = [("linear", false), ("logarithmic", true)];
+    for ((letter, (scale, log)), place) in ["a", "b"].into_iter().zip(plots).zip(places) {
+        let heading = format!("({letter}) f · |cos θᵢ| over its maximum, {scale}");
+        PolarPlot::new(&mut drawing, theme, place, below, log).draw(study, &heading, &lobes);
     }
     let note = if lobes.iter().any(|lobe| !lobe.curve.probe.deltas.is_empty()) {
         "; thick arrows: directions of no width, of a length that is the part of the power that they carry"

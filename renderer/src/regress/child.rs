@@ -38,9 +38,8 @@ pub(super) fn run(
     deadline: Instant,
     is_stopping: &dyn Fn() -> bool,
 ) -> (Ending, String) {
-    let (program, arguments) = match words.split_first() {
-        Some((program, arguments)) => (program, arguments),
-        None => return (Ending::Badly("there is no program".into()), String::new()),
+    let Some((program, arguments)) = words.split_first() else {
+        return (Ending::Badly("there is no program".into()), String::new());
     };
     match spawn(program, arguments, folder) {
         Ok((child, output)) => watch(child, output, deadline, is_stopping),
