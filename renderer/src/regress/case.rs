@@ -1,17 +1,13 @@
 //! One case: its reference, looks at its image, a verdict.
 
-use std::cell::Cell;
 use std::path::Path;
 use std::time::Instant;
 
-use torrance_image::compare::comparison::only_one_finite;
-use torrance_image::compare::words::number;
-use torrance_image::compare::{Judgement, Region, judge};
-use torrance_image::film::estimate::Rounding;
-use torrance_image::film::write::Destination;
-use torrance_image::film::{Format, Image, ImageEstimate};
-use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
-use torrance_image::metrics::{Flip, Kind, Pair, Pointwise};
+use torrance_image::{
+    compare::{Judgement, Region, comparison::only_one_finite, judge, words::number},
+    film::{Format, Image, ImageEstimate, estimate::Rounding, write::Destination},
+    metrics::{Flip, Kind, Pair, Pointwise, flip::PIXELS_PER_DEGREE},
+};
 
 use super::images::{self, Conditions, Stop};
 use super::machine::SceneRenderer;
@@ -32,9 +28,8 @@ pub(super) fn run(
         return Report::new(&case.name, Status::Skipped, format!("skipped: {reason}"));
     }
     let start = Instant::now();
-    let log = Cell::new(String::new());
-    let mut report = match examine(case, level, machine, options, observe, &log) {
-        Ok((seen, whole)) => conclude(case, seen, whole, log.take()),
+    let mut report = match examine(case, level, machine, options, observe) {
+        Ok(report) => report,
         Err(Stop::Interrupted) => Report::new(&case.name, Status::NotRun, "not run to its end: interrupted"),
         Err(Stop::Error(message, log)) => {
             Report { log, ..Report::new(&case.name, Status::Error, format!("error: {message}")) }
@@ -77,8 +72,7 @@ fn examine(
     machine: Option<&mut (dyn SceneRenderer + 'static)>,
     options: &Options<'_>,
     observe: &dyn Fn(f64, u32),
-    log: &Cell<String>,
-) -> Result<(Examination, Region), Stop> {
+) -> Result<Report, Stop> {
     let start = Instant::now();
     let reference = reference::read(case)?;
     let mut source = images::source(case, machine)?;
@@ -97,7 +91,6 @@ fn examine(
         let total = totals[rounds];
         rounds += 1;
         let result = source.until(total, &conditions)?;
-        log.set(source.log().to_owned());
         check(&result, &reference.measured)?;
         let whole = whole(&result.image);
         let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
@@ -120,7 +113,7 @@ fn examine(
             } else if let Some(judgement) = &mut seen.measured.judgement {
                 judgement.z = Vec::new();
             }
-            return Ok((seen, whole));
+            return Ok(conclude(case, seen, whole, source.log().to_owned()));
         }
     }
 }

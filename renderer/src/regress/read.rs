@@ -1,8 +1,6 @@
 //! Reading a suite.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::time::Duration;
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use torrance_image::film::Format;
 use torrance_scene as scene;
@@ -50,15 +48,9 @@ pub fn read(path: &Path, full: bool) -> Result<Suite, Error> {
 fn suite(top: &Section<'_>, path: &Path, folder: &Path, full: bool) -> Option<Suite> {
     top.reject_unknown_keys(keys::TOP);
     let level = top.get("level").map_or(Some(0.01), |f| level(&f));
-    let defaults = top.get("defaults").and_then(|f| f.table("[defaults]"));
-    let full_defaults =
-        defaults.as_ref().and_then(|d| d.get("full")).and_then(|f| f.table("\"full\" of [defaults]"));
-    if let Some(section) = &defaults {
-        section.reject_unknown_keys(&keys::defaults());
-    }
-    if let Some(section) = &full_defaults {
-        section.reject_unknown_keys(&keys::full_defaults());
-    }
+    let defaults = table(top, "defaults", "[defaults]", &keys::defaults());
+    let full_of = |defaults| table(defaults, "full", "\"full\" of [defaults]", &keys::full_defaults());
+    let full_defaults = defaults.as_ref().and_then(full_of);
     let Some(items) = top.get("case") else {
         let message = "the suite has no cases; a case is [[case]] with \"name\", \"scene\" or \"command\", and \"reference\"";
         top.src.error(0..0, message);
@@ -68,6 +60,13 @@ fn suite(top: &Section<'_>, path: &Path, folder: &Path, full: bool) -> Option<Su
     let items = items.array("an array of tables, written [[case]]")?;
     let cases: Vec<_> = items.iter().enumerate().map(|(i, item)| reader.case(i, item)).collect();
     Some(Suite { path: path.into(), level: level?, cases: cases.into_iter().collect::<Option<_>>()? })
+}
+
+/// The table at a key, which messages call `name`, with its keys checked.
+fn table<'a>(parent: &Section<'a>, key: &str, name: &str, keys: &[&str]) -> Option<Section<'a>> {
+    let table = parent.get(key)?.table(name)?;
+    table.reject_unknown_keys(keys);
+    Some(table)
 }
 
 fn level(field: &Field<'_>) -> Option<f64> {
@@ -95,10 +94,7 @@ impl<'a> Reader<'a> {
             None => own,
         };
         own.reject_unknown_keys(&keys::case());
-        let with_full = own.get("full").and_then(|f| f.table(format!("\"full\" of {}", own.name)));
-        if let Some(section) = &with_full {
-            section.reject_unknown_keys(&keys::full());
-        }
+        let with_full = table(&own, "full", &format!("\"full\" of {}", own.name), &keys::full());
         let base = own.clone().over(self.defaults.clone());
         let all = match (self.full, with_full) {
             (false, _) => base,

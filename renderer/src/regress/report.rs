@@ -1,8 +1,6 @@
 //! Outcome of a case.
 
-use torrance_image::compare::Judgement;
-use torrance_image::film::Image;
-use torrance_image::metrics::Flip;
+use torrance_image::{compare::Judgement, film::Image, metrics::Flip};
 pub use torrance_plot::html::Status;
 
 /// Outcome of a case.

@@ -56,12 +56,10 @@ impl<B: Primitives> Films<B> {
         layers: u32,
     ) -> Result<Self, Error> {
         let pixels = scene.width as usize * scene.height as usize * layers as usize;
-        let image = backend.zeroed("film", pixels)?;
+        let mut film = |label| backend.zeroed(label, pixels);
+        let image = film("film")?;
         let shorter = match options.shorter {
-            true => Some([
-                backend.zeroed("film of emission", pixels)?,
-                backend.zeroed("film of direct light", pixels)?,
-            ]),
+            true => Some([film("film of emission")?, film("film of direct light")?]),
             false => None,
         };
         let first_hits = match options.first_hits {
