@@ -142,8 +142,10 @@ impl<B: Primitives> Wavefront<B> {
         let mut more = self.rounds.predict(paths, self.paths.pool) + 1;
         let counters = loop {
             for _ in 0..more {
-                // SAFETY: as the caller promised.
-                unsafe { self.round(backend, args)? };
+                for step in Step::of_round() {
+                    // SAFETY: as the caller promised.
+                    unsafe { self.timed_step(backend, step, args)? };
+                }
                 args.round += 1;
             }
             if let Some(clock) = &mut self.clock {
@@ -247,18 +249,6 @@ impl<B: Primitives> Wavefront<B> {
         }
     }
 
-    /// Takes all paths one segment further.
-    ///
-    /// # Safety
-    /// As [`Wavefront::run`].
-    unsafe fn round(&mut self, backend: &mut B, args: WavefrontArgs) -> Result<(), Error> {
-        for step in Step::of_round() {
-            // SAFETY: as the caller promised.
-            unsafe { self.timed_step(backend, step, args)? };
-        }
-        Ok(())
-    }
-
     /// Queues a step of a round, or the end of a pass, and takes its time if that is wanted.
     ///
     /// # Safety
@@ -313,7 +303,9 @@ impl<B: Primitives> Wavefront<B> {
                 Step::Shade => match shade {
                     Kernel::Basic => backend.launch::<stages::shade_basic>(args),
                     Kernel::Glass => backend.launch::<stages::shade_glass>(args),
-                    Kernel::Full => shade_families(backend, &self.families, self.features, args),
+                    Kernel::Full => for_each_family(backend, &self.families, self.features, |b, family| {
+                        b.launch::<stages::shade>(WavefrontArgs { family, ..args })
+                    }),
                 },
                 Step::Connect if basic_light => backend.launch::<stages::connect_basic>(TracingArgs(args)),
                 Step::Connect => backend.launch::<stages::connect>(TracingArgs(args)),
@@ -388,35 +380,29 @@ impl<B: Primitives> Wavefront<B> {
 
     fn occupancy_of_families(&self, backend: &mut B) -> Result<Option<[f32; 2]>, Error> {
         let mut range: Option<[f32; 2]> = None;
-        for features in &self.families {
-            backend.specialize(*features);
-            if let Some(x) = backend.occupancy::<stages::shade>()? {
+        for_each_family(backend, &self.families, self.features, |b, _| {
+            if let Some(x) = b.occupancy::<stages::shade>()? {
                 range = Some(range.map_or([x; 2], |[least, most]| [least.min(x), most.max(x)]));
             }
-        }
-        backend.specialize(self.features);
+            Ok(())
+        })?;
         Ok(range)
     }
 }
 
-/// Shades each family by stages that know no other.
-///
-/// # Safety
-/// As [`Wavefront::run`].
-unsafe fn shade_families<B: Primitives>(
+/// Calls `work` for each family, by kernels that know no other.
+fn for_each_family<B: Primitives>(
     backend: &mut B,
     families: &[Features],
     of_scene: Features,
-    args: WavefrontArgs,
+    mut work: impl FnMut(&mut B, u32) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut shade = |(features, family): (&Features, u32)| {
+    let done = families.iter().zip(0..).try_for_each(|(features, family)| {
         backend.specialize(*features);
-        // SAFETY: as the caller promised.
-        unsafe { backend.launch::<stages::shade>(WavefrontArgs { family, ..args }) }
-    };
-    let launched = families.iter().zip(0..).try_for_each(&mut shade);
+        work(backend, family)
+    });
     backend.specialize(of_scene);
-    launched
+    done
 }
 
 /// Makes the stages ready.
@@ -430,13 +416,9 @@ pub(super) fn prepare<B: Primitives>(backend: &mut B, scene: &SceneData, paths: 
     match kinds.shade {
         Kernel::Basic => backend.prepare::<stages::shade_basic>()?,
         Kernel::Glass => backend.prepare::<stages::shade_glass>()?,
-        Kernel::Full => {
-            for features in families(scene, paths) {
-                backend.specialize(features);
-                backend.prepare::<stages::shade>()?;
-            }
-            backend.specialize(scene.features);
-        }
+        Kernel::Full => for_each_family(backend, &families(scene, paths), scene.features, |backend, _| {
+            backend.prepare::<stages::shade>()
+        })?,
     }
     match kinds.basic_light {
         true => backend.prepare::<stages::connect_basic>()?,
