@@ -1,7 +1,5 @@
 //! Benchmarks many primitives, for many lengths.
 
-use std::fmt;
-
 use torrance_gpu::backend::Error;
 
 use super::measure::{CopyTimer, measure};
@@ -30,8 +28,9 @@ pub enum End {
     Failed(Error),
 }
 
-/// A benchmark that was left out, since it does not fit. Its display is a sentence.
-#[derive(Debug, PartialEq, Eq)]
+/// A benchmark that was left out, since it does not fit.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} of {n} elements is skipped: {reason}", name.unwrap_or("everything"))]
 pub struct Skipped {
     /// A primitive, or all of them.
     pub name: Option<&'static str>,
@@ -39,13 +38,6 @@ pub struct Skipped {
     pub n: u32,
     /// The reason.
     pub reason: String,
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, n, reason } = self;
-        write!(f, "{} of {n} elements is skipped: {reason}", name.unwrap_or("everything"))
-    }
 }
 
 /// Receives the progress of a survey, and can stop it.
