@@ -4,7 +4,7 @@ use device::bsdf::Lobe;
 use glam::DVec3;
 use torrance_plot::chart::{Axis, Drawing, Entry, Panel, Rect, Sign, Stroke};
 
-use super::integrate::{Probe, f_cos, probe};
+use super::integrate::{Probe, probe};
 use super::{Chart, Study, Table, degrees, dense_angles, footnote, legend, spikes, transmits};
 
 /// The curve of one ωo.
@@ -22,7 +22,8 @@ impl Curve {
         let reach = if transmits(&probe) { 180.0 } else { 90.0 };
         let at = |theta: f64| {
             let wi = study.in_plane(theta);
-            (theta, bsdf.eval(wo, wi).as_dvec3(), f_cos(&bsdf, wo, wi))
+            let f = bsdf.eval(wo, wi).as_dvec3();
+            (theta, f, f * f64::from(wi.z.abs()))
         };
         let points = dense_angles(study, &probe, theta_o, -reach, reach).into_iter().map(at).collect();
         Self { theta_o, probe, points }
