@@ -134,7 +134,7 @@ impl Grid {
 
     fn find_axis(&self, name: &str) -> Result<usize, SweepError> {
         let found = self.axes.iter().position(|axis| axis.label == name || axis.path == name);
-        let hint = || hint(name, "what does is", self.names().into_iter());
+        let hint = || hint(name, "what does is", self.names());
         found.ok_or_else(|| SweepError(format!("{} does not vary{}", quoted(name), hint())))
     }
 
