@@ -60,8 +60,7 @@ pub(super) fn files_of(path: &Path, options: &Options) -> Files {
 /// Reads a scene file and what it refers to, before anything is overridden.
 pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<LoadedScene, Error> {
     let file = path.display().to_string();
-    let format =
-        SceneFormat::from_path(path).map_err(|error| Problem::of_file(file.as_str(), error.to_string()))?;
+    let format = SceneFormat::of(&file)?;
     if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
         let message =
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
@@ -110,9 +109,7 @@ fn unseen_lights(description: &Description) -> Option<String> {
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
 /// `files` says.
 pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene, Error> {
-    let format =
-        SceneFormat::from_path(Path::new(file)).map_err(|error| Problem::of_file(file, error.to_string()))?;
-    format.read(file, bytes, files, &Options::default())
+    SceneFormat::of(file)?.read(file, bytes, files, &Options::default())
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
@@ -128,11 +125,6 @@ pub fn material_from_text(file: &str, text: &str) -> Result<StandaloneMaterial, 
     };
     toml::read_material(file, &document)
 }
-
-/// The extension of scene files of other programs, which are not read.
-#[derive(Debug, thiserror::Error)]
-#[error("scenes are .toml, .xml, .gltf, .glb, .obj or .ply files; .{0} files are not read")]
-struct UnknownFormat(String);
 
 /// Formats of scene files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,15 +143,18 @@ enum SceneFormat {
 
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
-    fn from_path(path: &Path) -> Result<Self, UnknownFormat> {
-        const OTHERS: [&str; 5] = ["pbrt", "usd", "usda", "blend", "json"];
-        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-        match extension.as_str() {
+    fn of(file: &str) -> Result<Self, Problem> {
+        let extension = Path::new(file).extension().and_then(|e| e.to_str()).map(str::to_lowercase);
+        match extension.as_deref().unwrap_or_default() {
             "obj" => Ok(Self::Obj),
             "ply" => Ok(Self::Ply),
-            other if OTHERS.contains(&other) => Err(UnknownFormat(other.to_owned())),
             "xml" => Ok(Self::Mitsuba),
             "gltf" | "glb" => Ok(Self::Gltf),
+            // Of other programs.
+            other @ ("pbrt" | "usd" | "usda" | "blend" | "json") => {
+                const READ: &str = "scenes are .toml, .xml, .gltf, .glb, .obj or .ply files";
+                Err(Problem::of_file(file, format!("{READ}; .{other} files are not read")))
+            }
             _ => Ok(Self::Toml),
         }
     }

@@ -5,10 +5,12 @@ use std::io::{Cursor, ErrorKind};
 use image::error::ImageError as LibraryError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
 use torrance_image::film::image::{DecodeError, decode_pfm, hdr_decoder, pfm_header};
-use torrance_text::human_bytes;
+use torrance_text::{human_bytes, quoted};
 
-use super::{ImageError, most_texels};
-use crate::description::limits::{MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, available_memory};
+use super::ImageError;
+use crate::description::limits::{
+    MAX_BLANK_TEXELS, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_TEXELS_PER_BYTE, available_memory,
+};
 use crate::input::io_reason;
 
 /// Decodes the bytes of a file, if the image is not too large.
@@ -45,50 +47,52 @@ fn decode_with(
 ) -> Result<DynamicImage, ImageError> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.total_bytes())?;
-    check_ratio(u64::from(width) * u64::from(height), bytes as u64)?;
+    // What is much larger than its file is a decompression bomb.
+    let (texels, bytes) = (u64::from(width) * u64::from(height), bytes as u64);
+    let most = MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes);
+    if texels > most {
+        let size = human_bytes(bytes.into());
+        let rule = format!("{texels} pixels in {size}; the most in a file of that size is {most}");
+        return Err(ImageError::Size(rule));
+    }
     DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
 }
 
 /// Decodes a portable float map, which the library does not support.
 fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
-    let wrong = |reason: DecodeError| ImageError::Broken("PFM", reason.to_string());
+    let wrong = |reason: DecodeError| undecodable("PFM", &reason.to_string());
     let header = pfm_header(&mut &*bytes).map_err(wrong)?;
     check_size(header.width, header.height, bytes.len() as u64)?;
     let image = decode_pfm(&mut bytes).map_err(wrong)?;
     let floats = image.pixels.into_iter().flatten().collect();
     let decoded = Rgb32FImage::from_raw(image.width, image.height, floats);
-    decoded.map(Into::into).ok_or_else(|| ImageError::Broken("PFM", "pixels are missing".to_owned()))
+    decoded.map(Into::into).ok_or_else(|| undecodable("PFM", "pixels are missing"))
 }
 
 /// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
 fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
     let texels = u64::from(width) * u64::from(height);
-    let wrong = |rule: String| Err(ImageError::Size { width, height, rule });
+    let wrong = |rule: &str| Err(ImageError::Size(format!("{width}×{height} pixels{rule}")));
     if texels == 0 {
-        return wrong(String::new());
+        return wrong("");
     }
     if width > MAX_IMAGE_SIDE || height > MAX_IMAGE_SIDE {
-        return wrong(format!("; the most is {MAX_IMAGE_SIDE} along a side"));
+        return wrong(&format!("; the most is {MAX_IMAGE_SIDE} along a side"));
     }
     if texels > MAX_IMAGE_TEXELS {
-        return wrong(format!("; the most is {MAX_IMAGE_TEXELS} in all"));
+        return wrong(&format!("; the most is {MAX_IMAGE_TEXELS} in all"));
     }
     // Decoded, as four floats, and once more as texels.
     let needed = u128::from(bytes) + u128::from(texels) * (16 + 12);
     match available_memory() {
         Some(available) if needed > available => {
             let (needed, available) = (human_bytes(needed), human_bytes(available));
-            wrong(format!(
+            wrong(&format!(
                 ", for which {needed} of memory are needed; this machine has {available} available"
             ))
         }
         _ => Ok(()),
     }
-}
-
-/// Checks that a file of `bytes` may hold an image of `texels`: a much smaller file is a decompression bomb.
-fn check_ratio(texels: u64, bytes: u64) -> Result<(), ImageError> {
-    if texels <= most_texels(bytes) { Ok(()) } else { Err(ImageError::Blank { texels, bytes }) }
 }
 
 /// Why an image cannot be decoded, in the words of this program where the library's would not help.
@@ -102,29 +106,25 @@ fn reason(format: ImageFormat, error: &LibraryError) -> ImageError {
         ImageFormat::Pnm => "PNM",
         _ => "OpenEXR",
     };
+    // What the decoders call it when there are bytes missing.
+    const MISSING: [&str; 6] =
+        ["unexpected end", "EOF", "Not enough bytes", "Not enough data", "InsufficientInput", "Premature"];
+    let words = innermost(error);
     match error {
-        LibraryError::Limits(_) => ImageError::Memory(name),
-        error => {
-            let words = innermost(error);
-            // What the decoders call it when there are bytes missing.
-            const MISSING: [&str; 6] = [
-                "unexpected end",
-                "EOF",
-                "Not enough bytes",
-                "Not enough data",
-                "InsufficientInput",
-                "Premature",
-            ];
-            if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) {
-                return ImageError::EndsEarly(name);
-            }
-            ImageError::Broken(name, words)
+        LibraryError::Limits(_) => ImageError::Broken(name, "needs too much memory to be decoded".into()),
+        error if is_eof(error) || MISSING.iter().any(|m| words.contains(m)) => {
+            ImageError::Broken(name, "ends too early".into())
         }
+        _ => undecodable(name, &words),
     }
 }
 
 fn is_eof(error: &LibraryError) -> bool {
     matches!(error, LibraryError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof)
+}
+
+fn undecodable(format: &'static str, words: &str) -> ImageError {
+    ImageError::Broken(format, format!("cannot be decoded: {}", quoted(words)))
 }
 
 /// The innermost message of the decoder, in one line.

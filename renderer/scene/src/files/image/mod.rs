@@ -7,11 +7,9 @@ mod texels;
 
 use std::path::Path;
 
-use torrance_text::{human_bytes, quoted};
-
 use super::FileError;
 use crate::description::Image;
-use crate::description::limits::{MAX_BLANK_TEXELS, MAX_COORDINATE, MAX_IMAGE_BYTES, MAX_TEXELS_PER_BYTE};
+use crate::description::limits::MAX_IMAGE_BYTES;
 use crate::input::file::read_regular;
 
 /// The interpretation of an image's numbers.
@@ -51,69 +49,22 @@ pub enum ImageError {
     /// An unsupported format, by its name.
     #[error("it is in the format {0}, which is not read; {READ}")]
     Format(String),
-    /// The size is not allowed.
-    #[error("it has {width}×{height} pixels{rule}")]
-    Size {
-        /// Width, pixels.
-        width: u32,
-        /// Height, pixels.
-        height: u32,
-        /// The violated rule, as the end of the sentence.
-        rule: String,
-    },
-    /// More pixels than a file of so many bytes may have.
-    #[error(
-        "it has {texels} pixels in {}; the most in a file of that size is {}",
-        human_bytes((*bytes).into()),
-        most_texels(*bytes)
-    )]
-    Blank {
-        /// Pixels.
-        texels: u64,
-        /// Bytes of the file.
-        bytes: u64,
-    },
-    /// The decoder would need too much memory; the format.
-    #[error("the {0} file needs too much memory to be decoded")]
-    Memory(&'static str),
-    /// Bytes are missing; the format.
-    #[error("the {0} file ends too early")]
-    EndsEarly(&'static str),
-    /// The decoder fails; the format, and the decoder's message.
-    #[error("the {0} file cannot be decoded: {words}", words = quoted(.1))]
+    /// The size is not allowed: the size and the violated rule.
+    #[error("it has {0}")]
+    Size(String),
+    /// The decoder fails: the format, and how.
+    #[error("the {0} file {1}")]
     Broken(&'static str, String),
     /// Alpha is required but missing.
     #[error("it has no alpha")]
     NoAlpha,
-    /// A pixel is not finite.
-    #[error("the pixel in column {column} of row {row} {}", if *is_nan { "is not a number (NaN)" } else { "is infinite" })]
-    NotFinite {
-        /// From the left.
-        column: usize,
-        /// From the top.
-        row: usize,
-        /// Whether it is not a number.
-        is_nan: bool,
-    },
-    /// A height is implausibly large.
-    #[error("the height in column {column} of row {row} is {height}; the most is {MAX_COORDINATE:e}")]
-    Height {
-        /// From the left.
-        column: usize,
-        /// From the top.
-        row: usize,
-        /// The height.
-        height: String,
-    },
+    /// A pixel is out of range: which, and how.
+    #[error("the {0}")]
+    Pixel(String),
 }
 
 /// The supported formats, as the end of a message.
 const READ: &str = "PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
-
-/// Most texels in a file of so many bytes.
-fn most_texels(bytes: u64) -> u64 {
-    MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes)
-}
 
 /// A decoded image, with a warning if it is suspicious.
 #[derive(Debug, Clone)]

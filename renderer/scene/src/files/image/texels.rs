@@ -48,7 +48,7 @@ fn pack_texels(texels: &[[f32; 4]]) -> (Format, Arc<[u32]>) {
 /// Checks that all numbers are finite and heights plausible, and clamps radiance to the range that can be summed, all
 /// other numbers and alpha to 0 to 1. Returns a warning if anything but alpha is clamped.
 fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<Option<String>, ImageError> {
-    let place = |i: usize| (i % width as usize, i / width as usize);
+    let place = |i: usize| format!("in column {} of row {}", i % width as usize, i / width as usize);
     let find = |is_wrong: &dyn Fn(f32) -> bool| {
         let wrong = |(i, [r, g, b, _]): (usize, &[f32; 4])| {
             [*r, *g, *b].into_iter().find(|x| is_wrong(*x)).map(|x| (i, x))
@@ -56,8 +56,8 @@ fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<
         texels.iter().enumerate().find_map(wrong)
     };
     if let Some((i, x)) = find(&|x| !x.is_finite()) {
-        let (column, row) = place(i);
-        return Err(ImageError::NotFinite { column, row, is_nan: x.is_nan() });
+        let what = if x.is_nan() { "not a number (NaN)" } else { "infinite" };
+        return Err(ImageError::Pixel(format!("pixel {} is {what}", place(i))));
     }
     let (low, high) = match meaning.range {
         Range::Unit => (0.0, 1.0),
@@ -65,8 +65,8 @@ fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<
         Range::Height => {
             return match find(&|x| x.abs() > MAX_COORDINATE) {
                 Some((i, x)) => {
-                    let (column, row) = place(i);
-                    Err(ImageError::Height { column, row, height: format!("{x:e}") })
+                    let message = format!("height {} is {x:e}; the most is {MAX_COORDINATE:e}", place(i));
+                    Err(ImageError::Pixel(message))
                 }
                 None => Ok(None),
             };
@@ -74,10 +74,7 @@ fn check_range(texels: &mut [[f32; 4]], meaning: Meaning, width: u32) -> Result<
     };
     let outside = find(&|x| !(low..=high).contains(&x));
     let warning = outside.map(|(i, _)| {
-        let (column, row) = place(i);
-        format!(
-            "has pixels outside {low} to {high}, which are brought there; the first is in column {column} of row {row}"
-        )
+        format!("has pixels outside {low} to {high}, which are brought there; the first is {}", place(i))
     });
     for [r, g, b, a] in texels {
         *a = if a.is_nan() { 1.0 } else { a.clamp(0.0, 1.0) };
