@@ -36,33 +36,26 @@ pub(super) enum Type {
     F64,
 }
 
-const TYPES: [(&str, Type); 16] = [
-    ("char", Type::I8),
-    ("uchar", Type::U8),
-    ("short", Type::I16),
-    ("ushort", Type::U16),
-    ("int", Type::I32),
-    ("uint", Type::U32),
-    ("float", Type::F32),
-    ("double", Type::F64),
-    ("int8", Type::I8),
-    ("uint8", Type::U8),
-    ("int16", Type::I16),
-    ("uint16", Type::U16),
-    ("int32", Type::I32),
-    ("uint32", Type::U32),
-    ("float32", Type::F32),
-    ("float64", Type::F64),
+/// Types in their order, with the two names of each, its bytes, and its value that stands for 1 in a colour.
+const TYPES: [(Type, [&str; 2], usize, f32); 8] = [
+    (Type::I8, ["char", "int8"], 1, i8::MAX as f32),
+    (Type::U8, ["uchar", "uint8"], 1, u8::MAX as f32),
+    (Type::I16, ["short", "int16"], 2, i16::MAX as f32),
+    (Type::U16, ["ushort", "uint16"], 2, u16::MAX as f32),
+    (Type::I32, ["int", "int32"], 4, i32::MAX as f32),
+    (Type::U32, ["uint", "uint32"], 4, u32::MAX as f32),
+    (Type::F32, ["float", "float32"], 4, 1.0),
+    (Type::F64, ["double", "float64"], 8, 1.0),
 ];
 
 impl Type {
+    fn named(name: &str) -> Result<Self, Complaint<'_>> {
+        let names = [0, 1].into_iter().flat_map(|i| TYPES.iter().map(move |(of, names, ..)| (names[i], *of)));
+        named("type", name, names)
+    }
+
     pub(super) const fn bytes(self) -> usize {
-        match self {
-            Self::I8 | Self::U8 => 1,
-            Self::I16 | Self::U16 => 2,
-            Self::I32 | Self::U32 | Self::F32 => 4,
-            Self::F64 => 8,
-        }
+        TYPES[self as usize].2
     }
 
     pub(super) const fn is_float(self) -> bool {
@@ -71,15 +64,7 @@ impl Type {
 
     /// The value that stands for 1 in a colour.
     pub(super) const fn one(self) -> f32 {
-        match self {
-            Self::I8 => i8::MAX as f32,
-            Self::U8 => u8::MAX as f32,
-            Self::I16 => i16::MAX as f32,
-            Self::U16 => u16::MAX as f32,
-            Self::I32 => i32::MAX as f32,
-            Self::U32 => u32::MAX as f32,
-            Self::F32 | Self::F64 => 1.0,
-        }
+        TYPES[self as usize].3
     }
 }
 
@@ -206,10 +191,8 @@ fn next_line(file: &str, input: &mut impl Read, header: &mut Header) -> Result<V
             return Ok(line);
         }
         if read == 0 {
-            return Err(Problem::of_file(
-                file,
-                "the file ends within its header: there is no \"end_header\"",
-            ));
+            let message = "the file ends within its header: there is no \"end_header\"";
+            return Err(Problem::of_file(file, message));
         }
         if header.bytes > MAX_HEADER_BYTES as u64 {
             let message = format!("the header is longer than {MAX_HEADER_BYTES} bytes");
@@ -238,7 +221,7 @@ fn statement<'a>(
             if *version != "1.0" {
                 return Err((Some(version), format!("version {} is not read; 1.0 is", quoted(version))));
             }
-            *encoding = Some(named("format", name, &ENCODINGS)?);
+            *encoding = Some(named("format", name, ENCODINGS.into_iter())?);
             Ok(())
         }
         ["element", name, count] => {
@@ -266,18 +249,16 @@ fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), 
     };
     let (kind, name) = match words {
         ["list", count, item, name] => {
-            let size = named("type", count, &TYPES)?;
+            let size = Type::named(count)?;
             if size.is_float() {
                 return Err((Some(count), "the length of a list is a whole number".into()));
             }
-            (Kind::List { count: size, item: named("type", item, &TYPES)? }, name)
+            (Kind::List { count: size, item: Type::named(item)? }, name)
         }
-        [of, name] if *of != "list" => (Kind::Scalar(named("type", of, &TYPES)?), name),
+        [of, name] if *of != "list" => (Kind::Scalar(Type::named(of)?), name),
         _ => {
-            return Err((
-                None,
-                "write property, its type and name; or property list, two types and a name".into(),
-            ));
+            let message = "write property, its type and name; or property list, two types and a name";
+            return Err((None, message.into()));
         }
     };
     if element.find(name).is_some() {
@@ -288,9 +269,13 @@ fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), 
     Ok(())
 }
 
-fn named<'a, T: Copy>(what: &str, name: &'a str, choices: &[(&str, T)]) -> Result<T, Complaint<'a>> {
-    choices.iter().find(|(n, _)| *n == name).map(|(_, value)| *value).ok_or_else(|| {
-        let hint = hint(name, &format!("{what}s are"), choices.iter().map(|(n, _)| *n));
+fn named<'a, T>(
+    what: &str,
+    name: &'a str,
+    choices: impl Iterator<Item = (&'static str, T)> + Clone,
+) -> Result<T, Complaint<'a>> {
+    choices.clone().find(|(n, _)| *n == name).map(|(_, value)| value).ok_or_else(|| {
+        let hint = hint(name, &format!("{what}s are"), choices.map(|(n, _)| n));
         (Some(name), format!("unknown {what} {}{hint}", quoted(name)))
     })
 }

@@ -24,8 +24,8 @@ use crate::description::{Normals, TriangleMesh};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
 use crate::input::Problem;
 
-use header::{Element, Header, Kind, Property, Type};
-use values::{Fault, Values, WithValues, with_values};
+use header::{Element, Encoding, Header, Kind, Property, Type};
+use values::{Binary, Fault, Text, Values};
 
 pub use write::write;
 
@@ -43,9 +43,16 @@ pub(crate) fn read(
     let mut input = BufReader::with_capacity(BUFFER, input);
     let header = header::read(file, &mut input, len)?;
     let mut rows = Rows::new(file, &header, normals)?;
-    let is_binary = header.encoding != header::Encoding::Ascii;
-    with_values(file, input, &header, ReadRows { header: &header, rows: &mut rows })
-        .map_err(|fault| *fault)?;
+    let (at, last) = (header.bytes, 0);
+    let read = match header.encoding {
+        Encoding::Ascii => {
+            let (line, text, word) = (header.lines, String::new(), 0..0);
+            rows.read(&header, Text { file, input, line, text, word })
+        }
+        Encoding::LittleEndian => rows.read(&header, Binary::<_, false> { file, input, at, last }),
+        Encoding::BigEndian => rows.read(&header, Binary::<_, true> { file, input, at, last }),
+    };
+    read.map_err(|fault| *fault)?;
     let Rows { mut mesh, mut warnings, clamped, faces, .. } = rows;
     if mesh.triangles.is_empty() {
         return Err(Problem::of_file(file, "the mesh is empty: there are no faces"));
@@ -59,9 +66,9 @@ pub(crate) fn read(
     }
     warnings.extend(finish_normals(file, &mut mesh, normals));
     // All polygons are triangles in most files, and then faces need no list.
-    let place = match (is_binary, faces == mesh.triangles.len() as u64) {
-        (_, true) => TriangleOrigin::Face,
-        (_, false) => TriangleOrigin::Triangle,
+    let place = match faces == mesh.triangles.len() as u64 {
+        true => TriangleOrigin::Face,
+        false => TriangleOrigin::Triangle,
     };
     Ok(MeshFile { mesh: Arc::new(mesh), place, warnings })
 }
@@ -137,33 +144,6 @@ struct Rows<'a> {
     corners: Vec<u32>,
 }
 
-/// Reads all rows of all elements.
-struct ReadRows<'a, 'b> {
-    header: &'a Header,
-    rows: &'a mut Rows<'b>,
-}
-
-impl WithValues for ReadRows<'_, '_> {
-    type Out = Result<(), Fault>;
-
-    fn run(self, mut values: impl Values) -> Result<(), Fault> {
-        let Self { header, rows } = self;
-        for element in &header.elements {
-            match element.name.as_str() {
-                "vertex" => rows.read_vertices(element, &mut values)?,
-                "face" => rows.read_faces(element, &mut values)?,
-                "tristrips" => rows.read_strips(element, &mut values)?,
-                _ => pass_over(element, &mut values)?,
-            }
-        }
-        if values.has_more()? {
-            let message = "the file goes on after its last element; what follows is left out";
-            rows.warnings.push(Problem::of_file(rows.file, message));
-        }
-        Ok(())
-    }
-}
-
 impl<'a> Rows<'a> {
     fn new(file: &'a str, header: &Header, normals: Normals) -> Result<Self, Problem> {
         let problem = |message: String| Problem::of_file(file, message);
@@ -214,6 +194,23 @@ impl<'a> Rows<'a> {
             warnings: Vec::new(),
             corners: Vec::new(),
         })
+    }
+
+    /// Reads all rows of all elements.
+    fn read(&mut self, header: &Header, mut values: impl Values) -> Result<(), Fault> {
+        for element in &header.elements {
+            match element.name.as_str() {
+                "vertex" => self.read_vertices(element, &mut values)?,
+                "face" => self.read_faces(element, &mut values)?,
+                "tristrips" => self.read_lists(element, &mut values, Self::strip)?,
+                _ => pass_over(element, &mut values)?,
+            }
+        }
+        if values.has_more()? {
+            let message = "the file goes on after its last element; what follows is left out";
+            self.warnings.push(Problem::of_file(self.file, message));
+        }
+        Ok(())
     }
 
     fn read_vertices(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
@@ -275,23 +272,33 @@ impl<'a> Rows<'a> {
     }
 
     fn read_faces(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
-        let list = self.index_list(element)?;
         if element.find("texcoord").is_some() && !self.has[1] {
             let message = "the texture coordinates of faces (texcoord) are not read; those of vertices are";
             self.warnings.push(Problem::of_file(self.file, message));
         }
         self.mesh.triangles.reserve_exact(element.count as usize);
+        self.faces += element.count;
+        self.read_lists(element, values, Self::face)
+    }
+
+    /// Reads the lists of corners of an element's rows.
+    fn read_lists<V: Values>(
+        &mut self,
+        element: &Element,
+        values: &mut V,
+        read: impl Fn(&mut Self, Type, Type, &mut V) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let list = self.index_list(element)?;
         for _ in 0..element.count {
             values.begin_row()?;
             for (i, property) in element.properties.iter().enumerate() {
                 match property.kind {
-                    Kind::List { count, item } if i == list => self.face(count, item, values)?,
+                    Kind::List { count, item } if i == list => read(self, count, item, values)?,
                     _ => pass_over_property(property, values)?,
                 }
             }
             values.end_row()?;
         }
-        self.faces += element.count;
         Ok(())
     }
 
@@ -340,21 +347,6 @@ impl<'a> Rows<'a> {
     fn no_vertex(&self, index: i64, values: &impl Values) -> Fault {
         let count = self.vertices;
         values.fault(format!("the vertex index {index} is out of range; the file has {count}, from 0"))
-    }
-
-    fn read_strips(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
-        let list = self.index_list(element)?;
-        for _ in 0..element.count {
-            values.begin_row()?;
-            for (i, property) in element.properties.iter().enumerate() {
-                match property.kind {
-                    Kind::List { count, item } if i == list => self.strip(count, item, values)?,
-                    _ => pass_over_property(property, values)?,
-                }
-            }
-            values.end_row()?;
-        }
-        Ok(())
     }
 
     /// Triangles that share two vertices with the one before, every other one turned around.

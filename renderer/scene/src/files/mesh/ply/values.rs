@@ -4,7 +4,7 @@ use std::io::{BufRead, ErrorKind, Read};
 
 use torrance_text::quoted;
 
-use super::header::{Encoding, Type};
+use super::header::Type;
 use crate::input::{Problem, io_reason};
 
 /// Longest line of a text: a polygon of a hundred thousand corners.
@@ -86,13 +86,8 @@ impl<R: BufRead> Text<'_, R> {
 
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, Fault> {
         let word = self.next_word()?;
-        match word.parse() {
-            Ok(number) => Ok(number),
-            Err(_) => {
-                let message = format!("{} is not a {what}", quoted(word));
-                Err(self.fault(message))
-            }
-        }
+        let number = word.parse().map_err(|_| format!("{} is not a {what}", quoted(word)));
+        number.map_err(|message| self.fault(message))
     }
 }
 
@@ -234,27 +229,4 @@ impl<R: BufRead, const BIG: bool> Values for Binary<'_, R, BIG> {
         let buffer = self.input.fill_buf().map_err(|e| Problem::of_file(self.file, io_reason(&e)))?;
         Ok(buffer.iter().any(|b| !b.is_ascii_whitespace()))
     }
-}
-
-/// A reader of the rows of `input`, which the header has been taken from.
-pub(super) fn with_values<R: BufRead, T>(
-    file: &str,
-    input: R,
-    header: &super::header::Header,
-    with: impl WithValues<Out = T>,
-) -> T {
-    let (at, last) = (header.bytes, 0);
-    match header.encoding {
-        Encoding::Ascii => {
-            with.run(Text { file, input, line: header.lines, text: String::new(), word: 0..0 })
-        }
-        Encoding::LittleEndian => with.run(Binary::<_, false> { file, input, at, last }),
-        Encoding::BigEndian => with.run(Binary::<_, true> { file, input, at, last }),
-    }
-}
-
-/// A visitor of the rows of a file, however they are written.
-pub(super) trait WithValues {
-    type Out;
-    fn run(self, values: impl Values) -> Self::Out;
 }
