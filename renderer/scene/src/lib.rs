@@ -41,7 +41,7 @@ pub use description::limits::check_size;
 pub use description::*;
 pub use files::asset::Asset;
 pub use files::mesh::ply;
-pub use files::{FileError, Files, FilesBelow, ImageError};
+pub use files::{FileError, Files, ImageError};
 pub use formats::toml::keys::{PathError, page as reference_page, schema as json_schema};
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{DIRECT, MASKINGS, SAMPLERS, overrides};

@@ -2,6 +2,7 @@
 //! images.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +16,7 @@ use crate::description::{Image, Normals, TriangleMesh};
 use crate::files::asset::{Asset, Contents, own_meaning};
 use crate::files::mesh::ply;
 use crate::input::file::{ReadError, read_regular};
-use crate::input::io_reason;
+use crate::input::{Error, io_reason};
 
 /// Contents of files, by their paths free of symbolic links and the way in which they were read.
 #[derive(Debug, Default)]
@@ -27,23 +28,15 @@ pub(crate) struct FileCache {
 }
 
 impl FileCache {
-    /// As [`mesh::place`].
-    pub(crate) fn place(&self, mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
-        let key = (Arc::as_ptr(mesh).addr(), t.to_cols_array().map(f32::to_bits));
-        // With the mesh, so that no other comes to have its address.
-        let placed = self.placed.get_or::<()>(key, || Ok((Arc::clone(mesh), mesh::place(mesh, t))));
-        placed.map_or(Placement::Empty, |(_, placed)| placed)
-    }
-
     /// How a file was read to give `image`, but for what its numbers may be: they may be what they are.
     pub(crate) fn meaning(&self, file: &Path, image: &Image, range: image::Range) -> Option<Meaning> {
         let file = real(file);
-        let is_it = |(path, _): &(PathBuf, Meaning), found: &DecodedImage| {
-            *path == file && Arc::ptr_eq(&found.image.texels, &image.texels)
-        };
-        let ((_, meaning), found) = self.images.find(is_it)?;
-        let meaning = Meaning { range, ..meaning };
-        self.images.put((file, meaning), found);
+        let mut images = lock(&self.images);
+        let ((_, meaning), found) = images
+            .iter()
+            .find(|((path, _), found)| *path == file && Arc::ptr_eq(&found.image.texels, &image.texels))?;
+        let (meaning, found) = (Meaning { range, ..*meaning }, found.clone());
+        images.insert((file, meaning), found);
         Some(meaning)
     }
 }
@@ -61,12 +54,12 @@ impl Files {
                 let bytes = bytes.map_err(MeshError::Unreadable)?;
                 let (name, len) = (path.display().to_string(), bytes.len() as u64);
                 let file = ply::read(&name, bytes.as_slice(), len, normals, flip_v);
-                file.map(Arc::new).map_err(|problem| MeshError::Wrong(vec![problem]))
+                Ok(Arc::new(file.map_err(Error::from)?))
             }
             None => mesh::read(path, normals, flip_v).map(Arc::new),
         };
         match &self.kept {
-            Some(kept) => kept.meshes.get_or((self.key(path), normals, flip_v), read),
+            Some(kept) => get_or(&kept.meshes, (self.key(path), normals, flip_v), read),
             None => read(),
         }
     }
@@ -78,7 +71,7 @@ impl Files {
             None => image::read(path, meaning),
         };
         match &self.kept {
-            Some(kept) => kept.images.get_or((self.key(path), meaning), read),
+            Some(kept) => get_or(&kept.images, (self.key(path), meaning), read),
             None => read(),
         }
     }
@@ -90,10 +83,12 @@ impl Files {
 
     /// As [`mesh::place`].
     pub(crate) fn place(&self, mesh: &Arc<TriangleMesh>, t: &Affine3A) -> Placement {
-        match &self.kept {
-            Some(kept) => kept.place(mesh, t),
-            None => mesh::place(mesh, t),
-        }
+        let Some(kept) = &self.kept else { return mesh::place(mesh, t) };
+        let key = (Arc::as_ptr(mesh).addr(), t.to_cols_array().map(f32::to_bits));
+        // With the mesh, so that no other comes to have its address.
+        let placed = get_or(&kept.placed, key, || Ok((Arc::clone(mesh), mesh::place(mesh, t))));
+        let Ok::<_, Infallible>((_, placed)) = placed;
+        placed
     }
 
     /// The key of a file.
@@ -119,11 +114,11 @@ impl MemoryFiles {
                 Contents::Mesh(mesh) => {
                     let (mesh, place, warnings) = (Arc::clone(mesh), TriangleOrigin::Face, Vec::new());
                     let file = Arc::new(MeshFile { mesh, place, warnings });
-                    kept.meshes.put((asset.path.clone(), Normals::File, false), file);
+                    lock(&kept.meshes).insert((asset.path.clone(), Normals::File, false), file);
                 }
                 Contents::Image(image) => {
                     let found = DecodedImage { image: image.clone(), warning: None };
-                    kept.images.put((asset.path.clone(), own_meaning(image)), found);
+                    lock(&kept.images).insert((asset.path.clone(), own_meaning(image)), found);
                 }
                 Contents::Copy(_) | Contents::Transforms(_) => {}
             }
@@ -147,35 +142,22 @@ impl MemoryFiles {
 }
 
 /// A map that threads share.
-#[derive(Debug)]
-struct Map<K, V>(Mutex<HashMap<K, V>>);
+type Map<K, V> = Mutex<HashMap<K, V>>;
 
-impl<K, V> Default for Map<K, V> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+fn lock<K, V>(map: &Map<K, V>) -> MutexGuard<'_, HashMap<K, V>> {
+    map.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<K: Eq + Hash + Clone, V: Clone> Map<K, V> {
-    /// The value of a key, made by `make` if it is missing.
-    fn get_or<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
-        if let Some(value) = self.lock().get(&key) {
-            return Ok(value.clone());
-        }
-        // Nobody waits for others' files; the first to be done counts.
-        let value = make()?;
-        Ok(self.lock().entry(key).or_insert(value).clone())
+/// The value of a key, made by `make` if it is missing.
+fn get_or<K: Eq + Hash, V: Clone, E>(
+    map: &Map<K, V>,
+    key: K,
+    make: impl FnOnce() -> Result<V, E>,
+) -> Result<V, E> {
+    if let Some(value) = lock(map).get(&key) {
+        return Ok(value.clone());
     }
-
-    fn put(&self, key: K, value: V) {
-        self.lock().insert(key, value);
-    }
-
-    fn find(&self, is_it: impl Fn(&K, &V) -> bool) -> Option<(K, V)> {
-        self.lock().iter().find(|(key, value)| is_it(key, value)).map(|(k, v)| (k.clone(), v.clone()))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, V>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    // Nobody waits for others' files; the first to be done counts.
+    let value = make()?;
+    Ok(lock(map).entry(key).or_insert(value).clone())
 }

@@ -71,11 +71,6 @@ impl Files {
         &self.folder
     }
 
-    /// The same rule for names relative to another folder.
-    pub fn below(&self, folder: impl Into<PathBuf>) -> FilesBelow<'_> {
-        FilesBelow { files: self, folder: folder.into() }
-    }
-
     /// The path of the file that a scene calls `name`, whether or not it exists.
     ///
     /// # Errors
@@ -87,6 +82,14 @@ impl Files {
             Some(path) => Ok(path.to_owned()),
             None => self.allowed(path),
         }
+    }
+
+    /// As [`Self::resolve`], for a name relative to another folder: that of a file that the scene refers to.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    pub fn resolve_in(&self, folder: impl AsRef<Path>, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
+        self.allowed(folder.as_ref().join(name))
     }
 
     fn allowed(&self, path: PathBuf) -> Result<PathBuf, FileError> {
@@ -122,23 +125,6 @@ impl Files {
     }
 }
 
-/// [`Files`] by names relative to another folder than the scene's: that of a file that the scene refers to.
-#[derive(Debug, Clone)]
-pub struct FilesBelow<'a> {
-    files: &'a Files,
-    folder: PathBuf,
-}
-
-impl FilesBelow<'_> {
-    /// As [`Files::resolve`].
-    ///
-    /// # Errors
-    /// As [`Files::resolve`].
-    pub fn resolve(&self, name: impl AsRef<Path>) -> Result<PathBuf, FileError> {
-        self.files.allowed(self.folder.join(name))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,16 +157,16 @@ mod tests {
         }
         let real = folder.path().canonicalize().unwrap();
         assert_eq!(files.named(), BTreeSet::from(["a.png", "models/c.obj"].map(|name| real.join(name))));
-        assert!(files.below(folder.path().join("models")).resolve("../b.png").is_ok());
+        assert!(files.resolve_in(folder.path().join("models"), "../b.png").is_ok());
         assert!(files.named().contains(&real.join("b.png")));
     }
 
     #[test]
     fn files_of_other_files_stay_in_the_folder_of_the_scene() {
         let files = Files::new("scenes", false);
-        let below = files.below("scenes/models");
-        assert_eq!(below.resolve("../a.png"), Ok(PathBuf::from("scenes/models/../a.png")));
-        assert!(below.resolve("../../a.png").is_err());
+        let resolve = |name| files.resolve_in("scenes/models", name);
+        assert_eq!(resolve("../a.png"), Ok(PathBuf::from("scenes/models/../a.png")));
+        assert!(resolve("../../a.png").is_err());
     }
 
     #[cfg(unix)]

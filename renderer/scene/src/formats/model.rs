@@ -1,8 +1,13 @@
 //! Files that hold a model and nothing around it, as scenes: a camera and light are added.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::description::{Bounds, Description, RenderSettings, framing};
+use glam::Affine3A;
+
+use crate::description::{
+    Bounds, Color, Description, Geometry, RenderSettings, Shape, TriangleMesh, framing,
+};
 use crate::input::{Error, Problem};
 
 /// A scene of nothing, to be filled with a model and finished by [`Description::finish_model`].
@@ -20,6 +25,19 @@ pub(crate) fn model_scene() -> Description {
         shapes: Vec::new(),
         groups: Vec::new(),
         instances: Vec::new(),
+    }
+}
+
+/// A mesh that is where its file has it.
+pub(crate) fn shape(name: &str, mesh: Arc<TriangleMesh>, material: usize, emission: Color) -> Shape {
+    Shape {
+        name: name.to_owned(),
+        geometry: Geometry::Mesh(mesh),
+        material,
+        emission,
+        emission_two_sided: false,
+        flip_normals: false,
+        world_from_object: Affine3A::IDENTITY,
     }
 }
 

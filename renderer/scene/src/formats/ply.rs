@@ -1,15 +1,12 @@
 //! PLY files as scenes of their own.
 
-use std::sync::Arc;
-
 use glam::{Affine3A, Vec3};
 
 use crate::description::{
-    Channel, Color, Description, DiffuseMaterial, Geometry, Material, MaterialKind, MeshSource, Normals,
-    Shape, Texture,
+    Channel, Color, Description, DiffuseMaterial, Material, MaterialKind, Normals, Texture,
 };
-use crate::files::mesh::{Placement, place, ply};
-use crate::formats::model::model_scene;
+use crate::files::mesh::{MeshFile, Placement, place, ply};
+use crate::formats::model::{model_scene, shape};
 use crate::input::{Error, Problem};
 
 /// Default reflectance.
@@ -22,18 +19,12 @@ const GREY: Vec3 = Vec3::splat(0.8);
 /// The file is wrong.
 pub(crate) fn read_scene(file: &str, bytes: &[u8]) -> Result<(Description, Vec<Problem>), Error> {
     let read = ply::read(file, bytes, bytes.len() as u64, Normals::File, false)?;
-    let (mut mesh, mut warnings) = (read.mesh, read.warnings);
-    if let Some(mesh) = Arc::get_mut(&mut mesh) {
-        mesh.source = Some(MeshSource {
-            file: std::path::Path::new(file).into(),
-            normals: Normals::File,
-            flip_v: false,
-        });
-    }
+    let MeshFile { mesh, place: origin, mut warnings } =
+        read.with_source(file.as_ref(), Normals::File, false);
     let mesh = match place(&mesh, &Affine3A::IDENTITY) {
         Placement::Whole(mesh) => mesh,
         Placement::Without { mesh, dropped, first } => {
-            let place = read.place.describe(first);
+            let place = origin.describe(first);
             let message = format!("{dropped} triangles have no area and are left out; the first is {place}");
             warnings.push(Problem::of_file(file, message));
             mesh
@@ -48,14 +39,6 @@ pub(crate) fn read_scene(file: &str, bytes: &[u8]) -> Result<(Description, Vec<P
         reflectance = Color { texture: 0, ..Color::new(Vec3::ONE) };
     }
     scene.materials.push(Material::new("default", MaterialKind::Diffuse(DiffuseMaterial::new(reflectance))));
-    scene.shapes.push(Shape {
-        name: "mesh".to_owned(),
-        geometry: Geometry::Mesh(mesh),
-        material: 0,
-        emission: Color::new(Vec3::ZERO),
-        emission_two_sided: false,
-        flip_normals: false,
-        world_from_object: Affine3A::IDENTITY,
-    });
+    scene.shapes.push(shape("mesh", mesh, 0, Color::new(Vec3::ZERO)));
     scene.finish_model(file).map(|scene| (scene, warnings))
 }

@@ -190,9 +190,9 @@ fn broken_meshes() {
                 let TriangleOrigin::Lines(lines) = obj.place else { panic!("an OBJ file has lines") };
                 assert_eq!(obj.mesh.triangles.len(), lines.len());
             }
-            Err(problems) => {
+            Err(error) => {
                 bad += 1;
-                check_report(&Error { problems }.report(false), "m.obj");
+                check_report(&error.report(false), "m.obj");
             }
         }
     }

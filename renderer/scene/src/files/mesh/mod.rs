@@ -12,8 +12,8 @@ use glam::{Affine3A, Vec3};
 use crate::description::limits::{MAX_COORDINATE, MAX_MESH_BYTES, is_degenerate};
 use crate::description::{MeshSource, Normals, TriangleMesh};
 use crate::files::FileError;
-use crate::input::Problem;
 use crate::input::file::{ReadError, open_regular, read_regular};
+use crate::input::{Error, Problem};
 
 /// A mesh file.
 #[derive(Debug, Clone)]
@@ -23,6 +23,14 @@ pub(crate) struct MeshFile {
     /// Origin of the triangles in the file.
     pub(crate) place: TriangleOrigin,
     pub(crate) warnings: Vec<Problem>,
+}
+
+impl MeshFile {
+    /// With a mesh that knows where it comes from.
+    pub(crate) fn with_source(mut self, file: &Path, normals: Normals, flip_v: bool) -> Self {
+        Arc::make_mut(&mut self.mesh).source = Some(MeshSource { file: file.into(), normals, flip_v });
+        self
+    }
 }
 
 /// Origin of a mesh's triangles in its file.
@@ -72,25 +80,25 @@ impl From<ReadError> for MeshError {
     }
 }
 
+impl From<Error> for MeshError {
+    fn from(error: Error) -> Self {
+        Self::Wrong(error.problems)
+    }
+}
+
 /// Reads an OBJ or PLY file, by the extension of its name. Its mesh knows where it comes from.
 pub(crate) fn read(path: &Path, normals: Normals, flip_v: bool) -> Result<MeshFile, MeshError> {
     let name = path.display().to_string();
     let extension = path.extension().and_then(|e| e.to_str()).map(str::to_lowercase);
-    let mut read = match extension.as_deref() {
-        Some("obj") => {
-            let bytes = read_bytes(path)?;
-            obj::read(&name, &bytes, normals, flip_v).map_err(MeshError::Wrong)?
-        }
+    let read = match extension.as_deref() {
+        Some("obj") => obj::read(&name, &read_bytes(path)?, normals, flip_v)?,
         Some("ply") => {
             let (file, len) = open_regular(path, MAX_MESH_BYTES)?;
-            ply::read(&name, file, len, normals, flip_v).map_err(|p| MeshError::Wrong(vec![p]))?
+            ply::read(&name, file, len, normals, flip_v).map_err(Error::from)?
         }
         _ => return Err(MeshError::Unknown),
     };
-    if let Some(mesh) = Arc::get_mut(&mut read.mesh) {
-        mesh.source = Some(MeshSource { file: path.into(), normals, flip_v });
-    }
-    Ok(read)
+    Ok(read.with_source(path, normals, flip_v))
 }
 
 /// A mesh placed by its shape.

@@ -18,10 +18,11 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use torrance_text::{quoted, quoted_path};
 
-use super::mtl::{Map, MapFile, MtlMaterial, Number, Tint};
+use super::mtl::{Map, MapFile, MtlMaterial, Number};
 use crate::description::limits::MIN_ALPHA;
 use crate::description::{
     Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial, Image,
@@ -83,23 +84,17 @@ impl<'a> Textures<'a> {
     }
 
     fn color(&mut self, value: Vec3, map: Option<&MapFile>) -> Color {
-        self.color_of(value, map, COLOR)
-    }
-
-    fn color_of(&mut self, value: Vec3, map: Option<&MapFile>, meaning: Meaning) -> Color {
-        let texture = map.and_then(|map| self.texture(map, meaning, Channel::Rgb));
-        match texture {
-            Some(texture) => Color { texture: texture as u32, ..Color::new(value) },
-            None => Color::new(value),
-        }
+        Color { value, texture: self.texture_or_none(map, COLOR, Channel::Rgb) }
     }
 
     fn scalar(&mut self, value: f32, map: Option<&MapFile>) -> Scalar {
-        let texture = map.and_then(|map| self.texture(map, NUMBER, Channel::R));
-        match texture {
-            Some(texture) => Scalar { texture: texture as u32, ..Scalar::new(value) },
-            None => Scalar::new(value),
-        }
+        Scalar { value, texture: self.texture_or_none(map, NUMBER, Channel::R) }
+    }
+
+    /// The index of a texture, or [`NO_TEXTURE`].
+    fn texture_or_none(&mut self, map: Option<&MapFile>, meaning: Meaning, default: Channel) -> u32 {
+        let texture = map.and_then(|map| self.texture(map, meaning, default));
+        texture.map_or(NO_TEXTURE, |texture| texture as u32)
     }
 
     /// The index of a texture; `None` if it cannot be read, which has been reported.
@@ -125,7 +120,7 @@ impl<'a> Textures<'a> {
 
     /// Warns, once a library, of a physically based material with statements that only others follow.
     fn warn_of_highlights(&mut self, m: &MtlMaterial) {
-        let has_color = m.color(Tint::Specular).is_some_and(|color| color != Vec3::ZERO);
+        let has_color = m.specular.is_some_and(|color| color != Vec3::ZERO);
         let said = [
             ("Ks", has_color),
             ("map_Ks", m.map(Map::Specular).is_some()),
@@ -151,7 +146,7 @@ impl<'a> Textures<'a> {
             return *known;
         }
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
-        let path = self.files.below(self.folder.clone()).resolve(&map.file);
+        let path = self.files.resolve_in(&self.folder, &map.file);
         let index = match path.and_then(|path| self.files.image(&path, meaning)) {
             Ok(found) => {
                 let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted_path(&shown))));
@@ -183,11 +178,10 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
     let is_clear = matches!(kind, MaterialKind::Dielectric(_));
     let mut material = Material::new(&m.name, kind);
     let map = m.map(Map::Emission);
-    let radiance = m.color(Tint::Emission).unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
-    let emission = if radiance == Vec3::ZERO {
-        Color::new(Vec3::ZERO)
-    } else {
-        textures.color_of(radiance, map, RADIANCE)
+    let radiance = m.emission.unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
+    let emission = match radiance {
+        Vec3::ZERO => Color::new(Vec3::ZERO),
+        value => Color { value, texture: textures.texture_or_none(map, RADIANCE, Channel::Rgb) },
     };
     if !is_clear {
         let value = m.number(Number::Opacity).unwrap_or(1.0);
@@ -234,7 +228,7 @@ fn factor(m: &MtlMaterial, number: Number, map: Map, default: f32) -> f32 {
 
 fn diffuse_color(m: &MtlMaterial, textures: &mut Textures<'_>) -> Color {
     let map = m.map(Map::Diffuse);
-    textures.color(m.color(Tint::Diffuse).unwrap_or(if map.is_some() { Vec3::ONE } else { GREY }), map)
+    textures.color(m.diffuse.unwrap_or(if map.is_some() { Vec3::ONE } else { GREY }), map)
 }
 
 fn gltf(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
@@ -270,12 +264,11 @@ fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
         return MaterialKind::Dielectric(DielectricMaterial::new(ior, Facets::SMOOTH));
     }
     let specular_map = m.map(Map::Specular);
-    let specular =
-        m.color(Tint::Specular).unwrap_or(if specular_map.is_some() { Vec3::ONE } else { Vec3::ZERO });
+    let specular = m.specular.unwrap_or(if specular_map.is_some() { Vec3::ONE } else { Vec3::ZERO });
     // The texture of what reflects nothing need not be read.
     let specular =
         if model < 2 || specular == Vec3::ZERO { black } else { textures.color(specular, specular_map) };
-    let diffuse = match m.color(Tint::Diffuse) {
+    let diffuse = match m.diffuse {
         Some(Vec3::ZERO) => black,
         _ => diffuse_color(m, textures),
     };

@@ -10,11 +10,11 @@ use glam::{Affine3A, Vec3};
 use torrance_text::{quoted, quoted_path};
 
 use crate::description::limits::MAX_SCENE_BYTES;
-use crate::description::{Color, Description, Geometry, Material, Normals, Shape, TriangleMesh};
+use crate::description::{Color, Description, Material, Normals, Shape, TriangleMesh};
 use crate::files::Files;
 use crate::files::mesh::obj::{append, models, scan, too_many};
 use crate::files::mesh::{Placement, finish_normals, place};
-use crate::formats::model::model_scene;
+use crate::formats::model;
 use crate::input::file::read_regular;
 use crate::input::{Error, Problem};
 
@@ -36,18 +36,18 @@ pub(crate) fn read_scene(
     bytes: &[u8],
     files: &Files,
 ) -> Result<(Description, Vec<Problem>), Error> {
-    let scanned = scan::scan(file, bytes, true, true).map_err(|problems| Error { problems })?;
+    let scanned = scan::scan(file, bytes, true, true)?;
     let mut warnings = scanned.warnings.clone();
     let mut meshes: Vec<TriangleMesh> = vec![TriangleMesh::default(); scanned.materials.len() + 1];
-    for model in models(file, &scanned).map_err(|problems| Error { problems })? {
+    for model in models(file, &scanned)? {
         let part = model.mesh.material_id.map_or(0, |id| id + 1);
-        append(&mut meshes[part], &model.mesh, false).ok_or_else(|| Error { problems: too_many(file) })?;
+        append(&mut meshes[part], &model.mesh, false).ok_or_else(|| too_many(file))?;
     }
     let mut textures = Textures::new(files);
     let found = read_materials(file, &scanned, files, &mut textures)?;
     warnings.append(&mut textures.warnings);
     let names = std::iter::once(NO_MATERIAL).chain(scanned.materials.iter().map(|(_, name)| name.as_str()));
-    let mut scene = model_scene();
+    let mut scene = model::model_scene();
     (scene.images, scene.textures) = (textures.images, textures.textures);
     for ((mut mesh, (material, emission)), name) in meshes.into_iter().zip(found).zip(names) {
         if mesh.triangles.is_empty() {
@@ -82,15 +82,7 @@ fn shape(
         );
         warnings.push(Problem::of_file(file, message));
     }
-    Ok(mesh.map(|mesh| Shape {
-        name: name.to_owned(),
-        geometry: Geometry::Mesh(mesh),
-        material,
-        emission,
-        emission_two_sided: false,
-        flip_normals: false,
-        world_from_object: Affine3A::IDENTITY,
-    }))
+    Ok(mesh.map(|mesh| model::shape(name, mesh, material, emission)))
 }
 
 /// The files that a line names: one, whose name may have spaces, or if that is not there several between spaces.
@@ -119,7 +111,7 @@ fn read_materials(
         match read {
             Ok((bytes, path)) => {
                 let shown = path.display().to_string();
-                let (library, warnings) = mtl::read(&shown, &bytes).map_err(|problems| Error { problems })?;
+                let (library, warnings) = mtl::read(&shown, &bytes)?;
                 textures.warnings.extend(warnings);
                 for material in library {
                     known.entry(material.name.clone()).or_insert((path.clone(), material));

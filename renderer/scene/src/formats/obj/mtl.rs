@@ -4,38 +4,30 @@
 //! Statements without effect here are warned of, once for each kind.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use glam::{Vec2, Vec3};
 use torrance_text::quoted;
 
 use crate::description::limits::{MAX_COORDINATE, MAX_IOR, MAX_RADIANCE};
-use crate::files::mesh::obj::scan::{Word, logical_lines, split_words};
-use crate::input::Problem;
-
-/// Most problems reported of one file.
-const MOST: usize = 10;
+use crate::files::mesh::obj::scan::{Complaint, MOST, Word, logical_lines, split_words};
+use crate::input::{Error, Problem};
 
 /// A material as its library describes it; `None` where nothing is given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct MtlMaterial {
     pub(super) name: String,
-    /// `Kd`, `Ks`, `Ke`: colours of diffuse and specular reflection, and of emission.
-    pub(super) colors: [Option<Vec3>; 3],
+    /// `Kd`, the colour of diffuse reflection.
+    pub(super) diffuse: Option<Vec3>,
+    /// `Ks`, that of specular reflection.
+    pub(super) specular: Option<Vec3>,
+    /// `Ke`, that of emission.
+    pub(super) emission: Option<Vec3>,
     /// Numbers by [`Number`].
     pub(super) numbers: [Option<f32>; NUMBERS.len()],
     /// `illum`.
     pub(super) model: Option<u32>,
     /// Textures, one of a kind.
     pub(super) maps: Vec<(Map, MapFile)>,
-}
-
-/// Index into [`MtlMaterial::colors`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tint {
-    Diffuse,
-    Specular,
-    Emission,
 }
 
 /// Index into [`MtlMaterial::numbers`].
@@ -119,10 +111,6 @@ pub(super) struct MapFile {
 }
 
 impl MtlMaterial {
-    pub(super) fn color(&self, which: Tint) -> Option<Vec3> {
-        self.colors[which as usize]
-    }
-
     pub(super) fn number(&self, which: Number) -> Option<f32> {
         self.numbers[which as usize]
     }
@@ -132,11 +120,8 @@ impl MtlMaterial {
     }
 }
 
-/// A fault of a line: at which bytes if not all of them, and the message.
-type Complaint = (Option<Range<usize>>, String);
-
 /// Reads the contents of a material library. `file` is its name in messages.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Problem>), Vec<Problem>> {
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Problem>), Error> {
     let mut library = Library::default();
     let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for (line, text) in logical_lines(bytes) {
@@ -152,7 +137,7 @@ pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Vec<MtlMaterial>, Vec<Pr
         let found = library.warnings.drain(..);
         warnings.extend(found.map(|m| Problem::at_line(file, line, &text, whole.clone(), m)));
     }
-    if problems.is_empty() { Ok((library.materials, warnings)) } else { Err(problems) }
+    if problems.is_empty() { Ok((library.materials, warnings)) } else { Err(Error { problems }) }
 }
 
 #[derive(Debug, Default)]
@@ -208,9 +193,9 @@ impl Library {
             return Ok(());
         }
         match *keyword {
-            "Kd" => material.colors[Tint::Diffuse as usize] = Some(color(rest, f32::MAX)?),
-            "Ks" => material.colors[Tint::Specular as usize] = Some(color(rest, f32::MAX)?),
-            "Ke" => material.colors[Tint::Emission as usize] = Some(color(rest, MAX_RADIANCE)?),
+            "Kd" => material.diffuse = Some(color(rest, f32::MAX)?),
+            "Ks" => material.specular = Some(color(rest, f32::MAX)?),
+            "Ke" => material.emission = Some(color(rest, MAX_RADIANCE)?),
             "Tr" => {
                 material.numbers[Number::Opacity as usize] = Some(1.0 - number_in(rest, 0.0, 1.0)?);
             }
@@ -219,12 +204,10 @@ impl Library {
             "Ka" | "map_Ka" => {}
             other => self.warn_of(other),
         }
-        let too_bright = |m: &MtlMaterial| m.colors[..2].iter().flatten().any(|c| c.max_element() > 1.0);
-        if let Some(material) = self.materials.last_mut()
-            && too_bright(material)
-        {
+        let Some(MtlMaterial { diffuse, specular, .. }) = self.materials.last_mut() else { return Ok(()) };
+        for color in [diffuse, specular].into_iter().flatten().filter(|color| color.max_element() > 1.0) {
             self.warnings.push("a surface reflects no more than 1; the colour is clamped".into());
-            material.colors[..2].iter_mut().flatten().for_each(|c| *c = c.min(Vec3::ONE));
+            *color = color.min(Vec3::ONE);
         }
         Ok(())
     }
@@ -327,44 +310,39 @@ fn map_file<'a>(
             None => Ok(default),
         };
         let word = rest.first().map_or("", |w| w.1);
-        let used = match *option {
+        // Of how many words its value is, and whether nothing is left out.
+        let (used, is_all) = match *option {
             "-o" => {
                 map.offset = Vec2::new(at(0, 0.0)?, at(1, 0.0)?);
-                numbers
+                (numbers, true)
             }
             "-s" => {
                 map.scale = Vec2::new(at(0, 1.0)?, at(1, 1.0)?);
-                numbers
+                (numbers, true)
             }
             "-bm" => {
                 map.strength = at(0, 1.0)?;
-                1
+                (1, true)
             }
             "-clamp" => {
                 map.clamp = word == "on";
-                1
+                (1, true)
             }
             "-imfchan" => {
                 map.channel = word.chars().next().filter(|c| "rgbmlz".contains(*c));
-                1
+                (1, true)
             }
-            "-blendu" | "-blendv" | "-cc" | "-boost" | "-texres" | "-type" => 1,
-            "-mm" => 2,
-            "-t" => numbers,
+            "-blendu" | "-blendv" => (1, word == "on"),
+            "-cc" => (1, word == "off"),
+            "-boost" => (1, at(0, 0.0)? == 0.0),
+            "-texres" | "-type" => (1, false),
+            "-mm" => (2, [at(0, 0.0)?, at(1, 1.0)?] == [0.0, 1.0]),
+            "-t" => (numbers, [at(0, 0.0)?, at(1, 0.0)?, at(2, 0.0)?] == [0.0; 3]),
             other => {
                 return Err((Some(span.clone()), format!("unknown option {} of {keyword}", quoted(other))));
             }
         };
-        let is_default = match *option {
-            "-blendu" | "-blendv" => word == "on",
-            "-cc" => word == "off",
-            "-boost" => at(0, 0.0)? == 0.0,
-            "-mm" => [at(0, 0.0)?, at(1, 1.0)?] == [0.0, 1.0],
-            "-t" => [at(0, 0.0)?, at(1, 0.0)?, at(2, 0.0)?] == [0.0; 3],
-            "-texres" | "-type" => false,
-            _ => true,
-        };
-        left_out.extend((!is_default).then_some(*option));
+        left_out.extend((!is_all).then_some(*option));
         words = rest.get(used..).unwrap_or_default();
     }
     let file = rest_of(text, words).ok_or((None, format!("{keyword} needs the name of an image")))?;

@@ -14,16 +14,11 @@ use glam::{Vec2, Vec3};
 
 use crate::description::{Normals, TriangleMesh};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
-use crate::input::Problem;
+use crate::input::{Error, Problem};
 use scan::ObjText;
 
 /// Reads the contents of an OBJ file. `file` is its name in messages; `flip_v` leaves v as it is in the file.
-pub(crate) fn read(
-    file: &str,
-    bytes: &[u8],
-    normals: Normals,
-    flip_v: bool,
-) -> Result<MeshFile, Vec<Problem>> {
+pub(crate) fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> Result<MeshFile, Error> {
     let scanned = scan::scan(file, bytes, normals == Normals::File, false)?;
     let mut mesh = TriangleMesh::default();
     for model in models(file, &scanned)? {
@@ -35,39 +30,33 @@ pub(crate) fn read(
 }
 
 /// The faces of a file, cut where their material changes.
-pub(crate) fn models(file: &str, scanned: &ObjText) -> Result<Vec<tobj::Model>, Vec<Problem>> {
+pub(crate) fn models(file: &str, scanned: &ObjText) -> Result<Vec<tobj::Model>, Problem> {
     let options = tobj::LoadOptions { triangulate: true, single_index: false, ..Default::default() };
     // `mtl` knows the lines of libraries; here materials are but numbers.
     let names = || (0..scanned.materials.len()).map(|i| (i.to_string(), i)).collect();
     let library = |_: &Path| Ok((vec![tobj::Material::default(); scanned.materials.len()], names()));
     match tobj::load_obj_buf(&mut scanned.clean.as_bytes(), &options, library) {
         Ok((models, _)) => Ok(models),
-        Err(e) => Err(vec![Problem::of_file(file, format!("not a valid OBJ file: {e}"))]),
+        Err(e) => Err(Problem::of_file(file, format!("not a valid OBJ file: {e}"))),
     }
 }
 
-pub(crate) fn too_many(file: &str) -> Vec<Problem> {
-    vec![Problem::of_file(file, "too many vertices")]
+pub(crate) fn too_many(file: &str) -> Problem {
+    Problem::of_file(file, "too many vertices")
 }
 
 /// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one
 /// vertex for each triple that occurs. `None` if there are more than fit 32 bits.
 pub(crate) fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh, flip_v: bool) -> Option<()> {
-    let vec3 = |data: &[f32], i: u32| {
-        let at = 3 * i as usize;
-        data.get(at..at + 3).map(Vec3::from_slice)
-    };
-    let vec2 = |data: &[f32], i: u32| {
-        let at = 2 * i as usize;
-        data.get(at..at + 2).map(Vec2::from_slice)
-    };
-    let with_normals = model.normal_indices.len() == model.indices.len() && !model.indices.is_empty();
-    let with_uvs = model.texcoord_indices.len() == model.indices.len() && !model.indices.is_empty();
+    let vec3 = |data: &[f32], i: u32| data.as_chunks::<3>().0.get(i as usize).copied().map(Vec3::from);
+    let vec2 = |data: &[f32], i: u32| data.as_chunks::<2>().0.get(i as usize).copied().map(Vec2::from);
+    let with_normals = model.normal_indices.len() == model.indices.len();
+    let with_uvs = model.texcoord_indices.len() == model.indices.len();
     let mut vertices = HashMap::new();
     let mut corners = Vec::with_capacity(model.indices.len());
     for (i, &position) in model.indices.iter().enumerate() {
-        let normal = if with_normals { Some(model.normal_indices[i]) } else { None };
-        let uv = if with_uvs { Some(model.texcoord_indices[i]) } else { None };
+        let normal = with_normals.then(|| model.normal_indices[i]);
+        let uv = with_uvs.then(|| model.texcoord_indices[i]);
         let vertex = match vertices.get(&(position, normal, uv)) {
             Some(&vertex) => vertex,
             None => {

@@ -11,13 +11,13 @@ use std::ops::Range;
 use torrance_text::quoted;
 
 use crate::description::limits::MAX_COORDINATE;
-use crate::input::Problem;
+use crate::input::{Error, Problem};
 
 /// Most problems reported of one file: a wrong file has one on every line.
-const MOST: usize = 10;
+pub(crate) const MOST: usize = 10;
 
 /// An OBJ file that has been checked.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ObjText {
     /// Positions, normals, texture coordinates and faces only, every line of them valid.
     pub(crate) clean: String,
@@ -111,12 +111,7 @@ impl Counts {
 
 /// Looks through an OBJ file. With `keep_normals`, the copy has vertex normals if every corner has one. It has texture
 /// coordinates if any corner has them, and with `materials` the materials of faces.
-pub(crate) fn scan(
-    file: &str,
-    bytes: &[u8],
-    keep_normals: bool,
-    materials: bool,
-) -> Result<ObjText, Vec<Problem>> {
+pub(crate) fn scan(file: &str, bytes: &[u8], keep_normals: bool, materials: bool) -> Result<ObjText, Error> {
     let all = Attributes { normals: keep_normals, uvs: true, materials };
     let first_pass = scan_once(file, bytes, all)?;
     let Scan { normals, uvs, total, .. } = first_pass;
@@ -140,14 +135,8 @@ pub(crate) fn scan(
     Ok(out)
 }
 
-fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Attributes) -> Result<Scan<'a>, Vec<Problem>> {
-    let out = ObjText {
-        clean: String::with_capacity(bytes.len()),
-        triangle_lines: Vec::new(),
-        libraries: Vec::new(),
-        materials: Vec::new(),
-        warnings: Vec::new(),
-    };
+fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Attributes) -> Result<Scan<'a>, Error> {
+    let out = ObjText { clean: String::with_capacity(bytes.len()), ..ObjText::default() };
     let mut scan = Scan {
         known: HashMap::new(),
         file,
@@ -177,7 +166,7 @@ fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Attributes) -> Result<Scan<'
     if scan.problems.is_empty() && scan.out.triangle_lines.is_empty() {
         scan.problems.push(Problem::at(file, "", 0..0, "the mesh is empty: there are no faces"));
     }
-    if scan.problems.is_empty() { Ok(scan) } else { Err(scan.problems) }
+    if scan.problems.is_empty() { Ok(scan) } else { Err(Error { problems: scan.problems }) }
 }
 
 /// The lines of a file, from 1; those that end in a backslash go on in the next. Bytes that are not UTF-8
@@ -212,7 +201,8 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 impl Scan<'_> {
     fn line(&mut self, line: usize, text: &str) {
         let words = split_words(text);
-        let Some(((_, keyword), rest)) = words.split_first() else { return };
+        let Some(((first, keyword), rest)) = words.split_first() else { return };
+        let whole = first.start..words[words.len() - 1].0.end;
         self.so_far.count(keyword);
         let checked = match *keyword {
             "v" => self.numbers::<3>(keyword, rest, ("vertex", MAX_COORDINATE), true),
@@ -220,24 +210,19 @@ impl Scan<'_> {
             "vt" => self.numbers::<2>(keyword, rest, ("texture vertex", MAX_COORDINATE), self.keep.uvs),
             "f" => self.face(line, rest),
             "usemtl" | "mtllib" if self.keep.materials => {
-                self.material(
-                    line,
-                    keyword,
-                    rest.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(" "),
-                );
+                let name = rest.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(" ");
+                self.material(line, keyword, name);
                 Ok(())
             }
             "cstype" | "curv" | "curv2" | "surf" if !self.has_free_form => {
                 self.has_free_form = true;
                 let message = "free-form curves and surfaces are not supported, and left out";
-                let whole = words[0].0.start..words[words.len() - 1].0.end;
-                self.out.warnings.push(Problem::at_line(self.file, line, text, whole, message));
+                self.out.warnings.push(Problem::at_line(self.file, line, text, whole.clone(), message));
                 Ok(())
             }
             _ => Ok(()),
         };
         if let Err((span, message)) = checked {
-            let whole = words[0].0.start..words[words.len() - 1].0.end;
             self.problems.push(Problem::at_line(self.file, line, text, span.unwrap_or(whole), message));
         }
     }
@@ -299,10 +284,7 @@ impl Scan<'_> {
                 format!("a face has at least three vertices, and this one has {}", words.len()),
             ));
         }
-        let mut corners = Vec::with_capacity(words.len());
-        for (span, word) in words {
-            corners.push(self.corner(word).map_err(|error| (Some(span.clone()), error.to_string()))?);
-        }
+        let corners: Vec<_> = words.iter().map(|word| self.corner(word)).collect::<Result<_, _>>()?;
         self.faces.push('f');
         for Corner { position, uv, normal } in corners {
             self.normals.add(normal.is_some(), line);
@@ -328,23 +310,30 @@ impl Scan<'_> {
     }
 
     /// `v`, `v/vt`, `v//vn` or `v/vt/vn`.
-    fn corner(&self, word: &str) -> Result<Corner, CornerError> {
+    fn corner(&self, (span, word): &Word<'_>) -> Result<Corner, Complaint> {
+        let wrong = |message: String| (Some(span.clone()), message);
         let mut parts = word.split('/');
         let (v, vt, vn) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
         if parts.next().is_some() {
-            return Err(CornerError::Syntax(word.to_owned()));
+            let word = quoted(word);
+            return Err(wrong(format!("{word} is not a face vertex; write v, v/vt, v//vn or v/vt/vn")));
         }
-        let index = |text: &str, what: &'static str, so_far: i64, total: i64| {
-            let number: i64 = text.parse().map_err(|_| CornerError::NoIndex(text.to_owned()))?;
+        let index = |text: &str, what: &str, so_far: i64, total: i64| {
+            let number: i64 = text.parse().map_err(|_| wrong(format!("{} is not an index", quoted(text))))?;
             let from_one = if number < 0 { so_far.saturating_add(number).saturating_add(1) } else { number };
             match number {
-                0 => Err(CornerError::Zero(what)),
+                0 => Err(wrong(format!("the {what} index is 0; they begin at 1"))),
                 _ if (1..=total).contains(&from_one) => Ok(from_one),
-                _ if number < 0 => Err(CornerError::Before { what, number, so_far }),
-                _ => Err(CornerError::Beyond { what, number, total }),
+                _ => {
+                    let there = match number < 0 {
+                        true => format!("up to here the file has {so_far}"),
+                        false => format!("the file has {total}"),
+                    };
+                    Err(wrong(format!("the {what} index {number} is out of range; {there}")))
+                }
             }
         };
-        let optional = |text: Option<&str>, what: &'static str, so_far: i64, total: i64| {
+        let optional = |text: Option<&str>, what: &str, so_far: i64, total: i64| {
             text.filter(|t| !t.is_empty()).map(|t| index(t, what, so_far, total)).transpose()
         };
         let Counts { positions, texcoords, normals } = self.so_far;
@@ -355,21 +344,6 @@ impl Scan<'_> {
     }
 }
 
-/// Why a word is no corner of a face.
-#[derive(Debug, thiserror::Error)]
-enum CornerError {
-    #[error("{} is not a face vertex; write v, v/vt, v//vn or v/vt/vn", quoted(.0))]
-    Syntax(String),
-    #[error("{} is not an index", quoted(.0))]
-    NoIndex(String),
-    #[error("the {0} index is 0; they begin at 1")]
-    Zero(&'static str),
-    #[error("the {what} index {number} is out of range; up to here the file has {so_far}")]
-    Before { what: &'static str, number: i64, so_far: i64 },
-    #[error("the {what} index {number} is out of range; the file has {total}")]
-    Beyond { what: &'static str, number: i64, total: i64 },
-}
-
 /// Indices from 1.
 struct Corner {
     position: i64,
@@ -378,4 +352,4 @@ struct Corner {
 }
 
 /// A fault of a line: at which bytes if not all of them, and the message.
-type Complaint = (Option<Range<usize>>, String);
+pub(crate) type Complaint = (Option<Range<usize>>, String);

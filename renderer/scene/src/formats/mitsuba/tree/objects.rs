@@ -144,7 +144,7 @@ pub(super) fn first_found<'p>(
     own: &Path,
     name: &str,
 ) -> Result<PathBuf, FileError> {
-    let within = |folder: &Path| files.below(folder).resolve(name);
+    let within = |folder: &Path| files.resolve_in(folder, name);
     let mut all = folders.map(within);
     all.find(|path| path.as_ref().is_ok_and(|path| path.exists())).unwrap_or_else(|| within(own))
 }
