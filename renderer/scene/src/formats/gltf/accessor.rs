@@ -86,7 +86,7 @@ impl<'a> Elements<'a> {
     /// `count` elements of `size` bytes from the view and offset that `node` names, all of them there.
     fn read(buffers: &Buffers<'a>, node: &Node<'a>, count: usize, size: usize) -> Option<Self> {
         let view = buffers.view(&node.require("bufferView")?)?;
-        let offset = usize::try_from(node.whole_or("byteOffset", 0)?).unwrap_or(usize::MAX);
+        let offset = usize::try_from(node.get_or("byteOffset", 0, |n| n.whole())?).unwrap_or(usize::MAX);
         let stride = view.stride.unwrap_or(size);
         if stride < size {
             return node.fail(format!("has elements of {size} bytes, and its view has one every {stride}"));
@@ -133,9 +133,7 @@ impl<'b, 'a> Accessors<'b, 'a> {
 
     /// The accessor that `from` is the index of, whose elements are of one of `types`.
     pub(super) fn get(&self, from: &Node<'a>, types: &[&str]) -> Option<Accessor<'a>> {
-        let document = self.buffers.document;
-        let index = document.index(from, "accessors")?;
-        let node = document.element("accessors", index, ACCESSOR)?;
+        let node = from.indexed("accessors", ACCESSOR)?;
         let component = Component::read(&node.require("componentType")?)?;
         let kind = node.require("type")?;
         let name = kind.string()?;
@@ -154,17 +152,12 @@ impl<'b, 'a> Accessors<'b, 'a> {
         let cost = if node.get("bufferView").is_some() { count } else { count.saturating_mul(ZERO) };
         let size = component.size() * width;
         // The buffer is read first: its bytes count for what may be asked.
-        let elements = match node.get("bufferView") {
-            Some(_) => Some(Elements::read(self.buffers, &node, count as usize, size)?),
-            None => None,
-        };
+        let elements =
+            node.optional("bufferView", |_| Elements::read(self.buffers, &node, count as usize, size))?;
         self.spend(&counted, cost)?;
         let count = count as usize;
-        let sparse = match node.get("sparse") {
-            Some(sparse) => Some(self.sparse(&sparse, count, size)?),
-            None => None,
-        };
-        let normalized = node.boolean_or("normalized", false)?;
+        let sparse = node.optional("sparse", |sparse| self.sparse(sparse, count, size))?;
+        let normalized = node.get_or("normalized", false, |n| n.boolean())?;
         Some(Accessor { node, count, component, normalized, width, elements, sparse })
     }
 
@@ -181,8 +174,8 @@ impl<'b, 'a> Accessors<'b, 'a> {
         Some(())
     }
 
-    fn sparse(&self, node: &Node<'a>, of: usize, size: usize) -> Option<(Vec<u32>, Elements<'a>)> {
-        let node = node.clone().object(&["count", "indices", "values"])?;
+    fn sparse(&self, node: Node<'a>, of: usize, size: usize) -> Option<(Vec<u32>, Elements<'a>)> {
+        let node = node.object(&["count", "indices", "values"])?;
         let counted = node.require("count")?;
         let count = counted.whole()?;
         if count > of as u64 {
@@ -208,7 +201,7 @@ impl<'b, 'a> Accessors<'b, 'a> {
 impl Accessor<'_> {
     /// Every element, as bytes.
     fn for_each(&self, mut with: impl FnMut(usize, &[u8])) {
-        let zeros = [0; 64];
+        let zeros = &[0; 64][..self.component.size() * self.width];
         let mut others = self.sparse.iter().flat_map(|(indices, values)| {
             indices.iter().enumerate().map(|(k, i)| (*i as usize, values.get(k)))
         });
@@ -219,10 +212,7 @@ impl Accessor<'_> {
                     with(i, bytes);
                     next = others.next();
                 }
-                _ => with(
-                    i,
-                    self.elements.as_ref().map_or(&zeros[..self.component.size() * self.width], |e| e.get(i)),
-                ),
+                _ => with(i, self.elements.as_ref().map_or(zeros, |e| e.get(i))),
             }
         }
     }
@@ -243,10 +233,10 @@ impl Accessor<'_> {
         });
         match bad {
             None => Some(floats),
-            Some((i, x)) if x.is_nan() => {
-                self.node.fail(format!("has an element, {i}, that is not a number (NaN)"))
+            Some((i, x)) => {
+                let what = if x.is_nan() { "not a number (NaN)" } else { "infinite" };
+                self.node.fail(format!("has an element, {i}, that is {what}"))
             }
-            Some((i, _)) => self.node.fail(format!("has an element, {i}, that is infinite")),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Bytes: buffers, views of them, and URIs.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use base64::Engine as _;
@@ -12,8 +12,8 @@ use torrance_text::{human_bytes, quoted};
 
 use super::json::{Document, Node};
 use crate::description::limits::MAX_MESH_BYTES;
+use crate::files::Files;
 use crate::files::mesh::read_bytes;
-use crate::files::{FileError, Files};
 
 /// A buffer view.
 const VIEW: &[&str] = &["buffer", "byteOffset", "byteLength", "byteStride", "target"];
@@ -33,22 +33,7 @@ pub(super) struct Buffers<'a> {
 }
 
 /// The chunk of a `.glb` file, or what was read from elsewhere.
-#[derive(Clone)]
-enum Bytes<'a> {
-    Chunk(&'a [u8]),
-    Read(Rc<Vec<u8>>),
-}
-
-impl Deref for Bytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Chunk(bytes) => bytes,
-            Self::Read(bytes) => bytes,
-        }
-    }
-}
+type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
 /// A part of a buffer.
 pub(super) struct View<'a> {
@@ -77,31 +62,28 @@ impl<'a> Buffers<'a> {
 
     /// The view that `from` is the index of.
     pub(super) fn view(&self, from: &Node<'a>) -> Option<View<'a>> {
-        let index = self.document.index(from, "bufferViews")?;
-        let node = self.document.element("bufferViews", index, VIEW)?;
+        let node = from.indexed("bufferViews", VIEW)?;
         if let Some(name) = COMPRESSED.into_iter().find(|name| node.extension(name).is_some()) {
             node.warn(format!(
                 "is compressed by {name}, which is not supported; what stands beside it is used"
             ));
         }
         let buffer = self.buffer(&node.require("buffer")?)?;
-        let (offset, length) = (node.whole_or("byteOffset", 0)?, node.require("byteLength")?.whole()?);
+        let offset = node.get_or("byteOffset", 0, |n| n.whole())?;
+        let length = node.require("byteLength")?.whole()?;
         let end = offset.saturating_add(length);
         if end > buffer.len() as u64 {
             return node.fail(format!("ends at byte {end} of a buffer of {}", buffer.len()));
         }
-        let stride = match node.get("byteStride") {
-            None => None,
-            Some(stride) => match stride.whole()? {
-                bytes @ 4..=252 => Some(bytes as usize),
-                bytes => return stride.fail(format!("must be from 4 to 252, not {bytes}")),
-            },
-        };
+        let stride = node.optional("byteStride", |stride| match stride.whole()? {
+            bytes @ 4..=252 => Some(bytes as usize),
+            bytes => stride.fail(format!("must be from 4 to 252, not {bytes}")),
+        })?;
         Some(View { buffer, start: offset as usize, end: end as usize, stride })
     }
 
     fn buffer(&self, from: &Node<'a>) -> Option<Bytes<'a>> {
-        let index = self.document.index(from, "buffers")?;
+        let index = from.index("buffers")?;
         if let Some(known) = self.read.borrow().get(&index) {
             return known.clone();
         }
@@ -113,9 +95,9 @@ impl<'a> Buffers<'a> {
     fn read_buffer(&self, index: usize) -> Option<Bytes<'a>> {
         let node = self.document.element("buffers", index, &["uri", "byteLength"])?;
         let length = node.require("byteLength")?.whole()?;
-        let bytes = match (node.get("uri"), self.binary) {
-            (Some(uri), _) => Bytes::Read(Rc::new(self.uri(&uri)?)),
-            (None, Some(binary)) if index == 0 => Bytes::Chunk(binary),
+        let bytes: Cow<'a, [u8]> = match (node.get("uri"), self.binary) {
+            (Some(uri), _) => self.uri(&uri)?.0.into(),
+            (None, Some(binary)) if index == 0 => binary.into(),
             _ => {
                 let why = match COMPRESSED.into_iter().find(|name| node.extension(name).is_some()) {
                     Some(name) => format!(": it is compressed by {name}, which is not supported"),
@@ -127,80 +109,56 @@ impl<'a> Buffers<'a> {
         if length > bytes.len() as u64 {
             return node.fail(format!("has {} bytes, and its byteLength is {length}", bytes.len()));
         }
-        Some(bytes)
+        Some(Rc::new(bytes))
     }
 
-    /// The bytes of a `data:` URI or of a file.
-    pub(super) fn uri(&self, node: &Node<'a>) -> Option<Vec<u8>> {
+    /// The bytes of a `data:` URI, or of a file and where that is.
+    pub(super) fn uri(&self, node: &Node<'a>) -> Option<(Vec<u8>, Option<PathBuf>)> {
         let uri = node.string()?;
-        let read = if is_data(uri) { data(&uri[5..]) } else { self.file(uri) };
-        let bytes = read.map_err(|error| node.fail::<()>(error.to_string())).ok()?;
-        match self.left.get().checked_sub(bytes.len() as u64) {
-            Some(left) => self.left.set(left),
-            None => {
-                let most = human_bytes(MAX_MESH_BYTES.into());
-                return node.fail(format!("is one too many: files that it names may have {most} in all"));
-            }
-        }
-        Some(bytes)
+        let (bytes, path) = match uri.split_at_checked(5) {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("data:") => (data(node, rest)?, None),
+            _ => self.file(node, uri)?,
+        };
+        let Some(left) = self.left.get().checked_sub(bytes.len() as u64) else {
+            let most = human_bytes(MAX_MESH_BYTES.into());
+            return node.fail(format!("is one too many: files that it names may have {most} in all"));
+        };
+        self.left.set(left);
+        Some((bytes, path))
     }
 
-    fn file(&self, uri: &str) -> Result<Vec<u8>, UriError> {
-        let name = self.file_name(uri)?;
-        let path = self.files.resolve(&name);
-        let bytes = path.and_then(|path| Ok(read_bytes(&path)?));
-        bytes.map_err(|reason| UriError::File { name, reason })
-    }
-
-    /// The file that a URI stands for, if it is of one that may be read.
-    pub(super) fn path(&self, uri: &str) -> Option<PathBuf> {
-        if is_data(uri) {
-            return None;
-        }
-        self.files.resolve(self.file_name(uri).ok()?).ok()
-    }
-
-    /// The name of the file that a URI stands for.
-    fn file_name(&self, uri: &str) -> Result<String, UriError> {
+    /// The file that a URI stands for.
+    fn file(&self, node: &Node<'a>, uri: &str) -> Option<(Vec<u8>, Option<PathBuf>)> {
         if uri.contains("://") {
-            return Err(UriError::Scheme(uri.to_owned()));
+            return node.fail(format!("is {}; only files and data: URIs are read", quoted(uri)));
         }
-        let decoded = percent_decoded(uri).and_then(|bytes| String::from_utf8(bytes).ok());
-        let name = decoded.ok_or_else(|| UriError::Name(uri.to_owned()))?;
+        let Some(decoded) = percent_decoded(uri).and_then(|bytes| String::from_utf8(bytes).ok()) else {
+            return node.fail(format!("is {}, which is not percent-encoded UTF-8", quoted(uri)));
+        };
         // Some writers leave names as they are: what is there is meant.
-        let there = |name: &str| self.files.resolve(Path::new(name)).is_ok_and(|path| path.exists());
-        Ok(if name != uri && !there(&name) && there(uri) { uri.to_owned() } else { name })
+        let there = |name: &str| self.files.resolve(name).is_ok_and(|path| path.exists());
+        let name = if decoded != uri && !there(&decoded) && there(uri) { uri } else { &decoded };
+        let read = self.files.resolve(name).and_then(|path| Ok((read_bytes(&path)?, Some(path))));
+        match read {
+            Ok(read) => Some(read),
+            Err(reason) => node.fail(format!("names {}, which cannot be read: {reason}", quoted(name))),
+        }
     }
-}
-
-fn is_data(uri: &str) -> bool {
-    uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
-}
-
-/// Why a URI gives no bytes, to follow its key.
-#[derive(Debug, thiserror::Error)]
-enum UriError {
-    #[error("names {}, which cannot be read: {reason}", quoted(name))]
-    File { name: String, reason: FileError },
-    #[error("is {}; only files and data: URIs are read", quoted(.0))]
-    Scheme(String),
-    #[error("is {}, which is not percent-encoded UTF-8", quoted(.0))]
-    Name(String),
-    #[error("is a data: URI without a comma")]
-    NoComma,
-    #[error("is a data: URI whose bytes are not percent-encoded")]
-    Bytes,
-    #[error("is not valid base64: {0}")]
-    Base64(base64::DecodeError),
 }
 
 /// The bytes of a URI after `data:`: a type, perhaps `;base64`, a comma, and the bytes.
-fn data(rest: &str) -> Result<Vec<u8>, UriError> {
-    let (head, body) = rest.split_once(',').ok_or(UriError::NoComma)?;
+fn data(node: &Node<'_>, rest: &str) -> Option<Vec<u8>> {
+    let Some((head, body)) = rest.split_once(',') else {
+        return node.fail("is a data: URI without a comma");
+    };
     if !head.to_ascii_lowercase().ends_with(";base64") {
-        return percent_decoded(body).ok_or(UriError::Bytes);
+        return percent_decoded(body)
+            .or_else(|| node.fail("is a data: URI whose bytes are not percent-encoded"));
     }
-    BASE64_STANDARD.decode(body).map_err(UriError::Base64)
+    match BASE64_STANDARD.decode(body) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => node.fail(format!("is not valid base64: {error}")),
+    }
 }
 
 /// Text in which `%41` stands for the byte 0x41; `None` if digits are missing.

@@ -15,7 +15,7 @@ const BIN: u32 = u32::from_le_bytes(*b"BIN\0");
 /// The document, and the chunk of bytes that a `.glb` file has.
 pub(super) fn open<'a>(file: &str, bytes: &'a [u8]) -> Result<(Value, Option<&'a [u8]>), Error> {
     let (json, binary) = match bytes.starts_with(b"glTF") {
-        true => chunks(bytes).map_err(|error| Problem::of_file(file, error.to_string()))?,
+        true => chunks(file, bytes)?,
         false => (bytes, None),
     };
     let text = text_of(file, json)?;
@@ -27,30 +27,20 @@ pub(super) fn open<'a>(file: &str, bytes: &'a [u8]) -> Result<(Value, Option<&'a
     Ok((value, binary))
 }
 
-/// Why a file is no `.glb` file that is read.
-#[derive(Debug, thiserror::Error)]
-enum GlbError {
-    #[error("the file ends within its header")]
-    Header,
-    #[error("is of version {0} of glTF; only 2 is read")]
-    Version(u32),
-    #[error("the file ends too early: its header says {length} bytes, there are {bytes}")]
-    Length { length: usize, bytes: usize },
-    #[error("the chunk at byte {at} says that it has {size} bytes, and the file ends earlier")]
-    Chunk { at: usize, size: u32 },
-    #[error("the first chunk of a .glb file must be of JSON")]
-    FirstChunk,
-}
-
 /// The chunks of a `.glb` file that count.
-fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), GlbError> {
+fn chunks<'a>(file: &str, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>), Problem> {
+    let wrong = |message: String| Problem::of_file(file, message);
     let word = |at: usize| bytes.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-    let (version, length) = (word(4).ok_or(GlbError::Header)?, word(8).ok_or(GlbError::Header)? as usize);
+    let (Some(version), Some(length)) = (word(4), word(8)) else {
+        return Err(wrong("the file ends within its header".into()));
+    };
     if version != 2 {
-        return Err(GlbError::Version(version));
+        return Err(wrong(format!("is of version {version} of glTF; only 2 is read")));
     }
-    if length > bytes.len() {
-        return Err(GlbError::Length { length, bytes: bytes.len() });
+    let (length, there) = (length as usize, bytes.len());
+    if length > there {
+        let message = format!("the file ends too early: its header says {length} bytes, there are {there}");
+        return Err(wrong(message));
     }
     let mut chunks = Vec::new();
     let mut at = 12;
@@ -58,7 +48,9 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), GlbError> {
         let (Some(size), Some(kind)) = (word(at), word(at + 4)) else { break };
         let end = (at + 8).saturating_add(size as usize);
         let Some(chunk) = bytes[..length].get(at + 8..end) else {
-            return Err(GlbError::Chunk { at, size });
+            return Err(wrong(format!(
+                "the chunk at byte {at} says that it has {size} bytes, and the file ends earlier"
+            )));
         };
         chunks.push((kind, chunk));
         at = end.next_multiple_of(4);
@@ -66,7 +58,7 @@ fn chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), GlbError> {
     match chunks[..] {
         [(JSON, json), (BIN, binary)] => Ok((json, Some(binary))),
         [(JSON, json), ..] => Ok((json, None)),
-        _ => Err(GlbError::FirstChunk),
+        _ => Err(wrong("the first chunk of a .glb file must be of JSON".into())),
     }
 }
 

@@ -41,19 +41,19 @@ impl Log {
 pub(super) struct Node<'a> {
     pub(super) value: &'a Value,
     pub(super) path: String,
-    pub(super) log: &'a Log,
+    pub(super) document: Document<'a>,
 }
 
 impl<'a> Node<'a> {
     /// Reports that the value `rule`, as in "must be above 0".
     pub(super) fn fail<T>(&self, rule: impl AsRef<str>) -> Option<T> {
-        self.log.error(format!("{} {}", self.path, rule.as_ref()));
+        self.document.log.error(format!("{} {}", self.path, rule.as_ref()));
         None
     }
 
     /// Warns that the value `what`.
     pub(super) fn warn(&self, what: impl AsRef<str>) {
-        self.log.warn(format!("{} {}", self.path, what.as_ref()));
+        self.document.log.warn(format!("{} {}", self.path, what.as_ref()));
     }
 
     fn wrong_type<T>(&self, expected: &str) -> Option<T> {
@@ -68,14 +68,21 @@ impl<'a> Node<'a> {
         self.fail(format!("must be {expected}, not {found}"))
     }
 
-    fn child(&self, key: &str, value: &'a Value) -> Self {
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        Self { value, path, log: self.log }
-    }
-
     /// The value under a key, if there is one.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
-        self.value.as_object()?.get(key).map(|value| self.child(key, value))
+        let value = self.value.as_object()?.get(key)?;
+        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
+        Some(self.document.at(path, value))
+    }
+
+    /// What `read` makes of the value under a key, or `default` if there is none.
+    pub(super) fn get_or<T>(&self, key: &str, default: T, read: impl FnOnce(Self) -> Option<T>) -> Option<T> {
+        self.get(key).map_or(Some(default), read)
+    }
+
+    /// What `read` makes of the value under a key, if there is one.
+    pub(super) fn optional<T>(&self, key: &str, read: impl FnOnce(Self) -> Option<T>) -> Option<Option<T>> {
+        self.get_or(key, None, |node| read(node).map(Some))
     }
 
     /// The value under a key, which must be there.
@@ -106,13 +113,13 @@ impl<'a> Node<'a> {
     /// The elements of the value, which has to be an array.
     pub(super) fn elements(&self) -> Option<Vec<Self>> {
         let Some(array) = self.value.as_array() else { return self.wrong_type("an array") };
-        let element = |(i, value)| Self { value, path: format!("{}[{i}]", self.path), log: self.log };
+        let element = |(i, value)| self.document.at(format!("{}[{i}]", self.path), value);
         Some(array.iter().enumerate().map(element).collect())
     }
 
     /// The elements of the array under a key; none if there is no such key.
     pub(super) fn list(&self, key: &str) -> Option<Vec<Self>> {
-        self.get(key).map_or(Some(Vec::new()), |node| node.elements())
+        self.get_or(key, Vec::new(), |node| node.elements())
     }
 
     pub(super) fn string(&self) -> Option<&'a str> {
@@ -121,10 +128,6 @@ impl<'a> Node<'a> {
 
     pub(super) fn boolean(&self) -> Option<bool> {
         self.value.as_bool().or_else(|| self.wrong_type("true or false"))
-    }
-
-    pub(super) fn boolean_or(&self, key: &str, default: bool) -> Option<bool> {
-        self.get(key).map_or(Some(default), |node| node.boolean())
     }
 
     /// A whole number, 0 or above.
@@ -137,10 +140,6 @@ impl<'a> Node<'a> {
         self.value.as_u64().or_else(of_float).or_else(|| self.wrong_type("a whole number, 0 or above"))
     }
 
-    pub(super) fn whole_or(&self, key: &str, default: u64) -> Option<u64> {
-        self.get(key).map_or(Some(default), |node| node.whole())
-    }
-
     /// A number that `f32` can hold.
     pub(super) fn number(&self) -> Option<f32> {
         let Some(number) = self.value.as_f64() else { return self.wrong_type("a number") };
@@ -149,9 +148,7 @@ impl<'a> Node<'a> {
 
     /// The number under a key, brought into a range with a warning if it is outside.
     pub(super) fn number_in(&self, key: &str, default: f32, low: f32, high: f32) -> Option<f32> {
-        let Some(node) = self.get(key) else { return Some(default) };
-        let number = node.number()?;
-        Some(node.clamped(number, low, high))
+        self.get_or(key, default, |node| Some(node.clamped(node.number()?, low, high)))
     }
 
     fn clamped(&self, number: f32, low: f32, high: f32) -> f32 {
@@ -164,38 +161,47 @@ impl<'a> Node<'a> {
 
     /// An array of `N` numbers.
     pub(super) fn numbers<const N: usize>(&self) -> Option<[f32; N]> {
-        let expected = format!("an array of {N} numbers");
         if self.value.as_array().is_none_or(|a| a.len() != N) {
-            return self.wrong_type(&expected);
+            return self.wrong_type(&format!("an array of {N} numbers"));
         }
-        let elements = self.elements()?;
-        let mut numbers = [0.0; N];
-        for (number, element) in numbers.iter_mut().zip(&elements) {
-            *number = element.number()?;
-        }
-        Some(numbers)
+        let numbers: Vec<f32> = self.elements()?.iter().map(Self::number).collect::<Option<_>>()?;
+        numbers.try_into().ok()
     }
 
-    pub(super) fn numbers_or<const N: usize>(&self, key: &str, default: [f32; N]) -> Option<[f32; N]> {
-        self.get(key).map_or(Some(default), |node| node.numbers())
-    }
-
-    /// `N` numbers, each brought into a range with a warning if it is outside.
+    /// `N` numbers, each brought to between 0 and `high` with a warning if it is outside.
     pub(super) fn numbers_in<const N: usize>(
         &self,
         key: &str,
         default: [f32; N],
-        low: f32,
         high: f32,
     ) -> Option<[f32; N]> {
-        let Some(node) = self.get(key) else { return Some(default) };
-        let numbers = node.numbers::<N>()?;
-        let elements = node.elements()?;
-        let mut clamped = numbers;
-        for (number, element) in clamped.iter_mut().zip(&elements) {
-            *number = element.clamped(*number, low, high);
+        self.get_or(key, default, |node| {
+            let mut numbers = node.numbers::<N>()?;
+            for (number, element) in numbers.iter_mut().zip(node.elements()?) {
+                *number = element.clamped(*number, 0.0, high);
+            }
+            Some(numbers)
+        })
+    }
+
+    /// Of which element of a list of the document the value is the index.
+    pub(super) fn index(&self, list: &str) -> Option<usize> {
+        let index = self.whole()?;
+        let count = self.document.count(list);
+        if index < count as u64 {
+            return Some(index as usize);
         }
-        Some(clamped)
+        let there = match count {
+            0 => format!("there are no {list:?}"),
+            1 => format!("there is only one of {list:?}, 0"),
+            _ => format!("{list:?} go from 0 to {}", count - 1),
+        };
+        self.fail(format!("is {index}, and {there}"))
+    }
+
+    /// The element of a list of the document that the value is the index of.
+    pub(super) fn indexed(&self, list: &str, keys: &[&str]) -> Option<Self> {
+        self.document.element(list, self.index(list)?, keys)
     }
 }
 
@@ -207,8 +213,14 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn node(&self) -> Node<'a> {
-        Node { value: self.root, path: String::new(), log: self.log }
+    /// All of it.
+    pub(super) fn node(self) -> Node<'a> {
+        self.at(String::new(), self.root)
+    }
+
+    /// A value of it at a place.
+    pub(super) const fn at(self, path: String, value: &'a Value) -> Node<'a> {
+        Node { value, path, document: self }
     }
 
     fn list(&self, list: &str) -> &'a [Value] {
@@ -220,24 +232,9 @@ impl<'a> Document<'a> {
         self.list(list).len()
     }
 
-    /// The element of a list that `from` is the index of.
-    pub(super) fn index(&self, from: &Node<'a>, list: &str) -> Option<usize> {
-        let index = from.whole()?;
-        let count = self.count(list);
-        if index < count as u64 {
-            return Some(index as usize);
-        }
-        let there = match count {
-            0 => format!("there are no {list:?}"),
-            1 => format!("there is only one of {list:?}, 0"),
-            _ => format!("{list:?} go from 0 to {}", count - 1),
-        };
-        from.fail(format!("is {index}, and {there}"))
-    }
-
     /// An element of a list by its index, which exists.
     pub(super) fn element(&self, list: &str, index: usize, keys: &[&str]) -> Option<Node<'a>> {
         let value = self.list(list).get(index)?;
-        Node { value, path: format!("{list}[{index}]"), log: self.log }.object(keys)
+        self.at(format!("{list}[{index}]"), value).object(keys)
     }
 }

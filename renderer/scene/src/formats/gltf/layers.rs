@@ -17,9 +17,8 @@ const MAX_SPECULAR: f32 = 1e6;
 impl<'a> Reader<'_, '_, 'a> {
     /// Adds what extensions say.
     pub(super) fn extensions(&mut self, mut gltf: GltfMaterial) -> Option<MaterialKind> {
-        let section = |name: &str, keys: &[&str]| match self.node.extension(name) {
-            Some(node) => node.object(keys).map(Some),
-            None => Some(None),
+        let section = |name: &str, keys: &[&str]| {
+            self.node.extension(name).map_or(Some(None), |node| node.object(keys).map(Some))
         };
         let ior = section("KHR_materials_ior", &["ior"])?;
         let specular = section(
@@ -74,7 +73,7 @@ impl<'a> Reader<'_, '_, 'a> {
             self.clearcoat(&section, &mut gltf)?;
         }
         if let Some(section) = sheen {
-            let factor = section.numbers_in("sheenColorFactor", [0.0; 3], 0.0, 1.0)?;
+            let factor = section.numbers_in("sheenColorFactor", [0.0; 3], 1.0)?;
             gltf.sheen_color = self.textured(&section, factor.into(), "sheenColorTexture")?;
             let (factor, texture) = ("sheenRoughnessFactor", "sheenRoughnessTexture");
             gltf.sheen_roughness = self.scalar(&section, factor, 0.0, texture, Channel::A)?;
@@ -92,7 +91,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn specular(&mut self, section: &Node<'a>, gltf: &mut GltfMaterial) -> Option<()> {
         let (factor, texture) = ("specularFactor", "specularTexture");
         gltf.specular = self.scalar(section, factor, 1.0, texture, Channel::A)?;
-        let color = section.numbers_in("specularColorFactor", [1.0; 3], 0.0, MAX_SPECULAR)?;
+        let color = section.numbers_in("specularColorFactor", [1.0; 3], MAX_SPECULAR)?;
         gltf.specular_color = self.textured(section, color.into(), "specularColorTexture")?;
         Some(())
     }
@@ -100,7 +99,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn anisotropy(&mut self, section: &Node<'a>, gltf: &mut GltfMaterial) -> Option<()> {
         let (factor, texture) = ("anisotropyStrength", "anisotropyTexture");
         gltf.anisotropy = self.scalar(section, factor, 0.0, texture, Channel::B)?;
-        let mut rotation = section.get("anisotropyRotation").map_or(Some(0.0), |r| r.number())?;
+        let mut rotation = section.get_or("anisotropyRotation", 0.0, |n| n.number())?;
         if gltf.anisotropy.texture != NO_TEXTURE
             && let Some(lookup) = self.lookup(section, texture)?
         {
@@ -161,7 +160,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let thin = Some(MaterialKind::Gltf(gltf));
         let Some(section) = section else { return thin };
         let thickness = section.number_in("thicknessFactor", 0.0, 0.0, f32::MAX)?;
-        let color = section.numbers_in("attenuationColor", [1.0; 3], 0.0, 1.0)?;
+        let color = section.numbers_in("attenuationColor", [1.0; 3], 1.0)?;
         if thickness == 0.0 || gltf.transmission.is(0.0) {
             return thin;
         }
@@ -202,7 +201,7 @@ impl<'a> Reader<'_, '_, 'a> {
         ])?;
         let mut gltf = GltfMaterial { metallic: Scalar::new(0.0), ..GltfMaterial::DEFAULT };
         gltf.base_color = self.base_color(&section, "diffuseFactor", "diffuseTexture")?;
-        let specular = section.numbers_in("specularFactor", [1.0; 3], 0.0, 1.0)?;
+        let specular = section.numbers_in("specularFactor", [1.0; 3], 1.0)?;
         gltf.specular_color = self.textured(&section, specular.into(), "specularGlossinessTexture")?;
         set_total_reflection(&mut gltf);
         let glossiness = section.number_in("glossinessFactor", 1.0, 0.0, 1.0)?;

@@ -72,7 +72,7 @@ impl<'b, 'a> Materials<'b, 'a> {
     }
 
     fn read(&mut self, key: Key) -> Option<MaterialEntry> {
-        let document = self.textures.document();
+        let document = self.textures.buffers.document;
         let (node, name) = match key.index {
             Some(index) => {
                 let node = document.element("materials", index, MATERIAL)?;
@@ -81,7 +81,7 @@ impl<'b, 'a> Materials<'b, 'a> {
             }
             None => {
                 let path = "the default material".to_owned();
-                (Node { value: &serde_json::Value::Null, path, log: document.log }, "(default)".to_owned())
+                (document.at(path, &serde_json::Value::Null), "(default)".to_owned())
             }
         };
         let mut reader = Reader {
@@ -93,7 +93,7 @@ impl<'b, 'a> Materials<'b, 'a> {
         let (kind, emission) = reader.kind_and_emission()?;
         let opacity = reader.opacity()?;
         let normal_map = reader.normal_map()?;
-        let two_sided = node.boolean_or("doubleSided", false)?;
+        let two_sided = node.get_or("doubleSided", false, |n| n.boolean())?;
         let set = reader.set();
         let has_direction =
             normal_map.is_some() || matches!(&kind, MaterialKind::Gltf(p) if !p.anisotropy.is(0.0));
@@ -115,8 +115,7 @@ pub(super) struct Reader<'r, 'b, 'a> {
 impl<'a> Reader<'_, '_, 'a> {
     fn kind_and_emission(&mut self) -> Option<(MaterialKind, Color)> {
         if self.node.extension("KHR_materials_unlit").is_some() {
-            let pbr = self.pbr()?;
-            let base = match pbr {
+            let base = match self.pbr()? {
                 Some(pbr) => self.base_color(&pbr, "baseColorFactor", "baseColorTexture")?,
                 None => self.colored(Color::new(Vec3::ONE)),
             };
@@ -130,10 +129,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn pbr(&self) -> Option<Option<Node<'a>>> {
-        match self.node.get("pbrMetallicRoughness") {
-            Some(node) => node.object(METALLIC_ROUGHNESS).map(Some),
-            None => Some(None),
-        }
+        self.node.optional("pbrMetallicRoughness", |node| node.object(METALLIC_ROUGHNESS))
     }
 
     fn metallic_roughness(&mut self) -> Option<MaterialKind> {
@@ -152,7 +148,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// The base colour without its alpha, times the colours of vertices.
     pub(super) fn base_color(&mut self, section: &Node<'a>, factor: &str, texture: &str) -> Option<Color> {
-        let [r, g, b, _] = section.numbers_in(factor, [1.0; 4], 0.0, 1.0)?;
+        let [r, g, b, _] = section.numbers_in(factor, [1.0; 4], 1.0)?;
         let color = self.textured(section, Vec3::new(r, g, b), texture)?;
         Some(self.colored(color))
     }
@@ -174,14 +170,12 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn emission(&mut self) -> Option<Color> {
-        let factor = self.node.numbers_in("emissiveFactor", [0.0; 3], 0.0, 1.0)?;
+        let factor = self.node.numbers_in("emissiveFactor", [0.0; 3], 1.0)?;
         let strength = match self.node.extension("KHR_materials_emissive_strength") {
-            Some(section) => section.object(&["emissiveStrength"])?.number_in(
-                "emissiveStrength",
-                1.0,
-                0.0,
-                MAX_RADIANCE,
-            )?,
+            Some(section) => {
+                let section = section.object(&["emissiveStrength"])?;
+                section.number_in("emissiveStrength", 1.0, 0.0, MAX_RADIANCE)?
+            }
             None => 1.0,
         };
         let node = self.node.clone();
@@ -199,7 +193,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 None => return Some(Scalar::new(1.0)),
             },
         };
-        let alpha = section.numbers_or(factor, [1.0; 4])?[3].clamp(0.0, 1.0);
+        let alpha = section.get_or(factor, [1.0; 4], |n| n.numbers())?[3].clamp(0.0, 1.0);
         let lookup = self.lookup(&section, texture)?;
         match (mode.string()?, lookup) {
             ("OPAQUE", _) => Some(Scalar::new(1.0)),

@@ -71,10 +71,9 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         if primitives.is_empty() {
             return node.fail("has no \"primitives\"");
         }
-        let weights = match (&pose.weights, node.get("weights")) {
-            (Some(weights), _) => weights.clone(),
-            (None, Some(weights)) => weights.elements()?.iter().map(Node::number).collect::<Option<_>>()?,
-            (None, None) => Vec::new(),
+        let weights = match &pose.weights {
+            Some(weights) => weights.clone(),
+            None => weights(&node)?.unwrap_or_default(),
         };
         let mut parts = Vec::new();
         for primitive in primitives {
@@ -92,7 +91,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         joints: &[Affine3A],
     ) -> Option<Option<PrimitiveMesh>> {
         let attributes = node.require("attributes")?;
-        self.refuse_draco(&node, &attributes)?;
+        refuse_draco(&node, &attributes)?;
         let Some(position) = attributes.get("POSITION") else {
             node.warn("has no POSITION, and is left out");
             return Some(None);
@@ -122,10 +121,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         mesh.triangles = triangles;
         self.count_triangles(&node, mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
-        let index = match node.get("material") {
-            Some(material) => Some(self.accessors.buffers.document.index(&material, "materials")?),
-            None => None,
-        };
+        let index = node.optional("material", |n| n.index("materials"))?;
         let ready = self.materials.get(Key { index, is_colored: !mesh.colors.is_empty() })?;
         mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
         if ready.has_direction {
@@ -143,21 +139,6 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         node.fail(format!(
             "is where the file comes to more than {MAX_TRIANGLES} triangles, which is the most"
         ))
-    }
-
-    /// Reports a primitive whose vertices are compressed only.
-    fn refuse_draco(&self, node: &Node<'a>, attributes: &Node<'a>) -> Option<()> {
-        if node.extension(DRACO).is_none() {
-            return Some(());
-        }
-        let document = self.accessors.buffers.document;
-        let position = document.index(&attributes.require("POSITION")?, "accessors")?;
-        let accessor = document.element("accessors", position, ACCESSOR)?;
-        if accessor.get("bufferView").is_none() {
-            return node.fail(format!("is compressed by {DRACO}, which is not supported"));
-        }
-        node.warn(format!("is compressed by {DRACO}, which is not supported; what stands beside it is used"));
-        Some(())
     }
 
     fn vec3s(&self, from: &Node<'a>) -> Option<Vec<Vec3>> {
@@ -213,7 +194,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             }
             None => (0..vertices as u32).collect(),
         };
-        let mode = node.whole_or("mode", 4)?;
+        let mode = node.get_or("mode", 4, |n| n.whole())?;
         let triangles = match mode {
             0..=3 => {
                 node.warn(format!(
@@ -298,6 +279,24 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         }
         Some(())
     }
+}
+
+/// The weights of the morph targets of a mesh, or of a node, if they are given.
+pub(super) fn weights(node: &Node<'_>) -> Option<Option<Vec<f32>>> {
+    node.optional("weights", |weights| weights.elements()?.iter().map(Node::number).collect())
+}
+
+/// Reports a primitive whose vertices are compressed only.
+fn refuse_draco(node: &Node<'_>, attributes: &Node<'_>) -> Option<()> {
+    if node.extension(DRACO).is_none() {
+        return Some(());
+    }
+    let accessor = attributes.require("POSITION")?.indexed("accessors", ACCESSOR)?;
+    if accessor.get("bufferView").is_none() {
+        return node.fail(format!("is compressed by {DRACO}, which is not supported"));
+    }
+    node.warn(format!("is compressed by {DRACO}, which is not supported; what stands beside it is used"));
+    Some(())
 }
 
 /// The triangles of a strip, every other one with its corners turned around.

@@ -71,7 +71,7 @@ pub(crate) fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Descripti
 }
 
 fn describe(document: Document<'_>, binary: Option<&[u8]>, files: &Files) -> Option<Description> {
-    let node = Document::node(&document);
+    let node = document.node();
     if node.value.as_object().is_none() {
         document.log.error("is no glTF: it is JSON of something else than an object");
         return None;

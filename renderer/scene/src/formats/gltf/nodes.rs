@@ -15,7 +15,7 @@ const MAX_INSTANCES: usize = 1 << 24;
 
 /// A node that is seen, where it is.
 pub(super) struct SceneNode<'a> {
-    index: usize,
+    pub(super) index: usize,
     pub(super) node: Node<'a>,
     pub(super) name: String,
     pub(super) world_from_node: DAffine3,
@@ -44,16 +44,13 @@ pub(super) fn placed<'a>(accessors: &Accessors<'_, 'a>) -> Option<Vec<SceneNode<
             return node.fail("is moved or scaled beyond single precision");
         }
         for child in node.list("children")?.into_iter().rev() {
-            left.push((document.index(&child, "nodes")?, world_from_node, child.path));
+            left.push((child.index("nodes")?, world_from_node, child.path));
         }
         let instances = match node.extension(INSTANCING) {
             Some(extension) => Some(instances(accessors, &extension)?),
             None => None,
         };
-        let name = match node.get("name") {
-            Some(name) => name.string()?.to_owned(),
-            None => format!("nodes[{index}]"),
-        };
+        let name = node.get_or("name", format!("nodes[{index}]"), |n| n.string().map(str::to_owned))?;
         all.push(SceneNode { index, node, name, world_from_node, instances });
     }
     Some(all)
@@ -67,26 +64,23 @@ fn roots(document: Document<'_>) -> Option<Vec<(usize, String)>> {
         let mut is_child = HashSet::new();
         for index in 0..document.count("nodes") {
             for child in document.element("nodes", index, NODE)?.list("children")? {
-                is_child.insert(document.index(&child, "nodes")?);
+                is_child.insert(child.index("nodes")?);
             }
         }
         let roots = (0..document.count("nodes")).filter(|i| !is_child.contains(i));
         return Some(roots.map(|i| (i, format!("nodes[{i}]"))).collect());
     }
-    let scene = match document.node().get("scene") {
-        Some(scene) => document.index(&scene, "scenes")?,
-        None => 0,
-    };
+    let scene = document.node().get_or("scene", 0, |n| n.index("scenes"))?;
     if scenes > 1 {
         document.log.warn(format!("has {scenes} scenes, of which scenes[{scene}] is shown"));
     }
     let nodes = document.element("scenes", scene, &["nodes"])?.list("nodes")?;
-    nodes.into_iter().map(|node| Some((document.index(&node, "nodes")?, node.path))).collect()
+    nodes.into_iter().map(|node| Some((node.index("nodes")?, node.path))).collect()
 }
 
 fn is_visible(node: &Node<'_>) -> Option<bool> {
     match node.extension("KHR_node_visibility") {
-        Some(extension) => extension.object(&["visible"])?.boolean_or("visible", true),
+        Some(extension) => extension.object(&["visible"])?.get_or("visible", true, |n| n.boolean()),
         None => Some(true),
     }
 }
@@ -101,11 +95,11 @@ fn local(node: &Node<'_>) -> Option<DAffine3> {
         }
         return Some(DAffine3::from_mat4(column));
     }
-    let [x, y, z] = node.numbers_or("scale", [1.0; 3])?.map(f64::from);
-    let rotation = node.numbers_or("rotation", [0.0, 0.0, 0.0, 1.0])?.map(f64::from);
-    let translation = node.numbers_or("translation", [0.0; 3])?.map(f64::from);
+    let scale = node.get_or("scale", [1.0; 3], |n| n.numbers())?.map(f64::from);
+    let rotation = node.get_or("rotation", [0.0, 0.0, 0.0, 1.0], |n| n.numbers())?.map(f64::from);
+    let translation = node.get_or("translation", [0.0; 3], |n| n.numbers())?.map(f64::from);
     let Some(rotation) = unit(rotation) else { return node.fail("has a rotation of zero length") };
-    Some(DAffine3::from_scale_rotation_translation(DVec3::new(x, y, z), rotation, translation.into()))
+    Some(DAffine3::from_scale_rotation_translation(scale.into(), rotation, translation.into()))
 }
 
 fn unit(quaternion: [f64; 4]) -> Option<DQuat> {
@@ -117,13 +111,14 @@ fn unit(quaternion: [f64; 4]) -> Option<DQuat> {
 fn instances<'a>(accessors: &Accessors<'_, 'a>, extension: &Node<'a>) -> Option<Vec<DAffine3>> {
     let attributes = extension.require("attributes")?.object(&["TRANSLATION", "ROTATION", "SCALE", "_ID"])?;
     let get = |key: &str, kind: &str| {
-        let Some(from) = attributes.get(key) else { return Some(None) };
-        // Elements of three numbers have 1 as their fourth.
-        let accessor = accessors.get(&from, &[kind])?;
-        if accessor.count > MAX_INSTANCES {
-            return from.fail(format!("has {} instances; the most is {MAX_INSTANCES}", accessor.count));
-        }
-        accessor.floats::<4>().map(|all| Some((all, from)))
+        attributes.optional(key, |from| {
+            // Elements of three numbers have 1 as their fourth.
+            let accessor = accessors.get(&from, &[kind])?;
+            if accessor.count > MAX_INSTANCES {
+                return from.fail(format!("has {} instances; the most is {MAX_INSTANCES}", accessor.count));
+            }
+            Some((accessor.floats::<4>()?, from))
+        })
     };
     let (translations, rotations, scales) =
         (get("TRANSLATION", "VEC3")?, get("ROTATION", "VEC4")?, get("SCALE", "VEC3")?);
@@ -151,39 +146,27 @@ fn instances<'a>(accessors: &Accessors<'_, 'a>, extension: &Node<'a>) -> Option<
     (0..count.unwrap_or(0)).map(place).collect()
 }
 
-/// Where each node of a scene is.
-pub(super) fn places(all: &[SceneNode<'_>]) -> HashMap<usize, DAffine3> {
-    all.iter().map(|placed| (placed.index, placed.world_from_node)).collect()
-}
-
 /// From where the vertices of a skin are at rest to the world, joint by joint.
 pub(super) fn joints<'a>(
     accessors: &Accessors<'_, 'a>,
     from: &Node<'a>,
     places: &HashMap<usize, DAffine3>,
 ) -> Option<Vec<Affine3A>> {
-    let document = accessors.buffers.document;
-    let index = document.index(from, "skins")?;
-    let skin = document.element("skins", index, &["inverseBindMatrices", "skeleton", "joints"])?;
-    let bind = match skin.get("inverseBindMatrices") {
-        Some(from) => inverse_bind(accessors, &from)?,
-        None => Vec::new(),
-    };
+    let skin = from.indexed("skins", &["inverseBindMatrices", "skeleton", "joints"])?;
+    let matrices = |from: Node<'a>| accessors.get(&from, &["MAT4"])?.floats::<16>();
+    let bind = skin.get_or("inverseBindMatrices", Vec::new(), matrices)?;
     let nodes = skin.require("joints")?.elements()?;
     accessors.spend(&skin, nodes.len() as u64)?;
     let mut joints = Vec::with_capacity(nodes.len());
     for (k, joint) in nodes.into_iter().enumerate() {
-        let index = document.index(&joint, "nodes")?;
+        let index = joint.index("nodes")?;
         let Some(world) = places.get(&index) else { return joint.fail("is no node of the scene") };
-        let bound = bind.get(k).copied().unwrap_or(DAffine3::IDENTITY);
+        let bound = bind
+            .get(k)
+            .map_or(DAffine3::IDENTITY, |m| DAffine3::from_mat4(DMat4::from_cols_array(&m.map(f64::from))));
         joints.push(as_f32(&(*world * bound)));
     }
     Some(joints)
-}
-
-fn inverse_bind<'a>(accessors: &Accessors<'_, 'a>, from: &Node<'a>) -> Option<Vec<DAffine3>> {
-    let matrices = accessors.get(from, &["MAT4"])?.floats::<16>()?;
-    Some(matrices.iter().map(|m| DAffine3::from_mat4(DMat4::from_cols_array(&m.map(f64::from)))).collect())
 }
 
 pub(super) fn as_f32(transform: &DAffine3) -> Affine3A {

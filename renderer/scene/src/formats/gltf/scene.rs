@@ -1,18 +1,18 @@
 //! From placed nodes to a description.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3};
 
 use super::json::Node;
-use super::mesh::{Meshes, Pose, PrimitiveMesh};
+use super::material::MaterialEntry;
+use super::mesh::{self, Meshes, Pose, PrimitiveMesh};
 use super::nodes::{self, SceneNode, as_f32};
-use super::view::{self, LIGHTS, View};
+use super::view::{self, LIGHTS};
 use crate::description::limits::MAX_COORDINATE;
-use crate::description::{
-    Camera, Description, Geometry, Group, Instance, Projection, PunctualLight, RenderSettings, Shape, framing,
-};
+use crate::description::{Description, Group, Instance, Shape, framing};
+use crate::formats::model;
 
 /// Most shapes that meshes which emit are copied to.
 const MAX_COPIES: usize = 1 << 20;
@@ -20,11 +20,9 @@ const MAX_COPIES: usize = 1 << 20;
 /// Puts a description together.
 pub(super) struct Builder<'m, 'b, 'a> {
     meshes: Meshes<'m, 'b, 'a>,
-    view: Option<View>,
-    lights: Vec<PunctualLight>,
-    shapes: Vec<Shape>,
-    groups: Vec<Group>,
-    instances: Vec<Instance>,
+    scene: Description,
+    /// Whether a node has a camera.
+    has_camera: bool,
     /// The group that a mesh is, if it is one.
     group_of: HashMap<usize, u32>,
     names: Names,
@@ -36,11 +34,8 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
     pub(super) fn new(meshes: Meshes<'m, 'b, 'a>) -> Self {
         Self {
             meshes,
-            view: None,
-            lights: Vec::new(),
-            shapes: Vec::new(),
-            groups: Vec::new(),
-            instances: Vec::new(),
+            scene: model::model_scene(),
+            has_camera: false,
             group_of: HashMap::new(),
             names: Names::default(),
             group_names: Names::default(),
@@ -50,8 +45,8 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
 
     /// The description of nodes.
     pub(super) fn build(mut self, all: &[SceneNode<'a>]) -> Option<Description> {
-        let uses = self.uses(all)?;
-        self.places = nodes::places(all);
+        let uses = Self::uses(all)?;
+        self.places = all.iter().map(|placed| (placed.index, placed.world_from_node)).collect();
         let mut good = true;
         for placed in all {
             good &= self.place(placed, &uses).is_some();
@@ -59,78 +54,66 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         if !good {
             return None;
         }
-        let document = self.meshes.accessors.buffers.document;
-        if self.shapes.is_empty() && self.instances.is_empty() {
-            document.log.error("has no triangles to be seen");
+        let log = self.meshes.accessors.buffers.document.log;
+        let Self { meshes: Meshes { materials, .. }, mut scene, has_camera, .. } = self;
+        if scene.shapes.is_empty() && scene.instances.is_empty() {
+            log.error("has no triangles to be seen");
             return None;
         }
+        (scene.images, scene.textures) = (materials.textures.images, materials.textures.textures);
+        scene.materials = materials.list;
         let mut names = Names::default();
-        for material in &mut self.meshes.materials.list {
+        for material in &mut scene.materials {
             material.name = names.unique(&material.name);
         }
-        let mut render = RenderSettings::default();
-        if let Some((width, height)) = self.view.as_ref().and_then(|view| view.size) {
-            (render.width, render.height) = (width, height);
-        }
-        let framed = self.view.is_none();
-        let mut description = Description {
-            render,
-            camera: self.view.map_or(UNFRAMED, |view| view.camera),
-            environment: None,
-            portals: Vec::new(),
-            lights: self.lights,
-            images: self.meshes.materials.textures.images,
-            textures: self.meshes.materials.textures.textures,
-            texture_names: BTreeMap::new(),
-            materials: self.meshes.materials.list,
-            shapes: self.shapes,
-            groups: self.groups,
-            instances: self.instances,
-        };
-        let bounds = description.bounds();
+        let bounds = scene.bounds();
         let reach = bounds.lo.abs().max(bounds.hi.abs()).max_element();
         if reach.is_nan() || reach > MAX_COORDINATE {
-            document.log.error("reaches beyond 1e9 metres, where single precision fails");
+            log.error("reaches beyond 1e9 metres, where single precision fails");
             return None;
         }
-        if framed {
-            description.camera = framing::camera(&bounds);
+        if !has_camera {
+            scene.camera = framing::camera(&bounds);
         }
-        framing::light(&mut description);
-        Some(description)
+        framing::light(&mut scene);
+        Some(scene)
     }
 
     /// How often each mesh is placed as it is.
-    fn uses(&self, all: &[SceneNode<'a>]) -> Option<HashMap<usize, usize>> {
+    fn uses(all: &[SceneNode<'a>]) -> Option<HashMap<usize, usize>> {
         let mut uses = HashMap::new();
         for placed in all {
             if let Some(mesh) = placed.node.get("mesh")
                 && placed.node.get("skin").is_none()
                 && placed.node.get("weights").is_none()
             {
-                let index = self.meshes.accessors.buffers.document.index(&mesh, "meshes")?;
-                *uses.entry(index).or_insert(0) += placed.instances.as_ref().map_or(1, Vec::len);
+                *uses.entry(mesh.index("meshes")?).or_insert(0) +=
+                    placed.instances.as_ref().map_or(1, Vec::len);
             }
         }
         Some(uses)
     }
 
     fn place(&mut self, placed: &SceneNode<'a>, uses: &HashMap<usize, usize>) -> Option<()> {
-        let document = self.meshes.accessors.buffers.document;
         let node = &placed.node;
         if let Some(camera) = node.get("camera") {
-            let view = view::camera(document, &camera, &placed.world_from_node)?;
-            match self.view {
-                None => self.view = Some(view),
-                Some(_) => camera.warn("is of another camera than the first, which is the one that counts"),
+            let view = view::camera(&camera, &placed.world_from_node)?;
+            if self.has_camera {
+                camera.warn("is of another camera than the first, which is the one that counts");
+            } else {
+                self.scene.camera = view.camera;
+                if let Some((width, height)) = view.size {
+                    (self.scene.render.width, self.scene.render.height) = (width, height);
+                }
+                self.has_camera = true;
             }
         }
         if let Some(extension) = node.extension(LIGHTS) {
             let name = self.names.unique(&placed.name);
-            self.lights.push(view::light(document, &extension, &name, &placed.world_from_node)?);
+            self.scene.lights.push(view::light(&extension, name, &placed.world_from_node)?);
         }
         let Some(mesh) = node.get("mesh") else { return Some(()) };
-        let index = document.index(&mesh, "meshes")?;
+        let index = mesh.index("meshes")?;
         let pose = self.pose(node)?;
         if !pose.is_none() {
             // A skin places its vertices in the world.
@@ -159,27 +142,21 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
 
     /// Displacement of the vertices of a node's mesh.
     fn pose(&self, node: &Node<'a>) -> Option<Pose> {
-        let weights = match node.get("weights") {
-            Some(weights) => Some(weights.elements()?.iter().map(Node::number).collect::<Option<_>>()?),
-            None => None,
-        };
-        let joints = match node.get("skin") {
-            Some(skin) => nodes::joints(self.meshes.accessors, &skin, &self.places)?,
-            None => Vec::new(),
-        };
-        Some(Pose { weights, joints })
+        let weights = mesh::weights(node)?;
+        let joints = |skin: Node<'a>| nodes::joints(self.meshes.accessors, &skin, &self.places);
+        Some(Pose { weights, joints: node.get_or("skin", Vec::new(), joints)? })
     }
 
     fn add_shapes(
         &mut self,
-        placed: &SceneNode<'a>,
-        parts: &Arc<[PrimitiveMesh]>,
+        placed: &SceneNode<'_>,
+        parts: &[PrimitiveMesh],
         world: &Affine3A,
     ) -> Option<()> {
         if !is_solid(&placed.node, world) {
             return Some(());
         }
-        if self.shapes.len() + parts.len() > MAX_COPIES {
+        if self.scene.shapes.len() + parts.len() > MAX_COPIES {
             return placed.node.fail(format!(
                 "is where the file comes to more than {MAX_COPIES} shapes, which is the most"
             ));
@@ -187,16 +164,16 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         for (i, part) in parts.iter().enumerate() {
             let name = if parts.len() == 1 { placed.name.clone() } else { format!("{}.{i}", placed.name) };
             let name = self.names.unique(&name);
-            self.shapes.push(shape(name, part, *world));
+            self.scene.shapes.push(shape(&name, part, *world));
         }
         Some(())
     }
 
     fn add_instance(
         &mut self,
-        node: &Node<'a>,
+        node: &Node<'_>,
         index: usize,
-        parts: &Arc<[PrimitiveMesh]>,
+        parts: &[PrimitiveMesh],
         world: &Affine3A,
     ) -> Option<()> {
         if !is_solid(node, world) {
@@ -206,18 +183,18 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             Some(group) => *group,
             None => {
                 let name = self.mesh_name(index);
-                let shapes = parts.iter().enumerate();
-                let shapes = shapes.map(|(i, part)| {
+                let shapes = parts.iter().enumerate().map(|(i, part)| {
                     let name = self.names.unique(&format!("{name}.{i}"));
-                    shape(name, part, Affine3A::IDENTITY)
+                    shape(&name, part, Affine3A::IDENTITY)
                 });
                 let shapes = shapes.collect();
-                self.groups.push(Group { name, shapes });
-                self.group_of.insert(index, self.groups.len() as u32 - 1);
-                self.groups.len() as u32 - 1
+                let group = self.scene.groups.len() as u32;
+                self.scene.groups.push(Group { name, shapes });
+                self.group_of.insert(index, group);
+                group
             }
         };
-        self.instances.push(Instance { group, world_from_group: *world });
+        self.scene.instances.push(Instance { group, world_from_group: *world });
         Some(())
     }
 
@@ -230,25 +207,10 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
     }
 }
 
-/// In the place of a camera until the scene is known.
-const UNFRAMED: Camera = Camera {
-    position: glam::Vec3::ZERO,
-    target: glam::Vec3::Z,
-    up: glam::Vec3::Y,
-    mirrored: false,
-    projection: Projection::Equirectangular,
-};
-
-fn shape(name: String, part: &PrimitiveMesh, world_from_object: Affine3A) -> Shape {
-    Shape {
-        name,
-        geometry: Geometry::Mesh(Arc::clone(&part.mesh)),
-        material: part.ready.material,
-        emission: part.ready.emission,
-        emission_two_sided: part.ready.two_sided,
-        flip_normals: false,
-        world_from_object,
-    }
+fn shape(name: &str, part: &PrimitiveMesh, world_from_object: Affine3A) -> Shape {
+    let MaterialEntry { material, emission, two_sided, .. } = part.ready;
+    let shape = model::shape(name, Arc::clone(&part.mesh), material, emission);
+    Shape { emission_two_sided: two_sided, world_from_object, ..shape }
 }
 
 /// Whether a transform leaves something to be seen; a scale of zero is how nodes are hidden.

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use glam::{Affine2, Mat2, Vec2};
 
 use super::buffers::Buffers;
-use super::json::{Document, Node};
+use super::json::Node;
 use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
-use crate::files::image;
-use crate::files::image::{DecodedImage, Meaning, Range};
+use crate::files::image::{self, DecodedImage, Meaning, Range};
 
 /// Extensions by which textures have images of other formats.
 const OTHER_IMAGES: [&str; 4] =
@@ -39,7 +38,7 @@ pub(super) struct Lookup {
 
 /// The images and textures read so far.
 pub(super) struct Textures<'b, 'a> {
-    buffers: &'b Buffers<'a>,
+    pub(super) buffers: &'b Buffers<'a>,
     /// `None` for those with errors, which are reported once.
     read: HashMap<(usize, Meaning), Option<usize>>,
     pub(super) images: Vec<Image>,
@@ -65,16 +64,10 @@ impl<'b, 'a> Textures<'b, 'a> {
         }
     }
 
-    pub(super) fn document(&self) -> Document<'a> {
-        self.buffers.document
-    }
-
     /// A `textureInfo`.
     pub(super) fn lookup(&self, info: &Node<'a>) -> Option<Lookup> {
-        let document = self.buffers.document;
         let info = info.clone().object(&["index", "texCoord", "scale", "strength"])?;
-        let index = document.index(&info.require("index")?, "textures")?;
-        let node = document.element("textures", index, &["sampler", "source"])?;
+        let node = info.require("index")?.indexed("textures", &["sampler", "source"])?;
         let other = OTHER_IMAGES.into_iter().find(|name| node.extension(name).is_some());
         let image = match (node.get("source"), other) {
             (Some(source), other) => {
@@ -83,51 +76,24 @@ impl<'b, 'a> Textures<'b, 'a> {
                         "has an image by {name}, which is not supported; its \"source\" is used"
                     ));
                 }
-                document.index(&source, "images")?
+                source.index("images")?
             }
             (None, Some(name)) => {
                 return node.fail(format!("has its image by {name}, which is not supported"));
             }
             (None, None) => return node.fail("has no \"source\" that says which image it is of"),
         };
-        let (wrap, filter) = match node.get("sampler") {
-            Some(sampler) => self.sampler(&sampler)?,
-            None => ([Wrap::Repeat; 2], TexelFilter::Linear),
-        };
-        let mut set = info.whole_or("texCoord", 0)?;
+        let default = ([Wrap::Repeat; 2], TexelFilter::Linear);
+        let (wrap, filter) = node.get_or("sampler", default, |n| sampler(&n))?;
+        let mut set = info.get_or("texCoord", 0, |n| n.whole())?;
         let mut image_from_uv = Affine2::IDENTITY;
         if let Some(transform) = info.extension(TRANSFORM) {
             let transform = transform.object(&["offset", "rotation", "scale", "texCoord"])?;
-            set = transform.whole_or("texCoord", set)?;
+            set = transform.get_or("texCoord", set, |n| n.whole())?;
             image_from_uv = affine(&transform)?;
         }
         let set = u32::try_from(set).ok().or_else(|| info.fail("has too large a \"texCoord\""))?;
         Some(Lookup { image, image_from_uv, wrap, filter, set })
-    }
-
-    fn sampler(&self, from: &Node<'a>) -> Option<([Wrap; 2], TexelFilter)> {
-        let document = self.buffers.document;
-        let index = document.index(from, "samplers")?;
-        let node = document.element("samplers", index, &["magFilter", "minFilter", "wrapS", "wrapT"])?;
-        let wrap = |key| match node.get(key) {
-            None => Some(Wrap::Repeat),
-            Some(node) => match node.whole()? {
-                10497 => Some(Wrap::Repeat),
-                33071 => Some(Wrap::Clamp),
-                33648 => Some(Wrap::Mirror),
-                other => node.fail(format!("is {other}; textures wrap by 10497, 33071 or 33648")),
-            },
-        };
-        // Smaller versions are for those who take one sample; here a pixel is the mean of many.
-        let filter = match node.get("magFilter") {
-            None => TexelFilter::Linear,
-            Some(node) => match node.whole()? {
-                9728 => TexelFilter::Nearest,
-                9729 => TexelFilter::Linear,
-                other => return node.fail(format!("is {other}; textures are magnified by 9728 or 9729")),
-            },
-        };
-        Some(([wrap("wrapS")?, wrap("wrapT")?], filter))
     }
 
     /// A texture of one channel, or of the colours, of an image.
@@ -185,9 +151,8 @@ impl<'b, 'a> Textures<'b, 'a> {
     fn keep(&mut self, image: Image) -> Option<usize> {
         self.texels += image.texels.len();
         if self.texels > MAX_TEXELS {
-            self.document()
-                .log
-                .error(format!("has images of more than {MAX_TEXELS} texels in all, which is the most"));
+            let message = format!("has images of more than {MAX_TEXELS} texels in all, which is the most");
+            self.buffers.document.log.error(message);
             return None;
         }
         self.images.push(image);
@@ -215,8 +180,8 @@ impl<'b, 'a> Textures<'b, 'a> {
         let found = match (node.get("bufferView"), node.get("uri")) {
             (Some(view), _) => image::parse(self.buffers.view(&view)?.bytes(), false, meaning),
             (None, Some(uri)) => {
-                let bytes = self.buffers.uri(&uri)?;
-                file = self.buffers.path(uri.string()?);
+                let bytes;
+                (bytes, file) = self.buffers.uri(&uri)?;
                 image::parse(&bytes, false, meaning)
             }
             (None, None) => return node.fail("has neither a \"bufferView\" nor a \"uri\""),
@@ -236,6 +201,26 @@ impl<'b, 'a> Textures<'b, 'a> {
     }
 }
 
+/// How a sampler goes on beyond the edges of an image, and looks up texels.
+fn sampler(from: &Node<'_>) -> Option<([Wrap; 2], TexelFilter)> {
+    let node = from.indexed("samplers", &["magFilter", "minFilter", "wrapS", "wrapT"])?;
+    // Smaller versions are for those who take one sample; here a pixel is the mean of many.
+    let filter = node.get_or("magFilter", TexelFilter::Linear, |n| match n.whole()? {
+        9728 => Some(TexelFilter::Nearest),
+        9729 => Some(TexelFilter::Linear),
+        other => n.fail(format!("is {other}; textures are magnified by 9728 or 9729")),
+    })?;
+    let wrap = |key| {
+        node.get_or(key, Wrap::Repeat, |n| match n.whole()? {
+            10497 => Some(Wrap::Repeat),
+            33071 => Some(Wrap::Clamp),
+            33648 => Some(Wrap::Mirror),
+            other => n.fail(format!("is {other}; textures wrap by 10497, 33071 or 33648")),
+        })
+    };
+    Some(([wrap("wrapS")?, wrap("wrapT")?], filter))
+}
+
 const fn meaning(is_srgb: bool, is_alpha: bool) -> Meaning {
     Meaning { is_srgb, is_alpha, range: Range::Unit }
 }
@@ -243,9 +228,9 @@ const fn meaning(is_srgb: bool, is_alpha: bool) -> Meaning {
 /// From texture coordinates to the image: scaled, turned counter-clockwise as the image is seen, whose v points down,
 /// and moved.
 fn affine(transform: &Node<'_>) -> Option<Affine2> {
-    let (scale, offset) =
-        (transform.numbers_or("scale", [1.0; 2])?, transform.numbers_or("offset", [0.0; 2])?);
-    let (sin, cos) = transform.get("rotation").map_or(Some(0.0), |r| r.number())?.sin_cos();
+    let scale = transform.get_or("scale", [1.0; 2], |n| n.numbers())?;
+    let offset = transform.get_or("offset", [0.0; 2], |n| n.numbers())?;
+    let (sin, cos) = transform.get_or("rotation", 0.0, |n| n.number())?.sin_cos();
     let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
     let scale = Mat2::from_diagonal(scale.into());
     Some(Affine2::from_mat2_translation(turn * scale, offset.into()))

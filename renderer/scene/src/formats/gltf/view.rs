@@ -1,8 +1,10 @@
 //! Cameras and lights of nodes.
 
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
+
 use glam::{DAffine3, Vec3};
 
-use super::json::{Document, Node};
+use super::json::Node;
 use crate::description::{Camera, FovAxis, Projection, PunctualKind, PunctualLight, SpotFalloff};
 
 /// The shorter side of the image of a camera that has an aspect ratio, pixels.
@@ -28,9 +30,8 @@ pub(super) struct View {
 }
 
 /// The camera that `from` is the index of, on a node. Scale of the node does not count, nor do clipping planes.
-pub(super) fn camera(document: Document<'_>, from: &Node<'_>, world: &DAffine3) -> Option<View> {
-    let index = document.index(from, "cameras")?;
-    let node = document.element("cameras", index, &["type", "perspective", "orthographic"])?;
+pub(super) fn camera(from: &Node<'_>, world: &DAffine3) -> Option<View> {
+    let node = from.indexed("cameras", &["type", "perspective", "orthographic"])?;
     let kind = node.require("type")?;
     let (projection, aspect) = match kind.string()? {
         "perspective" => perspective(&node.require("perspective")?)?,
@@ -66,13 +67,10 @@ fn perspective(node: &Node<'_>) -> Option<(Projection, Option<f32>)> {
     if !(1e-3..179.9).contains(&fov) {
         return yfov.fail("must be above 0 and below π");
     }
-    let aspect = match node.get("aspectRatio") {
-        None => None,
-        Some(node) => match node.number()? {
-            ratio if ratio > 0.0 => Some(ratio),
-            _ => return node.fail("must be above 0"),
-        },
-    };
+    let aspect = node.optional("aspectRatio", |node| match node.number()? {
+        ratio if ratio > 0.0 => Some(ratio),
+        _ => node.fail("must be above 0"),
+    })?;
     Some((Projection::pinhole(fov, FovAxis::Y), aspect))
 }
 
@@ -95,12 +93,8 @@ fn size(aspect: f32) -> (u32, u32) {
 }
 
 /// The light that a node's extension names.
-pub(super) fn light(
-    document: Document<'_>,
-    from: &Node<'_>,
-    name: &str,
-    world: &DAffine3,
-) -> Option<PunctualLight> {
+pub(super) fn light(from: &Node<'_>, name: String, world: &DAffine3) -> Option<PunctualLight> {
+    let document = from.document;
     let from = from.require("light")?;
     let index = from.whole()? as usize;
     let lights = document.node().extension(LIGHTS).and_then(|e| e.value.get("lights")?.as_array());
@@ -108,12 +102,11 @@ pub(super) fn light(
         return from.fail(format!("is {index}, and {LIGHTS} has {} lights", lights.map_or(0, Vec::len)));
     };
     let path = format!("extensions.{LIGHTS}.lights[{index}]");
-    let node =
-        Node { value, path, log: document.log }.object(&["color", "intensity", "type", "range", "spot"])?;
+    let node = document.at(path, value).object(&["color", "intensity", "type", "range", "spot"])?;
     if let Some(range) = node.get("range") {
         range.warn("is left out: light has no end");
     }
-    let color = Vec3::from(node.numbers_in("color", [1.0; 3], 0.0, 1.0)?);
+    let color = Vec3::from(node.numbers_in("color", [1.0; 3], 1.0)?);
     let strength = color * (node.number_in("intensity", 1.0, 0.0, MAX_INTENSITY)? / LUMENS_PER_WATT);
     let position = world.translation.as_vec3();
     let direction = axis(world, glam::DVec3::NEG_Z);
@@ -134,16 +127,15 @@ pub(super) fn light(
             return kind.fail(format!("must be \"directional\", \"point\" or \"spot\", not {other}"));
         }
     };
-    Some(PunctualLight { name: name.to_owned(), kind })
+    Some(PunctualLight { name, kind })
 }
 
 /// Inner and outer angle of a spot light, degrees.
 fn cone(light: &Node<'_>) -> Option<(f32, f32)> {
     let spot = light.require("spot")?.object(&["innerConeAngle", "outerConeAngle"])?;
-    let angle = |key: &str, default: f32| spot.get(key).map_or(Some(default), |a| a.number());
-    let (inner, outer) =
-        (angle("innerConeAngle", 0.0)?, angle("outerConeAngle", std::f32::consts::FRAC_PI_4)?);
-    if !(0.0 <= inner && inner < outer && outer <= std::f32::consts::FRAC_PI_2 + 1e-6) {
+    let inner = spot.get_or("innerConeAngle", 0.0, |n| n.number())?;
+    let outer = spot.get_or("outerConeAngle", FRAC_PI_4, |n| n.number())?;
+    if !(0.0 <= inner && inner < outer && outer <= FRAC_PI_2 + 1e-6) {
         return spot.fail(format!(
             "has the angles {inner} and {outer}; the inner one must be 0 or above and below the outer one, and that at \
              most π/2"
