@@ -1,71 +1,54 @@
 //! Emitters that belong to no shape.
 
-use glam::{DAffine3, DMat3, DVec3, Mat3, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 
 use super::texture::{Quantity, Textures};
 use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
 use crate::description::limits::MAX_RADIANCE;
-use crate::description::{Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
+use crate::description::{Description, Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
 use crate::files::image::{Meaning, Range};
 
-/// Emitter plugins that are read, the last of them in shapes.
-pub(super) const KNOWN: [&str; 7] = ["constant", "envmap", "point", "spot", "directional", "sunsky", "area"];
-/// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 4] = ["projector", "timed_sunsky", "directionalarea", "volumelight"];
-
-/// The light that no shape emits.
-#[derive(Default)]
-pub(super) struct Emitters {
-    pub(super) environment: Option<Environment>,
-    pub(super) lights: Vec<PunctualLight>,
-}
-
-impl Emitters {
-    /// Reads an emitter of the scene.
-    pub(super) fn add(&mut self, given: &PropertyView<'_>, textures: &mut Textures<'_>) -> Option<()> {
-        let view = given.object()?;
-        let plugin = view.object.plugin.as_str();
-        // It is read where a shape refers to it, and shines nowhere else.
-        if plugin == "area" {
-            return Some(());
-        }
-        // How often a light is chosen says nothing about the mean.
-        view.ignore(&["sampling_weight"]);
-        if !KNOWN.contains(&plugin) {
-            return view.unknown_plugin(&KNOWN, &UNSUPPORTED);
-        }
-        if matches!(plugin, "constant" | "envmap" | "sunsky") {
-            let environment = match plugin {
-                "constant" => constant(&view, textures),
-                "envmap" => envmap(&view, textures),
-                _ => sunsky(&view, textures),
-            };
-            let environment = view.finish(environment, &[]);
-            if self.environment.is_some() {
-                return view.error("the scene has more than one environment");
-            }
-            self.environment = Some(environment?);
-            return Some(());
-        }
-        let kind = match plugin {
-            "point" => point(&view, textures),
-            "spot" => spot(&view, textures),
-            _ => directional(&view, textures),
-        };
-        let kind = view.finish(kind, &[]);
-        self.lights.push(PunctualLight { name: view.name(), kind: kind? });
-        Some(())
+/// Reads an emitter of the scene.
+pub(super) fn add(
+    scene: &mut Description,
+    given: &PropertyView<'_>,
+    textures: &mut Textures<'_>,
+) -> Option<()> {
+    let view = given.object()?;
+    let plugin = view.plugin()?;
+    // It is read where a shape refers to it, and shines nowhere else.
+    if plugin == "area" {
+        return Some(());
     }
+    // How often a light is chosen says nothing about the mean.
+    view.ignore(&["sampling_weight"]);
+    if matches!(plugin, "constant" | "envmap" | "sunsky") {
+        let environment = match plugin {
+            "constant" => constant(&view, textures),
+            "envmap" => envmap(&view, textures),
+            _ => sunsky(&view, textures),
+        };
+        let environment = view.finish(environment, &[]);
+        if scene.environment.is_some() {
+            return view.error("the scene has more than one environment");
+        }
+        scene.environment = Some(environment?);
+        return Some(());
+    }
+    let kind = match plugin {
+        "point" => point(&view, textures),
+        "spot" => spot(&view, textures),
+        _ => directional(&view, textures),
+    };
+    let kind = view.finish(kind, &[]);
+    scene.lights.push(PunctualLight { name: view.name(), kind: kind? });
+    Some(())
 }
 
 /// A colour without a texture.
 fn light(view: &View<'_>, textures: &mut Textures<'_>, name: &'static str) -> Option<Vec3> {
-    let color = textures.color(view, name, 1.0, Quantity::Light)?;
-    if color.texture != device::material::texture::NO_TEXTURE {
-        return view.get(name)?.fail("has a texture; that is not supported here");
-    }
-    Some(color.value)
+    view.untextured(name, textures.color(view, name, 1.0, Quantity::Light)?)
 }
 
 fn constant(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
@@ -86,7 +69,7 @@ fn envmap(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
     let image = textures.image(&file, LIGHT);
     // The first column of Mitsuba's image is −z, where ours has the middle one.
     let half_turn = DMat3::from_rotation_y(std::f64::consts::PI);
-    let world_from_image = mat3(turned * half_turn);
+    let world_from_image = (turned * half_turn).as_mat3();
     Some(Environment::Image { image: image?, scale: Vec3::splat(scale?), world_from_image })
 }
 
@@ -97,10 +80,6 @@ fn rotation(view: &View<'_>) -> Option<DMat3> {
         return view.error("\"to_world\" of an environment has to be a rotation");
     }
     Some(to_world.matrix3 * (1.0 / to_world.matrix3.x_axis.length()))
-}
-
-fn mat3(m: DMat3) -> Mat3 {
-    Mat3::from_cols(m.x_axis.as_vec3(), m.y_axis.as_vec3(), m.z_axis.as_vec3())
 }
 
 /// A transform, or a vector that says the same in short; both together contradict each other.
@@ -173,19 +152,16 @@ fn sunsky(view: &View<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
     // Towards the sun in the world, however the sky is turned.
     let turned = turned?;
     let direction = turned.transpose() * direction;
-    let albedo = albedo?;
-    if albedo.texture != device::material::texture::NO_TEXTURE {
-        return view.get("albedo")?.fail("has a texture; that is not supported here");
-    }
+    let ground_albedo = view.untextured("albedo", albedo?)?;
     // y to z.
     let upright = DMat3::from_rotation_x(std::f64::consts::FRAC_PI_2);
     Some(Environment::SunSky(SunSky {
         sun_direction: (upright.transpose() * direction).as_vec3(),
         turbidity: turbidity?,
-        ground_albedo: albedo.value,
+        ground_albedo,
         sky_scale: sky_scale?,
         sun_scale: sun_scale?,
         sun_diameter: sun_diameter?,
-        world_from_sky: mat3(turned * upright),
+        world_from_sky: (turned * upright).as_mat3(),
     }))
 }

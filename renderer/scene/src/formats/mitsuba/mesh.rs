@@ -9,14 +9,11 @@ use torrance_text::{quoted, quoted_path};
 
 use super::extent::TOO_FAR;
 use super::serialized::{self, SerializedError};
-use super::texture::resolve;
 use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
 use crate::description::{Normals, TriangleMesh};
 use crate::files::Files;
-use crate::files::mesh;
-use crate::files::mesh::read_bytes;
-use crate::files::mesh::{MeshError, Placement};
+use crate::files::mesh::{self, MeshError, Placement, read_bytes};
 use crate::input::Problem;
 
 /// The options with which a file is read.
@@ -65,12 +62,7 @@ impl<'a> Meshes<'a> {
         let file = view.require("filename")?;
         let name = file.text()?;
         let (flip_v, index, face_normals) = (flip_v?, index? as usize, face_normals?);
-        let path = match resolve(self.files, &file, name) {
-            Ok(path) => path,
-            Err(reason) => {
-                return file.error(format!("cannot read mesh file {}: {reason}", quoted_path(name)));
-            }
-        };
+        let path = file.path(self.files, "mesh file", name)?;
         let normals = if face_normals { Normals::Flat } else { Normals::File };
         let how = MeshKey { path, normals, flip_v, index };
         let mesh = self.file(&file, plugin, how.clone())?;
@@ -105,13 +97,7 @@ fn read_serialized(given: &PropertyView<'_>, how: &MeshKey) -> Option<Arc<Triang
     let read = read_bytes(&how.path)
         .map_err(SerializedError::from)
         .and_then(|bytes| serialized::read(&bytes, how.index));
-    let mut mesh = match read {
-        Ok(mesh) => mesh,
-        Err(reason) => {
-            let shown = quoted_path(&how.path);
-            return given.error(format!("cannot read mesh file {shown}: {reason}"));
-        }
-    };
+    let mut mesh = given.read(&format!("mesh file {}", quoted_path(&how.path)), read)?;
     let wanted =
         if mesh.normals.is_empty() && how.normals == Normals::File { Normals::Flat } else { how.normals };
     let problem = mesh::finish_normals(&how.path.display().to_string(), &mut mesh, wanted);
@@ -160,7 +146,7 @@ fn place(
         return file.error(format!("mesh file {} holds no triangles", name()));
     }
     match mesh::place(mesh, to_world) {
-        Placement::TooFar => view.error(format!("{} {TOO_FAR}", view.describe())),
+        Placement::TooFar => view.fail(TOO_FAR),
         Placement::Empty => file.error(format!("mesh file {} holds no triangle with an area", name())),
         Placement::Without { mesh: rest, dropped, first } => {
             let all = mesh.triangles.len();

@@ -17,6 +17,7 @@ mod ior;
 mod mesh;
 mod parameters;
 mod plastic;
+mod plugins;
 mod serialized;
 mod settings;
 mod shape;
@@ -30,10 +31,7 @@ mod tree;
 mod unread;
 mod view;
 
-use std::collections::BTreeMap;
-
 use bsdf::Materials;
-use emitter::Emitters;
 use mesh::Meshes;
 use settings::Settings;
 use shape::Shapes;
@@ -46,6 +44,7 @@ use crate::description::Description;
 #[cfg(doc)]
 use crate::description::{HiddenNormals, Masking};
 use crate::files::Files;
+use crate::formats::model::model_scene;
 use crate::input::{Error, Problem};
 
 /// Reads a scene from the text of a file. `file` is what messages call it, `files` are those that it may read, and
@@ -68,17 +67,18 @@ pub(crate) fn read(
 
 fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     let settings = settings::read(scene);
+    let mut description = model_scene();
     let mut textures = Textures::new(files);
-    let mut emitters = Emitters::default();
     for given in scene.children(Class::Emitter) {
-        emitters.add(&given, &mut textures);
+        emitter::add(&mut description, &given, &mut textures);
     }
-    let mut shapes = Shapes::new(Materials::new(&mut textures), Meshes::new(files));
+    let mut shapes = Shapes::new(description, Materials::new(&mut textures), Meshes::new(files));
     for given in scene.children(Class::Shape) {
         shapes.add(&given);
     }
-    let Shapes { materials, shapes, groups, instances, .. } = shapes;
-    let materials = materials.list;
+    let Shapes { mut description, materials, .. } = shapes;
+    description.materials = materials.list;
+    (description.images, description.textures) = (textures.images, textures.textures);
     // What is defined here is for others to refer to.
     scene.finish(
         Some(()),
@@ -95,20 +95,7 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     );
     unread::warn(scene);
     let Settings { render, camera, clip } = settings?;
-    let description = Description {
-        render,
-        camera,
-        environment: emitters.environment,
-        lights: emitters.lights,
-        images: textures.images,
-        textures: textures.textures,
-        texture_names: BTreeMap::new(),
-        materials,
-        shapes,
-        groups,
-        instances,
-        portals: Vec::new(),
-    };
+    (description.render, description.camera) = (render, camera);
     if scene.sources.is_fine() && !description.has_light() {
         return scene.error("the scene has no light, so the image would be black; add an <emitter>");
     }

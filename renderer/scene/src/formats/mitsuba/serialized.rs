@@ -127,36 +127,29 @@ impl<R: Read> Reader<R> {
         if needed > most || vertices > u32::MAX.into() {
             return Err(SerializedError::TooLarge { vertices, triangles, needed, most });
         }
-        let vec3 = |v: [f32; 3]| Vec3::from(v);
-        let positions = self.vectors(vertices, flags, "position")?.into_iter().map(vec3).collect();
-        let normals = match flags & HAS_NORMALS {
-            0 => Vec::new(),
-            _ => self.vectors(vertices, flags, "normal")?.into_iter().map(vec3).collect(),
-        };
-        let uvs = match flags & HAS_UVS {
-            0 => Vec::new(),
-            _ => self.vectors(vertices, flags, "texture coordinate")?.into_iter().map(Vec2::from).collect(),
-        };
-        if flags & HAS_COLORS != 0 {
-            // Mitsuba 3 does not read them.
-            self.vectors::<3>(vertices, flags, "colour")?;
-        }
+        let with = |flag| if flags & flag == 0 { 0 } else { vertices };
+        let positions = self.vectors(vertices, flags, "position", Vec3::from_array)?;
+        let normals = self.vectors(with(HAS_NORMALS), flags, "normal", Vec3::from_array)?;
+        let uvs = self.vectors(with(HAS_UVS), flags, "texture coordinate", Vec2::from_array)?;
+        // Mitsuba 3 does not read them.
+        self.vectors(with(HAS_COLORS), flags, "colour", Vec3::from_array)?;
         let triangles = self.triangles(triangles, vertices)?;
         Ok(TriangleMesh { positions, normals, uvs, triangles, ..TriangleMesh::default() })
     }
 
     /// Vectors of `N` numbers, finite and not absurd.
-    fn vectors<const N: usize>(
+    fn vectors<const N: usize, T>(
         &mut self,
         count: u64,
         flags: u32,
         what: &'static str,
-    ) -> Result<Vec<[f32; N]>, SerializedError> {
+        vector: impl Fn([f32; N]) -> T,
+    ) -> Result<Vec<T>, SerializedError> {
         // Memory follows what is read, so that what the file says of its size costs nothing.
         let mut out = Vec::new();
         for i in 0..count {
-            let mut vector = [0.0; N];
-            for x in &mut vector {
+            let mut numbers = [0.0; N];
+            for x in &mut numbers {
                 *x = match flags & IS_DOUBLE {
                     0 => f32::from_le_bytes(self.array()?),
                     _ => f64::from_le_bytes(self.array()?) as f32,
@@ -165,7 +158,7 @@ impl<R: Read> Reader<R> {
                     return Err(SerializedError::Number { what, vertex: i, number: *x });
                 }
             }
-            out.push(vector);
+            out.push(vector(numbers));
         }
         Ok(out)
     }

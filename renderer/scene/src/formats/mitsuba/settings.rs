@@ -11,33 +11,6 @@ use crate::description::{
     Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
 };
 
-pub(super) const SENSORS: [&str; 3] = ["perspective", "thinlens", "orthographic"];
-pub(super) const OTHER_SENSORS: [&str; 6] =
-    ["irradiancemeter", "radiancemeter", "batch", "distant", "equirectangular", "spherical"];
-pub(super) const INTEGRATORS: [&str; 6] = ["path", "direct", "volpath", "volpathmis", "aov", "moment"];
-pub(super) const OTHER_INTEGRATORS: [&str; 14] = [
-    "depth",
-    "ptracer",
-    "stokes",
-    "bdpt",
-    "prb",
-    "prb_basic",
-    "prbvolpath",
-    "prb_projective",
-    "direct_projective",
-    "direct_reparam",
-    "prb_reparam",
-    "emission_reparam",
-    "volprim_rf_basic",
-    "prb_threepoint",
-];
-pub(super) const FILMS: [&str; 1] = ["hdrfilm"];
-pub(super) const OTHER_FILMS: [&str; 1] = ["specfilm"];
-pub(super) const FILTERS: [&str; 5] = ["box", "tent", "gaussian", "mitchell", "catmullrom"];
-pub(super) const OTHER_FILTERS: [&str; 1] = ["lanczos"];
-pub(super) const SAMPLERS: [&str; 5] =
-    ["independent", "stratified", "multijitter", "orthogonal", "ldsampler"];
-
 /// The settings of integrator and sensor.
 pub(super) struct Settings<'a> {
     pub(super) render: RenderSettings,
@@ -84,75 +57,41 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
         scene.sources.warn(&second.property.place, message);
     }
     let sensor = sensor.object()?;
-    if !SENSORS.contains(&sensor.object.plugin.as_str()) {
-        return sensor.unknown_plugin(&SENSORS, &OTHER_SENSORS);
-    }
+    sensor.plugin()?;
     let film = film(&sensor);
     let sampler = sampler(&sensor);
     // What is wrong with a camera does not hang on the film.
     let clip = Clip::read(&sensor);
     let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.far());
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
-    let (film, (sampler, spp, seed), Paths { max_depth, rr_depth, holes, hide_emitters }) =
-        (film?, sampler?, paths?);
-    let render = RenderSettings {
-        width: film.crop[0],
-        height: film.crop[1],
-        spp,
-        seed,
-        max_depth,
-        rr_depth,
-        sampler,
-        masking: Masking::Separable,
-        hidden_normals: HiddenNormals::Keep,
-        holes,
-        hide_emitters,
-        filter: film.filter,
-        sample_border: film.sample_border,
-        ..RenderSettings::default()
-    };
+    let (film, (sampler, spp, seed), paths) = (film?, sampler?, paths?);
+    let [width, height] = film.crop;
+    let Film { filter, sample_border, .. } = film;
+    let (masking, hidden_normals) = (Masking::Separable, HiddenNormals::Keep);
+    let settings = RenderSettings { masking, hidden_normals, filter, sample_border, ..paths };
+    let render = RenderSettings { width, height, spp, seed, sampler, ..settings };
     Some(Settings { render, camera: camera?, clip })
 }
 
-/// The settings of an integrator, as [`RenderSettings`] has them.
-struct Paths {
-    max_depth: u32,
-    rr_depth: Option<u32>,
-    holes: Holes,
-    hide_emitters: bool,
-}
-
-impl Paths {
-    const DEFAULT: Self =
-        Self { max_depth: MAX_DEPTH, rr_depth: Some(5), holes: Holes::Scatter, hide_emitters: false };
-}
-
-/// The integrator, however deep in others.
-fn paths(scene: &View<'_>) -> Option<Paths> {
+/// The settings of the integrator, however deep that is in others.
+fn paths(scene: &View<'_>) -> Option<RenderSettings> {
     let Some(mut given) = scene.child(Class::Integrator)? else {
-        return Some(Paths::DEFAULT);
+        return Some(RenderSettings { max_depth: MAX_DEPTH, holes: Holes::Scatter, ..Default::default() });
     };
     for _ in 0..8 {
         let view = given.object()?;
-        let plugin = view.object.plugin.as_str();
-        match plugin {
-            "aov" | "moment" => {
-                let why = "files of more than colour are made by other options of the command line";
-                view.warn_of(&["aovs"], why);
-                let inner = view.child(Class::Integrator);
-                given = match view.finish(inner, &[Class::Integrator])? {
-                    Some(inner) => inner,
-                    None => return view.error(format!("{} has no integrator in it", view.describe())),
-                };
-            }
-            _ if INTEGRATORS.contains(&plugin) => return integrator(&view),
-            _ => return view.unknown_plugin(&INTEGRATORS, &OTHER_INTEGRATORS),
+        if !matches!(view.plugin()?, "aov" | "moment") {
+            return integrator(&view);
         }
+        let why = "files of more than colour are made by other options of the command line";
+        view.warn_of(&["aovs"], why);
+        let inner = view.child(Class::Integrator);
+        given = view.finish(inner, &[Class::Integrator])?.or_else(|| view.fail("has no integrator in it"))?;
     }
     given.error("integrators are nested more than 8 levels deep")
 }
 
-fn integrator(view: &View<'_>) -> Option<Paths> {
+fn integrator(view: &View<'_>) -> Option<RenderSettings> {
     // How work is cut to pieces, and how long it may take, is decided elsewhere.
     view.ignore(&["samples_per_pass", "block_size", "timeout"]);
     let hide_emitters = view.boolean("hide_emitters", false);
@@ -178,11 +117,8 @@ fn integrator(view: &View<'_>) -> Option<Paths> {
             max_depth.zip(rr_depth).map(|(max, rr)| (max, (rr < i64::from(max)).then_some(rr as u32), holes))
         }
     };
-    let paths = segments.zip(hide_emitters).map(|((max_depth, rr_depth, holes), hide_emitters)| Paths {
-        max_depth,
-        rr_depth,
-        holes,
-        hide_emitters,
+    let paths = segments.zip(hide_emitters).map(|((max_depth, rr_depth, holes), hide_emitters)| {
+        RenderSettings { max_depth, rr_depth, holes, hide_emitters, ..Default::default() }
     });
     view.finish(paths, &[])
 }
@@ -191,10 +127,7 @@ fn integrator(view: &View<'_>) -> Option<Paths> {
 fn sampler(sensor: &View<'_>) -> Option<(Sampler, u32, u32)> {
     let Some(given) = sensor.child(Class::Sampler)? else { return Some((Sampler::Independent, 4, 0)) };
     let view = given.object()?;
-    let plugin = view.object.plugin.as_str();
-    if !SAMPLERS.contains(&plugin) {
-        return view.unknown_plugin(&SAMPLERS, &[]);
-    }
+    let plugin = view.plugin()?;
     let spp = view.integer("sample_count", 4, (1, MAX_SPP.into()));
     let seed = view.integer("seed", 0, (0, u32::MAX.into()));
     if matches!(plugin, "stratified" | "multijitter" | "orthogonal") {
@@ -212,9 +145,7 @@ fn sampler(sensor: &View<'_>) -> Option<(Sampler, u32, u32)> {
 fn film(sensor: &View<'_>) -> Option<Film> {
     let Some(given) = sensor.child(Class::Film)? else { return Some(Film::WHOLE) };
     let view = given.object()?;
-    if !FILMS.contains(&view.object.plugin.as_str()) {
-        return view.unknown_plugin(&FILMS, &OTHER_FILMS);
-    }
+    view.plugin()?;
     view.finish(hdrfilm(&view), &[Class::Filter])
 }
 
@@ -242,10 +173,7 @@ fn hdrfilm(view: &View<'_>) -> Option<Film> {
     if (0..2).any(|i| film.crop_offset[i] + film.crop[i] > film.size[i]) {
         return view.error("the crop reaches beyond the film");
     }
-    match check_size(film.crop[0], film.crop[1]) {
-        Ok(()) => Some(film),
-        Err(message) => view.error(message),
-    }
+    view.sources.value(&view.object.place, check_size(film.crop[0], film.crop[1]).map(|()| film))
 }
 
 /// Mitsuba's default filter.
@@ -255,7 +183,7 @@ fn filter(given: &PropertyView<'_>) -> Option<PixelFilter> {
     const THIRD: f64 = 1.0 / 3.0;
     let view = given.object()?;
     let radii = (1e-3, 64.0);
-    let filter = match view.object.plugin.as_str() {
+    let filter = match view.plugin()? {
         "box" => Some(PixelFilter::PIXEL),
         "tent" => view.number_in("radius", 1.0, radii).map(|radius| PixelFilter::Tent { radius }),
         "gaussian" => {
@@ -267,8 +195,7 @@ fn filter(given: &PropertyView<'_>) -> Option<PixelFilter> {
             b.zip(c).map(|(b, c)| PixelFilter::Mitchell { radius: 2.0, b, c })
         }
         // Catmull & Rom's spline is a member of Mitchell & Netravali's family.
-        "catmullrom" => Some(PixelFilter::Mitchell { radius: 2.0, b: 0.0, c: 0.5 }),
-        _ => return view.unknown_plugin(&FILTERS, &OTHER_FILTERS),
+        _ => Some(PixelFilter::Mitchell { radius: 2.0, b: 0.0, c: 0.5 }),
     };
     view.finish(filter, &[])
 }
@@ -278,8 +205,7 @@ fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
     // Of all sensors, Mitsuba focuses those with a lens only.
     view.ignore(&["shutter_open", "shutter_close", "focus_distance"]);
     let to_world = view.transform("to_world");
-    let is_orthographic = view.object.plugin == "orthographic";
-    let projection = match is_orthographic {
+    let projection = match view.object.plugin == "orthographic" {
         true => None,
         false => Some(perspective(view, film, far)?),
     };

@@ -4,33 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
-use super::bsdf::Materials;
+use super::bsdf::{Adapters, Materials};
 use super::extent::problem;
 use super::mesh::Meshes;
+use super::plugins::Plugins;
 use super::texture::Quantity;
 use super::tree::Class;
 use super::view::{PropertyView, View};
 use crate::description::affine::{are_alike, is_similarity};
 use crate::description::limits::MAX_COORDINATE;
-use crate::description::{Color, Geometry, Group, Instance, Shape, Texture, texture};
+use crate::description::{Color, Description, Geometry, Group, Instance, Shape, Texture, texture};
 
-/// Shape plugins that are read.
-pub(super) const KNOWN: [&str; 11] = [
-    "obj",
-    "ply",
-    "serialized",
-    "rectangle",
-    "cube",
-    "sphere",
-    "disk",
-    "cylinder",
-    "shapegroup",
-    "instance",
-    "merge",
-];
-/// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 6] =
-    ["sdfgrid", "bsplinecurve", "linearcurve", "ellipsoids", "ellipsoidsmesh", "blender"];
 /// Most levels of shapes within one another.
 const MAX_LEVELS: usize = 16;
 /// Most times that shapes are read again because another `merge` refers to them: what few lines of references within one
@@ -47,30 +31,21 @@ pub(super) struct Shapes<'t, 'f> {
     seen: HashSet<usize>,
     /// How often one has been read again.
     repeats: usize,
-    pub(super) shapes: Vec<Shape>,
-    pub(super) groups: Vec<Group>,
-    pub(super) instances: Vec<Instance>,
+    /// The scene to which they belong.
+    pub(super) description: Description,
 }
 
 impl<'t, 'f> Shapes<'t, 'f> {
-    pub(super) fn new(materials: Materials<'t, 'f>, meshes: Meshes<'f>) -> Self {
-        Self {
-            materials,
-            meshes,
-            known_groups: HashMap::new(),
-            seen: HashSet::new(),
-            repeats: 0,
-            shapes: Vec::new(),
-            groups: Vec::new(),
-            instances: Vec::new(),
-        }
+    pub(super) fn new(description: Description, materials: Materials<'t, 'f>, meshes: Meshes<'f>) -> Self {
+        let (known_groups, seen) = (HashMap::new(), HashSet::new());
+        Self { materials, meshes, known_groups, seen, repeats: 0, description }
     }
 
     /// Reads a shape of the scene.
     pub(super) fn add(&mut self, given: &PropertyView<'_>) {
         let mut into = Vec::new();
         if self.read(given, &mut into, false, 0).is_some() {
-            self.shapes.append(&mut into);
+            self.description.shapes.append(&mut into);
         }
     }
 
@@ -94,7 +69,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             let message = format!("shapes are referred to more than {MAX_REPEATS} times");
             return if is_first { given.error(message) } else { None };
         }
-        match view.object.plugin.as_str() {
+        match view.plugin()? {
             "shapegroup" if is_in_group => {
                 view.error("a shapegroup is within another; that is not supported")
             }
@@ -110,25 +85,22 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 let read: Vec<_> = read.collect();
                 view.finish(read.into_iter().collect(), &[Class::Shape])
             }
-            plugin if KNOWN.contains(&plugin) => {
+            _ => {
                 let shape = view.finish(self.shape(&view), &[Class::Bsdf, Class::Emitter])?;
                 if is_in_group && shape.emits() {
-                    return view
-                        .error(format!("{} emits light, which shapes in groups cannot", view.describe()));
+                    return view.fail("emits light, which shapes in groups cannot");
                 }
                 into.push(shape);
                 Some(())
             }
-            _ => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
         }
     }
 
     /// A place of a group.
     fn instance(&mut self, view: &View<'_>, level: usize) -> Option<()> {
         let to_world = view.transform("to_world");
-        let group = match view.child(Class::Shape)? {
-            Some(group) => group,
-            None => return view.error("an instance refers to no shapegroup"),
+        let Some(group) = view.child(Class::Shape)? else {
+            return view.error("an instance refers to no shapegroup");
         };
         let to_world = view.finish(to_world, &[Class::Shape]);
         let inner = group.object()?;
@@ -141,7 +113,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             self.known_groups.insert(inner.index, index);
             index
         })?;
-        self.instances.push(Instance { group, world_from_group: to_world?.as_affine3a() });
+        self.description.instances.push(Instance { group, world_from_group: to_world?.as_affine3a() });
         Some(())
     }
 
@@ -155,8 +127,9 @@ impl<'t, 'f> Shapes<'t, 'f> {
         if shapes.is_empty() {
             return view.error("a shapegroup has no shapes in it");
         }
-        self.groups.push(Group { name: view.name(), shapes });
-        u32::try_from(self.groups.len() - 1).ok()
+        let groups = &mut self.description.groups;
+        groups.push(Group { name: view.name(), shapes });
+        u32::try_from(groups.len() - 1).ok()
     }
 
     /// A shape with its material and emission.
@@ -167,7 +140,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         let flip_normals = view.boolean("flip_normals", false);
         let emission = self.emission(view);
         let material = match view.child(Class::Bsdf) {
-            Some(Some(given)) => self.materials.material(&given),
+            Some(Some(given)) => self.materials.read(&given, Adapters::default()),
             Some(None) => Some(self.materials.default(emission.is_some_and(|e| e.is_some()))),
             None => None,
         };
@@ -175,7 +148,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         let (material, emission, flip_normals) = (material?, emission?, flip_normals?);
         let world_from_object = to_world.as_affine3a();
         if let Some(problem) = problem(&geometry, &world_from_object) {
-            return view.error(format!("{} {problem}", view.describe()));
+            return view.fail(problem);
         }
         let is_mirrored = to_world.matrix3.determinant() < 0.0;
         let geometry = match geometry {
@@ -211,8 +184,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
             view.sources.warn(&view.object.place, message);
         }
         if mesh.is_some_and(|mesh| mesh.uvs.is_empty()) && has(Texture::is_by_uvs) {
-            let message = "has textures, and its mesh no texture coordinates to place them by";
-            return view.error(format!("{} {message}", view.describe()));
+            return view.fail("has textures, and its mesh no texture coordinates to place them by");
         }
         Some(())
     }
@@ -221,9 +193,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
     fn emission(&mut self, view: &View<'_>) -> Option<Option<Color>> {
         let Some(given) = view.child(Class::Emitter)? else { return Some(None) };
         let emitter = given.object()?;
-        if emitter.object.plugin != "area" {
-            return emitter.unknown_plugin(&["area"], &["directionalarea", "volumelight"]);
-        }
+        emitter.plugin_of(&Plugins { known: &["area"], unsupported: &["directionalarea", "volumelight"] })?;
         // How often a light is chosen says nothing about the mean.
         emitter.ignore(&["sampling_weight"]);
         let radiance = self.materials.textures.color(&emitter, "radiance", 1.0, Quantity::Light);

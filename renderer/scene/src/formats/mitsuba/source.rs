@@ -1,6 +1,7 @@
 //! The files of a scene, places in them, and what is wrong there.
 
 use std::cell::{OnceCell, RefCell};
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -30,9 +31,21 @@ pub(super) struct Text {
 #[derive(Default)]
 pub(super) struct Sources {
     texts: Vec<Text>,
-    /// At most [`MOST_PROBLEMS`].
-    errors: RefCell<Vec<Problem>>,
-    warnings: RefCell<Vec<Problem>>,
+    errors: Problems,
+    warnings: Problems,
+}
+
+/// At most [`MOST_PROBLEMS`].
+#[derive(Default)]
+struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    /// Adds a problem, which is not even made if there are too many.
+    fn add(&self, make: impl FnOnce() -> Problem) {
+        if self.0.borrow().len() < MOST_PROBLEMS {
+            self.0.borrow_mut().push(make());
+        }
+    }
 }
 
 impl Sources {
@@ -64,55 +77,58 @@ impl Sources {
         Problem::at_indexed(name, text, index.get_or_init(|| Index::new(text)), place.span.clone(), message)
     }
 
+    /// The line of a place, from 1.
+    pub(super) fn line(&self, place: &Position) -> usize {
+        self.problem(place, "").place.map_or(0, |(line, _)| line)
+    }
+
     /// `line 7 of scene.xml`.
     pub(super) fn describe(&self, place: &Position) -> String {
-        let problem = self.problem(place, "");
-        format!("line {} of {}", problem.place.map_or(0, |(line, _)| line), problem.file)
+        format!("line {} of {}", self.line(place), self.texts[place.file].name)
+    }
+
+    /// What was made, or nothing once its error is reported.
+    pub(super) fn value<T>(&self, place: &Position, made: Result<T, impl Display>) -> Option<T> {
+        made.map_err(|error| self.error::<()>(place, error.to_string())).ok()
+    }
+
+    /// What was read of a file, or nothing once it is reported why that cannot be read.
+    pub(super) fn read<T>(&self, place: &Position, file: &str, read: Result<T, impl Display>) -> Option<T> {
+        self.value(place, read.map_err(|reason| format!("cannot read {file}: {reason}")))
     }
 
     /// Reports an error; `None`, so that it can be what comes of what is wrong.
     pub(super) fn error<T>(&self, place: &Position, message: impl Into<String>) -> Option<T> {
-        // Nothing is made of what nobody reads.
-        if self.errors.borrow().len() < MOST_PROBLEMS {
-            self.push(self.problem(place, message));
-        }
+        self.errors.add(|| self.problem(place, message));
         None
     }
 
     /// Reports an error of another file.
     pub(super) fn push(&self, problem: Problem) {
-        let mut errors = self.errors.borrow_mut();
-        if errors.len() < MOST_PROBLEMS {
-            errors.push(problem);
-        }
+        self.errors.add(|| problem);
     }
 
     /// Reports what does no harm.
     pub(super) fn warn(&self, place: &Position, message: impl Into<String>) {
-        if self.warnings.borrow().len() < MOST_PROBLEMS {
-            self.push_warning(self.problem(place, message));
-        }
+        self.warnings.add(|| self.problem(place, message));
     }
 
     /// Reports what does no harm in another file.
     pub(super) fn push_warning(&self, problem: Problem) {
-        let mut warnings = self.warnings.borrow_mut();
-        if warnings.len() < MOST_PROBLEMS {
-            warnings.push(problem);
-        }
+        self.warnings.add(|| problem);
     }
 
     /// Whether nothing is wrong so far.
     pub(super) fn is_fine(&self) -> bool {
-        self.errors.borrow().is_empty()
+        self.errors.0.borrow().is_empty()
     }
 
     /// The result with the warnings, or the errors.
     pub(super) fn finish<T>(self, made: Option<T>) -> Result<(T, Vec<Problem>), Error> {
         let first = self.texts.first().map_or(String::new(), |t| t.name.clone());
-        let errors = self.errors.into_inner();
+        let errors = self.errors.0.into_inner();
         match made {
-            Some(made) if errors.is_empty() => Ok((made, sorted(&first, self.warnings.into_inner()))),
+            Some(made) if errors.is_empty() => Ok((made, sorted(&first, self.warnings.0.into_inner()))),
             _ => Err(Error { problems: sorted(&first, errors) }),
         }
     }

@@ -235,7 +235,7 @@ pub(super) fn read(view: &View<'_>) -> Option<Spectrum> {
             let ((_, wavelengths), (given, values)) = (wavelengths?, values?);
             if wavelengths.len() != values.len() {
                 let (n, m) = (wavelengths.len(), values.len());
-                return given.fail(&format!("has {m} numbers, and \"wavelengths\" has {n}"));
+                return given.fail(format!("has {m} numbers, and \"wavelengths\" has {n}"));
             }
             curve(&given, wavelengths.into_iter().zip(values))
         }
@@ -252,11 +252,9 @@ pub(super) fn read(view: &View<'_>) -> Option<Spectrum> {
 fn curve(given: &PropertyView<'_>, points: impl Iterator<Item = (f64, f64)>) -> Option<Spectrum> {
     let mut curve = Curve::default();
     for (wavelength, value) in points {
-        if let Err(error) = curve.push(wavelength, value) {
-            return given.error(error.to_string());
-        }
+        given.value(curve.push(wavelength, value))?;
     }
-    curve.spectrum().map_or_else(|error| given.error(error.to_string()), Some)
+    given.value(curve.spectrum())
 }
 
 /// The numbers in a string.
@@ -264,10 +262,8 @@ fn list<'a>(view: &View<'a>, name: &'static str) -> Option<(PropertyView<'a>, Ve
     let given = view.require(name)?;
     let Value::Text(text) = &given.property.value else { return given.wrong_type("a string of numbers") };
     let words = text.split([',', ' ', '\t', '\n', '\r']).filter(|t| !t.is_empty());
-    match words.map(number).collect() {
-        Ok(numbers) => Some((given, numbers)),
-        Err(error) => given.error(SpectrumError::to_string(&error)),
-    }
+    let numbers = words.map(number).collect::<Result<_, _>>();
+    given.value(numbers).map(|numbers| (given, numbers))
 }
 
 /// Radiance of a black body, W·sr⁻¹·m⁻²·nm⁻¹, at a wavelength, nm, and a temperature, K: Planck's law.

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use glam::{Affine2, DAffine3, Mat2, Vec2, Vec3};
+use device::material::texture::NO_TEXTURE;
+use glam::{Affine2, DAffine3, DVec3, Mat2, Vec2, Vec3};
 use torrance_text::{quoted, quoted_path};
 
 use super::spectrum::{self, Role};
@@ -11,24 +12,24 @@ use super::tree::{Class, Value};
 use super::view::{PropertyView, View, color_in};
 use crate::description::limits::{MAX_IOR, MAX_RADIANCE};
 use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
+use crate::files::Files;
 use crate::files::image::{DecodedImage, Meaning, Range};
-use crate::files::{FileError, Files};
 
-/// Texture plugins that are read.
-pub(super) const KNOWN: [&str; 10] = [
-    "bitmap",
-    "checkerboard",
-    "mesh_attribute",
-    "uniform",
-    "srgb",
-    "rawconstant",
-    "d65",
-    "regular",
-    "irregular",
-    "blackbody",
-];
-/// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 2] = ["volume", "spectrum"];
+/// Use of a texture.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Purpose {
+    quantity: Quantity,
+    /// Whether it gives a number, not a colour.
+    is_number: bool,
+}
+
+impl Purpose {
+    /// The part of its texels that counts.
+    const fn channel(self) -> Channel {
+        if self.is_number { Channel::R } else { Channel::Rgb }
+    }
+}
+
 /// Most levels of textures within one another.
 const MAX_LEVELS: usize = 8;
 
@@ -70,8 +71,10 @@ pub(super) struct Textures<'a> {
     files: &'a Files,
     /// By file and meaning; nothing for those with errors.
     read: HashMap<(PathBuf, Meaning), Option<usize>>,
-    /// By object, what it stands for, and whether it is a number.
-    known: HashMap<(usize, Quantity, bool), Option<Color>>,
+    /// By object and use.
+    known: HashMap<(usize, Purpose), Option<Color>>,
+    /// How many textures are read now, each within the one before.
+    level: usize,
     /// By image: the same in grey.
     greys: HashMap<usize, usize>,
     pub(super) images: Vec<Image>,
@@ -84,6 +87,7 @@ impl<'a> Textures<'a> {
             files,
             read: HashMap::new(),
             known: HashMap::new(),
+            level: 0,
             greys: HashMap::new(),
             images: Vec::new(),
             textures: Vec::new(),
@@ -98,36 +102,38 @@ impl<'a> Textures<'a> {
         default: f32,
         quantity: Quantity,
     ) -> Option<Color> {
-        match view.get(name) {
-            Some(given) => self.value(&given, quantity, false, 0),
-            None => Some(Color::new(Vec3::splat(default))),
-        }
+        self.value_or(view, name, default, Purpose { quantity, is_number: false })
     }
 
-    /// A number in `[low, high]`, or `default`; what comes from a texture is brought there when it is looked up.
-    pub(super) fn scalar(
+    fn value_or(
         &mut self,
         view: &View<'_>,
         name: &'static str,
         default: f32,
-        (low, high): (f64, f64),
-    ) -> Option<Scalar> {
+        purpose: Purpose,
+    ) -> Option<Color> {
+        view.get(name).map_or(Some(Color::new(Vec3::splat(default))), |given| self.value(&given, purpose))
+    }
+
+    /// A number in [0, 1], or `default`; what comes from a texture is brought there when it is looked up.
+    pub(super) fn scalar(&mut self, view: &View<'_>, name: &'static str, default: f32) -> Option<Scalar> {
         let Some(given) = view.get(name) else { return Some(Scalar::new(default)) };
         if matches!(given.property.value, Value::Float(_) | Value::Integer(_)) {
-            return given.number_in(low, high).map(Scalar::new);
+            return given.number_in(0.0, 1.0).map(Scalar::new);
         }
-        let Color { value, texture } = self.value(&given, Quantity::Fraction, true, 0)?;
+        let purpose = Purpose { quantity: Quantity::Fraction, is_number: true };
+        let Color { value, texture } = self.value(&given, purpose)?;
         Some(Scalar { value: value.x, texture })
     }
 
     /// The texture of heights or normals that `given` is.
     pub(super) fn map(&mut self, given: &PropertyView<'_>, is_bump: bool) -> Option<usize> {
         let quantity = if is_bump { Quantity::Height } else { Quantity::Fraction };
-        let Color { value, texture } = self.value(given, quantity, is_bump, 0)?;
-        if self.textures.get(texture as usize).is_some() && value == Vec3::ONE {
+        let Color { value, texture } = self.value(given, Purpose { quantity, is_number: is_bump })?;
+        if texture != NO_TEXTURE && value == Vec3::ONE {
             return Some(texture as usize);
         }
-        if texture != device::material::texture::NO_TEXTURE || is_bump {
+        if texture != NO_TEXTURE || is_bump {
             return given.fail("has to be a texture");
         }
         // The same normal everywhere.
@@ -137,13 +143,8 @@ impl<'a> Textures<'a> {
     }
 
     /// A colour, or a number in all channels, as it is given.
-    fn value(
-        &mut self,
-        given: &PropertyView<'_>,
-        quantity: Quantity,
-        is_number: bool,
-        level: usize,
-    ) -> Option<Color> {
+    fn value(&mut self, given: &PropertyView<'_>, purpose: Purpose) -> Option<Color> {
+        let Purpose { quantity, is_number } = purpose;
         let role = match quantity {
             // Within textures of light, Mitsuba has spectra filter daylight.
             Quantity::Light if given.view.object.class == Class::Emitter => Role::Emitted,
@@ -157,53 +158,41 @@ impl<'a> Textures<'a> {
         let Some(view) = given.object().filter(|view| view.object.class == Class::Texture) else {
             return given.wrong_type("a number, a colour or a texture");
         };
-        let key = (view.index, quantity, is_number);
+        let key = (view.index, purpose);
         if let Some(known) = self.known.get(&key) {
             return *known;
         }
-        if level >= MAX_LEVELS {
+        if self.level >= MAX_LEVELS {
             return given.error(format!("textures are nested more than {MAX_LEVELS} levels deep"));
         }
-        let color = match KNOWN.contains(&view.object.plugin.as_str()) {
-            true => {
-                let children: &[_] = if view.object.plugin == "d65" { &[Class::Texture] } else { &[] };
-                view.finish(self.texture(&view, quantity, is_number, level), children)
-            }
-            false => view.unknown_plugin(&KNOWN, &UNSUPPORTED),
-        };
+        self.level += 1;
+        let color = view.plugin().and_then(|plugin| {
+            let children: &[_] = if plugin == "d65" { &[Class::Texture] } else { &[] };
+            view.finish(self.texture(&view, plugin, purpose), children)
+        });
+        self.level -= 1;
         self.known.insert(key, color);
         color
     }
 
-    fn texture(
-        &mut self,
-        view: &View<'_>,
-        quantity: Quantity,
-        is_number: bool,
-        level: usize,
-    ) -> Option<Color> {
-        let inner = |textures: &mut Self, name, default| match view.get(name) {
-            Some(inner) => textures.value(&inner, quantity, is_number, level + 1),
-            None => Some(Color::new(Vec3::splat(default))),
-        };
-        match view.object.plugin.as_str() {
+    fn texture(&mut self, view: &View<'_>, plugin: &str, purpose: Purpose) -> Option<Color> {
+        let Purpose { quantity, is_number } = purpose;
+        match plugin {
             "uniform" | "rawconstant" => {
                 // Mitsuba has the same value beyond them.
                 view.ignore(&["wavelength_min", "wavelength_max"]);
                 let value = view.require("value")?;
                 match value.property.value {
                     Value::Vector(v) => color_in(&value, v, quantity.most()).map(Color::new),
-                    _ => self.value(&value, quantity, is_number, level + 1),
+                    _ => self.value(&value, purpose),
                 }
             }
-            "srgb" => {
-                let color = view.require("color")?;
-                self.value(&color, quantity, is_number, level + 1)
-            }
-            "d65" => self.daylight(view, quantity, is_number, level),
-            "regular" | "irregular" | "blackbody" => spectrum_of(view, quantity, is_number),
+            "srgb" => self.value(&view.require("color")?, purpose),
+            "d65" => self.daylight(view, purpose),
+            "regular" | "irregular" | "blackbody" => spectrum_of(view, purpose),
             "checkerboard" => {
-                let (a, b) = (inner(self, "color0", 0.4), inner(self, "color1", 0.2));
+                let a = self.value_or(view, "color0", 0.4, purpose);
+                let b = self.value_or(view, "color1", 0.2, purpose);
                 let uv = to_uv(view)?;
                 // Mitsuba's squares have sides of ½, and change places where it needs a number (3.9.1, `eval_1`).
                 let squares_from_uv = Affine2::from_scale(Vec2::splat(2.0)) * uv;
@@ -219,37 +208,31 @@ impl<'a> Textures<'a> {
                     return given
                         .error(format!("the mesh attribute {name} is not supported; \"vertex_color\" is"));
                 }
-                let channel = if is_number { Channel::R } else { Channel::Rgb };
-                let Color { texture, .. } = self.add(Texture::VertexColor { channel });
+                let Color { texture, .. } = self.add(Texture::VertexColor { channel: purpose.channel() });
                 Some(Color { value: Vec3::splat(scale?), texture })
             }
-            _ => self.bitmap(view, quantity, is_number),
+            _ => self.bitmap(view, purpose),
         }
     }
 
     /// Daylight, which is white, times a colour; or a texture of any name, which Mitsuba does not scale.
-    fn daylight(
-        &mut self,
-        view: &View<'_>,
-        quantity: Quantity,
-        is_number: bool,
-        level: usize,
-    ) -> Option<Color> {
-        let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
+    fn daylight(&mut self, view: &View<'_>, purpose: Purpose) -> Option<Color> {
+        let most = purpose.quantity.most();
+        let scale = view.number_in("scale", 1.0, (0.0, most.into()));
         let color = match (view.get("color"), view.child(Class::Texture)?) {
             (Some(color), Some(texture)) if !std::ptr::eq(color.property, texture.property) => {
                 return texture.error("\"color\" is given already; keep one of them");
             }
             (_, Some(texture)) => {
                 view.warn_of(&["scale"], "it scales colours, and no textures");
-                return scale.and(self.value(&texture, quantity, is_number, level + 1));
+                return scale.and(self.value(&texture, purpose));
             }
-            (Some(color), None) => self.value(&color, quantity, is_number, level + 1)?.value,
+            (Some(color), None) => self.value(&color, purpose)?.value,
             (None, None) => Vec3::ONE,
         };
         let color = color * scale?;
-        if color.max_element() > quantity.most() {
-            return view.error(format!("\"scale\" makes this brighter than {:e}", quantity.most()));
+        if color.max_element() > most {
+            return view.error(format!("\"scale\" makes this brighter than {most:e}"));
         }
         Some(Color::new(color))
     }
@@ -259,7 +242,7 @@ impl<'a> Textures<'a> {
         Color { value: Vec3::ONE, texture: self.textures.len() as u32 - 1 }
     }
 
-    fn bitmap(&mut self, view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+    fn bitmap(&mut self, view: &View<'_>, purpose: Purpose) -> Option<Color> {
         const FILTERS: [(&str, TexelFilter); 2] =
             [("bilinear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest)];
         const WRAPS: [(&str, Wrap); 3] =
@@ -271,12 +254,12 @@ impl<'a> Textures<'a> {
         // How Mitsuba keeps texels says nothing about the image.
         view.ignore(&["format", "accel"]);
         let file = view.require("filename")?;
-        let meaning = Meaning { is_srgb: !raw?, is_alpha: false, range: quantity.range() };
+        let meaning = Meaning { is_srgb: !raw?, is_alpha: false, range: purpose.quantity.range() };
         let mut image = self.image(&file, meaning)?;
-        if is_number {
+        if purpose.is_number {
             image = self.grey(image);
         }
-        let channel = if is_number { Channel::R } else { Channel::Rgb };
+        let channel = purpose.channel();
         let bitmap =
             Bitmap { image, image_from_uv: image_from_uv?, wrap: [wrap?; 2], channel, filter: filter? };
         Some(self.add(Texture::Bitmap(bitmap)))
@@ -285,25 +268,19 @@ impl<'a> Textures<'a> {
     /// The index of an image in a file, read as `meaning` says.
     pub(super) fn image(&mut self, file: &PropertyView<'_>, meaning: Meaning) -> Option<usize> {
         let name = file.text()?;
-        let path = match resolve(self.files, file, name) {
-            Ok(path) => path,
-            Err(reason) => return file.error(format!("cannot read image {}: {reason}", quoted_path(name))),
-        };
-        let key = (path, meaning);
+        let key = (file.path(self.files, "image", name)?, meaning);
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
-        let shown = quoted_path(&key.0);
-        let index = match self.files.image(&key.0, meaning) {
-            Ok(DecodedImage { image, warning }) => {
-                if let Some(warning) = warning {
-                    file.view.sources.warn(&file.property.place, format!("image {shown} {warning}"));
-                }
-                self.images.push(image);
-                Some(self.images.len() - 1)
+        let shown = format!("image {}", quoted_path(&key.0));
+        let read = file.read(&shown, self.files.image(&key.0, meaning));
+        let index = read.map(|DecodedImage { image, warning }| {
+            if let Some(warning) = warning {
+                file.view.sources.warn(&file.property.place, format!("{shown} {warning}"));
             }
-            Err(reason) => file.error(format!("cannot read image {shown}: {reason}")),
-        };
+            self.images.push(image);
+            self.images.len() - 1
+        });
         self.read.insert(key, index);
         index
     }
@@ -326,13 +303,9 @@ impl<'a> Textures<'a> {
     }
 }
 
-/// Where the file is that a property names.
-pub(super) fn resolve(files: &Files, given: &PropertyView<'_>, name: &str) -> Result<PathBuf, FileError> {
-    given.view.tree.found(files, given.view.sources.folder(given.property.place.file), name)
-}
-
 /// The colour of a spectrum, or its mean in all channels.
-fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<Color> {
+fn spectrum_of(view: &View<'_>, purpose: Purpose) -> Option<Color> {
+    let Purpose { quantity, is_number } = purpose;
     let role = match quantity {
         Quantity::Light => Role::Emitted,
         Quantity::Index => Role::Averaged,
@@ -346,34 +319,31 @@ fn spectrum_of(view: &View<'_>, quantity: Quantity, is_number: bool) -> Option<C
         view.sources.warn(&view.object.place, format!("{} {what}", view.describe()));
     });
     if color.max_element() > quantity.most().into() {
-        return view.error(format!("{} is more than {:e}", view.describe(), quantity.most()));
+        return view.fail(format!("is more than {:e}", quantity.most()));
     }
     let color = if is_number { mean(color) } else { color };
     Some(Color::new(color.as_vec3()))
 }
 
 /// The mean of a colour in all channels: what Mitsuba takes where it needs a number, if the colour is not of an image.
-fn mean(color: glam::DVec3) -> glam::DVec3 {
-    glam::DVec3::splat(color.element_sum() / 3.0)
+fn mean(color: DVec3) -> DVec3 {
+    DVec3::splat(color.element_sum() / 3.0)
 }
 
-/// Luminance of linear sRGB with the weights of Mitsuba.
-fn luminance(color: glam::DVec3) -> f64 {
-    color.dot(glam::DVec3::new(0.212_671, 0.715_160, 0.072_169))
-}
+/// Weights of linear sRGB in luminance, as Mitsuba has them.
+const LUMINANCE: DVec3 = DVec3::new(0.212_671, 0.715_160, 0.072_169);
 
 /// The luminance of an image that has colours.
 fn grey(image: &Image) -> Option<Image> {
     let count = image.width as usize * image.height as usize;
-    let color = |i| {
-        let [r, g, b, _] = image.texel(i);
-        [r, g, b]
-    };
-    let colors: Vec<[f32; 3]> = (0..count).map(color).collect();
-    if colors.iter().all(|[r, g, b]| r == g && g == b) {
+    let colors: Vec<[f32; 4]> = (0..count).map(|i| image.texel(i)).collect();
+    if colors.iter().all(|[r, g, b, _]| r == g && g == b) {
         return None;
     }
-    let grey = |c: [f32; 3]| [(luminance(Vec3::from(c).as_dvec3()) as f32).to_bits(); 3];
+    let grey = |[r, g, b, _]: [f32; 4]| {
+        let luminance = DVec3::new(r.into(), g.into(), b.into()).dot(LUMINANCE);
+        [(luminance as f32).to_bits(); 3]
+    };
     let texels = colors.into_iter().flat_map(grey).collect();
     Some(Image::new(image.width, image.height, Format::RgbF32, texels))
 }
@@ -381,6 +351,6 @@ fn grey(image: &Image) -> Option<Image> {
 /// The transform of texture coordinates: what `to_uv` does in the plane.
 fn to_uv(view: &View<'_>) -> Option<Affine2> {
     let DAffine3 { matrix3: m, translation: t } = view.transform("to_uv")?;
-    let column = |v: glam::DVec3| v.truncate().as_vec2();
+    let column = |v: DVec3| v.truncate().as_vec2();
     Some(Affine2 { matrix2: Mat2::from_cols(column(m.x_axis), column(m.y_axis)), translation: column(t) })
 }

@@ -20,16 +20,10 @@ pub(super) fn rotation(a: DVec3, degrees: f64) -> DMat3 {
 /// Moves the origin to `origin`, and turns +z towards `target` and +y towards `up`; if that is zero, anywhere.
 pub(super) fn look_at(origin: DVec3, target: DVec3, up: DVec3) -> Result<DAffine3, &'static str> {
     let z = (target - origin).try_normalize().ok_or("\"origin\" and \"target\" are the same point")?;
-    let up = if up == DVec3::ZERO { across(z) } else { up };
+    // Without `up`, Mitsuba takes the same vector as glam: Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
+    let up = if up == DVec3::ZERO { z.any_orthonormal_pair().0 } else { up };
     let x = up.cross(z).try_normalize().ok_or("\"up\" points along the line of sight")?;
     Ok(DAffine3 { matrix3: DMat3::from_cols(x, z.cross(x), z), translation: origin })
-}
-
-/// The vector across a unit vector that Mitsuba takes: Duff et al. 2017, "Building an Orthonormal Basis, Revisited".
-fn across(n: DVec3) -> DVec3 {
-    let sign = 1.0_f64.copysign(n.z);
-    let a = -1.0 / (sign + n.z);
-    DVec3::new(1.0 + sign * n.x * n.x * a, sign * n.x * n.y * a, -sign * n.x)
 }
 
 /// Gives the properties of an object from before version 2 their new names.
@@ -40,23 +34,20 @@ pub(super) fn upgrade(object: &mut Object) {
             property.name = "reflectance".to_owned();
         }
     }
+    let mut first = None;
     let mut take = |name: &str, default: f64| {
-        let at = object.properties.iter().position(|p| p.name == name)?;
+        let Some(at) = object.properties.iter().position(|p| p.name == name) else { return default };
         let property = object.properties.remove(at);
-        let value = match property.value {
+        first.get_or_insert(property.place);
+        match property.value {
             Value::Float(x) => x,
             Value::Integer(i) => i as f64,
             _ => default,
-        };
-        Some((value, property.place))
+        }
     };
-    let [uscale, vscale] = ["uscale", "vscale"].map(|name| take(name, 1.0));
-    let [uoffset, voffset] = ["uoffset", "voffset"].map(|name| take(name, 0.0));
-    let all = [&uscale, &vscale, &uoffset, &voffset];
-    let Some(place) = all.into_iter().flatten().map(|(_, place)| place.clone()).next() else { return };
-    let or = |found: &Option<_>, default| found.as_ref().map_or(default, |(value, _)| *value);
-    let scale = DVec3::new(or(&uscale, 1.0), or(&vscale, 1.0), 1.0);
-    let offset = DVec3::new(or(&uoffset, 0.0), or(&voffset, 0.0), 0.0);
+    let scale = DVec3::new(take("uscale", 1.0), take("vscale", 1.0), 1.0);
+    let offset = DVec3::new(take("uoffset", 0.0), take("voffset", 0.0), 0.0);
+    let Some(place) = first else { return };
     let value = Value::Transform(DAffine3::from_scale(scale) * DAffine3::from_translation(offset));
     object.properties.push(super::tree::Property { name: "to_uv".to_owned(), place, value });
 }

@@ -2,14 +2,20 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt::Display;
+use std::path::PathBuf;
 
+use device::material::texture::NO_TEXTURE;
 use glam::{DAffine3, DVec3, Vec3};
-use torrance_text::{hint, nearest, quoted};
+use torrance_text::{hint, nearest, quoted, quoted_path};
 
+use super::plugins::{Plugins, plugins};
 use super::source::Sources;
 use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
+use crate::description::Color;
 use crate::description::limits::MAX_COORDINATE;
+use crate::files::Files;
 
 /// The properties that have been queried.
 #[derive(Default)]
@@ -54,13 +60,8 @@ impl<'a> View<'a> {
 
     /// Its id, or what stands in for one: `shape on line 7`.
     pub(super) fn name(&self) -> String {
-        match &self.object.id {
-            Some(id) => id.clone(),
-            None => {
-                let line = self.sources.problem(&self.object.place, "").place.map_or(0, |(line, _)| line);
-                format!("{} on line {line}", self.object.class.tag())
-            }
-        }
+        let Object { id, class, place, .. } = self.object;
+        id.clone().unwrap_or_else(|| format!("{} on line {}", class.tag(), self.sources.line(place)))
     }
 
     /// The object at another index, which exists.
@@ -73,19 +74,36 @@ impl<'a> View<'a> {
         self.sources.error(&self.object.place, message)
     }
 
-    /// Reports a plugin that is not read: another of `known`, or one that is `unsupported`.
-    pub(super) fn unknown_plugin<T>(&self, known: &[&str], unsupported: &[&str]) -> Option<T> {
-        self.sources.error(&self.object.plugin_place, self.what_plugin(known, unsupported))
+    /// Reports that it is wrong; `why` follows what it is.
+    pub(super) fn fail<T>(&self, why: impl Display) -> Option<T> {
+        self.error(format!("{} {why}", self.describe()))
     }
 
-    /// The complaint about a plugin that is not among those `known`.
-    pub(super) fn what_plugin(&self, known: &[&str], unsupported: &[&str]) -> String {
+    /// Its plugin, if that is one of its class that are read.
+    pub(super) fn plugin(&self) -> Option<&'a str> {
+        self.plugin_of(&plugins(self.object.class)?)
+    }
+
+    /// Its plugin, if that is one of those that are read.
+    pub(super) fn plugin_of(&self, plugins: &Plugins) -> Option<&'a str> {
+        match self.complaint(plugins) {
+            None => Some(&self.object.plugin),
+            Some(complaint) => self.sources.error(&self.object.plugin_place, complaint),
+        }
+    }
+
+    /// The complaint about a plugin that is not one of those that are read.
+    pub(super) fn complaint(&self, plugins: &Plugins) -> Option<String> {
         let Object { class, plugin, .. } = self.object;
+        let Plugins { known, unsupported } = plugins;
+        if known.contains(&plugin.as_str()) {
+            return None;
+        }
         if unsupported.contains(&plugin.as_str()) {
-            return format!("{} is not supported", self.describe());
+            return Some(format!("{} is not supported", self.describe()));
         }
         let hint = hint(plugin, "those that are read are", known.iter().copied());
-        format!("unknown {} {}{hint}", class.tag(), quoted(plugin))
+        Some(format!("unknown {} {}{hint}", class.tag(), quoted(plugin)))
     }
 
     /// A property, which is marked as known.
@@ -99,7 +117,7 @@ impl<'a> View<'a> {
     pub(super) fn require(&self, name: &'static str) -> Option<PropertyView<'a>> {
         let found = self.get(name);
         if found.is_none() {
-            self.error::<()>(format!("{} has no {name:?}", self.describe()));
+            self.fail::<()>(format!("has no {name:?}"));
         }
         found
     }
@@ -114,8 +132,7 @@ impl<'a> View<'a> {
     /// Warns of ignored properties that would change the image; `why` gives the reason.
     pub(super) fn warn_of(&self, names: &[&'static str], why: &str) {
         for given in names.iter().filter_map(|name| self.get(name)) {
-            let message = format!("{:?} of {} is passed over: {why}", given.property.name, self.describe());
-            self.sources.warn(&given.property.place, message);
+            given.warn(format!("is passed over: {why}"));
         }
     }
 
@@ -206,7 +223,7 @@ impl<'a> View<'a> {
         let Some(given) = self.get(name) else { return Some(default) };
         match given.property.value {
             Value::Integer(i) if (low..=high).contains(&i) => Some(i),
-            Value::Integer(_) => given.fail(&format!("must be between {low} and {high}")),
+            Value::Integer(_) => given.fail(format!("must be between {low} and {high}")),
             _ => given.wrong_type("a whole number"),
         }
     }
@@ -243,6 +260,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The value of a colour, which must have no texture.
+    pub(super) fn untextured(&self, name: &'static str, color: Color) -> Option<Vec3> {
+        match color.texture {
+            NO_TEXTURE => Some(color.value),
+            _ => self.get(name)?.fail("has a texture; that is not supported here"),
+        }
+    }
+
     /// A transform that can be inverted; nothing if it is not there.
     pub(super) fn transform(&self, name: &'static str) -> Option<DAffine3> {
         let Some(given) = self.get(name) else { return Some(DAffine3::IDENTITY) };
@@ -261,8 +286,31 @@ impl<'a> PropertyView<'a> {
     }
 
     /// Reports that the property is wrong; `why` follows its name.
-    pub(super) fn fail<T>(&self, why: &str) -> Option<T> {
+    pub(super) fn fail<T>(&self, why: impl Display) -> Option<T> {
         self.error(format!("{:?} of {} {why}", self.property.name, self.view.describe()))
+    }
+
+    /// Warns of the property; `why` follows its name.
+    pub(super) fn warn(&self, why: impl Display) {
+        let message = format!("{:?} of {} {why}", self.property.name, self.view.describe());
+        self.view.sources.warn(&self.property.place, message);
+    }
+
+    /// What was made of it, or nothing once its error is reported.
+    pub(super) fn value<T>(&self, made: Result<T, impl Display>) -> Option<T> {
+        self.view.sources.value(&self.property.place, made)
+    }
+
+    /// What was read of a file, or nothing once it is reported why that cannot be read.
+    pub(super) fn read<T>(&self, file: &str, read: Result<T, impl Display>) -> Option<T> {
+        self.view.sources.read(&self.property.place, file, read)
+    }
+
+    /// Where the file is that it calls `name`; `kind` says of which kind that should be.
+    pub(super) fn path(&self, files: &Files, kind: &str, name: &str) -> Option<PathBuf> {
+        let View { tree, sources, .. } = self.view;
+        let found = tree.found(files, sources.folder(self.property.place.file), name);
+        self.read(&format!("{kind} {}", quoted_path(name)), found)
     }
 
     /// Reports that it is of another type.
@@ -278,7 +326,7 @@ impl<'a> PropertyView<'a> {
             Value::Transform(_) => "a transform",
             Value::Object(_) | Value::Reference(_) => "an object",
         };
-        self.fail(&format!("is {found}, and should be {expected}"))
+        self.fail(format!("is {found}, and should be {expected}"))
     }
 
     /// The object that it is or refers to.
@@ -297,7 +345,7 @@ impl<'a> PropertyView<'a> {
     pub(super) fn number_in(&self, low: f64, high: f64) -> Option<f32> {
         match self.number()? {
             x if (low..=high).contains(&x) => Some(x as f32),
-            _ => self.fail(&format!("must be between {low} and {high}")),
+            _ => self.fail(format!("must be between {low} and {high}")),
         }
     }
 
@@ -315,8 +363,7 @@ impl<'a> PropertyView<'a> {
             Value::Integer(i) => Some(DVec3::splat(*i as f64)),
             Value::Rgb(rgb) => Some(DVec3::from(*rgb)),
             Value::Spectrum(spectrum) => Some(spectrum.color(role, |what| {
-                let message = format!("{:?} of {} {what}", self.property.name, self.view.describe());
-                self.view.sources.warn(&self.property.place, message);
+                self.warn(what);
             })),
             _ => None,
         }
@@ -328,7 +375,7 @@ pub(super) fn color_in(given: &PropertyView<'_>, color: DVec3, high: f32) -> Opt
     match color.min_element() >= 0.0 && color.max_element() <= high.into() {
         true => Some(color.as_vec3()),
         false if high == 1.0 => given.fail("must be between 0 and 1 in every channel"),
-        false => given.fail(&format!("must be between 0 and {high:e} in every channel")),
+        false => given.fail(format!("must be between 0 and {high:e} in every channel")),
     }
 }
 

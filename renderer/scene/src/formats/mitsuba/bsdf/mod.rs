@@ -7,6 +7,7 @@ mod scattering;
 
 use std::collections::HashMap;
 
+use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
 use scattering::relative_ior;
@@ -15,46 +16,16 @@ use super::texture::{Quantity, Textures};
 use super::tree::Class;
 use super::view::{PropertyView, View};
 use crate::description::{
-    Blend, DiffuseMaterial, Facets, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, Scalar,
+    Blend, DiffuseMaterial, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, Scalar,
     Texture, ThinDielectricMaterial, texture,
 };
 
-/// BSDF plugins that are read.
-pub(super) const KNOWN: [&str; 15] = [
-    "diffuse",
-    "roughconductor",
-    "conductor",
-    "roughdielectric",
-    "dielectric",
-    "thindielectric",
-    "plastic",
-    "roughplastic",
-    "principled",
-    "twosided",
-    "mask",
-    "blendbsdf",
-    "bumpmap",
-    "normalmap",
-    "null",
-];
-/// Those that are not.
-pub(super) const UNSUPPORTED: [&str; 9] = [
-    "hair",
-    "measured",
-    "measured_polarized",
-    "circular",
-    "polarizer",
-    "retarder",
-    "pplastic",
-    "principledthin",
-    "sggx",
-];
 /// Most levels of BSDFs within one another.
 const MAX_LEVELS: usize = device::material::MAX_BLENDS as usize;
 
 /// Adapters around a BSDF that become parts of its material.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Adapters {
+pub(super) struct Adapters {
     /// Whether its back scatters as its front does.
     two_sided: bool,
     map: Option<NormalMap>,
@@ -77,11 +48,6 @@ pub(super) struct Materials<'t, 'f> {
 impl<'t, 'f> Materials<'t, 'f> {
     pub(super) fn new(textures: &'t mut Textures<'f>) -> Self {
         Self { textures, known: HashMap::new(), defaults: [None; 2], list: Vec::new() }
-    }
-
-    /// The material of a shape whose BSDF is given.
-    pub(super) fn material(&mut self, given: &PropertyView<'_>) -> Option<usize> {
-        self.read(given, Adapters::default())
     }
 
     /// The material of a shape without a BSDF: black if it emits, and grey otherwise.
@@ -108,7 +74,8 @@ impl<'t, 'f> Materials<'t, 'f> {
         self.list.len() - 1
     }
 
-    fn read(&mut self, given: &PropertyView<'_>, around: Adapters) -> Option<usize> {
+    /// The material that a BSDF with what is around it is.
+    pub(super) fn read(&mut self, given: &PropertyView<'_>, around: Adapters) -> Option<usize> {
         let view = given.object()?;
         if view.object.class != Class::Bsdf {
             return given.error(format!("{} is no bsdf", view.describe()));
@@ -127,43 +94,26 @@ impl<'t, 'f> Materials<'t, 'f> {
 
     fn bsdf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
         let within = Adapters { level: around.level + 1, ..around };
-        let plugin = view.object.plugin.as_str();
-        if !KNOWN.contains(&plugin) {
-            return view.unknown_plugin(&KNOWN, &UNSUPPORTED);
-        }
-        let nests = matches!(plugin, "twosided" | "mask" | "blendbsdf" | "bumpmap" | "normalmap");
-        let found = match plugin {
-            "twosided" => self.twosided(view, within),
-            "mask" => self.mask(view, within),
-            "blendbsdf" => self.blend(view, within),
-            "bumpmap" | "normalmap" => self.mapped(view, within),
-            _ => self.leaf(view, around),
-        };
-        let children: &[_] = match plugin {
-            "bumpmap" => &[Class::Bsdf, Class::Texture],
-            _ if nests => &[Class::Bsdf],
-            _ => &[],
+        let (found, children): (_, &[_]) = match view.plugin()? {
+            "twosided" => (self.twosided(view, within), &[Class::Bsdf]),
+            "mask" => (self.mask(view, within), &[Class::Bsdf]),
+            "blendbsdf" => (self.blend(view, within), &[Class::Bsdf]),
+            "normalmap" => (self.mapped(view, within), &[Class::Bsdf]),
+            "bumpmap" => (self.mapped(view, within), &[Class::Bsdf, Class::Texture]),
+            plugin => (self.leaf(view, plugin, around), &[]),
         };
         view.finish(found, children)
     }
 
     /// A material of one kind.
-    fn leaf(&mut self, view: &View<'_>, around: Adapters) -> Option<usize> {
-        let kind = match view.object.plugin.as_str() {
+    fn leaf(&mut self, view: &View<'_>, plugin: &str, around: Adapters) -> Option<usize> {
+        let kind = match plugin {
             "diffuse" => {
                 let reflectance = self.textures.color(view, "reflectance", 0.5, Quantity::Fraction)?;
                 MaterialKind::Diffuse(DiffuseMaterial::new(reflectance))
             }
-            "conductor" => self.conductor(view, Some(Facets::SMOOTH))?,
-            "roughconductor" => {
-                let facets = self.facets(view);
-                self.conductor(view, facets)?
-            }
-            "dielectric" => self.dielectric(view, Some(Facets::SMOOTH))?,
-            "roughdielectric" => {
-                let facets = self.facets(view);
-                self.dielectric(view, facets)?
-            }
+            "conductor" | "roughconductor" => self.conductor(view)?,
+            "dielectric" | "roughdielectric" => self.dielectric(view)?,
             "thindielectric" => {
                 let (ior, tints) = (relative_ior(view, "bk7", (0.1, 10.0)), self.tints(view));
                 MaterialKind::ThinDielectric(ThinDielectricMaterial::new(ior?).tinted(tints?))
@@ -179,7 +129,7 @@ impl<'t, 'f> Materials<'t, 'f> {
         let passes = matches!(kind, MaterialKind::Dielectric(_) | MaterialKind::ThinDielectric(_))
             || matches!(kind, MaterialKind::Principled(p) if !p.spec_trans.is(0.0));
         if around.two_sided && passes {
-            return view.error(format!("{} lets light pass, and cannot be in a twosided", view.describe()));
+            return view.fail("lets light pass, and cannot be in a twosided");
         }
         let material = Material {
             two_sided: around.two_sided || passes,
@@ -201,36 +151,32 @@ impl<'t, 'f> Materials<'t, 'f> {
     /// The materials of both sides.
     fn twosided(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
         let sides = view.children(Class::Bsdf);
-        let [first, ..] = sides.as_slice() else { return view.error("a twosided has no bsdf in it") };
-        if let Some(third) = sides.get(2) {
-            return third.error("a twosided has two bsdfs at most");
-        }
+        let (first, second) = match sides.as_slice() {
+            [] => return view.error("a twosided has no bsdf in it"),
+            [first] => (first, None),
+            [first, second] => (first, Some(second)),
+            [_, _, third, ..] => return third.error("a twosided has two bsdfs at most"),
+        };
         let within = Adapters { two_sided: true, map_is_within: false, ..within };
         let front = self.read(first, within);
-        let back = match sides.get(1) {
-            Some(second) => Some(self.read(second, within)?),
-            None => None,
-        };
+        let back = second.map_or(Some(None), |second| self.read(second, within).map(Some))?;
         let front = front?;
         for index in [Some(front), back].into_iter().flatten() {
             if !self.list[index].opacity.is(1.0) {
                 return view.error("a twosided has a mask or null in it, which light passes; put it around");
             }
         }
-        match back {
-            None => Some(front),
-            // Others may have the same front and another back.
-            Some(back) => Some(self.add(Material { back: Some(back), ..self.list[front].clone() })),
-        }
+        // Others may have the same front and another back.
+        Some(back.map_or(front, |_| self.add(Material { back, ..self.list[front].clone() })))
     }
 
     /// A material with holes.
     fn mask(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
-        let opacity = self.textures.scalar(view, "opacity", 0.5, (0.0, 1.0));
+        let opacity = self.textures.scalar(view, "opacity", 0.5);
         let index = self.read(&only(view)?, within)?;
         let opacity = opacity?;
         let inner = self.list[index].opacity;
-        let opacity = match (inner.is(1.0), inner.texture == device::material::texture::NO_TEXTURE) {
+        let opacity = match (inner.is(1.0), inner.texture == NO_TEXTURE) {
             (true, _) => opacity,
             (false, true) => Scalar { value: opacity.value * inner.value, ..opacity },
             (false, false) => return view.error("a mask is within another, and both have textures"),
@@ -240,10 +186,7 @@ impl<'t, 'f> Materials<'t, 'f> {
 
     /// A mixture of two materials.
     fn blend(&mut self, view: &View<'_>, within: Adapters) -> Option<usize> {
-        let weight = match view.require("weight") {
-            Some(_) => self.textures.scalar(view, "weight", 0.5, (0.0, 1.0)),
-            None => None,
-        };
+        let weight = view.require("weight").and_then(|_| self.textures.scalar(view, "weight", 0.5));
         let parts = view.children(Class::Bsdf);
         let [first, second] = parts.as_slice() else {
             return view.error(format!("a blendbsdf has two bsdfs in it; this has {}", parts.len()));
@@ -255,9 +198,7 @@ impl<'t, 'f> Materials<'t, 'f> {
         let holes = match (opacity[0].is(1.0), opacity[1].is(1.0)) {
             (true, true) => None,
             (false, true) if opacity[0].is(0.0) => Some((second, weight)),
-            (true, false)
-                if opacity[1].is(0.0) && weight.texture == device::material::texture::NO_TEXTURE =>
-            {
+            (true, false) if opacity[1].is(0.0) && weight.texture == NO_TEXTURE => {
                 Some((first, Scalar::new(1.0 - weight.value)))
             }
             _ => return view.error("a blendbsdf has a mask in it; put the mask around, which is supported"),
@@ -274,10 +215,8 @@ impl<'t, 'f> Materials<'t, 'f> {
         let is_bump = view.object.plugin == "bumpmap";
         let map = match is_bump {
             true => match view.children(Class::Texture).as_slice() {
-                [one] => {
-                    // Whatever its name.
-                    self.textures.map(one, true)
-                }
+                // Whatever its name.
+                [one] => self.textures.map(one, true),
                 _ => view.error("a bumpmap has one texture in it"),
             },
             false => view.require("normalmap").and_then(|given| self.textures.map(&given, false)),
@@ -286,7 +225,7 @@ impl<'t, 'f> Materials<'t, 'f> {
         let flips = view.boolean("flip_invalid_normals", true);
         let shadows = view.boolean("use_shadowing_function", true);
         if within.map.is_some() {
-            return view.error(format!("{} is within another map; one is supported", view.describe()));
+            return view.fail("is within another map; one is supported");
         }
         let map = NormalMap {
             texture: map?,
@@ -301,8 +240,5 @@ impl<'t, 'f> Materials<'t, 'f> {
 
 /// The only BSDF in another.
 fn only<'a>(view: &View<'a>) -> Option<PropertyView<'a>> {
-    match view.child(Class::Bsdf)? {
-        Some(one) => Some(one),
-        None => view.error(format!("{} has no bsdf in it", view.describe())),
-    }
+    view.child(Class::Bsdf)?.or_else(|| view.fail("has no bsdf in it"))
 }

@@ -26,7 +26,8 @@ impl Materials<'_, '_> {
         Some(Tints { reflection: reflection?, transmission: transmission? })
     }
 
-    pub(super) fn conductor(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
+    pub(super) fn conductor(&mut self, view: &View<'_>) -> Option<MaterialKind> {
+        let facets = self.facets(view);
         let index = self.conductor_index(view);
         let reflection = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Fraction);
         let tints = Tints { reflection: reflection?, ..Tints::NONE };
@@ -62,14 +63,11 @@ impl Materials<'_, '_> {
 
     /// Real or imaginary part of an index of refraction.
     fn index_color(&mut self, view: &View<'_>, name: &'static str, default: f32) -> Option<Vec3> {
-        let color = self.textures.color(view, name, default, Quantity::Index)?;
-        if color.texture != device::material::texture::NO_TEXTURE {
-            return view.get(name)?.fail("has a texture; that is not supported here");
-        }
-        Some(color.value)
+        view.untextured(name, self.textures.color(view, name, default, Quantity::Index)?)
     }
 
-    pub(super) fn dielectric(&mut self, view: &View<'_>, facets: Option<Facets>) -> Option<MaterialKind> {
+    pub(super) fn dielectric(&mut self, view: &View<'_>) -> Option<MaterialKind> {
+        let facets = self.facets(view);
         let (ior, tints) = (relative_ior(view, "bk7", (0.1, 10.0)), self.tints(view));
         Some(MaterialKind::Dielectric(DielectricMaterial::new(ior?, facets?).tinted(tints?)))
     }
@@ -80,10 +78,7 @@ impl Materials<'_, '_> {
         let specular = self.textures.color(view, "specular_reflectance", 1.0, Quantity::Fraction);
         let nonlinear = view.boolean("nonlinear", false);
         let ior = relative_ior(view, "polypropylene", (1.01, 10.0));
-        let facets = match is_rough {
-            true => self.facets(view)?,
-            false => Facets::SMOOTH,
-        };
+        let facets = self.facets(view)?;
         if facets.is_anisotropic() || facets.is_textured() {
             return view.error("the coat of a plastic is as rough everywhere and along u and v");
         }
@@ -110,7 +105,7 @@ impl Materials<'_, '_> {
             "clearcoat_sampling_rate",
         ]);
         let base_color = self.textures.color(view, "base_color", 0.5, Quantity::Fraction);
-        let mut scalar = |name, default| self.textures.scalar(view, name, default, (0.0, 1.0));
+        let mut scalar = |name, default| self.textures.scalar(view, name, default);
         let roughness = scalar("roughness", 0.5);
         let spec_trans = scalar("spec_trans", 0.0)?;
         let eta = match (view.get("eta"), view.get("specular")) {
@@ -141,10 +136,14 @@ impl Materials<'_, '_> {
         }))
     }
 
-    /// Microfacets, from `alpha`, or `alpha_u` and `alpha_v`, and `distribution`.
-    pub(super) fn facets(&mut self, view: &View<'_>) -> Option<Facets> {
+    /// Microfacets, from `alpha`, or `alpha_u` and `alpha_v`, and `distribution`; those of a plugin that is not rough are
+    /// smooth.
+    fn facets(&mut self, view: &View<'_>) -> Option<Facets> {
         const DISTRIBUTIONS: [(&str, Distribution); 2] =
             [("beckmann", Distribution::Beckmann), ("ggx", Distribution::Ggx)];
+        if !view.object.plugin.starts_with("rough") {
+            return Some(Facets::SMOOTH);
+        }
         let distribution = view.choice("distribution", Distribution::Beckmann, &DISTRIBUTIONS);
         // Which samples are drawn says nothing about their mean.
         view.ignore(&["sample_visible"]);
@@ -167,7 +166,7 @@ impl Materials<'_, '_> {
 
     /// A roughness parameter. Mitsuba, too, takes those below 10⁻⁴ for that.
     fn alpha(&mut self, view: &View<'_>, name: &'static str) -> Option<Scalar> {
-        let alpha = self.textures.scalar(view, name, 0.1, (0.0, 1.0))?;
+        let alpha = self.textures.scalar(view, name, 0.1)?;
         let is_textured = alpha.texture != device::material::texture::NO_TEXTURE;
         Some(if is_textured { alpha } else { Scalar::new(alpha.value.max(MIN_ALPHA)) })
     }

@@ -28,8 +28,8 @@ const MAX_FILES: usize = 1000;
 /// Most elements and texts of a file.
 const MAX_NODES: u32 = 1 << 24;
 
+use objects::first_found;
 pub(crate) use objects::{Class, Object, Property, Tree, Value};
-use objects::{first_found, unknown_id};
 pub(crate) use values::number;
 
 /// Tags of properties, and others that are no objects.
@@ -140,8 +140,7 @@ impl Builder<'_> {
         };
         let root = document.root_element();
         let context = Context { file, level: 0, includes, is_old: self.is_old(file, &root)? };
-        let class = Class::TAGS.iter().find(|(tag, _)| *tag == tag_of(&root)).map(|(_, class)| *class);
-        match (class, into) {
+        match (Class::of_tag(tag_of(&root)), into) {
             (Some(Class::Scene), Some((parent, _))) => {
                 self.children(&root, parent, context);
                 Some(parent)
@@ -149,13 +148,9 @@ impl Builder<'_> {
             (Some(Class::Scene), None) => self.object(&root, Class::Scene, context),
             (Some(class), Some((parent, property))) => {
                 let object = self.object(&root, class, context)?;
-                let place = start_tag(&root, file);
-                let value = Value::Object(object);
-                self.tree.objects[parent].properties.push(Property {
-                    name: property.to_owned(),
-                    place,
-                    value,
-                });
+                let (name, place) = (property.to_owned(), start_tag(&root, file));
+                let property = Property { name, place, value: Value::Object(object) };
+                self.tree.objects[parent].properties.push(property);
                 Some(object)
             }
             _ => {
@@ -208,8 +203,8 @@ impl Builder<'_> {
             context,
             if is_root { &["version", "type", "id", "name"] } else { &["type", "id", "name"] },
         );
-        let plugin = match node.attribute_node("type") {
-            Some(_) => self.attribute(node, "type", context)?,
+        let plugin = match self.optional_attribute(node, "type", context)? {
+            Some(plugin) => plugin,
             None if class == Class::Scene => ("scene".to_owned(), place.clone()),
             None => {
                 let message = format!("<{}> has no \"type\", which would say what kind it is", class.tag());
@@ -217,10 +212,7 @@ impl Builder<'_> {
             }
         };
         // An empty one is none.
-        let id = match node.attribute_node("id") {
-            Some(_) => Some(self.attribute(node, "id", context)?).filter(|(id, _)| !id.is_empty()),
-            None => None,
-        };
+        let id = self.optional_attribute(node, "id", context)?.filter(|(id, _)| !id.is_empty());
         let index = self.tree.objects.len();
         if let Some((id, id_place)) = &id {
             self.name(id, index, id_place);
@@ -278,20 +270,14 @@ impl Builder<'_> {
             "alias" => self.alias(node, context),
             "path" => self.path(node, context),
             "animation" => self.sources.error(&place, "<animation> is not supported: things do not move"),
-            _ if is_object(node) => {
-                let class = Class::TAGS.iter().find(|(t, _)| *t == tag).map(|(_, class)| *class)?;
-                let index = self.object(node, class, context)?;
-                let name = match node.attribute_node("name") {
-                    Some(_) => self.attribute(node, "name", context)?.0,
-                    None => String::new(),
-                };
-                self.property(parent, name, place, Value::Object(index))
-            }
             _ => {
-                let value = self.value(node, tag, context)?;
-                let name = match node.attribute_node("name") {
-                    Some(_) => self.attribute(node, "name", context)?.0,
-                    None if tag == "ref" => String::new(),
+                let value = match is_object(node) {
+                    true => Value::Object(self.object(node, Class::of_tag(tag)?, context)?),
+                    false => self.value(node, tag, context)?,
+                };
+                let name = match self.optional_attribute(node, "name", context)? {
+                    Some((name, _)) => name,
+                    None if is_object(node) || tag == "ref" => String::new(),
                     None => return self.sources.error(&place, format!("<{tag}> has no \"name\"")),
                 };
                 self.property(parent, name, place, value)
@@ -308,6 +294,19 @@ impl Builder<'_> {
         }
         properties.push(Property { name, place, value });
         Some(())
+    }
+
+    /// As [`Self::attribute`], if it is there.
+    fn optional_attribute(
+        &mut self,
+        node: &Node<'_, '_>,
+        name: &str,
+        context: Context,
+    ) -> Option<Option<(String, Position)>> {
+        match node.has_attribute(name) {
+            true => self.attribute(node, name, context).map(Some),
+            false => Some(None),
+        }
     }
 
     /// An attribute with its parameters replaced, and where it is.
@@ -353,15 +352,14 @@ impl Builder<'_> {
         self.check_attributes(node, context, &["id", "as"]);
         let ((id, place), (alias, alias_place)) =
             (self.attribute(node, "id", context)?, self.attribute(node, "as", context)?);
-        match self.tree.ids.get(&id) {
+        match self.tree.ids.get(&id).copied() {
             Some(index) => {
-                let index = *index;
                 self.name(&alias, index, &alias_place);
                 Some(())
             }
             None if self.is_incomplete => None,
             None => {
-                let message = unknown_id(&id, &self.tree.ids);
+                let message = self.tree.unknown_id(&id);
                 self.sources.error(&place, format!("{message} (an alias follows what it names)"))
             }
         }
@@ -413,12 +411,7 @@ impl Builder<'_> {
         let path = self.near(&name);
         let shown = path.as_ref().map_or_else(|_| folder.join(&name), PathBuf::clone).display().to_string();
         let read = path.and_then(|path| Ok::<_, FileError>((read_regular(&path, left)?, path)));
-        let (bytes, path) = match read {
-            Ok(read) => read,
-            Err(reason) => {
-                return self.sources.error(&place, format!("cannot read {}: {reason}", quoted_path(&shown)));
-            }
-        };
+        let (bytes, path) = self.sources.read(&place, &quoted_path(&shown), read)?;
         let text = self.text(&shown, &bytes)?;
         let folder = path.parent().map_or(folder, ToOwned::to_owned);
         self.file(&shown, text, folder, Some((parent, property)), context.includes + 1).map(|_| ())
@@ -428,7 +421,7 @@ impl Builder<'_> {
 /// Whether an element stands for an object; a spectrum with a type does.
 fn is_object(node: &Node<'_, '_>) -> bool {
     let tag = tag_of(node);
-    Class::TAGS.iter().any(|(t, _)| *t == tag) && (tag != "spectrum" || node.has_attribute("type"))
+    Class::of_tag(tag).is_some() && (tag != "spectrum" || node.has_attribute("type"))
 }
 
 /// The name of an element as it is written. There are no namespaces here: a name with a prefix is another.

@@ -105,6 +105,11 @@ impl Class {
         ("spectrum", Self::Texture),
     ];
 
+    /// That of a tag.
+    pub(super) fn of_tag(tag: &str) -> Option<Self> {
+        Self::TAGS.iter().find(|(name, _)| *name == tag).map(|(_, class)| *class)
+    }
+
     /// Its tag.
     pub(crate) fn tag(self) -> &'static str {
         Self::TAGS.iter().find(|(_, class)| *class == self).map_or("", |(tag, _)| tag)
@@ -133,7 +138,9 @@ impl Tree {
 
     /// The complaint about a reference.
     pub(crate) fn unknown_id(&self, id: &str) -> String {
-        unknown_id(id, &self.ids)
+        let mut ids: Vec<_> = self.ids.keys().map(String::as_str).collect();
+        ids.sort_unstable();
+        format!("nothing has the id {}{}", quoted(id), hint(id, "the scene has", ids))
     }
 }
 
@@ -147,10 +154,4 @@ pub(super) fn first_found<'p>(
     let within = |folder: &Path| files.resolve_in(folder, name);
     let mut all = folders.map(within);
     all.find(|path| path.as_ref().is_ok_and(|path| path.exists())).unwrap_or_else(|| within(own))
-}
-
-pub(super) fn unknown_id(id: &str, ids: &HashMap<String, usize>) -> String {
-    let mut ids: Vec<_> = ids.keys().map(String::as_str).collect();
-    ids.sort_unstable();
-    format!("nothing has the id {}{}", quoted(id), hint(id, "the scene has", ids))
 }

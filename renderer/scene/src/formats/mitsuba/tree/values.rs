@@ -49,8 +49,7 @@ impl Builder<'_> {
                 if transform::STEPS.contains(&tag) {
                     return self.sources.error(&place, format!("<{tag}> belongs into a <transform>"));
                 }
-                let near = nearest(tag, tags).map(|t| format!("; did you mean <{t}>?"));
-                self.sources.error(&place, format!("unknown element <{tag}>{}", near.unwrap_or_default()))
+                self.sources.error(&place, format!("unknown element <{tag}>{}", meant(tag, tags)))
             }
         }
     }
@@ -59,22 +58,15 @@ impl Builder<'_> {
     fn spectrum(&mut self, node: &Node<'_, '_>, context: Context) -> Option<Spectrum> {
         if !node.has_attribute("filename") {
             let (text, place) = self.attribute(node, "value", context)?;
-            return Spectrum::parse(&text)
-                .map_or_else(|error| self.sources.error(&place, error.to_string()), Some);
+            return self.sources.value(&place, Spectrum::parse(&text));
         }
         if let Some(value) = node.attribute_node("value") {
             let message = "\"value\" is given by \"filename\" already; keep one of them";
             return self.sources.error(&name_place(&value, context.file), message);
         }
         let (name, place) = self.attribute(node, "filename", context)?;
-        let path = match self.tree.found(self.files, self.sources.folder(context.file), &name) {
-            Ok(path) => path,
-            Err(reason) => {
-                return self
-                    .sources
-                    .error(&place, format!("cannot read spectrum {}: {reason}", quoted_path(&name)));
-            }
-        };
+        let path = self.tree.found(self.files, self.sources.folder(context.file), &name);
+        let path = self.sources.read(&place, &format!("spectrum {}", quoted_path(&name)), path)?;
         if let Some(known) = self.spectra.get(&path) {
             return *known;
         }
@@ -91,13 +83,8 @@ impl Builder<'_> {
 
     fn spectrum_file(&self, path: &Path, place: &Position) -> Option<Spectrum> {
         let shown = path.display().to_string();
-        let bytes = match read_regular(path, MAX_SPECTRUM_BYTES) {
-            Ok(bytes) => bytes,
-            Err(reason) => {
-                let message = format!("cannot read spectrum {}: {reason}", quoted_path(&shown));
-                return self.sources.error(place, message);
-            }
-        };
+        let bytes = read_regular(path, MAX_SPECTRUM_BYTES);
+        let bytes = self.sources.read(place, &format!("spectrum {}", quoted_path(&shown)), bytes)?;
         let text = self.text(&shown, &bytes)?;
         match Spectrum::parse_file(text) {
             Ok(FileSpectrum { spectrum, excess }) => {
@@ -117,14 +104,8 @@ impl Builder<'_> {
     fn simple_value(&self, tag: &str, text: String, place: &Position) -> Option<Value> {
         let wrong = |what: &str| self.sources.error(place, format!("{} is not {what}", quoted(&text)));
         match tag {
-            "integer" => match text.trim().parse() {
-                Ok(i) => Some(Value::Integer(i)),
-                Err(_) => wrong("a whole number"),
-            },
-            "float" => match number(&text) {
-                Some(x) => Some(Value::Float(x)),
-                None => wrong("a finite number"),
-            },
+            "integer" => text.trim().parse().ok().map(Value::Integer).or_else(|| wrong("a whole number")),
+            "float" => self.number(&text, place).map(Value::Float),
             "boolean" if text.eq_ignore_ascii_case("true") => Some(Value::Boolean(true)),
             "boolean" if text.eq_ignore_ascii_case("false") => Some(Value::Boolean(false)),
             "boolean" => wrong("\"true\" or \"false\""),
@@ -165,11 +146,7 @@ impl Builder<'_> {
     }
 
     fn number(&self, text: &str, place: &Position) -> Option<f64> {
-        let found = number(text);
-        if found.is_none() {
-            self.sources.error::<()>(place, format!("{} is not a finite number", quoted(text)));
-        }
-        found
+        number(text).or_else(|| self.sources.error(place, format!("{} is not a finite number", quoted(text))))
     }
 
     /// A step of a transform.
@@ -201,25 +178,35 @@ impl Builder<'_> {
                     true => self.triple(node, "up", context)?,
                     false => DVec3::ZERO,
                 };
-                match transform::look_at(origin, target, up) {
-                    Ok(look_at) => Some(look_at),
-                    Err(error) => self.sources.error(&place, error.to_string()),
-                }
+                self.sources.value(&place, transform::look_at(origin, target, up))
             }
             "matrix" => {
                 self.check_attributes(node, context, &["value"]);
                 let (text, place) = self.attribute(node, "value", context)?;
-                match matrix(&text) {
-                    Ok(matrix) => Some(matrix),
-                    Err(error) => self.sources.error(&place, error.to_string()),
-                }
+                self.matrix(&text, &place)
             }
             _ => {
-                let near = nearest(tag, transform::STEPS);
-                let near = near.map(|t| format!("; did you mean <{t}>?")).unwrap_or_default();
+                let near = meant(tag, transform::STEPS);
                 self.sources.error(&place, format!("<{tag}> is no step of a <transform>{near}"))
             }
         }
+    }
+
+    /// Four rows of four numbers, or three of three.
+    fn matrix(&self, text: &str, place: &Position) -> Option<DAffine3> {
+        const NO_NUMBERS: &str = "a matrix has 16 numbers, or 9: row by row";
+        let Some(m) = numbers(text) else { return self.sources.error(place, NO_NUMBERS) };
+        let rows = match m.len() {
+            16 => 4,
+            9 => 3,
+            n => return self.sources.error(place, format!("{NO_NUMBERS}; these are {n}")),
+        };
+        if rows == 4 && m[12..] != [0.0, 0.0, 0.0, 1.0] {
+            return self.sources.error(place, "the last row of a matrix has to be 0 0 0 1");
+        }
+        let column = |c: usize| DVec3::new(m[c], m[rows + c], m[2 * rows + c]);
+        let translation = if rows == 4 { column(3) } else { DVec3::ZERO };
+        Some(DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation })
     }
 
     /// An attribute of three numbers.
@@ -232,6 +219,11 @@ impl Builder<'_> {
     }
 }
 
+/// The question whether another tag is meant, if one is like it.
+fn meant<'a>(tag: &str, tags: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(tag, tags).map_or_else(String::new, |near| format!("; did you mean <{near}>?"))
+}
+
 /// A finite number.
 pub(crate) fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|x: &f64| x.is_finite())
@@ -240,31 +232,4 @@ pub(crate) fn number(text: &str) -> Option<f64> {
 /// Finite numbers between commas and spaces.
 pub(crate) fn numbers(text: &str) -> Option<Vec<f64>> {
     text.split([',', ' ', '\t', '\n', '\r']).filter(|t| !t.is_empty()).map(number).collect()
-}
-
-/// Why a text is no matrix of an affine map.
-#[derive(Debug, thiserror::Error)]
-enum MatrixError {
-    #[error("a matrix has 16 numbers, or 9: row by row")]
-    NoNumbers,
-    #[error("{no_numbers}; these are {0}", no_numbers = Self::NoNumbers)]
-    Count(usize),
-    #[error("the last row of a matrix has to be 0 0 0 1")]
-    LastRow,
-}
-
-/// Four rows of four numbers, or three of three.
-fn matrix(text: &str) -> Result<DAffine3, MatrixError> {
-    let m = numbers(text).ok_or(MatrixError::NoNumbers)?;
-    let rows = match m.len() {
-        16 => 4,
-        9 => 3,
-        n => return Err(MatrixError::Count(n)),
-    };
-    if rows == 4 && m[12..] != [0.0, 0.0, 0.0, 1.0] {
-        return Err(MatrixError::LastRow);
-    }
-    let column = |c: usize| DVec3::new(m[c], m[rows + c], m[2 * rows + c]);
-    let translation = if rows == 4 { column(3) } else { DVec3::ZERO };
-    Ok(DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation })
 }
