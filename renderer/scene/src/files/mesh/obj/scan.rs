@@ -34,7 +34,7 @@ pub(crate) struct ObjText {
 pub(crate) type Word<'a> = (Range<usize>, &'a str);
 
 /// Parts of the corners of faces to be copied, beside positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Attributes {
     normals: bool,
     /// Corners without texture coordinates then get (0, 0) here.
@@ -62,6 +62,7 @@ impl Presence {
     }
 }
 
+#[derive(Default)]
 struct Scan<'a> {
     /// Where in `out.materials` each name is.
     known: HashMap<String, usize>,
@@ -137,19 +138,7 @@ pub(crate) fn scan(file: &str, bytes: &[u8], keep_normals: bool, materials: bool
 
 fn scan_once<'a>(file: &'a str, bytes: &[u8], keep: Attributes) -> Result<Scan<'a>, Error> {
     let out = ObjText { clean: String::with_capacity(bytes.len()), ..ObjText::default() };
-    let mut scan = Scan {
-        known: HashMap::new(),
-        file,
-        keep,
-        so_far: Counts::default(),
-        total: Counts::total(bytes),
-        normals: Presence::default(),
-        uvs: Presence::default(),
-        has_free_form: false,
-        out,
-        faces: String::new(),
-        problems: Vec::new(),
-    };
+    let mut scan = Scan { file, keep, total: Counts::total(bytes), out, ..Scan::default() };
     if keep.materials {
         scan.out.clean.push_str("mtllib all\n");
     }

@@ -19,8 +19,7 @@ use glam::{Vec2, Vec3};
 use torrance_image::film::develop::srgb_decode;
 use torrance_text::quoted;
 
-use crate::description::limits::MAX_COORDINATE;
-use crate::description::{Normals, TriangleMesh};
+use crate::description::{Normals, TriangleMesh, limits::MAX_COORDINATE};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
 use crate::input::Problem;
 
@@ -97,10 +96,9 @@ struct Group {
 
 const COLUMNS: usize = 11;
 
-const POSITION: Group = Group { columns: &[Column::X, Column::Y, Column::Z], names: &[&["x", "y", "z"]] };
-
-/// Normals, texture coordinates, colours.
-const OPTIONAL: [Group; 3] = [
+/// Positions, normals, texture coordinates, colours. All but the first may be missing.
+const GROUPS: [Group; 4] = [
+    Group { columns: &[Column::X, Column::Y, Column::Z], names: &[&["x", "y", "z"]] },
     Group { columns: &[Column::Nx, Column::Ny, Column::Nz], names: &[&["nx", "ny", "nz"]] },
     Group {
         columns: &[Column::U, Column::V],
@@ -130,8 +128,8 @@ struct Rows<'a> {
     file: &'a str,
     /// Of every property of `vertex`, the column that it is.
     columns: Vec<Option<Column>>,
-    /// Whether there are normals, texture coordinates and colours.
-    has: [bool; 3],
+    /// Which of [`GROUPS`] there are.
+    has: [bool; 4],
     vertices: u64,
     mesh: TriangleMesh,
     /// Number of faces so far.
@@ -156,29 +154,26 @@ impl<'a> Rows<'a> {
             return Err(problem(format!("{} vertices are more than 32-bit indices can name", vertex.count)));
         }
         let mut columns = vec![None; vertex.properties.len()];
-        let mut name_columns = |group: &Group, at: &[usize]| {
-            at.iter().zip(group.columns).try_for_each(|(at, column)| {
-                columns[*at] = Some(*column);
-                let Property { name, kind } = &vertex.properties[*at];
-                match kind {
-                    Kind::Scalar(_) => Ok(()),
-                    Kind::List { .. } => {
-                        Err(problem(format!("property {} of element \"vertex\" is a list", quoted(name))))
-                    }
+        let mut has = [false; 4];
+        for (group, has) in GROUPS.iter().zip(&mut has) {
+            let found = match group.find(vertex) {
+                Some(_) if group.columns[0] == Column::Nx && normals != Normals::File => continue,
+                Some(found) => found,
+                None if group.columns[0] == Column::X => {
+                    return Err(problem("element \"vertex\" has no properties x, y and z".into()));
                 }
-            })
-        };
-        let position = POSITION.find(vertex);
-        let position =
-            position.ok_or_else(|| problem("element \"vertex\" has no properties x, y and z".into()))?;
-        name_columns(&POSITION, &position)?;
-        let mut has = [false; 3];
-        for (i, group) in OPTIONAL.iter().enumerate() {
-            if let Some(at) = group.find(vertex)
-                && (i > 0 || normals == Normals::File)
-            {
-                name_columns(group, &at)?;
-                has[i] = true;
+                None => continue,
+            };
+            *has = true;
+            for (at, column) in found.into_iter().zip(group.columns) {
+                let Property { name, kind } = &vertex.properties[at];
+                if matches!(kind, Kind::List { .. }) {
+                    return Err(problem(format!(
+                        "property {} of element \"vertex\" is a list",
+                        quoted(name)
+                    )));
+                }
+                columns[at] = Some(*column);
             }
         }
         let linear = std::array::from_fn(|i| srgb_decode(i as f64 / 255.0) as f32);
@@ -214,7 +209,7 @@ impl<'a> Rows<'a> {
     }
 
     fn read_vertices(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
-        let [normals, uvs, colors] = self.has;
+        let [_, normals, uvs, colors] = self.has;
         // The header's counts have been checked against the size of the file.
         let count = element.count as usize;
         let reserve = |has: bool| if has { count } else { 0 };
@@ -272,7 +267,7 @@ impl<'a> Rows<'a> {
     }
 
     fn read_faces(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
-        if element.find("texcoord").is_some() && !self.has[1] {
+        if element.find("texcoord").is_some() && !self.has[2] {
             let message = "the texture coordinates of faces (texcoord) are not read; those of vertices are";
             self.warnings.push(Problem::of_file(self.file, message));
         }

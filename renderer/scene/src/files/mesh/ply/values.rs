@@ -16,10 +16,16 @@ pub(super) type Fault = Box<Problem>;
 /// Rows of numbers.
 pub(super) trait Values {
     /// Goes to the next row.
-    fn begin_row(&mut self) -> Result<(), Fault>;
+    #[inline(always)]
+    fn begin_row(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Leaves a row, all of which should have been taken.
-    fn end_row(&mut self) -> Result<(), Fault>;
+    #[inline(always)]
+    fn end_row(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// The next number. Whole numbers may lose digits.
     fn float(&mut self, of: Type) -> Result<f32, Fault>;
@@ -175,16 +181,6 @@ impl<R: BufRead, const BIG: bool> Binary<'_, R, BIG> {
 }
 
 impl<R: BufRead, const BIG: bool> Values for Binary<'_, R, BIG> {
-    #[inline(always)]
-    fn begin_row(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn end_row(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
     #[inline(always)]
     fn float(&mut self, of: Type) -> Result<f32, Fault> {
         Ok(match of {
