@@ -22,7 +22,7 @@ use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use torrance_text::{quoted, quoted_path};
 
-use super::mtl::{Map, MapFile, MtlMaterial, Number};
+use super::mtl::{MapFile, MtlMaterial};
 use crate::description::limits::MIN_ALPHA;
 use crate::description::{
     Bitmap, Channel, Color, DielectricMaterial, DiffuseMaterial, Distribution, Facets, GltfMaterial, Image,
@@ -121,11 +121,7 @@ impl<'a> Textures<'a> {
     /// Warns, once a library, of a physically based material with statements that only others follow.
     fn warn_of_highlights(&mut self, m: &MtlMaterial) {
         let has_color = m.specular.is_some_and(|color| color != Vec3::ZERO);
-        let said = [
-            ("Ks", has_color),
-            ("map_Ks", m.map(Map::Specular).is_some()),
-            ("Ns", m.number(Number::Exponent).is_some()),
-        ];
+        let said = [("Ks", has_color), ("map_Ks", m.specular_map.is_some()), ("Ns", m.exponent.is_some())];
         let said: Vec<_> = said.into_iter().filter(|(_, is_said)| *is_said).map(|(key, _)| key).collect();
         // An exponent alone is that of no highlight.
         if said.is_empty() || said == ["Ns"] || !self.without_highlights.insert(self.library.clone()) {
@@ -177,15 +173,15 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
     }
     let is_clear = matches!(kind, MaterialKind::Dielectric(_));
     let mut material = Material::new(&m.name, kind);
-    let map = m.map(Map::Emission);
+    let map = m.emission_map.as_ref();
     let radiance = m.emission.unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
     let emission = match radiance {
         Vec3::ZERO => Color::new(Vec3::ZERO),
         value => Color { value, texture: textures.texture_or_none(map, RADIANCE, Channel::Rgb) },
     };
     if !is_clear {
-        let value = m.number(Number::Opacity).unwrap_or(1.0);
-        let opacity = textures.scalar(value, m.map(Map::Opacity));
+        let value = m.opacity.unwrap_or(1.0);
+        let opacity = textures.scalar(value, m.opacity_map.as_ref());
         if opacity.is(1.0) || radiance == Vec3::ZERO {
             material.opacity = opacity;
         } else {
@@ -199,7 +195,7 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
 }
 
 fn normal_map(m: &MtlMaterial, textures: &mut Textures<'_>) -> Option<NormalMap> {
-    let (map, kind, meaning) = match (m.map(Map::Normal), m.map(Map::Height)) {
+    let (map, kind, meaning) = match (m.normal_map.as_ref(), m.height_map.as_ref()) {
         (Some(map), _) => (map, NormalMapKind::Up, NUMBER),
         (None, map) => (map?, NormalMapKind::Bump, HEIGHT),
     };
@@ -215,55 +211,53 @@ fn normal_map(m: &MtlMaterial, textures: &mut Textures<'_>) -> Option<NormalMap>
 }
 
 fn is_physical(m: &MtlMaterial) -> bool {
-    use Number::{Anisotropy, Coat, CoatRoughness, Metallic, Rotation, Roughness, Sheen};
-    let numbers = [Roughness, Metallic, Sheen, Coat, CoatRoughness, Anisotropy, Rotation];
-    let maps = [Map::Roughness, Map::Metallic, Map::Sheen];
-    numbers.iter().any(|n| m.number(*n).is_some()) || maps.iter().any(|map| m.map(*map).is_some())
+    let numbers = [m.roughness, m.metallic, m.sheen, m.coat, m.coat_roughness, m.anisotropy, m.rotation];
+    let maps = [&m.roughness_map, &m.metallic_map, &m.sheen_map];
+    numbers.iter().any(Option::is_some) || maps.into_iter().any(Option::is_some)
 }
 
 /// The number, or else 1 where there is a texture, or else `default`.
-fn factor(m: &MtlMaterial, number: Number, map: Map, default: f32) -> f32 {
-    m.number(number).unwrap_or(if m.map(map).is_some() { 1.0 } else { default })
+fn factor(number: Option<f32>, map: Option<&MapFile>, default: f32) -> f32 {
+    number.unwrap_or(if map.is_some() { 1.0 } else { default })
 }
 
 fn diffuse_color(m: &MtlMaterial, textures: &mut Textures<'_>) -> Color {
-    let map = m.map(Map::Diffuse);
+    let map = m.diffuse_map.as_ref();
     textures.color(m.diffuse.unwrap_or(if map.is_some() { Vec3::ONE } else { GREY }), map)
 }
 
 fn gltf(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
-    let number = |n: Number| m.number(n).unwrap_or(0.0);
-    let roughness = factor(m, Number::Roughness, Map::Roughness, 0.5);
-    let metallic = factor(m, Number::Metallic, Map::Metallic, 0.0);
-    let sheen = factor(m, Number::Sheen, Map::Sheen, 0.0);
-    let (sin, cos) = (number(Number::Rotation) * std::f32::consts::TAU).sin_cos();
+    let roughness = factor(m.roughness, m.roughness_map.as_ref(), 0.5);
+    let metallic = factor(m.metallic, m.metallic_map.as_ref(), 0.0);
+    let sheen = factor(m.sheen, m.sheen_map.as_ref(), 0.0);
+    let (sin, cos) = (m.rotation.unwrap_or_default() * std::f32::consts::TAU).sin_cos();
     MaterialKind::Gltf(GltfMaterial {
         base_color: diffuse_color(m, textures),
-        metallic: textures.scalar(metallic, m.map(Map::Metallic)),
-        roughness: textures.scalar(roughness, m.map(Map::Roughness)),
-        sheen_color: textures.color(Vec3::splat(sheen), m.map(Map::Sheen)),
+        metallic: textures.scalar(metallic, m.metallic_map.as_ref()),
+        roughness: textures.scalar(roughness, m.roughness_map.as_ref()),
+        sheen_color: textures.color(Vec3::splat(sheen), m.sheen_map.as_ref()),
         sheen_roughness: if sheen > 0.0 {
             Scalar::new(SHEEN_ROUGHNESS)
         } else {
             GltfMaterial::DEFAULT.sheen_roughness
         },
-        clearcoat: Scalar::new(number(Number::Coat)),
-        clearcoat_roughness: Scalar::new(number(Number::CoatRoughness)),
-        anisotropy: Scalar::new(number(Number::Anisotropy)),
+        clearcoat: Scalar::new(m.coat.unwrap_or_default()),
+        clearcoat_roughness: Scalar::new(m.coat_roughness.unwrap_or_default()),
+        anisotropy: Scalar::new(m.anisotropy.unwrap_or_default()),
         rotation: [cos, sin],
-        ior: m.number(Number::Ior).filter(|n| *n > 1.0).unwrap_or(IOR),
+        ior: m.ior.filter(|n| *n > 1.0).unwrap_or(IOR),
         ..GltfMaterial::DEFAULT
     })
 }
 
 fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
-    let ior = m.number(Number::Ior).filter(|n| *n > LEAST_IOR).unwrap_or(IOR);
+    let ior = m.ior.filter(|n| *n > LEAST_IOR).unwrap_or(IOR);
     let black = Color::new(Vec3::ZERO);
     let model = m.model.unwrap_or(2);
     if [4, 6, 7, 9].contains(&model) {
         return MaterialKind::Dielectric(DielectricMaterial::new(ior, Facets::SMOOTH));
     }
-    let specular_map = m.map(Map::Specular);
+    let specular_map = m.specular_map.as_ref();
     let specular = m.specular.unwrap_or(if specular_map.is_some() { Vec3::ONE } else { Vec3::ZERO });
     // The texture of what reflects nothing need not be read.
     let specular =
@@ -272,7 +266,7 @@ fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
         Some(Vec3::ZERO) => black,
         _ => diffuse_color(m, textures),
     };
-    let alpha = (2.0 / (m.number(Number::Exponent).unwrap_or(10.0) + 2.0)).sqrt().clamp(MIN_ALPHA, 1.0);
+    let alpha = (2.0 / (m.exponent.unwrap_or(10.0) + 2.0)).sqrt().clamp(MIN_ALPHA, 1.0);
     if specular == black {
         return MaterialKind::Diffuse(DiffuseMaterial::new(diffuse));
     }

@@ -22,75 +22,67 @@ pub(super) struct MtlMaterial {
     pub(super) specular: Option<Vec3>,
     /// `Ke`, that of emission.
     pub(super) emission: Option<Vec3>,
-    /// Numbers by [`Number`].
-    pub(super) numbers: [Option<f32>; NUMBERS.len()],
+    /// Exponent of Blinn's highlight.
+    pub(super) exponent: Option<f32>,
+    pub(super) ior: Option<f32>,
+    pub(super) opacity: Option<f32>,
+    pub(super) roughness: Option<f32>,
+    pub(super) metallic: Option<f32>,
+    pub(super) sheen: Option<f32>,
+    pub(super) coat: Option<f32>,
+    pub(super) coat_roughness: Option<f32>,
+    pub(super) anisotropy: Option<f32>,
+    /// Of the direction of anisotropy, turns.
+    pub(super) rotation: Option<f32>,
     /// `illum`.
     pub(super) model: Option<u32>,
-    /// Textures, one of a kind.
-    pub(super) maps: Vec<(Map, MapFile)>,
+    pub(super) diffuse_map: Option<MapFile>,
+    pub(super) specular_map: Option<MapFile>,
+    pub(super) emission_map: Option<MapFile>,
+    pub(super) opacity_map: Option<MapFile>,
+    pub(super) roughness_map: Option<MapFile>,
+    pub(super) metallic_map: Option<MapFile>,
+    pub(super) sheen_map: Option<MapFile>,
+    pub(super) height_map: Option<MapFile>,
+    pub(super) normal_map: Option<MapFile>,
 }
 
-/// Index into [`MtlMaterial::numbers`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
-    /// Exponent of Blinn's highlight.
-    Exponent,
-    Ior,
-    Opacity,
-    Roughness,
-    Metallic,
-    Sheen,
-    Coat,
-    CoatRoughness,
-    Anisotropy,
-    /// Of the direction of anisotropy, turns.
-    Rotation,
-}
+/// A statement of a number: its name, the number, and its range.
+type Number = (&'static str, fn(&mut MtlMaterial) -> &mut Option<f32>, f32, f32);
 
-/// Numbers, by their statements, with their ranges. `Tr` is 1 − `d`.
-const NUMBERS: [(&str, Number, f32, f32); 10] = [
-    ("Ns", Number::Exponent, 0.0, f32::MAX),
-    ("Ni", Number::Ior, 0.001, MAX_IOR),
-    ("d", Number::Opacity, 0.0, 1.0),
-    ("Pr", Number::Roughness, 0.0, 1.0),
-    ("Pm", Number::Metallic, 0.0, 1.0),
-    ("Ps", Number::Sheen, 0.0, 1.0),
-    ("Pc", Number::Coat, 0.0, 1.0),
-    ("Pcr", Number::CoatRoughness, 0.0, 1.0),
-    ("aniso", Number::Anisotropy, 0.0, 1.0),
-    ("anisor", Number::Rotation, -1.0, 1.0),
+/// The statements of numbers. `Tr` is 1 − `d`.
+const NUMBERS: [Number; 10] = [
+    ("Ns", |m| &mut m.exponent, 0.0, f32::MAX),
+    ("Ni", |m| &mut m.ior, 0.001, MAX_IOR),
+    ("d", |m| &mut m.opacity, 0.0, 1.0),
+    ("Pr", |m| &mut m.roughness, 0.0, 1.0),
+    ("Pm", |m| &mut m.metallic, 0.0, 1.0),
+    ("Ps", |m| &mut m.sheen, 0.0, 1.0),
+    ("Pc", |m| &mut m.coat, 0.0, 1.0),
+    ("Pcr", |m| &mut m.coat_roughness, 0.0, 1.0),
+    ("aniso", |m| &mut m.anisotropy, 0.0, 1.0),
+    ("anisor", |m| &mut m.rotation, -1.0, 1.0),
 ];
 
-/// The use of a texture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Map {
-    Diffuse,
-    Specular,
-    Emission,
-    Opacity,
-    Roughness,
-    Metallic,
-    Sheen,
-    Height,
-    Normal,
-}
+/// A statement of a texture: its name, and the texture.
+type Map = (&'static str, fn(&mut MtlMaterial) -> &mut Option<MapFile>);
 
-const MAPS: [(&str, Map); 15] = [
-    ("map_Kd", Map::Diffuse),
-    ("map_Ks", Map::Specular),
-    ("map_Ke", Map::Emission),
-    ("map_d", Map::Opacity),
-    ("map_Pr", Map::Roughness),
-    ("map_Pm", Map::Metallic),
-    ("map_Ps", Map::Sheen),
-    ("map_bump", Map::Height),
-    ("map_Bump", Map::Height),
-    ("bump", Map::Height),
-    ("norm", Map::Normal),
-    ("map_Kn", Map::Normal),
-    ("map_norm", Map::Normal),
-    ("map_ke", Map::Emission),
-    ("map_kd", Map::Diffuse),
+const MAPS: [Map; 15] = [
+    ("map_Kd", |m| &mut m.diffuse_map),
+    ("map_Ks", |m| &mut m.specular_map),
+    ("map_Ke", |m| &mut m.emission_map),
+    ("map_d", |m| &mut m.opacity_map),
+    ("map_Pr", |m| &mut m.roughness_map),
+    ("map_Pm", |m| &mut m.metallic_map),
+    ("map_Ps", |m| &mut m.sheen_map),
+    ("map_bump", |m| &mut m.height_map),
+    ("map_Bump", |m| &mut m.height_map),
+    ("bump", |m| &mut m.height_map),
+    ("norm", |m| &mut m.normal_map),
+    ("map_Kn", |m| &mut m.normal_map),
+    ("map_norm", |m| &mut m.normal_map),
+    ("map_ke", |m| &mut m.emission_map),
+    ("map_kd", |m| &mut m.diffuse_map),
 ];
 
 /// An image file and how it lies on the surface.
@@ -108,16 +100,6 @@ pub(super) struct MapFile {
     pub(super) channel: Option<char>,
     /// `-bm`.
     pub(super) strength: f32,
-}
-
-impl MtlMaterial {
-    pub(super) fn number(&self, which: Number) -> Option<f32> {
-        self.numbers[which as usize]
-    }
-
-    pub(super) fn map(&self, which: Map) -> Option<&MapFile> {
-        self.maps.iter().find(|(map, _)| *map == which).map(|(_, file)| file)
-    }
 }
 
 /// Reads the contents of a material library. `file` is its name in messages.
@@ -181,24 +163,21 @@ impl Library {
             if has_halo && self.warned.insert("-halo".to_owned()) {
                 self.warnings.push(not_applied("-halo", keyword));
             }
-            material.numbers[*number as usize] = Some(number_in(rest, *lo, *hi)?);
+            *number(material) = Some(number_in(rest, *lo, *hi)?);
             return Ok(());
         }
         if let Some((name, map)) = MAPS.iter().find(|(name, _)| name == keyword) {
             let (found, left_out) = map_file(line, text, rest, name)?;
             let new = left_out.into_iter().filter(|option| self.warned.insert((*option).to_owned()));
             self.warnings.extend(new.map(|option| not_applied(option, name)));
-            material.maps.retain(|(other, _)| other != map);
-            material.maps.push((*map, found));
+            *map(material) = Some(found);
             return Ok(());
         }
         match *keyword {
             "Kd" => material.diffuse = Some(color(rest, f32::MAX)?),
             "Ks" => material.specular = Some(color(rest, f32::MAX)?),
             "Ke" => material.emission = Some(color(rest, MAX_RADIANCE)?),
-            "Tr" => {
-                material.numbers[Number::Opacity as usize] = Some(1.0 - number_in(rest, 0.0, 1.0)?);
-            }
+            "Tr" => material.opacity = Some(1.0 - number_in(rest, 0.0, 1.0)?),
             "illum" => material.model = Some(number_in(rest, 0.0, 10.0)? as u32),
             // Light from everywhere that nothing casts shadows in.
             "Ka" | "map_Ka" => {}
