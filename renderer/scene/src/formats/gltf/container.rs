@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::input::file::text_of;
-use crate::input::{Error, Problem};
+use crate::input::{Error, Problem, file::text_of};
 
 /// Most values of a document, counted by the commas and brackets that separate them: each takes hundreds of bytes at
 /// most.

@@ -10,10 +10,8 @@ use super::json::Document;
 /// Support of an extension.
 #[derive(Clone, Copy, PartialEq)]
 enum Support {
-    /// It is read, but for what warnings say where it is used.
+    /// It is read, but for what warnings say where it is used, or changes nothing that is seen.
     Read,
-    /// It changes nothing that is seen.
-    Harmless,
     /// It is passed over where something else is there instead, which warnings say where it is used.
     Instead,
     /// It is left out, and what that means.
@@ -22,7 +20,7 @@ enum Support {
 
 const EXTENSIONS: &[(&str, Support)] = &[
     ("EXT_mesh_gpu_instancing", Support::Read),
-    ("EXT_mesh_manifold", Support::Harmless),
+    ("EXT_mesh_manifold", Support::Read),
     ("EXT_meshopt_compression", Support::Instead),
     ("EXT_texture_avif", Support::Instead),
     ("EXT_texture_webp", Support::Instead),
@@ -48,7 +46,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("KHR_node_visibility", Support::Read),
     ("KHR_texture_basisu", Support::Instead),
     ("KHR_texture_transform", Support::Read),
-    ("KHR_xmp_json_ld", Support::Harmless),
+    ("KHR_xmp_json_ld", Support::Read),
     ("MSFT_texture_dds", Support::Instead),
 ];
 
@@ -66,7 +64,7 @@ pub(super) fn check(document: Document<'_>) -> Option<()> {
         let name = extension.string()?;
         used.remove(name);
         let why = match support(name) {
-            Some(Support::Read | Support::Harmless) => continue,
+            Some(Support::Read) => continue,
             Some(Support::LeftOut(what)) => format!(": {what}"),
             Some(Support::Instead) => String::new(),
             None => nearest(name, EXTENSIONS.iter().map(|(n, _)| *n))

@@ -8,17 +8,14 @@ use torrance_text::{nearest, quoted};
 use crate::input::{MOST_PROBLEMS, Problem};
 
 /// Errors and warnings of a file.
+#[derive(Default)]
 pub(super) struct Log {
-    file: String,
+    pub(super) file: String,
     pub(super) errors: RefCell<Vec<Problem>>,
     pub(super) warnings: RefCell<Vec<Problem>>,
 }
 
 impl Log {
-    pub(super) fn new(file: &str) -> Self {
-        Self { file: file.to_owned(), errors: RefCell::default(), warnings: RefCell::default() }
-    }
-
     pub(super) fn error(&self, message: impl Into<String>) {
         self.push(&self.errors, message.into());
     }

@@ -3,8 +3,7 @@
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
-use super::json::Node;
-use super::material::Reader;
+use super::{json::Node, material::Reader};
 use crate::description::{
     Channel, Color, DielectricMaterial, Distribution, Facets, GltfMaterial, MaterialKind, Scalar,
 };

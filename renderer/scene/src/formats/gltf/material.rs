@@ -8,10 +8,9 @@ use torrance_text::{nearest, quoted};
 
 use super::json::Node;
 use super::textures::{Lookup, Textures};
-use crate::description::limits::MAX_RADIANCE;
 use crate::description::{
     Channel, Color, DiffuseMaterial, GltfMaterial, InvalidNormals, Material, MaterialKind, NormalMap,
-    NormalMapKind, Scalar, Texture,
+    NormalMapKind, Scalar, Texture, limits::MAX_RADIANCE,
 };
 
 const MATERIAL: &[&str] = &[
@@ -27,13 +26,6 @@ const MATERIAL: &[&str] = &[
 
 const METALLIC_ROUGHNESS: &[&str] =
     &["baseColorFactor", "baseColorTexture", "metallicFactor", "roughnessFactor", "metallicRoughnessTexture"];
-
-/// A material of the document, by its index if it is not the default one, on meshes that have colours or not.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Key {
-    pub(super) index: Option<usize>,
-    pub(super) is_colored: bool,
-}
 
 /// Properties of a material that its shapes need.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,8 +43,8 @@ pub(super) struct MaterialEntry {
 /// The materials read so far.
 pub(super) struct Materials<'b, 'a> {
     pub(super) textures: Textures<'b, 'a>,
-    /// `None` for those with errors, which are reported once.
-    read: HashMap<Key, Option<MaterialEntry>>,
+    /// By index and whether meshes have colours; `None` for those with errors, which are reported once.
+    read: HashMap<(Option<usize>, bool), Option<MaterialEntry>>,
     pub(super) list: Vec<Material>,
 }
 
@@ -61,19 +53,19 @@ impl<'b, 'a> Materials<'b, 'a> {
         Self { textures, read: HashMap::new(), list: Vec::new() }
     }
 
-    /// Reads a material, if it has not been.
-    pub(super) fn get(&mut self, key: Key) -> Option<MaterialEntry> {
-        if let Some(known) = self.read.get(&key) {
+    /// A material of the document, by its index if it is not the default one, on meshes that have colours or not.
+    pub(super) fn get(&mut self, index: Option<usize>, is_colored: bool) -> Option<MaterialEntry> {
+        if let Some(known) = self.read.get(&(index, is_colored)) {
             return *known;
         }
-        let read = self.read(key);
-        self.read.insert(key, read);
+        let read = self.read(index, is_colored);
+        self.read.insert((index, is_colored), read);
         read
     }
 
-    fn read(&mut self, key: Key) -> Option<MaterialEntry> {
+    fn read(&mut self, index: Option<usize>, is_colored: bool) -> Option<MaterialEntry> {
         let document = self.textures.buffers.document;
-        let (node, name) = match key.index {
+        let (node, name) = match index {
             Some(index) => {
                 let node = document.element("materials", index, MATERIAL)?;
                 let name = node.get("name").and_then(|n| n.value.as_str().map(str::to_owned));
@@ -84,12 +76,8 @@ impl<'b, 'a> Materials<'b, 'a> {
                 (document.at(path, &serde_json::Value::Null), "(default)".to_owned())
             }
         };
-        let mut reader = Reader {
-            node: node.clone(),
-            textures: &mut self.textures,
-            is_colored: key.is_colored,
-            sets: Vec::new(),
-        };
+        let mut reader =
+            Reader { node: node.clone(), textures: &mut self.textures, is_colored, sets: Vec::new() };
         let (kind, emission) = reader.kind_and_emission()?;
         let opacity = reader.opacity()?;
         let normal_map = reader.normal_map()?;

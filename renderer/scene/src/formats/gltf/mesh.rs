@@ -7,10 +7,9 @@ use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
 
 use super::accessor::{ACCESSOR, Accessors};
 use super::json::Node;
-use super::material::{Key, MaterialEntry, Materials};
+use super::material::{MaterialEntry, Materials};
 use super::tangents;
-use crate::description::TriangleMesh;
-use crate::description::limits::is_degenerate;
+use crate::description::{TriangleMesh, limits::is_degenerate};
 
 const PRIMITIVE: &[&str] = &["attributes", "indices", "material", "mode", "targets"];
 /// Most triangles of a file, those of meshes that are copied counted for each copy.
@@ -31,12 +30,6 @@ pub(super) struct Pose {
     pub(super) weights: Option<Vec<f32>>,
     /// From where vertices are at rest to the world, of each joint of a skin.
     pub(super) joints: Vec<Affine3A>,
-}
-
-impl Pose {
-    pub(super) fn is_none(&self) -> bool {
-        self.weights.is_none() && self.joints.is_empty()
-    }
 }
 
 /// The meshes of a document, each read when it is first used.
@@ -122,7 +115,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         self.count_triangles(&node, mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
         let index = node.optional("material", |n| n.index("materials"))?;
-        let ready = self.materials.get(Key { index, is_colored: !mesh.colors.is_empty() })?;
+        let ready = self.materials.get(index, !mesh.colors.is_empty())?;
         mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
         if ready.has_direction {
             self.check_tangents(&attributes, &mesh)?;

@@ -60,7 +60,7 @@ const TOP: &[&str] = &[
 /// All problems of the file, as far as it can be read.
 pub(crate) fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
     let (root, binary) = container::open(file, bytes)?;
-    let log = Log::new(file);
+    let log = Log { file: file.to_owned(), ..Log::default() };
     let document = Document { root: &root, log: &log };
     let description = describe(document, binary, files);
     let errors = log.errors.take();

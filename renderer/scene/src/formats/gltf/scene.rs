@@ -10,8 +10,7 @@ use super::material::MaterialEntry;
 use super::mesh::{self, Meshes, Pose, PrimitiveMesh};
 use super::nodes::{self, SceneNode, as_f32};
 use super::view::{self, LIGHTS};
-use crate::description::limits::MAX_COORDINATE;
-use crate::description::{Description, Group, Instance, Shape, framing};
+use crate::description::{Description, Group, Instance, Shape, framing, limits::MAX_COORDINATE};
 use crate::formats::model;
 
 /// Most shapes that meshes which emit are copied to.
@@ -115,7 +114,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         let Some(mesh) = node.get("mesh") else { return Some(()) };
         let index = mesh.index("meshes")?;
         let pose = self.pose(node)?;
-        if !pose.is_none() {
+        if pose.weights.is_some() || !pose.joints.is_empty() {
             // A skin places its vertices in the world.
             let world = if pose.joints.is_empty() { placed.world_from_node } else { DAffine3::IDENTITY };
             let parts = self.meshes.posed(index, &pose)?;
