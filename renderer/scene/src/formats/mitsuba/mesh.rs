@@ -8,10 +8,9 @@ use glam::{Affine3A, DAffine3, Vec3};
 use torrance_text::{quoted, quoted_path};
 
 use super::extent::TOO_FAR;
-use super::serialized::{self, SerializedError};
+use super::serialized;
 use super::view::{PropertyView, View};
-use crate::description::affine::is_similarity;
-use crate::description::{Normals, TriangleMesh};
+use crate::description::{Normals, TriangleMesh, affine::is_similarity};
 use crate::files::Files;
 use crate::files::mesh::{self, MeshError, Placement, read_bytes};
 use crate::input::Problem;
@@ -33,20 +32,18 @@ pub(super) struct Meshes<'a> {
     read: HashMap<MeshKey, Option<Arc<TriangleMesh>>>,
 }
 
-/// A mesh for a shape.
-pub(super) struct PlacedMesh {
-    pub(super) mesh: Arc<TriangleMesh>,
-    /// Whether its normals follow its winding in the world, so that a reflection turns them around.
-    pub(super) follows_winding: bool,
-}
-
 impl<'a> Meshes<'a> {
     pub(super) fn new(files: &'a Files) -> Self {
         Self { files, read: HashMap::new() }
     }
 
-    /// The mesh of a shape, without the triangles that have no area where `to_world` puts them.
-    pub(super) fn mesh(&mut self, view: &View<'_>, to_world: Option<&DAffine3>) -> Option<PlacedMesh> {
+    /// The mesh of a shape, without the triangles that have no area where `to_world` puts them, and whether its normals
+    /// follow its winding in the world, so that a reflection turns them around.
+    pub(super) fn mesh(
+        &mut self,
+        view: &View<'_>,
+        to_world: Option<&DAffine3>,
+    ) -> Option<(Arc<TriangleMesh>, bool)> {
         let plugin = view.object.plugin.as_str();
         let face_normals = view.boolean("face_normals", false);
         // Mitsuba turns the v of OBJ files around, as we do: there it begins at the bottom.
@@ -76,7 +73,7 @@ impl<'a> Meshes<'a> {
             false => mesh,
         };
         let mesh = place(view, &file, &mesh, &to_world.as_affine3a())?;
-        Some(PlacedMesh { mesh, follows_winding })
+        Some((mesh, follows_winding))
     }
 
     /// The mesh in a file.
@@ -94,10 +91,9 @@ impl<'a> Meshes<'a> {
 }
 
 fn read_serialized(given: &PropertyView<'_>, how: &MeshKey) -> Option<Arc<TriangleMesh>> {
-    let read = read_bytes(&how.path)
-        .map_err(SerializedError::from)
-        .and_then(|bytes| serialized::read(&bytes, how.index));
-    let mut mesh = given.read(&format!("mesh file {}", quoted_path(&how.path)), read)?;
+    let shown = format!("mesh file {}", quoted_path(&how.path));
+    let bytes = given.read(&shown, read_bytes(&how.path))?;
+    let mut mesh = given.read(&shown, serialized::read(&bytes, how.index))?;
     let wanted =
         if mesh.normals.is_empty() && how.normals == Normals::File { Normals::Flat } else { how.normals };
     let problem = mesh::finish_normals(&how.path.display().to_string(), &mut mesh, wanted);

@@ -2,8 +2,9 @@
 //!
 //! [`tree`] turns files into objects with properties, [`view`] is how those are asked, and the other modules make parts
 //! of a [`Description`] of them. Names, defaults and conventions are those of Mitsuba 3.9.1 in a variant of three channels:
-//! its images are what scenes for it are meant to look like, down to its masking–shadowing ([`Masking::Separable`]) and
-//! to what it does where interpolated normals face away ([`HiddenNormals::Keep`]).
+//! its images are what scenes for it are meant to look like, down to its masking–shadowing
+//! ([`crate::description::Masking::Separable`]) and to what it does where interpolated normals face away
+//! ([`crate::description::HiddenNormals::Keep`]).
 //!
 //! Whatever is not read is named: in an error where the image would be another without it, in a warning where not.
 
@@ -33,7 +34,6 @@ mod view;
 
 use bsdf::Materials;
 use mesh::Meshes;
-use settings::Settings;
 use shape::Shapes;
 use source::Sources;
 use texture::Textures;
@@ -41,8 +41,6 @@ use tree::Class;
 use view::{Queries, View};
 
 use crate::description::Description;
-#[cfg(doc)]
-use crate::description::{HiddenNormals, Masking};
 use crate::files::Files;
 use crate::formats::model::model_scene;
 use crate::input::{Error, Problem};
@@ -94,8 +92,8 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
         ],
     );
     unread::warn(scene);
-    let Settings { render, camera, clip } = settings?;
-    (description.render, description.camera) = (render, camera);
+    let clip;
+    (description.render, description.camera, clip) = settings?;
     if scene.sources.is_fine() && !description.has_light() {
         return scene.error("the scene has no light, so the image would be black; add an <emitter>");
     }

@@ -4,7 +4,7 @@
 //! and a zlib stream; at the end of the file the offset of each mesh, 64 bits (32 before version 4), and their number, 32
 //! bits. Everything is little-endian.
 
-use std::io::{BufReader, Read, Take};
+use std::io::{BufReader, ErrorKind, Read, Take};
 
 use flate2::read::ZlibDecoder;
 use glam::{Vec2, Vec3};
@@ -14,7 +14,6 @@ use crate::description::TriangleMesh;
 use crate::description::limits::{
     MAX_BLANK_MESH_BYTES, MAX_COORDINATE, MAX_MESH_BYTES, MAX_MESH_RATIO, available_memory,
 };
-use crate::input::file::ReadError;
 
 const MAGIC: u16 = 0x041c;
 const HAS_NORMALS: u32 = 1;
@@ -25,36 +24,12 @@ const IS_DOUBLE: u32 = 1 << 13;
 const LONGEST_NAME: usize = 1 << 16;
 
 /// Why a file gives no mesh, to follow "cannot read mesh file …:".
-#[derive(Debug, PartialEq, thiserror::Error)]
-pub(super) enum SerializedError {
-    #[error(transparent)]
-    File(#[from] ReadError),
-    #[error("the file ends too early")]
-    EndsEarly,
-    #[error("it is no .serialized file: it should begin with 1c 04")]
-    Magic,
-    #[error("it is of version {0}; versions 3 and 4 are read")]
-    Version(u16),
-    #[error("it has {count} meshes; there is no number {index}, counted from 0")]
-    NoSuchMesh { count: usize, index: usize },
-    #[error("there is no mesh where the file says that number {0} is")]
-    NoMeshThere(usize),
-    #[error("the name of a mesh is too long")]
-    LongName,
-    #[error(
-        "it has {vertices} vertices and {triangles} triangles, which take {}; the most in a file of that size is {}",
-        human_bytes(*needed),
-        human_bytes(*most)
-    )]
-    TooLarge { vertices: u64, triangles: u64, needed: u128, most: u128 },
-    #[error("{what} {vertex} has the number {number}, which is beyond {MAX_COORDINATE:e}")]
-    Number { what: &'static str, vertex: u64, number: f32 },
-    #[error("triangle {triangle} has vertex {index}; there are {vertices}, from 0")]
-    Vertex { triangle: u64, index: u32, vertices: u64 },
-    #[error("the data of the mesh ends too early")]
-    DataEndsEarly,
-    #[error("the data of the mesh cannot be decompressed")]
-    Garbled,
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct SerializedError(String);
+
+fn wrong(message: impl Into<String>) -> SerializedError {
+    SerializedError(message.into())
 }
 
 /// Reads mesh `index` of a file. Normals are as they are there.
@@ -71,23 +46,23 @@ pub(super) fn read(bytes: &[u8], index: usize) -> Result<TriangleMesh, Serialize
 
 /// The header and the compressed data of a mesh.
 fn stream(bytes: &[u8], index: usize) -> Result<&[u8], SerializedError> {
-    const SHORT: SerializedError = SerializedError::EndsEarly;
-    let header = bytes.get(..4).ok_or(SHORT)?;
+    let short = || wrong("the file ends too early");
+    let header = bytes.get(..4).ok_or_else(short)?;
     let word = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
     if word(0) != MAGIC {
-        return Err(SerializedError::Magic);
+        return Err(wrong("it is no .serialized file: it should begin with 1c 04"));
     }
     let version = word(2);
     let width = match version {
         3 => 4,
         4 => 8,
-        other => return Err(SerializedError::Version(other)),
+        other => return Err(wrong(format!("it is of version {other}; versions 3 and 4 are read"))),
     };
-    let end = bytes.len().checked_sub(4).ok_or(SHORT)?;
+    let end = bytes.len().checked_sub(4).ok_or_else(short)?;
     let count = u32::from_le_bytes([bytes[end], bytes[end + 1], bytes[end + 2], bytes[end + 3]]) as usize;
-    let table = count.checked_mul(width).and_then(|size| end.checked_sub(size)).ok_or(SHORT)?;
+    let table = count.checked_mul(width).and_then(|size| end.checked_sub(size)).ok_or_else(short)?;
     if index >= count {
-        return Err(SerializedError::NoSuchMesh { count, index });
+        return Err(wrong(format!("it has {count} meshes; there is no number {index}, counted from 0")));
     }
     let offset = |i: usize| -> usize {
         let mut word = [0; 8];
@@ -97,7 +72,7 @@ fn stream(bytes: &[u8], index: usize) -> Result<&[u8], SerializedError> {
     let after = if index + 1 < count { offset(index + 1).min(table) } else { table };
     match bytes.get(offset(index)..after) {
         Some(stream) if stream.len() >= 4 && stream[..4] == header[..4] => Ok(stream),
-        _ => Err(SerializedError::NoMeshThere(index)),
+        _ => Err(wrong(format!("there is no mesh where the file says that number {index} is"))),
     }
 }
 
@@ -112,7 +87,7 @@ impl<R: Read> Reader<R> {
         if version >= 4 {
             let mut left = LONGEST_NAME;
             while self.array::<1>()? != [0] {
-                left = left.checked_sub(1).ok_or(SerializedError::LongName)?;
+                left = left.checked_sub(1).ok_or_else(|| wrong("the name of a mesh is too long"))?;
             }
         }
         let (vertices, triangles) = (u64::from_le_bytes(self.array()?), u64::from_le_bytes(self.array()?));
@@ -125,7 +100,9 @@ impl<R: Read> Reader<R> {
         let most = u128::from(self.data.limit());
         let most = available_memory().map_or(most, |bytes| bytes.min(most));
         if needed > most || vertices > u32::MAX.into() {
-            return Err(SerializedError::TooLarge { vertices, triangles, needed, most });
+            let [needed, most] = [needed, most].map(human_bytes);
+            let size = format!("it has {vertices} vertices and {triangles} triangles, which take {needed}");
+            return Err(wrong(format!("{size}; the most in a file of that size is {most}")));
         }
         let with = |flag| if flags & flag == 0 { 0 } else { vertices };
         let positions = self.vectors(vertices, flags, "position", Vec3::from_array)?;
@@ -155,7 +132,9 @@ impl<R: Read> Reader<R> {
                     _ => f64::from_le_bytes(self.array()?) as f32,
                 };
                 if x.is_nan() || x.abs() > MAX_COORDINATE {
-                    return Err(SerializedError::Number { what, vertex: i, number: *x });
+                    let message =
+                        format!("{what} {i} has the number {x}, which is beyond {MAX_COORDINATE:e}");
+                    return Err(wrong(message));
                 }
             }
             out.push(vector(numbers));
@@ -170,7 +149,8 @@ impl<R: Read> Reader<R> {
             for index in &mut triangle {
                 *index = u32::from_le_bytes(self.array()?);
                 if u64::from(*index) >= vertices {
-                    return Err(SerializedError::Vertex { triangle: i, index: *index, vertices });
+                    let message = format!("triangle {i} has vertex {index}; there are {vertices}, from 0");
+                    return Err(wrong(message));
                 }
             }
             out.push(triangle);
@@ -182,8 +162,10 @@ impl<R: Read> Reader<R> {
         let mut out = [0; N];
         match self.data.read_exact(&mut out) {
             Ok(()) => Ok(out),
-            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Err(SerializedError::DataEndsEarly),
-            Err(_) => Err(SerializedError::Garbled),
+            Err(e) if e.kind() == ErrorKind::UnexpectedEof => {
+                Err(wrong("the data of the mesh ends too early"))
+            }
+            Err(_) => Err(wrong("the data of the mesh cannot be decompressed")),
         }
     }
 }
@@ -257,7 +239,8 @@ pub(super) mod tests {
                 assert_eq!(mesh.normals.len(), if flags & HAS_NORMALS != 0 { 4 } else { 0 });
                 assert_eq!(mesh.uvs.get(2).copied(), (flags & HAS_UVS != 0).then_some(Vec2::ONE));
             }
-            assert_eq!(read(&file, 4), Err(SerializedError::NoSuchMesh { count: 4, index: 4 }));
+            let message = read(&file, 4).unwrap_err().to_string();
+            assert_eq!(message, "it has 4 meshes; there is no number 4, counted from 0");
         }
     }
 

@@ -11,13 +11,6 @@ use crate::description::{
     Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
 };
 
-/// The settings of integrator and sensor.
-pub(super) struct Settings<'a> {
-    pub(super) render: RenderSettings,
-    pub(super) camera: Camera,
-    pub(super) clip: Clip<'a>,
-}
-
 /// A film: the image, and what part of it there is.
 struct Film {
     /// Sides of the whole image, pixels.
@@ -45,8 +38,8 @@ impl Film {
     }
 }
 
-/// Reads what a scene says of how it is to be rendered.
-pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
+/// Reads what integrator and sensor say of how a scene is to be rendered.
+pub(super) fn read<'a>(scene: &View<'a>) -> Option<(RenderSettings, Camera, Clip<'a>)> {
     let paths = paths(scene);
     let sensors = scene.children(Class::Sensor);
     let Some(sensor) = sensors.first() else {
@@ -70,7 +63,7 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let (masking, hidden_normals) = (Masking::Separable, HiddenNormals::Keep);
     let settings = RenderSettings { masking, hidden_normals, filter, sample_border, ..paths };
     let render = RenderSettings { width, height, spp, seed, sampler, ..settings };
-    Some(Settings { render, camera: camera?, clip })
+    Some((render, camera?, clip))
 }
 
 /// The settings of the integrator, however deep that is in others.

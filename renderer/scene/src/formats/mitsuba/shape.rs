@@ -232,8 +232,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 Some((geometry, to_world, false))
             }
             _ => {
-                let found = self.meshes.mesh(view, to_world.as_ref())?;
-                Some((Geometry::Mesh(found.mesh), to_world?, found.follows_winding))
+                let (mesh, follows_winding) = self.meshes.mesh(view, to_world.as_ref())?;
+                Some((Geometry::Mesh(mesh), to_world?, follows_winding))
             }
         }
     }

@@ -21,16 +21,16 @@ pub(super) struct Text {
     /// Its name in messages.
     name: String,
     /// Its contents.
-    text: String,
+    pub(super) text: String,
     /// Where it is.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     index: OnceCell<Index>,
 }
 
 /// The files read so far, and what was found wrong in them.
 #[derive(Default)]
 pub(super) struct Sources {
-    texts: Vec<Text>,
+    pub(super) texts: Vec<Text>,
     errors: Problems,
     warnings: Problems,
 }
@@ -54,21 +54,6 @@ impl Sources {
         let index = OnceCell::new();
         self.texts.push(Text { name: name.to_owned(), text: text.to_owned(), folder, index });
         self.texts.len() - 1
-    }
-
-    /// Where the file is.
-    pub(super) fn folder(&self, file: usize) -> &PathBuf {
-        &self.texts[file].folder
-    }
-
-    /// Bytes of all files.
-    pub(super) fn bytes(&self) -> usize {
-        self.texts.iter().map(|t| t.text.len()).sum()
-    }
-
-    /// Number of files.
-    pub(super) fn len(&self) -> usize {
-        self.texts.len()
     }
 
     /// A problem at a place, not yet collected.

@@ -43,12 +43,8 @@ pub(super) struct Spectrum {
     is_unseen: bool,
 }
 
-/// The spectrum of a file.
-pub(super) struct FileSpectrum {
-    pub(super) spectrum: Spectrum,
-    /// The bytes of the first line with more than two numbers; Mitsuba ignores the others.
-    pub(super) excess: Option<Range<usize>>,
-}
+/// Where something is in the text of a file, bytes.
+type Span = Range<usize>;
 
 impl Spectrum {
     /// One that is the same at all wavelengths. Daylight stays white; light of equal energy, (x, y) = (1/3, 1/3), is
@@ -87,11 +83,12 @@ impl Spectrum {
         curve.spectrum()
     }
 
-    /// Reads the text of a file: a wavelength and a value on each line; what follows `#` is for people.
+    /// Reads the text of a file: a wavelength and a value on each line; what follows `#` is for people. Gives the first
+    /// line with more than two numbers as well, of which Mitsuba ignores the others.
     ///
     /// # Errors
     /// The bytes where something is wrong, and what.
-    pub(super) fn parse_file(text: &str) -> Result<FileSpectrum, (Range<usize>, SpectrumError)> {
+    pub(super) fn parse_file(text: &str) -> Result<(Self, Option<Span>), (Span, SpectrumError)> {
         let mut curve = Curve::default();
         let (mut start, mut excess) = (0, None);
         for line in text.split_inclusive('\n') {
@@ -111,7 +108,7 @@ impl Spectrum {
             }
         }
         let spectrum = curve.spectrum().map_err(|message| (start..start, message))?;
-        Ok(FileSpectrum { spectrum, excess })
+        Ok((spectrum, excess))
     }
 
     /// Its colour, clamped to the sRGB gamut with a warning unless the spectrum is constant.

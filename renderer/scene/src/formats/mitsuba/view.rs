@@ -13,8 +13,7 @@ use super::plugins::{Plugins, plugins};
 use super::source::Sources;
 use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
-use crate::description::Color;
-use crate::description::limits::MAX_COORDINATE;
+use crate::description::{Color, limits::MAX_COORDINATE};
 use crate::files::Files;
 
 /// The properties that have been queried.
@@ -309,7 +308,7 @@ impl<'a> PropertyView<'a> {
     /// Where the file is that it calls `name`; `kind` says of which kind that should be.
     pub(super) fn path(&self, files: &Files, kind: &str, name: &str) -> Option<PathBuf> {
         let View { tree, sources, .. } = self.view;
-        let found = tree.found(files, sources.folder(self.property.place.file), name);
+        let found = tree.found(files, &sources.texts[self.property.place.file].folder, name);
         self.read(&format!("{kind} {}", quoted_path(name)), found)
     }
 

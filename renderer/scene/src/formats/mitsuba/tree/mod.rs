@@ -198,11 +198,8 @@ impl Builder<'_> {
     fn object(&mut self, node: &Node<'_, '_>, class: Class, context: Context) -> Option<usize> {
         let place = start_tag(node, context.file);
         let is_root = context.level == 0;
-        self.check_attributes(
-            node,
-            context,
-            if is_root { &["version", "type", "id", "name"] } else { &["type", "id", "name"] },
-        );
+        let known: &[_] = &["version", "type", "id", "name"];
+        self.check_attributes(node, context, if is_root { known } else { &known[1..] });
         let plugin = match self.optional_attribute(node, "type", context)? {
             Some(plugin) => plugin,
             None if class == Class::Scene => ("scene".to_owned(), place.clone()),
@@ -403,11 +400,12 @@ impl Builder<'_> {
             let message = format!("files include one another more than {MAX_INCLUDES} levels deep");
             return self.sources.error(&place, message);
         }
-        let left = MAX_SCENE_BYTES.saturating_sub(self.sources.bytes() as u64);
-        if self.sources.len() >= MAX_FILES || left == 0 {
+        let texts = &self.sources.texts;
+        let left = MAX_SCENE_BYTES.saturating_sub(texts.iter().map(|t| t.text.len() as u64).sum());
+        if texts.len() >= MAX_FILES || left == 0 {
             return self.sources.error(&place, format!("more is included than {MAX_FILES} files or 64 MiB"));
         }
-        let folder = self.sources.folder(context.file).clone();
+        let folder = texts[context.file].folder.clone();
         let path = self.near(&name);
         let shown = path.as_ref().map_or_else(|_| folder.join(&name), PathBuf::clone).display().to_string();
         let read = path.and_then(|path| Ok::<_, FileError>((read_regular(&path, left)?, path)));

@@ -8,9 +8,7 @@ use torrance_text::{nearest, quoted, quoted_path};
 
 use super::{Builder, Class, Context, OTHER_TAGS, Value, name_place, start_tag, tag_of};
 use crate::description::limits::MAX_SPECTRUM_BYTES;
-use crate::formats::mitsuba::source::Position;
-use crate::formats::mitsuba::spectrum::{FileSpectrum, Spectrum};
-use crate::formats::mitsuba::transform;
+use crate::formats::mitsuba::{source::Position, spectrum::Spectrum, transform};
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Error, Problem};
 
@@ -65,7 +63,7 @@ impl Builder<'_> {
             return self.sources.error(&name_place(&value, context.file), message);
         }
         let (name, place) = self.attribute(node, "filename", context)?;
-        let path = self.tree.found(self.files, self.sources.folder(context.file), &name);
+        let path = self.tree.found(self.files, &self.sources.texts[context.file].folder, &name);
         let path = self.sources.read(&place, &format!("spectrum {}", quoted_path(&name)), path)?;
         if let Some(known) = self.spectra.get(&path) {
             return *known;
@@ -87,7 +85,7 @@ impl Builder<'_> {
         let bytes = self.sources.read(place, &format!("spectrum {}", quoted_path(&shown)), bytes)?;
         let text = self.text(&shown, &bytes)?;
         match Spectrum::parse_file(text) {
-            Ok(FileSpectrum { spectrum, excess }) => {
+            Ok((spectrum, excess)) => {
                 if let Some(span) = excess {
                     let message = "what follows the first two numbers of a line is passed over";
                     self.sources.push_warning(Problem::at(&shown, text, span, message));
