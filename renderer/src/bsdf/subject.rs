@@ -103,11 +103,7 @@ impl Subject {
 
     /// Whether the direction along the surface matters.
     pub fn is_anisotropic(&self) -> bool {
-        match self.material.kind {
-            MaterialKind::Principled(p) => !p.anisotropic.is(0.0),
-            MaterialKind::Gltf(p) => !p.anisotropy.is(0.0),
-            _ => self.facets().is_some_and(|facets| facets.is_anisotropic()),
-        }
+        self.material.kind.is_anisotropic()
     }
 
     /// Its kind, for people.

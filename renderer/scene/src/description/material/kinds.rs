@@ -34,6 +34,21 @@ macro_rules! material_kinds {
                 match self { $(Self::$name(parameters) => parameters.features()),* }
             }
 
+            /// Whether light passes from both sides.
+            fn is_transmissive(&self) -> bool {
+                match self { $(Self::$name(parameters) => parameters.is_transmissive()),* }
+            }
+
+            /// Whether the direction along the surface matters.
+            pub fn is_anisotropic(&self) -> bool {
+                match self { $(Self::$name(parameters) => parameters.is_anisotropic()),* }
+            }
+
+            /// The microfacets, where there are any.
+            pub fn facets_mut(&mut self) -> Option<&mut Facets> {
+                match self { $(Self::$name(parameters) => ParameterList::facets(parameters)),* }
+            }
+
             /// Its name in scene files.
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$name(_) => $word),* }
@@ -114,12 +129,7 @@ impl MaterialKind {
 
     /// Whether light passes from both sides, or others say what the sides are.
     pub(crate) fn has_no_sides(&self) -> bool {
-        match self {
-            Self::Dielectric(_) | Self::ThinDielectric(_) | Self::Blend(_) => true,
-            Self::Principled(p) => !p.spec_trans.is(0.0),
-            Self::Gltf(p) => !p.transmission.is(0.0),
-            _ => false,
-        }
+        self.is_transmissive() || matches!(self, Self::Blend(_))
     }
 
     /// The roughness of kinds whose facets it is a parameter of in all directions.
@@ -127,16 +137,6 @@ impl MaterialKind {
         match self {
             Self::Principled(p) => Some(&mut p.roughness),
             Self::Gltf(p) => Some(&mut p.roughness),
-            _ => None,
-        }
-    }
-
-    /// The microfacets, where there are any.
-    pub fn facets_mut(&mut self) -> Option<&mut Facets> {
-        match self {
-            Self::Conductor(p) => Some(&mut p.facets),
-            Self::Dielectric(p) => Some(&mut p.facets),
-            Self::Plastic(p) => Some(&mut p.facets),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Color, Scalar};
+use super::{Color, Facets, Scalar};
 use crate::description::key::Value::{self, Number, Textured};
 use crate::description::key::{Default, Key};
 
@@ -81,6 +81,9 @@ pub(crate) trait ParameterList: Copy {
     /// The parameters, in the order of [`Self::KEYS`].
     fn parameters(&mut self) -> Vec<(&'static [Key], Parameter<'_>)>;
 
+    /// The microfacets, if a parameter is their roughness.
+    fn facets(&mut self) -> Option<&mut Facets>;
+
     /// With the default of each parameter that has one.
     fn initial() -> Self {
         let mut initial = Self::blank();
@@ -103,8 +106,14 @@ macro_rules! parameters {
                 let parameters = [$(parameters!(@ self $how $($field).*)),*];
                 Self::KEYS.iter().copied().zip(parameters).collect()
             }
+
+            fn facets(&mut self) -> Option<&mut $crate::description::Facets> {
+                None$(.or(parameters!(@facets self $how $($field).*)))*
+            }
         }
     };
+    (@facets $material:ident Roughness $facets:ident) => { Some(&mut $material.$facets) };
+    (@facets $($other:tt)*) => { None };
     (@ $material:ident Derived) => { Parameter::Derived };
     (@ $material:ident Roughness $facets:ident) => {
         Parameter::Roughness(&mut $material.$facets.alpha, &mut $material.$facets.is_roughness)
