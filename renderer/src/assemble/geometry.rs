@@ -12,7 +12,7 @@ use torrance_gpu::backend::Shared;
 use super::bvh::{self, Bvh, MAX_PRIMITIVES};
 use super::placement::{Ends, Placement, world_box};
 use super::shapes::{Flat, ShapeOf};
-use super::{Error, Stats, fingerprint};
+use super::{Error, PrimitiveCounts, Stats, fingerprint};
 
 /// The surfaces of a scene. Trees and what they hold are those of the world, and then those of each group, so that scenes
 /// with the same groups can take them from one another.
@@ -42,8 +42,7 @@ pub struct Geometry {
     flat_world: Ends,
     world: Size,
     groups: Vec<Group>,
-    /// Triangles, spheres, disks and cylinders.
-    counts: [usize; 4],
+    counts: PrimitiveCounts,
     /// Time it took to build trees.
     pub(super) time: Duration,
 }
@@ -116,18 +115,14 @@ impl Geometry {
         let Flat { shape_of, normals, uvs, colors, .. } = flat;
         let hash = fingerprint::of_geometry(prims.clone(), &normals, &uvs, &colors);
         let (normals, uvs, colors) = (normals.into(), uvs.into(), colors.into());
-        Self { shape_of, normals, uvs, colors, hash, flat_world, counts: counts(prims), ..Self::default() }
+        Self { shape_of, normals, uvs, colors, hash, flat_world, counts: prims.collect(), ..Self::default() }
     }
 
     /// Numbers of its parts; the other fields are 0.
     pub(super) fn stats(&self) -> Stats {
-        let [triangles, spheres, disks, cylinders] = self.counts;
         let seen = self.instances.iter().map(|i| self.groups[i.group as usize].prims as u64).sum::<u64>();
         Stats {
-            triangles,
-            spheres,
-            disks,
-            cylinders,
+            primitives: self.counts,
             groups: self.groups.iter().filter(|group| group.prims > 0).count(),
             instances: self.instances.len(),
             seen: seen + self.flat_world.prims as u64,
@@ -282,13 +277,4 @@ fn append(nodes: &mut Vec<Node>, more: &[Node], from: Size, prims: usize) {
 /// Adds another's elements from `from` on, if it has any.
 fn follow<T: Copy>(elements: &mut Vec<T>, other: &[T], from: usize) {
     elements.extend_from_slice(other.get(from..).unwrap_or(&[]));
-}
-
-/// How many triangles, spheres, disks and cylinders there are.
-fn counts<'a>(prims: impl Iterator<Item = &'a Primitive>) -> [usize; 4] {
-    let mut counts = [0; 4];
-    for prim in prims {
-        counts[prim.kind() as usize] += 1;
-    }
-    counts
 }

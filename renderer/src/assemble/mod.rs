@@ -18,6 +18,7 @@ mod tests;
 mod textures;
 mod variant;
 
+use std::ops::Index;
 use std::time::Duration;
 
 use device::bsdf::plastic::Coat;
@@ -27,8 +28,8 @@ use device::features::Features;
 use device::light::EmissiveSurface;
 use device::material::Material as DeviceMaterial;
 use device::path::PathSettings;
-use device::shape::Primitive;
 use device::shape::triangle::TriangleUvs;
+use device::shape::{Kind, Primitive};
 use glam::Vec2;
 
 pub use environment::ImageEnvironment;
@@ -85,14 +86,9 @@ pub struct SceneData {
 /// Numbers of a scene's parts, as programs are told them, too: fields are added, never renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Stats {
-    /// Triangles, those of groups once.
-    pub triangles: usize,
-    /// Analytic spheres.
-    pub spheres: usize,
-    /// Analytic disks.
-    pub disks: usize,
-    /// Analytic sides of cylinders.
-    pub cylinders: usize,
+    /// Primitives, those of groups once.
+    #[serde(flatten)]
+    pub primitives: PrimitiveCounts,
     /// Groups that have instances.
     pub groups: usize,
     /// Instances of groups, those left out that were copied into the world.
@@ -109,6 +105,48 @@ pub struct Stats {
     pub bvh_time: Duration,
     /// Bytes that a back end must hold, without the film.
     pub bytes: usize,
+}
+
+/// Numbers of primitives, by their shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PrimitiveCounts([usize; Kind::ALL.len()]);
+
+impl PrimitiveCounts {
+    /// Whether any is of a shape that not all kernels know.
+    fn has_rare(&self) -> bool {
+        self.0[Kind::COMMON as usize..].iter().any(|n| *n > 0)
+    }
+}
+
+impl Index<Kind> for PrimitiveCounts {
+    type Output = usize;
+
+    fn index(&self, kind: Kind) -> &usize {
+        &self.0[kind as usize]
+    }
+}
+
+/// A number for each shape.
+impl serde::Serialize for PrimitiveCounts {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let name = |kind: Kind| match kind {
+            Kind::Triangle => "triangles",
+            Kind::Sphere => "spheres",
+            Kind::Disk => "disks",
+            Kind::Cylinder => "cylinders",
+        };
+        to.collect_map(Kind::ALL.iter().map(|kind| (name(*kind), self[*kind])))
+    }
+}
+
+impl<'a> FromIterator<&'a Primitive> for PrimitiveCounts {
+    fn from_iter<I: IntoIterator<Item = &'a Primitive>>(prims: I) -> Self {
+        let mut counts = Self::default();
+        for prim in prims {
+            counts.0[prim.kind() as usize] += 1;
+        }
+        counts
+    }
 }
 
 /// Reason why a scene cannot be assembled.
@@ -237,7 +275,7 @@ impl SceneData {
         let stats = Stats { lights: lights.all.len(), bytes: stats.bytes + bytes, ..stats };
         let features = features
             .and(Features::INSTANCES.when(stats.instances > 0))
-            .and(Features::SHAPES.when(stats.disks + stats.cylinders > 0));
+            .and(Features::SHAPES.when(stats.primitives.has_rare()));
         Self { geometry, lights, pictures, features, materials, coats, stats, ..self }
     }
 

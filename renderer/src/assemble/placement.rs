@@ -5,7 +5,7 @@ use std::ops::Range;
 use device::bvh::Instance as Record;
 use device::material::texture::NO_TEXTURE;
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
-use torrance_scene::{Description, Geometry, Instance, Shape, is_similarity};
+use torrance_scene::{Description, Instance, Shape, is_similarity};
 
 use super::Error;
 use super::materials::VertexAttributes;
@@ -160,18 +160,13 @@ fn record(source: u32, instance: &Instance) -> Record {
 
 /// Whether a shape of a group of which there are so many instances is copied into the world.
 fn is_copied(shape: &Shape, instances: usize) -> bool {
-    shape.emits() || (instances == 1 && !is_round(shape))
-}
-
-/// Whether the shape may only be placed by similarities.
-const fn is_round(shape: &Shape) -> bool {
-    matches!(shape.geometry, Geometry::Sphere { .. } | Geometry::Cylinder { .. })
+    shape.emits() || (instances == 1 && !shape.geometry.is_round())
 }
 
 /// Where an instance of a shape is, if it may be copied to there.
 fn copied(shape: &Shape, instance: &Instance) -> Result<Affine3A, Error> {
     let world_from_object = instance.world_from_group * shape.world_from_object;
-    if is_round(shape) && !is_similarity(&world_from_object.matrix3.as_dmat3()) {
+    if shape.geometry.is_round() && !is_similarity(&world_from_object.matrix3.as_dmat3()) {
         return Err(Error::RoundLight(shape.name.clone()));
     }
     Ok(world_from_object)

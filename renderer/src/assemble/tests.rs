@@ -1,5 +1,6 @@
 //! Whether what loads is assembled whole.
 
+use device::shape::Kind;
 use torrance_scene::{Error, Files, LoadedScene, load_bytes};
 
 use super::assemble;
@@ -38,8 +39,8 @@ fn shapes_are_as_small_as_they_may_be_where_they_stand() {
                     continue;
                 };
                 let scene = assemble(&loaded.description).unwrap();
-                let expected = [("quad", (2, 1)), ("box", (12, 1)), ("sphere", (0, 2))];
-                let found = (kind, (scene.stats.triangles, scene.stats.spheres));
+                let expected = [("quad", [2, 1]), ("box", [12, 1]), ("sphere", [0, 2])];
+                let found = (kind, [Kind::Triangle, Kind::Sphere].map(|shape| scene.stats.primitives[shape]));
                 assert!(expected.contains(&found), "scale 2^{exponent} at {x}: {found:?}");
             }
         }
@@ -60,6 +61,6 @@ fn triangles_that_the_reader_keeps_are_assembled() {
         let text = format!("{BASE}[[shapes]]\n{mesh}");
         let loaded = load_bytes("s.toml", text.as_bytes(), &Files::new(folder.path(), false)).unwrap();
         assert_eq!(loaded.warnings.len(), 1, "{steps}");
-        assert_eq!(assemble(&loaded.description).unwrap().stats.triangles, 1, "{steps}");
+        assert_eq!(assemble(&loaded.description).unwrap().stats.primitives[Kind::Triangle], 1, "{steps}");
     }
 }

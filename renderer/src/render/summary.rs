@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use device::shape::Kind;
+use serde::{Serialize, Serializer};
 use torrance_image::film::write::WrittenFile;
 
 use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
-use crate::assemble::Stats;
+use crate::assemble::{PrimitiveCounts, Stats};
 
 /// Summary of a render. Fields are added, never renamed.
 #[derive(Debug, Serialize)]

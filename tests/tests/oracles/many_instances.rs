@@ -1,5 +1,6 @@
 //! A forest: more triangles than memory could hold one by one.
 
+use device::shape::Kind;
 use glam::{Affine3A, Quat, Vec3};
 use torrance_scene::{Description, Environment, Geometry, Group, Instance, TriangleMesh};
 use torrance_tests::closed::{camera, description, octahedron_sphere, shape};
@@ -30,7 +31,7 @@ fn plain(side: u32, subdivisions: usize) -> Description {
 fn a_hundred_thousand_instances_cost_little() {
     let one = assembled(&plain(1, 6)).stats;
     let many = assembled(&plain(320, 6));
-    assert_eq!((many.stats.instances, many.stats.triangles), (102_400, 32_768));
+    assert_eq!((many.stats.instances, many.stats.primitives[Kind::Triangle]), (102_400, 32_768));
     assert_eq!(many.stats.seen, 102_400 * 32_768);
     let each = (many.stats.bytes - one.bytes) as f64 / 102_400.0;
     println!("{} bytes for one, {each:.1} for each instance, trees in {:?}", one.bytes, many.stats.bvh_time);

@@ -1,8 +1,9 @@
 //! Which shapes are copied, instanced, and left out.
 
 use device::features::Features;
+use device::shape::Kind;
 use glam::{Mat3A, Vec3A};
-use torrance_scene::{Color, Group, HiddenNormals};
+use torrance_scene::{Color, Geometry, Group, HiddenNormals};
 
 use super::*;
 use crate::assemble::{Error, SceneData, assemble};
@@ -55,7 +56,7 @@ fn moved(x: f32) -> Affine3A {
 /// Triangles in memory, lights, instances, and primitives seen.
 fn counts(scene: &SceneData) -> [u64; 4] {
     let stats = scene.stats;
-    [stats.triangles as u64, stats.lights as u64, stats.instances as u64, stats.seen]
+    [stats.primitives[Kind::Triangle] as u64, stats.lights as u64, stats.instances as u64, stats.seen]
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn what_emits_is_copied_and_the_rest_instanced() {
 #[test]
 fn what_has_one_instance_is_copied_where_that_is_the_same() {
     let found = assemble(&scene(vec![shape(Geometry::Disk, 0.0)], &[moved(2.0)])).unwrap();
-    assert_eq!((counts(&found), found.stats.disks), ([12, 1, 0, 13], 1));
+    assert_eq!((counts(&found), found.stats.primitives[Kind::Disk]), ([12, 1, 0, 13], 1));
     assert!(!found.features.contains(Features::INSTANCES) && found.features.contains(Features::SHAPES));
     let found = assemble(&scene(vec![shape(SPHERE, 0.0)], &[moved(2.0)])).unwrap();
     assert_eq!(counts(&found), [12, 1, 1, 13], "an ellipsoid is made by no transform of a sphere");
