@@ -62,13 +62,13 @@ impl<'a> From<&'a mut f32> for Dimension<'a> {
     }
 }
 
-/// Makes the kinds of shape, each with its module, its names in scene files, and a sentence on it. The keys of the module
-/// are those of the fields, in their order.
+/// Makes the kinds of shape, each with its module, its names in scene files, a sentence on it, and what its texture
+/// coordinates are. The keys of the module are those of the fields, in their order.
 macro_rules! shapes {
     ($(
         $(#[$meta:meta])*
         $Name:ident $({ $($(#[$about_field:meta])* $field:ident: $Type:ty,)* })? $(($inner:ident: $Inner:ty))?
-            = $module:ident, [$word:literal $(, $other:literal)?], $about:literal;
+            = $module:ident, [$word:literal $(, $other:literal)?], $about:literal, $uv:literal;
     )*) => {
         /// Geometry in object space. The front is the side the normal points to. Texture coordinates (u, v) are those of
         /// Mitsuba's `rectangle`, `cube` and `sphere`; v = 0 is the top row of an image, as in glTF.
@@ -78,6 +78,9 @@ macro_rules! shapes {
         /// The kinds as scene files have them.
         pub(crate) static TYPES: &[Type] =
             &[$(Type { names: &[$word $(, $other)?], about: $about, keys: &[&$module::KEYS] }),*];
+
+        /// What u and v are on each kind.
+        pub(crate) static TEXTURE_COORDINATES: &[(&str, &str)] = &[$(($word, $uv)),*];
 
         impl Geometry {
             /// Its name in scene files.
@@ -125,14 +128,15 @@ macro_rules! shapes {
 
 shapes! {
     /// The square [-1, 1]² in the plane z = 0, normal +z. (u, v) = ((x + 1)/2, (y + 1)/2).
-    Quad = quad, ["quad", "rectangle"], "The square [-1, 1]² at z = 0, front towards +z.";
+    Quad = quad, ["quad", "rectangle"], "The square [-1, 1]² at z = 0, front towards +z.",
+        "grow from 0 to 1 along x and y";
     /// The cube [-1, 1]³, normals outward. Each face has u and v from 0 to 1, growing along
     ///
     /// | face | −x | +x | −y | +y | −z | +z |
     /// |---|---|---|---|---|---|---|
     /// | u | +y | +y | +z | −x | −y | +y |
     /// | v | +z | −z | +x | −z | +x | +x |
-    Box = cube, ["box", "cube"], "The cube [-1, 1]³.";
+    Box = cube, ["box", "cube"], "The cube [-1, 1]³.", "grow from 0 to 1 on each face, as those of Mitsuba's `cube`";
     /// An analytic sphere, normals outward; its transform must be a similarity. (u, v) = (φ/2π, θ/π): azimuth around
     /// the z axis of object space, from x towards y, and angle to that axis.
     Sphere {
@@ -140,10 +144,12 @@ shapes! {
         center: Vec3,
         /// Radius, > 0, object space.
         radius: f32,
-    } = sphere, ["sphere"], "A sphere.";
+    } = sphere, ["sphere"], "A sphere.",
+        "azimuth around z, from x towards y, in turns; the angle to z in half turns";
     /// The unit disk in the plane z = 0, normal +z; its transform may make an ellipse of it. (u, v) = (r, φ/2π): distance
     /// from the middle, and azimuth from x towards y.
-    Disk = disk, ["disk"], "The unit disk at z = 0, front towards +z; a transform may make an ellipse of it.";
+    Disk = disk, ["disk"], "The unit disk at z = 0, front towards +z; a transform may make an ellipse of it.",
+        "distance from the middle; azimuth from x towards y, in turns";
     /// The side of an analytic cylinder around a segment, normals outward; its transform must be a similarity.
     /// (u, v) = (φ/2π, z/length): azimuth around the axis from `from` to `to`, starting at the x axis of
     /// [`device::sampling::Frame::from_z`] of that axis, and distance along it.
@@ -154,9 +160,11 @@ shapes! {
         to: Vec3,
         /// Radius, > 0, object space.
         radius: f32,
-    } = cylinder, ["cylinder"], "The side of a cylinder, without caps.";
+    } = cylinder, ["cylinder"], "The side of a cylinder, without caps.",
+        "azimuth around the axis, in turns; the part of the way along it";
     /// Triangles; the normal follows from counter-clockwise winding.
-    Mesh(mesh: Arc<TriangleMesh>) = mesh, ["mesh"], "Triangles of a file.";
+    Mesh(mesh: Arc<TriangleMesh>) = mesh, ["mesh"], "Triangles of a file.",
+        "those of its file, with v counted from the top, so that an OBJ file's v becomes 1 − v";
 }
 
 impl Geometry {

@@ -16,7 +16,7 @@ use glam::{Affine3A, Vec3};
 
 use super::Color;
 pub use geometry::Geometry;
-pub(crate) use geometry::{Dimension, Outline, TYPES as SHAPE_TYPES, corners};
+pub(crate) use geometry::{Dimension, Outline, TEXTURE_COORDINATES, TYPES as SHAPE_TYPES, corners};
 pub use mesh::{MeshSource, Normals, TriangleMesh};
 
 /// Geometry with a material and a place.

@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::schema::SECTIONS;
+use crate::description::TEXTURE_COORDINATES;
 use crate::description::key::{Key, Section, Value};
 
 /// The beginning of the page, before the sections.
 const HEAD: &str = include_str!("head.md");
-/// The end of the page.
+/// The end of the page, in which the texture coordinates of shapes stand for `{{shapes}}`.
 const TAIL: &str = include_str!("tail.md");
 
 /// The reference of scene files, Markdown.
@@ -17,7 +18,8 @@ pub fn page() -> String {
     for section in SECTIONS.iter().filter(|section| section.id != "parameter") {
         write_section(&mut page, section);
     }
-    page + TAIL
+    let rows: Vec<_> = TEXTURE_COORDINATES.iter().map(|(shape, uv)| format!("| {shape} | {uv} |")).collect();
+    page + &TAIL.replace("{{shapes}}", &rows.join("\n"))
 }
 
 /// Sections that are part of another one.
