@@ -59,7 +59,7 @@ pub(super) fn files_of(path: &Path, options: &Options) -> Files {
 /// Reads a scene file and what it refers to, before anything is overridden.
 pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<LoadedScene, Error> {
     let file = path.display().to_string();
-    let format = SceneFormat::of(&file)?;
+    let format = SceneFormat::from_path(&file)?;
     if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
         let message =
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
@@ -108,7 +108,7 @@ fn unseen_lights(description: &Description) -> Option<String> {
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
 /// `files` says.
 pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene, Error> {
-    SceneFormat::of(file)?.read(file, bytes, files, &Options::default())
+    SceneFormat::from_path(file)?.read(file, bytes, files, &Options::default())
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
@@ -140,22 +140,33 @@ enum SceneFormat {
     Ply,
 }
 
+/// The formats by the extensions of their files, in the order in which people are told of them.
+const EXTENSIONS: [(&str, SceneFormat); 6] = [
+    ("toml", SceneFormat::Toml),
+    ("xml", SceneFormat::Mitsuba),
+    ("gltf", SceneFormat::Gltf),
+    ("glb", SceneFormat::Gltf),
+    ("obj", SceneFormat::Obj),
+    ("ply", SceneFormat::Ply),
+];
+
+/// The extensions, as a list in words.
+fn known_extensions() -> String {
+    let [others @ .., last] = EXTENSIONS.map(|(extension, _)| format!(".{extension}"));
+    format!("{} or {last}", others.join(", "))
+}
+
 impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
-    fn of(file: &str) -> Result<Self, Problem> {
-        let extension = Path::new(file).extension().and_then(|e| e.to_str()).map(str::to_lowercase);
-        match extension.as_deref().unwrap_or_default() {
-            "obj" => Ok(Self::Obj),
-            "ply" => Ok(Self::Ply),
-            "xml" => Ok(Self::Mitsuba),
-            "gltf" | "glb" => Ok(Self::Gltf),
-            // Of other programs.
-            other @ ("pbrt" | "usd" | "usda" | "blend" | "json") => {
-                const READ: &str = "scenes are .toml, .xml, .gltf, .glb, .obj or .ply files";
-                Err(Problem::of_file(file, format!("{READ}; .{other} files are not read")))
-            }
-            _ => Ok(Self::Toml),
+    fn from_path(file: &str) -> Result<Self, Problem> {
+        const OTHERS: [&str; 5] = ["pbrt", "usd", "usda", "blend", "json"];
+        let extension = Path::new(file).extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        if OTHERS.contains(&extension.as_str()) {
+            let known = known_extensions();
+            return Err(Problem::of_file(file, format!("scenes are {known} files; .{extension} files are not read")));
         }
+        let known = EXTENSIONS.into_iter().find(|(known, _)| *known == extension);
+        Ok(known.map_or(Self::Toml, |(_, format)| format))
     }
 
     /// The bytes of a file. Text may come through a pipe.
