@@ -160,10 +160,14 @@ impl SceneFormat {
     /// The format that a file's name tells; TOML if it tells nothing.
     fn from_path(file: &str) -> Result<Self, Problem> {
         const OTHERS: [&str; 5] = ["pbrt", "usd", "usda", "blend", "json"];
-        let extension = Path::new(file).extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let extension =
+            Path::new(file).extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
         if OTHERS.contains(&extension.as_str()) {
             let known = known_extensions();
-            return Err(Problem::of_file(file, format!("scenes are {known} files; .{extension} files are not read")));
+            return Err(Problem::of_file(
+                file,
+                format!("scenes are {known} files; .{extension} files are not read"),
+            ));
         }
         let known = EXTENSIONS.into_iter().find(|(known, _)| *known == extension);
         Ok(known.map_or(Self::Toml, |(_, format)| format))

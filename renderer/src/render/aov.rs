@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use device::camera::{Camera, Projection};
+use device::film::FirstHitPixel;
 use device::shape::triangle::TriangleUvs;
 use glam::Vec3;
 use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
-    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_FIRST_HITS, BYTES_PER_PIXEL_OF_SHORTER, SizeError, available_memory,
-    check_memory_of,
+    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_SHORTER, SizeError, available_memory, check_memory_of,
 };
 
 use super::{FirstHit, FirstHits, Options, Rendered};
@@ -61,6 +61,10 @@ pub const LENS_RADIUS: &str = "lensRadius";
 
 /// The attribute that holds the focus distance of the lens, along the axis, metres.
 pub const FOCUS_DISTANCE: &str = "focusDistance";
+
+/// Memory that one pixel takes where first hits are kept: the back end's sums, the same once more on its way to the host,
+/// and the means there.
+const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 = (2 * size_of::<FirstHitPixel>() + size_of::<FirstHit>()) as u128;
 
 /// The layers that EXR files get unless they are told otherwise: what comparing images takes.
 pub const DEFAULT: [Aov; 2] = [Aov::Stderr, Aov::Samples];

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use device::shape::Kind;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use torrance_image::film::write::WrittenFile;
 
 use super::{Contestant, IntegratorChoice, StageTimes, StepTime};
-use crate::assemble::{PrimitiveCounts, Stats};
+use crate::assemble::Stats;
 
 /// Summary of a render. Fields are added, never renamed.
 #[derive(Debug, Serialize)]

@@ -72,10 +72,6 @@ pub const BYTES_PER_PIXEL: u128 = 56 + 56 + 64;
 /// Memory that one pixel takes beside that where light is kept by how often it has scattered: two more films.
 pub const BYTES_PER_PIXEL_OF_SHORTER: u128 = 2 * BYTES_PER_PIXEL;
 
-/// Memory that one pixel takes beside that where first hits are kept: the back end's sums (132 bytes), the same once
-/// more on its way to the host, and the means there (68 bytes).
-pub const BYTES_PER_PIXEL_OF_FIRST_HITS: u128 = 132 + 132 + 68;
-
 /// Most memory that an image may take on any machine.
 pub const MAX_FILM_BYTES: u128 = 64 << 30;
 
