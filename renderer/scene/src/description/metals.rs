@@ -13,11 +13,21 @@ pub struct Metal {
     pub eta: Vec3,
     /// Imaginary part per channel.
     pub k: Vec3,
-    /// Who measured the spectrum; in full at the head of its table in `assets/metals`.
-    pub source: &'static str,
 }
 
-/// All metals, by name.
+impl Metal {
+    /// One with a chemical symbol, the last of its names.
+    const fn new(names: &'static [&'static str], eta: [f32; 3], k: [f32; 3]) -> Self {
+        let about = names[names.len() - 1];
+        Self { names, about, eta: Vec3::from_array(eta), k: Vec3::from_array(k) }
+    }
+
+    const fn alloy(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+}
+
+/// All metals, by name. Who measured the spectrum of one is at the head of its table in `assets/metals`.
 ///
 /// A renderer of three channels wants the colour in which a metal reflects white light, and the numbers that have it in
 /// Fresnel's equations. So, where a channel's sensitivity is the product of illuminant D65 with the colour-matching
@@ -33,132 +43,25 @@ pub struct Metal {
 ///
 /// Zinc is missing: its published spectra contradict each other.
 pub const METALS: &[Metal] = &[
-    Metal {
-        names: &["aluminium", "aluminum", "Al"],
-        about: "Al",
-        eta: Vec3::from_array([1.4734, 0.9856, 0.5976]),
-        k: Vec3::from_array([7.5889, 6.5477, 5.3133]),
-        source: "Rakić 1995",
-    },
-    Metal {
-        names: &["brass"],
-        about: "70 % copper, 30 % zinc",
-        eta: Vec3::from_array([0.4209, 0.5184, 1.1232]),
-        k: Vec3::from_array([4.0308, 2.6633, 1.8092]),
-        source: "Querry 1985, 70 % copper and 30 % zinc",
-    },
-    Metal {
-        names: &["chromium", "Cr"],
-        about: "Cr",
-        eta: Vec3::from_array([3.2492, 3.1084, 2.2789]),
-        k: Vec3::from_array([3.2858, 3.3358, 3.1142]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["cobalt", "Co"],
-        about: "Co",
-        eta: Vec3::from_array([2.2475, 2.0341, 1.7091]),
-        k: Vec3::from_array([4.2165, 3.7955, 3.2347]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["copper", "Cu"],
-        about: "Cu",
-        eta: Vec3::from_array([0.1784, 1.0407, 1.2904]),
-        k: Vec3::from_array([2.9558, 2.6273, 2.3572]),
-        source: "Johnson & Christy 1972",
-    },
-    Metal {
-        names: &["gold", "Au"],
-        about: "Au",
-        eta: Vec3::from_array([0.0708, 0.3745, 1.5295]),
-        k: Vec3::from_array([3.5958, 2.1848, 1.6713]),
-        source: "Olmon et al. 2012, evaporated",
-    },
-    Metal {
-        names: &["iridium", "Ir"],
-        about: "Ir",
-        eta: Vec3::from_array([3.0578, 2.5963, 2.1396]),
-        k: Vec3::from_array([5.6094, 5.0793, 4.3275]),
-        source: "Schmitt et al. 2022, sputtered",
-    },
-    Metal {
-        names: &["iron", "Fe"],
-        about: "Fe",
-        eta: Vec3::from_array([2.9233, 2.9176, 2.5453]),
-        k: Vec3::from_array([3.0752, 2.9382, 2.7497]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["mercury", "Hg"],
-        about: "Hg",
-        eta: Vec3::from_array([2.0211, 1.5187, 1.0158]),
-        k: Vec3::from_array([5.2780, 4.6051, 3.7782]),
-        source: "Inagaki, Arakawa & Williams 1981",
-    },
-    Metal {
-        names: &["molybdenum", "Mo"],
-        about: "Mo",
-        eta: Vec3::from_array([3.4696, 3.3580, 2.7958]),
-        k: Vec3::from_array([3.5214, 3.6553, 3.5218]),
-        source: "Kirillova, Nomerovannaya & Noskov 1971",
-    },
-    Metal {
-        names: &["nickel", "Ni"],
-        about: "Ni",
-        eta: Vec3::from_array([2.0209, 1.9019, 1.7242]),
-        k: Vec3::from_array([4.1827, 3.5723, 2.8928]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["palladium", "Pd"],
-        about: "Pd",
-        eta: Vec3::from_array([1.7856, 1.6208, 1.3920]),
-        k: Vec3::from_array([4.3485, 3.8130, 3.2085]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["platinum", "Pt"],
-        about: "Pt",
-        eta: Vec3::from_array([2.3406, 2.0677, 1.8220]),
-        k: Vec3::from_array([4.2373, 3.6811, 3.0884]),
-        source: "Rakić et al. 1998, a model fitted to measurements",
-    },
-    Metal {
-        names: &["rhodium", "Rh"],
-        about: "Rh",
-        eta: Vec3::from_array([2.1562, 1.9615, 1.7225]),
-        k: Vec3::from_array([5.6978, 4.9576, 4.3977]),
-        source: "Weaver, Olson & Lynch 1977",
-    },
-    Metal {
-        names: &["silver", "Ag"],
-        about: "Ag",
-        eta: Vec3::from_array([0.0556, 0.0547, 0.0429]),
-        k: Vec3::from_array([4.4311, 3.5407, 2.5797]),
-        source: "Johnson & Christy 1972",
-    },
-    Metal {
-        names: &["steel"],
-        about: "stainless",
-        eta: Vec3::from_array([2.3919, 2.0210, 1.6464]),
-        k: Vec3::from_array([4.1717, 3.6429, 3.0651]),
-        source: "Karlsson & Ribbing 1982, stainless and austenitic",
-    },
-    Metal {
-        names: &["titanium", "Ti"],
-        about: "Ti",
-        eta: Vec3::from_array([2.7339, 2.5087, 2.2361]),
-        k: Vec3::from_array([3.8346, 3.3994, 3.0131]),
-        source: "Johnson & Christy 1974",
-    },
-    Metal {
-        names: &["tungsten", "W"],
-        about: "W",
-        eta: Vec3::from_array([3.6313, 3.4951, 3.3121]),
-        k: Vec3::from_array([2.9224, 2.7487, 2.5059]),
-        source: "Weaver, Olson & Lynch 1975",
-    },
+    Metal::new(&["aluminium", "aluminum", "Al"], [1.4734, 0.9856, 0.5976], [7.5889, 6.5477, 5.3133]),
+    Metal::new(&["brass"], [0.4209, 0.5184, 1.1232], [4.0308, 2.6633, 1.8092])
+        .alloy("70 % copper, 30 % zinc"),
+    Metal::new(&["chromium", "Cr"], [3.2492, 3.1084, 2.2789], [3.2858, 3.3358, 3.1142]),
+    Metal::new(&["cobalt", "Co"], [2.2475, 2.0341, 1.7091], [4.2165, 3.7955, 3.2347]),
+    Metal::new(&["copper", "Cu"], [0.1784, 1.0407, 1.2904], [2.9558, 2.6273, 2.3572]),
+    Metal::new(&["gold", "Au"], [0.0708, 0.3745, 1.5295], [3.5958, 2.1848, 1.6713]),
+    Metal::new(&["iridium", "Ir"], [3.0578, 2.5963, 2.1396], [5.6094, 5.0793, 4.3275]),
+    Metal::new(&["iron", "Fe"], [2.9233, 2.9176, 2.5453], [3.0752, 2.9382, 2.7497]),
+    Metal::new(&["mercury", "Hg"], [2.0211, 1.5187, 1.0158], [5.2780, 4.6051, 3.7782]),
+    Metal::new(&["molybdenum", "Mo"], [3.4696, 3.3580, 2.7958], [3.5214, 3.6553, 3.5218]),
+    Metal::new(&["nickel", "Ni"], [2.0209, 1.9019, 1.7242], [4.1827, 3.5723, 2.8928]),
+    Metal::new(&["palladium", "Pd"], [1.7856, 1.6208, 1.3920], [4.3485, 3.8130, 3.2085]),
+    Metal::new(&["platinum", "Pt"], [2.3406, 2.0677, 1.8220], [4.2373, 3.6811, 3.0884]),
+    Metal::new(&["rhodium", "Rh"], [2.1562, 1.9615, 1.7225], [5.6978, 4.9576, 4.3977]),
+    Metal::new(&["silver", "Ag"], [0.0556, 0.0547, 0.0429], [4.4311, 3.5407, 2.5797]),
+    Metal::new(&["steel"], [2.3919, 2.0210, 1.6464], [4.1717, 3.6429, 3.0651]).alloy("stainless"),
+    Metal::new(&["titanium", "Ti"], [2.7339, 2.5087, 2.2361], [3.8346, 3.3994, 3.0131]),
+    Metal::new(&["tungsten", "W"], [3.6313, 3.4951, 3.3121], [2.9224, 2.7487, 2.5059]),
 ];
 
 /// Number of names of all metals.

@@ -62,7 +62,8 @@ static TYPED: [(&Section, &str); 6] = [
 /// here for another program's, or the place where the key does belong.
 pub(super) fn suggestion(key: &str, known: &[&str]) -> Option<String> {
     let lower = key.to_lowercase();
-    let ours = || SYNONYMS.iter().filter(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours);
+    let ours =
+        || SYNONYMS.iter().filter(|(_, theirs)| theirs.contains(&lower.as_str())).map(|(ours, _)| *ours);
     if let Some(ours) = ours().find(|ours| known.contains(ours)) {
         return Some(format!("it is called {ours:?} here"));
     }
@@ -84,7 +85,7 @@ pub(super) fn suggestion(key: &str, known: &[&str]) -> Option<String> {
 /// The type of material here for another program's.
 pub(super) fn material_suggestion(theirs: &str) -> Option<&'static str> {
     let lower = theirs.to_lowercase();
-    MATERIALS.iter().find(|(theirs, _)| *theirs == lower).map(|(_, ours)| *ours)
+    MATERIALS.iter().find(|(_, theirs)| theirs.contains(&lower.as_str())).map(|(ours, _)| *ours)
 }
 
 /// Where a key belongs.
