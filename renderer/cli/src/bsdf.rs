@@ -10,7 +10,7 @@ use serde::Serialize;
 use torrance_image::film::write::Destination;
 use torrance_plot::chart::ThemeName;
 use torrance_scene::{
-    self as scene, Description, Masking, MaterialKind, Overrides, Severity, StandaloneMaterial,
+    self as scene, Description, Masking, MaterialKind, Named, Overrides, Severity, StandaloneMaterial,
 };
 use torrance_text::{hint, quoted};
 
@@ -72,7 +72,7 @@ pub(super) struct Args {
     channel: Channel,
 
     /// Masking and shadowing of microfacets [default: the scene's, or correlated]
-    #[arg(long, value_name = "NAME", value_parser = values::named(scene::MASKINGS))]
+    #[arg(long, value_name = "NAME", value_parser = values::named(scene::Masking::NAMES))]
     masking: Option<Masking>,
 
     /// Colours

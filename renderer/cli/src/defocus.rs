@@ -11,7 +11,7 @@ use serde::Serialize;
 use torrance_image::film::Image;
 use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::write::{Target, WrittenFile};
-use torrance_scene::limits::{available_memory, check_memory_of};
+use torrance_scene::limits::{available_memory, check_memory};
 
 use super::device;
 use super::failure::Failure;
@@ -163,7 +163,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     notes.display.phase(format!("reading {name}"));
     let sharp = Sharp::read(&args.image, (!is_even).then_some(&args.lens), &mut notes)?;
     let (width, height) = (sharp.image.width, sharp.image.height);
-    check_memory_of(width, height, BYTES_PER_PIXEL, available_memory())
+    check_memory(width, height, BYTES_PER_PIXEL, available_memory())
         .map_err(|e| Failure::input(format_args!("\"{name}\": {e}")))?;
     let read = laps.lap();
 

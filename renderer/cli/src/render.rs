@@ -17,7 +17,7 @@ use torrance_image::film::write::{Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{self as scene, Direct, Masking, Overrides, RenderSettings, Sampler};
+use torrance_scene::{self as scene, Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 
 use super::chart::ChartFile;
 use super::device::{self, MachineArgs};
@@ -117,15 +117,15 @@ pub(super) struct SettingArgs {
     rr_depth: Option<RrDepth>,
 
     /// Which random numbers
-    #[arg(long, value_name = "NAME", value_parser = values::named(scene::SAMPLERS))]
+    #[arg(long, value_name = "NAME", value_parser = values::named(Sampler::NAMES))]
     sampler: Option<Sampler>,
 
     /// How direct light is estimated
-    #[arg(long, value_name = "NAME", value_parser = values::named(scene::DIRECT))]
+    #[arg(long, value_name = "NAME", value_parser = values::named(Direct::NAMES))]
     direct: Option<Direct>,
 
     /// Masking and shadowing of microfacets
-    #[arg(long, value_name = "NAME", value_parser = values::named(scene::MASKINGS))]
+    #[arg(long, value_name = "NAME", value_parser = values::named(Masking::NAMES))]
     masking: Option<Masking>,
 }
 

@@ -44,7 +44,7 @@ pub use files::mesh::ply;
 pub use files::{FileError, Files, ImageError};
 pub use formats::toml::keys::{PathError, page as reference_page, schema as json_schema};
 pub use formats::toml::text::toml_key;
-pub use formats::toml::{DIRECT, MASKINGS, SAMPLERS, overrides};
+pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
 pub use load::{LoadedScene, Options, load, load_bytes, load_with, material_from_text};
 pub use paths::{Parameter, SceneValues};

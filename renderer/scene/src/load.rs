@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use torrance_text::quoted;
 
-use crate::description::limits::{MAX_SCENE_BYTES, available_memory, check_memory, check_size};
+use crate::description::limits::{
+    BYTES_PER_PIXEL, MAX_SCENE_BYTES, available_memory, check_memory, check_size,
+};
 use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
 use crate::files::{Files, mesh::read_bytes};
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
@@ -83,7 +85,7 @@ pub(super) fn finish(
     overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
-        .and_then(|()| check_memory(width, height, available_memory()))
+        .and_then(|()| check_memory(width, height, BYTES_PER_PIXEL, available_memory()))
         .map_err(|error| Problem::of_file(file.as_str(), error))?;
     loaded.warnings.extend(unseen_lights(&loaded.description).map(|message| Problem::of_file(file, message)));
     Ok(loaded)

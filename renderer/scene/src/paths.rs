@@ -14,15 +14,14 @@ use torrance_text::quoted;
 
 use super::load::{files_of, finish, read_file};
 use super::write::write_kept;
-use crate::description::Overrides;
+use crate::description::{Overrides, key::Value as Takes};
 use crate::files::Files;
 use crate::formats::toml::keys::PathError;
-use crate::formats::toml::lookup::{self, Slot, Target, child, name_of, position};
+use crate::formats::toml::lookup::{self, Target, child, name_of, position};
 use crate::formats::toml::otherwise::converted;
-use crate::formats::toml::text::{self, inline, number, toml_key};
+use crate::formats::toml::text::{self, inline, toml_key, vector};
 use crate::formats::toml::{Key, Type, read};
-use crate::input::parse_hex;
-use crate::input::{Error, Problem};
+use crate::input::{Error, Problem, parse_hex};
 use crate::load::{LoadedScene, Options};
 use crate::write::Extent;
 
@@ -92,7 +91,7 @@ impl SceneValues {
     /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
     pub fn list(&self) -> Vec<Parameter> {
         let mut found = Vec::new();
-        leaves(&mut found, "", &self.document, lookup::top());
+        leaves(&mut found, "", &self.document, lookup::DOCUMENT);
         found
     }
 
@@ -201,7 +200,7 @@ impl SceneValues {
             table = entry(table, key).ok_or_else(|| PathError::Nowhere(format!("no {}", quoted(key))))?;
         }
         match (table, place.takes, place.key) {
-            (Value::Table(table), Slot::Type(section), _) => {
+            (Value::Table(table), Takes::Type(section), _) => {
                 let kind = value.as_str().and_then(|name| section.type_named(name));
                 retype(table, place, kind);
                 table.insert("type".to_owned(), value);
@@ -315,16 +314,15 @@ fn with_part(whole: Value, parts: &[String], n: usize, value: Value) -> Value {
 fn widened(value: Value, n: usize) -> Value {
     match value {
         Value::Array(_) | Value::Table(_) => value,
-        Value::String(text) if parse_hex(&text).is_some() => {
-            let channels = parse_hex(&text).map_or([0.0; 3], |color| color.to_array());
-            Value::Array(channels.map(number).to_vec())
-        }
-        value => Value::Array(vec![value; n]),
+        value => match value.as_str().and_then(parse_hex) {
+            Some(color) => vector(color),
+            None => Value::Array(vec![value; n]),
+        },
     }
 }
 
 /// Adds all parameters below a path, whose allowed values are `takes`.
-fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Slot) {
+fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
     let below = |key: &str| if path.is_empty() { toml_key(key) } else { format!("{path}.{}", toml_key(key)) };
     match value {
         Value::Table(table) => {
@@ -336,7 +334,7 @@ fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Slot) {
         Value::Array(items) if items.iter().any(Value::is_table) => {
             for (i, item) in items.iter().enumerate() {
                 let key = name_of(item).map_or_else(|| i.to_string(), str::to_owned);
-                leaves(found, &below(&key), item, takes.of_items());
+                leaves(found, &below(&key), item, takes.of_items().unwrap_or(takes));
             }
         }
         value => {

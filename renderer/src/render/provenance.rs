@@ -1,7 +1,7 @@
 //! Provenance: the render's metadata in image files.
 
 use torrance_image::film::encode::{Provenance, SOFTWARE};
-use torrance_scene::{self as scene, RenderSettings};
+use torrance_scene::{Named, RenderSettings};
 
 use super::Rendered;
 use super::aov::of_camera;
@@ -61,13 +61,10 @@ pub fn provenance(
 
 /// The settings of a render, by the names of their attributes.
 fn attributes(settings: &RenderSettings) -> Vec<(&'static str, String)> {
-    fn name<T: PartialEq>(names: &[(&str, T)], value: &T) -> String {
-        names.iter().find(|(_, v)| v == value).map_or("", |(name, _)| name).into()
-    }
     vec![
-        ("sampler", name(scene::SAMPLERS, &settings.sampler)),
-        ("direct", name(scene::DIRECT, &settings.direct)),
-        ("masking", name(scene::MASKINGS, &settings.masking)),
+        ("sampler", settings.sampler.word().into()),
+        ("direct", settings.direct.word().into()),
+        ("masking", settings.masking.word().into()),
         ("maxDepth", settings.max_depth.to_string()),
         ("rrDepth", settings.rr_depth.map_or("off".into(), |n| n.to_string())),
     ]

@@ -52,7 +52,7 @@ impl Projection {
 }
 
 /// A thin lens.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Lens {
     /// Radius of the aperture, metres, > 0.
     pub radius: f32,

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use glam::Vec3;
 use serde::Serialize;
 
-use super::{Description, Environment, Geometry, Instance, Projection, PunctualKind, Shape, SpotFalloff};
+use super::{
+    Description, Environment, Geometry, Instance, Projection, PunctualKind, Shape, SpotFalloff, TriangleMesh,
+};
 
 /// The contents of a scene. Fields are added, never renamed.
 #[derive(Debug, Clone, Serialize)]
@@ -80,7 +82,6 @@ impl Contents {
     /// Counts the contents of `d`.
     pub fn new(d: &Description) -> Self {
         let bounds = d.bounds();
-        let all = || d.shapes.iter().chain(d.groups.iter().flat_map(|group| &group.shapes));
         let mut lights = lights(d);
         let rank = |light: &LightContents| light.power.unwrap_or(f32::NEG_INFINITY);
         lights.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
@@ -99,7 +100,7 @@ impl Contents {
                 target: d.camera.target.to_array(),
             },
             bounds: (!bounds.is_empty()).then(|| [bounds.lo.to_array(), bounds.hi.to_array()]),
-            shapes: counted(all().map(|shape| shape.geometry.name())),
+            shapes: counted(d.all_shapes().map(|shape| shape.geometry.name())),
             groups: d.groups.len(),
             instances: d.instances.len(),
             triangles: triangles(d),
@@ -118,6 +119,16 @@ fn counted(names: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, 
     counts
 }
 
+/// The meshes of a scene, each once.
+fn meshes(d: &Description) -> Vec<&TriangleMesh> {
+    let mut seen = HashSet::new();
+    let new = d.all_shapes().filter_map(|shape| match &shape.geometry {
+        Geometry::Mesh(mesh) if seen.insert(Arc::as_ptr(mesh)) => Some(&**mesh),
+        _ => None,
+    });
+    new.collect()
+}
+
 fn triangles(d: &Description) -> Triangles {
     let of = |shape: &Shape| match &shape.geometry {
         Geometry::Mesh(mesh) => mesh.triangles.len() as u64,
@@ -125,29 +136,18 @@ fn triangles(d: &Description) -> Triangles {
     };
     let sum = |shapes: &[Shape]| shapes.iter().map(of).sum::<u64>();
     let groups: Vec<_> = d.groups.iter().map(|group| sum(&group.shapes)).collect();
-    let mut seen = HashSet::new();
-    let all = d.shapes.iter().chain(d.groups.iter().flat_map(|group| &group.shapes));
-    let new = all.filter(|shape| match &shape.geometry {
-        Geometry::Mesh(mesh) => seen.insert(Arc::as_ptr(mesh)),
-        _ => false,
-    });
-    let stored = new.map(of).sum();
-    let placed = d.instances.iter().map(|i| groups[i.group as usize]).sum::<u64>() + sum(&d.shapes);
-    Triangles { stored, placed }
+    Triangles {
+        stored: meshes(d).iter().map(|mesh| mesh.triangles.len() as u64).sum(),
+        placed: d.instances.iter().map(|i| groups[i.group as usize]).sum::<u64>() + sum(&d.shapes),
+    }
 }
 
 fn memory(d: &Description) -> BTreeMap<&'static str, u64> {
-    let mut seen = HashSet::new();
-    let all = d.shapes.iter().chain(d.groups.iter().flat_map(|group| &group.shapes));
-    let meshes = all.filter_map(|shape| match &shape.geometry {
-        Geometry::Mesh(mesh) if seen.insert(Arc::as_ptr(mesh)) => {
-            let vectors =
-                mesh.positions.len() + mesh.normals.len() + mesh.colors.len() + mesh.triangles.len();
-            Some(12 * vectors as u64 + 8 * mesh.uvs.len() as u64)
-        }
-        _ => None,
-    });
-    let meshes = meshes.sum();
+    let bytes = |mesh: &&TriangleMesh| {
+        let vectors = mesh.positions.len() + mesh.normals.len() + mesh.colors.len() + mesh.triangles.len();
+        12 * vectors as u64 + 8 * mesh.uvs.len() as u64
+    };
+    let meshes = meshes(d).iter().map(bytes).sum();
     let images = d.images.iter().map(|image| 4 * image.texels.len() as u64).sum();
     let instances = (d.instances.len() * size_of::<Instance>()) as u64;
     let materials = d.materials.iter().map(|m| (size_of_val(m) + m.name.len()) as u64).sum();
@@ -165,8 +165,8 @@ fn lights(d: &Description) -> Vec<LightContents> {
         power: shape_power(shape),
     });
     let punctual = d.lights.iter().map(|light| {
-        let (kind, power) = punctual_power(&light.kind, radius);
-        LightContents { name: light.name.clone(), kind, power: Some(mean(power)) }
+        let power = Some(mean(punctual_power(&light.kind, radius)));
+        LightContents { name: light.name.clone(), kind: light.kind.name(), power }
     });
     let environment = d.environment.as_ref().map(|environment| LightContents {
         name: "environment".to_owned(),
@@ -193,14 +193,14 @@ fn shape_power(shape: &Shape) -> Option<f32> {
     Some(mean(shape.emission.value) * PI * sides * shape.geometry.area(&shape.world_from_object))
 }
 
-/// The kind of a light and its power, W per channel; of directional light, the power on a sphere of radius `radius`.
-fn punctual_power(kind: &PunctualKind, radius: f32) -> (&'static str, Vec3) {
+/// The power of a light, W per channel; of directional light, the power on a sphere of radius `radius`.
+fn punctual_power(kind: &PunctualKind, radius: f32) -> Vec3 {
     match kind {
-        PunctualKind::Point { intensity, .. } => ("point", 4.0 * PI * intensity),
+        PunctualKind::Point { intensity, .. } => 4.0 * PI * intensity,
         PunctualKind::Spot { intensity, inner, outer, falloff, .. } => {
-            ("spot", intensity * spot_solid_angle(*inner, *outer, *falloff))
+            intensity * spot_solid_angle(*inner, *outer, *falloff)
         }
-        PunctualKind::Directional { irradiance, .. } => ("directional", irradiance * PI * radius * radius),
+        PunctualKind::Directional { irradiance, .. } => irradiance * PI * radius * radius,
     }
 }
 

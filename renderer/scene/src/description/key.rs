@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use super::limits::{MAX_COORDINATE, MIN_LENGTH};
+
 /// Values that a key takes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value {
@@ -26,6 +28,8 @@ pub(crate) enum Value {
     Textured(&'static Value),
     /// One of several words, and what each means.
     Word(&'static [(&'static str, &'static str)]),
+    /// The name of a type of a section.
+    Type(&'static Section),
     /// Any text.
     Text,
     /// The name of something that another section defines.
@@ -48,6 +52,7 @@ impl Value {
         match self {
             Self::Number(low, high) => (*low, *high),
             Self::Color(high) => (0.0, *high),
+            Self::Vector(most) => (-*most, *most),
             Self::Textured(of) | Self::OneOrTwo(of) | Self::Several(_, of) => of.range(),
             Self::Either([first, ..]) => first.range(),
             _ => (f32::NEG_INFINITY, f32::INFINITY),
@@ -72,8 +77,6 @@ pub(crate) enum Default {
     /// A number, or a grey.
     Number(f32),
     Vector([f32; 3]),
-    Flag(bool),
-    Word(&'static str),
 }
 
 impl fmt::Display for Default {
@@ -84,8 +87,6 @@ impl fmt::Display for Default {
             Self::Text(text) => f.write_str(text),
             Self::Number(x) => x.fmt(f),
             Self::Vector([x, y, z]) => write!(f, "[{x}, {y}, {z}]"),
-            Self::Flag(flag) => flag.fmt(f),
-            Self::Word(word) => write!(f, "\"{word}\""),
         }
     }
 }
@@ -132,6 +133,26 @@ impl Key {
             not_for: nothing,
             about,
         }
+    }
+
+    /// A place in the scene.
+    pub(crate) const fn point(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, Value::Vector(MAX_COORDINATE), about).unit("m")
+    }
+
+    /// A length above 0.
+    pub(crate) const fn length(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, Value::Number(MIN_LENGTH, MAX_COORDINATE), about).unit("m")
+    }
+
+    /// An angle between two others.
+    pub(crate) const fn angle(name: &'static str, low: f32, high: f32, about: &'static str) -> Self {
+        Self::new(name, Value::Number(low, high), about).unit("°")
+    }
+
+    /// What is `false` unless said otherwise.
+    pub(crate) const fn flag(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, Value::Boolean, about).or("false")
     }
 
     pub(crate) const fn unit(self, unit: &'static str) -> Self {
@@ -186,6 +207,14 @@ pub(crate) struct Type {
 }
 
 impl Type {
+    pub(crate) const fn new(names: &'static [&'static str], about: &'static str) -> Self {
+        Self { names, about, keys: &[] }
+    }
+
+    pub(crate) const fn adding(self, keys: &'static [&'static [Key]]) -> Self {
+        Self { keys, ..self }
+    }
+
     pub(crate) const fn name(&self) -> &'static str {
         self.names[0]
     }

@@ -97,6 +97,17 @@ pub enum PunctualKind {
     },
 }
 
+impl PunctualKind {
+    /// Its type in scene files.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Point { .. } => "point",
+            Self::Spot { .. } => "spot",
+            Self::Directional { .. } => "directional",
+        }
+    }
+}
+
 /// How the intensity of a spot light falls from the inner to the outer angle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SpotFalloff {

@@ -13,6 +13,9 @@ use torrance_text::human_bytes;
 /// four coordinates multiplied, which stays below the largest `f32` (3.4·10³⁸) up to here.
 pub const MAX_COORDINATE: f32 = 1e9;
 
+/// Shortest length of what has to be longer than 0, metres.
+pub const MIN_LENGTH: f32 = 1.0 / MAX_COORDINATE;
+
 /// Largest radiance, W·sr⁻¹·m⁻², fifty times that of the sun's disk; its square summed over every sample
 /// of a pixel stays finite in `f32`.
 pub const MAX_RADIANCE: f32 = 1e9;
@@ -133,21 +136,13 @@ pub fn check_size(width: impl Into<u64>, height: impl Into<u64>) -> Result<(), S
     if film.bytes() > MAX_FILM_BYTES { Err(SizeError::TooLarge(film)) } else { Ok(()) }
 }
 
-/// Checks that the film of an image that is to be rendered fits in `available` bytes of memory, or in any if that
-/// is unknown. Unlike that of [`check_size`], the answer depends on the machine: an image size that is about to be
-/// overridden must not be asked about.
+/// Checks that the film of an image that is to be rendered, of which a pixel takes `bytes_per_pixel`, fits in `available`
+/// bytes of memory, or in any if that is unknown. Unlike that of [`check_size`], the answer depends on the machine: an
+/// image size that is about to be overridden must not be asked about.
 ///
 /// # Errors
 /// [`SizeError`].
-pub fn check_memory(width: u32, height: u32, available: Option<u128>) -> Result<(), SizeError> {
-    check_memory_of(width, height, BYTES_PER_PIXEL, available)
-}
-
-/// As [`check_memory`], where a pixel takes `bytes_per_pixel`.
-///
-/// # Errors
-/// [`SizeError`].
-pub fn check_memory_of(
+pub fn check_memory(
     width: u32,
     height: u32,
     bytes_per_pixel: u128,
@@ -199,12 +194,15 @@ mod tests {
     #[test]
     fn films_fit_in_memory() {
         let available = 176 * 1000;
-        assert_eq!(check_memory(20, 50, Some(available)), Ok(()));
-        assert_eq!(check_memory(u32::MAX, u32::MAX, None), Ok(()));
+        assert_eq!(check_memory(20, 50, BYTES_PER_PIXEL, Some(available)), Ok(()));
+        assert_eq!(check_memory(u32::MAX, u32::MAX, BYTES_PER_PIXEL, None), Ok(()));
         let message = "an image of 16384×16384 pixels would need 44 GiB of memory (176 bytes a pixel); \
                        this machine has 15.5 GiB available";
-        assert_eq!(check_memory(16384, 16384, Some(31 << 29)).map_err(String::from), Err(message.into()));
-        assert!(check_memory(20, 51, Some(available)).is_err());
+        assert_eq!(
+            check_memory(16384, 16384, BYTES_PER_PIXEL, Some(31 << 29)).map_err(String::from),
+            Err(message.into())
+        );
+        assert!(check_memory(20, 51, BYTES_PER_PIXEL, Some(available)).is_err());
     }
 
     #[test]

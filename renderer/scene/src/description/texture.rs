@@ -40,6 +40,17 @@ pub enum Texture {
 }
 
 impl Texture {
+    /// Its type in scene files.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Bitmap(_) => "bitmap",
+            Self::Checker { .. } => "checker",
+            Self::Mix { .. } => "mix",
+            Self::Product(_) => "product",
+            Self::VertexColor { .. } => "vertex_color",
+        }
+    }
+
     /// The bitmap, if it is one.
     pub fn bitmap_mut(&mut self) -> Option<&mut Bitmap> {
         if let Self::Bitmap(bitmap) = self { Some(bitmap) } else { None }

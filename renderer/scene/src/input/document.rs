@@ -184,6 +184,24 @@ impl<'a> Section<'a> {
         field
     }
 
+    /// Reports two keys for the same thing, where `at` is.
+    pub fn reject_both(&self, [a, b]: [&str; 2], at: &str) -> Option<()> {
+        if self.get(a).is_none() || self.get(b).is_none() {
+            return Some(());
+        }
+        let message = format!("{} gives both {a:?} and {b:?}; keep one", self.name);
+        self.src.error(self.get(at)?.key_span, message);
+        None
+    }
+
+    /// Reports the first of keys that `whole`, if it is there, says already.
+    pub fn reject_beside(&self, whole: &str, others: &[&str]) -> Option<()> {
+        let other = self.get(whole).and_then(|_| others.iter().find_map(|key| self.get(key)));
+        let Some(Field { name, key_span, .. }) = other else { return Some(()) };
+        self.src.error(key_span, format!("{name} is given by {whole:?} already; keep one of them"));
+        None
+    }
+
     /// Everything in the table, in the order of the file.
     pub fn entries(&self) -> Vec<(&'a str, Field<'a>)> {
         let field = |key: &'a Spanned<_>, value| {
@@ -369,18 +387,29 @@ impl<'a> Field<'a> {
 
     /// Three numbers in `[-limit, limit]`.
     pub fn vec3(&self, limit: f32) -> Option<Vec3> {
-        let numbers = self.numbers(3, "three numbers, for example [0, 1, 0]")?;
-        let mut out = [0.0; 3];
-        for (number, o) in numbers.iter().zip(&mut out) {
-            *o = number.number_in(-limit, limit)?;
-        }
-        Some(Vec3::from(out))
+        let [x, y, z] = self.numbers("three numbers, for example [0, 1, 0]")?;
+        let number = |field: Field<'_>| field.number_in(-limit, limit);
+        Some(Vec3::new(number(x)?, number(y)?, number(z)?))
     }
 
-    /// An array of exactly `n` values.
-    pub fn numbers(&self, n: usize, what: &str) -> Option<Vec<Field<'a>>> {
-        let items = self.array(what)?;
-        if items.len() == n { Some(items) } else { self.wrong_type(what) }
+    /// An array of exactly `N` values.
+    pub fn numbers<const N: usize>(&self, what: &str) -> Option<[Field<'a>; N]> {
+        self.array(what)?.try_into().ok().or_else(|| self.wrong_type(what))
+    }
+
+    /// Rows of numbers in `[-limit, limit]`.
+    pub fn matrix<const ROWS: usize, const COLUMNS: usize>(
+        &self,
+        what: &str,
+        limit: f32,
+    ) -> Option<[[f32; COLUMNS]; ROWS]> {
+        let mut m = [[0.0; COLUMNS]; ROWS];
+        for (row, out) in self.numbers::<ROWS>(what)?.iter().zip(&mut m) {
+            for (number, out) in row.numbers::<COLUMNS>(what)?.iter().zip(out) {
+                *out = number.number_in(-limit, limit)?;
+            }
+        }
+        Some(m)
     }
 
     /// A colour with channels in `[0, high]`: `[r, g, b]` or a grey number, both linear, or `"#rrggbb"`, sRGB.
@@ -388,14 +417,10 @@ impl<'a> Field<'a> {
         const WHAT: &str = "a colour: [r, g, b], a number for grey, or \"#rrggbb\"";
         match self.value.get_ref() {
             DeValue::Integer(_) | DeValue::Float(_) => self.number_in(0.0, high).map(Vec3::splat),
-            DeValue::String(hex) => match parse_hex(hex) {
-                Some(color) => Some(color),
-                None => self.wrong_type(WHAT),
-            },
+            DeValue::String(hex) => parse_hex(hex).or_else(|| self.wrong_type(WHAT)),
             DeValue::Array(_) => {
-                let items = self.numbers(3, WHAT)?;
-                let channels: Vec<_> = items.iter().map(|c| c.number_in(0.0, high)).collect();
-                Some(Vec3::new(channels[0]?, channels[1]?, channels[2]?))
+                let [r, g, b] = self.numbers(WHAT)?.map(|channel| channel.number_in(0.0, high));
+                Some(Vec3::new(r?, g?, b?))
             }
             _ => self.wrong_type(WHAT),
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteSpanContents, SourceSpan};
+use miette::{GraphicalReportHandler, GraphicalTheme, MietteSpanContents, SourceSpan};
 
 /// Most problems a report shows; what follows is usually a consequence.
 const MOST_REPORTED: usize = 20;
@@ -110,7 +110,9 @@ impl Problem {
                 .with_links(false)
                 .without_syntax_highlighting();
             let mut snippet = String::new();
-            if handler.render_report(&mut snippet, &Quoted { file: &self.file, excerpt }).is_ok() {
+            let lines = Lines { file: &self.file, excerpt };
+            let quoted = Quoted { lines, span: excerpt.span.clone().into() };
+            if handler.render_report(&mut snippet, &quoted).is_ok() {
                 // The first line is the handler's own headline, which says less than ours.
                 out.extend(snippet.split_inclusive('\n').skip_while(|l| !l.contains('[')));
             }
@@ -258,32 +260,23 @@ fn ceil_char_boundary(text: &str, at: usize) -> usize {
 }
 
 /// An excerpt as miette wants it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("here")]
 struct Quoted<'a> {
+    #[source_code]
+    lines: Lines<'a>,
+    #[label(primary)]
+    span: SourceSpan,
+}
+
+/// The lines of an excerpt of a file.
+#[derive(Debug)]
+struct Lines<'a> {
     file: &'a str,
     excerpt: &'a Excerpt,
 }
 
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("here")
-    }
-}
-
-impl std::error::Error for Quoted<'_> {}
-
-impl miette::Diagnostic for Quoted<'_> {
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        Some(self)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = SourceSpan::from(self.excerpt.span.clone());
-        Some(Box::new(std::iter::once(LabeledSpan::new_primary_with_span(None, span))))
-    }
-}
-
-impl miette::SourceCode for Quoted<'_> {
+impl miette::SourceCode for Lines<'_> {
     /// The whole excerpt, or without context the span alone: that is how miette asks for its line and column.
     fn read_span<'a>(
         &'a self,
@@ -309,8 +302,9 @@ impl miette::SourceCode for Quoted<'_> {
     }
 }
 
-/// All errors found in a scene: at least one, at most ten thousand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// All errors found in a scene: at least one, at most ten thousand. It is shown as a line for each.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct Error {
     /// The problems, in the order of the files.
     pub problems: Vec<Problem>,
@@ -335,21 +329,6 @@ impl Error {
         out
     }
 }
-
-impl fmt::Display for Error {
-    /// One line a problem.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, problem) in self.problems.iter().enumerate() {
-            if i > 0 {
-                f.write_str("\n")?;
-            }
-            problem.fmt(f)?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Error {}
 
 impl From<Problem> for Error {
     fn from(problem: Problem) -> Self {

@@ -11,11 +11,10 @@ use glam::Vec3;
 use crate::description::limits::MIN_ALPHA;
 use crate::description::{
     Color, Description, Environment, Facets, Geometry, Material, MaterialKind, PlasticMaterial, Scalar,
-    Shape, Texture, TriangleMesh,
+    Shape, Texture, TriangleMesh, drop_empty_groups,
 };
 use crate::files::mesh::{Placement, place};
-use crate::formats::toml::BLACK;
-use crate::formats::toml::text::toml_key;
+use crate::formats::toml::{BLACK, text::toml_key};
 
 /// The description that reading `description` from a scene file gives.
 pub fn canonical(description: &Description) -> Description {
@@ -23,7 +22,7 @@ pub fn canonical(description: &Description) -> Description {
     if d.environment == Some(Environment::Constant(Vec3::ZERO)) {
         d.environment = None;
     }
-    drop_empty_groups(&mut d);
+    drop_empty_groups(&mut d.groups, &mut d.instances);
     drop_flat_triangles(&mut d);
     order_textures(&mut d);
     order_images(&mut d);
@@ -53,10 +52,8 @@ impl Description {
 }
 
 fn is_same_mesh(a: &Arc<TriangleMesh>, b: &Arc<TriangleMesh>) -> bool {
-    let parts = |m: &TriangleMesh| (m.normals.is_empty(), m.uvs.is_empty(), m.colors.is_empty());
     Arc::ptr_eq(a, b)
-        || (parts(a) == parts(b)
-            && a.positions == b.positions
+        || (a.positions == b.positions
             && a.normals == b.normals
             && a.uvs == b.uvs
             && a.colors == b.colors
@@ -77,22 +74,6 @@ fn drop_flat_triangles(d: &mut Description) {
             *mesh = others;
         }
     }
-}
-
-fn drop_empty_groups(d: &mut Description) {
-    let mut kept = 0;
-    let new = d.groups.iter().map(|group| {
-        let index = (!group.shapes.is_empty()).then_some(kept);
-        kept += u32::from(index.is_some());
-        index
-    });
-    let new: Vec<_> = new.collect();
-    d.instances.retain_mut(|instance| {
-        let index = new[instance.group as usize];
-        instance.group = index.unwrap_or_default();
-        index.is_some()
-    });
-    d.groups.retain(|group| !group.shapes.is_empty());
 }
 
 /// Puts textures after those that they are made of.
@@ -238,10 +219,7 @@ fn name_textures(d: &mut Description) {
             let stem = d.images[bitmap.image].file.as_ref().and_then(|f| f.file_stem());
             stem.map_or("image".to_owned(), |stem| stem.to_string_lossy().into_owned())
         }
-        Texture::Checker { .. } => "checker".to_owned(),
-        Texture::Mix { .. } => "mix".to_owned(),
-        Texture::Product(_) => "product".to_owned(),
-        Texture::VertexColor { .. } => "vertex color".to_owned(),
+        other => other.name().replace('_', " "),
     };
     // Names that are given are taken first.
     let mut names: Vec<_> = d.texture_names.iter().map(|(i, name)| (*i, name.clone())).collect();

@@ -8,32 +8,31 @@ use super::assets::{Assets, ImageName};
 use super::entries::{Entries, Names};
 use super::materials::material;
 use crate::description::{
-    Bitmap, Camera, Color, Description, Dimension, Environment, FovAxis, Geometry, Image, Instance, Lens,
-    PixelFilter, Portal, Projection, PunctualKind, PunctualLight, RenderSettings, Shape, SunSky, TexelFilter,
-    Texture, key,
+    Camera, Channel, Color, Description, Environment, Geometry, Image, Instance, PixelFilter, Portal,
+    Projection, PunctualKind, PunctualLight, RenderSettings, Shape, Texture,
 };
-use crate::files::asset::range;
-use crate::files::image::Range;
+use crate::files::{asset::range, image::Range};
 use crate::formats::toml::text::{number, rgb, toml_key, vector};
 use crate::formats::toml::{
-    AXES, BLACK, CHANNELS, FALLOFFS, FILTERS, HIDDEN_NORMALS, HOLES, NORMALS, RANGES, TEXEL_FILTERS, WRAPS,
+    BLACK, Named, keys, visit_dimensions, visit_filter, visit_frame, visit_lens, visit_projection,
+    visit_sampling, visit_sky, visit_visibility,
 };
-use crate::formats::toml::{DIRECT, MASKINGS, SAMPLERS};
-use device::material::texture::{Channel, Wrap};
 
 /// Instances of a group in a row, from which on they are a file.
 const MANY: usize = 17;
 
 /// The document that says `d`, which is canonical.
 pub(super) fn document(d: &Description, assets: &mut Assets<'_>, extent: Extent) -> Table {
-    let mut top = Entries { table: Table::new(), extent: Extent::Short };
+    let mut top = Table::new();
     let mut add = |key: &str, value: Value| {
         let is_empty = match &value {
             Value::Table(table) => table.is_empty() && key != "render",
             Value::Array(items) => items.is_empty(),
             _ => false,
         };
-        top.put_unless(is_empty, key, value);
+        if !is_empty {
+            top.insert(key.to_owned(), value);
+        }
     };
     let names = Names {
         textures: d.texture_names.values().cloned().collect(),
@@ -67,7 +66,7 @@ pub(super) fn document(d: &Description, assets: &mut Assets<'_>, extent: Extent)
     let groups = Table::from_iter(groups);
     add("groups", groups.into());
     add("instances", instances(d, assets));
-    top.table
+    top
 }
 
 /// The least that each texture has to be allowed: what is made of others gives what they give.
@@ -90,106 +89,75 @@ fn ranges(d: &Description) -> Vec<Range> {
 
 fn render(r: &RenderSettings, extent: Extent) -> Table {
     let default = RenderSettings::default();
-    let mut t = Entries::new(extent);
-    let whole = |x: u32| Value::Integer(x.into());
-    let size = vec![whole(r.width), whole(r.height)];
+    let mut t = Entries::new(&keys::RENDER, "", extent);
+    let mut r = r.clone();
+    let size = [r.width, r.height].map(|side| Value::Integer(side.into())).to_vec();
     t.put_unless((r.width, r.height) == (default.width, default.height), "size", size);
-    t.put_unless(r.spp == default.spp, "spp", whole(r.spp));
-    t.put_unless(r.max_depth == default.max_depth, "max_depth", whole(r.max_depth));
-    t.put_unless(r.rr_depth == default.rr_depth, "rr", r.rr_depth.map_or(Value::Boolean(false), whole));
-    t.word("sampler", &r.sampler, &default.sampler, SAMPLERS);
-    t.word("direct", &r.direct, &default.direct, DIRECT);
-    t.word("masking", &r.masking, &default.masking, MASKINGS);
-    t.put_unless(r.seed == default.seed, "seed", whole(r.seed));
-    t.put_unless(r.filter == default.filter, "filter", filter(&r.filter, extent));
-    t.flag("sample_border", r.sample_border, default.sample_border);
-    t.word("hidden_normals", &r.hidden_normals, &default.hidden_normals, HIDDEN_NORMALS);
-    t.word("holes", &r.holes, &default.holes, HOLES);
-    t.flag("hide_emitters", r.hide_emitters, default.hide_emitters);
+    visit_sampling(&mut t, &mut r);
+    t.put_unless(r.filter == default.filter, "filter", filter(r.filter, extent));
+    visit_visibility(&mut t, &mut r);
     t.table
 }
 
-fn filter(filter: &PixelFilter, extent: Extent) -> Value {
-    let kind = std::mem::discriminant(filter);
-    let Some((name, default)) = FILTERS.iter().find(|(_, f)| std::mem::discriminant(f) == kind) else {
-        return Value::Table(Table::new());
-    };
-    let numbers = |filter: &PixelFilter| match *filter {
-        PixelFilter::Box { radius }
-        | PixelFilter::Tent { radius }
-        | PixelFilter::BlackmanHarris { radius } => {
-            vec![("radius", radius)]
-        }
-        PixelFilter::Gaussian { radius, sigma } => vec![("radius", radius), ("sigma", sigma)],
-        PixelFilter::Mitchell { radius, b, c } => vec![("radius", radius), ("b", b), ("c", c)],
-    };
-    if filter == default && extent == Extent::Short {
+fn filter(mut filter: PixelFilter, extent: Extent) -> Value {
+    let kind = std::mem::discriminant(&filter);
+    let known = PixelFilter::NAMES.iter().find(|(_, f)| std::mem::discriminant(f) == kind);
+    let Some((name, default)) = known else { return Value::Table(Table::new()) };
+    if filter == *default && extent == Extent::Short {
         return Value::from(*name);
     }
-    let mut t = Entries::new(extent);
+    let mut t = Entries::new(&keys::FILTER, name, extent);
     t.put("type", *name);
-    for ((key, value), (_, default)) in numbers(filter).into_iter().zip(numbers(default)) {
-        t.number(key, value, default);
-    }
+    visit_filter(&mut t, &mut filter);
     t.table.into()
 }
 
 fn camera(c: &Camera, extent: Extent) -> Table {
-    let mut t = Entries::new(extent);
     let (name, is_default) = match c.projection {
         Projection::Perspective { .. } => ("perspective", true),
         Projection::Orthographic { .. } => ("orthographic", false),
         Projection::Equirectangular => ("equirectangular", false),
     };
+    let mut c = c.clone();
+    let mut t = Entries::new(&keys::CAMERA, name, extent);
     t.put_unless(is_default, "type", name);
-    t.put("position", vector(c.position));
-    t.put("target", vector(c.target));
-    t.vector("up", c.up, Vec3::Y);
-    t.flag("mirrored", c.mirrored, false);
-    match &c.projection {
-        Projection::Perspective { fov, fov_axis, principal_point, lens } => {
-            t.put("fov", number(*fov));
-            t.word("fov_axis", fov_axis, &FovAxis::default(), AXES);
-            let point = principal_point.to_array();
-            t.put_unless(point == [0.0; 2], "principal_point", point.map(number).to_vec());
-            if let Some(lens) = lens {
-                t.put("lens", self::lens(lens, extent));
-            }
-        }
-        Projection::Orthographic { size, axis } => {
-            t.put("size", number(*size));
-            t.word("size_axis", axis, &FovAxis::default(), AXES);
-        }
-        Projection::Equirectangular => {}
+    visit_frame(&mut t, &mut c);
+    t.value("mirrored", &c.mirrored);
+    if let Projection::Perspective { fov, .. } = &c.projection {
+        t.value("fov", fov);
+    }
+    visit_projection(&mut t, &mut c.projection);
+    if let Projection::Perspective { lens: Some(lens), .. } = &mut c.projection {
+        let mut with = Entries::new(&keys::LENS, "", extent);
+        visit_lens(&mut with, lens);
+        t.put("lens", with.table);
     }
     t.table
 }
 
-fn lens(lens: &Lens, extent: Extent) -> Table {
-    let mut t = Entries::new(extent);
-    t.put("radius", number(lens.radius));
-    t.put("focus_distance", number(lens.focus_distance));
-    t.put_unless(lens.blades == 0, "blades", Value::Integer(lens.blades.into()));
-    t.number("rotation", lens.rotation, 0.0);
-    t.table
-}
-
 fn environment(e: &Environment, images: &[Image], assets: &mut Assets<'_>, extent: Extent) -> Table {
-    let mut t = Entries::new(extent);
+    let name = match e {
+        Environment::Constant(_) => "constant",
+        Environment::Image { .. } => "image",
+        Environment::SunSky(_) => "sun_sky",
+    };
+    let mut t = Entries::new(&keys::ENVIRONMENT, name, extent);
     let rotation = match e {
         Environment::Constant(radiance) => {
-            t.put("radiance", rgb(*radiance));
+            t.value("radiance", radiance);
             return t.table;
         }
         Environment::Image { image, scale, world_from_image } => {
             let ImageName { name, meaning } = assets.image(*image, &images[*image]);
             t.put("file", name);
             t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
-            t.put_unless(*scale == Vec3::ONE, "scale", rgb(*scale));
+            t.value("scale", scale);
             world_from_image
         }
         Environment::SunSky(sky) => {
-            sun_sky(&mut t, sky);
+            t.put("type", name);
+            t.put("sun_direction", vector(sky.sun_direction));
+            visit_sky(&mut t, &mut sky.clone());
             &sky.world_from_sky
         }
     };
@@ -197,94 +165,79 @@ fn environment(e: &Environment, images: &[Image], assets: &mut Assets<'_>, exten
     t.table
 }
 
-fn sun_sky(t: &mut Entries, sky: &SunSky) {
-    t.put("type", "sun_sky");
-    t.put("sun_direction", vector(sky.sun_direction));
-    t.number("turbidity", sky.turbidity, 3.0);
-    t.put_unless(sky.ground_albedo == Vec3::splat(0.3), "ground_albedo", rgb(sky.ground_albedo));
-    t.number("sky_scale", sky.sky_scale, 1.0);
-    t.number("sun_scale", sky.sun_scale, 1.0);
-    t.number("sun_diameter", sky.sun_diameter, 0.5358);
-}
-
 fn space(is_srgb: bool) -> &'static str {
     if is_srgb { "srgb" } else { "linear" }
 }
 
 fn light(index: usize, light: &PunctualLight, extent: Extent) -> Table {
-    let mut t = Entries { table: Table::new(), extent: Extent::Short };
-    t.put_unless(light.name == format!("lights[{index}]"), "name", light.name.as_str());
-    t.extent = extent;
+    let mut t = Entries::new(&keys::LIGHT, light.kind.name(), extent);
+    if light.name != format!("lights[{index}]") {
+        t.put("name", light.name.as_str());
+    }
+    t.put("type", light.kind.name());
     match &light.kind {
         PunctualKind::Point { position, intensity } => {
-            t.put("type", "point");
-            t.put("position", vector(*position));
-            t.put("intensity", rgb(*intensity));
+            t.value("position", position);
+            t.value("intensity", intensity);
         }
         PunctualKind::Spot { position, direction, intensity, inner, outer, falloff } => {
-            t.put("type", "spot");
-            t.put("position", vector(*position));
-            t.put("direction", vector(*direction));
-            t.put("intensity", rgb(*intensity));
-            t.number("inner", *inner, 0.0);
-            t.number("outer", *outer, 45.0);
-            t.word("falloff", falloff, &Default::default(), FALLOFFS);
+            t.value("position", position);
+            t.value("direction", direction);
+            t.value("intensity", intensity);
+            t.value("inner", inner);
+            t.value("outer", outer);
+            t.value("falloff", falloff);
         }
         PunctualKind::Directional { direction, irradiance, diameter } => {
-            t.put("type", "directional");
-            t.put("direction", vector(*direction));
-            t.put("irradiance", rgb(*irradiance));
-            t.number("diameter", *diameter, 0.0);
+            t.value("direction", direction);
+            t.value("irradiance", irradiance);
+            t.value("diameter", diameter);
         }
     }
     t.table
 }
 
 fn texture(index: usize, d: &Description, names: &Names, assets: &mut Assets<'_>, extent: Extent) -> Table {
-    let mut t = Entries::new(extent);
+    let texture = &d.textures[index];
+    let mut t = Entries::new(&keys::TEXTURE, texture.name(), extent);
     let colors = |colors: &[Color; 2]| Value::Array(colors.iter().map(|c| names.color(c)).collect());
-    let range = |t: &mut Entries| t.word("range", &names.ranges[index], &Range::Unit, RANGES);
-    match &d.textures[index] {
-        Texture::Bitmap(bitmap) => self::bitmap(&mut t, bitmap, &d.images[bitmap.image], assets),
+    let range = |t: &mut Entries, range: Range| t.put_unless(range == Range::Unit, "range", range.word());
+    let channel =
+        |t: &mut Entries, channel: Channel| t.put_unless(channel == Channel::Rgb, "channel", channel.word());
+    if !matches!(texture, Texture::Bitmap(_)) {
+        t.put("type", texture.name());
+    }
+    match texture {
+        Texture::Bitmap(bitmap) => {
+            let ImageName { name, meaning } = assets.image(bitmap.image, &d.images[bitmap.image]);
+            t.put("file", name);
+            t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
+            range(&mut t, meaning.range);
+            channel(&mut t, if meaning.is_alpha { Channel::A } else { bitmap.channel });
+            t.value("filter", &bitmap.filter);
+            match bitmap.wrap {
+                [u, v] if u == v => t.value("wrap", &u),
+                both => t.put("wrap", both.map(|wrap| Value::from(wrap.word())).to_vec()),
+            }
+            map_of_uv(&mut t, &bitmap.image_from_uv);
+        }
         Texture::Checker { squares_from_uv, colors: both } => {
-            t.put("type", "checker");
             t.put("colors", colors(both));
-            range(&mut t);
+            range(&mut t, names.ranges[index]);
             map_of_uv(&mut t, squares_from_uv);
         }
         Texture::Mix { colors: both, weight } => {
-            t.put("type", "mix");
             t.put("colors", colors(both));
             t.put("weight", names.scalar(weight));
-            range(&mut t);
+            range(&mut t, names.ranges[index]);
         }
         Texture::Product(both) => {
-            t.put("type", "product");
             t.put("factors", colors(both));
-            range(&mut t);
+            range(&mut t, names.ranges[index]);
         }
-        Texture::VertexColor { channel } => {
-            t.put("type", "vertex_color");
-            t.word("channel", channel, &Channel::Rgb, CHANNELS);
-        }
+        Texture::VertexColor { channel: of } => channel(&mut t, *of),
     }
     t.table
-}
-
-fn bitmap(t: &mut Entries, bitmap: &Bitmap, image: &Image, assets: &mut Assets<'_>) {
-    let ImageName { name, meaning } = assets.image(bitmap.image, image);
-    t.put("file", name);
-    t.put_unless(meaning.is_srgb, "color_space", space(meaning.is_srgb));
-    t.word("range", &meaning.range, &Range::Unit, RANGES);
-    let channel = if meaning.is_alpha { Channel::A } else { bitmap.channel };
-    t.word("channel", &channel, &Channel::Rgb, CHANNELS);
-    t.word("filter", &bitmap.filter, &TexelFilter::Linear, TEXEL_FILTERS);
-    let word = |wrap: Wrap| WRAPS.iter().find(|(_, w)| *w == wrap).map_or("", |(word, _)| word);
-    match bitmap.wrap {
-        [u, v] if u == v => t.word("wrap", &u, &Wrap::Repeat, WRAPS),
-        both => t.put("wrap", both.map(|w| Value::from(word(w))).to_vec()),
-    }
-    map_of_uv(t, &bitmap.image_from_uv);
 }
 
 /// `scale` and `offset`, or a `matrix`.
@@ -310,31 +263,25 @@ fn shapes(shapes: &[Shape], place: &str, names: &Names, assets: &mut Assets<'_>,
 
 /// A shape, which without a name would have `place` as one.
 fn shape(place: &str, shape: &Shape, names: &Names, assets: &mut Assets<'_>, extent: Extent) -> Table {
-    let mut t = Entries { table: Table::new(), extent: Extent::Short };
-    t.put_unless(shape.name == place, "name", shape.name.as_str());
-    t.extent = extent;
+    let mut t = Entries::new(&keys::SHAPE, shape.geometry.name(), extent);
+    if shape.name != place {
+        t.put("name", shape.name.as_str());
+    }
     t.put("type", shape.geometry.name());
     if let Geometry::Mesh(mesh) = &shape.geometry {
         let (file, normals, flip_v) = assets.mesh(mesh, &shape.name);
         t.put("file", file);
-        t.word("normals", &normals, &Default::default(), NORMALS);
-        t.flag("flip_v", flip_v, false);
+        t.value("normals", &normals);
+        t.value("flip_v", &flip_v);
     }
-    for (key, dimension) in shape.geometry.clone().dimensions() {
-        match (dimension, key.default) {
-            (Dimension::Point(p), key::Default::Vector(default)) => t.vector(key.name, *p, default.into()),
-            (Dimension::Length(x), key::Default::Number(default)) => t.number(key.name, *x, default),
-            (Dimension::Point(p), _) => t.put(key.name, vector(*p)),
-            (Dimension::Length(x), _) => t.put(key.name, number(*x)),
-        }
-    }
+    visit_dimensions(&mut t, &mut shape.geometry.clone());
     if names.materials[shape.material] != BLACK {
         t.put("material", names.materials[shape.material].as_str());
     }
     let is_dark = shape.emission == Color::new(Vec3::ZERO);
     t.put_unless(is_dark, "emission", names.color(&shape.emission));
-    t.word("emission_sides", &shape.emission_two_sided, &false, &[("front", false), ("both", true)]);
-    t.flag("flip_normals", shape.flip_normals, false);
+    t.value("emission_sides", &shape.emission_two_sided);
+    t.value("flip_normals", &shape.flip_normals);
     if shape.world_from_object != Affine3A::IDENTITY {
         t.put("transform", transform(&shape.world_from_object));
     }

@@ -5,19 +5,25 @@ use glam::Vec3;
 use toml::{Table, Value};
 
 use super::Extent;
+use crate::description::key::{Key, Section};
 use crate::description::{Color, Scalar};
 use crate::files::image::Range;
-use crate::formats::toml::text::{number, rgb, vector};
+use crate::formats::toml::text::{inline, number, rgb};
+use crate::formats::toml::{KeyValue, Visitor};
 
 /// A table that is filled key by key.
 pub(super) struct Entries {
     pub(super) table: Table,
     pub(super) extent: Extent,
+    /// The keys that it may have, with their defaults.
+    keys: Vec<&'static Key>,
 }
 
 impl Entries {
-    pub(super) fn new(extent: Extent) -> Self {
-        Self { table: Table::new(), extent }
+    /// A table of a section, of one of its types if it has any.
+    pub(super) fn new(section: &'static Section, kind: &str, extent: Extent) -> Self {
+        let keys = section.keys_of(section.type_named(kind)).collect();
+        Self { table: Table::new(), extent, keys }
     }
 
     pub(super) fn put(&mut self, key: &str, value: impl Into<Value>) {
@@ -31,23 +37,29 @@ impl Entries {
         }
     }
 
-    pub(super) fn number(&mut self, key: &str, value: f32, default: f32) {
-        self.put_unless(value.to_bits() == default.to_bits(), key, number(value));
+    /// The value of a key of the section.
+    pub(super) fn value<T: KeyValue>(&mut self, name: &str, value: &T) {
+        if let Some(key) = self.keys.iter().find(|key| key.name == name) {
+            let value = value.written(key);
+            self.put_unless(is_default(&value, key), name, value);
+        }
     }
+}
 
-    pub(super) fn flag(&mut self, key: &str, value: bool, default: bool) {
-        self.put_unless(value == default, key, value);
+impl Visitor for Entries {
+    fn visit<T: KeyValue>(&mut self, name: &str, value: &mut T) {
+        self.value(name, value);
     }
+}
 
-    /// The word for a value.
-    pub(super) fn word<T: PartialEq>(&mut self, key: &str, value: &T, default: &T, words: &[(&str, T)]) {
-        let word = words.iter().find(|(_, v)| v == value).map_or("", |(word, _)| word);
-        self.put_unless(value == default, key, word);
-    }
-
-    pub(super) fn vector(&mut self, key: &str, value: Vec3, default: Vec3) {
-        self.put_unless(value == default, key, vector(value));
-    }
+/// Whether a value is what its key is without it. The signs of zeros in vectors do not count.
+fn is_default(value: &Value, key: &Key) -> bool {
+    let unsigned = |item: &Value| item.as_float().map_or(item.clone(), |x| Value::Float(x + 0.0));
+    let text = match value {
+        Value::Array(items) => inline(&items.iter().map(unsigned).collect::<Vec<_>>().into()),
+        value => inline(value),
+    };
+    !key.required && text == key.default.to_string()
 }
 
 /// The names of what others refer to.

@@ -6,26 +6,23 @@ use toml::{Table, Value};
 
 use super::Extent;
 use super::entries::{Entries, Names};
-use crate::description::key::Key;
-use crate::description::metals::METALS;
-use crate::description::{
-    InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind, Parameter, Scalar,
-};
+use crate::description::{Material, MaterialKind, NormalMap, NormalMapKind, Parameter, Scalar};
+use crate::description::{key::Key, metals::METALS};
 use crate::formats::toml::text::{number, rgb, roughness};
-use crate::formats::toml::{GREEN, INVALID_NORMALS};
+use crate::formats::toml::{keys, visit_map};
 
 pub(super) fn material(material: &Material, names: &Names, extent: Extent) -> Table {
-    let mut w = Writer { t: Entries::new(extent), names };
+    let mut w = Writer { t: Entries::new(&keys::MATERIAL, material.kind.name(), extent), names };
     w.kind(&material.kind);
     let passes = material.kind.has_no_sides() || material.back.is_some();
     if !passes {
-        w.t.flag("two_sided", material.two_sided, true);
+        w.t.value("two_sided", &material.two_sided);
     }
     if let Some(back) = material.back {
         w.t.put("back", names.materials[back].as_str());
     }
     w.t.put_unless(material.opacity.is(1.0), "opacity", names.scalar(&material.opacity));
-    w.t.flag("holes_emit", material.holes_emit, false);
+    w.t.value("holes_emit", &material.holes_emit);
     if let Some(map) = &material.normal_map {
         w.normal_map(map, extent);
     }
@@ -104,16 +101,14 @@ impl Writer<'_> {
     }
 
     fn normal_map(&mut self, map: &NormalMap, extent: Extent) {
-        let mut t = Entries::new(extent);
+        let (name, section) = match map.kind {
+            NormalMapKind::Bump => ("bump_map", &keys::BUMP_MAP),
+            _ => ("normal_map", &keys::NORMAL_MAP),
+        };
+        let mut t = Entries::new(section, "", extent);
         t.put("texture", self.names.textures[map.texture].as_str());
-        let is_bump = map.kind == NormalMapKind::Bump;
-        if !is_bump {
-            t.word("green", &map.kind, &NormalMapKind::Up, GREEN);
-        }
-        t.number("strength", map.scale, 1.0);
-        t.word("invalid_normals", &map.invalid, &InvalidNormals::Bend, INVALID_NORMALS);
-        t.word("terminator", &map.hard_terminator, &false, &[("soft", false), ("hard", true)]);
-        self.t.put(if is_bump { "bump_map" } else { "normal_map" }, t.table);
+        visit_map(&mut t, &mut map.clone());
+        self.t.put(name, t.table);
     }
 }
 

@@ -7,8 +7,7 @@ use super::parameters::{Parameter, ParameterList, parameters};
 use super::{ConductorMaterial, Facets};
 use crate::description::key::Key;
 use crate::description::key::Value::{Color, Word};
-use crate::description::limits::MAX_IOR;
-use crate::description::metals;
+use crate::description::{limits::MAX_IOR, metals};
 
 const METAL: [Key; 3] = [
     Key::new(

@@ -43,7 +43,7 @@ pub(super) const DISTRIBUTION: Key = Key::new(
     Word(&[("ggx", "long tails, as most real surfaces have"), ("beckmann", "a Gaussian of slopes")]),
     "Statistics of the microfacets.",
 )
-.default(Default::Word("ggx"));
+.or("\"ggx\"");
 
 pub(super) const SCATTERING: Key = Key::new(
     "scattering",
@@ -54,7 +54,7 @@ pub(super) const SCATTERING: Key = Key::new(
     ]),
     "Light that meets several facets. The last two have height-correlated masking.",
 )
-.default(Default::Word("none"));
+.or("\"none\"");
 
 pub(super) const REFLECTION: Key = color("reflection_tint", 1.0, "Scales what is reflected; 1 in nature.");
 pub(super) const TRANSMISSION: Key = color(

@@ -58,11 +58,6 @@ impl Parameter<'_> {
             (Self::Color(color), Default::Number(x)) => *color = Color::new(Vec3::splat(x)),
             (Self::Number(number), Default::Number(x)) => *number = x,
             (Self::Optional(number), _) => *number = -1.0,
-            (Self::Flag(flag), Default::Flag(is_set)) => *flag = is_set.into(),
-            (Self::Word(place), Default::Word(default)) => {
-                let words = key.value.choices().iter();
-                *place = words.take_while(|(word, _)| *word != default).count() as u32;
-            }
             (Self::Rotation(rotation), _) => *rotation = [1.0, 0.0],
             (Self::Roughness(alpha, _), _) => *alpha = [Scalar::new(0.0); 2],
             _ => {}
@@ -75,7 +70,7 @@ pub(crate) trait ParameterList: Copy {
     /// For each parameter, the keys that give it in one way or another.
     const KEYS: &'static [&'static [Key]];
 
-    /// A material whose parameters have yet to be set.
+    /// A material whose parameters have yet to be set: flags are `false`, and words the first of theirs.
     fn blank() -> Self;
 
     /// The parameters, in the order of [`Self::KEYS`].

@@ -5,15 +5,12 @@ use bytemuck::Zeroable;
 use super::PlasticMaterial;
 use super::facets::{DISTRIBUTION, SMOOTH_COAT};
 use super::parameters::{COLOR, Parameter, ParameterList, color, parameters};
-use crate::description::key::Value::{Boolean, Number};
-use crate::description::key::{Default, Key};
+use crate::description::key::{Default, Key, Value::Number};
 
-const NONLINEAR: Key = Key::new(
+const NONLINEAR: Key = Key::flag(
     "nonlinear",
-    Boolean,
     "Whether light that the coat sends back to the base takes on its colour again, which makes colours deeper.",
-)
-.default(Default::Flag(false));
+);
 
 // If the coat sent all light back, none would ever leave.
 const INTERNAL_REFLECTANCE: Key = Key::new(

@@ -5,8 +5,7 @@ use device::bsdf::principled::Parameters;
 
 use super::PrincipledMaterial;
 use super::parameters::{Parameter, ParameterList, color, parameters, scalar};
-use crate::description::key::Value::Number;
-use crate::description::key::{Default, Key};
+use crate::description::key::{Default, Key, Value::Number};
 
 const D: Parameters = Parameters::DEFAULT;
 

@@ -6,17 +6,11 @@ use glam::{Affine3A, Vec3};
 
 use super::Outline;
 use super::sphere::RADIUS;
-use crate::description::key::Value::Vector;
 use crate::description::key::{Default, Key};
-use crate::description::limits::MAX_COORDINATE;
 
 pub(super) const KEYS: [Key; 3] = [
-    Key::new("from", Vector(MAX_COORDINATE), "Where its axis starts.")
-        .unit("m")
-        .default(Default::Vector([0.0; 3])),
-    Key::new("to", Vector(MAX_COORDINATE), "Where its axis ends.")
-        .unit("m")
-        .default(Default::Vector([0.0, 0.0, 1.0])),
+    Key::point("from", "Where its axis starts.").default(Default::Vector([0.0; 3])),
+    Key::point("to", "Where its axis ends.").default(Default::Vector([0.0, 0.0, 1.0])),
     RADIUS,
 ];
 

@@ -7,7 +7,7 @@ use glam::{Affine3A, Vec2, Vec3};
 
 use super::Outline;
 use crate::description::key::Key;
-use crate::description::key::Value::{Boolean, File, Word};
+use crate::description::key::Value::{File, Word};
 
 pub(super) const KEYS: [Key; 3] = [
     Key::new(
@@ -27,7 +27,7 @@ pub(super) const KEYS: [Key; 3] = [
         "Where the normals of vertices come from.",
     )
     .or("\"file\""),
-    Key::new("flip_v", Boolean, "Turns v around, for files that count it from the other end.").or("false"),
+    Key::flag("flip_v", "Turns v around, for files that count it from the other end."),
 ];
 
 pub(super) fn outline(mesh: &TriangleMesh) -> Outline<'_> {

@@ -54,6 +54,23 @@ pub struct Group {
     pub shapes: Vec<Shape>,
 }
 
+/// Leaves out groups without shapes, and their places.
+pub(crate) fn drop_empty_groups(groups: &mut Vec<Group>, instances: &mut Vec<Instance>) {
+    let mut kept = 0;
+    let new = groups.iter().map(|group| {
+        let index = (!group.shapes.is_empty()).then_some(kept);
+        kept += u32::from(index.is_some());
+        index
+    });
+    let new: Vec<_> = new.collect();
+    instances.retain_mut(|instance| {
+        let index = new[instance.group as usize];
+        instance.group = index.unwrap_or_default();
+        index.is_some()
+    });
+    groups.retain(|group| !group.shapes.is_empty());
+}
+
 /// A place of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Instance {

@@ -5,20 +5,13 @@ use std::f32::consts::PI;
 use glam::{Affine3A, Vec3};
 
 use super::Outline;
-use crate::description::key::Value::{Number, Vector};
 use crate::description::key::{Default, Key};
-use crate::description::limits::MAX_COORDINATE;
 
-pub(super) const KEYS: [Key; 2] = [
-    Key::new("center", Vector(MAX_COORDINATE), "Its centre.").unit("m").default(Default::Vector([0.0; 3])),
-    RADIUS,
-];
+pub(super) const KEYS: [Key; 2] =
+    [Key::point("center", "Its centre.").default(Default::Vector([0.0; 3])), RADIUS];
 
 /// The radius of what is round.
-pub(super) const RADIUS: Key =
-    Key::new("radius", Number(1.0 / MAX_COORDINATE, MAX_COORDINATE), "Its radius.")
-        .unit("m")
-        .default(Default::Number(1.0));
+pub(super) const RADIUS: Key = Key::length("radius", "Its radius.").default(Default::Number(1.0));
 
 pub(super) const fn outline(center: Vec3, radius: f32) -> Outline<'static> {
     Outline::Ball { center, radius }

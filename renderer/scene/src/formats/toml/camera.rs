@@ -1,130 +1,120 @@
 //! `[camera]`.
 
-use glam::{Vec2, Vec3};
+use glam::Vec3;
 
 use super::keys;
-use crate::description::limits::MAX_COORDINATE;
+use super::values::{ByName, Named, ValueReader, Visitor, type_of};
+use crate::description::limits::{MAX_COORDINATE, MIN_LENGTH};
 use crate::description::{Camera, FovAxis, Lens, Projection};
 use crate::input::{Field, Section};
 
-/// Along which side of the image something is measured, by name.
-pub(crate) const AXES: &[(&str, FovAxis)] = &[
-    ("x", FovAxis::X),
-    ("y", FovAxis::Y),
-    ("diagonal", FovAxis::Diagonal),
-    ("smaller", FovAxis::Smaller),
-    ("larger", FovAxis::Larger),
-];
+impl Named for FovAxis {
+    const NAMES: ByName<Self> = &[
+        ("x", Self::X),
+        ("y", Self::Y),
+        ("diagonal", Self::Diagonal),
+        ("smaller", Self::Smaller),
+        ("larger", Self::Larger),
+    ];
+}
+
+/// Where a camera stands, what it looks at, and what is up.
+pub(crate) fn visit_frame(visitor: &mut impl Visitor, camera: &mut Camera) {
+    visitor.visit("position", &mut camera.position);
+    visitor.visit("target", &mut camera.target);
+    visitor.visit("up", &mut camera.up);
+}
+
+/// What follows the field of view of a projection.
+pub(crate) fn visit_projection(visitor: &mut impl Visitor, projection: &mut Projection) {
+    match projection {
+        Projection::Perspective { fov_axis, principal_point, .. } => {
+            visitor.visit("fov_axis", fov_axis);
+            visitor.visit("principal_point", principal_point);
+        }
+        Projection::Orthographic { size, axis } => {
+            visitor.visit("size", size);
+            visitor.visit("size_axis", axis);
+        }
+        Projection::Equirectangular => {}
+    }
+}
 
 /// Reads `[camera]`.
 pub(super) fn camera(section: &Section<'_>) -> Option<Camera> {
-    let kinds = keys::CAMERA.choices();
-    let kind = match section.get("type") {
-        Some(field) => field.choice(&kinds)?,
-        None => keys::CAMERA.type_named(keys::CAMERA.default_type)?,
-    };
+    let kind = type_of(section, &keys::CAMERA, keys::CAMERA.default_type)?;
     section.reject_unknown_keys(&keys::CAMERA.known(Some(kind)));
-    let frame = frame(section);
-    let mirrored = section.get("mirrored").map_or(Some(false), |f| f.boolean());
     let projection = match kind.name() {
-        "orthographic" => orthographic(section),
-        "equirectangular" => Some(Projection::Equirectangular),
-        _ => perspective(section, frame),
+        "orthographic" => Projection::Orthographic { size: 0.0, axis: FovAxis::default() },
+        "equirectangular" => Projection::Equirectangular,
+        _ => Projection::pinhole(0.0, FovAxis::default()),
     };
-    let (position, target, up) = frame?;
-    Some(Camera { position, target, up, mirrored: mirrored?, projection: projection? })
-}
-
-/// Where the camera stands, what it looks at, and what is up.
-fn frame(section: &Section<'_>) -> Option<(Vec3, Vec3, Vec3)> {
-    let position = section.require("position", "position = [0, 1, 5]").and_then(|f| f.vec3(MAX_COORDINATE));
-    let target_field = section.require("target", "target = [0, 0, 0]");
-    let target = target_field.as_ref().and_then(|f| f.vec3(MAX_COORDINATE));
-    let up_field = section.get("up");
-    let up = up_field.as_ref().map_or(Some(Vec3::Y), |f| f.vec3(MAX_COORDINATE));
-    let (position, target, up) = (position?, target?, up?);
-    if let Some(problem) = frame_problem(position, target, up) {
-        let place = match problem {
-            FrameProblem::NoDirection => target_field.map(|f| f.span()),
-            FrameProblem::NoUp | FrameProblem::UpAlongView => up_field.or(target_field).map(|f| f.span()),
-        };
-        let message = problem.message("the camera", "position");
-        section.src.error(place.unwrap_or(section.span.clone()), message);
-        return None;
+    let (position, target) = (Vec3::ZERO, Vec3::ZERO);
+    let mut camera = Camera { position, target, up: Vec3::Y, mirrored: false, projection };
+    let mut reader = ValueReader::new(section, &keys::CAMERA, Some(kind));
+    visit_frame(&mut reader, &mut camera);
+    reader.is_right = reader.is_right && has_frame(section, &camera);
+    let frame = reader.is_right.then(|| camera.clone());
+    reader.visit("mirrored", &mut camera.mirrored);
+    visit_projection(&mut reader, &mut camera.projection);
+    if let Projection::Perspective { fov, lens, .. } = &mut camera.projection {
+        let read = section.require("fov", "fov = 40").and_then(|f| self::fov(&f));
+        let with = section
+            .get("lens")
+            .map_or(Some(None), |f| self::lens(&f.table("\"lens\"")?, frame.as_ref()).map(Some));
+        (*fov, *lens) = (read?, with?);
     }
-    Some((position, target, up))
+    reader.is_right.then_some(camera)
 }
 
-fn perspective(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<Projection> {
-    let fov = section.require("fov", "fov = 40").and_then(|f| fov(&f));
-    let fov_axis = section.get("fov_axis").map_or(Some(FovAxis::default()), |f| f.choice(AXES));
-    let principal_point = section.get("principal_point").map_or(Some(Vec2::ZERO), |f| {
-        let both = f.numbers(2, "two numbers, for example [0.1, 0]")?;
-        let (x, y) = (both[0].number_in(-100.0, 100.0), both[1].number_in(-100.0, 100.0));
-        Some(Vec2::new(x?, y?))
-    });
-    let lens = section.get("lens").map_or(Some(None), |f| lens(&f.table("\"lens\"")?, frame).map(Some));
-    Some(Projection::Perspective {
-        fov: fov?,
-        fov_axis: fov_axis?,
-        principal_point: principal_point?,
-        lens: lens?,
-    })
+/// Whether a camera has a direction, and another one upwards; reports if not.
+fn has_frame(section: &Section<'_>, camera: &Camera) -> bool {
+    let view = ("the camera", "position");
+    let Some((problem, is_up)) = frame_problem(view, camera.position, camera.target, camera.up) else {
+        return true;
+    };
+    let up = section.get("up").filter(|_| is_up);
+    let place = up.or_else(|| section.get("target")).map_or(section.span.clone(), |f| f.span());
+    section.src.error(place, problem);
+    false
 }
 
-fn orthographic(section: &Section<'_>) -> Option<Projection> {
-    let size = section.require("size", "size = 4").and_then(|f| length(&f));
-    let axis = section.get("size_axis").map_or(Some(FovAxis::default()), |f| f.choice(AXES));
-    Some(Projection::Orthographic { size: size?, axis: axis? })
+/// The values of a lens.
+pub(crate) fn visit_lens(visitor: &mut impl Visitor, lens: &mut Lens) {
+    visitor.visit("radius", &mut lens.radius);
+    visitor.visit("focus_distance", &mut lens.focus_distance);
+    visitor.visit("blades", &mut lens.blades);
+    visitor.visit("rotation", &mut lens.rotation);
 }
 
-/// Metres, above 0.
-fn length(field: &Field<'_>) -> Option<f32> {
-    match field.number()? {
-        x if x <= 0.0 => field.reject("must be above 0"),
-        _ => field.number_in(keys::MIN_LENGTH, MAX_COORDINATE),
-    }
-}
-
-/// Reads `lens`, for a camera that stands and looks as `frame` says.
-fn lens(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<Lens> {
+/// Reads `lens`, for a camera that stands and looks as `frame` does.
+fn lens(section: &Section<'_>, frame: Option<&Camera>) -> Option<Lens> {
     section.reject_unknown_keys(&keys::LENS.known(None));
-    let radius = section.require("radius", "radius = 0.05").and_then(|f| length(&f));
-    let blades = section.get("blades").map_or(Some(0), |f| match f.integer(0..=64)? {
-        1 | 2 => f.reject("must be 3 or more, or 0 for a round aperture"),
-        blades => Some(blades),
-    });
-    let rotation = section.get("rotation").map_or(Some(0.0), |f| f.number_in(-360.0, 360.0));
-    if let Some(field) = section.get("rotation")
-        && (blades, rotation.is_some_and(|r| r != 0.0)) == (Some(0), true)
-    {
+    let mut lens = Lens::default();
+    let mut reader = ValueReader::new(section, &keys::LENS, None);
+    visit_lens(&mut reader, &mut lens);
+    if let (1 | 2, Some(field)) = (lens.blades, section.get("blades")) {
+        reader.is_right = false;
+        field.reject::<u32>("must be 3 or more, or 0 for a round aperture");
+    }
+    if let (0, true, Some(field)) = (lens.blades, lens.rotation != 0.0, section.get("rotation")) {
         field.warn("\"rotation\" has no effect without \"blades\": the aperture is round");
     }
-    let focus_distance = focus_distance(section, frame);
-    Some(Lens { radius: radius?, focus_distance: focus_distance?, blades: blades?, rotation: rotation? })
+    section.reject_both(["focus_distance", "focus"], "focus")?;
+    if section.get("focus_distance").is_none() {
+        lens.focus_distance = focus_distance(section.get("focus"), frame)?;
+    }
+    reader.is_right.then_some(lens)
 }
 
-/// The focus distance along the axis: as given, that of a given point, or that of the target.
-fn focus_distance(section: &Section<'_>, frame: Option<(Vec3, Vec3, Vec3)>) -> Option<f32> {
-    match (section.get("focus_distance"), section.get("focus")) {
-        (Some(_), Some(focus)) => {
-            let message = "\"lens\" gives both \"focus_distance\" and \"focus\"; keep one";
-            section.src.error(focus.key_span, message);
-            None
-        }
-        (Some(distance), None) => length(&distance),
-        (None, None) => frame.map(|(position, target, _)| (target - position).as_dvec3().length() as f32),
-        (None, Some(focus)) => {
-            let point = focus.vec3(MAX_COORDINATE);
-            let (position, target, _) = frame?;
-            let axis = (target - position).as_dvec3().normalize();
-            let distance = (point? - position).as_dvec3().dot(axis) as f32;
-            match distance >= keys::MIN_LENGTH {
-                true => Some(distance),
-                false => focus.fail("is not before the camera"),
-            }
-        }
-    }
+/// The distance along the axis of a point that is in focus, or of the target.
+fn focus_distance(focus: Option<Field<'_>>, frame: Option<&Camera>) -> Option<f32> {
+    let point = focus.as_ref().map(|field| field.vec3(MAX_COORDINATE));
+    let Camera { position, target, .. } = frame?;
+    let view = (target - position).as_dvec3();
+    let Some((point, field)) = point.zip(focus) else { return Some(view.length() as f32) };
+    let distance = (point? - position).as_dvec3().dot(view.normalize()) as f32;
+    if distance >= MIN_LENGTH { Some(distance) } else { field.fail("is not before the camera") }
 }
 
 /// Degrees, above 0 and below 180, by so much that its tangent is an ordinary number.
@@ -140,39 +130,22 @@ fn fov(field: &Field<'_>) -> Option<f32> {
     Some(degrees as f32)
 }
 
-/// Why three vectors give no frame to look along.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FrameProblem {
-    /// Both points are the same.
-    NoDirection,
-    /// Up is zero.
-    NoUp,
-    /// Up is the direction of view, or the opposite one.
-    UpAlongView,
-}
-
-impl FrameProblem {
-    pub(super) fn message(self, what: &str, origin: &str) -> String {
-        match self {
-            Self::NoDirection => {
-                format!("\"target\" is the same point as {origin:?}, so {what} has no direction")
-            }
-            Self::NoUp => "\"up\" is the zero vector".to_owned(),
-            Self::UpAlongView => {
-                format!("\"up\" is parallel to the direction from {origin:?} to \"target\"; turn it aside")
-            }
+/// Why looking from `origin`, a key of `what`, to `target` is not well defined, and whether `up` is to blame.
+pub(super) fn frame_problem(
+    (what, key): (&str, &str),
+    origin: Vec3,
+    target: Vec3,
+    up: Vec3,
+) -> Option<(String, bool)> {
+    let Some(direction) = (target - origin).as_dvec3().try_normalize() else {
+        return Some((format!("\"target\" is the same point as {key:?}, so {what} has no direction"), false));
+    };
+    let problem = match up.as_dvec3().try_normalize() {
+        None => "\"up\" is the zero vector".to_owned(),
+        Some(up) if up.cross(direction).length() < 1e-4 => {
+            format!("\"up\" is parallel to the direction from {key:?} to \"target\"; turn it aside")
         }
-    }
-}
-
-/// Whether looking from `origin` to `target` with `up` is well defined.
-pub(super) fn frame_problem(origin: Vec3, target: Vec3, up: Vec3) -> Option<FrameProblem> {
-    let direction = (target - origin).as_dvec3().try_normalize();
-    let Some(direction) = direction else {
-        return Some(FrameProblem::NoDirection);
+        Some(_) => return None,
     };
-    let Some(up) = up.as_dvec3().try_normalize() else {
-        return Some(FrameProblem::NoUp);
-    };
-    (up.cross(direction).length() < 1e-4).then_some(FrameProblem::UpAlongView)
+    Some((problem, true))
 }

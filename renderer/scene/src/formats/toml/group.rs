@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use glam::{Affine3A, DAffine3, Vec3};
-use torrance_text::{hint, quoted, quoted_path};
+use torrance_text::quoted_path;
 
 use super::keys;
-use super::names::Names;
+use super::names::{Names, tables};
 use super::shape::{self, Resources, TOO_FAR};
 use super::text::toml_key;
 use super::transform::{similarity_scale, transform, unusable};
 use super::unused;
 use crate::description::limits::{MAX_COORDINATE, MAX_INSTANCES};
-use crate::description::{Group, Instance, Shape};
+use crate::description::{Group, Instance, Shape, drop_empty_groups};
 use crate::files::{FileError, Files};
 use crate::input::{Field, Section};
 
@@ -30,28 +30,14 @@ const MAX_LIGHTS: usize = 1 << 20;
 /// Largest file of transforms as text, bytes.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// A group as it is read.
-struct GroupEntry<'a> {
-    name: &'a str,
-    /// Nothing if something is wrong with them.
-    shapes: Option<Vec<Shape>>,
-    /// Largest coordinates of its shapes.
-    reach: Vec3,
-}
-
-impl<'a> GroupEntry<'a> {
-    fn new(name: &'a str, shapes: Option<Vec<Shape>>) -> Self {
-        let bounds: Vec<_> = shapes.iter().flatten().map(Shape::bounds).collect();
-        let corners = bounds.iter().flat_map(|b| [b.lo, b.hi]);
-        let reach = corners.fold(Vec3::ZERO, |most, p| most.max(p.abs()));
-        Self { name, shapes, reach }
-    }
-}
-
-/// The groups by their names.
-struct Groups<'a> {
-    list: Vec<GroupEntry<'a>>,
+/// Groups as they are read.
+#[derive(Default)]
+struct Groups {
     names: Names,
+    /// The shapes of each; nothing if something is wrong with them.
+    shapes: Vec<Option<Vec<Shape>>>,
+    /// Largest coordinates of these.
+    reaches: Vec<Vec3>,
 }
 
 /// Reads `[groups]` and `[[instances]]`.
@@ -60,45 +46,34 @@ pub(super) fn instanced(
     resources: &mut Resources<'_>,
     files: &Files,
 ) -> Option<Instancing> {
-    let list = top.get("groups").and_then(|f| f.table("[groups]")).map_or_else(Vec::new, |section| {
-        section
-            .entries()
-            .iter()
-            .map(|(name, field)| GroupEntry::new(name, group(name, field, resources)))
-            .collect()
-    });
-    let groups = Groups { names: Names::new(list.iter().map(|group: &GroupEntry<'_>| group.name)), list };
+    let mut groups = Groups::default();
+    if let Some(section) = top.get("groups").and_then(|f| f.table("[groups]")) {
+        let entries = section.entries();
+        groups.names = Names::new(entries.iter().map(|(name, _)| *name));
+        groups.shapes = entries.iter().map(|(name, field)| group(name, field, resources)).collect();
+        groups.reaches = groups.shapes.iter().map(|shapes| reach(shapes.iter().flatten())).collect();
+    }
     let instances = places(top, &groups, files)?;
-    let mut places_of = vec![Vec::new(); groups.list.len()];
+    let mut places_of = vec![Vec::new(); groups.shapes.len()];
     for instance in &instances {
         places_of[instance.group as usize].push(instance.world_from_group);
     }
-    let placed = groups.list.iter().zip(&places_of).filter(|(_, places)| !places.is_empty());
-    unused::warn_of_others(top, "groups", &placed.map(|(group, _)| group.name).collect());
+    let placed = groups.names.iter().zip(&places_of).filter(|(_, places)| !places.is_empty());
+    unused::warn_of_others(top, "groups", &placed.map(|(name, _)| name).collect());
     let mut found = Instancing { instances, ..Instancing::default() };
-    for (GroupEntry { name, shapes, .. }, places) in groups.list.into_iter().zip(places_of) {
+    for ((name, shapes), places) in groups.names.iter().zip(groups.shapes).zip(places_of) {
         let (emitting, shapes): (Vec<_>, Vec<_>) = shapes?.into_iter().partition(Shape::emits);
         found.groups.push(Group { name: name.to_owned(), shapes });
         copy_lights(top, &emitting, &places, &mut found.lights)?;
     }
-    found.drop_empty();
+    drop_empty_groups(&mut found.groups, &mut found.instances);
     Some(found)
 }
 
-impl Instancing {
-    /// Leaves out groups that are all in their copies.
-    fn drop_empty(&mut self) {
-        let mut kept = 0;
-        let new = self.groups.iter().map(|group| {
-            let index = (!group.shapes.is_empty()).then_some(kept);
-            kept += u32::from(index.is_some());
-            index
-        });
-        let new: Vec<_> = new.collect();
-        let moved = |i: &Instance| new[i.group as usize].map(|group| Instance { group, ..*i });
-        self.instances = self.instances.iter().filter_map(moved).collect();
-        self.groups.retain(|group| !group.shapes.is_empty());
-    }
+/// Largest coordinates of shapes.
+fn reach<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Vec3 {
+    let corners = shapes.map(Shape::bounds).flat_map(|bounds| [bounds.lo, bounds.hi]);
+    corners.fold(Vec3::ZERO, |most, p| most.max(p.abs()))
 }
 
 /// The shapes of a group.
@@ -144,59 +119,43 @@ fn copy_lights(
 }
 
 /// Reads `[[instances]]`.
-fn places(top: &Section<'_>, groups: &Groups<'_>, files: &Files) -> Option<Vec<Instance>> {
+fn places(top: &Section<'_>, groups: &Groups, files: &Files) -> Option<Vec<Instance>> {
     let Some(field) = top.get("instances") else { return Some(Vec::new()) };
-    let items = field.array("an array of tables: write [[instances]], with two brackets")?;
-    let mut all = Some(Vec::new());
-    for (i, item) in items.iter().enumerate() {
-        let section = item.table(format!("instances[{i}]"));
-        let found = section.and_then(|section| place(&section, groups, files));
-        let Some(list) = &mut all else { continue };
-        match found {
-            Some(found) if list.len() + found.len() > MAX_INSTANCES => {
-                item.src.error(item.span(), format!("the scene has more than {MAX_INSTANCES} instances"));
-                return None;
-            }
-            Some(found) => list.extend(found),
-            None => all = None,
+    let (mut all, mut is_right) = (Vec::new(), true);
+    for section in tables(&field, "instances") {
+        let found = section.as_ref().and_then(|section| place(section, groups, files));
+        let (Some(section), Some(found), true) = (section, found, is_right) else {
+            is_right = false;
+            continue;
+        };
+        if all.len() + found.len() > MAX_INSTANCES {
+            section.src.error(section.span, format!("the scene has more than {MAX_INSTANCES} instances"));
+            return None;
         }
+        all.extend(found);
     }
-    all
+    is_right.then_some(all)
 }
 
 /// One of `[[instances]]`, which may be many.
-fn place(section: &Section<'_>, groups: &Groups<'_>, files: &Files) -> Option<Vec<Instance>> {
+fn place(section: &Section<'_>, groups: &Groups, files: &Files) -> Option<Vec<Instance>> {
     section.reject_unknown_keys(&keys::INSTANCE.known(None));
-    let group = section.require("group", "group = \"tree\"").and_then(|f| group_named(&f, &groups.names));
-    let transforms = match (section.get("transform"), section.get("transforms")) {
-        (Some(_), Some(many)) => {
-            let message = format!("{} gives both \"transform\" and \"transforms\"; keep one", section.name);
-            section.src.error(many.key_span, message);
-            None
+    let without = |name| format!("; define it with [[groups.{name}.shapes]]");
+    let group = section.require("group", "group = \"tree\"");
+    let group = group.and_then(|field| groups.names.find(&field, "group", without));
+    let transforms = section.reject_both(["transform", "transforms"], "transforms").and_then(|()| {
+        match section.get("transforms") {
+            Some(many) => read_many(&many, files),
+            None => section
+                .get("transform")
+                .map_or(Some(DAffine3::IDENTITY), |f| transform(&f))
+                .map(|one| vec![one.as_affine3a()]),
         }
-        (None, Some(many)) => read_many(&many, files),
-        (one, None) => {
-            let one = one.map_or(Some(DAffine3::IDENTITY), |f| transform(&f));
-            one.map(|one| vec![one.as_affine3a()])
-        }
-    };
+    });
     let (group, transforms) = (group?, transforms?);
-    check_reach(section, groups.list[group].reach, &transforms)?;
+    check_reach(section, groups.reaches[group], &transforms)?;
     let instance = |world_from_group| Instance { group: group as u32, world_from_group };
     Some(transforms.into_iter().map(instance).collect())
-}
-
-fn group_named(field: &Field<'_>, names: &Names) -> Option<usize> {
-    let name = field.string()?;
-    let found = names.index_of(name);
-    if found.is_none() {
-        let hint = match names.is_empty() {
-            true => format!("; define it with [[groups.{}.shapes]]", toml_key(name)),
-            false => hint(name, "the scene has", names.iter()),
-        };
-        field.src.error(field.span(), format!("unknown group {}{hint}", quoted(name)));
-    }
-    found
 }
 
 /// Reports instances that reach farther than single precision.
@@ -239,48 +198,36 @@ fn read_many(field: &Field<'_>, files: &Files) -> Option<Vec<Affine3A>> {
 enum TransformsError {
     #[error(transparent)]
     File(#[from] FileError),
-    #[error("it has {0} bytes, which are not transforms of 48 bytes each")]
-    Bytes(usize),
-    #[error("it has {0} transforms; the most is {MAX_INSTANCES}")]
-    TooMany(usize),
-    #[error("it has more than {MAX_INSTANCES} transforms")]
-    MoreThanMost,
-    #[error("it is not text in UTF-8")]
-    NoText,
-    #[error("it is empty")]
-    Empty,
-    /// Which one, from 0, and what is wrong with it.
-    #[error("transform {0} {1}")]
-    Transform(usize, &'static str),
-    /// On which line, and what is wrong there.
-    #[error("line {0} {1}")]
-    Line(usize, &'static str),
+    #[error("{0}")]
+    Contents(String),
 }
 
 /// Twelve little-endian floats each: the first three rows of a matrix.
 fn from_floats(bytes: &[u8]) -> Result<Vec<Affine3A>, TransformsError> {
     let (all, rest) = bytes.as_chunks::<48>();
     if !rest.is_empty() || all.is_empty() {
-        return Err(TransformsError::Bytes(bytes.len()));
+        let message = format!("it has {} bytes, which are not transforms of 48 bytes each", bytes.len());
+        return Err(TransformsError::Contents(message));
     }
     if all.len() > MAX_INSTANCES {
-        return Err(TransformsError::TooMany(all.len()));
+        let message = format!("it has {} transforms; the most is {MAX_INSTANCES}", all.len());
+        return Err(TransformsError::Contents(message));
     }
-    let numbers = |bytes: &[u8; 48]| {
-        std::array::from_fn(|i| {
-            f32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
-        })
+    let one = |(i, bytes): (usize, &[u8; 48])| {
+        let (numbers, _) = bytes.as_chunks::<4>();
+        let transform = checked(std::array::from_fn(|i| f32::from_le_bytes(numbers[i])));
+        transform.map_err(|why| TransformsError::Contents(format!("transform {i} {why}")))
     };
-    let one = |(i, bytes)| checked(numbers(bytes)).map_err(|why| TransformsError::Transform(i, why));
     all.iter().enumerate().map(one).collect()
 }
 
 /// Twelve numbers a line.
 fn from_csv(bytes: &[u8]) -> Result<Vec<Affine3A>, TransformsError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| TransformsError::NoText)?;
+    let wrong = |message: &str| TransformsError::Contents(message.to_owned());
+    let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8"))?;
     let mut transforms = Vec::new();
     for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let line_error = |why| TransformsError::Line(i + 1, why);
+        let line_error = |why: &str| wrong(&format!("line {} {why}", i + 1));
         let mut numbers = [0.0; 12];
         let mut parts = line.split(',');
         for number in &mut numbers {
@@ -292,10 +239,10 @@ fn from_csv(bytes: &[u8]) -> Result<Vec<Affine3A>, TransformsError> {
         }
         transforms.push(checked(numbers).map_err(line_error)?);
         if transforms.len() > MAX_INSTANCES {
-            return Err(TransformsError::MoreThanMost);
+            return Err(wrong(&format!("it has more than {MAX_INSTANCES} transforms")));
         }
     }
-    if transforms.is_empty() { Err(TransformsError::Empty) } else { Ok(transforms) }
+    if transforms.is_empty() { Err(wrong("it is empty")) } else { Ok(transforms) }
 }
 
 /// The transform of twelve numbers, row by row, or why there is none.

@@ -1,34 +1,29 @@
 //! `[environment]` and `[[lights]]`.
 
-use std::collections::HashMap;
-
 use glam::{DVec3, Mat3, Vec3};
-use torrance_text::quoted;
 
 use super::keys;
+use super::names::{read_each, tables};
 use super::texture::Textures;
 use super::transform::transform;
+use super::values::{ByName, Named, ValueReader, Visitor, type_of};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
 use crate::description::{Environment, Portal, PunctualKind, PunctualLight, SpotFalloff, SunSky};
 use crate::input::{Field, Section};
 
-/// How spot lights fall off, by name.
-pub(crate) const FALLOFFS: &[(&str, SpotFalloff)] =
-    &[("smooth", SpotFalloff::Smooth), ("linear", SpotFalloff::Linear)];
+impl Named for SpotFalloff {
+    const NAMES: ByName<Self> = &[("smooth", Self::Smooth), ("linear", Self::Linear)];
+}
 
 /// Reads `[environment]`; `None` within if it is black.
 pub(super) fn environment(section: &Section<'_>, textures: &mut Textures<'_>) -> Option<Option<Environment>> {
-    let kinds = keys::ENVIRONMENT.choices();
-    let kind = match section.get("type") {
-        Some(field) => field.choice(&kinds)?,
-        None => {
-            keys::ENVIRONMENT.type_named(if section.get("file").is_some() { "image" } else { "constant" })?
-        }
-    };
+    let unsaid = if section.get("file").is_some() { "image" } else { "constant" };
+    let kind = type_of(section, &keys::ENVIRONMENT, unsaid)?;
     section.reject_unknown_keys(&keys::ENVIRONMENT.known(Some(kind)));
+    let reader = ValueReader::new(section, &keys::ENVIRONMENT, Some(kind));
     match kind.name() {
-        "image" => image(section, textures).map(Some),
-        "sun_sky" => sun_sky(section).map(Environment::SunSky).map(Some),
+        "image" => image(section, reader, textures).map(Some),
+        "sun_sky" => sun_sky(section, reader).map(Environment::SunSky).map(Some),
         _ => {
             let radiance = section.require("radiance", "radiance = 0.2")?.color(MAX_RADIANCE)?;
             Some((radiance != Vec3::ZERO).then_some(Environment::Constant(radiance)))
@@ -36,61 +31,63 @@ pub(super) fn environment(section: &Section<'_>, textures: &mut Textures<'_>) ->
     }
 }
 
-fn image(section: &Section<'_>, textures: &mut Textures<'_>) -> Option<Environment> {
-    let scale = section.get("scale").map_or(Some(Vec3::ONE), |f| f.color(MAX_RADIANCE));
+fn image(
+    section: &Section<'_>,
+    mut reader: ValueReader<'_, '_>,
+    textures: &mut Textures<'_>,
+) -> Option<Environment> {
+    let mut scale = Vec3::ONE;
+    reader.visit("scale", &mut scale);
     let rotation = rotation(section);
     let image = section.require("file", "file = \"sky.exr\"").and_then(|f| textures.environment(section, &f));
-    Some(Environment::Image { image: image?, scale: scale?, world_from_image: rotation? })
+    let environment = Environment::Image { image: image?, scale, world_from_image: rotation? };
+    reader.is_right.then_some(environment)
 }
 
-fn sun_sky(section: &Section<'_>) -> Option<SunSky> {
-    let number = |key: &str, default: f32, low: f32, high: f32| {
-        section.get(key).map_or(Some(default), |f| f.number_in(low, high))
+/// The numbers and colours of a sky.
+pub(crate) fn visit_sky(visitor: &mut impl Visitor, sky: &mut SunSky) {
+    visitor.visit("turbidity", &mut sky.turbidity);
+    visitor.visit("ground_albedo", &mut sky.ground_albedo);
+    visitor.visit("sky_scale", &mut sky.sky_scale);
+    visitor.visit("sun_scale", &mut sky.sun_scale);
+    visitor.visit("sun_diameter", &mut sky.sun_diameter);
+}
+
+fn sun_sky(section: &Section<'_>, mut reader: ValueReader<'_, '_>) -> Option<SunSky> {
+    let mut sky = SunSky {
+        sun_direction: Vec3::Y,
+        turbidity: 3.0,
+        ground_albedo: Vec3::splat(0.3),
+        sky_scale: 1.0,
+        sun_scale: 1.0,
+        sun_diameter: 0.5358,
+        world_from_sky: Mat3::IDENTITY,
     };
-    let turbidity = number("turbidity", 3.0, 1.0, 10.0);
-    let ground_albedo = section.get("ground_albedo").map_or(Some(Vec3::splat(0.3)), |f| f.color(1.0));
-    let sky_scale = number("sky_scale", 1.0, 0.0, MAX_RADIANCE);
-    let sun_scale = number("sun_scale", 1.0, 0.0, MAX_RADIANCE);
-    let sun_diameter = number("sun_diameter", 0.5358, 0.01, 90.0);
+    visit_sky(&mut reader, &mut sky);
     let (sun_direction, rotation) = (sun_direction(section), rotation(section));
-    Some(SunSky {
-        sun_direction: sun_direction?,
-        turbidity: turbidity?,
-        ground_albedo: ground_albedo?,
-        sky_scale: sky_scale?,
-        sun_scale: sun_scale?,
-        sun_diameter: sun_diameter?,
-        world_from_sky: rotation?,
-    })
+    (sky.sun_direction, sky.world_from_sky) = (sun_direction?, rotation?);
+    reader.is_right.then_some(sky)
 }
 
 /// Where the sun is: a direction, or its elevation and azimuth.
 fn sun_direction(section: &Section<'_>) -> Option<Vec3> {
-    let angles = [section.get("elevation"), section.get("azimuth")];
-    match (section.get("sun_direction"), angles) {
-        (Some(_), [Some(angle), _] | [_, Some(angle)]) => {
-            let message = format!("{} is given by \"sun_direction\" already; keep one of them", angle.name);
-            section.src.error(angle.key_span, message);
-            None
-        }
-        (Some(field), _) => match direction(&field)? {
-            d if d.y < 0.0 => field.fail("points below the horizon, where there is no sky"),
-            d => Some(d),
-        },
-        (None, [None, None]) => {
-            section.require("sun_direction", "sun_direction = [1, 1, 0] (or \"elevation\" and \"azimuth\")");
-            None
-        }
-        (None, _) => {
-            let elevation =
-                section.require("elevation", "elevation = 40").and_then(|f| f.number_in(0.0, 90.0));
-            let azimuth =
-                section.require("azimuth", "azimuth = 120").and_then(|f| f.number_in(-360.0, 360.0));
-            let (sin, cos) = f64::from(elevation?).to_radians().sin_cos();
-            let (east, north) = f64::from(azimuth?).to_radians().sin_cos();
-            Some(DVec3::new(cos * east, sin, -cos * north).as_vec3())
-        }
+    section.reject_beside("sun_direction", &["elevation", "azimuth"])?;
+    if let Some(field) = section.get("sun_direction") {
+        let direction = direction(&field)?;
+        return match direction.y < 0.0 {
+            true => field.fail("points below the horizon, where there is no sky"),
+            false => Some(direction),
+        };
     }
+    if section.get("elevation").or_else(|| section.get("azimuth")).is_none() {
+        section.require("sun_direction", "sun_direction = [1, 1, 0] (or \"elevation\" and \"azimuth\")");
+        return None;
+    }
+    let elevation = section.require("elevation", "elevation = 40").and_then(|f| f.number_in(0.0, 90.0));
+    let azimuth = section.require("azimuth", "azimuth = 120").and_then(|f| f.number_in(-360.0, 360.0));
+    let (sin, cos) = f64::from(elevation?).to_radians().sin_cos();
+    let (east, north) = f64::from(azimuth?).to_radians().sin_cos();
+    Some(DVec3::new(cos * east, sin, -cos * north).as_vec3())
 }
 
 /// How an environment is turned into the world: `transform`, which has to keep lengths.
@@ -118,39 +115,22 @@ pub(super) fn direction(field: &Field<'_>) -> Option<Vec3> {
 
 /// Reads all lights. Those with errors are left out.
 pub(super) fn lights(top: &Section<'_>) -> Vec<PunctualLight> {
-    let Some(field) = top.get("lights") else { return Vec::new() };
-    let Some(items) = field.array("an array of tables: write [[lights]], with two brackets") else {
-        return Vec::new();
-    };
-    let mut names = HashMap::new();
-    let mut lights = Vec::with_capacity(items.len());
-    for (i, item) in items.iter().enumerate() {
-        let Some(section) = item.table(format!("lights[{i}]")) else { continue };
-        lights.extend(light(&section));
-        if let Some(field) = section.get("name")
-            && let Some(name) = field.as_str()
-            && let Some(first) = names.insert(name, i)
-        {
-            top.src.error(field.span(), format!("lights[{first}] is named {} already", quoted(name)));
-        }
-    }
-    lights
+    top.get("lights").map_or_else(Vec::new, |field| read_each(tables(&field, "lights"), light))
 }
 
 /// Reads `[[portals]]`. Those with errors are left out.
 pub(super) fn portals(top: &Section<'_>) -> Vec<Portal> {
     let Some(field) = top.get("portals") else { return Vec::new() };
-    let items = field.array("an array of tables: write [[portals]], with two brackets").unwrap_or_default();
-    let sections = items.iter().enumerate().map(|(i, item)| item.table(format!("portals[{i}]")));
-    sections.flatten().filter_map(|section| portal(&section)).collect()
+    tables(&field, "portals").flatten().filter_map(|section| portal(&section)).collect()
 }
 
 fn portal(section: &Section<'_>) -> Option<Portal> {
     section.reject_unknown_keys(&keys::PORTAL.known(None));
-    let corner = section.require("corner", "corner = [-1, 0, 0]").and_then(|f| f.vec3(MAX_COORDINATE));
+    let mut reader = ValueReader::new(section, &keys::PORTAL, None);
+    let corner = reader.given("corner");
     let field = section.require("edges", "edges = [[2, 0, 0], [0, 1, 0]]")?;
-    let both = field.numbers(2, "two edges, for example [[2, 0, 0], [0, 1, 0]]")?;
-    let (a, b) = (both[0].vec3(MAX_COORDINATE), both[1].vec3(MAX_COORDINATE));
+    let both = field.numbers("two edges, for example [[2, 0, 0], [0, 1, 0]]")?;
+    let [a, b] = both.map(|edge| edge.vec3(MAX_COORDINATE));
     let (a, b) = (a?, b?);
     if is_degenerate(a, b) {
         return field.fail("span no area");
@@ -165,33 +145,28 @@ fn light(section: &Section<'_>) -> Option<PunctualLight> {
     let kind = section.require("type", "type = \"point\"")?.choice(&keys::LIGHT.choices())?;
     section.reject_unknown_keys(&keys::LIGHT.known(Some(kind)));
     let name = section.get("name").map_or(Some(section.name.as_str()), |f| f.string()).map(str::to_owned);
+    let mut reader = ValueReader::new(section, &keys::LIGHT, Some(kind));
     let kind = match kind.name() {
-        "point" => point(section),
-        "spot" => spot(section),
-        _ => directional(section),
+        "point" => {
+            let (position, intensity) = (reader.given("position"), reader.given("intensity"));
+            Some(PunctualKind::Point { position: position?, intensity: intensity? })
+        }
+        "spot" => spot(section, reader),
+        _ => {
+            let direction =
+                section.require("direction", "direction = [0, -1, 0]").and_then(|f| direction(&f));
+            let (irradiance, diameter) = (reader.given("irradiance"), reader.or("diameter", 0.0)?);
+            Some(PunctualKind::Directional { direction: direction?, irradiance: irradiance?, diameter })
+        }
     };
     Some(PunctualLight { name: name?, kind: kind? })
 }
 
-fn place(section: &Section<'_>) -> Option<Vec3> {
-    section.require("position", "position = [0, 3, 0]")?.vec3(MAX_COORDINATE)
-}
-
-fn intensity(section: &Section<'_>) -> Option<Vec3> {
-    section.require("intensity", "intensity = 10")?.color(MAX_RADIANCE)
-}
-
-fn point(section: &Section<'_>) -> Option<PunctualKind> {
-    let (position, intensity) = (place(section), intensity(section));
-    Some(PunctualKind::Point { position: position?, intensity: intensity? })
-}
-
-fn spot(section: &Section<'_>) -> Option<PunctualKind> {
-    let (position, intensity) = (place(section), intensity(section));
+fn spot(section: &Section<'_>, mut reader: ValueReader<'_, '_>) -> Option<PunctualKind> {
+    let (position, intensity) = (reader.given("position"), reader.given("intensity"));
     let direction = aim(section, position);
-    let inner = section.get("inner").map_or(Some(0.0), |f| f.number_in(0.0, 180.0));
-    let outer = section.get("outer").map_or(Some(45.0), |f| f.number_in(0.001, 180.0));
-    let falloff = section.get("falloff").map_or(Some(SpotFalloff::Smooth), |f| f.choice(FALLOFFS));
+    let (inner, outer) = (reader.or("inner", 0.0), reader.or("outer", 45.0));
+    let falloff = reader.or("falloff", SpotFalloff::default());
     let (inner, outer) = (inner?, outer?);
     if inner >= outer {
         let message = format!("\"inner\" must be below \"outer\", which is {outer}, not {inner}");
@@ -199,36 +174,17 @@ fn spot(section: &Section<'_>) -> Option<PunctualKind> {
         section.src.error(place.map_or(section.span.clone(), |f| f.span()), message);
         return None;
     }
-    Some(PunctualKind::Spot {
-        position: position?,
-        direction: direction?,
-        intensity: intensity?,
-        inner,
-        outer,
-        falloff: falloff?,
-    })
+    let (position, direction, intensity, falloff) = (position?, direction?, intensity?, falloff?);
+    Some(PunctualKind::Spot { position, direction, intensity, inner, outer, falloff })
 }
 
 /// Where a spot light at `position` points: along a direction, or at a point.
 fn aim(section: &Section<'_>, position: Option<Vec3>) -> Option<Vec3> {
-    match (section.get("direction"), section.get("target")) {
-        (Some(_), Some(target)) => {
-            let message = format!("{} gives both \"direction\" and \"target\"; keep one", section.name);
-            section.src.error(target.key_span, message);
-            None
-        }
-        (None, Some(target)) => {
-            let along = (target.vec3(MAX_COORDINATE)? - position?).as_dvec3();
-            let along = along.try_normalize().map(DVec3::as_vec3);
-            along.or_else(|| target.fail("is where the light is, so it has no direction"))
-        }
-        _ => direction(&section.require("direction", "direction = [0, -1, 0]")?),
-    }
-}
-
-fn directional(section: &Section<'_>) -> Option<PunctualKind> {
-    let direction = section.require("direction", "direction = [0, -1, 0]").and_then(|f| direction(&f));
-    let irradiance = section.require("irradiance", "irradiance = 3").and_then(|f| f.color(MAX_RADIANCE));
-    let diameter = section.get("diameter").map_or(Some(0.0), |f| f.number_in(0.0, 179.0));
-    Some(PunctualKind::Directional { direction: direction?, irradiance: irradiance?, diameter: diameter? })
+    section.reject_both(["direction", "target"], "target")?;
+    let Some(target) = section.get("target") else {
+        return direction(&section.require("direction", "direction = [0, -1, 0]")?);
+    };
+    let along = (target.vec3(MAX_COORDINATE)? - position?).as_dvec3();
+    let along = along.try_normalize().map(DVec3::as_vec3);
+    along.or_else(|| target.fail("is where the light is, so it has no direction"))
 }

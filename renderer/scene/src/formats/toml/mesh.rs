@@ -7,15 +7,15 @@ use glam::Affine3A;
 use torrance_text::{quoted, quoted_path};
 
 use super::shape::{TOO_FAR, complain};
+use super::values::{ByName, Named, ValueReader};
 use crate::description::{Normals, TriangleMesh};
 use crate::files::Files;
 use crate::files::mesh::{MeshError, MeshFile, Placement};
-use crate::input::Problem;
-use crate::input::{Field, Section};
+use crate::input::{Field, Problem, Section};
 
-/// Where the vertex normals of a mesh come from, by name.
-pub(crate) const NORMALS: &[(&str, Normals)] =
-    &[("file", Normals::File), ("smooth", Normals::Smooth), ("flat", Normals::Flat)];
+impl Named for Normals {
+    const NAMES: ByName<Self> = &[("file", Self::File), ("smooth", Self::Smooth), ("flat", Self::Flat)];
+}
 
 /// How a file is read: its name in the scene, its normals, and whether v is turned around.
 type Key = (String, Normals, bool);
@@ -34,9 +34,13 @@ impl<'a> Meshes<'a> {
     }
 
     /// The mesh of a shape, without the triangles that have no area where the transform puts them.
-    pub(super) fn mesh(&mut self, section: &Section<'_>, t: Option<&Affine3A>) -> Option<Arc<TriangleMesh>> {
-        let normals = section.get("normals").map_or(Some(Normals::File), |f| f.choice(NORMALS));
-        let flip_v = section.get("flip_v").map_or(Some(false), |f| f.boolean());
+    pub(super) fn mesh(
+        &mut self,
+        section: &Section<'_>,
+        reader: &mut ValueReader<'_, '_>,
+        t: Option<&Affine3A>,
+    ) -> Option<Arc<TriangleMesh>> {
+        let (normals, flip_v) = (reader.or("normals", Normals::File), reader.or("flip_v", false));
         let file = section.require("file", "file = \"teapot.obj\"")?;
         let name = file.string()?;
         let (normals, flip_v) = (normals?, flip_v?);

@@ -13,6 +13,7 @@ pub(crate) mod text;
 mod texture;
 mod transform;
 mod unused;
+mod values;
 
 use crate::description::{Description, Environment, StandaloneMaterial};
 use crate::files::Files;
@@ -23,16 +24,15 @@ use mesh::Meshes;
 use shape::Resources;
 use texture::Textures;
 
-pub(crate) use camera::AXES;
+pub(crate) use camera::{visit_frame, visit_lens, visit_projection};
 pub(crate) use keys::{Key, Type, lookup, otherwise};
-pub(crate) use light::FALLOFFS;
-pub(crate) use material::BLACK;
-pub(crate) use material::{GREEN, INVALID_NORMALS};
-pub(crate) use mesh::NORMALS;
+pub(crate) use light::visit_sky;
+pub(crate) use material::{BLACK, visit_map};
 pub use settings::overrides;
-pub use settings::{DIRECT, MASKINGS, SAMPLERS};
-pub(crate) use settings::{FILTERS, HIDDEN_NORMALS, HOLES};
-pub(crate) use texture::{CHANNELS, FILTERS as TEXEL_FILTERS, RANGES, WRAPS};
+pub(crate) use settings::{visit_filter, visit_sampling, visit_visibility};
+pub(crate) use shape::visit_dimensions;
+pub use values::{ByName, Named};
+pub(crate) use values::{KeyValue, Visitor};
 
 /// Reads a scene from the text of a file. `file` is what messages call it, `files` are those that it may read.
 /// Gives the description and what looks suspicious, or everything that is wrong.
@@ -60,7 +60,7 @@ pub(crate) const MATERIAL_KEY: &str = "material";
 fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Description> {
     let src = top.src;
     top.reject_unknown_keys(&keys::TOP.known(None));
-    let render = settings::render(src, top.get("render").and_then(|f| f.table("[render]")));
+    let render = settings::render(top.get("render").and_then(|f| f.table("[render]")));
     let camera_field = top.get("camera");
     if camera_field.is_none() {
         src.error(0..0, "the scene has no [camera]; it needs one with \"position\", \"target\" and \"fov\"");

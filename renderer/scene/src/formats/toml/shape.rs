@@ -1,15 +1,14 @@
 //! `[[shapes]]`.
 
-use std::collections::HashMap;
-
 use glam::{Affine3A, DAffine3, Vec3};
-use torrance_text::{hint, quoted};
+use torrance_text::quoted;
 
 use super::mesh::Meshes;
-use super::text::toml_key;
+use super::names::{read_each, tables};
 use super::texture::Textures;
 use super::transform::{similarity_scale, transform};
-use super::{Materials, keys};
+use super::values::{ValueReader, Visitor};
+use super::{Materials, Type, keys};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
 use crate::description::{Color, Dimension, Geometry, Outline, Shape, Texture, corners, texture};
 use crate::input::{Field, Section};
@@ -18,8 +17,6 @@ use crate::input::{Field, Section};
 pub(super) const TOO_FAR: &str = "reaches beyond 1e9 metres, where single precision fails";
 /// The complaint about shapes whose normal cannot be computed.
 const TOO_SMALL: &str = "is too small for single precision where it stands: it has no area";
-/// Which sides emit, by name.
-const SIDES: &[(&str, bool)] = &[("front", false), ("both", true)];
 /// Smallest radius of a sphere relative to the largest coordinate of its centre: eight steps of `f32` or more.
 /// Below, normals are more rounding than sphere.
 const MIN_RELATIVE_RADIUS: f32 = 1.0 / (1 << 20) as f32;
@@ -45,26 +42,11 @@ pub(super) fn shapes(top: &Section<'_>, resources: &mut Resources<'_>) -> Vec<Sh
 
 /// Reads an array of shapes, which messages call `place`; `none` says that there are none.
 pub(super) fn list(field: &Field<'_>, place: &str, none: &str, resources: &mut Resources<'_>) -> Vec<Shape> {
-    let Some(items) = field.array(&format!("an array of tables: write [[{place}]], with two brackets"))
-    else {
-        return Vec::new();
-    };
-    if items.is_empty() {
+    let sections = tables(field, place);
+    if field.is_array() && sections.len() == 0 {
         field.src.error(field.span(), none);
     }
-    let mut names = HashMap::new();
-    let mut shapes = Vec::with_capacity(items.len());
-    for (i, item) in items.iter().enumerate() {
-        let Some(section) = item.table(format!("{place}[{i}]")) else { continue };
-        shapes.extend(shape(&section, resources));
-        if let Some(field) = section.get("name")
-            && let Some(name) = field.as_str()
-            && let Some(first) = names.insert(name, i)
-        {
-            field.src.error(field.span(), format!("{place}[{first}] is named {} already", quoted(name)));
-        }
-    }
-    shapes
+    read_each(sections, |section| shape(section, resources))
 }
 
 fn shape(section: &Section<'_>, resources: &mut Resources<'_>) -> Option<Shape> {
@@ -74,20 +56,24 @@ fn shape(section: &Section<'_>, resources: &mut Resources<'_>) -> Option<Shape> 
     let name = section.get("name").map_or(Some(section.name.as_str()), |f| f.string()).map(str::to_owned);
     let dark = Some(Color::new(Vec3::ZERO));
     let emission = section.get("emission").map_or(dark, |f| resources.textures.color(&f, MAX_RADIANCE));
-    let emission_two_sided = section.get("emission_sides").map_or(Some(false), |f| f.choice(SIDES));
+    let mut reader = ValueReader::new(section, &keys::SHAPE, Some(kind));
+    let emission_two_sided = reader.or("emission_sides", false);
     if let Some(field) = section.get("emission_sides")
         && emission_two_sided == Some(true)
         && emission.is_some_and(|e| e.value == Vec3::ZERO)
     {
         field.warn("\"emission_sides\" has no effect without an \"emission\"");
     }
-    let flip_normals = section.get("flip_normals").map_or(Some(false), |f| f.boolean());
+    let flip_normals = reader.or("flip_normals", false);
     let exact = section.get("transform").map_or(Some(DAffine3::IDENTITY), |f| transform(&f));
     let material = material(section, resources, emission);
     let world_from_object = exact.as_ref().map(DAffine3::as_affine3a);
     let geometry = match Geometry::named(kind.name())? {
-        Geometry::Mesh(_) => resources.meshes.mesh(section, world_from_object.as_ref()).map(Geometry::Mesh),
-        geometry => dimensions(section, geometry),
+        Geometry::Mesh(_) => {
+            let mesh = resources.meshes.mesh(section, &mut reader, world_from_object.as_ref());
+            mesh.map(Geometry::Mesh)
+        }
+        geometry => dimensions(section, kind, geometry),
     };
     if let (Some(geometry), Some(exact)) = (&geometry, &exact) {
         check_extent(section, geometry, exact);
@@ -170,30 +156,25 @@ fn material(section: &Section<'_>, resources: &mut Resources<'_>, emission: Opti
             "the name of a material, or a table such as { type = \"diffuse\", reflectance = 0.5 }",
         );
     }
-    let name = field.string()?;
-    let found = materials.names().index_of(name);
-    if found.is_none() {
-        let hint = match materials.names().is_empty() {
-            true => format!("; define it with [materials.{}]", toml_key(name)),
-            false => hint(name, "the scene has", materials.names().iter()),
-        };
-        section.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
+    let without = |name| format!("; define it with [materials.{name}]");
+    materials.names.find(&field, "material", without)
+}
+
+/// The numbers and points of a shape.
+pub(crate) fn visit_dimensions(visitor: &mut impl Visitor, geometry: &mut Geometry) {
+    for (key, dimension) in geometry.dimensions() {
+        match dimension {
+            Dimension::Point(point) => visitor.visit(key.name, point),
+            Dimension::Length(length) => visitor.visit(key.name, length),
+        }
     }
-    found
 }
 
 /// The shape with the dimensions that the section gives.
-fn dimensions(section: &Section<'_>, mut geometry: Geometry) -> Option<Geometry> {
-    let mut is_right = true;
-    for (key, dimension) in geometry.dimensions() {
-        let Some(field) = section.get(key.name) else { continue };
-        is_right &= match dimension {
-            Dimension::Point(point) => field.vec3(MAX_COORDINATE).map(|given| *point = given),
-            Dimension::Length(length) => length_in(&field, key.value.range()).map(|given| *length = given),
-        }
-        .is_some();
-    }
-    if is_right
+fn dimensions(section: &Section<'_>, kind: &'static Type, mut geometry: Geometry) -> Option<Geometry> {
+    let mut reader = ValueReader::new(section, &keys::SHAPE, Some(kind));
+    visit_dimensions(&mut reader, &mut geometry);
+    if reader.is_right
         && let Outline::Tube { from, to, .. } = geometry.outline()
         && (to - from).as_dvec3().length() < 1.0 / f64::from(MAX_COORDINATE)
     {
@@ -204,14 +185,7 @@ fn dimensions(section: &Section<'_>, mut geometry: Geometry) -> Option<Geometry>
         section.src.error(place, message);
         return None;
     }
-    is_right.then_some(geometry)
-}
-
-fn length_in(field: &Field<'_>, (low, high): (f32, f32)) -> Option<f32> {
-    match field.number()? {
-        x if x <= 0.0 => field.reject("must be above 0"),
-        _ => field.number_in(low, high),
-    }
+    reader.is_right.then_some(geometry)
 }
 
 /// Reports a shape that, where it stands in the world, is too large or too small to be hit. Meshes are looked

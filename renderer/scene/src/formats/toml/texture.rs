@@ -3,28 +3,33 @@
 use std::collections::{BTreeMap, HashMap};
 
 use device::material::texture::{Channel, Wrap};
-use glam::{Affine2, Mat2, Vec2, Vec3};
-use torrance_text::{hint, quoted, quoted_path};
+use glam::{Affine2, Vec2, Vec3};
+use torrance_text::{quoted, quoted_path};
 
 use super::keys::{self, MAX_UV};
+use super::names::Names;
+use super::values::{ByName, Named, type_of};
 use crate::description::limits::{MAX_RADIANCE, MAX_TEXTURE_LEVELS};
 use crate::description::{Bitmap, Color, Image, MAX_TEXTURE_STEPS, Scalar, TexelFilter, Texture};
 use crate::files::Files;
 use crate::files::image::{DecodedImage, Meaning, Range};
 use crate::input::{Field, Section};
 
-/// Channels of texels, by name.
-pub(crate) const CHANNELS: &[(&str, Channel)] =
-    &[("r", Channel::R), ("g", Channel::G), ("b", Channel::B), ("a", Channel::A), ("rgb", Channel::Rgb)];
-/// Continuations beyond the edges of an image, by name.
-pub(crate) const WRAPS: &[(&str, Wrap)] =
-    &[("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp)];
-/// How texels are looked up, by name.
-pub(crate) const FILTERS: &[(&str, TexelFilter)] =
-    &[("linear", TexelFilter::Linear), ("nearest", TexelFilter::Nearest), ("mipmap", TexelFilter::Mipmap)];
-/// Ranges of values, by name.
-pub(crate) const RANGES: &[(&str, Range)] =
-    &[("unit", Range::Unit), ("radiance", Range::Radiance), ("height", Range::Height)];
+impl Named for Channel {
+    const NAMES: ByName<Self> =
+        &[("r", Self::R), ("g", Self::G), ("b", Self::B), ("a", Self::A), ("rgb", Self::Rgb)];
+}
+impl Named for Wrap {
+    const NAMES: ByName<Self> = &[("repeat", Self::Repeat), ("mirror", Self::Mirror), ("clamp", Self::Clamp)];
+}
+impl Named for TexelFilter {
+    const NAMES: ByName<Self> =
+        &[("linear", Self::Linear), ("nearest", Self::Nearest), ("mipmap", Self::Mipmap)];
+}
+impl Named for Range {
+    const NAMES: ByName<Self> =
+        &[("unit", Self::Unit), ("radiance", Self::Radiance), ("height", Self::Height)];
+}
 /// Whether whole numbers are encoded as sRGB, by name.
 const SPACES: &[(&str, bool)] = &[("srgb", true), ("linear", false)];
 
@@ -75,9 +80,9 @@ pub(super) struct Textures<'a> {
     files: &'a Files,
     /// By name and meaning; `None` for those with errors, which are reported once.
     read: HashMap<(String, Meaning), Option<usize>>,
-    named: Vec<(&'a str, TextureState<'a>)>,
-    /// Where each of these is.
-    indices: HashMap<&'a str, usize>,
+    names: Names,
+    /// Those that have these names.
+    named: Vec<TextureState<'a>>,
     /// How many textures are read now, each within the one before.
     level: usize,
     pub(super) images: Vec<Image>,
@@ -94,8 +99,8 @@ impl<'a> Textures<'a> {
         Self {
             files,
             read: HashMap::new(),
+            names: Names::default(),
             named: Vec::new(),
-            indices: HashMap::new(),
             level: 0,
             images: Vec::new(),
             textures: Vec::new(),
@@ -107,12 +112,13 @@ impl<'a> Textures<'a> {
     /// Reads `[textures]`.
     pub(super) fn read_named(&mut self, top: &Section<'a>) {
         let Some(section) = top.get("textures").and_then(|f| f.table("[textures]")) else { return };
-        for (name, field) in section.entries() {
+        let entries = section.entries();
+        self.names = Names::new(entries.iter().map(|(name, _)| *name));
+        for (name, field) in entries {
             if name.starts_with('#') {
                 field.src.error(field.key_span.clone(), "names that begin with \"#\" are colours");
             }
-            self.indices.insert(name, self.named.len());
-            self.named.push((name, TextureState::Unread(field)));
+            self.named.push(TextureState::Unread(field));
         }
         for i in 0..self.named.len() {
             self.named_at(i);
@@ -121,8 +127,8 @@ impl<'a> Textures<'a> {
 
     /// The names of textures, by their indices.
     pub(super) fn names(&self) -> BTreeMap<usize, String> {
-        let read = self.named.iter().filter_map(|(name, state)| match state {
-            TextureState::Read(Some(index)) => Some((*index, (*name).to_owned())),
+        let read = self.named.iter().zip(self.names.iter()).filter_map(|(state, name)| match state {
+            TextureState::Read(Some(index)) => Some((*index, name.to_owned())),
             _ => None,
         });
         read.collect()
@@ -130,10 +136,10 @@ impl<'a> Textures<'a> {
 
     /// The index of a texture with a name, read now if it has not been.
     fn named_at(&mut self, i: usize) -> Option<Option<usize>> {
-        match std::mem::replace(&mut self.named[i].1, TextureState::InProgress) {
+        match std::mem::replace(&mut self.named[i], TextureState::InProgress) {
             TextureState::InProgress => None,
             TextureState::Read(index) => {
-                self.named[i].1 = TextureState::Read(index);
+                self.named[i] = TextureState::Read(index);
                 Some(index)
             }
             TextureState::Unread(field) => {
@@ -143,7 +149,7 @@ impl<'a> Textures<'a> {
                     section.reject_unknown_keys(&keys::TEXTURE.known(Some(kind)));
                     self.texture(&section, kind, TextureUse::NAMED)
                 });
-                self.named[i].1 = TextureState::Read(index);
+                self.named[i] = TextureState::Read(index);
                 Some(index)
             }
         }
@@ -151,29 +157,18 @@ impl<'a> Textures<'a> {
 
     /// The texture that has the name in `field`, for `what` takes values up to `most`.
     fn find(&mut self, field: &Field<'_>, what: &str, most: Range) -> Option<usize> {
-        let name = field.string()?;
-        let Some(i) = self.indices.get(name).copied() else {
-            let hint = match self.named.is_empty() {
-                true => format!("; define it with [textures.{}]", super::text::toml_key(name)),
-                false => hint(name, "the scene has", self.named.iter().map(|(name, _)| *name)),
-            };
-            field.src.error(field.span(), format!("unknown texture {}{hint}", quoted(name)));
-            return None;
-        };
+        let i = self.names.find(field, "texture", |name| format!("; define it with [textures.{name}]"))?;
+        let name = quoted(field.string()?);
         match self.named_at(i) {
             Some(Some(index)) if self.ranges[index] > most => {
-                let message = format!(
-                    "{}, and {} has {:?}; define another for it",
-                    takes(what, most),
-                    quoted(name),
-                    word(self.ranges[index])
-                );
+                let (rule, range) = (takes(what, most), self.ranges[index].word());
+                let message = format!("{rule}, and {name} has {range:?}; define another for it");
                 field.src.error(field.span(), message);
                 None
             }
             Some(index) => index,
             None => {
-                field.src.error(field.span(), format!("texture {} is made of itself", quoted(name)));
+                field.src.error(field.span(), format!("texture {name} is made of itself"));
                 None
             }
         }
@@ -191,7 +186,8 @@ impl<'a> Textures<'a> {
         if !field.is_table() {
             return field.wrong_type("a number, or a texture such as { file = \"wood.png\" }");
         }
-        let (texture, section) = self.parameter(field, TextureUse::NUMBER)?;
+        let section = field.table(format!("texture {}", field.name))?;
+        let texture = self.inline(&section, &field.name, &keys::PARAMETER, TextureUse::NUMBER)?;
         let value = section.get("factor").map_or(Some(1.0), |f| f.number_in(low, high))?;
         Some(Scalar { value, texture: texture as u32 })
     }
@@ -202,55 +198,30 @@ impl<'a> Textures<'a> {
     }
 
     fn color_for(&mut self, field: &Field<'_>, high: f32, purpose: TextureUse) -> Option<Color> {
-        if field.as_str().is_some_and(|name| self.is_name(name)) {
+        // In a scene with textures, other words than colours are meant to be names.
+        if field.as_str().is_some_and(|word| !word.starts_with('#')) && !self.named.is_empty() {
             let found = self.find(field, &field.name, purpose.most);
             return found.map(|texture| Color { value: Vec3::ONE, texture: texture as u32 });
         }
         if !field.is_table() {
             return field.color(high).map(Color::new);
         }
-        let (texture, section) = self.parameter(field, purpose)?;
+        let section = field.table(format!("texture {}", field.name))?;
+        let texture = self.inline(&section, &field.name, &keys::PARAMETER, purpose)?;
         let value = section.get("factor").map_or(Some(Vec3::ONE), |f| f.color(high))?;
         Some(Color { value, texture: texture as u32 })
     }
 
-    /// Whether a word in the place of a colour is meant to be the name of a texture.
-    fn is_name(&self, word: &str) -> bool {
-        !word.starts_with('#') && !self.named.is_empty()
-    }
-
-    /// The texture in the place of a parameter, and its table.
-    fn parameter<'b>(&mut self, field: &Field<'b>, purpose: TextureUse) -> Option<(usize, Section<'b>)> {
-        let section = field.table(format!("texture {}", field.name))?;
-        let texture = self.inline(&section, &field.name, (&keys::PARAMETER, &["factor"]), purpose)?;
-        Some((texture, section))
-    }
-
-    /// The texture of a normal or bump map, and its table.
-    pub(super) fn map<'b>(&mut self, field: &Field<'b>, is_bump: bool) -> Option<(usize, Section<'b>)> {
-        let section = field.table(field.name.clone())?;
-        let (table, extra, purpose): (_, &[&str], _) = match is_bump {
-            true => (&keys::BUMP_MAP, &["strength", "invalid_normals", "terminator"], TextureUse::HEIGHTS),
-            false => (
-                &keys::NORMAL_MAP,
-                &["green", "strength", "invalid_normals", "terminator"],
-                TextureUse::NORMALS,
-            ),
-        };
-        let texture = self.inline(&section, &field.name, (table, extra), purpose)?;
-        Some((texture, section))
-    }
-
-    /// A texture for `what` that a table names or is; `extra` are the keys of the table that are not of a texture.
-    fn inline(
+    /// A texture for `what` that a table names or is.
+    pub(super) fn inline(
         &mut self,
         section: &Section<'_>,
         what: &str,
-        (table, extra): (&'static keys::Section, &[&'static str]),
+        table: &'static keys::Section,
         purpose: TextureUse,
     ) -> Option<usize> {
         if let Some(name) = section.get("texture") {
-            reject_keys_beside_name(section, extra);
+            reject_keys_beside_name(section, table);
             return self.find(&name, what, purpose.most);
         }
         let kind = kind(section)?;
@@ -258,7 +229,7 @@ impl<'a> Textures<'a> {
         let texture = self.texture(section, kind, purpose)?;
         if self.ranges[texture] > purpose.most {
             let span = section.get("range").map_or(section.span.clone(), |field| field.span());
-            let range = word(self.ranges[texture]);
+            let range = self.ranges[texture].word();
             let message = format!("{}, and this one has {range:?}", takes(what, purpose.most));
             section.src.error(span, message);
             return None;
@@ -273,7 +244,7 @@ impl<'a> Textures<'a> {
             section.src.error(section.span.clone(), message);
             return None;
         }
-        let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(RANGES))?;
+        let range = section.get("range").map_or(Some(purpose.range), |f| f.choice(Range::NAMES))?;
         self.level += 1;
         let texture = self.texture_of_kind(section, kind, TextureUse { range, ..purpose });
         self.level -= 1;
@@ -320,21 +291,22 @@ impl<'a> Textures<'a> {
     /// Two colours.
     fn two(&mut self, section: &Section<'_>, key: &str, purpose: TextureUse) -> Option<[Color; 2]> {
         let field = section.require(key, &format!("{key} = [0.8, \"#204060\"]"))?;
-        let both = field.numbers(2, "two colours, for example [0.8, \"#204060\"]")?;
+        let both: [_; 2] = field.numbers("two colours, for example [0.8, \"#204060\"]")?;
         let part = TextureUse::colors(purpose.range);
         let high = if purpose.range == Range::Unit { 1.0 } else { MAX_RADIANCE };
         if purpose.range == Range::Unit && purpose.most > Range::Unit && both.iter().any(is_bright) {
             return field
                 .fail("has channels above 1; what gives light may have them, with range = \"radiance\"");
         }
-        let (first, second) = (self.color_for(&both[0], high, part), self.color_for(&both[1], high, part));
+        let [first, second] = both.map(|color| self.color_for(&color, high, part));
         Some([first?, second?])
     }
 
     fn bitmap(&mut self, section: &Section<'_>, purpose: TextureUse) -> Option<Bitmap> {
         let is_srgb = section.get("color_space").map_or(Some(purpose.is_srgb), |f| f.choice(SPACES));
         let wrap = section.get("wrap").map_or(Some([Wrap::Repeat; 2]), |f| wrap(&f));
-        let filter = section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(FILTERS));
+        let filter =
+            section.get("filter").map_or(Some(TexelFilter::Linear), |f| f.choice(TexelFilter::NAMES));
         let channel = channel(section, purpose)?;
         let image_from_uv = map_of_uv(section);
         let file = section.require("file", "file = \"wood.png\"")?;
@@ -380,16 +352,16 @@ impl<'a> Textures<'a> {
     }
 }
 
-/// Reports keys beside the name of a texture, except `extra`: they belong to the texture itself.
-fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
-    let mut known = [&["texture"], extra].concat();
+/// Reports keys beside the name of a texture that belong to the texture itself.
+fn reject_keys_beside_name(section: &Section<'_>, table: &'static keys::Section) {
+    let own = table.keys.iter().map(|key| key.name);
+    let mut known = vec!["texture"];
+    known.extend(own.filter(|key| *key != "texture" && keys::TEXTURE.key(key).is_none()));
     for (key, field) in section.entries() {
-        let is_of_texture = key == "type" || keys::TEXTURE.key(key).is_some();
-        if !is_of_texture || extra.contains(&key) {
-            continue;
-        }
-        let message = match (key, extra.contains(&"factor")) {
-            ("scale", true) => {
+        let of_texture = keys::TEXTURE.key(key).map(|key| key.name).or((key == "type").then_some("type"));
+        let Some(of_texture) = of_texture else { continue };
+        let message = match (key, table.id) {
+            ("scale", "parameter") => {
                 "\"scale\" is how often a texture repeats, which is said where it is defined; \
                  \"factor\" is what multiplies it"
                     .to_owned()
@@ -397,19 +369,14 @@ fn reject_keys_beside_name(section: &Section<'_>, extra: &[&'static str]) {
             _ => format!("{} is said where the texture is defined, not beside its name", field.name),
         };
         section.src.error(field.key_span, message);
-        known.push(keys::TEXTURE.key(key).map_or("type", |key| key.name));
+        known.push(of_texture);
     }
     section.reject_unknown_keys(&known);
 }
 
 /// The rule for textures of a parameter.
 fn takes(what: &str, most: Range) -> String {
-    format!("{what} takes textures of range {:?}", word(most))
-}
-
-/// The name of a range.
-fn word(range: Range) -> &'static str {
-    RANGES.iter().find(|(_, known)| *known == range).map_or("", |(word, _)| word)
+    format!("{what} takes textures of range {:?}", most.word())
 }
 
 /// Whether a field is a colour with channels above 1.
@@ -420,43 +387,37 @@ fn is_bright(field: &Field<'_>) -> bool {
 
 /// The type of a texture; a bitmap by default.
 fn kind(section: &Section<'_>) -> Option<&'static keys::Type> {
-    match section.get("type") {
-        Some(field) => field.choice(&keys::TEXTURE.choices()),
-        None => keys::TEXTURE.type_named(keys::TEXTURE.default_type),
-    }
+    type_of(section, &keys::TEXTURE, keys::TEXTURE.default_type)
 }
 
 /// The channel that counts.
 fn channel(section: &Section<'_>, purpose: TextureUse) -> Option<Channel> {
     let default = if purpose.is_number { Channel::R } else { Channel::Rgb };
-    section.get("channel").map_or(Some(default), |f| f.choice(CHANNELS))
+    section.get("channel").map_or(Some(default), |f| f.choice(Channel::NAMES))
 }
 
 /// One way for both directions, or one each.
 fn wrap(field: &Field<'_>) -> Option<[Wrap; 2]> {
     if !field.is_array() {
-        return field.choice(WRAPS).map(|w| [w; 2]);
+        return field.choice(Wrap::NAMES).map(|w| [w; 2]);
     }
-    let both = field.numbers(2, "a word, or two: for u and for v")?;
-    let (u, v) = (both[0].choice(WRAPS), both[1].choice(WRAPS));
+    let [u, v] = field.numbers("a word, or two: for u and for v")?.map(|word| word.choice(Wrap::NAMES));
     Some([u?, v?])
 }
 
 /// Turns texture coordinates by `rotate`, scales them by `scale`, and moves them by `offset`; or does what `matrix` says.
 fn map_of_uv(section: &Section<'_>) -> Option<Affine2> {
     if let Some(field) = section.get("matrix") {
-        if let Some(other) = ["rotate", "scale", "offset"].iter().find_map(|key| section.get(key)) {
-            let message = format!("{} is given by \"matrix\" already; keep one of them", other.name);
-            section.src.error(other.key_span, message);
-        }
-        return matrix(&field);
+        section.reject_beside("matrix", &["rotate", "scale", "offset"]);
+        let [x, y] = field.matrix::<2, 3>("two rows of three numbers", MAX_UV)?.map(Vec3::from);
+        return Some(Affine2::from_cols(Vec2::new(x.x, y.x), Vec2::new(x.y, y.y), Vec2::new(x.z, y.z)));
     }
     let pair = |key: &str, default: f32| match section.get(key) {
         None => Some(Vec2::splat(default)),
         Some(field) if !field.is_array() => field.number_in(-MAX_UV, MAX_UV).map(Vec2::splat),
         Some(field) => {
-            let both = field.numbers(2, "a number, or two: for u and for v")?;
-            let (u, v) = (both[0].number_in(-MAX_UV, MAX_UV), both[1].number_in(-MAX_UV, MAX_UV));
+            let both = field.numbers("a number, or two: for u and for v")?;
+            let [u, v] = both.map(|number| number.number_in(-MAX_UV, MAX_UV));
             Some(Vec2::new(u?, v?))
         }
     };
@@ -464,17 +425,4 @@ fn map_of_uv(section: &Section<'_>) -> Option<Affine2> {
     let degrees = section.get("rotate").map_or(Some(0.0), |f| f.number_in(-360.0, 360.0));
     let turned = Affine2::from_angle(degrees?.to_radians());
     Some(Affine2::from_translation(offset?) * Affine2::from_scale(scale?) * turned)
-}
-
-/// Two rows of three numbers.
-fn matrix(field: &Field<'_>) -> Option<Affine2> {
-    const WHAT: &str = "two rows of three numbers";
-    let mut m = [[0.0; 3]; 2];
-    for (row, out) in field.numbers(2, WHAT)?.iter().zip(&mut m) {
-        for (number, o) in row.numbers(3, WHAT)?.iter().zip(out) {
-            *o = number.number_in(-MAX_UV, MAX_UV)?;
-        }
-    }
-    let matrix2 = Mat2::from_cols(Vec2::new(m[0][0], m[1][0]), Vec2::new(m[0][1], m[1][1]));
-    Some(Affine2 { matrix2, translation: Vec2::new(m[0][2], m[1][2]) })
 }

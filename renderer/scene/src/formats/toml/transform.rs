@@ -68,8 +68,8 @@ fn scale(field: &Field<'_>) -> Option<DAffine3> {
         x => Some(f64::from(x)),
     };
     let factors = if field.is_array() {
-        let each = field.numbers(3, "a number or three, for example [1, 2, 1]")?;
-        DVec3::new(factor(&each[0])?, factor(&each[1])?, factor(&each[2])?)
+        let [x, y, z] = field.numbers("a number or three, for example [1, 2, 1]")?;
+        DVec3::new(factor(&x)?, factor(&y)?, factor(&z)?)
     } else {
         DVec3::splat(factor(field)?)
     };
@@ -110,8 +110,8 @@ fn look_at(section: &Section<'_>) -> Option<DAffine3> {
     let target = point("target", "target = [0, 0, 0]");
     let up = section.get("up").map_or(Some(Vec3::Y), |f| f.vec3(MAX_COORDINATE));
     let (origin, target, up) = (origin?, target?, up?);
-    if let Some(problem) = frame_problem(origin, target, up) {
-        section.src.error(section.span.clone(), problem.message("\"look_at\"", "origin"));
+    if let Some((problem, _)) = frame_problem(("\"look_at\"", "origin"), origin, target, up) {
+        section.src.error(section.span.clone(), problem);
         return None;
     }
     let (origin, target, up) = (origin.as_dvec3(), target.as_dvec3(), up.as_dvec3());
@@ -122,17 +122,11 @@ fn look_at(section: &Section<'_>) -> Option<DAffine3> {
 
 /// Four rows of four; the columns are the images of x, y, z and the origin.
 fn matrix(field: &Field<'_>) -> Option<DAffine3> {
-    const WHAT: &str = "four rows of four numbers";
-    let mut m = [[0.0; 4]; 4];
-    for (row, out) in field.numbers(4, WHAT)?.iter().zip(&mut m) {
-        for (number, o) in row.numbers(4, WHAT)?.iter().zip(out) {
-            *o = f64::from(number.number_in(-MAX_COORDINATE, MAX_COORDINATE)?);
-        }
-    }
+    let m = field.matrix::<4, 4>("four rows of four numbers", MAX_COORDINATE)?;
     if m[3] != [0.0, 0.0, 0.0, 1.0] {
         return field.fail("must have [0, 0, 0, 1] as its last row");
     }
-    let column = |c: usize| DVec3::new(m[0][c], m[1][c], m[2][c]);
+    let column = |c: usize| Vec3::new(m[0][c], m[1][c], m[2][c]).as_dvec3();
     Some(DAffine3 { matrix3: DMat3::from_cols(column(0), column(1), column(2)), translation: column(3) })
 }
 

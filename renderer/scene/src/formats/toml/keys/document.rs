@@ -11,9 +11,7 @@ use crate::description::key::{Key, Section, Type};
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP};
 
 /// Longest radius of a pixel filter, pixels.
-pub(in crate::formats::toml) const MAX_FILTER: f32 = 16.0;
-/// Shortest length that a camera has, metres.
-pub(in crate::formats::toml) const MIN_LENGTH: f32 = 1e-9;
+const MAX_FILTER: f32 = 16.0;
 
 pub(crate) static TOP: Section = Section::new("scene", "A scene file", "").keys(&TOP_KEYS);
 
@@ -139,13 +137,8 @@ static RENDER_KEYS: [Key; 15] = [
         "What passing a hole in a surface is.",
     )
     .or("\"pass\""),
-    Key::new(
-        "hide_emitters",
-        Boolean,
-        "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
-         and beyond the scene all is black.",
-    )
-    .or("false"),
+    Key::flag("hide_emitters", "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
+         and beyond the scene all is black."),
 ];
 
 pub(crate) static FILTER: Section =
@@ -153,15 +146,11 @@ pub(crate) static FILTER: Section =
         .types(&FILTER_TYPES);
 
 static FILTER_TYPES: [Type; 5] = [
-    Type { names: &["box"], about: "The same everywhere.", keys: &[&BOX_FILTER] },
-    Type { names: &["tent"], about: "Falls linearly to 0.", keys: &[&TENT_FILTER] },
-    Type {
-        names: &["gaussian"],
-        about: "A Gaussian, less its value at the radius.",
-        keys: &[&GAUSSIAN_FILTER],
-    },
-    Type { names: &["mitchell"], about: "Mitchell and Netravali 1988.", keys: &[&MITCHELL_FILTER] },
-    Type { names: &["blackman_harris"], about: "Harris 1978, four terms.", keys: &[&WINDOW_FILTER] },
+    Type::new(&["box"], "The same everywhere.").adding(&[&BOX_FILTER]),
+    Type::new(&["tent"], "Falls linearly to 0.").adding(&[&TENT_FILTER]),
+    Type::new(&["gaussian"], "A Gaussian, less its value at the radius.").adding(&[&GAUSSIAN_FILTER]),
+    Type::new(&["mitchell"], "Mitchell and Netravali 1988.").adding(&[&MITCHELL_FILTER]),
+    Type::new(&["blackman_harris"], "Harris 1978, four terms.").adding(&[&WINDOW_FILTER]),
 ];
 
 const fn radius(default: &'static str, about: &'static str) -> Key {
@@ -188,32 +177,23 @@ pub(crate) static CAMERA: Section =
         .default_type("perspective");
 
 static CAMERA_KEYS: [Key; 4] = [
-    Key::new("position", Vector(MAX_COORDINATE), "Where it stands.").unit("m").required("[0, 1, 5]"),
-    Key::new("target", Vector(MAX_COORDINATE), "The point in the middle of the image.")
-        .unit("m")
-        .required("[0, 0, 0]"),
+    Key::point("position", "Where it stands.").required("[0, 1, 5]"),
+    Key::point("target", "The point in the middle of the image.").required("[0, 0, 0]"),
     Key::new("up", Vector(MAX_COORDINATE), "What is up in the image.").or("[0, 1, 0]"),
-    Key::new("mirrored", Boolean, "Exchanges left and right.").or("false"),
+    Key::flag("mirrored", "Exchanges left and right."),
 ];
 
 static CAMERA_TYPES: [Type; 3] = [
-    Type {
-        names: &["perspective"],
-        about: "Lines through one point, or through a lens.",
-        keys: &[&PERSPECTIVE],
-    },
-    Type { names: &["orthographic"], about: "Parallel lines.", keys: &[&ORTHOGRAPHIC] },
-    Type {
-        names: &["equirectangular"],
-        about: "All directions: longitude to the right, `target` in the middle, and latitude upwards.",
-        keys: &[],
-    },
+    Type::new(&["perspective"], "Lines through one point, or through a lens.").adding(&[&PERSPECTIVE]),
+    Type::new(&["orthographic"], "Parallel lines.").adding(&[&ORTHOGRAPHIC]),
+    Type::new(
+        &["equirectangular"],
+        "All directions: longitude to the right, `target` in the middle, and latitude upwards.",
+    ),
 ];
 
 static PERSPECTIVE: [Key; 4] = [
-    Key::new("fov", Number(1e-3, 180.0 - 1e-3), "Field of view along `fov_axis`, above 0 and below 180.")
-        .unit("°")
-        .required("40"),
+    Key::angle("fov", 1e-3, 180.0 - 1e-3, "Field of view along `fov_axis`, above 0 and below 180.").required("40"),
     Key::new("fov_axis", AXIS, "Along what `fov` is measured.").or("\"y\""),
     Key::new(
         "principal_point",
@@ -233,13 +213,7 @@ const AXIS: crate::description::key::Value = Word(&[
 ]);
 
 static ORTHOGRAPHIC: [Key; 2] = [
-    Key::new(
-        "size",
-        Number(MIN_LENGTH, MAX_COORDINATE),
-        "What of the scene is in the image, along `size_axis`.",
-    )
-    .unit("m")
-    .required("4"),
+    Key::length("size", "What of the scene is in the image, along `size_axis`.").required("4"),
     Key::new("size_axis", AXIS, "Along what `size` is measured.").or("\"y\""),
 ];
 
@@ -251,21 +225,16 @@ pub(crate) static LENS: Section = Section::new(
 .keys(&LENS_KEYS);
 
 static LENS_KEYS: [Key; 5] = [
-    Key::new("radius", Number(MIN_LENGTH, MAX_COORDINATE), "Radius of the aperture.")
-        .unit("m")
-        .required("0.05"),
-    Key::new(
+    Key::length("radius", "Radius of the aperture.").required("0.05"),
+    Key::length(
         "focus_distance",
-        Number(MIN_LENGTH, MAX_COORDINATE),
         "Distance along the axis of what is in focus; that of `target` if nothing is said.",
     )
-    .unit("m")
     .example("4")
     .instead(&["focus"]),
-    Key::new("focus", Vector(MAX_COORDINATE), "A point that is in focus, instead of a distance.")
-        .unit("m")
+    Key::point("focus", "A point that is in focus, instead of a distance.")
         .example("[0, 0, 1]")
         .instead(&["focus_distance"]),
     Key::new("blades", Integer(0, 64), "Number of blades of the aperture, 3 or more; 0 is round.").or("0"),
-    Key::new("rotation", Number(-360.0, 360.0), "By how much the blades are turned.").unit("°").or("0"),
+    Key::angle("rotation", -360.0, 360.0, "By how much the blades are turned.").or("0"),
 ];

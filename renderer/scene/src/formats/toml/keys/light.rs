@@ -14,18 +14,10 @@ pub(crate) static ENVIRONMENT: Section = Section::new(
 .types(&ENVIRONMENT_TYPES);
 
 static ENVIRONMENT_TYPES: [Type; 3] = [
-    Type { names: &["constant"], about: "The same from everywhere.", keys: &[&CONSTANT] },
-    Type {
-        names: &["image"],
-        about: "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn \
-                towards +x.",
-        keys: &[&IMAGE, &PLACED],
-    },
-    Type {
-        names: &["sun_sky"],
-        about: "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.",
-        keys: &[&SUN_SKY, &PLACED],
-    },
+    Type::new(&["constant"], "The same from everywhere.").adding(&[&CONSTANT]),
+    Type::new(&["image"], "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn \
+                towards +x.").adding(&[&IMAGE, &PLACED]),
+    Type::new(&["sun_sky"], "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.").adding(&[&SUN_SKY, &PLACED]),
 ];
 
 static CONSTANT: [Key; 1] =
@@ -55,21 +47,16 @@ static SUN_SKY: [Key; 8] = [
     Key::new("sun_direction", Vector(MAX_COORDINATE), "The direction to the sun, above the horizon.")
         .required("[1, 1, 0]")
         .instead(&["elevation", "azimuth"]),
-    Key::new(
-        "elevation",
-        Number(0.0, 90.0),
-        "Height of the sun above the horizon, instead of `sun_direction`.",
-    )
-    .unit("°")
-    .example("40")
-    .instead(&["sun_direction"])
-    .with(&["azimuth"]),
-    Key::new(
+    Key::angle("elevation", 0.0, 90.0, "Height of the sun above the horizon, instead of `sun_direction`.")
+        .example("40")
+        .instead(&["sun_direction"])
+        .with(&["azimuth"]),
+    Key::angle(
         "azimuth",
-        Number(-360.0, 360.0),
+        -360.0,
+        360.0,
         "Where above the horizon the sun is, from −z towards +x; goes with `elevation`.",
     )
-    .unit("°")
     .example("120")
     .instead(&["sun_direction"])
     .with(&["elevation"]),
@@ -77,12 +64,12 @@ static SUN_SKY: [Key; 8] = [
     Key::new("ground_albedo", Color(1.0), "What the ground reflects.").or("0.3"),
     Key::new("sky_scale", Number(0.0, MAX_RADIANCE), "What the light of the sky is multiplied by.").or("1"),
     Key::new("sun_scale", Number(0.0, MAX_RADIANCE), "What the light of the sun is multiplied by.").or("1"),
-    Key::new(
+    Key::angle(
         "sun_diameter",
-        Number(0.01, 90.0),
+        0.01,
+        90.0,
         "How large the sun looks; what it shines on gets the same light whatever this is.",
     )
-    .unit("°")
     .or("0.5358"),
 ];
 
@@ -95,7 +82,7 @@ pub(crate) static PORTAL: Section = Section::new(
 .keys(&PORTAL_KEYS);
 
 static PORTAL_KEYS: [Key; 2] = [
-    Key::new("corner", Vector(MAX_COORDINATE), "A corner of the window.").unit("m").required("[-1, 0, 0]"),
+    Key::point("corner", "A corner of the window.").required("[-1, 0, 0]"),
     Key::new(
         "edges",
         Several(2, &Vector(MAX_COORDINATE)),
@@ -118,17 +105,13 @@ static LIGHT_KEYS: [Key; 1] =
     [Key::new("name", Text, "For messages; no two lights may share one.").example("\"lamp\"")];
 
 static LIGHT_TYPES: [Type; 3] = [
-    Type { names: &["point"], about: "Into all directions alike.", keys: &[&PLACE, &INTENSITY] },
-    Type { names: &["spot"], about: "Into a cone.", keys: &[&PLACE, &INTENSITY, &AIM, &SPOT] },
-    Type {
-        names: &["directional"],
-        about: "Along one direction, or from a disk in the sky.",
-        keys: &[&DIRECTION, &DIRECTIONAL],
-    },
+    Type::new(&["point"], "Into all directions alike.").adding(&[&PLACE, &INTENSITY]),
+    Type::new(&["spot"], "Into a cone.").adding(&[&PLACE, &INTENSITY, &AIM, &SPOT]),
+    Type::new(&["directional"], "Along one direction, or from a disk in the sky.")
+        .adding(&[&DIRECTION, &DIRECTIONAL]),
 ];
 
-static PLACE: [Key; 1] =
-    [Key::new("position", Vector(MAX_COORDINATE), "Where it is.").unit("m").required("[0, 3, 0]")];
+static PLACE: [Key; 1] = [Key::point("position", "Where it is.").required("[0, 3, 0]")];
 static INTENSITY: [Key; 1] =
     [Key::new("intensity", Color(MAX_RADIANCE), "Radiant intensity; of a spot, on its axis.")
         .unit("W·sr⁻¹")
@@ -137,23 +120,16 @@ static AIM: [Key; 2] = [
     Key::new("direction", Vector(MAX_COORDINATE), "Where the cone points.")
         .required("[0, -1, 0]")
         .instead(&["target"]),
-    Key::new("target", Vector(MAX_COORDINATE), "A point that the cone points at, instead of `direction`.")
-        .unit("m")
+    Key::point("target", "A point that the cone points at, instead of `direction`.")
         .example("[0, 0, 1]")
         .instead(&["direction"]),
 ];
 static SPOT: [Key; 3] = [
-    Key::new("inner", Number(0.0, 180.0), "Angle to the axis up to which the intensity is that on the axis.")
-        .unit("°")
+    Key::angle("inner", 0.0, 180.0, "Angle to the axis up to which the intensity is that on the axis.")
         .or("0")
         .with(&["outer"]),
-    Key::new(
-        "outer",
-        Number(0.001, 180.0),
-        "Angle to the axis from which on there is no light, above `inner`.",
-    )
-    .unit("°")
-    .or("45"),
+    Key::angle("outer", 0.001, 180.0, "Angle to the axis from which on there is no light, above `inner`.")
+        .or("45"),
     Key::new(
         "falloff",
         Word(&[
@@ -168,7 +144,5 @@ static DIRECTION: [Key; 1] =
     [Key::new("direction", Vector(MAX_COORDINATE), "Along which light travels.").required("[0, -1, 0]")];
 static DIRECTIONAL: [Key; 2] = [
     Key::new("irradiance", Color(MAX_RADIANCE), "Of a surface across it.").unit("W·m⁻²").required("3"),
-    Key::new("diameter", Number(0.0, 179.0), "How large it looks; 0 is a point, which is not seen itself.")
-        .unit("°")
-        .or("0"),
+    Key::angle("diameter", 0.0, 179.0, "How large it looks; 0 is a point, which is not seen itself.").or("0"),
 ];

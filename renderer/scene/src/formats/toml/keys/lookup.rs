@@ -14,7 +14,7 @@ use crate::input::parse_hex;
 /// The place that a path leads to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
-    pub(crate) takes: Slot,
+    pub(crate) takes: Value,
     /// The key that it is the value of, or a part of; nothing for tables with names and those of arrays.
     pub(crate) key: Option<&'static Key>,
     /// The section of that key, and its type there.
@@ -26,26 +26,16 @@ pub(crate) struct Target {
     pub(crate) parts: usize,
 }
 
-/// The values allowed at a place.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Slot {
-    Value(Value),
-    /// The types of a section.
-    Type(&'static Section),
-}
-
 /// The target of a path.
 ///
 /// # Errors
 /// The path leads nowhere.
 pub(crate) fn find(document: &Toml, path: &[String]) -> Result<Target, PathError> {
-    PathWalker { path }.walk(Value::Table(&TOP), Some(document), 0, member(&TOP, 0))
+    PathWalker { path }.walk(DOCUMENT, Some(document), 0, member(&TOP, 0))
 }
 
 /// The whole document.
-pub(crate) fn top() -> Slot {
-    Slot::Value(Value::Table(&TOP))
-}
+pub(crate) const DOCUMENT: Value = Value::Table(&TOP);
 
 /// A path that is being followed.
 struct PathWalker<'a> {
@@ -55,7 +45,7 @@ struct PathWalker<'a> {
 impl PathWalker<'_> {
     /// Follows the path from key `i` on, from what takes `value` and has `here` in it; `place` is what that is.
     fn walk(&self, value: Value, here: Option<&Toml>, i: usize, place: Target) -> Result<Target, PathError> {
-        let Some(key) = self.path.get(i) else { return Ok(Target { takes: Slot::Value(value), ..place }) };
+        let Some(key) = self.path.get(i) else { return Ok(Target { takes: value, ..place }) };
         let part = |of: Value, parts: usize| {
             self.walk(of, here.and_then(|v| child(v, key)), i + 1, Target { parts, ..place })
         };
@@ -102,7 +92,7 @@ impl PathWalker<'_> {
         let name = self.path[i].as_str();
         let table = here.and_then(Toml::as_table);
         let kind = kind_of(section, table, name);
-        let place = Target { takes: Slot::Type(section), key: None, section, kind, depth: i, parts: 1 };
+        let place = Target { takes: Value::Type(section), key: None, section, kind, depth: i, parts: 1 };
         if name == "type" && !section.types.is_empty() && i + 1 == self.path.len() {
             return Ok(place);
         }
@@ -184,7 +174,7 @@ fn parts(value: &Value) -> usize {
 
 /// A table with a name, or of an array.
 fn member(section: &'static Section, depth: usize) -> Target {
-    Target { takes: Slot::Value(Value::Table(section)), key: None, section, kind: None, depth, parts: 1 }
+    Target { takes: Value::Table(section), key: None, section, kind: None, depth, parts: 1 }
 }
 
 /// The type of a table that has, or is to have, a key.
@@ -231,44 +221,59 @@ fn names(value: Option<&Toml>) -> Vec<String> {
     }
 }
 
-impl Slot {
+impl Value {
     /// The words that may stand there.
-    pub(crate) fn all_choices(self) -> Vec<&'static str> {
+    pub(crate) fn all_choices(&self) -> Vec<&'static str> {
         match self {
-            Self::Value(value) => all_choices(&value),
-            Self::Type(section) => section.types.iter().map(|kind| kind.name()).collect(),
+            Self::Boolean => vec!["false", "true"],
+            Self::Type(section) => section.types.iter().map(Type::name).collect(),
+            value => choices_in(value).into_iter().flatten().map(|(word, _)| *word).collect(),
         }
     }
 
-    /// The slot under a key of a table that stands there.
+    /// What may stand under a key of a table that stands there.
     pub(crate) fn of_key(self, table: &Toml, key: &str) -> Self {
-        let Self::Value(value) = self else { return self };
         let path = [key.to_owned()];
-        let place = PathWalker { path: &path }.walk(value, Some(table), 0, member(&TOP, 0));
-        place.map_or(Self::Value(Value::Text), |place| place.takes)
+        let place = PathWalker { path: &path }.walk(self, Some(table), 0, member(&TOP, 0));
+        place.map_or(Self::Text, |place| place.takes)
     }
 
-    /// The slot of the members of an array that stands there.
-    pub(crate) fn of_items(self) -> Self {
-        fn items(value: &Value) -> Option<Value> {
-            match value {
-                Value::Tables(section) => Some(Value::Table(section)),
-                Value::Several(_, of) | Value::OneOrTwo(of) => Some(**of),
-                Value::Either(choices) => choices.iter().find_map(items),
-                _ => None,
-            }
-        }
+    /// What the members of an array that stands there may be, if one does.
+    pub(crate) fn of_items(&self) -> Option<Self> {
         match self {
-            Self::Value(value) => items(&value).map_or(self, Self::Value),
-            Self::Type(_) => self,
+            Self::Tables(section) => Some(Self::Table(section)),
+            Self::Several(_, of) | Self::OneOrTwo(of) => Some(**of),
+            Self::Either(choices) => choices.iter().find_map(Self::of_items),
+            _ => None,
         }
     }
 
-    /// The values that it takes, in a few words.
+    /// The values that it takes, in a few words, to follow "is".
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Value(value) => describe(value),
-            Self::Type(section) => one_of(section.types.iter().map(|kind| kind.name())),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Number(low, high) if low == high => low.to_string(),
+            Self::Number(low, high) => format!("from {} to {}", plain(*low), plain(*high)),
+            Self::Color(most) => format!("from 0 to {}, [r, g, b] or #rrggbb", plain(*most)),
+            Self::Vector(_) => "[x, y, z]".to_owned(),
+            Self::Matrix(rows, columns, _) => format!("{rows} rows of {columns} numbers"),
+            Self::Several(n, of) => format!("[…] of {n}: {}", of.describe()),
+            Self::OneOrTwo(of) => format!("{}, or [u, v]", of.describe()),
+            Self::Textured(of) => of.describe(),
+            Self::Word(words) => one_of(words.iter().map(|(word, _)| *word)),
+            Self::Type(section) => one_of(section.types.iter().map(Type::name)),
+            Self::Text => "text".to_owned(),
+            Self::Name(what) => format!("the name of a {what}"),
+            Self::File(what) => format!("the name of a file: {what}"),
+            Self::Table(section) => format!("a table ({})", section.title),
+            Self::Tables(section) => format!("tables ({})", section.title),
+            Self::Named(section) => format!("tables by name ({})", section.title),
+            // What stands alone comes first.
+            Self::Either([range @ Self::Number(..), alone @ Self::Number(low, high)]) if low == high => {
+                format!("{}, or {}", alone.describe(), range.describe())
+            }
+            Self::Either(choices) => choices.iter().map(Self::describe).collect::<Vec<_>>().join(", or "),
         }
     }
 
@@ -282,7 +287,7 @@ impl Slot {
         let number = || text.parse().ok().filter(|x: &f64| x.is_finite()).map(Toml::Float);
         let value = Toml::from_str(text).ok().or_else(number);
         let word = Toml::String(text.to_owned());
-        let found = value.iter().chain([&word]).find_map(|v| self.fit(v, document));
+        let found = value.iter().chain([&word]).find_map(|v| fit(self, v, document));
         // What begins like a text, an array or a table is meant to be one, and no word.
         let is_broken = value.is_none() && text.starts_with(['"', '\'', '[', '{']);
         found.ok_or_else(|| match is_broken || text.is_empty() {
@@ -296,14 +301,7 @@ impl Slot {
     /// # Errors
     /// It may not.
     pub(crate) fn check(&self, name: &str, value: &Toml, document: &Toml) -> Result<Toml, PathError> {
-        self.fit(value, document).ok_or_else(|| PathError::Value(self.complaint(name, value, document)))
-    }
-
-    fn fit(&self, v: &Toml, document: &Toml) -> Option<Toml> {
-        match self {
-            Self::Value(value) => fit(value, v, document),
-            Self::Type(section) => section.type_named(v.as_str()?).map(|_| v.clone()),
-        }
+        fit(self, value, document).ok_or_else(|| PathError::Value(self.complaint(name, value, document)))
     }
 
     /// Why a value may not stand there.
@@ -311,18 +309,15 @@ impl Slot {
         let unknown = |what: &str, hint: String| {
             format!("unknown {what} {}{hint}", quoted(v.as_str().unwrap_or_default()))
         };
-        let value = match self {
-            Self::Type(section) => {
-                let names = section.types.iter().flat_map(|kind| kind.names);
-                return unknown("type", hint(v.as_str().unwrap_or_default(), "it is", names.copied()));
-            }
-            Self::Value(value) => value,
-        };
+        if let Self::Type(section) = self {
+            let names = section.types.iter().flat_map(|kind| kind.names);
+            return unknown("type", hint(v.as_str().unwrap_or_default(), "it is", names.copied()));
+        }
         if let Some(word) = v.as_str() {
-            if let Some(words) = choices_in(value) {
+            if let Some(words) = choices_in(self) {
                 return unknown(name, hint(word, "it is", words.iter().map(|(word, _)| *word)));
             }
-            if let Some(what) = names_in(value)
+            if let Some(what) = names_in(self)
                 && let Some(Toml::Table(named)) = document.get(section_of(what))
                 && !is_color(word)
             {
@@ -330,18 +325,10 @@ impl Slot {
                 return unknown(what, hint(word, "the scene has", named.iter().copied()));
             }
         }
-        let is_range = matches!(value, Value::Number(..) | Value::Textured(Value::Number(..)));
+        let is_range = matches!(self, Self::Number(..) | Self::Textured(Self::Number(..)));
         let verb = if is_range && is_number(v) { "goes" } else { "is" };
         let number = if is_range && !is_number(v) { "a number " } else { "" };
-        format!("{} {verb} {number}{}", quoted(name), describe(value))
-    }
-}
-
-/// All words that a value may be, `true` and `false` included.
-fn all_choices(value: &Value) -> Vec<&'static str> {
-    match value {
-        Value::Boolean => vec!["false", "true"],
-        value => choices_in(value).into_iter().flatten().map(|(word, _)| *word).collect(),
+        format!("{} {verb} {number}{}", quoted(name), self.describe())
     }
 }
 
@@ -383,7 +370,7 @@ fn is_number(v: &Toml) -> bool {
     v.is_integer() || v.is_float()
 }
 
-fn as_number(v: &Toml) -> Option<f64> {
+pub(super) fn as_number(v: &Toml) -> Option<f64> {
     v.as_float().or_else(|| v.as_integer().map(|i| i as f64))
 }
 
@@ -428,6 +415,7 @@ fn fit(value: &Value, v: &Toml, document: &Toml) -> Option<Toml> {
             fit(of, v, document).or_else(texture)
         }
         Value::Word(words) => same(v.as_str().is_some_and(|v| words.iter().any(|(word, _)| *word == v))),
+        Value::Type(section) => same(v.as_str().is_some_and(|name| section.type_named(name).is_some())),
         Value::Text | Value::File(_) => same(v.is_str()),
         Value::Name(what) => same(is_named(what)),
         Value::Table(_) | Value::Named(_) => same(v.is_table()),
@@ -440,34 +428,7 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     list(names, "or").unwrap_or_default()
 }
 
-/// The values that a key takes, to follow "is".
-fn describe(value: &Value) -> String {
-    match value {
-        Value::Boolean => "true or false".to_owned(),
-        Value::Integer(low, high) => format!("a whole number from {low} to {high}"),
-        Value::Number(low, high) if low == high => low.to_string(),
-        Value::Number(low, high) => format!("from {} to {}", plain(*low), plain(*high)),
-        Value::Color(most) => format!("from 0 to {}, [r, g, b] or #rrggbb", plain(*most)),
-        Value::Vector(_) => "[x, y, z]".to_owned(),
-        Value::Matrix(rows, columns, _) => format!("{rows} rows of {columns} numbers"),
-        Value::Several(n, of) => format!("[…] of {n}: {}", describe(of)),
-        Value::OneOrTwo(of) => format!("{}, or [u, v]", describe(of)),
-        Value::Textured(of) => describe(of),
-        Value::Word(words) => one_of(words.iter().map(|(word, _)| *word)),
-        Value::Text => "text".to_owned(),
-        Value::Name(what) => format!("the name of a {what}"),
-        Value::File(what) => format!("the name of a file: {what}"),
-        Value::Table(section) => format!("a table ({})", section.title),
-        Value::Tables(section) => format!("tables ({})", section.title),
-        Value::Named(section) => format!("tables by name ({})", section.title),
-        // What stands alone comes first.
-        Value::Either([range @ Value::Number(..), alone @ Value::Number(low, high)]) if low == high => {
-            format!("{}, or {}", describe(alone), describe(range))
-        }
-        Value::Either(choices) => choices.iter().map(describe).collect::<Vec<_>>().join(", or "),
-    }
-}
-
-fn plain(x: f32) -> String {
+/// A limit as people write it.
+pub(super) fn plain(x: f32) -> String {
     if x.abs() >= 1e6 || (x != 0.0 && x.abs() < 1e-3) { format!("{x:e}") } else { x.to_string() }
 }

@@ -34,13 +34,8 @@ static MATERIAL_KEYS: [Key; 6] = [
         "The part of the surface that is there; the rest are holes. Paths end at the 256th hole in a row.",
     )
     .or("1"),
-    Key::new(
-        "holes_emit",
-        Boolean,
-        "Whether shapes emit where there are holes as well, as in Mitsuba: with an `opacity` of 0, lamps that nothing else \
-         is seen of.",
-    )
-    .or("false"),
+    Key::flag("holes_emit", "Whether shapes emit where there are holes as well, as in Mitsuba: with an `opacity` of 0, lamps that nothing else \
+         is seen of."),
     Key::new("normal_map", Table(&NORMAL_MAP), "Normals that perturb those of the shape.")
         .example("{ file = \"bumps.png\" }")
         .instead(&["bump_map"])

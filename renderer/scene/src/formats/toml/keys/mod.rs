@@ -17,14 +17,15 @@ mod tests;
 mod texture;
 
 pub(crate) use crate::description::key::{Key, Section, Type};
-pub(super) use document::{CAMERA, FILTER, LENS, MAX_FILTER, MIN_LENGTH, RENDER, TOP};
+pub(crate) use document::{CAMERA, FILTER, LENS, RENDER, TOP};
 pub use error::PathError;
-pub(super) use light::{ENVIRONMENT, LIGHT, PORTAL};
-pub(super) use material::MATERIAL;
+pub(crate) use light::{ENVIRONMENT, LIGHT, PORTAL};
+pub(crate) use material::MATERIAL;
 pub use page::page;
 pub use schema::schema;
-pub(super) use shape::{GROUP, INSTANCE, LOOK_AT, ROTATE, SHAPE, STEPS};
-pub(super) use texture::{BUMP_MAP, MAX_UV, NORMAL_MAP, PARAMETER, TEXTURE};
+pub(crate) use shape::{GROUP, INSTANCE, LOOK_AT, ROTATE, SHAPE, STEPS};
+pub(super) use texture::MAX_UV;
+pub(crate) use texture::{BUMP_MAP, NORMAL_MAP, PARAMETER, TEXTURE};
 
 use torrance_text::nearest;
 

@@ -4,9 +4,8 @@ use device::bsdf::principled::eta_from_specular;
 use glam::{DVec3, Vec2, Vec3};
 use toml::{Table, Value as Toml};
 
-use crate::description::key::Key;
-use crate::description::limits::MIN_ALPHA;
-use crate::description::metals::METALS;
+use super::lookup::as_number;
+use crate::description::{key::Key, limits::MIN_ALPHA, metals::METALS};
 use crate::formats::toml::text::{number, rgb, roughness, vector};
 
 /// The value of a key that is not in a table, by one that is there instead; nothing if that is something else.
@@ -60,7 +59,7 @@ fn steps_of_uv(key: &str, matrix: &Toml) -> Option<Toml> {
 }
 
 fn one(value: &Toml) -> Option<f32> {
-    value.as_float().or_else(|| value.as_integer().map(|i| i as f64)).map(|x| x as f32)
+    as_number(value).map(|x| x as f32)
 }
 
 fn three(value: &Toml) -> Option<DVec3> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::lookup::plain;
 use super::schema::SECTIONS;
 use crate::description::TEXTURE_COORDINATES;
 use crate::description::key::{Key, Section, Value};
@@ -125,7 +126,7 @@ fn describe(value: &Value) -> String {
         Value::Several(n, of) => format!("`[…]` of {n}: {}", describe(of)),
         Value::OneOrTwo(of) => format!("{}, or `[u, v]`", describe(of)),
         Value::Textured(of) => describe(of),
-        Value::Word(_) => "a word".to_owned(),
+        Value::Word(_) | Value::Type(_) => "a word".to_owned(),
         Value::Text => "text".to_owned(),
         Value::Name(what) => format!("name of a {what}"),
         Value::File(what) => format!("{what} file"),
@@ -134,10 +135,6 @@ fn describe(value: &Value) -> String {
         Value::Named(section) => format!("[tables by name](#{})", anchor(section)),
         Value::Either(choices) => choices.iter().map(describe).collect::<Vec<_>>().join(" or "),
     }
-}
-
-fn plain(x: f32) -> String {
-    if x.abs() >= 1e6 || (x != 0.0 && x.abs() < 1e-3) { format!("{x:e}") } else { x.to_string() }
 }
 
 /// The link that a heading has.

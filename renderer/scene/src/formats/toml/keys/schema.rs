@@ -34,39 +34,33 @@ pub(super) static SECTIONS: [&Section; 18] = [
 pub fn schema() -> Json {
     let mut schema = object(&TOP, None);
     let definitions: Map<_, _> = SECTIONS.iter().map(|s| (s.id.to_owned(), section(s))).collect();
-    schema.insert("$schema".into(), json!("http://json-schema.org/draft-07/schema#"));
-    schema.insert("title".into(), json!("torrance scene"));
-    schema.insert("definitions".into(), definitions.into());
-    schema.into()
+    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    schema["title"] = json!("torrance scene");
+    schema["definitions"] = definitions.into();
+    schema
 }
 
 /// A section: one object, or one of several by `type`.
 fn section(section: &'static Section) -> Json {
+    let by_name = || section.key("texture").map(|name| by_name(section, name));
     let mut schema = match section.types {
         [] => object(section, None),
-        types => {
-            let mut variants: Vec<_> =
-                types.iter().map(|kind| Json::from(object(section, Some(kind)))).collect();
-            if let Some(name) = section.key("texture") {
-                variants.push(by_name(section, name).into());
-            }
-            Map::from_iter([("anyOf".to_owned(), variants.into())])
-        }
+        types => any(types.iter().map(|kind| object(section, Some(kind))).chain(by_name())),
     };
     if section.id == "transform" {
         // A step does one thing.
-        schema.insert("minProperties".into(), json!(1));
-        schema.insert("maxProperties".into(), json!(1));
+        schema["minProperties"] = json!(1);
+        schema["maxProperties"] = json!(1);
     }
-    schema.insert("title".into(), json!(section.title));
+    schema["title"] = json!(section.title);
     if !section.about.is_empty() {
-        schema.insert("description".into(), json!(section.about));
+        schema["description"] = json!(section.about);
     }
-    schema.into()
+    schema
 }
 
 /// A table that has the keys of a section and of a type of it, and no others.
-fn object(section: &'static Section, kind: Option<&'static Type>) -> Map<String, Json> {
+fn object(section: &'static Section, kind: Option<&'static Type>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
     if let Some(kind) = kind {
@@ -85,20 +79,20 @@ fn object(section: &'static Section, kind: Option<&'static Type>) -> Map<String,
             required.push(key.name);
         }
     }
-    let mut schema = Map::new();
+    let mut schema = json!({});
     if let Some(kind) = kind {
-        schema.insert("title".into(), json!(kind.name()));
-        schema.insert("description".into(), json!(kind.about));
+        schema["title"] = json!(kind.name());
+        schema["description"] = json!(kind.about);
     }
-    schema.insert("type".into(), json!("object"));
-    schema.insert("properties".into(), properties.into());
-    schema.insert("required".into(), json!(required));
+    schema["type"] = json!("object");
+    schema["properties"] = properties.into();
+    schema["required"] = json!(required);
     let together = section.keys_of(kind).filter(|key| !key.with.is_empty() && !key.instead.is_empty());
     let together: Map<_, _> = together.map(|key| (key.name.to_owned(), json!(key.with))).collect();
     if !together.is_empty() {
-        schema.insert("dependencies".into(), together.into());
+        schema["dependencies"] = together.into();
     }
-    schema.insert("additionalProperties".into(), json!(false));
+    schema["additionalProperties"] = json!(false);
     schema
 }
 
@@ -112,36 +106,33 @@ fn needs_type(section: &Section, kind: &Type) -> bool {
 }
 
 /// A table that has the name of a texture, and what is not of the texture itself.
-fn by_name(section: &'static Section, name: &'static Key) -> Map<String, Json> {
+fn by_name(section: &'static Section, name: &'static Key) -> Json {
     let others = section.keys.iter().filter(|key| key.name != "range");
     let properties: Map<_, _> = others.map(|key| (key.name.to_owned(), property(key))).collect();
-    let mut schema = Map::new();
-    schema.insert("title".into(), json!("by name"));
-    schema.insert("type".into(), json!("object"));
-    schema.insert("properties".into(), properties.into());
-    schema.insert("required".into(), json!([name.name]));
-    schema.insert("additionalProperties".into(), json!(false));
-    schema
+    json!({
+        "title": "by name",
+        "type": "object",
+        "properties": properties,
+        "required": [name.name],
+        "additionalProperties": false,
+    })
 }
 
 /// The values that a key takes, and its meaning.
 fn property(key: &Key) -> Json {
-    let mut schema = match value(&key.value) {
-        Json::Object(schema) => schema,
-        _ => Map::new(),
-    };
+    let mut schema = value(&key.value);
     // What stands beside a reference is ignored in this draft.
-    if schema.contains_key("$ref") {
-        schema = Map::from_iter([("allOf".to_owned(), json!([schema]))]);
+    if schema.get("$ref").is_some() {
+        schema = json!({ "allOf": [schema] });
     }
     let unit = if key.unit.is_empty() { String::new() } else { format!(" [{}]", key.unit) };
-    schema.insert("description".into(), json!(format!("{}{unit}", key.about)));
+    schema["description"] = json!(format!("{}{unit}", key.about));
     if let Some(default) = toml_value(&key.default.to_string()) {
-        schema.insert("default".into(), default);
+        schema["default"] = default;
     } else if let Some(example) = toml_value(key.example) {
-        schema.insert("examples".into(), json!([example]));
+        schema["examples"] = json!([example]);
     }
-    schema.into()
+    schema
 }
 
 /// The value of TOML, if it is one rather than words.
@@ -169,7 +160,7 @@ fn value(value: &Value) -> Json {
             any([self::value(of), name, reference(&PARAMETER)])
         }
         Value::Word(words) => word(words),
-        Value::Text | Value::File(_) | Value::Name(_) => json!({ "type": "string" }),
+        Value::Text | Value::File(_) | Value::Name(_) | Value::Type(_) => json!({ "type": "string" }),
         Value::Table(section) => reference(section),
         Value::Tables(section) => json!({ "type": "array", "items": reference(section) }),
         Value::Named(section) => json!({ "type": "object", "additionalProperties": reference(section) }),

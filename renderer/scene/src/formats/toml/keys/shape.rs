@@ -3,7 +3,7 @@
 use super::material::MATERIAL;
 use crate::description::SHAPE_TYPES;
 use crate::description::key::Value::{
-    Boolean, Color, Either, File, Matrix, Name, Number, Table, Tables, Text, Textured, Vector, Word,
+    Color, Either, File, Matrix, Name, Number, Table, Tables, Text, Textured, Vector, Word,
 };
 use crate::description::key::{Key, Section};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE};
@@ -35,7 +35,7 @@ static SHAPE_KEYS: [Key; 6] = [
         "Which sides emit.",
     )
     .or("\"front\""),
-    Key::new("flip_normals", Boolean, "Makes the other side the front.").or("false"),
+    Key::flag("flip_normals", "Makes the other side the front."),
     Key::new(
         "transform",
         Either(&[Tables(&STEPS), Table(&STEPS)]),
@@ -105,7 +105,7 @@ static STEP_KEYS: [Key; 5] = [
     .example("2"),
     Key::new("rotate", Table(&ROTATE), "A rotation about an axis through the origin.")
         .example("{ axis = \"y\", degrees = 30 }"),
-    Key::new("translate", Vector(MAX_COORDINATE), "A move.").unit("m").example("[0, 1, 0]"),
+    Key::point("translate", "A move.").example("[0, 1, 0]"),
     Key::new("look_at", Table(&LOOK_AT), "Puts the origin somewhere and turns +z towards a point.")
         .example("{ origin = [0, 2, 3], target = [0, 0, 0] }"),
     Key::new(
@@ -126,12 +126,12 @@ static ROTATE_KEYS: [Key; 2] = [
         "The axis.",
     )
     .required("\"y\""),
-    Key::new(
+    Key::angle(
         "degrees",
-        Number(-MAX_COORDINATE, MAX_COORDINATE),
+        -MAX_COORDINATE,
+        MAX_COORDINATE,
         "By how much, counter-clockwise for those whom the axis points to.",
     )
-    .unit("°")
     .required("30"),
 ];
 
@@ -139,7 +139,7 @@ pub(crate) static LOOK_AT: Section =
     Section::new("look_at", "A view", "`look_at` of a step.").keys(&LOOK_AT_KEYS);
 
 static LOOK_AT_KEYS: [Key; 3] = [
-    Key::new("origin", Vector(MAX_COORDINATE), "Where the origin goes.").unit("m").required("[0, 2, 3]"),
-    Key::new("target", Vector(MAX_COORDINATE), "Where +z points.").unit("m").required("[0, 0, 0]"),
+    Key::point("origin", "Where the origin goes.").required("[0, 2, 3]"),
+    Key::point("target", "Where +z points.").required("[0, 0, 0]"),
     Key::new("up", Vector(MAX_COORDINATE), "Where +y is turned.").or("[0, 1, 0]"),
 ];

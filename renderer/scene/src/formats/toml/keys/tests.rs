@@ -168,7 +168,7 @@ fn samples(value: &Value) -> (Vec<String>, Vec<String>) {
         Value::Word(words) => {
             (words.iter().map(|(word, _)| format!("\"{word}\"")).collect(), owned(&["\"frobnicate\"", "1"]))
         }
-        Value::Text => (owned(&["\"any\""]), owned(&["1"])),
+        Value::Text | Value::Type(_) => (owned(&["\"any\""]), owned(&["1"])),
         Value::Name(_) => (Vec::new(), owned(&["\"absent\"", "1"])),
         Value::File(_) => (Vec::new(), owned(&["\"absent.png\"", "\"../x.png\"", "1"])),
         Value::Table(_) => (Vec::new(), owned(&["1", "{ frobnicate = 1 }"])),

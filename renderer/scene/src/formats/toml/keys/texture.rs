@@ -40,19 +40,15 @@ static TEXTURE_KEYS: [Key; 1] = [Key::new(
 .or("\"unit\" but for `emission` and `bump_map`")];
 
 static TEXTURE_TYPES: [Type; 5] = [
-    Type { names: &["bitmap"], about: "An image.", keys: &[&BITMAP, &UV] },
-    Type { names: &["checker"], about: "Squares of two colours.", keys: &[&CHECKER, &UV] },
-    Type {
-        names: &["mix"],
-        about: "(1 − weight) times the first colour, and weight times the second.",
-        keys: &[&MIX],
-    },
-    Type { names: &["product"], about: "The product of two colours.", keys: &[&PRODUCT] },
-    Type {
-        names: &["vertex_color"],
-        about: "The colours at the vertices of a mesh, interpolated; white where there are none.",
-        keys: &[&VERTEX_COLOR],
-    },
+    Type::new(&["bitmap"], "An image.").adding(&[&BITMAP, &UV]),
+    Type::new(&["checker"], "Squares of two colours.").adding(&[&CHECKER, &UV]),
+    Type::new(&["mix"], "(1 − weight) times the first colour, and weight times the second.").adding(&[&MIX]),
+    Type::new(&["product"], "The product of two colours.").adding(&[&PRODUCT]),
+    Type::new(
+        &["vertex_color"],
+        "The colours at the vertices of a mesh, interpolated; white where there are none.",
+    )
+    .adding(&[&VERTEX_COLOR]),
 ];
 
 const CHANNEL: Key = Key::new(
@@ -94,8 +90,7 @@ static BITMAP: [Key; 5] = [
 ];
 
 static UV: [Key; 4] = [
-    Key::new("rotate", Number(-360.0, 360.0), "Turns texture coordinates from u towards v.")
-        .unit("°")
+    Key::angle("rotate", -360.0, 360.0, "Turns texture coordinates from u towards v.")
         .or("0")
         .instead(&["matrix"]),
     Key::new("scale", OneOrTwo(&Number(-MAX_UV, MAX_UV)), "Scales them: more is smaller.")

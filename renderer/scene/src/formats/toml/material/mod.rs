@@ -14,14 +14,14 @@ use crate::description::{Material, MaterialKind, Texture, texture};
 use crate::input::{Field, Section};
 
 use reader::Reader;
-pub(crate) use reader::{GREEN, INVALID_NORMALS};
+pub(crate) use reader::visit_map;
 
 /// The materials read so far, by name.
 pub(super) struct Materials {
     /// `None` where a definition was wrong, so that shapes that name it are not blamed.
     list: Vec<(String, Option<Material>)>,
-    /// The names of those that have one.
-    names: Rc<Names>,
+    /// The names of those that have one, which come first.
+    pub(super) names: Rc<Names>,
     /// All names.
     taken: HashSet<String>,
 }
@@ -44,11 +44,6 @@ impl Materials {
         let mut others = m.references().filter_map(|i| self.get(i));
         m.textures().into_iter().any(|i| texture::has(i, textures, is))
             || (levels > 0 && others.any(|m| self.has_within(m, textures, is, levels - 1)))
-    }
-
-    /// The names of those that have one, which come first.
-    pub(super) fn names(&self) -> &Names {
-        &self.names
     }
 
     /// Index of a material that reflects nothing, for light sources without a material.

@@ -3,17 +3,16 @@
 use device::bsdf::principled;
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
-use torrance_text::{hint, quoted};
+use torrance_text::quoted;
 
-use crate::description::key::Key;
-use crate::description::limits::MIN_ALPHA;
 use crate::description::{
     ConductorMaterial, Distribution, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind,
     Parameter, PrincipledMaterial, Scalar, Scattering, metals,
 };
-use crate::formats::toml::keys;
-use crate::formats::toml::names::Names;
-use crate::formats::toml::texture::Textures;
+use crate::description::{key::Key, limits::MIN_ALPHA};
+use crate::formats::toml::texture::{TextureUse, Textures};
+use crate::formats::toml::values::{ByName, Named, ValueReader, Visitor, require};
+use crate::formats::toml::{keys, names::Names};
 use crate::input::{Field, Section};
 
 /// Reads one material.
@@ -37,13 +36,13 @@ impl Reader<'_, '_, '_> {
         let kind = field.choice(&keys::MATERIAL.choices())?;
         section.reject_unknown_keys(&keys::MATERIAL.known(Some(kind)));
         self.check_sides(kind.name());
-        let two_sided = section.get("two_sided").map_or(Some(true), |f| f.boolean());
+        let mut values = ValueReader::new(&section, &keys::MATERIAL, Some(kind));
+        let (two_sided, holes_emit) = (values.or("two_sided", true), values.or("holes_emit", false));
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
         let opacity = match section.get("opacity") {
             Some(field) => self.textures.scalar(&field, (0.0, 1.0)),
             None => Some(Scalar::new(1.0)),
         };
-        let holes_emit = section.get("holes_emit").map_or(Some(false), |f| f.boolean());
         let normal_map = self.normal_map();
         let kind = self.kind(kind.name());
         Some(Material {
@@ -128,8 +127,7 @@ impl Reader<'_, '_, '_> {
             }
             Parameter::Rotation(rotation) => *rotation = read_rotation(&field)?,
             Parameter::Materials(materials) => {
-                let names = field.numbers(2, "the names of two materials")?;
-                let [a, b] = [self.reference(&names[0]), self.reference(&names[1])];
+                let [a, b] = field.numbers("the names of two materials")?.map(|name| self.reference(&name));
                 *materials = [a? as u32, b? as u32];
             }
             Parameter::Derived | Parameter::Roughness(..) => {}
@@ -147,11 +145,7 @@ impl Reader<'_, '_, '_> {
     /// The index of refraction of the principled model, where `specular` gives it.
     fn specular(&self, material: &mut PrincipledMaterial, key: &Key) -> Option<()> {
         let Some(specular) = self.section.get(key.name) else { return Some(()) };
-        if self.section.get("ior").is_some() {
-            let rule = "gives both \"ior\" and \"specular\"; keep one";
-            specular.src.error(specular.key_span, format!("{} {rule}", self.section.name));
-            return None;
-        }
+        self.section.reject_both(["ior", "specular"], "specular")?;
         // What refracts needs an interface.
         let least = if material.spec_trans.is(0.0) { 0.0 } else { 1e-3 };
         let (low, high) = key.value.range();
@@ -206,13 +200,7 @@ impl Reader<'_, '_, '_> {
 
     /// The index of a material by its name, wherever in the file it is defined.
     fn reference(&self, field: &Field<'_>) -> Option<usize> {
-        let name = field.string()?;
-        let found = self.names.index_of(name);
-        if found.is_none() {
-            let hint = hint(name, "the scene has", self.names.iter());
-            field.src.error(field.span(), format!("unknown material {}{hint}", quoted(name)));
-        }
-        found
+        self.names.find(field, "material", |_| String::new())
     }
 
     /// Alpha of microfacets, from `roughness` or `alpha`, each a number, two, or a texture.
@@ -249,54 +237,40 @@ impl Reader<'_, '_, '_> {
     }
 
     fn normal_map(&mut self) -> Option<Option<NormalMap>> {
-        let section = self.section.clone();
-        let (field, is_bump) = match (section.get("normal_map"), section.get("bump_map")) {
-            (None, None) => return Some(None),
-            (Some(field), Some(_)) => {
-                let message =
-                    format!("{} gives both \"normal_map\" and \"bump_map\"; keep one", section.name);
-                section.src.error(field.key_span, message);
-                return None;
-            }
-            (Some(field), None) => (field, false),
-            (None, Some(field)) => (field, true),
-        };
-        let (texture, map) = self.textures.map(&field, is_bump)?;
-        let kind = match is_bump {
-            true => Some(NormalMapKind::Bump),
-            false => map.get("green").map_or(Some(NormalMapKind::Up), |f| f.choice(GREEN)),
-        };
-        let scale = map.get("strength").map_or(Some(1.0), |f| f.number_in(-1e6, 1e6));
-        let invalid =
-            map.get("invalid_normals").map_or(Some(InvalidNormals::Bend), |f| f.choice(INVALID_NORMALS));
-        let hard = [("soft", false), ("hard", true)];
-        let hard_terminator = map.get("terminator").map_or(Some(false), |f| f.choice(&hard));
-        Some(Some(NormalMap {
-            texture,
-            kind: kind?,
-            scale: scale?,
-            invalid: invalid?,
-            hard_terminator: hard_terminator?,
-        }))
+        self.section.reject_both(["normal_map", "bump_map"], "normal_map")?;
+        let (field, table, purpose, kind) =
+            match (self.section.get("normal_map"), self.section.get("bump_map")) {
+                (Some(field), _) => (field, &keys::NORMAL_MAP, TextureUse::NORMALS, NormalMapKind::Up),
+                (None, Some(field)) => (field, &keys::BUMP_MAP, TextureUse::HEIGHTS, NormalMapKind::Bump),
+                (None, None) => return Some(None),
+            };
+        let section = field.table(field.name.clone())?;
+        let texture = self.textures.inline(&section, &field.name, table, purpose)?;
+        let mut map =
+            NormalMap { texture, kind, scale: 1.0, invalid: InvalidNormals::Bend, hard_terminator: false };
+        let mut reader = ValueReader::new(&section, table, None);
+        visit_map(&mut reader, &mut map);
+        reader.is_right.then_some(Some(map))
     }
 }
 
-/// The value of a key that must be there.
-fn require<'a>(section: &Section<'a>, key: &Key) -> Option<Field<'a>> {
-    let Key { name, example, hint, .. } = key;
-    section.require(name, format!("{name} = {example} {hint}").trim_end())
+impl Named for NormalMapKind {
+    const NAMES: ByName<Self> =
+        &[("up", Self::Up), ("down", Self::Down), ("across", Self::Across), ("against", Self::Against)];
+}
+impl Named for InvalidNormals {
+    const NAMES: ByName<Self> = &[("bend", Self::Bend), ("flip", Self::Flip), ("keep", Self::Keep)];
 }
 
-/// Where green points in normal maps, by name.
-pub(crate) const GREEN: &[(&str, NormalMapKind)] = &[
-    ("up", NormalMapKind::Up),
-    ("down", NormalMapKind::Down),
-    ("across", NormalMapKind::Across),
-    ("against", NormalMapKind::Against),
-];
-/// Treatments of normals that cannot be, by name.
-pub(crate) const INVALID_NORMALS: &[(&str, InvalidNormals)] =
-    &[("bend", InvalidNormals::Bend), ("flip", InvalidNormals::Flip), ("keep", InvalidNormals::Keep)];
+/// The values of a map beside its texture.
+pub(crate) fn visit_map(visitor: &mut impl Visitor, map: &mut NormalMap) {
+    if map.kind != NormalMapKind::Bump {
+        visitor.visit("green", &mut map.kind);
+    }
+    visitor.visit("strength", &mut map.scale);
+    visitor.visit("invalid_normals", &mut map.invalid);
+    visitor.visit("terminator", &mut map.hard_terminator);
+}
 
 /// Index of refraction and extinction of a conductor: those of a `metal` by name, or `eta` and `k`.
 fn read_metal(section: &Section<'_>, key: &Key, [eta, k]: [&Key; 2]) -> Option<(Vec3, Vec3)> {
@@ -333,8 +307,8 @@ fn read_rotation(field: &Field<'_>) -> Option<[f32; 2]> {
         let (sin, cos) = field.number_in(-360.0, 360.0)?.to_radians().sin_cos();
         return Some([cos, sin]);
     }
-    let both = field.numbers(2, "degrees, or a direction such as [0, 1]")?;
-    let (cos, sin) = (both[0].number_in(-1.0, 1.0), both[1].number_in(-1.0, 1.0));
+    let both = field.numbers("degrees, or a direction such as [0, 1]")?;
+    let [cos, sin] = both.map(|part| part.number_in(-1.0, 1.0));
     let (cos, sin) = (cos?, sin?);
     match (cos * cos + sin * sin - 1.0).abs() < 1e-5 {
         true => Some([cos, sin]),
@@ -354,8 +328,8 @@ fn along_u_and_v(
     if !field.is_array() {
         return read(field).map(|x| [x; 2]);
     }
-    let numbers = field.numbers(2, "a number, or two: along u and along v")?;
-    match (numbers[0].is_zero(), numbers[1].is_zero()) {
+    let [u, v] = field.numbers("a number, or two: along u and along v")?;
+    match (u.is_zero(), v.is_zero()) {
         (true, true) => return Some(SMOOTH),
         (false, false) => {}
         _ => {
@@ -363,6 +337,6 @@ fn along_u_and_v(
                 .fail("is 0 along one direction only; a surface is smooth along both or rough along both");
         }
     }
-    let (u, v) = (read(&numbers[0]), read(&numbers[1]));
+    let [u, v] = [read(&u), read(&v)];
     Some([u?, v?])
 }
