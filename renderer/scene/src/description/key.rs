@@ -150,7 +150,7 @@ impl Key {
         Self::new(name, Value::Number(low, high), about).unit("°")
     }
 
-    /// What is `false` unless said otherwise.
+    /// A flag that is `false` unless said otherwise.
     pub(crate) const fn flag(name: &'static str, about: &'static str) -> Self {
         Self::new(name, Value::Boolean, about).or("false")
     }

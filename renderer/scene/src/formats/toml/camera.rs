@@ -25,7 +25,7 @@ pub(crate) fn visit_frame(visitor: &mut impl Visitor, camera: &mut Camera) {
     visitor.visit("up", &mut camera.up);
 }
 
-/// What follows the field of view of a projection.
+/// The values of a projection that follow its field of view.
 pub(crate) fn visit_projection(visitor: &mut impl Visitor, projection: &mut Projection) {
     match projection {
         Projection::Perspective { fov_axis, principal_point, .. } => {

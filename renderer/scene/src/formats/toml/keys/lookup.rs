@@ -231,14 +231,14 @@ impl Value {
         }
     }
 
-    /// What may stand under a key of a table that stands there.
+    /// The values under a key of a table that stands there.
     pub(crate) fn of_key(self, table: &Toml, key: &str) -> Self {
         let path = [key.to_owned()];
         let place = PathWalker { path: &path }.walk(self, Some(table), 0, member(&TOP, 0));
         place.map_or(Self::Text, |place| place.takes)
     }
 
-    /// What the members of an array that stands there may be, if one does.
+    /// The values of the members of an array that stands there, if it takes one.
     pub(crate) fn of_items(&self) -> Option<Self> {
         match self {
             Self::Tables(section) => Some(Self::Table(section)),
