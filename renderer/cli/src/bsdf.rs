@@ -72,7 +72,7 @@ pub(super) struct Args {
     channel: Channel,
 
     /// Masking and shadowing of microfacets [default: the scene's, or correlated]
-    #[arg(long, value_name = "NAME", value_parser = values::named(scene::Masking::NAMES))]
+    #[arg(long, value_name = "NAME", value_parser = values::named(Masking::NAMES))]
     masking: Option<Masking>,
 
     /// Colours

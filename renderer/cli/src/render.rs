@@ -17,7 +17,7 @@ use torrance_image::film::write::{Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{self as scene, Direct, Masking, Named, Overrides, RenderSettings, Sampler};
+use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 
 use super::chart::ChartFile;
 use super::device::{self, MachineArgs};
