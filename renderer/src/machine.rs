@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use torrance_gpu::backend::cpu::{Cpu, InstructionSet};
-use torrance_gpu::backend::cuda::Cuda;
 use torrance_gpu::backend::cuda::driver::{self, DriverError};
+use torrance_gpu::backend::cuda::{Cuda, devices};
 use torrance_gpu::backend::{Backend, Error};
 use torrance_image::film::Image;
 
@@ -95,7 +95,7 @@ impl DeviceChoice {
 /// Checks that the driver has a device of this index.
 fn check_gpu(index: u32) -> Result<(), DeviceError> {
     driver::load()?;
-    let devices = Cuda::devices()?;
+    let devices = devices()?;
     if devices.iter().any(|device| device.index == index) {
         return Ok(());
     }

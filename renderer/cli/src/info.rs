@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use serde::Serialize;
-use torrance_gpu::backend::cpu::InstructionSet;
-use torrance_gpu::backend::cuda::{Cuda, DeviceInfo, Ptx, driver, ptx, stamp};
+use torrance_gpu::backend::cpu::{InstructionSet, name_of};
+use torrance_gpu::backend::cuda::{Cuda, DeviceInfo, Ptx, devices, driver, ptx, stamp};
 use torrance_text::human_bytes;
 
 use super::failure::Failure;
-use super::summary::{print, print_json};
+use super::summary::print_either;
 use super::terminal::count;
 
 mod kernels;
@@ -108,12 +108,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         cpu: CpuInfo::of_this_machine(),
         cuda: CudaInfo::of_this_machine(),
     };
-    if args.json {
-        print_json(&info)?;
-    } else {
-        print(&info)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    print_either(args.json, &info).map(|()| ExitCode::SUCCESS)
 }
 
 impl Kernels {
@@ -138,11 +133,7 @@ impl CpuInfo {
             threads: available_parallelism().map_or(1, Into::into),
             architecture: std::env::consts::ARCH,
             features: features(),
-            code: match InstructionSet::detect() {
-                InstructionSet::Portable => "portable",
-                InstructionSet::Avx2 => "AVX2",
-                InstructionSet::Avx512 => "AVX-512",
-            },
+            code: name_of(InstructionSet::detect()),
         }
     }
 }
@@ -163,7 +154,7 @@ fn features() -> Vec<&'static str> {
 
 impl CudaInfo {
     fn of_this_machine() -> Self {
-        let devices = driver::load().and_then(|()| Cuda::devices());
+        let devices = devices();
         Self {
             available: devices.is_ok(),
             reason: devices.as_ref().err().map(ToString::to_string),

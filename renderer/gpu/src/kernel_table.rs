@@ -2,14 +2,13 @@
 //! compiles it, or as recorded for a generation of GPUs.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use device::path::stage::{LAUNCHES, Launch};
 use serde::{Deserialize, Serialize};
 use torrance_text::{hint, quoted};
 
 use crate::backend::Error;
-use crate::backend::cuda::{Cuda, Demand, DeviceInfo, KernelInfo, Limit, Multiprocessor, driver, unpacked};
+use crate::backend::cuda::{Cuda, DeviceInfo, KernelInfo, Multiprocessor, driver, unpacked};
 
 /// The record of the kernels that `cargo ptx --check --bless` writes.
 const RECORD: &str =
@@ -57,42 +56,16 @@ pub struct KernelTable {
     /// Blocks that a multiprocessor holds at most.
     pub most_blocks_per_multiprocessor: u32,
     /// A row for each kernel.
-    pub kernels: Vec<KernelRow>,
+    pub kernels: Vec<KernelInfo>,
     /// Kernels without a record.
     pub missing: Vec<&'static str>,
 }
 
-/// A kernel's use of a GPU.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct KernelRow {
-    /// Its name.
-    pub name: &'static str,
-    /// Threads of a block.
-    pub block: u32,
-    /// Registers of each thread.
-    pub registers: u32,
-    /// Bytes of shared memory of each block.
-    pub shared_bytes: u32,
-    /// Bytes of shared memory that a launch gives each block beside these.
-    pub dynamic_shared_bytes: u32,
-    /// Bytes of local memory of each thread, spilled registers among them.
-    pub local_bytes: u32,
-    /// Bytes of registers that instructions store to local memory; unknown if the driver does not say.
-    pub spill_stores: Option<u32>,
-    /// Bytes of registers that instructions load from there.
-    pub spill_loads: Option<u32>,
-    /// Blocks that a multiprocessor holds at a time.
-    pub blocks_per_multiprocessor: u32,
-    /// Threads that a multiprocessor holds at a time, of all that it could: 0 to 1.
-    pub occupancy: f32,
-    /// The resources that run out first.
-    pub limited_by: Vec<&'static str>,
-}
-
 /// Reason why there is no table from the record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// The generation is not in it.
+    #[error("unknown generation {}{}", quoted(name), hint(name, "there are", known.iter().map(String::as_str)))]
     UnknownGeneration {
         /// The generation, as it was asked for.
         name: String,
@@ -100,22 +73,9 @@ pub enum RecordError {
         known: Vec<String>,
     },
     /// The record cannot be read.
+    #[error("the record of the kernels: {0}")]
     Unreadable(String),
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownGeneration { name, known } => {
-                let hint = hint(name, "there are", known.iter().map(String::as_str));
-                write!(f, "unknown generation {}{hint}", quoted(name))
-            }
-            Self::Unreadable(reason) => write!(f, "the record of the kernels: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for RecordError {}
 
 /// All kernels, as they are launched.
 fn launches() -> impl Iterator<Item = &'static Launch> {
@@ -165,47 +125,10 @@ pub fn compiled(device: &DeviceInfo, mut progress: impl FnMut(&str, f64)) -> Res
         progress(launch.stage, done / all);
         done += cost(launch);
         let holder = if is_one_of(launch, EXAMPLES) { &mut examples } else { &mut cuda };
-        table.kernels.push(KernelRow::new(launch.stage, &holder.describe(launch)?));
+        table.kernels.push(holder.describe(launch)?);
     }
     table.jit_seconds = Some((cuda.jit_time() + examples.jit_time()).as_secs_f64());
     Ok(table)
-}
-
-impl KernelRow {
-    fn new(name: &'static str, info: &KernelInfo) -> Self {
-        Self {
-            name,
-            block: info.block,
-            registers: info.registers,
-            shared_bytes: info.shared_bytes,
-            dynamic_shared_bytes: info.dynamic_shared_bytes,
-            local_bytes: info.local_bytes,
-            spill_stores: info.spills.map(|s| s.stores),
-            spill_loads: info.spills.map(|s| s.loads),
-            blocks_per_multiprocessor: info.blocks_per_multiprocessor,
-            occupancy: info.occupancy,
-            limited_by: info.limits.iter().map(|l| l.name()).collect(),
-        }
-    }
-
-    fn on_record(launch: &Launch, usage: &Usage, multiprocessor: &Multiprocessor) -> Self {
-        let shared_bytes = usage.shared + launch.shared;
-        let demand = Demand { threads: launch.block, registers: usage.registers, shared_bytes };
-        let (blocks, limits) = multiprocessor.hold(demand);
-        Self {
-            name: launch.stage,
-            block: launch.block,
-            registers: usage.registers,
-            shared_bytes: usage.shared,
-            dynamic_shared_bytes: launch.shared,
-            local_bytes: usage.stack,
-            spill_stores: Some(usage.spill_stores),
-            spill_loads: Some(usage.spill_loads),
-            blocks_per_multiprocessor: blocks,
-            occupancy: (blocks * launch.block) as f32 / multiprocessor.threads as f32,
-            limited_by: limits.into_iter().map(Limit::name).collect(),
-        }
-    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -225,6 +148,18 @@ struct Usage {
     spill_loads: u32,
     /// Bytes.
     shared: u32,
+}
+
+impl Usage {
+    /// The kernel on record, launched so.
+    fn of(&self, launch: &Launch, multiprocessor: &Multiprocessor) -> KernelInfo {
+        KernelInfo {
+            local_bytes: self.stack,
+            spill_stores: Some(self.spill_stores),
+            spill_loads: Some(self.spill_loads),
+            ..KernelInfo::new(launch, self.registers, self.shared, multiprocessor, None)
+        }
+    }
 }
 
 impl Record {
@@ -256,7 +191,7 @@ pub fn recorded(generation: &str) -> Result<KernelTable, RecordError> {
     let mut table = KernelTable::new(generation.to_owned(), compiler, &multiprocessor);
     for launch in launches() {
         match record.usage(launch.stage, generation) {
-            Some(usage) => table.kernels.push(KernelRow::on_record(launch, &usage, &multiprocessor)),
+            Some(usage) => table.kernels.push(usage.of(launch, &multiprocessor)),
             None => table.missing.push(launch.stage),
         }
     }

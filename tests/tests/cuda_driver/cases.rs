@@ -2,7 +2,7 @@
 
 use device::features::Features;
 use device::path::stage::{LAUNCHES, Launch, stages};
-use torrance_gpu::backend::cuda::{Cuda, Demand, driver};
+use torrance_gpu::backend::cuda::{Cuda, Demand, devices, driver};
 use torrance_gpu::backend::{Backend, Buffer, Error};
 
 use super::children::contains;
@@ -89,14 +89,17 @@ pub(super) fn work() -> Result<String, Error> {
 pub(super) fn own() -> Result<String, Error> {
     let mut cuda = Cuda::new(0)?;
     let infos = LAUNCHES.iter().map(|l| cuda.describe(l)).collect::<Result<Vec<_>, _>>()?;
-    assert!(infos.iter().all(|i| i.blocks_per_multiprocessor > 0 && i.block <= i.max_block), "{infos:?}");
+    assert!(
+        infos.iter().all(|i| i.blocks_per_multiprocessor > 0 && Some(i.block) <= i.max_block),
+        "{infos:?}"
+    );
     // What limits kernels is found by arithmetic, which must come to what the driver says.
     let multiprocessor = cuda.info().multiprocessor;
     let primitives: Result<Vec<_>, _> = primitives::KERNELS.iter().map(|k| cuda.describe(k)).collect();
     for info in infos.iter().chain(&primitives?) {
         let shared_bytes = info.shared_bytes + info.dynamic_shared_bytes;
         let demand = Demand { threads: info.block, registers: info.registers, shared_bytes };
-        let held = (info.blocks_per_multiprocessor, info.limits.clone());
+        let held = (info.blocks_per_multiprocessor, info.limited_by.clone());
         assert_eq!(multiprocessor.hold(demand), held, "{info:?}");
     }
     cuda.fit::<stages::megakernel>()?;
@@ -202,7 +205,7 @@ pub(super) fn wrong_modules() -> String {
 pub(super) fn two_at_once() -> Result<String, Error> {
     let mut first = Cuda::with_ptx(0, KERNELS)?;
     // Another GPU where there is one: then every call has to switch.
-    let last = Cuda::devices().unwrap().len() as u32 - 1;
+    let last = devices().unwrap().len() as u32 - 1;
     let mut second = Cuda::with_ptx(last, KERNELS)?;
     let a = first.zeroed::<f32>("a", 64)?;
     let b = second.zeroed::<f32>("b", 64)?;

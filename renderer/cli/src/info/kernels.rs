@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use serde::Serialize;
-use torrance_gpu::backend::cuda::{Cuda, DeviceInfo, driver};
+use torrance_gpu::backend::cuda::{DeviceInfo, devices};
 use torrance_gpu::kernel_table::{KernelTable, RecordError, compiled, recorded};
 
 use super::super::device::failed;
@@ -32,7 +32,7 @@ struct Json {
 /// Shows the kernels on each GPU, or those on record for `generation`.
 pub(super) fn run(generation: &str, quiet: bool, json: bool) -> Result<ExitCode, Failure> {
     let (tables, reason) = match generation {
-        "" => match driver::load().and_then(|()| Cuda::devices()) {
+        "" => match devices() {
             Ok(devices) => (devices.iter().map(|d| compile(d, quiet)).collect::<Result<_, _>>()?, None),
             Err(reason) => (vec![recorded(USUAL).map_err(failure)?], Some(reason.to_string())),
         },

@@ -14,6 +14,15 @@ use rayon::prelude::*;
 
 use super::{Backend, Buffer, COPY, Error, Shared, reserve};
 
+/// The name of an instruction set for people.
+pub fn name_of(isa: InstructionSet) -> &'static str {
+    match isa {
+        InstructionSet::Portable => "portable",
+        InstructionSet::Avx2 => "AVX2",
+        InstructionSet::Avx512 => "AVX-512",
+    }
+}
+
 /// A pool of threads that run stages.
 pub struct Cpu {
     pool: rayon::ThreadPool,
@@ -98,11 +107,7 @@ impl Backend for Cpu {
 
     fn name(&self) -> String {
         let threads = self.pool.current_num_threads();
-        let isa = match self.isa {
-            InstructionSet::Portable => "portable",
-            InstructionSet::Avx2 => "AVX2",
-            InstructionSet::Avx512 => "AVX-512",
-        };
+        let isa = name_of(self.isa);
         format!("CPU, {threads} thread{}, {isa}", if threads == 1 { "" } else { "s" })
     }
 

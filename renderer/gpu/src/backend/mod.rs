@@ -117,21 +117,14 @@ pub trait Backend {
 }
 
 /// An error of a back end.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{doing}: {reason}")]
 pub struct Error {
     /// The operation that failed, e.g. `allocating 3.2 GiB for "film"`.
     pub doing: String,
     /// The reason, as the machine gives it.
     pub reason: String,
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.doing, self.reason)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The label of the memory that a download returns.
 const COPY: &str = "a copy of the results";

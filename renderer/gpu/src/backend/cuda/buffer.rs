@@ -42,10 +42,8 @@ impl<T> CudaBuffer<T> {
         };
         gpu.make_current().map_err(fail)?;
         // SAFETY: the pointer is valid for the call, and the GPU's context is current.
-        match unsafe { call::cuMemAlloc_v2(&raw mut buffer.address, bytes) } {
-            code::SUCCESS => Ok(buffer),
-            code => Err(fail(code)),
-        }
+        code::check(unsafe { call::cuMemAlloc_v2(&raw mut buffer.address, bytes) }).map_err(fail)?;
+        Ok(buffer)
     }
 
     pub(super) fn address(&self) -> CUdeviceptr {

@@ -14,6 +14,11 @@ pub(super) const OUT_OF_MEMORY: Code = 2;
 pub(super) const NO_DEVICE: Code = 100;
 pub(super) const NOT_FOUND: Code = 500;
 
+/// What a driver function returned, as a result.
+pub(super) fn check(code: Code) -> Result<(), Code> {
+    if code == SUCCESS { Ok(()) } else { Err(code) }
+}
+
 /// The meaning of `code`, as the end of a sentence.
 pub(super) fn describe(code: Code) -> String {
     let text = match code {

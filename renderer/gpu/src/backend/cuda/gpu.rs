@@ -59,10 +59,9 @@ impl fmt::Display for DeviceInfo {
 fn newer(device: Device, name: Newer) -> CudaResult<u32> {
     let mut value = 0;
     // SAFETY: the pointer is valid for the call, and the driver gave the device.
-    match unsafe { call::cuDeviceGetAttribute(&raw mut value, name, device.as_raw()) } {
-        code::SUCCESS => Ok(u32::try_from(value).unwrap_or(0)),
-        _ => Err(CudaError::InvalidValue),
-    }
+    code::check(unsafe { call::cuDeviceGetAttribute(&raw mut value, name, device.as_raw()) })
+        .map_err(|_| CudaError::InvalidValue)?;
+    Ok(u32::try_from(value).unwrap_or(0))
 }
 
 impl DeviceInfo {
@@ -136,29 +135,28 @@ impl GpuContext {
     pub(super) fn new(index: u32) -> Result<Self, Error> {
         let doing = format!("opening cuda:{index}");
         let fail = |reason: String| Error { doing: doing.clone(), reason };
+        let failed = |code| fail(code::describe(code));
         let mut all = devices().map_err(|e| fail(e.to_string()))?;
         if index as usize >= all.len() {
             let names: Vec<_> = all.iter().map(|d| format!("cuda:{} ({})", d.index, d.name)).collect();
             return Err(fail(format!("there is no such GPU; this machine has {}", names.join(", "))));
         }
         let info = all.swap_remove(index as usize);
-        let device = Device::get_device(index).map_err(|e| fail(code::describe(code::from_cust(e))))?;
+        let device = Device::get_device(index).map_err(|e| failed(code::from_cust(e)))?;
 
         // First without `cust`, which knows no code for a GPU that another process holds exclusively.
         let mut context = std::ptr::null_mut();
         // SAFETY: `context` is valid for the call, and the driver gave the device.
-        let code = unsafe { call::cuDevicePrimaryCtxRetain(&raw mut context, device.as_raw()) };
-        if code != code::SUCCESS {
-            return Err(fail(code::describe(code)));
-        }
+        code::check(unsafe { call::cuDevicePrimaryCtxRetain(&raw mut context, device.as_raw()) })
+            .map_err(failed)?;
         let context = Context::new(device);
         // SAFETY: pairs with the call above; `context` holds the primary context from here on.
         unsafe { call::cuDevicePrimaryCtxRelease_v2(device.as_raw()) };
-        let context = context.map_err(|e| fail(code::describe(code::from_cust(e))))?;
+        let context = context.map_err(|e| failed(code::from_cust(e)))?;
         // Waiting threads sleep instead of keeping a core busy. Nothing depends on whether the driver obeys.
         let _ = context.set_flags(ContextFlags::SCHED_BLOCKING_SYNC);
         let held = Self { info, context };
-        held.make_current().map_err(|code| fail(code::describe(code)))?;
+        held.make_current().map_err(failed)?;
         Ok(held)
     }
 
@@ -166,10 +164,7 @@ impl GpuContext {
     /// use, so every operation begins with it; it costs a fraction of a microsecond.
     pub(super) fn make_current(&self) -> Result<(), Code> {
         // SAFETY: the context lives as long as `self`.
-        match unsafe { call::cuCtxSetCurrent(self.context.as_raw()) } {
-            code::SUCCESS => Ok(()),
-            code => Err(code),
-        }
+        code::check(unsafe { call::cuCtxSetCurrent(self.context.as_raw()) })
     }
 
     /// Bytes of memory that are free now, whoever uses the rest.
@@ -183,9 +178,7 @@ impl GpuContext {
         self.make_current()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: both pointers are valid for the call, and a context is current.
-        match unsafe { call::cuMemGetInfo_v2(&raw mut free, &raw mut total) } {
-            code::SUCCESS => Ok((free as u64, total as u64)),
-            code => Err(code),
-        }
+        code::check(unsafe { call::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        Ok((free as u64, total as u64))
     }
 }

@@ -5,41 +5,45 @@ use std::sync::Arc;
 use cust::sys::CUfunction_attribute as Attribute;
 use device::path::stage::{Launch, Stage};
 use primitives;
+use serde::Serialize;
 
 use super::Cuda;
 use super::code::{self, Code};
 use super::driver::call;
 use super::launch::SHARED_WITHOUT_ASKING;
 use super::module::{Kernel, Module, ModuleError};
-use super::occupancy::{Demand, Limit, Multiprocessor};
+use super::occupancy::{Demand, Multiprocessor};
 use super::spills::Spills;
 use crate::backend::Error;
 
-/// The resources of a kernel, and how much of the GPU it can therefore fill.
-#[derive(Debug, Clone, PartialEq)]
+/// The resources of a kernel, and how much of the GPU it can therefore fill. Fields are added, never renamed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelInfo {
     /// Its name: a stage's.
-    pub name: String,
+    pub name: &'static str,
+    /// Threads of a block.
+    pub block: u32,
     /// Registers of each thread.
     pub registers: u32,
-    /// Bytes of local memory of each thread: its stack and spilled registers.
-    pub local_bytes: u32,
     /// Bytes of shared memory of each block.
     pub shared_bytes: u32,
     /// Bytes of shared memory that a launch gives each block beside these.
     pub dynamic_shared_bytes: u32,
-    /// Threads that a block may have at most.
-    pub max_block: u32,
-    /// Threads that a block has.
-    pub block: u32,
+    /// Bytes of local memory of each thread: its stack and spilled registers.
+    pub local_bytes: u32,
+    /// Bytes of registers that instructions store to local memory; unknown if the driver does not say.
+    pub spill_stores: Option<u32>,
+    /// Bytes of registers that instructions load from there.
+    pub spill_loads: Option<u32>,
     /// Blocks that one multiprocessor holds at a time.
     pub blocks_per_multiprocessor: u32,
     /// Threads that one multiprocessor holds at a time, of all that it could: 0 to 1.
     pub occupancy: f32,
     /// The resources that keep it from holding more.
-    pub limits: Vec<Limit>,
-    /// Registers that the compiler spilled, if it was asked and reports them.
-    pub spills: Option<Spills>,
+    pub limited_by: Vec<&'static str>,
+    /// Threads that a block may have at most, if the driver was asked.
+    #[serde(skip)]
+    pub max_block: Option<u32>,
 }
 
 impl Cuda {
@@ -57,15 +61,15 @@ impl Cuda {
         let module = if is_primitive { self.primitives() } else { Ok(&mut self.module) };
         let describe = |module: &mut Module| {
             let (kernel, spills) = module.described(name, false)?;
-            let grid = (launch.block, launch.shared);
-            let info = KernelInfo::query(name, kernel, grid, &gpu.info.multiprocessor)
-                .map_err(|code| ModuleError::Driver(code::describe(code)))?;
+            let info =
+                KernelInfo::query(launch, kernel, &gpu.info.multiprocessor).map_err(ModuleError::driver)?;
             let spills = match info.local_bytes {
                 0 => Some(Spills { stores: 0, loads: 0 }),
                 _ if spills.is_none() => module.described(name, true)?.1,
                 _ => spills,
             };
-            Ok(KernelInfo { spills, ..info })
+            let (spill_stores, spill_loads) = (spills.map(|s| s.stores), spills.map(|s| s.loads));
+            Ok(KernelInfo { spill_stores, spill_loads, ..info })
         };
         module.and_then(describe).map_err(|e| Error { doing, reason: e.to_string() })
     }
@@ -93,45 +97,53 @@ impl Cuda {
     pub(super) fn blocks_per_multiprocessor(&mut self, name: &str, block: u32) -> Result<u32, Error> {
         let doing = format!("measuring the occupancy of {name}");
         self.enter(&doing)?;
-        self.module
-            .kernel(name)
-            .and_then(|kernel| {
-                let blocks = blocks_per_multiprocessor(kernel, block, 0);
-                blocks.map_err(|code| ModuleError::Driver(code::describe(code)))
-            })
-            .map_err(|e| Error { doing, reason: e.to_string() })
+        let held = |kernel| blocks_per_multiprocessor(kernel, block, 0).map_err(ModuleError::driver);
+        self.module.kernel(name).and_then(held).map_err(|e| Error { doing, reason: e.to_string() })
     }
 }
 
 impl KernelInfo {
-    /// Asks the driver for them. The context of the kernel's module must be current.
-    pub(super) fn query(
-        name: &str,
-        kernel: Kernel,
-        (block, shared): (u32, u32),
+    /// A kernel that takes so many registers and bytes of shared memory, and of which a multiprocessor holds so many
+    /// `blocks`, or as many as follow from that.
+    pub(crate) fn new(
+        launch: &Launch,
+        registers: u32,
+        shared_bytes: u32,
         multiprocessor: &Multiprocessor,
-    ) -> Result<Self, Code> {
-        let max_block = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        if shared > SHARED_WITHOUT_ASKING {
-            allow_shared(kernel, shared)?;
-        }
-        let blocks = blocks_per_multiprocessor(kernel, block, shared)?;
-        let registers = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
-        let shared_bytes = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        blocks: Option<u32>,
+    ) -> Self {
+        let &Launch { stage: name, block, shared, .. } = launch;
         let demand = Demand { threads: block, registers, shared_bytes: shared_bytes + shared };
-        Ok(Self {
-            name: name.to_owned(),
+        let (held, limited_by) = multiprocessor.hold(demand);
+        let blocks = blocks.unwrap_or(held);
+        Self {
+            name,
+            block,
             registers,
-            local_bytes: attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
             shared_bytes,
             dynamic_shared_bytes: shared,
-            max_block,
-            block,
+            local_bytes: 0,
+            spill_stores: None,
+            spill_loads: None,
             blocks_per_multiprocessor: blocks,
             occupancy: (blocks * block) as f32 / multiprocessor.threads.max(1) as f32,
-            limits: multiprocessor.hold(demand).1,
-            spills: None,
-        })
+            limited_by,
+            max_block: None,
+        }
+    }
+
+    /// Asks the driver for them. The context of the kernel's module must be current.
+    fn query(launch: &Launch, kernel: Kernel, multiprocessor: &Multiprocessor) -> Result<Self, Code> {
+        let max_block = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        if launch.shared > SHARED_WITHOUT_ASKING {
+            allow_shared(kernel, launch.shared)?;
+        }
+        let blocks = blocks_per_multiprocessor(kernel, launch.block, launch.shared)?;
+        let registers = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?;
+        let shared_bytes = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        let local_bytes = attribute(kernel, Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?;
+        let info = Self::new(launch, registers, shared_bytes, multiprocessor, Some(blocks));
+        Ok(Self { local_bytes, max_block: Some(max_block), ..info })
     }
 }
 
@@ -140,29 +152,28 @@ impl KernelInfo {
 pub(super) fn blocks_per_multiprocessor(kernel: Kernel, block: u32, shared: u32) -> Result<u32, Code> {
     let mut blocks = 0;
     // SAFETY: the pointer is valid for the call, and the kernel's module is loaded.
-    let code = unsafe {
+    code::check(unsafe {
         call::cuOccupancyMaxActiveBlocksPerMultiprocessor(
             &raw mut blocks,
             kernel.function,
             i32::try_from(block).unwrap_or(i32::MAX),
             shared as usize,
         )
-    };
-    if code == code::SUCCESS { Ok(u32::try_from(blocks).unwrap_or(0)) } else { Err(code) }
+    })?;
+    Ok(u32::try_from(blocks).unwrap_or(0))
 }
 
 /// Lets launches of a kernel give each block up to `bytes` bytes of shared memory.
 pub(super) fn allow_shared(kernel: Kernel, bytes: u32) -> Result<(), Code> {
     const MOST: Attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
     // SAFETY: the kernel's module is loaded.
-    let code =
-        unsafe { call::cuFuncSetAttribute(kernel.function, MOST, i32::try_from(bytes).unwrap_or(i32::MAX)) };
-    if code == code::SUCCESS { Ok(()) } else { Err(code) }
+    code::check(unsafe { call::cuFuncSetAttribute(kernel.function, MOST, bytes) })
 }
 
 fn attribute(kernel: Kernel, name: Attribute) -> Result<u32, Code> {
     let mut value = 0;
     // SAFETY: the pointer is valid for the call, and the kernel's module is loaded.
-    let code = unsafe { call::cuFuncGetAttribute(&raw mut value, name, kernel.function) };
-    if code == code::SUCCESS { Ok(u32::try_from(value).unwrap_or(0)) } else { Err(code) }
+    code::check(unsafe { call::cuFuncGetAttribute(&raw mut value, name, kernel.function) })?;
+    Ok(u32::try_from(value).unwrap_or(0))
 }

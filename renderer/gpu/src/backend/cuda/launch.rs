@@ -111,7 +111,7 @@ impl Queue {
         }
         let mut params = [args.address.cast_mut()];
         // SAFETY: by this function's contract. The driver copies the argument before it returns.
-        let code = unsafe {
+        let queued = code::check(unsafe {
             call::cuLaunchKernel(
                 kernel.function,
                 blocks,
@@ -125,13 +125,11 @@ impl Queue {
                 params.as_mut_ptr(),
                 std::ptr::null_mut(),
             )
-        };
+        });
         if !self.launched.contains(&stage) {
             self.launched.push(stage);
         }
-        if code != code::SUCCESS {
-            return Err(code);
-        }
+        queued?;
         if let Some((start, end)) = marks {
             end.record(&self.stream).map_err(code::from_cust)?;
             self.pending.push(Marks { stage, start, end });
@@ -162,10 +160,7 @@ impl Queue {
     /// Waits until the stream is empty, and reads the times of the launches.
     fn wait(&mut self) -> Result<(), Code> {
         // SAFETY: the stream is open.
-        match unsafe { call::cuStreamSynchronize(self.raw()) } {
-            code::SUCCESS => {}
-            code => return Err(code),
-        }
+        code::check(unsafe { call::cuStreamSynchronize(self.raw()) })?;
         for Marks { stage, start, end } in self.pending.drain(..) {
             let took = end.elapsed(&start).map_err(code::from_cust)?;
             let time = self.times.entry(stage).or_default();

@@ -28,12 +28,12 @@ pub use gpu::{DeviceInfo, devices};
 pub use info::KernelInfo;
 pub use launch::StageTime;
 pub use module::{primitives_ptx, ptx, unpacked};
-pub use occupancy::{Demand, Limit, Multiprocessor};
+pub use occupancy::{Demand, Multiprocessor};
 pub use ptx::{Entry, Ptx, PtxError, stamp};
 pub use spills::Spills;
 
 use code::Code;
-use driver::{DriverError, call};
+use driver::call;
 use gpu::GpuContext;
 use launch::{Argument, Queue};
 use module::{Compile, Module, ModuleError};
@@ -54,14 +54,6 @@ pub struct Cuda {
 }
 
 impl Cuda {
-    /// The GPUs of this machine.
-    ///
-    /// # Errors
-    /// As [`driver::load`], or the driver reports an error.
-    pub fn devices() -> Result<Vec<DeviceInfo>, DriverError> {
-        devices()
-    }
-
     /// Opens `cuda:index`, but loads no kernels, to see whether it can be used. Returns how many bytes of its memory are free.
     ///
     /// # Errors
@@ -271,10 +263,8 @@ impl Cuda {
         }
         let address = at.at(0).addr() as u64;
         // SAFETY: as the caller promised; the context is current.
-        match unsafe { call::cuMemsetD8Async(address, 0, bytes, self.queue.raw()) } {
-            code::SUCCESS => Ok(()),
-            code => Err(self.failed(format!("clearing {}", code::size(bytes as u64)), code)),
-        }
+        code::check(unsafe { call::cuMemsetD8Async(address, 0, bytes, self.queue.raw()) })
+            .map_err(|code| self.failed(format!("clearing {}", code::size(bytes as u64)), code))
     }
 
     /// Runs `work`, and tells how long the GPU took for what it queued, to half a microsecond.

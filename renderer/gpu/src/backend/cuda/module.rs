@@ -3,14 +3,14 @@
 use std::cell::OnceCell;
 use std::ffi::{CString, c_uint, c_void};
 use std::io::Read;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use cust::sys::{CUfunction, CUjit_option, CUmodule};
 use device::features::Features;
 use flate2::read::GzDecoder;
 
-use super::code;
+use super::code::{self, Code};
 use super::driver::{Version, call};
 use super::gpu::DeviceInfo;
 use super::ptx::{Outline, Ptx, PtxError};
@@ -23,29 +23,23 @@ const LOG_BYTES: usize = 16 << 10;
 /// stages. Those of a scene are launched in turns, so that fewer would be compiled again and again.
 const MOST_SPECIALIZED: usize = 320;
 
-macro_rules! embedded {
-    ($($(#[$doc:meta])* $name:ident = $packed:expr;)*) => { $(
-        $(#[$doc])*
-        pub fn $name() -> &'static str {
-            static PTX: OnceLock<String> = OnceLock::new();
-            PTX.get_or_init(|| unpacked($packed))
-        }
-    )* };
+/// The kernels of the stages, as `cargo ptx` built them.
+pub fn ptx() -> &'static str {
+    static PTX: LazyLock<String> = LazyLock::new(|| unpacked(::ptx::KERNELS));
+    &PTX
 }
-embedded! {
-    /// The kernels of the stages, as `cargo ptx` built them.
-    ptx = ::ptx::KERNELS;
-    /// The kernels of the primitives, as `cargo ptx` built them.
-    primitives_ptx = ::ptx::PRIMITIVES;
+
+/// The kernels of the primitives, as `cargo ptx` built them.
+pub fn primitives_ptx() -> &'static str {
+    static PTX: LazyLock<String> = LazyLock::new(|| unpacked(::ptx::PRIMITIVES));
+    &PTX
 }
 
 /// The text of a PTX file as it is in the repository; empty if it is no such file.
 pub fn unpacked(packed: &[u8]) -> String {
     let mut ptx = String::new();
-    match GzDecoder::new(packed).read_to_string(&mut ptx) {
-        Ok(_) => ptx,
-        Err(_) => String::new(),
-    }
+    let read = GzDecoder::new(packed).read_to_string(&mut ptx);
+    read.map_or_else(|_| String::new(), |_| ptx)
 }
 
 /// `text` for scenes that ask for no other `features`: see `features_of_the_scene` in `device/src/arch/nvptx.rs`.
@@ -75,6 +69,12 @@ pub(super) enum ModuleError {
     /// The driver's reason.
     #[error("{0}")]
     Driver(String),
+}
+
+impl ModuleError {
+    pub(super) fn driver(code: Code) -> Self {
+        Self::Driver(code::describe(code))
+    }
 }
 
 /// How much of a PTX module the driver compiles at a time.
@@ -284,10 +284,9 @@ fn function(module: CUmodule, name: &str) -> Result<CUfunction, ModuleError> {
     let name = CString::new(name).map_err(|_| ModuleError::ZeroByteInName)?;
     let mut function = std::ptr::null_mut();
     // SAFETY: the module is loaded, the name ends in a zero byte, and both pointers outlive the call.
-    match unsafe { call::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) } {
-        code::SUCCESS => Ok(function),
-        code => Err(ModuleError::Driver(code::describe(code))),
-    }
+    code::check(unsafe { call::cuModuleGetFunction(&raw mut function, module, name.as_ptr()) })
+        .map_err(ModuleError::driver)?;
+    Ok(function)
 }
 
 // SAFETY: the driver's handles may be used from every thread whose current context is theirs, and the fields
@@ -308,7 +307,7 @@ fn text_of(log: &[u8]) -> String {
 }
 
 /// Says why the driver rejected the kernels.
-fn rejection(code: i32, ptx: &Ptx, driver: Version, log: &str) -> String {
+fn rejection(code: Code, ptx: &Ptx, driver: Version, log: &str) -> String {
     let mut reason = code::describe(code);
     if let Some(needed) = ptx.needs_cuda().filter(|needed| *needed > driver) {
         let (major, minor) = ptx.version;

@@ -37,31 +37,6 @@ pub struct Demand {
     pub shared_bytes: u32,
 }
 
-/// A resource that keeps a multiprocessor from holding another block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// Threads: the multiprocessor is full.
-    Threads,
-    /// Blocks, however small they are.
-    Blocks,
-    /// There are no registers left.
-    Registers,
-    /// There is no shared memory left.
-    Shared,
-}
-
-impl Limit {
-    /// Its name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Blocks => "blocks",
-            Self::Registers => "registers",
-            Self::Shared => "shared memory",
-        }
-    }
-}
-
 impl Multiprocessor {
     /// That of a generation of GPUs by its compute capability, e.g. 90: as the CUDA programming guide lists them.
     pub fn of_generation(capability: u32) -> Option<Self> {
@@ -85,20 +60,20 @@ impl Multiprocessor {
         if capability < 80 { 256 } else { 128 }
     }
 
-    /// How many blocks it holds, and the resource that runs out first, or several if they run out
+    /// How many blocks it holds, and the name of the resource that runs out first, or of several if they run out
     /// together.
-    pub fn hold(&self, block: Demand) -> (u32, Vec<Limit>) {
+    pub fn hold(&self, block: Demand) -> (u32, Vec<&'static str>) {
         let warps = block.threads.div_ceil(WARP).max(1);
         let of_warp = (block.registers * WARP).next_multiple_of(REGISTERS_AT_A_TIME).max(REGISTERS_AT_A_TIME);
         let shared = (block.shared_bytes + self.reserved_bytes).next_multiple_of(self.shared_at_a_time);
         let by = [
-            (Limit::Threads, self.threads / (warps * WARP)),
-            (Limit::Blocks, self.blocks),
-            (Limit::Registers, PARTS * (self.registers / PARTS / of_warp) / warps),
-            (Limit::Shared, self.shared_bytes.checked_div(shared).unwrap_or(u32::MAX)),
+            ("threads", self.threads / (warps * WARP)),
+            ("blocks", self.blocks),
+            ("registers", PARTS * (self.registers / PARTS / of_warp) / warps),
+            ("shared memory", self.shared_bytes.checked_div(shared).unwrap_or(u32::MAX)),
         ];
         let least = by.iter().map(|(_, blocks)| *blocks).min().unwrap_or(0);
-        (least, by.into_iter().filter(|(_, blocks)| *blocks == least).map(|(limit, _)| limit).collect())
+        (least, by.into_iter().filter(|(_, blocks)| *blocks == least).map(|(name, _)| name).collect())
     }
 }
 
@@ -106,7 +81,12 @@ impl Multiprocessor {
 mod tests {
     use super::*;
 
-    fn occupancy(capability: u32, threads: u32, registers: u32, shared_bytes: u32) -> (u32, Vec<Limit>) {
+    fn occupancy(
+        capability: u32,
+        threads: u32,
+        registers: u32,
+        shared_bytes: u32,
+    ) -> (u32, Vec<&'static str>) {
         let multiprocessor = Multiprocessor::of_generation(capability).unwrap();
         multiprocessor.hold(Demand { threads, registers, shared_bytes })
     }
@@ -114,28 +94,25 @@ mod tests {
     #[test]
     fn what_runs_out_first_is_the_limit() {
         // 64 warps of 32 × 32 registers are all of both.
-        assert_eq!(occupancy(90, 256, 32, 0), (8, vec![Limit::Threads, Limit::Registers]));
-        assert_eq!(occupancy(90, 256, 24, 0), (8, vec![Limit::Threads]));
-        assert_eq!(occupancy(90, 32, 24, 0), (32, vec![Limit::Blocks]));
+        assert_eq!(occupancy(90, 256, 32, 0), (8, vec!["threads", "registers"]));
+        assert_eq!(occupancy(90, 256, 24, 0), (8, vec!["threads"]));
+        assert_eq!(occupancy(90, 32, 24, 0), (32, vec!["blocks"]));
         // 255 registers are given as 256: 8 warps of 8192 registers.
-        assert_eq!(occupancy(90, 128, 255, 0), (2, vec![Limit::Registers]));
+        assert_eq!(occupancy(90, 128, 255, 0), (2, vec!["registers"]));
         // 168 registers of 32 threads are 21 pieces, three warps in each quarter.
-        assert_eq!(occupancy(90, 128, 168, 0), (3, vec![Limit::Registers]));
+        assert_eq!(occupancy(90, 128, 168, 0), (3, vec!["registers"]));
         // 228 KiB hold four blocks of 56 KiB and one that is reserved for each.
-        assert_eq!(occupancy(90, 256, 32, 56 << 10), (4, vec![Limit::Shared]));
-        assert_eq!(occupancy(90, 256, 32, (56 << 10) + 1), (3, vec![Limit::Shared]));
-        assert_eq!(occupancy(90, 1024, 65, 0), (0, vec![Limit::Registers]), "none fits");
+        assert_eq!(occupancy(90, 256, 32, 56 << 10), (4, vec!["shared memory"]));
+        assert_eq!(occupancy(90, 256, 32, (56 << 10) + 1), (3, vec!["shared memory"]));
+        assert_eq!(occupancy(90, 1024, 65, 0), (0, vec!["registers"]), "none fits");
     }
 
     #[test]
     fn generations_differ() {
-        assert_eq!(
-            occupancy(75, 256, 64, 16 << 10),
-            (4, vec![Limit::Threads, Limit::Registers, Limit::Shared])
-        );
-        assert_eq!(occupancy(86, 256, 40, 0), (6, vec![Limit::Threads, Limit::Registers]));
-        assert_eq!(occupancy(86, 32, 16, 0), (16, vec![Limit::Blocks]));
-        assert_eq!(occupancy(120, 32, 16, 0), (24, vec![Limit::Blocks]));
+        assert_eq!(occupancy(75, 256, 64, 16 << 10), (4, vec!["threads", "registers", "shared memory"]));
+        assert_eq!(occupancy(86, 256, 40, 0), (6, vec!["threads", "registers"]));
+        assert_eq!(occupancy(86, 32, 16, 0), (16, vec!["blocks"]));
+        assert_eq!(occupancy(120, 32, 16, 0), (24, vec!["blocks"]));
         assert_eq!(Multiprocessor::of_generation(30), None);
     }
 }

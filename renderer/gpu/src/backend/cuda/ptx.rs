@@ -123,14 +123,14 @@ pub(super) struct Outline {
 impl Outline {
     pub(super) fn new(text: &str) -> Self {
         let (mut items, mut functions, mut read) = (Vec::new(), HashSet::new(), 0);
-        for item in self::items(text) {
-            let name = item.name.map(str::to_owned);
-            if item.is_function {
-                functions.extend(name.clone());
-            }
-            items.push((read..read + item.text.len(), name));
-            read += item.text.len();
+        while let Some(item) = find_item(&text[read..]) {
+            let Item { range, name, is_function } = item;
+            let (begin, end) = (read + range.start, read + range.end);
+            items.extend([(read..begin, None), (begin..end, name.map(str::to_owned))]);
+            functions.extend(name.filter(|_| is_function).map(str::to_owned));
+            read = end;
         }
+        items.push((read..text.len(), None));
         Self { items, functions }
     }
 
@@ -156,30 +156,15 @@ impl Outline {
     }
 }
 
-/// A kernel, a function, or the text between two of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A kernel or a function.
 struct Item<'a> {
-    text: &'a str,
-    /// The name of a kernel or a function.
+    range: Range<usize>,
     name: Option<&'a str>,
     is_function: bool,
 }
 
-/// The parts of a module, in their order.
-fn items(text: &str) -> Vec<Item<'_>> {
-    let mut items = Vec::new();
-    let mut rest = text;
-    while let Some((before, item, after)) = split_item(rest) {
-        items.push(Item { text: before, name: None, is_function: false });
-        items.push(item);
-        rest = after;
-    }
-    items.push(Item { text: rest, name: None, is_function: false });
-    items
-}
-
-/// The text before the first kernel or function, that item, and the text after it.
-fn split_item(text: &str) -> Option<(&str, Item<'_>, &str)> {
+/// The first kernel or function of a text.
+fn find_item(text: &str) -> Option<Item<'_>> {
     let is_code = |at: usize| !text[..at].rsplit('\n').next().unwrap_or("").contains("//");
     let begins = |at: usize, word: &str| text[at..].starts_with(word);
     let is_keyword = |at: usize| (begins(at, ".entry ") || begins(at, ".func ")) && is_code(at);
@@ -196,8 +181,7 @@ fn split_item(text: &str) -> Option<(&str, Item<'_>, &str)> {
         };
         if depth == 0 {
             let end = keyword + at + 1;
-            let item = Item { text: &text[start..end], name: item_name(&text[keyword..end]), is_function };
-            return Some((&text[..start], item, &text[end..]));
+            return Some(Item { range: start..end, name: item_name(&text[keyword..end]), is_function });
         }
     }
     None

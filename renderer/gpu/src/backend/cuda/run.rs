@@ -45,11 +45,10 @@ impl Backend for Cuda {
         let buffer = CudaBuffer::uninitialized(&self.gpu, label, len)?;
         if buffer.bytes() != 0 {
             // SAFETY: the buffer has that many bytes, and frees them only after the stream has used them.
-            let code =
-                unsafe { call::cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), self.queue.raw()) };
-            if code != code::SUCCESS {
-                return Err(self.failed(format!("clearing {}", buffer.description()), code));
-            }
+            code::check(unsafe {
+                call::cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), self.queue.raw())
+            })
+            .map_err(|code| self.failed(format!("clearing {}", buffer.description()), code))?;
         }
         Ok(buffer)
     }
@@ -64,18 +63,16 @@ impl Backend for Cuda {
         if buffer.bytes() != 0 {
             // SAFETY: the buffer and the data have that many bytes, and the data is borrowed until the stream
             // has been waited for below.
-            let code = unsafe {
+            let copied = code::check(unsafe {
                 call::cuMemcpyHtoDAsync_v2(
                     buffer.address(),
                     data.as_ptr().cast::<c_void>(),
                     buffer.bytes(),
                     self.queue.raw(),
                 )
-            };
+            });
             let finished = self.finish();
-            if code != code::SUCCESS {
-                return Err(self.failed(format!("uploading {}", buffer.description()), code));
-            }
+            copied.map_err(|code| self.failed(format!("uploading {}", buffer.description()), code))?;
             finished?;
         }
         Ok(buffer)
@@ -92,18 +89,16 @@ impl Backend for Cuda {
         if buffer.bytes() != 0 {
             // SAFETY: the vector has room for as many bytes as the buffer has, and is kept until the stream has
             // been waited for below.
-            let code = unsafe {
+            let copied = code::check(unsafe {
                 call::cuMemcpyDtoHAsync_v2(
                     data.as_mut_ptr().cast::<c_void>(),
                     buffer.address(),
                     buffer.bytes(),
                     self.queue.raw(),
                 )
-            };
+            });
             let finished = self.finish();
-            if code != code::SUCCESS {
-                return Err(self.failed(doing(), code));
-            }
+            copied.map_err(|code| self.failed(doing(), code))?;
             finished?;
         }
         // SAFETY: all elements have been written, but for those of no bytes, and every pattern of bits is a `T`.
@@ -129,10 +124,10 @@ impl Backend for Cuda {
             return Ok(());
         }
         // SAFETY: both have that many bytes, and free them only after the stream has used them.
-        let code = unsafe {
+        code::check(unsafe {
             call::cuMemcpyDtoDAsync_v2(to.address(), from.address(), from.bytes(), self.queue.raw())
-        };
-        if code == code::SUCCESS { Ok(()) } else { Err(self.failed(doing(), code)) }
+        })
+        .map_err(|code| self.failed(doing(), code))
     }
 
     /// Two back ends of one GPU share its memory, but neither waits for what the other has queued.

@@ -98,13 +98,6 @@ pub enum DriverError {
     NoList(String),
 }
 
-impl DriverError {
-    /// Whether nothing failed: no driver is installed or it is hidden, or it finds no device.
-    const fn is_absence(&self) -> bool {
-        matches!(self, Self::Hidden | Self::NotInstalled(_) | Self::NoDevice(_))
-    }
-}
-
 /// Finds the driver and starts it, the first time; after that, repeats what it found. From any thread.
 ///
 /// # Errors
@@ -116,7 +109,8 @@ pub fn load() -> Result<(), DriverError> {
 /// Why there is no GPU here, if nothing failed: no driver is installed or it is hidden, or it finds no device. Loads the
 /// driver, too.
 pub fn absence() -> Option<&'static DriverError> {
-    state().as_ref().err().filter(|error| error.is_absence())
+    use DriverError::{Hidden, NoDevice, NotInstalled};
+    state().as_ref().err().filter(|error| matches!(error, Hidden | NotInstalled(_) | NoDevice(_)))
 }
 
 /// The newest CUDA that the loaded driver supports.
@@ -183,27 +177,18 @@ fn bind(library: Library) -> Result<(), DriverError> {
 fn start() -> Result<Version, DriverError> {
     let mut packed: c_int = 0;
     // SAFETY: the pointer is valid; this is the one function that may be called before `cuInit`.
-    let code = unsafe { call::cuDriverGetVersion(&raw mut packed) };
-    if code != code::SUCCESS {
-        return Err(DriverError::NoVersion(code::describe(code)));
-    }
+    code::check(unsafe { call::cuDriverGetVersion(&raw mut packed) })
+        .map_err(|code| DriverError::NoVersion(code::describe(code)))?;
     let version = Version::new(u32::try_from(packed).unwrap_or(0));
     if version < OLDEST {
         return Err(DriverError::TooOld(version));
     }
     // SAFETY: 0 is the only value that the flags may have.
-    let code = unsafe { call::cuInit(0) };
-    if code != code::SUCCESS {
-        return Err(not_started(code));
-    }
+    code::check(unsafe { call::cuInit(0) }).map_err(not_started)?;
     let mut count: c_int = 0;
     // SAFETY: the pointer is valid and the driver has been started.
-    let code = unsafe { call::cuDeviceGetCount(&raw mut count) };
-    match (code, count) {
-        (code::SUCCESS, 1..) => Ok(version),
-        (code::SUCCESS, _) => Err(not_started(code::NO_DEVICE)),
-        _ => Err(not_started(code)),
-    }
+    code::check(unsafe { call::cuDeviceGetCount(&raw mut count) }).map_err(not_started)?;
+    if count > 0 { Ok(version) } else { Err(not_started(code::NO_DEVICE)) }
 }
 
 fn not_started(code: Code) -> DriverError {
