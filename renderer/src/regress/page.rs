@@ -3,7 +3,7 @@
 use std::io;
 
 use torrance_image::compare::words::percent;
-use torrance_plot::html::{self, Entry, Page};
+use torrance_plot::html::{self, BUDGET, Entry, Page};
 
 use super::report::{Report, Status};
 use super::suite::Suite;
@@ -32,7 +32,7 @@ pub fn page(suite: &Suite, reports: Vec<Report>, device: &str, when: &str) -> io
         entries: reports.into_iter().map(entry).collect(),
     };
     let mut bytes = Vec::new();
-    html::write(&page, &mut bytes)?;
+    html::write(&page, BUDGET, &mut bytes)?;
     Ok(bytes)
 }
 

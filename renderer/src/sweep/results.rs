@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use torrance_image::film::{ImageEstimate, Statistics};
 use torrance_plot::chart::Drawing;
 use torrance_plot::sheet::Side;
-use torrance_plot::sweep_page::{self, Page};
+use torrance_plot::sweep_page::{self, BUDGET, Page};
 use torrance_plot::sweep_plot::SweepPlot;
 use torrance_text::{hint, quoted};
 
@@ -175,7 +175,7 @@ impl<'a> Results<'a> {
             step(i as f64 / variants.len() as f64, begin.elapsed(), "writing the page");
             self.measured(i).map(|measured| measured.image)
         };
-        sweep_page::write(&page, &mut image, &mut bytes)?;
+        sweep_page::write(&page, BUDGET, &mut image, &mut bytes)?;
         Ok(bytes)
     }
 

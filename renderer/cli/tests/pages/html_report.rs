@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use torrance_image::compare::Region;
 use torrance_image::film::Image;
-use torrance_plot::html::{Entry, Images, Page, Status, write, write_within};
+use torrance_plot::html::{BUDGET, Entry, Images, Page, Status, write};
 
 use crate::browser::{Browser, Pointer};
 
@@ -99,7 +99,7 @@ fn written(page: &Page) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("report.html");
     let mut file = BufWriter::new(File::create(&path).expect("a file"));
-    write(page, &mut file).and_then(|()| file.flush()).expect("it is written");
+    write(page, BUDGET, &mut file).and_then(|()| file.flush()).expect("it is written");
     (folder, path)
 }
 
@@ -217,7 +217,7 @@ fn what_passes_makes_room() {
     let page = Page { entries: vec![passing, failing], ..Page::default() };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("report.html");
-    write_within(&page, 9 << 10, &mut File::create(&path).expect("a file")).expect("it is written");
+    write(&page, 9 << 10, &mut File::create(&path).expect("a file")).expect("it is written");
     browser.open(&path);
     let failing = open_case(&browser, "failing");
     assert_eq!(wrong_pixel(&browser, &failing, &images()), None);

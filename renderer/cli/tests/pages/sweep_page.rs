@@ -11,7 +11,7 @@ use torrance_image::film::Image;
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_plot::chart::ColorMap;
 use torrance_plot::sheet::Side;
-use torrance_plot::sweep_page::{BUDGET, Page, Variant, write_within};
+use torrance_plot::sweep_page::{BUDGET, Page, Variant, write};
 
 use crate::browser::{Browser, Pointer};
 
@@ -126,7 +126,7 @@ impl Sweep {
             baseline: &self.baseline[..self.baseline.len().min(self.axes.len())],
             develop: self.develop,
         };
-        write_within(&page, budget, image, &mut file).and_then(|()| file.flush()).expect("it is written");
+        write(&page, budget, image, &mut file).and_then(|()| file.flush()).expect("it is written");
         (folder, path)
     }
 

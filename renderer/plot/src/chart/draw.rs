@@ -3,18 +3,18 @@
 //! Both count in whole units, so both get finer ones than the reader sees: bitmaps are drawn larger and averaged, SVG has
 //! a view box of tenths.
 
-use crate::DrawError;
 use std::sync::Once;
 
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use image::{ExtendedColorType, ImageEncoder};
 use plotters::prelude::{BitMapBackend, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{
-    Color as _, FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, TextStyle, register_font,
-};
+use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, TextStyle, register_font};
 use plotters_backend::{BackendCoord, BackendStyle, DrawingBackend};
 use rayon::prelude::*;
 
 use super::{Anchor, Color, Drawing, Font, Mark};
+use crate::DrawError;
 
 /// The family that SVG asks its viewer for, and that bitmaps have at hand.
 const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
@@ -58,10 +58,6 @@ pub fn text_width(text: &str, font: Font) -> f64 {
     desc.box_size(text).map_or(0.0, |(w, _)| f64::from(w) / FINE)
 }
 
-fn rgb(color: Color) -> RGBColor {
-    RGBColor(color.0[0], color.0[1], color.0[2])
-}
-
 /// A line of some width; areas have no width.
 struct Pen(Color, f64);
 
@@ -86,7 +82,7 @@ impl Drawing {
         {
             let mut backend = BitMapBackend::with_buffer(&mut buffer, (w, h));
             let scale = f64::from(w) / self.width;
-            self.draw(&mut backend, &Bitmap { scale }).map_err(DrawError::refused)?;
+            self.draw(&mut backend, &Bitmap, scale).map_err(DrawError::refused)?;
         }
         Ok(averaged(&buffer, [width as usize, height as usize], fine as usize))
     }
@@ -94,15 +90,10 @@ impl Drawing {
     /// The chart as a PNG file of `width` × `height` pixels.
     pub fn png(&self, width: u32, height: u32) -> Result<Vec<u8>, DrawError> {
         let pixels = self.pixels(width, height)?;
-        let image =
-            image::RgbImage::from_raw(width, height, pixels).ok_or(DrawError::NoPixels("the image"))?;
         let mut out = Vec::new();
-        let encoder = image::codecs::png::PngEncoder::new_with_quality(
-            &mut out,
-            image::codecs::png::CompressionType::Best,
-            image::codecs::png::FilterType::Adaptive,
-        );
-        image.write_with_encoder(encoder).map_err(DrawError::refused)?;
+        PngEncoder::new_with_quality(&mut out, CompressionType::Best, FilterType::Adaptive)
+            .write_image(&pixels, width, height, ExtendedColorType::Rgb8)
+            .map_err(DrawError::refused)?;
         Ok(out)
     }
 
@@ -116,14 +107,19 @@ impl Drawing {
             let corner = (size[0] as i32, size[1] as i32);
             let background = Pen(self.background, 1.0);
             backend.draw_rect((0, 0), corner, &background, true).map_err(DrawError::refused)?;
-            self.draw(&mut backend, &Vector { scale }).map_err(DrawError::refused)?;
+            self.draw(&mut backend, &Vector, scale).map_err(DrawError::refused)?;
         }
         let view_box = format!("width=\"{}\" height=\"{}\" viewBox", size[0], size[1]);
         Ok(text.replacen(&view_box, &format!("width=\"{width}\" height=\"{height}\" viewBox"), 1))
     }
 
-    fn draw<B: DrawingBackend>(&self, backend: &mut B, format: &impl Format<B>) -> Result<(), Error<B>> {
-        let scale = format.scale();
+    /// Draws the marks with so many units of the format in a logical unit.
+    fn draw<B: DrawingBackend>(
+        &self,
+        backend: &mut B,
+        format: &impl Format<B>,
+        scale: f64,
+    ) -> Result<(), Error<B>> {
         let place = |[x, y]: [f64; 2]| ((x * scale).round() as i32, (y * scale).round() as i32);
         let places = |points: &[[f64; 2]]| points.iter().map(|p| place(*p)).collect::<Vec<_>>();
         for mark in &self.marks {
@@ -158,29 +154,21 @@ fn text_style(font: Font, size: f64, anchor: Anchor, upwards: bool) -> TextStyle
     };
     let turn = if upwards { FontTransform::Rotate270 } else { FontTransform::None };
     let mut style = TextStyle::from(font_desc(font, size).transform(turn)).pos(Pos::new(h_pos, VPos::Top));
-    style.color = rgb(font.color).to_backend_color();
+    style.color = Pen(font.color, 1.0).color();
     style
 }
 
 /// The operations that differ between formats.
 trait Format<B: DrawingBackend> {
-    /// Units of the format in a logical unit.
-    fn scale(&self) -> f64;
     /// For an em of so many units: the size that `plotters` wants, and how far above the baseline it then puts the top.
     fn text_size(&self, em: f64) -> (f64, f64);
     /// Draws a line.
     fn line(&self, backend: &mut B, points: &[BackendCoord], pen: &Pen) -> Result<(), Error<B>>;
 }
 
-struct Vector {
-    scale: f64,
-}
+struct Vector;
 
 impl<B: DrawingBackend> Format<B> for Vector {
-    fn scale(&self) -> f64 {
-        self.scale
-    }
-
     fn text_size(&self, em: f64) -> (f64, f64) {
         (em * SVG_LINE_OF_EM, 0.76 * em)
     }
@@ -190,15 +178,9 @@ impl<B: DrawingBackend> Format<B> for Vector {
     }
 }
 
-struct Bitmap {
-    scale: f64,
-}
+struct Bitmap;
 
 impl<B: DrawingBackend> Format<B> for Bitmap {
-    fn scale(&self) -> f64 {
-        self.scale
-    }
-
     fn text_size(&self, em: f64) -> (f64, f64) {
         let size = em * LINE_OF_EM;
         (size, (size / 2.0).floor())

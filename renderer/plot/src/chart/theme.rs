@@ -34,7 +34,7 @@ pub struct Theme {
 impl ThemeName {
     /// Its colours. Curves have the colour-blind safe palette of Okabe and Ito (2008), reordered, and lightened in the dark
     /// theme.
-    pub const fn theme(self) -> Theme {
+    pub fn theme(self) -> Theme {
         match self {
             Self::Light => Theme {
                 background: Color::hex(0xffffff),
@@ -42,15 +42,8 @@ impl ThemeName {
                 axis: Color::hex(0x555c66),
                 text: Color::hex(0x1a1e24),
                 muted: Color::hex(0x5c6570),
-                series: [
-                    Color::hex(0x0072b2),
-                    Color::hex(0xd55e00),
-                    Color::hex(0x009e73),
-                    Color::hex(0xb3589a),
-                    Color::hex(0xd99100),
-                    Color::hex(0x3f3f9e),
-                ],
-                channels: [Color::hex(0xcc2f36), Color::hex(0x2a8f3c), Color::hex(0x2b62d0)],
+                series: [0x0072b2, 0xd55e00, 0x009e73, 0xb3589a, 0xd99100, 0x3f3f9e].map(Color::hex),
+                channels: [0xcc2f36, 0x2a8f3c, 0x2b62d0].map(Color::hex),
             },
             Self::Dark => Theme {
                 background: Color::hex(0x14171c),
@@ -58,15 +51,8 @@ impl ThemeName {
                 axis: Color::hex(0x8a919c),
                 text: Color::hex(0xeceef1),
                 muted: Color::hex(0xa4abb6),
-                series: [
-                    Color::hex(0x56b4e9),
-                    Color::hex(0xff8b4a),
-                    Color::hex(0x35c79a),
-                    Color::hex(0xe293c8),
-                    Color::hex(0xf0c24b),
-                    Color::hex(0xa79df2),
-                ],
-                channels: [Color::hex(0xff6b6b), Color::hex(0x5fd17a), Color::hex(0x6ea0ff)],
+                series: [0x56b4e9, 0xff8b4a, 0x35c79a, 0xe293c8, 0xf0c24b, 0xa79df2].map(Color::hex),
+                channels: [0xff6b6b, 0x5fd17a, 0x6ea0ff].map(Color::hex),
             },
         }
     }

@@ -104,27 +104,16 @@ pub struct Images {
 /// Target size of a page's pixels, bytes: small enough for a browser to open at once.
 pub const BUDGET: usize = 64 << 20;
 
-/// Writes the page. If its pixels would take more than [`BUDGET`], images are reduced, which the page states; those of
-/// passed and skipped cases first.
+/// Writes the page. If its pixels would take more than a budget, in bytes, such as [`BUDGET`], images are reduced, which
+/// the page states; those of passed and skipped cases first, those of failed and undecided ones only above three times the
+/// budget.
 ///
 /// # Errors
 /// Writing to `out` fails.
 ///
 /// # Panics
 /// If a case's images or maps differ in size.
-pub fn write(page: &Page, out: &mut impl io::Write) -> io::Result<()> {
-    write_within(page, BUDGET, out)
-}
-
-/// As [`write()`], with another budget, in bytes. The images of failed and undecided cases are reduced only above three
-/// times the budget.
-///
-/// # Errors
-/// Writing to `out` fails.
-///
-/// # Panics
-/// If a case's images or maps differ in size.
-pub fn write_within(page: &Page, budget: usize, out: &mut impl io::Write) -> io::Result<()> {
+pub fn write(page: &Page, budget: usize, out: &mut impl io::Write) -> io::Result<()> {
     let mut entries: Vec<&Entry> = page.entries.iter().collect();
     entries.sort_by_key(|e| e.status);
     markup::write(page, &entries, &encode(&entries, budget), out)

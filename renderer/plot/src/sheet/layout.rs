@@ -85,19 +85,16 @@ impl Layout {
     pub(super) fn header(&self, sheet: &Sheet, theme: Theme) -> Result<RgbImage, DrawError> {
         let Self { em, first, pitch, .. } = self;
         let mut strip = Strip::new([self.size[0], first[1]], theme);
+        let (plain, bold) = (plain(*em), Font { color: theme.text, ..bold(*em) });
+        let muted = Font { color: theme.muted, ..plain };
         let mut y = *em;
         for line in &self.title {
             y += 0.5 * TITLE * LINE * em;
-            strip.text(line, [*em, y], Anchor::Start, Font { color: theme.text, ..bold(*em) });
+            strip.text(line, [*em, y], Anchor::Start, bold);
             y += 0.5 * TITLE * LINE * em;
         }
         for line in &self.page {
-            strip.text(
-                line,
-                [*em, y + 0.5 * LINE * em],
-                Anchor::Start,
-                Font { color: theme.muted, ..plain(*em) },
-            );
+            strip.text(line, [*em, y + 0.5 * LINE * em], Anchor::Start, muted);
             y += LINE * em;
         }
         let bottom = f64::from(first[1]) - ABOVE * em;
@@ -106,14 +103,14 @@ impl Layout {
         for (lines, x) in self.columns.iter().zip((0..).map(|i| f64::from(first[0] + i * pitch[0]) + half)) {
             // The last line is next to the cells.
             let middle = bottom - 0.5 * lines.len() as f64 * LINE * em;
-            strip.lines(lines, [x, middle], Anchor::Middle, Font { color: theme.text, ..plain(*em) });
+            strip.lines(lines, [x, middle], Anchor::Middle, Font { color: theme.text, ..plain });
         }
         let columns = sheet.headings.size[0] as f64;
         let center = f64::from(first[0]) + 0.5 * (columns * f64::from(pitch[0]) - f64::from(sheet.gap));
         let room = 2.0 * center.min(f64::from(self.size[0]) - center);
-        let name = elide(&sheet.headings.columns.name, room, plain(*em));
+        let name = elide(&sheet.headings.columns.name, room, plain);
         let at = [center, bottom - labels - (NAME + 0.5 * LINE) * em];
-        strip.text(&name, at, Anchor::Middle, Font { color: theme.muted, ..plain(*em) });
+        strip.text(&name, at, Anchor::Middle, muted);
         strip.pixels()
     }
 

@@ -76,25 +76,13 @@ enum PageError {
 /// Writes the page. `image` returns the linear radiance of a variant, or `None` if it is missing, which the page states. It
 /// is called once for each variant, in order, and only one image is kept at a time.
 ///
-/// If pixels would take more than [`BUDGET`], all are stored less precisely, and then images are reduced; the page states
+/// If pixels would take more than `budget` bytes, such as [`BUDGET`], all are stored less precisely, and then images are reduced; the page states
 /// this.
 ///
 /// # Errors
 /// Writing to `out` fails. [`ErrorKind::InvalidInput`] if the number of variants does not match the axes, a variant's
 /// number of statistics does not match the columns, the baseline does not exist, or images differ in size.
 pub fn write(
-    page: &Page<'_>,
-    image: &mut dyn FnMut(usize) -> Option<Image>,
-    out: &mut dyn io::Write,
-) -> io::Result<()> {
-    write_within(page, BUDGET, image, out)
-}
-
-/// As [`write()`], with another budget, in bytes.
-///
-/// # Errors
-/// As of [`write()`].
-pub fn write_within(
     page: &Page<'_>,
     budget: usize,
     image: &mut dyn FnMut(usize) -> Option<Image>,
@@ -198,7 +186,7 @@ mod tests {
         };
         change(&mut page);
         let mut bytes = Vec::new();
-        write(&page, &mut |i| Some(image(widths[i])), &mut bytes).map(|()| bytes)
+        write(&page, BUDGET, &mut |i| Some(image(widths[i])), &mut bytes).map(|()| bytes)
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod scale;
 #[cfg(test)]
 mod tests;
 
-use scale::{HorizontalAxis, tick_font, upwards, widest};
+use scale::{HorizontalAxis, PLAIN, tick_font, upwards, widest};
 
 use super::chart::{
     Anchor, Axis, Color, ColorMap, Drawing, Entry, Font, MEDIUM, Panel, Rect, SMALL, Sign, Stroke, Theme,
@@ -263,13 +263,12 @@ impl SweepPlot<'_> {
 
     fn entry(&self, curve: usize, sign: Sign) -> Entry {
         let label = self.axes.get(1).and_then(|side| side.labels.get(curve)).map_or("", String::as_str);
-        Entry::new(sign, elide(label, LONGEST_NAME, tick_font(Color([0; 3]))))
+        Entry::new(sign, elide(label, LONGEST_NAME, PLAIN))
     }
 
     /// Width of a column of the legend.
     fn column(&self, names: &[usize]) -> f64 {
-        let sign = Sign::Dot(Color([0; 3]));
-        let width = |curve: &usize| self.entry(*curve, sign).width(tick_font(Color([0; 3])));
+        let width = |curve: &usize| self.entry(*curve, Sign::Dot(PLAIN.color)).width(PLAIN);
         names.iter().map(width).fold(0.0, f64::max)
     }
 
@@ -349,7 +348,7 @@ impl Layout {
         let (x, top) = (frame(0).x + pitch[0] * columns as f64 - left + 8.0, frame(0).y + SMALL);
         let mut width: f64 = names.iter().map(|column| plot.column(column)).sum();
         if let Some(side) = plot.axes.get(1) {
-            width = width.max(text_width(&side.name, tick_font(Color([0; 3]))).min(LONGEST_NAME));
+            width = width.max(text_width(&side.name, PLAIN).min(LONGEST_NAME));
         }
         let rows = names.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let bottom = frame(panels - 1).y + pitch[1] - 26.0;

@@ -19,8 +19,11 @@ pub(super) fn tick_font(color: Color) -> Font {
     Font { size: SMALL, color, bold: false }
 }
 
+/// The same in no colour of note, to measure text by.
+pub(super) const PLAIN: Font = Font { size: SMALL, color: Color([0; 3]), bold: false };
+
 fn width(text: &str) -> f64 {
-    text_width(text, tick_font(Color([0; 3])))
+    text_width(text, PLAIN)
 }
 
 /// The axis of the first parameter.
@@ -38,7 +41,7 @@ pub(super) struct HorizontalAxis {
 impl HorizontalAxis {
     /// An axis of length `room` for the values of a parameter, placed by `positions` if these are distinct numbers.
     pub(super) fn new(side: &Side, positions: Option<&[f64]>, room: f64) -> Self {
-        let names: Vec<_> = side.labels.iter().map(|name| elide(name, LONGEST_NAME, plain())).collect();
+        let names: Vec<_> = side.labels.iter().map(|name| elide(name, LONGEST_NAME, PLAIN)).collect();
         let numbers = positions.filter(|p| p.len() == names.len() && p.iter().all(|x| x.is_finite()));
         let Some((numbers, sorted)) = numbers.map(|p| (p, distinct(p))).filter(|(_, s)| s.len() > 1) else {
             return Self::of_names(&side.name, names, room);
@@ -90,10 +93,6 @@ impl HorizontalAxis {
         let end = |(x, text): &(f64, String)| room * self.axis.at(*x) + 0.5 * width(text) - room;
         self.axis.ticks.iter().map(end).fold(0.0, f64::max)
     }
-}
-
-fn plain() -> Font {
-    tick_font(Color([0; 3]))
 }
 
 fn distinct(numbers: &[f64]) -> Vec<f64> {
