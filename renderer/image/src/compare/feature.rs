@@ -49,7 +49,7 @@ impl Weights<'_> {
     pub(super) fn at(&self, feature: Feature, x: usize, y: usize) -> f64 {
         let signal = match feature {
             Feature::Mean | Feature::Pattern(_) | Feature::Finite => return 1.0,
-            Feature::Brightness => self.ring(x, y),
+            Feature::Brightness => self.around(x, y, 1),
             Feature::ShiftX => self.slope(x, y, [1, 0]),
             Feature::ShiftY => self.slope(x, y, [0, 1]),
             Feature::Sharpness => self.curvature(x, y),
@@ -65,18 +65,14 @@ impl Weights<'_> {
         Some(self.null.pixels[y * self.size[0] + x].guide)
     }
 
-    /// Mean of the four neighbours, of those that there are.
-    fn ring(&self, x: usize, y: usize) -> f64 {
-        self.mean_at(x, y, 1).unwrap_or(0.0)
-    }
-
-    fn mean_at(&self, x: usize, y: usize, distance: isize) -> Option<f64> {
+    /// Mean of the four neighbours at a distance, of those that there are; 0 of none.
+    fn around(&self, x: usize, y: usize, distance: isize) -> f64 {
         let around = [[1, 0], [-1, 0], [0, 1], [0, -1]];
         let (sum, n) = around
             .iter()
             .filter_map(|step| self.guide(x, y, *step, distance))
             .fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
-        (n > 0.0).then(|| sum / n)
+        if n > 0.0 { sum / n } else { 0.0 }
     }
 
     /// Central difference, falling values positive, as a picture that moves along `step` adds where it falls; 0 at the
@@ -94,7 +90,7 @@ impl Weights<'_> {
         if x < 2 || y < 2 || x + 2 >= width || y + 2 >= height {
             return 0.0;
         }
-        self.mean_at(x, y, 1).unwrap_or(0.0) - self.mean_at(x, y, 2).unwrap_or(0.0)
+        self.around(x, y, 1) - self.around(x, y, 2)
     }
 
     /// The variance around the pixel, with a floor of a thousandth of its brightness, so that noise-free pixels do not
@@ -110,6 +106,6 @@ impl Weights<'_> {
                 }
             }
         }
-        if n == 0.0 { 0.0 } else { sum / n + (1e-3 * self.ring(x, y)).powi(2) }
+        if n == 0.0 { 0.0 } else { sum / n + (1e-3 * self.around(x, y, 1)).powi(2) }
     }
 }

@@ -3,7 +3,7 @@
 use super::words::{number, percent};
 use super::{Judgement, Region};
 use crate::color_map::{Color, ColorMap};
-use crate::film::encode::EncodeError;
+use crate::film::encode::{EncodeError, png_of};
 use crate::metrics::flip::Flip;
 use crate::metrics::{Kind, Pair};
 
@@ -90,7 +90,16 @@ pub struct Differences {
 impl Differences {
     /// The differences, absolute or relative to the second image.
     pub fn new(pair: &Pair, is_relative: bool) -> Self {
-        let values = differences(pair, is_relative);
+        let mean = |p: &[f32; 3]| (p[0] + p[1] + p[2]) / 3.0;
+        let floor = match pair.kind {
+            Kind::Display => FLOOR,
+            Kind::Radiance => FLOOR * mean_of(pair.b.iter().map(mean).filter(|x| !x.is_nan())),
+        };
+        let value = |(a, b): (&[f32; 3], &[f32; 3])| {
+            let (a, b) = (mean(a), mean(b));
+            if is_relative { (a - b) / (b.abs() + floor).max(f32::MIN_POSITIVE) } else { a - b }
+        };
+        let values = pair.a.iter().zip(&pair.b).map(value).collect();
         Self { size: [pair.width, pair.height], values, is_relative }
     }
 
@@ -114,19 +123,6 @@ impl Differences {
         };
         format!("{name}: blue is darker{darker_where}, red is brighter, white equal; deepest from {most}")
     }
-}
-
-fn differences(pair: &Pair, is_relative: bool) -> Vec<f32> {
-    let mean = |p: &[f32; 3]| (p[0] + p[1] + p[2]) / 3.0;
-    let floor = match pair.kind {
-        Kind::Display => FLOOR,
-        Kind::Radiance => FLOOR * mean_of(pair.b.iter().map(mean).filter(|x| !x.is_nan())),
-    };
-    let value = |(a, b): (&[f32; 3], &[f32; 3])| {
-        let (a, b) = (mean(a), mean(b));
-        if is_relative { (a - b) / (b.abs() + floor).max(f32::MIN_POSITIVE) } else { a - b }
-    };
-    pair.a.iter().zip(&pair.b).map(value).collect()
 }
 
 fn mean_of(values: impl Iterator<Item = f32>) -> f32 {
@@ -180,12 +176,7 @@ impl Picture {
 
     /// The bytes of a PNG file.
     pub fn png(&self) -> Result<Vec<u8>, EncodeError> {
-        use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
-        let mut bytes = Vec::new();
-        PngEncoder::new(&mut bytes)
-            .write_image(self.pixels.as_flattened(), self.width, self.height, ExtendedColorType::Rgb8)
-            .map_err(EncodeError::refused)?;
-        Ok(bytes)
+        png_of([self.width, self.height], self.pixels.as_flattened(), image::ExtendedColorType::Rgb8)
     }
 }
 

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::film::estimate::{EstimateError, ImageEstimate, Noise};
-use crate::film::format::{Format, UnknownExtension};
-use crate::film::{self, Layers, ReadError, read_layers};
+use crate::film::{self, Format, Layers, ReadError, read_layers};
 use crate::metrics::Kind;
 
 /// Largest number of pixels, a little more than 7680 × 4320: a verdict takes 200 bytes a pixel, 7 GB in all, the metrics
@@ -83,14 +82,6 @@ pub enum SourceError {
         /// The kinds of both.
         kinds: [Kind; 2],
     },
-    /// The extension of a file belongs to no image format.
-    #[error("{}: {error}", path.display())]
-    Format {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        error: UnknownExtension,
-    },
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Read {
@@ -152,17 +143,25 @@ pub fn read(a: &Source, b: &Source) -> Result<Images, SourceError> {
         return Err(SourceError::Kinds { a, b, kinds: [kind, others] });
     }
     let exact = [a, b].map(|source| source.noise == Knowledge::Exact);
-    Ok(Images { a: a.read(kind)?, b: b.read(kind)?, kind, exact })
+    let read = |source: &Source| source.select(&source.layers()?, kind);
+    Ok(Images { a: read(a)?, b: read(b)?, kind, exact })
 }
 
 /// The meaning of the values of an image file, by its format.
 pub fn kind(path: &Path) -> Result<Kind, SourceError> {
-    let format = Format::from_path(path).map_err(|error| SourceError::Format { path: path.into(), error })?;
-    Ok(if format.is_display_referred() { Kind::Display } else { Kind::Radiance })
+    Ok(if format(path)?.is_display_referred() { Kind::Display } else { Kind::Radiance })
+}
+
+fn format(path: &Path) -> Result<Format, SourceError> {
+    Format::from_path(path).map_err(|error| unreadable(path, error))
+}
+
+fn unreadable(path: &Path, error: impl Into<ReadError>) -> SourceError {
+    SourceError::Read { path: path.into(), error: error.into() }
 }
 
 fn size(path: &Path) -> Result<(u32, u32), SourceError> {
-    let (width, height) = film::size(path).map_err(|error| SourceError::Read { path: path.into(), error })?;
+    let (width, height) = film::size(path).map_err(|error| unreadable(path, error))?;
     if u64::from(width) * u64::from(height) > MAX_PIXELS {
         return Err(SourceError::TooLarge { path: path.into(), width, height });
     }
@@ -182,23 +181,15 @@ impl Source {
         }
     }
 
-    /// Reads the image and its noise.
-    fn read(&self, kind: Kind) -> Result<ImageEstimate, SourceError> {
-        self.select(&self.layers()?, kind)
-    }
-
     /// Reads all layers of the file.
     pub fn layers(&self) -> Result<Layers, SourceError> {
-        read_layers(&self.path).map_err(|error| SourceError::Read { path: self.path.clone(), error })
+        read_layers(&self.path).map_err(|error| unreadable(&self.path, error))
     }
 
     /// Picks the image and its noise from the layers of its file.
     pub fn select(&self, layers: &Layers, kind: Kind) -> Result<ImageEstimate, SourceError> {
-        let path = || self.path.clone();
-        let format =
-            Format::from_path(&self.path).map_err(|error| SourceError::Format { path: path(), error })?;
-        let mut measured = ImageEstimate::from_layer(layers, &self.layer, format)
-            .map_err(|error| SourceError::Layer { path: path(), error })?;
+        let mut measured = ImageEstimate::from_layer(layers, &self.layer, format(&self.path)?)
+            .map_err(|error| SourceError::Layer { path: self.path.clone(), error })?;
         let all = |x: f32| vec![x; measured.image.pixels.len()];
         match &self.noise {
             Knowledge::File => {}
@@ -225,8 +216,8 @@ fn read_noise(path: &Path) -> Result<Noise, SourceError> {
         return Err(SourceError::DisplayNoise(path.into()));
     }
     let wrong = |error| SourceError::Layer { path: path.into(), error };
-    let layers = read_layers(path).map_err(|error| SourceError::Read { path: path.into(), error })?;
+    let layers = read_layers(path).map_err(|error| unreadable(path, error))?;
     let stderr = layers.rgb("stderr").or_else(|| layers.rgb(""));
     let stderr = stderr.ok_or_else(|| wrong(EstimateError::NoLayer(layers.missing(""))))?;
-    Noise::new(stderr, None, false).map_err(|error| wrong(error.into()))
+    Noise::new(stderr, None, false).map_err(wrong)
 }

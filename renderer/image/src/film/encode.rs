@@ -91,27 +91,14 @@ pub struct EncodedImage {
     pub clamped: usize,
 }
 
-/// An image that cannot be encoded.
+/// An image that cannot be encoded: why, as the encoding library says it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EncodeError {
-    /// The pixel data does not match the image size.
-    #[error("{bytes} bytes are no image of {width} × {height} pixels")]
-    Size {
-        /// Bytes of pixel data.
-        bytes: usize,
-        /// Width, pixels.
-        width: u32,
-        /// Height, pixels.
-        height: u32,
-    },
-    /// The encoding library's error message.
-    #[error("{0}")]
-    Refused(String),
-}
+#[error("{0}")]
+pub struct EncodeError(String);
 
 impl EncodeError {
     pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
-        Self::Refused(error.to_string())
+        Self(error.to_string())
     }
 }
 
@@ -170,7 +157,7 @@ fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {
             (samples.collect(), Rgb16)
         }
     };
-    png_of([image.width, image.height], &samples, color)
+    png_of([image.width, image.height], &samples, color).map(tag_srgb)
 }
 
 /// A PNG file of pixels that are sRGB-encoded already: red, green and blue of 8 bits each, row by row.
@@ -180,12 +167,14 @@ fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {
 pub fn png_rgb8(width: u32, height: u32, pixels: &[u8]) -> Result<Vec<u8>, EncodeError> {
     let expected = u64::from(width) * u64::from(height) * 3;
     if expected == 0 || pixels.len() as u64 != expected {
-        return Err(EncodeError::Size { bytes: pixels.len(), width, height });
+        let bytes = pixels.len();
+        return Err(EncodeError(format!("{bytes} bytes are no image of {width} × {height} pixels")));
     }
-    png_of([width, height], pixels, ::image::ExtendedColorType::Rgb8)
+    png_of([width, height], pixels, ::image::ExtendedColorType::Rgb8).map(tag_srgb)
 }
 
-fn png_of(
+/// A PNG file that does not say what colours its samples are.
+pub(crate) fn png_of(
     [width, height]: [u32; 2],
     samples: &[u8],
     color: ::image::ExtendedColorType,
@@ -193,7 +182,7 @@ fn png_of(
     use ::image::{ImageEncoder, codecs::png::PngEncoder};
     let mut bytes = Vec::new();
     PngEncoder::new(&mut bytes).write_image(samples, width, height, color).map_err(EncodeError::refused)?;
-    Ok(tag_srgb(bytes))
+    Ok(bytes)
 }
 
 /// Inserts chunks after the header of a PNG file that declare the sRGB colour space and, for simpler readers, its gamma.

@@ -1,6 +1,7 @@
 //! An image and its noise estimate.
 
 use std::path::Path;
+use std::str::FromStr;
 
 use super::format::Format;
 use super::image::{Image, ReadError};
@@ -83,9 +84,12 @@ impl From<&ImageEstimate> for Layers {
     }
 }
 
-/// Why numbers are not a valid noise estimate.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum NoiseError {
+/// Why a layer of an image file cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum EstimateError {
+    /// There is no such layer: a sentence that lists those that exist.
+    #[error("{0}")]
+    NoLayer(String),
     /// A standard error is negative.
     #[error("standard errors are negative: {stderr} in pixel {pixel}, counted row by row")]
     Negative {
@@ -99,17 +103,6 @@ pub enum NoiseError {
     SampleCount(f32),
 }
 
-/// Why a layer of an image file cannot be compared.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum EstimateError {
-    /// There is no such layer: a sentence that lists those that exist.
-    #[error("{0}")]
-    NoLayer(String),
-    /// The noise estimate of the file is invalid.
-    #[error(transparent)]
-    Noise(#[from] NoiseError),
-}
-
 impl Noise {
     /// Standard errors as stored in a file, where NaN means unknown.
     ///
@@ -119,15 +112,15 @@ impl Noise {
         mut stderr: Vec<[f32; 3]>,
         samples: Option<Vec<f32>>,
         is_independent: bool,
-    ) -> Result<Self, NoiseError> {
+    ) -> Result<Self, EstimateError> {
         for (i, pixel) in stderr.iter_mut().enumerate() {
             if let Some(x) = pixel.iter().find(|x| **x < 0.0) {
-                return Err(NoiseError::Negative { stderr: *x, pixel: i });
+                return Err(EstimateError::Negative { stderr: *x, pixel: i });
             }
             *pixel = pixel.map(|x| if x.is_nan() { f32::INFINITY } else { x });
         }
         if let Some(x) = samples.iter().flatten().find(|n| !(n.is_finite() && **n >= 0.0)) {
-            return Err(NoiseError::SampleCount(*x));
+            return Err(EstimateError::SampleCount(*x));
         }
         Ok(Self { stderr, samples, is_independent })
     }
@@ -139,7 +132,8 @@ impl ImageEstimate {
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let format = Format::from_path(path)?;
         let layers = read_layers(path)?;
-        Self::from_layer(&layers, "", format).map_err(|reason| ReadError::Layer { format, reason })
+        Self::from_layer(&layers, "", format)
+            .map_err(|reason| ReadError::Invalid { format, reason: reason.into() })
     }
 
     /// The layer of this name, or the image itself if the name is empty. Only the image itself has standard errors in the
@@ -158,21 +152,19 @@ impl ImageEstimate {
         };
         let pixels = layers.rgb(layer).unwrap_or_default();
         let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
-        let noise = match layers.rgb(STDERR) {
-            Some(stderr) if layer.is_empty() => Some(Noise::new(stderr, samples(layers), is_independent)?),
-            _ => None,
-        };
+        let stderr = layers.rgb(STDERR).filter(|_| layer.is_empty());
+        let samples = || samples(layers, Samples::get);
+        let noise = stderr.map(|stderr| Noise::new(stderr, samples(), is_independent)).transpose()?;
         Ok(Self { image: Image { width: layers.width, height: layers.height, pixels }, noise, rounding })
     }
 }
 
-/// Sample counts: a channel, or one number for all pixels.
-fn samples(layers: &Layers) -> Option<Vec<f32>> {
-    if let Some(channel) = layers.channel(SAMPLES) {
-        return Some(channel.samples.floats());
+/// Sample counts: a channel, of which `get` takes numbers, or one number for all pixels.
+pub(super) fn samples<T: Clone + FromStr>(layers: &Layers, get: fn(&Samples, usize) -> T) -> Option<Vec<T>> {
+    match layers.channel(SAMPLES) {
+        Some(channel) => Some((0..layers.pixels()).map(|i| get(&channel.samples, i)).collect()),
+        None => Some(vec![layers.attributes.get("spp")?.parse().ok()?; layers.pixels()]),
     }
-    let all: f32 = layers.attributes.get("spp")?.parse().ok()?;
-    Some(vec![all; layers.width as usize * layers.height as usize])
 }
 
 fn exr_rounding(channels: [&Channel; 3]) -> Rounding {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+use std::str::FromStr;
 
 use ::image::codecs::hdr::HdrDecoder;
 use ::image::codecs::png::PngDecoder;
@@ -62,81 +63,17 @@ pub enum ReadError {
         /// Why its contents cannot be decoded.
         reason: DecodeError,
     },
-    /// The file has no such layer, or its standard errors are invalid.
-    #[error("not a valid .{} file: {reason}", .format.extension())]
-    Layer {
-        /// The format implied by the extension.
-        format: Format,
-        /// Why the layer cannot be used.
-        reason: EstimateError,
-    },
 }
 
-/// Why the contents of an image file cannot be decoded.
+/// Why the contents of an image file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// No pixels, or implausibly many.
-    #[error("{width} by {height} pixels")]
-    Size {
-        /// Width, pixels.
-        width: u64,
-        /// Height, pixels.
-        height: u64,
-    },
-    /// Implausibly many samples in all channels together.
-    #[error("{width} by {height} pixels with {channels} channels")]
-    Samples {
-        /// Width, pixels.
-        width: u64,
-        /// Height, pixels.
-        height: u64,
-        /// Number of channels.
-        channels: u64,
-    },
-    /// The magic number of a PFM file is wrong.
-    #[error("starts with {0:?} instead of PF or Pf")]
-    Magic(String),
-    /// A field of a PFM header is not a number.
-    #[error("{field} is {text:?}")]
-    Field {
-        /// The name of the field.
-        field: &'static str,
-        /// Its text.
-        text: String,
-    },
-    /// The scale of a PFM file is zero or not finite.
-    #[error("scale is {0}")]
-    Scale(String),
-    /// A word of a PFM header is missing or too long.
-    #[error("the header is damaged")]
-    Header,
-    /// A PFM file has too few or too many bytes of pixels.
-    #[error("{} bytes of pixels instead of {expected}", if found > expected { "more".to_owned() } else { found.to_string() })]
-    Length {
-        /// Bytes found; reading stops after the first that is too many.
-        found: usize,
-        /// Bytes expected.
-        expected: usize,
-    },
-    /// An EXR file has deep data.
-    #[error("it has deep data, many samples a pixel, which is not supported")]
-    Deep,
-    /// A channel of an EXR file is subsampled.
-    #[error("channel {channel} is subsampled, {x} x {y} pixels a sample, which is not supported")]
-    Subsampled {
-        /// The channel.
-        channel: String,
-        /// Sampling rate along x, pixels.
-        x: usize,
-        /// Sampling rate along y, pixels.
-        y: usize,
-    },
-    /// An EXR file has no layers.
-    #[error("it has no layers")]
-    NoLayers,
-    /// The layers of an EXR file differ in size.
-    #[error("its layers differ in size")]
-    LayerSizes,
+    /// What it says is not so, or not supported: the rest of a sentence.
+    #[error("{0}")]
+    Contents(String),
+    /// It has no such layer, or its standard errors are invalid.
+    #[error(transparent)]
+    Layer(#[from] EstimateError),
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -172,10 +109,9 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
     let mut file = BufReader::new(File::open(path)?);
     let size = match format {
         Format::Exr => openexr::size(file),
-        Format::Pfm => pfm_header(&mut file)
-            .and_then(|h| check_pixels(h.width.into(), h.height.into()).map(|()| (h.width, h.height))),
-        Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked_size(&d)),
-        Format::Png => PngDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked_size(&d)),
+        Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
+        Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
+        Format::Png => PngDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -202,14 +138,12 @@ impl From<&Image> for Layers {
 pub(super) fn check_pixels(width: u64, height: u64) -> Result<(), DecodeError> {
     match width.checked_mul(height) {
         Some(1..=MAX_PIXELS) => Ok(()),
-        _ => Err(DecodeError::Size { width, height }),
+        _ => Err(DecodeError::Contents(format!("{width} by {height} pixels"))),
     }
 }
 
-fn checked_size(decoder: &impl ImageDecoder) -> Result<(u32, u32), DecodeError> {
-    let (width, height) = decoder.dimensions();
-    check_pixels(width.into(), height.into())?;
-    Ok((width, height))
+fn checked((width, height): (u32, u32)) -> Result<(u32, u32), DecodeError> {
+    check_pixels(width.into(), height.into()).map(|()| (width, height))
 }
 
 /// A decoder of a Radiance picture. The format allows any program name in the first line, such as `#?RGBE` (Ward 1994,
@@ -226,7 +160,7 @@ pub fn hdr_decoder(mut file: impl BufRead) -> ImageResult<HdrDecoder<impl Read>>
 
 fn decode_hdr(file: BufReader<File>) -> Result<Image, DecodeError> {
     let decoder = hdr_decoder(file)?;
-    checked_size(&decoder)?;
+    checked(decoder.dimensions())?;
     let decoded = ::image::DynamicImage::from_decoder(decoder)?;
     Ok(from_linear(&decoded.into_rgb32f()))
 }
@@ -268,19 +202,20 @@ pub fn pfm_header(file: &mut impl BufRead) -> Result<PfmHeader, DecodeError> {
     let channels = match magic.as_str() {
         "PF" => 3,
         "Pf" => 1,
-        _ => return Err(DecodeError::Magic(magic)),
+        _ => return Err(DecodeError::Contents(format!("starts with {magic:?} instead of PF or Pf"))),
     };
-    let mut side = |field| {
-        let text = token(file)?;
-        text.parse::<u32>().map_err(|_| DecodeError::Field { field, text })
-    };
-    let (width, height) = (side("width")?, side("height")?);
+    let (width, height) = (field("width", &token(file)?)?, field("height", &token(file)?)?);
     let text = token(file)?;
-    let Ok(scale) = text.parse::<f32>() else { return Err(DecodeError::Field { field: "scale", text }) };
+    let scale: f32 = field("scale", &text)?;
     if scale == 0.0 || !scale.is_finite() {
-        return Err(DecodeError::Scale(text));
+        return Err(DecodeError::Contents(format!("scale is {text}")));
     }
     Ok(PfmHeader { channels, width, height, little_endian: scale < 0.0, scale: scale.abs() })
+}
+
+/// A number of a header.
+fn field<T: FromStr>(name: &str, text: &str) -> Result<T, DecodeError> {
+    text.parse().map_err(|_| DecodeError::Contents(format!("{name} is {text:?}")))
 }
 
 /// Portable float map: a header, then rows from the bottom.
@@ -293,7 +228,8 @@ pub fn decode_pfm(file: &mut impl BufRead) -> Result<Image, DecodeError> {
     file.take((n * channels * 4 + 1) as u64).read_to_end(&mut bytes)?;
     let (found, expected) = (bytes.len(), n * channels * 4);
     if found != expected {
-        return Err(DecodeError::Length { found, expected });
+        let found = if found > expected { "more".to_owned() } else { found.to_string() };
+        return Err(DecodeError::Contents(format!("{found} bytes of pixels instead of {expected}")));
     }
     let value = |b: [u8; 4]| if little_endian { f32::from_le_bytes(b) } else { f32::from_be_bytes(b) };
     let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| value(*b) * scale).collect();
@@ -318,7 +254,7 @@ fn token(file: &mut impl BufRead) -> Result<String, DecodeError> {
             break;
         }
     }
-    Err(DecodeError::Header)
+    Err(DecodeError::Contents("the header is damaged".into()))
 }
 
 #[cfg(test)]

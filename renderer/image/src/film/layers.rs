@@ -110,11 +110,7 @@ impl Channel {
 
 /// The nearest half; finite values stay finite.
 fn to_half(x: f32) -> f16 {
-    if x.is_finite() {
-        f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
-    } else {
-        f16::from_f32(x)
-    }
+    f16::from_f32(if x.is_finite() { x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()) } else { x })
 }
 
 impl From<&Film> for Layers {
@@ -198,8 +194,7 @@ impl Layers {
     /// normals `X`, `Y` and `Z`. A single channel `Y`, or one named like the layer, is grey.
     pub fn rgb(&self, layer: &str) -> Option<Vec<[f32; 3]>> {
         let [r, g, b] = self.rgb_channels(layer)?;
-        let n = self.width as usize * self.height as usize;
-        Some((0..n).map(|i| [r.samples.get(i), g.samples.get(i), b.samples.get(i)]).collect())
+        Some((0..self.pixels()).map(|i| [r.samples.get(i), g.samples.get(i), b.samples.get(i)]).collect())
     }
 
     /// The channels that [`Layers::rgb`] reads.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::estimate::PIXEL_FILTER;
+use super::estimate::{PIXEL_FILTER, samples};
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
 
 /// The weighting of images.
@@ -118,8 +118,8 @@ pub enum MergeError {
     Image {
         /// The image.
         name: String,
-        /// The reason.
-        reason: MomentsError,
+        /// The reason: the rest of a sentence.
+        reason: String,
     },
     /// The image is of another scene.
     #[error("{name} is of another scene, or size or depth of paths, than {other}")]
@@ -145,46 +145,6 @@ pub enum MergeError {
     /// A pixel of the result has more samples than a file can count.
     #[error("more than {} samples in a pixel", u32::MAX)]
     TooManySamples,
-}
-
-/// Why the pixels of an image cannot be merged.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MomentsError {
-    /// There is no image among the channels: a sentence that lists those that exist.
-    #[error("{0}")]
-    NoImage(String),
-    /// There are no standard errors.
-    #[error("it has no layer \"{STDERR}\"{PASSES_HINT}")]
-    NoStderr,
-    /// There are no sample counts.
-    #[error("it has no channel \"{SAMPLES}\"{PASSES_HINT}")]
-    NoSamples,
-    /// A pixel is not finite.
-    #[error("the image is NaN or infinite at pixel ({x}, {y})")]
-    NotFinite {
-        /// Column.
-        x: usize,
-        /// Row.
-        y: usize,
-    },
-    /// A standard error is negative or NaN.
-    #[error("layer \"{STDERR}\" is NaN or negative at pixel ({x}, {y})")]
-    Stderr {
-        /// Column.
-        x: usize,
-        /// Row.
-        y: usize,
-    },
-    /// A sample count is negative or not finite.
-    #[error("channel \"{SAMPLES}\" is {samples} at pixel ({x}, {y})")]
-    SampleCount {
-        /// The sample count.
-        samples: f64,
-        /// Column.
-        x: usize,
-        /// Row.
-        y: usize,
-    },
 }
 
 const PASSES_HINT: &str = "; --passes merges images that are one equally good pass each";
@@ -236,7 +196,7 @@ impl Merge {
                 first_size: [self.width, self.height],
             });
         }
-        let added = self.moments(layers).map_err(|reason| MergeError::Image { name: name.into(), reason })?;
+        let added = self.moments(name, layers)?;
         self.add_source(name, layers, &added)?;
         self.add_layers(layers, &added);
         for (pixel, other) in self.pixels.iter_mut().zip(&added) {
@@ -246,8 +206,10 @@ impl Merge {
     }
 
     /// The moments of an image's pixels.
-    fn moments(&self, layers: &Layers) -> Result<Vec<Moments>, MomentsError> {
-        let image = layers.rgb("").ok_or_else(|| MomentsError::NoImage(layers.no_image()))?;
+    fn moments(&self, name: &str, layers: &Layers) -> Result<Vec<Moments>, MergeError> {
+        let unusable = |reason| MergeError::Image { name: name.into(), reason };
+        let lacks = |what| unusable(format!("it has no {what}{PASSES_HINT}"));
+        let image = layers.rgb("").ok_or_else(|| unusable(layers.no_image()))?;
         let widened = |rgb: [f32; 3]| rgb.map(f64::from);
         let moments: Vec<_> = match self.weight {
             Weight::Pass => {
@@ -255,8 +217,9 @@ impl Merge {
                 image.into_iter().map(pass).collect()
             }
             Weight::Samples => {
-                let stderr = layers.rgb(STDERR).ok_or(MomentsError::NoStderr)?;
-                let samples = samples(layers).ok_or(MomentsError::NoSamples)?;
+                let stderr = layers.rgb(STDERR).ok_or_else(|| lacks(format!("layer \"{STDERR}\"")))?;
+                let samples = samples(layers, Samples::get_f64);
+                let samples = samples.ok_or_else(|| lacks(format!("channel \"{SAMPLES}\"")))?;
                 let pixels = image.into_iter().zip(stderr).zip(samples);
                 pixels.map(|((mean, se), n)| Moments::from_samples(n, widened(mean), widened(se))).collect()
             }
@@ -267,20 +230,17 @@ impl Merge {
                 && m.mean.iter().all(|x| x.is_finite())
                 && m.m2.iter().all(|x| *x >= 0.0)
         };
-        match moments.iter().position(|m| !is_valid(m)) {
-            None => Ok(moments),
-            Some(i) => {
-                let (x, y) = (i % self.width as usize, i / self.width as usize);
-                let Moments { n, mean, m2 } = moments[i];
-                Err(if !mean.iter().all(|x| x.is_finite()) {
-                    MomentsError::NotFinite { x, y }
-                } else if !m2.iter().all(|x| *x >= 0.0) && n.is_finite() && n >= 0.0 {
-                    MomentsError::Stderr { x, y }
-                } else {
-                    MomentsError::SampleCount { samples: n, x, y }
-                })
-            }
-        }
+        let Some(i) = moments.iter().position(|m| !is_valid(m)) else { return Ok(moments) };
+        let Moments { n, mean, m2 } = moments[i];
+        let wrong = if !mean.iter().all(|x| x.is_finite()) {
+            "the image is NaN or infinite".to_owned()
+        } else if !m2.iter().all(|x| *x >= 0.0) && n.is_finite() && n >= 0.0 {
+            format!("layer \"{STDERR}\" is NaN or negative")
+        } else {
+            format!("channel \"{SAMPLES}\" is {n}")
+        };
+        let (x, y) = (i % self.width as usize, i / self.width as usize);
+        Err(unusable(format!("{wrong} at pixel ({x}, {y})")))
     }
 
     /// Rejects an image of another scene, or one that shares samples with an earlier image.
@@ -413,15 +373,6 @@ impl Merge {
         }
         Ok(MergedImage { layers, warnings: self.warnings })
     }
-}
-
-/// Sample counts: a channel, or one number for all pixels.
-fn samples(layers: &Layers) -> Option<Vec<f64>> {
-    let n = layers.pixels();
-    if let Some(channel) = layers.channel(SAMPLES) {
-        return Some((0..n).map(|i| channel.samples.get_f64(i)).collect());
-    }
-    Some(vec![layers.attributes.get("spp")?.parse().ok()?; n])
 }
 
 fn is_of_image(name: &str) -> bool {

@@ -80,24 +80,33 @@ fn layer_attributes(layers: &Layers) -> LayerAttributes {
 fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, DecodeError> {
     let meta = MetaData::read_from_buffered(&mut *file, false)?;
     if meta.requirements.has_deep_data || meta.headers.iter().any(|h| h.deep) {
-        return Err(DecodeError::Deep);
+        return Err(refused("it has deep data, many samples a pixel, which is not supported"));
     }
     for header in &meta.headers {
         check_pixels(header.layer_size.x() as u64, header.layer_size.y() as u64)?;
         // The decoder would take such a channel's samples for those of other pixels.
         if let Some(channel) = header.channels.list.iter().find(|c| c.sampling != Vec2(1, 1)) {
-            let Vec2(x, y) = channel.sampling;
-            return Err(DecodeError::Subsampled { channel: channel.name.to_string(), x, y });
+            let (Vec2(x, y), name) = (channel.sampling, &channel.name);
+            let reason = format!("is subsampled, {x} x {y} pixels a sample, which is not supported");
+            return Err(refused(format!("channel {name} {reason}")));
         }
     }
     file.rewind()?;
     Ok(meta)
 }
 
+fn first_size(meta: &MetaData) -> Result<Vec2<usize>, DecodeError> {
+    meta.headers.first().map(|h| h.layer_size).ok_or_else(|| refused("it has no layers"))
+}
+
+fn refused(reason: impl Into<String>) -> DecodeError {
+    DecodeError::Contents(reason.into())
+}
+
 /// Width and height of the first layer.
 pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), DecodeError> {
     let meta = headers(&mut file)?;
-    let size = meta.headers.first().map(|h| h.layer_size).ok_or(DecodeError::NoLayers)?;
+    let size = first_size(&meta)?;
     Ok((size.x() as u32, size.y() as u32))
 }
 
@@ -128,18 +137,18 @@ pub(super) fn decode(mut file: impl BufRead + Seek) -> Result<Image, DecodeError
 /// names the first is kept.
 pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, DecodeError> {
     let meta = headers(&mut file)?;
-    let size = meta.headers.first().map(|h| h.layer_size).ok_or(DecodeError::NoLayers)?;
+    let size = first_size(&meta)?;
     let mut channels = 0;
     for header in &meta.headers {
         if header.layer_size != size {
-            return Err(DecodeError::LayerSizes);
+            return Err(refused("its layers differ in size"));
         }
         channels += header.channels.list.len() as u64;
     }
     // As many bytes as an image of the largest size may have, shared by all channels.
     let (width, height) = (size.x() as u64, size.y() as u64);
     check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
-        .map_err(|_| DecodeError::Samples { width, height, channels })?;
+        .map_err(|_| refused(format!("{width} by {height} pixels with {channels} channels")))?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()
