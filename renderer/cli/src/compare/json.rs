@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use torrance_image::compare::words::CHANNELS;
 use torrance_image::compare::{DetectableDifference, Feature, Judgement, Region};
-use torrance_image::metrics::{Bias, Kind, Metric, Origin};
+use torrance_image::metrics::flip::Exposures;
+use torrance_image::metrics::{Bias, Kind, Metric, Threshold};
 
 use super::ComparisonReport;
 
@@ -15,15 +16,14 @@ pub(super) struct Summary {
     version: &'static str,
     a: String,
     b: String,
-    /// Kind of the values: `display` or `radiance`.
-    kind: &'static str,
-    region: RegionSummary,
+    kind: Kind,
+    region: Region,
     pixels: Pixels,
     /// Metrics by name; of equal images `psnr` is null, which stands for infinity.
     metrics: BTreeMap<&'static str, Option<f64>>,
     /// How ꟻLIP was seen.
     flip: FlipSettings,
-    bias: BiasSummary,
+    bias: Bias,
     thresholds: Vec<ThresholdSummary>,
     /// Null where the noise is not known.
     verdict: Option<Verdict>,
@@ -31,14 +31,6 @@ pub(super) struct Summary {
     words: Vec<String>,
     /// Whether the images are different, or a threshold does not hold: exit code 1.
     different: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct RegionSummary {
-    x: u32,
-    y: u32,
-    width: u32,
-    height: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -58,22 +50,6 @@ struct FlipSettings {
 }
 
 #[derive(Debug, Serialize)]
-struct Exposures {
-    start: f32,
-    stop: f32,
-    count: u32,
-}
-
-#[derive(Debug, Serialize)]
-struct BiasSummary {
-    mean: [f64; 3],
-    stderr: [f64; 3],
-    reference_mean: [f64; 3],
-    /// Where `stderr` comes from: `pixels` or `blocks`.
-    origin: &'static str,
-}
-
-#[derive(Debug, Serialize)]
 struct ThresholdSummary {
     metric: &'static str,
     bound: f64,
@@ -88,14 +64,14 @@ struct Verdict {
     level: f64,
     worst: Worst,
     /// Differences that would have been detected with a probability of 95 %.
-    detectable: Vec<DetectableSummary>,
+    detectable: Vec<DetectableDifference>,
     /// Factor by which correlation of neighbouring pixels increases the variance of large blocks.
     correlation: f64,
 }
 
 #[derive(Debug, Serialize)]
 struct Worst {
-    region: RegionSummary,
+    region: Region,
     channel: &'static str,
     feature: &'static str,
     a: f64,
@@ -104,38 +80,22 @@ struct Worst {
     p: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct DetectableSummary {
-    /// Side of the blocks, pixels; null for the whole image.
-    block: Option<u32>,
-    /// In half of the blocks.
-    median: f64,
-    /// In 95 % of them.
-    most: f64,
-}
-
 impl Summary {
     pub(super) fn new(told: &ComparisonReport<'_>) -> Self {
         let comparison = told.comparison;
         let metrics = &comparison.metrics;
-        let Bias { mean, stderr, reference, origin } = comparison.bias;
-        let exposures = metrics.flip.exposures;
         let value =
             |(name, metric): &(&'static str, Metric)| (*name, metric.value(metrics, &comparison.bias));
-        let threshold =
-            |(threshold, value, holds): &(torrance_image::metrics::Threshold, Option<f64>, bool)| {
-                let (metric, bound) = (threshold.metric.name(), threshold.bound);
-                ThresholdSummary { metric, bound, value: *value, holds: *holds }
-            };
+        let threshold = |(threshold, value, holds): &(Threshold, Option<f64>, bool)| {
+            let (metric, bound) = (threshold.metric.name(), threshold.bound);
+            ThresholdSummary { metric, bound, value: *value, holds: *holds }
+        };
         Self {
             version: env!("CARGO_PKG_VERSION"),
             a: told.args.a.display().to_string(),
             b: told.args.b.display().to_string(),
-            kind: match comparison.pair.kind {
-                Kind::Display => "display",
-                Kind::Radiance => "radiance",
-            },
-            region: comparison.region.into(),
+            kind: comparison.pair.kind,
+            region: comparison.region,
             pixels: Pixels {
                 measured: metrics.measured,
                 left_out: metrics.left_out,
@@ -143,19 +103,8 @@ impl Summary {
                 only_b_not_finite: comparison.only_one_finite[1],
             },
             metrics: Metric::ALL.iter().map(value).collect(),
-            flip: FlipSettings {
-                pixels_per_degree: told.args.ppd,
-                exposures: exposures.map(|e| Exposures { start: e.start, stop: e.stop, count: e.count }),
-            },
-            bias: BiasSummary {
-                mean,
-                stderr,
-                reference_mean: reference,
-                origin: match origin {
-                    Origin::Pixels => "pixels",
-                    Origin::Blocks => "blocks",
-                },
-            },
+            flip: FlipSettings { pixels_per_degree: told.args.ppd, exposures: metrics.flip.exposures },
+            bias: comparison.bias,
             thresholds: told.thresholds.iter().map(threshold).collect(),
             verdict: comparison.judgement.as_ref().ok().map(Verdict::from),
             words: told.sentences(),
@@ -164,23 +113,15 @@ impl Summary {
     }
 }
 
-impl From<Region> for RegionSummary {
-    fn from(Region { x, y, width, height }: Region) -> Self {
-        Self { x, y, width, height }
-    }
-}
-
 impl From<&Judgement> for Verdict {
     fn from(judgement: &Judgement) -> Self {
         let worst = judgement.worst;
-        let detectable =
-            |d: &DetectableDifference| DetectableSummary { block: d.block, median: d.median, most: d.most };
         Self {
             different: judgement.is_different(),
             p: judgement.p,
             level: judgement.level,
             worst: Worst {
-                region: worst.region.into(),
+                region: worst.region,
                 channel: CHANNELS[worst.channel],
                 feature: match worst.feature {
                     Feature::Mean => "mean",
@@ -196,7 +137,7 @@ impl From<&Judgement> for Verdict {
                 z: worst.z,
                 p: worst.p,
             },
-            detectable: judgement.detectable.iter().map(detectable).collect(),
+            detectable: judgement.detectable.clone(),
             correlation: judgement.correlation,
         }
     }

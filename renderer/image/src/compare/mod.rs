@@ -19,6 +19,8 @@ pub mod words;
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::film::estimate::ImageEstimate;
 use crate::film::image::is_finite;
 pub use feature::Feature;
@@ -58,7 +60,7 @@ impl Judgement {
 }
 
 /// A rectangle of pixels, from the top left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Region {
     /// First column.
     pub x: u32,
@@ -111,7 +113,7 @@ pub struct Finding {
 }
 
 /// The smallest difference that would have been detected with 95 % probability, relative to the image.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DetectableDifference {
     /// Side of the square blocks, pixels; the whole image if `None`.
     pub block: Option<u32>,

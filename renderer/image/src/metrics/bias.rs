@@ -1,27 +1,30 @@
 //! The mean difference of two images and its standard error.
 
-use crate::film::estimate::Noise;
+use serde::Serialize;
 
 use super::Pair;
+use crate::film::estimate::Noise;
 
 /// Side of the blocks whose spread gives the standard error of the mean where the noise is unknown, pixels.
 pub const BLOCK: usize = 8;
 
 /// The mean of the first image minus that of the second.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bias {
     /// Per channel.
     pub mean: [f64; 3],
     /// Standard errors of `mean`; infinite if there is too little data.
     pub stderr: [f64; 3],
     /// Mean of the second image, to relate `mean` to.
+    #[serde(rename = "reference_mean")]
     pub reference: [f64; 3],
     /// Where the standard errors come from.
     pub origin: Origin,
 }
 
 /// Where the standard errors of a mean come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// The standard errors of the pixels.
     Pixels,

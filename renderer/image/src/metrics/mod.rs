@@ -22,7 +22,8 @@ pub use pointwise::Pointwise;
 pub use threshold::{Metric, Threshold};
 
 /// The meaning of pixel values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Display values, from 0 to 1.
     Display,

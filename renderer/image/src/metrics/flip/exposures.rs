@@ -3,7 +3,7 @@
 use crate::metrics::luminance;
 
 /// A range of exposures, in stops, evenly divided.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Exposures {
     /// The darkest: the brightest pixel is nearly white.
     pub start: f32,
