@@ -246,21 +246,14 @@ fn file_name(name: &str) -> String {
 
 fn check_folder(folder: &Path) -> Result<(), Failure> {
     match fs::metadata(folder) {
-        Ok(m) if !m.is_dir() => {
-            Err(Failure::input(format_args!("output \"{}\": is a file, not a folder", folder.display())))
-        }
+        Ok(m) if !m.is_dir() => Err(Failure::output(folder, "is a file, not a folder")),
         _ => Ok(()),
     }
 }
 
-fn unique<T: Copy + PartialEq>(list: &[T]) -> Vec<T> {
-    let mut out = Vec::new();
-    list.iter().for_each(|x| {
-        if !out.contains(x) {
-            out.push(*x);
-        }
-    });
-    out
+/// The first of equal elements alone.
+fn unique<T: Copy + PartialEq>(list: &[T]) -> impl Iterator<Item = T> {
+    list.iter().enumerate().filter(|(i, x)| !list[..*i].contains(x)).map(|(_, x)| *x)
 }
 
 /// Makes the charts that were asked for. One that the material does not have is an error if it was asked for by name.
@@ -296,13 +289,10 @@ fn file(folder: &Path, kind: Kind, chart: &Chart, format: Format) -> Result<File
 }
 
 fn write(folder: &Path, files: &[File]) -> Result<(), Failure> {
-    fs::create_dir_all(folder)
-        .map_err(|e| Failure::input(format_args!("output \"{}\": cannot be made: {e}", folder.display())))?;
+    fs::create_dir_all(folder).map_err(|e| Failure::output(folder, format_args!("cannot be made: {e}")))?;
     let places: Result<Vec<_>, _> = files.iter().map(|f| Destination::check(&f.path)).collect();
     for (file, place) in files.iter().zip(places.map_err(Failure::input)?) {
-        place.replace(&file.bytes).map_err(|e| {
-            Failure::running(format_args!("output \"{}\": cannot be written: {e}", file.path.display()))
-        })?;
+        place.write(&file.bytes).map_err(Failure::running)?;
     }
     Ok(())
 }

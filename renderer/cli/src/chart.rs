@@ -38,6 +38,6 @@ impl ChartFile {
             true => drawing.svg(width, height).map(String::into_bytes),
             false => drawing.png(width, height),
         };
-        self.destination.write(&bytes.map_err(|e| WriteError::new(&self.destination.path, &e))?)
+        self.destination.write_encoded(bytes)
     }
 }

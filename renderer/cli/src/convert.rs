@@ -46,11 +46,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let output = &args.output;
     let shown = output.display();
     if output.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
-        return Err(Failure::input(format_args!("output \"{shown}\": scenes are written as .toml")));
+        return Err(Failure::output(output, "scenes are written as .toml"));
     }
     let target = destination(output, args.force)?;
     if target.is_file(&args.scene.path) {
-        return Err(Failure::input(format_args!("output \"{shown}\": that is the scene to be converted")));
+        return Err(Failure::output(output, "that is the scene to be converted"));
     }
     let mut notes = Notes::new(args.quiet);
     notes.display.phase(format!("reading {}", args.scene.path.display()));
@@ -69,12 +69,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         written.assets.iter().map(|asset| spared(destination(&asset.path, args.force)?)).collect();
     let mut bytes = 0;
     for (asset, target) in written.assets.iter().zip(targets?) {
-        let contents = asset.bytes();
-        let done = contents.and_then(|contents| target.replace(&contents).map(|()| contents.len()));
-        bytes += done.map_err(|e| failed(&asset.path, &e))?;
+        bytes += target.write_encoded(asset.bytes()).map_err(Failure::running)?.bytes;
     }
-    let text = written.text();
-    target.replace(text.as_bytes()).map_err(|e| failed(output, &e))?;
+    target.write(written.text().as_bytes()).map_err(Failure::running)?;
     verify(output, &description)?;
     notes.end();
     if !args.quiet {
@@ -91,16 +88,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// A place for a file; one that is taken needs `force`.
 fn destination(path: &Path, force: bool) -> Result<Destination, Failure> {
     if !force && path.exists() {
-        return Err(Failure::input(format_args!(
-            "output \"{}\": exists already; --force replaces it",
-            path.display()
-        )));
+        return Err(Failure::output(path, "exists already; --force replaces it"));
     }
     Destination::check(path).map_err(Failure::input)
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::running(format_args!("output \"{}\": cannot be written: {error}", path.display()))
 }
 
 /// Reads the scene that was written: it has to be the one that was meant.

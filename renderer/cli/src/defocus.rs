@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::ValueEnum;
 use renderer::DeviceChoice;
 use renderer::defocus::{BYTES_PER_PIXEL, Blur, Defocused, Shape};
 use serde::Serialize;
-use torrance_image::film::Image;
 use torrance_image::film::encode::{Provenance, SOFTWARE};
-use torrance_image::film::write::{Target, WrittenFile};
+use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
 use super::device;
@@ -63,9 +61,9 @@ pub(super) struct Args {
     radius: Option<f32>,
 
     /// The shape for --radius [default: disc]
-    #[arg(long, value_name = "NAME", requires = "radius",
+    #[arg(long, value_name = "NAME", requires = "radius", value_parser = values::named(values::SHAPES),
           conflicts_with_all = OF_LENS)]
-    shape: Option<ShapeName>,
+    shape: Option<Shape>,
 
     /// Where to blur: auto, cpu, cuda or cuda:N; auto takes the first GPU, or else the CPU
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = values::device, hide_default_value = true)]
@@ -112,13 +110,6 @@ pub(super) struct LensArgs {
     pub(super) depth: Option<String>,
 }
 
-/// [`Shape`] as users name it.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ShapeName {
-    Disc,
-    Box,
-}
-
 /// The object that `--json` prints. Fields are added, never renamed.
 #[derive(Debug, Serialize)]
 struct Summary {
@@ -153,7 +144,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     let targets = check_outputs(&args.output)?;
     let name = args.image.display().to_string();
-    if targets.iter().any(|t| t.is_file(&args.image)) {
+    if targets.iter().any(|t| t.destination.is_file(&args.image)) {
         return Err(Failure::input(format_args!("\"{name}\": would be replaced; write to another file")));
     }
     let is_even = args.radius.is_some();
@@ -175,10 +166,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let start = laps.lap();
     let blur = match &sharp.focus {
         Some((lens, depths)) => Blur::Lens { lens: *lens, depths },
-        None => Blur::Even {
-            radius: args.radius.unwrap_or_default(),
-            shape: args.shape.map_or(Shape::Disc, Shape::from),
-        },
+        None => Blur::Even { radius: args.radius.unwrap_or_default(), shape: args.shape.unwrap_or_default() },
     };
     let begin = Instant::now();
     notes.display.begin_steps();
@@ -189,42 +177,27 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let why = if is_even { "NaN or infinite" } else { "NaN or infinite, or without a depth" };
         notes.warn(format!("\"{name}\": {pixels} {why}, left out"));
     }
-    let seconds = Seconds { read, start, blur: laps.lap(), write: 0.0, total: 0.0 };
+    let blur = laps.lap();
+    notes.display.phase("writing");
     let Defocused { image, missing, layers, radii } = blurred;
-    let focus_distance = sharp.focus.as_ref().map(|(lens, _)| lens.focus_distance);
+    let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
+    let all_layers = || sharp.layers_of(&image);
+    let (outputs, failures) =
+        write(&targets, &image, &all_layers, &args.written.settings(), &about, &mut notes);
+    unwritten(&failures)?;
     let summary = Summary {
         image: name,
         device: machine.name(),
         width,
         height,
-        focus_distance,
+        focus_distance: sharp.focus.as_ref().map(|(lens, _)| lens.focus_distance),
         radii,
         layers,
         missing_pixels: missing,
-        seconds,
-        outputs: Vec::new(),
-        warnings: Vec::new(),
+        seconds: Seconds { read, start, blur, write: laps.lap(), total: laps.total() },
+        outputs,
+        warnings: notes.end(),
     };
-    finish(args, &targets, sharp, &image, (summary, laps, notes))
-}
-
-/// Writes the image and tells what happened.
-fn finish(
-    args: &Args,
-    targets: &[Target],
-    sharp: Sharp,
-    image: &Image,
-    (mut summary, mut laps, mut notes): (Summary, Laps, Notes),
-) -> Result<ExitCode, Failure> {
-    notes.display.phase("writing");
-    let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
-    let layers = || sharp.layers_of(image);
-    let (outputs, failures) = write(targets, image, &layers, &args.written.settings(), &about, &mut notes);
-    unwritten(&failures)?;
-    summary.outputs = outputs;
-    summary.seconds.write = laps.lap();
-    summary.seconds.total = laps.total();
-    summary.warnings = notes.end();
     if !args.quiet {
         summary.tell();
     }
@@ -251,14 +224,5 @@ impl Summary {
         say(format_args!("{width}x{height}, {of_what}, {layers} in {time} on {device}"));
         let files: Vec<_> = self.outputs.iter().map(|o| o.path.as_str()).collect();
         say(format_args!("wrote {}", files.join(", ")));
-    }
-}
-
-impl From<ShapeName> for Shape {
-    fn from(name: ShapeName) -> Self {
-        match name {
-            ShapeName::Disc => Self::Disc,
-            ShapeName::Box => Self::Box,
-        }
     }
 }

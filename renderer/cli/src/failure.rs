@@ -1,6 +1,7 @@
 //! How a command ends when it does not end well.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::terminal::{say, say_text};
@@ -26,6 +27,11 @@ impl Failure {
     /// The user asked for something that cannot be.
     pub(super) fn input(message: impl Display) -> Self {
         Self { code: BAD_INPUT, report: format!("error: {message}\n") }
+    }
+
+    /// The user asked for a file or a folder that cannot be written.
+    pub(super) fn output(path: &Path, reason: impl Display) -> Self {
+        Self::input(format_args!("output \"{}\": {reason}", path.display()))
     }
 
     /// The scene is wrong; `report` says so at length, and begins with `error: `.

@@ -11,7 +11,7 @@ use super::EXIT_CODES;
 use super::failure::Failure;
 use super::notes::Notes;
 use super::source::SceneArgs;
-use super::summary::{print, print_json};
+use super::summary::{print, print_either, print_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,12 +58,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let warnings = notes.end();
     let scene = args.scene.path.to_string_lossy().into_owned();
     let inspected = Summary { scene, contents: Contents::new(&description), warnings };
-    if args.json {
-        print_json(&inspected)?
-    } else {
-        print(&inspected)?
-    }
-    Ok(ExitCode::SUCCESS)
+    print_either(args.json, &inspected).map(|()| ExitCode::SUCCESS)
 }
 
 fn tell_paths(args: &Args, parameters: Vec<Parameter>) -> Result<(), Failure> {

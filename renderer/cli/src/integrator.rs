@@ -86,8 +86,8 @@ impl StageArgs {
     pub(super) fn chart(&self, outputs: &[Target]) -> Result<Option<ChartFile>, Failure> {
         let Some(path) = &self.stage_plot else { return Ok(None) };
         let chart = ChartFile::check("--stage-plot", path)?;
-        if outputs.iter().any(|output| output.is_at(&chart.destination)) {
-            return Err(Failure::input(format_args!("output \"{}\": given twice", path.display())));
+        if outputs.iter().any(|output| output.destination.is_same_file(&chart.destination)) {
+            return Err(Failure::output(path, "given twice"));
         }
         Ok(Some(chart))
     }

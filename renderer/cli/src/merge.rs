@@ -7,7 +7,7 @@ use serde::Serialize;
 use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
-use torrance_image::film::write::{Target, WriteError};
+use torrance_image::film::write::Target;
 use torrance_image::film::{Format, Layers, read_layers};
 
 use super::EXIT_CODES;
@@ -75,9 +75,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let target = Target::check(&args.output).map_err(Failure::input)?;
     let output = args.output.display().to_string();
     if target.format != Format::Exr {
-        return Err(Failure::input(format_args!(
-            "output \"{output}\": only EXR files hold standard errors; use .exr"
-        )));
+        return Err(Failure::output(&args.output, "only EXR files hold standard errors; use .exr"));
     }
     let MergedImage { layers, warnings } = merge(args, &notes)?;
     for warning in warnings {
@@ -87,8 +85,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let layers = layers.saying([software]);
     let (width, height, samples) = (layers.width, layers.height, extent(&layers));
     notes.display.phase("writing");
-    let encoded = encode_layers(layers, args.exr).map_err(|e| WriteError::new(&target.path, &e));
-    encoded.and_then(|e| target.write(&e.bytes)).map_err(Failure::running)?;
+    let encoded = encode_layers(layers, args.exr).map(|encoded| encoded.bytes);
+    target.destination.write_encoded(encoded).map_err(Failure::running)?;
     let images = args.images.len();
     let warnings = notes.end();
     if !args.quiet {

@@ -13,12 +13,15 @@ use super::terminal::{clock, say, say_text};
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Steps of the bar.
-const STEPS: u64 = 1000;
+pub(super) const STEPS: u64 = 1000;
+
+/// The template of a bar that shows how far things are.
+pub(super) const BAR: &str = "[{bar:20}] {wide_msg}";
 
 /// Shows how far things are.
 pub(super) struct Display {
     bar: ProgressBar,
-    lines: Option<Instant>,
+    lines: Lines,
     /// Of the image.
     pixels: u64,
 }
@@ -26,12 +29,9 @@ pub(super) struct Display {
 impl Display {
     /// Shows nothing if `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        let target =
-            if quiet || !terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(STEPS), target).with_finish(ProgressFinish::AndClear);
+        let bar = bar(STEPS, quiet);
         bar.set_style(style("{spinner} {wide_msg}"));
-        Self { bar, lines: (!quiet && !terminal).then(Instant::now), pixels: 1 }
+        Self { bar, lines: Lines::new(quiet), pixels: 1 }
     }
 
     /// Says what is being prepared.
@@ -44,7 +44,7 @@ impl Display {
     /// Begins to show a render of an image of so many pixels.
     pub(super) fn begin_render(&mut self, pixels: u64) {
         self.pixels = pixels.max(1);
-        self.bar.set_style(style("[{bar:20}] {wide_msg}").progress_chars("=> "));
+        self.begin_steps();
         self.bar.set_message("first pass");
     }
 
@@ -56,17 +56,12 @@ impl Display {
         if !self.bar.is_hidden() {
             self.bar.set_message(message(spp, progress, budget));
         }
-        if let Some(last) = &mut self.lines
-            && last.elapsed() >= LINE_EVERY
-        {
-            *last = Instant::now();
-            say(format_args!("{:3.0} %, {}", done * 100.0, message(spp, progress, budget)));
-        }
+        self.lines.say(|| format!("{:3.0} %, {}", done * 100.0, message(spp, progress, budget)));
     }
 
     /// Begins to show steps of something.
     pub(super) fn begin_steps(&self) {
-        self.bar.set_style(style("[{bar:20}] {wide_msg}").progress_chars("=> "));
+        self.bar.set_style(style(BAR));
     }
 
     /// Shows the step that begins, when a fraction of all is done.
@@ -77,12 +72,7 @@ impl Display {
             _ => format!(", about {} left", clock(elapsed.as_secs_f64() * (1.0 - done) / done)),
         };
         let message = format!("{what}{left}");
-        if let Some(last) = &mut self.lines
-            && last.elapsed() >= LINE_EVERY
-        {
-            *last = Instant::now();
-            say(format_args!("{:3.0} %, {message}", done * 100.0));
-        }
+        self.lines.say(|| format!("{:3.0} %, {message}", done * 100.0));
         self.bar.set_message(message);
     }
 
@@ -97,8 +87,37 @@ impl Display {
     }
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+/// Lines now and then where there is no terminal, with the time of the last one.
+pub(super) struct Lines(Option<Instant>);
+
+impl Lines {
+    /// None if `quiet`.
+    pub(super) fn new(quiet: bool) -> Self {
+        Self((!quiet && !io::stderr().is_terminal()).then(Instant::now))
+    }
+
+    /// Says this, if it is time.
+    pub(super) fn say(&mut self, line: impl FnOnce() -> String) {
+        if let Some(last) = &mut self.0
+            && last.elapsed() >= LINE_EVERY
+        {
+            *last = Instant::now();
+            say(line());
+        }
+    }
+}
+
+/// A bar on the terminal, if there is one and not `quiet`.
+pub(super) fn bar(steps: u64, quiet: bool) -> ProgressBar {
+    let is_hidden = quiet || !io::stderr().is_terminal();
+    let target = if is_hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear)
+}
+
+/// The style of a bar.
+pub(super) fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
 }
 
 /// How much of the budget that runs out first is spent. `spp` counts the pass under way in part.

@@ -155,7 +155,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let targets = check_outputs(&args.output)?;
     let plot = args.stages.chart(&targets)?;
     args.integrator.check(&args.stages)?;
-    let mut plan = aov::plan(&args.aov, &targets)?;
+    let plan = aov::plan(&args.aov, &targets)?;
     let mut found = device::find(args.machine.device)?;
     let finding = laps.lap();
     signals::catch(args.quiet);
@@ -163,70 +163,26 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut notes = Notes::new(args.quiet);
     args.image.warn_of_ignored(&targets, &mut notes);
 
-    let (settings, mut scene, mut seconds) =
-        prepare(args, (&targets, plot.as_ref()), &mut plan, &mut laps, &mut notes)?;
-    notes.display.phase(format!("starting {}", found.name()));
+    let mut render = Render { args, targets, plot, plan, seconds: Seconds::default(), laps, notes };
+    let (settings, mut scene) = render.prepare()?;
+    render.notes.display.phase(format!("starting {}", found.name()));
     let mut machine = found.start(args.machine.threads)?;
     let SettingArgs { time, noise, .. } = args.settings;
     let budget = Budget { spp: settings.spp, time, noise };
     let (integrator, why) = args.integrator.chosen(&args.stages, machine.is_gpu());
-    let stage_times = args.stages.takes_times();
-    let options = Options { integrator, stage_times, ..plan.options() };
+    let options = Options { integrator, stage_times: args.stages.takes_times(), ..render.plan.options() };
     let prepared = machine.prepare(&scene, options);
     prepared.map_err(|error| MachineError { machine: found.name(), error })?;
     if let Some(surprise) = found.surprise {
-        notes.warn(format!("rendering on the CPU: {surprise}"));
+        render.notes.warn(format!("rendering on the CPU: {surprise}"));
     }
-    seconds.start = finding + laps.lap();
+    render.seconds.start = finding + render.laps.lap();
 
-    seconds.jit = machine.jit_time().as_secs_f64();
+    render.seconds.jit = machine.jit_time().as_secs_f64();
     let fingerprint = scene.fingerprint();
-    let traced = trace(machine, &mut scene, budget, options, &mut notes.display)?;
-    seconds.render = laps.lap();
-    seconds.upload = traced.0.progress.upload.as_secs_f64();
-    seconds.longest_launch = traced.0.progress.longest_launch.as_secs_f64();
-    finish(FinishedRender {
-        args,
-        targets,
-        plot,
-        plan,
-        settings,
-        scene,
-        fingerprint,
-        traced,
-        why,
-        seconds,
-        laps,
-        notes,
-    })
-}
-
-/// Reads the scene and builds what machines take.
-fn prepare(
-    args: &Args,
-    (targets, plot): (&[Target], Option<&ChartFile>),
-    plan: &mut AovPlan,
-    laps: &mut Laps,
-    notes: &mut Notes,
-) -> Result<(RenderSettings, SceneData, Seconds), Failure> {
-    let shown = args.scene.path.display();
-    notes.display.phase(format!("reading {shown}"));
-    let loaded = args.scene.load(args.settings.overrides(), notes)?;
-    if let Some(plot) = plot {
-        plot.destination.spare(&loaded.files, "the scene").map_err(Failure::input)?;
-    }
-    targets.iter().try_for_each(|t| t.spare(&loaded.files, "the scene")).map_err(Failure::input)?;
-    let load = laps.lap();
-    notes.display.phase("building the scene");
-    let wrong = |e| Failure::input(format_args!("{shown}: {e}"));
-    let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
-    plan.describe(&loaded.description).map_err(|e| Failure::input(format_args!("{shown}: --aov: {e}")))?;
-    let settings = loaded.description.render.clone();
-    // A large mesh, the hierarchy and what is needed to build it should not be there at once.
-    drop(loaded);
-    let scene = flattened.build().map_err(wrong)?;
-    let bvh = scene.stats.bvh_time.as_secs_f64();
-    Ok((settings, scene, Seconds { load, build: laps.lap(), bvh, ..Seconds::default() }))
+    let traced = trace(machine, &mut scene, budget, options, &mut render.notes.display)?;
+    render.seconds.render = render.laps.lap();
+    render.finish(settings, (&scene, fingerprint), traced, why)
 }
 
 /// Renders on one machine, until done or interrupted. Also tells the name of the machine.
@@ -247,85 +203,113 @@ fn trace(
     Ok((rendered.map_err(|e| machine.failed(e))?, machine.name()))
 }
 
-/// A render that only has to be written.
-struct FinishedRender<'a> {
+/// A render under way: where it goes, how long it took so far, and what was noted.
+struct Render<'a> {
     args: &'a Args,
     targets: Vec<Target>,
     /// Where the times of stages go.
     plot: Option<ChartFile>,
     plan: AovPlan,
-    settings: RenderSettings,
-    /// Without its geometry.
-    scene: SceneData,
-    fingerprint: u64,
-    /// The film, and the machine that filled it.
-    traced: (Rendered, String),
-    /// Reason for the integrator, if it is known beforehand.
-    why: Option<&'static str>,
     seconds: Seconds,
     laps: Laps,
     notes: Notes,
 }
 
-/// Writes the images and tells what happened.
-fn finish(done: FinishedRender<'_>) -> Result<ExitCode, Failure> {
-    let FinishedRender { args, targets, plan, settings, scene, mut seconds, mut laps, mut notes, .. } = done;
-    let (rendered, device) = done.traced;
-    let Rendered { film, progress, interrupted, .. } = &rendered;
-    notes.display.phase("writing");
-    let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
-    let about = provenance(name, device, (&scene, done.fingerprint), &settings, &record);
-    let layers = || plan.layers(&rendered, &scene).saying(about.attributes());
-    let image = Image::from(film);
-    notes.warn_of_samples(film, &image);
-    if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
-        let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
-        notes.warn_of_noise("the image", noise, wanted);
-    }
-    let (mut outputs, mut failures) =
-        write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
-    if let (Some(plot), Some(times)) = (&done.plot, &rendered.stage_times) {
-        let Film { width, height, .. } = film;
-        let scene = args.scene.path.display();
-        let title = format!("{scene}, {width}×{height}, {} spp on {}", about.spp, about.device);
-        match plot.draw(&stage_chart::chart(times, &title, ThemeName::Light.theme())) {
-            Ok(written) => outputs.push(written),
-            Err(error) => failures.push(error),
+impl Render<'_> {
+    /// Reads the scene and builds what machines take.
+    fn prepare(&mut self) -> Result<(RenderSettings, SceneData), Failure> {
+        let args = self.args;
+        let shown = args.scene.path.display();
+        self.notes.display.phase(format!("reading {shown}"));
+        let loaded = args.scene.load(args.settings.overrides(), &mut self.notes)?;
+        let places = self.plot.iter().map(|plot| &plot.destination);
+        let places = places.chain(self.targets.iter().map(|target| &target.destination));
+        for place in places {
+            place.spare(&loaded.files, "the scene").map_err(Failure::input)?;
         }
+        self.seconds.load = self.laps.lap();
+        self.notes.display.phase("building the scene");
+        let wrong = |e| Failure::input(format_args!("{shown}: {e}"));
+        let flattened = Flattened::new(&loaded.description).map_err(wrong)?;
+        let described = self.plan.describe(&loaded.description);
+        described.map_err(|e| Failure::input(format_args!("{shown}: --aov: {e}")))?;
+        let settings = loaded.description.render.clone();
+        // A large mesh, the hierarchy and what is needed to build it should not be there at once.
+        drop(loaded);
+        let scene = flattened.build().map_err(wrong)?;
+        self.seconds.bvh = scene.stats.bvh_time.as_secs_f64();
+        self.seconds.build = self.laps.lap();
+        Ok((settings, scene))
     }
-    seconds.write = laps.lap();
-    seconds.total = laps.total();
-    let summary = Summary {
-        version: env!("CARGO_PKG_VERSION"),
-        scene: args.scene.path.to_string_lossy().into_owned(),
-        device: about.device,
-        width: film.width,
-        height: film.height,
-        spp: progress.spp,
-        seed: settings.seed,
-        max_depth: settings.max_depth,
-        integrator: IntegratorSummary::new(rendered.integrator, done.why),
-        seconds,
-        paths: progress.paths,
-        mpaths_per_s: progress.mpaths_per_s(),
-        rejected_samples: film.rejected(),
-        interrupted: *interrupted,
-        outputs,
-        warnings: notes.end(),
-        contents: scene.stats,
-        stages: rendered.stage_times.as_ref().map(StageSummary::from),
-    };
-    if !args.quiet {
-        tell(&summary, progress);
-        if let (true, Some(times)) = (args.stages.stage_times, &rendered.stage_times) {
-            say_text(&stage_times::Table(times).to_string());
+
+    /// Writes the images of a scene, which has no geometry any more, and tells what happened. `why` the integrator was
+    /// chosen is not known if it was measured.
+    fn finish(
+        self,
+        settings: RenderSettings,
+        (scene, fingerprint): (&SceneData, u64),
+        (rendered, device): (Rendered, String),
+        why: Option<&'static str>,
+    ) -> Result<ExitCode, Failure> {
+        let Self { args, targets, plot, plan, mut seconds, mut laps, mut notes } = self;
+        let Rendered { film, progress, interrupted, .. } = &rendered;
+        seconds.upload = progress.upload.as_secs_f64();
+        seconds.longest_launch = progress.longest_launch.as_secs_f64();
+        notes.display.phase("writing");
+        let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
+        let about = provenance(name, device, (scene, fingerprint), &settings, &record);
+        let layers = || plan.layers(&rendered, scene).saying(about.attributes());
+        let image = Image::from(film);
+        notes.warn_of_samples(film, &image);
+        if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
+            let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
+            notes.warn_of_noise("the image", noise, wanted);
         }
+        let (mut outputs, mut failures) =
+            write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+        if let (Some(plot), Some(times)) = (&plot, &rendered.stage_times) {
+            let Film { width, height, .. } = film;
+            let scene = args.scene.path.display();
+            let title = format!("{scene}, {width}×{height}, {} spp on {}", about.spp, about.device);
+            match plot.draw(&stage_chart::chart(times, &title, ThemeName::Light.theme())) {
+                Ok(written) => outputs.push(written),
+                Err(error) => failures.push(error),
+            }
+        }
+        seconds.write = laps.lap();
+        seconds.total = laps.total();
+        let summary = Summary {
+            version: env!("CARGO_PKG_VERSION"),
+            scene: args.scene.path.to_string_lossy().into_owned(),
+            device: about.device,
+            width: film.width,
+            height: film.height,
+            spp: progress.spp,
+            seed: settings.seed,
+            max_depth: settings.max_depth,
+            integrator: IntegratorSummary::new(rendered.integrator, why),
+            seconds,
+            paths: progress.paths,
+            mpaths_per_s: progress.mpaths_per_s(),
+            rejected_samples: film.rejected(),
+            interrupted: *interrupted,
+            outputs,
+            warnings: notes.end(),
+            contents: scene.stats,
+            stages: rendered.stage_times.as_ref().map(StageSummary::from),
+        };
+        if !args.quiet {
+            tell(&summary, progress);
+            if let (true, Some(times)) = (args.stages.stage_times, &rendered.stage_times) {
+                say_text(&stage_times::Table(times).to_string());
+            }
+        }
+        unwritten(&failures)?;
+        if args.json {
+            print_json(&summary)?;
+        }
+        Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
     }
-    unwritten(&failures)?;
-    if args.json {
-        print_json(&summary)?;
-    }
-    Ok(if *interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Writes every image that can be written, and warns of data that its format cannot hold.
@@ -359,8 +343,8 @@ pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
     let mut targets: Vec<Target> = Vec::new();
     for path in paths {
         let target = Target::check(path).map_err(Failure::input)?;
-        if targets.iter().any(|t| t.is_same_file(&target)) {
-            return Err(Failure::input(format_args!("output \"{}\": given twice", path.display())));
+        if targets.iter().any(|t| t.destination.is_same_file(&target.destination)) {
+            return Err(Failure::output(path, "given twice"));
         }
         targets.push(target);
     }

@@ -25,7 +25,7 @@ pub(super) struct SceneArgs {
 
     /// Set a parameter of the scene, as `torrance inspect --paths` lists them
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
-    set: Vec<(String, String)>,
+    pub(super) set: Vec<(String, String)>,
 }
 
 fn define(text: &str) -> Result<(String, String), String> {
@@ -76,11 +76,6 @@ impl SceneArgs {
         })?;
         warn(&loaded.warnings, notes);
         Ok((values, loaded))
-    }
-
-    /// Paths and values of `--set`.
-    pub(super) fn set(&self) -> &[(String, String)] {
-        &self.set
     }
 
     /// The name of the file, as images and titles say it.

@@ -64,6 +64,11 @@ pub(super) fn tell(summary: &Summary, progress: &Progress) {
     }
 }
 
+/// Prints `value` for programs if `json`, or else for people.
+pub(super) fn print_either(json: bool, value: &(impl Serialize + Display)) -> Result<(), Failure> {
+    if json { print_json(value) } else { print(value) }
+}
+
 /// Prints `value` as one JSON object on stdout.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = json_text(value).map_err(|e| Failure::running(format_args!("--json: {e}")))?;

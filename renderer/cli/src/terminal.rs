@@ -16,8 +16,13 @@ pub(super) fn say_text(text: &str) {
 
 /// Whether reports may be coloured.
 pub(super) fn color() -> bool {
+    may_color(&io::stderr())
+}
+
+/// Whether what goes to `output` may be coloured.
+pub(super) fn may_color(output: &impl IsTerminal) -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-    io::stderr().is_terminal() && !refused
+    output.is_terminal() && !refused
 }
 
 /// A duration a person reads at a glance: `0.42 s`, `12.3 s`, `2:05`, `1:02:05`.

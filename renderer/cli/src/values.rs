@@ -1,8 +1,10 @@
 //! Values of options: what users write, and what they are told when they wrote something else.
 
+use std::str::FromStr;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use renderer::DeviceChoice;
-use renderer::defocus::MOST_RADIUS;
+use renderer::defocus::{MOST_RADIUS, Shape};
 use renderer::render::{Paths, When};
 use torrance_gpu::primitives::MOST;
 use torrance_image::compare::Region;
@@ -71,12 +73,13 @@ pub(super) fn length(text: &str) -> Result<u32, String> {
             count(large).zip(small.parse().ok()).and_then(|(large, small)| combine(large, small))
         }
     };
-    match number.and_then(|n| u32::try_from(n).ok()) {
-        Some(n @ 1..=MOST) => Ok(n),
-        _ => Err(format!(
-            "expected a number of elements from 1 to {MOST}, as in 2000000, 128Mi, 2^27 or 2^27-1"
-        )),
-    }
+    counted(number, MOST, "elements", "2000000, 128Mi, 2^27 or 2^27-1")
+}
+
+/// A number from 1 to `most` of such things.
+fn counted(number: Option<u64>, most: u32, things: &str, examples: &str) -> Result<u32, String> {
+    let valid = number.and_then(|n| u32::try_from(n).ok()).filter(|n| (1..=most).contains(n));
+    valid.ok_or_else(|| format!("expected a number of {things} from 1 to {most}, as in {examples}"))
 }
 
 /// A number with a suffix, or a power.
@@ -107,13 +110,12 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
 /// Colours of charts and sheets.
 pub(super) const THEMES: &[(&str, ThemeName)] = &[("light", ThemeName::Light), ("dark", ThemeName::Dark)];
 
+/// `--shape`.
+pub(super) const SHAPES: &[(&str, Shape)] = &[("disc", Shape::Disc), ("box", Shape::Box)];
+
 /// Paths of a pool.
 pub(super) fn pool(text: &str) -> Result<u32, String> {
-    let slots = count(text).and_then(|n| u32::try_from(n).ok());
-    let most = Paths::MOST;
-    slots
-        .filter(|n| (1..=most).contains(n))
-        .ok_or_else(|| format!("expected a number of paths from 1 to {most}, as in 1000000, 512Ki or 2^20"))
+    counted(count(text), Paths::MOST, "paths", "1000000, 512Ki or 2^20")
 }
 
 /// Where Russian roulette sets in: `Some(None)` for never.
@@ -131,10 +133,8 @@ pub(super) struct RrDepth(pub(super) Option<u32>);
 
 /// Exposure, stops.
 pub(super) fn exposure(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(x) if x.abs() <= MAX_EXPOSURE => Ok(x),
-        _ => Err(format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2")),
-    }
+    let expected = format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2");
+    number(text, |x: &f32| x.abs() <= MAX_EXPOSURE, expected)
 }
 
 /// Angles of incidence, degrees. A type of its own, because clap takes `Vec` for a repeated option.
@@ -144,11 +144,8 @@ pub(super) struct Angles(pub(super) Vec<f64>);
 /// Angles of incidence: `0,30,60`.
 pub(super) fn angles(text: &str) -> Result<Angles, String> {
     const MOST: usize = 6;
-    let expected = || "expected degrees from 0 to 89.9 separated by commas, as in 0,45,80".to_owned();
-    let angle = |t: &str| match t.trim().trim_end_matches('°').parse::<f64>() {
-        Ok(x) if (0.0..=89.9).contains(&x) => Ok(x),
-        _ => Err(expected()),
-    };
+    const EXPECTED: &str = "expected degrees from 0 to 89.9 separated by commas, as in 0,45,80";
+    let angle = |t: &str| number(degrees(t.trim()), |x| (0.0..=89.9).contains(x), EXPECTED);
     let mut angles = text.split(',').map(angle).collect::<Result<Vec<_>, _>>()?;
     angles.sort_by(f64::total_cmp);
     angles.dedup();
@@ -157,10 +154,7 @@ pub(super) fn angles(text: &str) -> Result<Angles, String> {
 
 /// Azimuth, degrees.
 pub(super) fn azimuth(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('°').parse::<f64>() {
-        Ok(x) if x.abs() <= 360.0 => Ok(x),
-        _ => Err("expected degrees from -360 to 360".into()),
-    }
+    number(degrees(text), |x: &f64| x.abs() <= 360.0, "expected degrees from -360 to 360")
 }
 
 /// Size of a chart: such that text is legible, and that it fits into memory.
@@ -195,34 +189,22 @@ pub(super) fn noise(text: &str) -> Result<f64, String> {
 
 /// A probability of false alarms.
 pub(super) fn level(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x > 0.0 && x < 0.5 => Ok(x),
-        _ => Err("expected a probability above 0 and below 0.5, as in 0.01".into()),
-    }
+    number(text, |x| *x > 0.0 && *x < 0.5, "expected a probability above 0 and below 0.5, as in 0.01")
 }
 
 /// Number of samples that standard errors come from.
 pub(super) fn samples(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(x) if (2.0..=1e9).contains(&x) => Ok(x),
-        _ => Err("expected a number from 2 to 1e9".into()),
-    }
+    number(text, |x| (2.0..=1e9).contains(x), "expected a number from 2 to 1e9")
 }
 
 /// A length in the scene.
 pub(super) fn metres(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(x) if (1e-9..=1e9).contains(&x) => Ok(x),
-        _ => Err("expected metres from 1e-9 to 1e9, as in 0.05".into()),
-    }
+    number(text, |x| (1e-9..=1e9).contains(x), "expected metres from 1e-9 to 1e9, as in 0.05")
 }
 
 /// A field of view.
 pub(super) fn fov(text: &str) -> Result<f32, String> {
-    match text.trim_end_matches('°').parse::<f32>() {
-        Ok(x) if (0.001..=179.0).contains(&x) => Ok(x),
-        _ => Err("expected degrees from 0.001 to 179, as in 40".into()),
-    }
+    number(degrees(text), |x| (0.001..=179.0).contains(x), "expected degrees from 0.001 to 179, as in 40")
 }
 
 /// A pixel: `x,y`.
@@ -234,19 +216,14 @@ pub(super) fn pixel(text: &str) -> Result<(u32, u32), String> {
 
 /// Radius of a blur, pixels.
 pub(super) fn blur_radius(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(x) if (0.0..=MOST_RADIUS).contains(&x) => Ok(x),
-        _ => Err(format!("expected pixels from 0 to {MOST_RADIUS}")),
-    }
+    number(text, |x| (0.0..=MOST_RADIUS).contains(x), format!("expected pixels from 0 to {MOST_RADIUS}"))
 }
 
 /// Pixels per degree of the visual field.
 pub(super) fn pixels_per_degree(text: &str) -> Result<f32, String> {
     let range = PIXELS_PER_DEGREE_RANGE;
-    match text.parse::<f32>() {
-        Ok(x) if range.contains(&x) => Ok(x),
-        _ => Err(format!("expected a number from {} to {}", range.start(), range.end())),
-    }
+    let expected = format!("expected a number from {} to {}", range.start(), range.end());
+    number(text, |x| range.contains(x), expected)
 }
 
 /// A bound on a metric: `flip=0.05`.
@@ -263,10 +240,21 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
 }
 
 fn whole(text: &str, min: u32, max: u32) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(x) if (min..=max).contains(&x) => Ok(x),
-        _ => Err(format!("expected a whole number from {min} to {max}")),
-    }
+    number(text, |x| (min..=max).contains(x), format!("expected a whole number from {min} to {max}"))
+}
+
+/// A number that `is_valid`; the error says what was `expected`.
+fn number<T: FromStr>(
+    text: &str,
+    is_valid: impl Fn(&T) -> bool,
+    expected: impl Into<String>,
+) -> Result<T, String> {
+    text.parse().ok().filter(is_valid).ok_or_else(|| expected.into())
+}
+
+/// An angle without its unit.
+fn degrees(text: &str) -> &str {
+    text.trim_end_matches('°')
 }
 
 /// A parser of one of several names: the scene file's.

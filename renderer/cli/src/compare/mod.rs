@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use torrance_image::compare::Region;
-use torrance_image::compare::comparison::{Comparison, NoVerdict, Settings, compare};
+use torrance_image::compare::comparison::{Comparison, Settings, compare};
 use torrance_image::compare::maps::{self, Map, Picture};
 use torrance_image::compare::source::{self, Knowledge, Source};
 use torrance_image::film::Format;
-use torrance_image::film::write::{Target, WriteError};
+use torrance_image::film::write::{Destination, Target};
 use torrance_image::metrics::Threshold;
 use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
 
@@ -143,7 +143,7 @@ struct ComparisonReport<'a> {
 
 /// Compares what `args` say.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let heatmap = args.heatmap.as_ref().map(|path| heatmap_target(args, path)).transpose()?;
+    let heatmap = args.heatmap.as_ref().map(|path| heatmap_place(args, path)).transpose()?;
     signals::catch(args.quiet);
     let display = Display::new(args.quiet);
     display.phase("comparing");
@@ -152,7 +152,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let settings = Settings { crop: args.crop, level: args.level, pixels_per_degree: args.ppd };
     let comparison = compare(images, &settings).map_err(Failure::input)?;
     display.end();
-    if let Some(target) = heatmap {
+    if let Some(place) = heatmap {
         let mut picture = args.picture(&comparison)?;
         if let Ok(judgement) = &comparison.judgement
             && judgement.is_different()
@@ -160,9 +160,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let (whole, worst) = (comparison.region, judgement.worst.region);
             picture.outline(Region { x: worst.x - whole.x, y: worst.y - whole.y, ..worst });
         }
-        write(&target, &picture)?;
+        place.write_encoded(picture.png()).map_err(Failure::running)?;
         if !args.quiet {
-            say(format_args!("wrote {}: {}", target.path.display(), picture.scale));
+            say(format_args!("wrote {}: {}", place.path.display(), picture.scale));
         }
     }
     let told = ComparisonReport::new(args, &comparison);
@@ -174,23 +174,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(if told.is_different() { ExitCode::from(DIFFERENT) } else { ExitCode::SUCCESS })
 }
 
-fn heatmap_target(args: &Args, path: &Path) -> Result<Target, Failure> {
-    let target = Target::check(path).map_err(Failure::input)?;
-    if target.format != Format::Png {
-        let path = path.display();
-        return Err(Failure::input(format_args!("output \"{path}\": a heatmap is a .png file")));
+fn heatmap_place(args: &Args, path: &Path) -> Result<Destination, Failure> {
+    let Target { destination, format } = Target::check(path).map_err(Failure::input)?;
+    if format != Format::Png {
+        return Err(Failure::output(path, "a heatmap is a .png file"));
     }
     let inputs = [Some(&args.a), Some(&args.b), args.noise.stderr_a.as_ref(), args.noise.stderr_b.as_ref()];
-    if inputs.into_iter().flatten().any(|input| target.is_file(input)) {
-        let path = path.display();
-        return Err(Failure::input(format_args!("output \"{path}\": is one of the images to compare")));
+    if inputs.into_iter().flatten().any(|input| destination.is_file(input)) {
+        return Err(Failure::output(path, "is one of the images to compare"));
     }
-    Ok(target)
-}
-
-fn write(target: &Target, picture: &Picture) -> Result<(), Failure> {
-    let png = picture.png().map_err(|e| WriteError::new(&target.path, &e));
-    png.and_then(|bytes| target.write(&bytes)).map(drop).map_err(Failure::running)
+    Ok(destination)
 }
 
 impl Args {
@@ -242,21 +235,5 @@ impl<'a> ComparisonReport<'a> {
 
     fn is_different(&self) -> bool {
         self.comparison.is_different() || self.thresholds.iter().any(|(_, _, holds)| !holds)
-    }
-}
-
-/// Options that would make a verdict possible.
-fn remedy(why: NoVerdict) -> Option<&'static str> {
-    match why {
-        NoVerdict::Display => None,
-        NoVerdict::Unknown { a: true, b: true } => {
-            Some("Standard errors come from a layer stderr of the files, or from --stderr-a and --stderr-b.")
-        }
-        NoVerdict::Unknown { a: true, .. } => Some(
-            "Standard errors come from a layer stderr of the file, or from --stderr-a; --exact-a says that there are none.",
-        ),
-        NoVerdict::Unknown { .. } => Some(
-            "Standard errors come from a layer stderr of the file, or from --stderr-b; --exact-b says that there are none.",
-        ),
     }
 }

@@ -6,7 +6,7 @@ use torrance_image::compare::comparison::{Comparison, NoVerdict};
 use torrance_image::compare::words::{self, describe, number, percent};
 use torrance_image::metrics::{Bias, Kind, Metric, Origin};
 
-use super::{ComparisonReport, remedy};
+use super::ComparisonReport;
 
 /// Names of the two images in sentences.
 pub(super) const NAMES: [&str; 2] = ["A", "B"];
@@ -114,8 +114,23 @@ fn row(name: &str, value: &str) -> String {
 /// Says why there is no verdict, and what to do.
 pub(super) fn no_verdict(why: NoVerdict) -> String {
     let sentence = words::no_verdict(why, NAMES);
-    match remedy(why) {
-        Some(remedy) => format!("{sentence} {remedy}"),
-        None => sentence,
-    }
+    let one = match why {
+        NoVerdict::Display => return sentence,
+        NoVerdict::Unknown { a: true, b: true } => {
+            let all =
+                "Standard errors come from a layer stderr of the files, or from --stderr-a and --stderr-b.";
+            return format!("{sentence} {all}");
+        }
+        NoVerdict::Unknown { a, .. } => {
+            if a {
+                "a"
+            } else {
+                "b"
+            }
+        }
+    };
+    format!(
+        "{sentence} Standard errors come from a layer stderr of the file, or from --stderr-{one}; --exact-{one} says that \
+         there are none."
+    )
 }

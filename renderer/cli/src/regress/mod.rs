@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use renderer::DeviceChoice;
 use renderer::regress::suite::{Source, matches};
 use renderer::regress::{self, Case, LazyMachine, Options, Report, SceneRenderer, Status, Suite, Summary};
-use torrance_image::film::write::{Destination, WriteError};
+use torrance_image::film::write::Destination;
 use torrance_text::nearest;
 
 use super::device;
@@ -127,7 +127,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut machine = LazyMachine::new(found, args.threads, |reason| {
         warn(format_args!("rendering on the CPU: {reason}"));
     });
-    let show = Show::new(&cases, args.quiet, !files.is_json_printed());
+    let show = Show::new(&cases, args.quiet, !files.prints_json);
     let options = Options {
         jobs: args.jobs,
         keep_images: files.html.is_some(),
@@ -207,8 +207,7 @@ fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failu
     let read = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     for (i, file) in written.iter().enumerate() {
         if written[..i].iter().any(|other| other.is_same_file(file)) {
-            let shown = file.path.display();
-            return Err(Failure::input(format_args!("output \"{shown}\": given twice")));
+            return Err(Failure::output(&file.path, "given twice"));
         }
         file.spare(&read, "the suite").map_err(Failure::input)?;
     }
@@ -226,9 +225,8 @@ impl Files {
         let (junit, html) = (check(&args.junit)?, check(&args.html)?);
         let mut written: Vec<Destination> = [&json, &junit, &html].into_iter().flatten().cloned().collect();
         if let Some(folder) = &args.output {
-            std::fs::create_dir_all(folder).map_err(|e| {
-                Failure::input(format_args!("output \"{}\": cannot be made: {e}", folder.display()))
-            })?;
+            std::fs::create_dir_all(folder)
+                .map_err(|e| Failure::output(folder, format_args!("cannot be made: {e}")))?;
             for case in &suite.cases {
                 let image = folder.join(format!("{}.exr", case.name));
                 written.push(Destination::check(&image).map_err(Failure::input)?);
@@ -236,10 +234,6 @@ impl Files {
         }
         refuse_to_replace(&written, suite)?;
         Ok(Self { junit, json, prints_json, html })
-    }
-
-    fn is_json_printed(&self) -> bool {
-        self.prints_json
     }
 
     /// Writes the page that shows the images; what went wrong is said in a sentence.
@@ -277,7 +271,6 @@ impl Files {
 }
 
 /// Writes a file; says what went wrong.
-fn put<E: Display>(place: &Destination, bytes: Result<Vec<u8>, E>) -> Option<String> {
-    let bytes = bytes.map_err(|e| WriteError::new(&place.path, &e));
-    bytes.and_then(|bytes| place.write(&bytes)).err().map(|e| e.to_string())
+fn put(place: &Destination, encoded: Result<Vec<u8>, impl Display>) -> Option<String> {
+    place.write_encoded(encoded).err().map(|e| e.to_string())
 }

@@ -1,19 +1,16 @@
 //! Progress of a suite in the terminal: a row for every case that has ended, and how far the others are.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use indicatif::ProgressBar;
 use renderer::regress::{Case, Event, Report, Status, Suite};
 use torrance_image::compare::words::percent;
 
-use super::super::terminal::{clock, count, say};
+use super::super::progress::{self, BAR, Lines, STEPS};
+use super::super::terminal::{clock, color, count, may_color, say_text};
 
-/// Steps of the bar for each case.
-const STEPS: u64 = 1000;
-/// Time between lines about a case that goes on, where there is no terminal.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Lines shown of the output of a failed case.
 const LOG_LINES: usize = 20;
 /// Widest column of names.
@@ -36,24 +33,17 @@ struct Inner {
     done: usize,
     /// Cases under way, and which part of each is done.
     under_way: Vec<(String, f64)>,
-    lines: Option<Instant>,
+    lines: Lines,
 }
 
 impl Show {
     pub(super) fn new(cases: &[&Case], quiet: bool, to_stdout: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        let target =
-            if quiet || !terminal { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let steps = cases.len() as u64 * STEPS;
-        let bar = ProgressBar::with_draw_target(Some(steps), target).with_finish(ProgressFinish::AndClear);
-        let style = ProgressStyle::with_template("[{bar:20}] {wide_msg}").map(|s| s.progress_chars("=> "));
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let lines = (!quiet && !terminal).then(Instant::now);
-        let rows_terminal = if to_stdout { io::stdout().is_terminal() } else { terminal };
-        let is_coloured = rows_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        let bar = progress::bar(cases.len() as u64 * STEPS, quiet);
+        bar.set_style(progress::style(BAR));
+        let is_coloured = if to_stdout { may_color(&io::stdout()) } else { color() };
         Self {
             bar,
-            inner: Mutex::new(Inner { done: 0, under_way: Vec::new(), lines }),
+            inner: Mutex::new(Inner { done: 0, under_way: Vec::new(), lines: Lines::new(quiet) }),
             start: Instant::now(),
             cases: cases.len(),
             name_width: cases.iter().map(|c| c.name.len()).max().unwrap_or(0).min(WIDEST),
@@ -107,12 +97,8 @@ impl Show {
             };
             self.bar.set_message(format!("{} of {}{left}  {message}", inner.done, self.cases));
         }
-        if let Some(last) = &mut inner.lines
-            && last.elapsed() >= LINE_EVERY
-            && !message.is_empty()
-        {
-            *last = Instant::now();
-            say(message);
+        if !message.is_empty() {
+            inner.lines.say(|| message.to_owned());
         }
     }
 
@@ -153,11 +139,10 @@ impl Show {
 
     fn put(&self, text: &str) {
         // A closed stdout is no reason to lose the rest.
-        let _ = if self.to_stdout {
-            io::stdout().lock().write_all(text.as_bytes())
-        } else {
-            io::stderr().lock().write_all(text.as_bytes())
-        };
+        match self.to_stdout {
+            true => drop(io::stdout().lock().write_all(text.as_bytes())),
+            false => say_text(text),
+        }
     }
 
     fn coloured(&self, status: Status) -> String {

@@ -1,7 +1,7 @@
 //! Comparison of variants with another scene, another file or another variant.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use renderer::sweep::{Grid, Pairs};
 use torrance_image::compare::maps::Map;
@@ -9,7 +9,6 @@ use torrance_scene::SceneValues;
 
 use super::super::failure::Failure;
 use super::super::notes::Notes;
-use super::super::source::file_name;
 use super::super::values;
 use super::Args;
 
@@ -18,7 +17,7 @@ use super::Args;
 pub(super) struct AgainstArgs {
     /// Render the variants of this scene, too, and compare those with the same values; --set is not for it
     #[arg(long, value_name = "SCENE", group = "comparison")]
-    against: Option<PathBuf>,
+    pub(super) against: Option<PathBuf>,
 
     /// Compare variants with the one that has this value of a parameter, and of the others the same; repeat it for others
     #[arg(long, value_name = "[PARAMETER=]VALUE", group = "comparison")]
@@ -39,16 +38,6 @@ impl AgainstArgs {
     /// Whether variants are compared with anything.
     pub(super) fn compares(&self) -> bool {
         self.against.is_some() || !self.baseline.is_empty()
-    }
-
-    /// The other scene.
-    pub(super) fn other(&self) -> Option<&Path> {
-        self.against.as_deref()
-    }
-
-    /// The name of its file.
-    pub(super) fn other_name(&self) -> Option<String> {
-        self.other().map(file_name)
     }
 
     /// Reads the other scene, and prepares it for the preset. Adds to `read` the files that it is read from.

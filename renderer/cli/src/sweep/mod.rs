@@ -19,7 +19,7 @@ use super::failure::{Failure, INTERRUPTED};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::notes::Notes;
 use super::render::{ImageArgs, SettingArgs};
-use super::source::SceneArgs;
+use super::source::{SceneArgs, file_name};
 use super::summary::{Laps, print_json};
 use super::terminal::{clock, count, say};
 use super::{EXIT_CODES, signals};
@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let _lock =
         lock.map_err(|e| Failure::input(format_args!("\"{}\": {e}", plan.store.folder().display())))?;
     signals::begin_render();
-    let sweep = Sweep { plan: &plan, keys: &keys, device: &name, folder: outputs.variants() };
+    let sweep = Sweep { plan: &plan, keys: &keys, device: &name, folder: outputs.variants.as_deref() };
     let mut variants = sweep.find(&signals::is_stopping);
     let found = variants.iter().flatten().count();
     let (mut ended, mut leaving) = (Failures::default(), None);
@@ -234,22 +234,22 @@ fn prepare(
     let (mut values, loaded) = args.scene.open(args.settings.overrides(), notes)?;
     let mut read = loaded.files;
     read.extend(args.vary.files());
-    let grid =
-        args.vary.grid(&args.settings, args.sheet.columns(), (&mut values, args.scene.set()), notes)?;
+    let columns = args.sheet.cols.map(usize::from);
+    let grid = args.vary.grid(&args.settings, columns, (&mut values, &args.scene.set), notes)?;
     let other = args.against.open(args, &mut read, notes)?;
     seconds.load = laps.lap();
     let pairs = args.against.pairs(&grid)?;
     let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
     notes.display.phase(format!("building {}", count(variants as u64, "variant")));
     let mut variants = args.vary.build(&grid, &values, (0, ""), &mut read)?;
-    if let (Some(other), Some(path)) = (&other, args.against.other()) {
+    if let (Some(other), Some(path)) = (&other, &args.against.against) {
         let what = format!("--against {}: ", path.display());
         variants.extend(args.vary.build(&grid, other, (grid.variants(), &what), &mut read)?);
     }
     let cell = args.sheet.cell(common_size(&variants).map_err(Failure::input)?)?;
     let scene = args.scene.file_name();
     let plan = Plan {
-        against: args.against.other_name(),
+        against: args.against.against.as_deref().map(file_name),
         grid,
         variants,
         pairs,

@@ -22,7 +22,7 @@ use super::Args;
 pub(super) struct SheetArgs {
     /// Columns of the sheet of one parameter [default: all values in a row]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    cols: Option<u16>,
+    pub(super) cols: Option<u16>,
 
     /// Part of the images to show and to measure: column and row of its top left pixel, width and height
     #[arg(long, value_name = "X,Y,W,H", value_parser = values::region, allow_hyphen_values = true)]
@@ -69,10 +69,6 @@ pub(super) struct FileArgs {
 }
 
 impl SheetArgs {
-    pub(super) fn columns(&self) -> Option<usize> {
-        self.cols.map(usize::from)
-    }
-
     /// Style of the sheets of a scene of this name.
     pub(super) fn style(&self, scene: &str) -> SheetStyle {
         SheetStyle {
@@ -104,7 +100,8 @@ pub(super) struct Outputs {
     plots: Vec<(Column, ChartFile)>,
     html: Option<Destination>,
     animate: Option<Destination>,
-    variants: Option<PathBuf>,
+    /// Where images of variants go.
+    pub(super) variants: Option<PathBuf>,
 }
 
 impl Outputs {
@@ -138,7 +135,7 @@ impl Outputs {
             ChartFile::check("--plot", Path::new(file)).map(|chart| (column, chart))
         };
         let mut sheets = vec![SheetKind::Variants];
-        sheets.extend(args.against.other().map(|_| SheetKind::Others));
+        sheets.extend(args.against.against.as_ref().map(|_| SheetKind::Others));
         sheets.extend(args.against.compares().then_some(SheetKind::Differences));
         Ok(Self {
             sheet: args.output.clone(),
@@ -160,19 +157,16 @@ impl Outputs {
         });
         let sheets: Vec<_> = sheets.collect::<Result<_, _>>().map_err(Failure::input)?;
         let all: Vec<&Destination> = sheets.iter().chain(self.others()).collect();
-        let refused = |one: &Destination, reason: &str| {
-            Err(Failure::input(format_args!("output \"{}\": {reason}", one.path.display())))
-        };
         for (i, one) in all.iter().enumerate() {
             one.spare(read, "the sweep").map_err(Failure::input)?;
             if all[..i].iter().any(|other| other.is_same_file(one)) {
-                return refused(one, "given twice");
+                return Err(Failure::output(&one.path, "given twice"));
             }
         }
         let folders = [Some(plan.store.folder()), self.variants.as_deref()];
         for folder in folders.into_iter().flatten().filter_map(resolved) {
             if let Some(one) = all.iter().find(|one| one.is_above(&folder)) {
-                return refused(one, "a folder is to be there");
+                return Err(Failure::output(&one.path, "a folder is to be there"));
             }
         }
         if let Some(variants) = self.variants.as_deref() {
@@ -180,7 +174,7 @@ impl Outputs {
             let is_theirs =
                 |one: &&&Destination| one.name_in(variants).is_some_and(|name| names.contains(name));
             if let Some(one) = all.iter().find(is_theirs) {
-                return refused(one, "a variant has this name, too");
+                return Err(Failure::output(&one.path, "a variant has this name, too"));
             }
         }
         let folder = self.variants.as_deref().and_then(|folder| folder.canonicalize().ok());
@@ -200,11 +194,6 @@ impl Outputs {
         [&self.csv, &self.html, &self.animate].into_iter().flatten().chain(plots)
     }
 
-    /// Where images of variants go.
-    pub(super) fn variants(&self) -> Option<&Path> {
-        self.variants.as_deref()
-    }
-
     /// Writes everything that there is to show, with all that cannot be written.
     pub(super) fn write(
         &self,
@@ -219,8 +208,9 @@ impl Outputs {
         for kind in &self.sheets {
             let sheets = results.sheets(*kind);
             let pages = sheets.len();
-            let sheets = sheets.into_iter().enumerate();
-            all.extend(sheets.map(|(page, png)| self.write_sheet(*kind, page, pages, png)));
+            for (page, png) in sheets.into_iter().enumerate() {
+                all.push(write_sheet(&self.page(*kind, page, pages), png));
+            }
         }
         if let Some(csv) = &self.csv {
             all.push(csv.write(results.csv().as_bytes()).map_err(Into::into));
@@ -235,25 +225,11 @@ impl Outputs {
             all.push(page.and_then(|bytes| Ok(html.write(&bytes)?)));
         }
         if let Some(animate) = &self.animate {
-            let bytes = results.animation().map_err(|e| WriteError::new(&animate.path, &e));
-            all.push(bytes.and_then(|bytes| animate.write(&bytes)).map_err(Into::into));
+            all.push(animate.write_encoded(results.animation()).map_err(Into::into));
         }
         let (written, failed): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
         let failed = failed.into_iter().filter_map(Result::err).collect();
         (written.into_iter().filter_map(Result::ok).collect(), failed)
-    }
-
-    fn write_sheet(
-        &self,
-        kind: SheetKind,
-        page: usize,
-        pages: usize,
-        png: Result<Vec<u8>, DrawError>,
-    ) -> Result<WrittenFile, sweep::Failure> {
-        let path = self.page(kind, page, pages);
-        let png = png.map_err(|e| WriteError::new(&path, &e))?;
-        let destination = Destination::check(&path).map_err(|e| sweep::Failure(e.to_string()))?;
-        Ok(destination.write(&png)?)
     }
 
     /// The file of a page.
@@ -270,6 +246,12 @@ impl Outputs {
             _ => self.sheet.with_file_name(format!("{stem}{of}{number}.png")),
         }
     }
+}
+
+fn write_sheet(path: &Path, png: Result<Vec<u8>, NoPicture>) -> Result<WrittenFile, sweep::Failure> {
+    let png = png.map_err(|e| WriteError::new(path, &e))?;
+    let destination = Destination::check(path).map_err(|e| sweep::Failure::Page(e.to_string()))?;
+    Ok(destination.write(&png)?)
 }
 
 /// Checks that there can be a folder, with files in it.

@@ -18,11 +18,9 @@ pub fn write_images(
             Format::Exr => encode_layers(layers(), settings.exr),
             format => encode(image, format, settings, about),
         };
-        let outcome = encoded.map_err(|e| WriteError::new(&target.path, &e)).and_then(|encoded| {
-            Ok(WrittenFile { clamped_pixels: encoded.clamped, ..target.write(&encoded.bytes)? })
-        });
-        match outcome {
-            Ok(file) => written.push(file),
+        let clamped_pixels = encoded.as_ref().map_or(0, |encoded| encoded.clamped);
+        match target.destination.write_encoded(encoded.map(|encoded| encoded.bytes)) {
+            Ok(file) => written.push(WrittenFile { clamped_pixels, ..file }),
             Err(error) => failed.push(error),
         }
     }

@@ -22,11 +22,10 @@ pub struct Destination {
 /// A path to which an image can be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The path as the user wrote it.
-    pub path: PathBuf,
+    /// The path.
+    pub destination: Destination,
     /// The format implied by its extension.
     pub format: Format,
-    destination: Destination,
 }
 
 /// Why no file can be written to a path. Its message is a whole sentence that names the path.
@@ -105,13 +104,6 @@ pub struct WrittenFile {
     pub clamped_pixels: usize,
 }
 
-impl WrittenFile {
-    /// A record of the file at `path`, of so many bytes.
-    pub fn new(path: &Path, bytes: usize) -> Self {
-        Self { path: path.display().to_string(), bytes, clamped_pixels: 0 }
-    }
-}
-
 /// Prefix and suffix of temporary file names.
 const PREFIX: &str = ".torrance-";
 const SUFFIX: &str = ".tmp";
@@ -130,43 +122,7 @@ impl Target {
     pub fn check(path: &Path) -> Result<Self, TargetError> {
         let format =
             Format::from_path(path).map_err(|e| TargetError { path: path.into(), reason: e.into() })?;
-        Ok(Self { path: path.into(), format, destination: Destination::check(path)? })
-    }
-
-    /// Whether both refer to the same file.
-    pub fn is_same_file(&self, other: &Self) -> bool {
-        self.destination.is_same_file(&other.destination)
-    }
-
-    /// Whether `path` refers to that file.
-    pub fn is_file(&self, path: &Path) -> bool {
-        self.destination.is_file(path)
-    }
-
-    /// Whether `destination`, of something other than an image, refers to the same file.
-    pub fn is_at(&self, destination: &Destination) -> bool {
-        self.destination.is_same_file(destination)
-    }
-
-    /// [`Destination::spare`].
-    pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
-        self.destination.spare(files, reader)
-    }
-
-    /// [`Destination::replace`].
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        self.destination.replace(bytes)
-    }
-
-    /// [`Destination::write`].
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write(&self, bytes: &[u8]) -> Result<WrittenFile, WriteError> {
-        self.destination.write(bytes)
+        Ok(Self { destination: Destination::check(path)?, format })
     }
 }
 
@@ -235,13 +191,10 @@ impl Destination {
 
     /// Fails if the file is one of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
     pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
-        match files.contains(&self.file) {
-            true => {
-                let reason = TargetProblem::Input(reader.into());
-                Err(TargetError { path: self.path.clone(), reason })
-            }
-            false => Ok(()),
+        if files.contains(&self.file) {
+            return Err(TargetError { path: self.path.clone(), reason: TargetProblem::Input(reader.into()) });
         }
+        Ok(())
     }
 
     /// [`Destination::replace`], with the path in errors.
@@ -250,7 +203,18 @@ impl Destination {
     /// It cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<WrittenFile, WriteError> {
         self.replace(bytes).map_err(|e| WriteError::new(&self.path, &e))?;
-        Ok(WrittenFile::new(&self.path, bytes.len()))
+        Ok(WrittenFile { path: self.path.display().to_string(), bytes: bytes.len(), clamped_pixels: 0 })
+    }
+
+    /// Writes what an encoder has made, or says why it has made nothing.
+    ///
+    /// # Errors
+    /// There is nothing to write, or it cannot be written.
+    pub fn write_encoded(
+        &self,
+        encoded: Result<impl AsRef<[u8]>, impl fmt::Display>,
+    ) -> Result<WrittenFile, WriteError> {
+        self.write(encoded.map_err(|e| WriteError::new(&self.path, &e))?.as_ref())
     }
 
     /// An empty file in the directory, removed when dropped, with the permissions that a new file has.
@@ -343,7 +307,7 @@ mod tests {
         let path = folder.path().join("x.png");
         let target = Target::check(&path).unwrap();
         for contents in [&b"first"[..], b"second, and longer", b""] {
-            target.replace(contents).unwrap();
+            target.destination.replace(contents).unwrap();
             assert_eq!(fs::read(&path).unwrap(), contents);
             assert_eq!(names(folder.path()), ["x.png"]);
         }
@@ -353,7 +317,7 @@ mod tests {
     fn the_same_file_is_recognised_whatever_its_path() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("a")).unwrap();
-        let check = |name: &str| Target::check(&folder.path().join(name)).unwrap();
+        let check = |name: &str| Destination::check(&folder.path().join(name)).unwrap();
         assert!(check("x.png").is_same_file(&check("a/../x.png")));
         assert!(!check("x.png").is_same_file(&check("a/x.png")));
     }
@@ -368,14 +332,14 @@ mod tests {
         fs::set_permissions(at("real.png"), fs::Permissions::from_mode(0o640)).unwrap();
         symlink("real.png", at("link.png")).unwrap();
         symlink("nowhere/x.png", at("lost.png")).unwrap();
-        Target::check(&at("link.png")).unwrap().replace(b"new").unwrap();
+        Destination::check(&at("link.png")).unwrap().replace(b"new").unwrap();
         assert!(fs::symlink_metadata(at("link.png")).unwrap().is_symlink());
         assert_eq!(fs::read(at("real.png")).unwrap(), b"new");
         assert_eq!(fs::metadata(at("real.png")).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(reason(&at("lost.png")).contains("symbolic link"));
 
         fs::File::create(at("plain")).unwrap();
-        Target::check(&at("new.png")).unwrap().replace(b"new").unwrap();
+        Destination::check(&at("new.png")).unwrap().replace(b"new").unwrap();
         let mode = |name| fs::metadata(at(name)).unwrap().permissions().mode();
         assert_eq!(mode("new.png"), mode("plain"), "as any other new file");
         fs::set_permissions(at("new.png"), fs::Permissions::from_mode(0o444)).unwrap();
