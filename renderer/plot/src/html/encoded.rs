@@ -1,9 +1,7 @@
 //! Encoding of the images of a case.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use torrance_image::compare::Region;
-use torrance_image::film::Image;
-use torrance_image::film::develop::srgb_encode;
+use torrance_image::{compare::Region, film::Image, film::develop::srgb_encode};
 
 use super::Images;
 use crate::web::{Detail, Grid, PixelData, least_reduction};
@@ -14,10 +12,8 @@ const THUMBNAIL: u32 = 64;
 /// The encoded images of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct EncodedImages {
-    /// Original size of the images.
-    pub(super) size: [u32; 2],
-    /// Side of the pixel squares that were reduced to one pixel.
-    pub(super) reduction: u32,
+    /// Original size and reduction of the images.
+    pub(super) grid: Grid,
     /// Region of the largest difference, in pixels of the original size.
     pub(super) worst: Option<Region>,
     /// The images and maps, by their names in the page.
@@ -42,12 +38,7 @@ impl EncodedImages {
             vec![grid.image("reference", reference, detail), grid.image("result", result, detail)];
         let maps = [("z", z), ("flip", flip)];
         parts.extend(maps.into_iter().filter_map(|(name, map)| Some(grid.map(name, map.as_ref()?))));
-        Self { size, reduction, worst: *worst, parts, thumbnail: thumbnail(result) }
-    }
-
-    /// Size of the images as they are stored.
-    pub(super) fn reduced_size(&self) -> [u32; 2] {
-        Grid { size: self.size, reduction: self.reduction }.reduced_size()
+        Self { grid, worst: *worst, parts, thumbnail: thumbnail(result) }
     }
 
     /// Bytes of pixels in the page.

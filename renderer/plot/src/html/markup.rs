@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::encoded::EncodedImages;
 use super::{Entry, Page, Status};
-use crate::web::{self, Escaped};
+use crate::web::{self, Escaped, Grid};
 
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -152,8 +152,8 @@ fn body(entry: &Entry, encoded: Option<&EncodedImages>, out: &mut impl Write) ->
     }
     writeln!(out, "</div>")?;
     match encoded {
-        Some(encoded) if encoded.reduction > 1 => {
-            let ([w, h], k) = (encoded.size, encoded.reduction);
+        Some(encoded) if encoded.grid.reduction > 1 => {
+            let Grid { size: [w, h], reduction: k } = encoded.grid;
             writeln!(
                 out,
                 r#"<p class="note">Reduced {k}×, from {w} × {h} pixels, to keep this page small: means of {k} × {k} pixels to two digits; of z and ꟻLIP, the largest.</p>"#,
@@ -180,9 +180,9 @@ fn describe(encoded: &EncodedImages) -> String {
         (name.to_owned(), serde_json::json!({ "bits": bits, "channels": channels }))
     });
     serde_json::json!({
-        "size": encoded.size,
-        "stored": encoded.reduced_size(),
-        "reduction": encoded.reduction,
+        "size": encoded.grid.size,
+        "stored": encoded.grid.reduced_size(),
+        "reduction": encoded.grid.reduction,
         "worst": encoded.worst.map(|w| [w.x, w.y, w.width, w.height]),
         "parts": parts.collect::<serde_json::Map<_, _>>(),
     })

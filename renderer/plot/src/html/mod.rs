@@ -8,8 +8,7 @@
 use std::io;
 
 use rayon::prelude::*;
-use torrance_image::compare::Region;
-use torrance_image::film::Image;
+use torrance_image::{compare::Region, film::Image};
 
 mod encoded;
 mod markup;

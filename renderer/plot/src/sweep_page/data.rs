@@ -35,7 +35,7 @@ fn pixels_json(pixels: &Pixels) -> Value {
         "size": grid.size,
         "stored": grid.reduced_size(),
         "reduction": grid.reduction,
-        "isExact": pixels.detail.is_exact(),
+        "isExact": pixels.detail == web::Detail::Exact,
         "part": { "bits": part.bits, "channels": part.channels },
     })
 }

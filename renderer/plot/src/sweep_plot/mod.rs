@@ -8,8 +8,8 @@ mod tests;
 use scale::{HorizontalAxis, PLAIN, tick_font, upwards, widest};
 
 use super::chart::{
-    Anchor, Axis, Color, ColorMap, Drawing, Entry, Font, MEDIUM, Panel, Rect, SMALL, Sign, Stroke, Theme,
-    ThemeName, text_width,
+    Anchor, Axis, ColorMap, Drawing, Entry, Font, MEDIUM, Panel, Rect, SMALL, Sign, Stroke, Theme, ThemeName,
+    text_width,
 };
 use super::sheet::{Side, elide};
 
@@ -68,13 +68,6 @@ struct Point {
     /// May be NaN.
     y: f64,
     error: f64,
-}
-
-/// How a curve is drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct CurveStyle {
-    color: Color,
-    dash: Option<(f64, f64)>,
 }
 
 /// Positions of everything, logical units.
@@ -169,7 +162,7 @@ impl SweepPlot<'_> {
 
     /// The style of the curve of a value of the second parameter. Up to six have colours that are easy to tell apart. More
     /// of them have a colour gradient if they are numbers, and otherwise dashes as well.
-    fn look(&self, curve: usize) -> CurveStyle {
+    fn look(&self, curve: usize) -> Stroke {
         let theme = self.theme.theme();
         let (n, colors) = (self.count(1), theme.series.len());
         let dashes = [None, Some((7.0, 3.5)), Some((2.0, 2.5))];
@@ -179,9 +172,10 @@ impl SweepPlot<'_> {
             let t = curve as f64 / (n - 1) as f64;
             // Neither yellow on white nor purple on black.
             let t = if self.theme == ThemeName::Dark { 0.22 + 0.78 * t } else { 0.88 * t };
-            return CurveStyle { color: ColorMap::Viridis.at(t), dash: None };
+            return Stroke::solid(ColorMap::Viridis.at(t), WIDTH);
         }
-        CurveStyle { color: theme.series(curve), dash: dashes[curve / colors % dashes.len()] }
+        let dash = dashes[curve / colors % dashes.len()];
+        Stroke { color: theme.series(curve), width: WIDTH, dash }
     }
 
     /// Draws a panel. `sides`: whether nothing is left of it, and whether nothing is below.
@@ -198,20 +192,22 @@ impl SweepPlot<'_> {
         let is_empty = curves.iter().flatten().all(|point| point.y.is_nan());
         canvas.axes();
         for (i, points) in curves.iter().enumerate() {
-            let CurveStyle { color, dash } = self.look(i);
+            let look = self.look(i);
             // Between names there is nothing: the line only leads the eye.
-            let line = if across.is_continuous { color } else { color.mix(theme.background, 0.55) };
+            let color =
+                if across.is_continuous { look.color } else { look.color.mix(theme.background, 0.55) };
+            let line = Stroke { color, ..look };
             let place = |p: &Point| (p.x, p.y);
-            canvas.curve(points.iter().map(place), Stroke { color: line, width: WIDTH, dash });
+            canvas.curve(points.iter().map(place), line);
             let more = hidden(&canvas, points, &curves[i + 1..]);
             for (pair, more) in points.windows(2).zip(more.windows(2)) {
                 let more = WIDER * more[0].min(more[1]);
                 if more > 0.0 {
-                    canvas.curve(pair.iter().map(place), Stroke { color: line, width: WIDTH + more, dash });
+                    canvas.curve(pair.iter().map(place), Stroke { width: WIDTH + more, ..line });
                 }
             }
             for (p, more) in points.iter().zip(more).filter(|(p, _)| p.y.is_finite()) {
-                canvas.dots([(p.x, p.y, p.error)], color, RADIUS + 0.6 * WIDER * more);
+                canvas.dots([(p.x, p.y, p.error)], look.color, RADIUS + 0.6 * WIDER * more);
             }
         }
         let heading = self.heading(panel);
@@ -250,12 +246,12 @@ impl SweepPlot<'_> {
         let font = Font { size: SMALL, color: theme.text, bold: false };
         for column in &layout.names {
             for (row, curve) in column.iter().enumerate() {
-                let CurveStyle { color, dash } = self.look(*curve);
-                let entry = self.entry(*curve, Sign::Line(Stroke { color, width: WIDTH, dash }));
+                let look = self.look(*curve);
+                let entry = self.entry(*curve, Sign::Line(look));
                 let baseline = y + LINE * (row + 1) as f64;
                 entry.draw(drawing, [x, baseline], font);
                 // On the middle of the line.
-                drawing.dot([x + 9.0, baseline - 0.36 * SMALL], RADIUS, color);
+                drawing.dot([x + 9.0, baseline - 0.36 * SMALL], RADIUS, look.color);
             }
             x += self.column(column);
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::chart::Mark;
+use crate::chart::{Color, Mark};
 
 fn side(name: &str, labels: impl IntoIterator<Item = impl ToString>) -> Side {
     Side { name: name.to_owned(), labels: labels.into_iter().map(|label| label.to_string()).collect() }

@@ -20,11 +20,6 @@ pub(crate) enum Detail {
 }
 
 impl Detail {
-    /// Whether half floats stay exact.
-    pub(crate) fn is_exact(self) -> bool {
-        self == Self::Exact
-    }
-
     /// Bits of the significand, without the leading one.
     fn bits(self) -> u32 {
         match self {
@@ -60,7 +55,7 @@ pub(crate) fn least_reduction(size: [u32; 2]) -> u32 {
 }
 
 /// An image's pixels divided into squares, each of which is reduced to one pixel.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Original size of the images.
     pub(crate) size: [u32; 2],
