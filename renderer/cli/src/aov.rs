@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use renderer::render::aov::{self, Aov, AovPlan};
-use torrance_image::film::Format;
-use torrance_image::film::write::Target;
+use torrance_image::film::{Format, write::Target};
 use torrance_text::{hint, quoted};
 
-use super::failure::Failure;
+use super::Failure;
 
 /// The value of the option. A type of its own, because clap takes `Vec` for a repeated option.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! `torrance bsdf`: a material in charts.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::{fs, process::ExitCode};
 
 use renderer::assemble::Swatches;
 use renderer::bsdf::{Channel, Chart, KINDS, Kind, Study, Subject};
@@ -14,12 +13,7 @@ use torrance_scene::{
 };
 use torrance_text::{hint, quoted};
 
-use super::failure::{Failure, warn};
-use super::progress::Display;
-use super::summary::{Laps, print_json};
-use super::terminal::{clock, color, say};
-use super::values;
-use super::{EXIT_CODES, signals};
+use super::{Display, EXIT_CODES, Failure, Laps, clock, color, print_json, say, signals, values, warn};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -153,7 +147,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let laps = Laps::new();
     let (name, subject) = find(&args.material, args.masking)?;
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-bsdf", file_name(&name))));
-    check_folder(&folder)?;
+    if fs::metadata(&folder).is_ok_and(|m| !m.is_dir()) {
+        return Err(Failure::output(&folder, "is a file, not a folder"));
+    }
     signals::catch(args.quiet);
     let display = Display::new(args.quiet);
     let study = Study {
@@ -242,13 +238,6 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
 fn file_name(name: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
     name.chars().map(plain).collect()
-}
-
-fn check_folder(folder: &Path) -> Result<(), Failure> {
-    match fs::metadata(folder) {
-        Ok(m) if !m.is_dir() => Err(Failure::output(folder, "is a file, not a folder")),
-        _ => Ok(()),
-    }
 }
 
 /// The first of equal elements alone.

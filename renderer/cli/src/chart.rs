@@ -6,7 +6,7 @@ use torrance_image::film::write::{Destination, WriteError, WrittenFile};
 use torrance_plot::chart::Drawing;
 use torrance_text::quoted;
 
-use super::failure::Failure;
+use super::Failure;
 
 /// Pixels of PNG in a logical unit.
 const PIXELS_PER_UNIT: f64 = 1.6;

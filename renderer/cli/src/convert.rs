@@ -6,11 +6,7 @@ use std::process::ExitCode;
 use torrance_image::film::write::Destination;
 use torrance_scene::{self as scene, Description, Extent, LoadedScene, Overrides};
 
-use super::EXIT_CODES;
-use super::failure::Failure;
-use super::notes::Notes;
-use super::source::SceneArgs;
-use super::terminal::{count, say};
+use super::{EXIT_CODES, Failure, Notes, SceneArgs, count, say};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,8 +1,6 @@
 //! `torrance defocus`: blur after rendering.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Instant;
+use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use renderer::DeviceChoice;
 use renderer::defocus::{BYTES_PER_PIXEL, Blur, Defocused, Shape};
@@ -11,14 +9,8 @@ use torrance_image::film::encode::{Provenance, SOFTWARE};
 use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
-use super::device;
-use super::failure::Failure;
-use super::notes::Notes;
 use super::render::{ImageArgs, check_outputs, unwritten, write};
-use super::summary::{Laps, print_json};
-use super::terminal::{clock, count, say};
-use super::values;
-use super::{EXIT_CODES, sharp::Sharp};
+use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, print_json, say, sharp::Sharp, values};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,8 +3,7 @@
 use renderer::{Device, DeviceChoice, DeviceError, MachineError};
 use torrance_gpu::backend::Error;
 
-use super::failure::Failure;
-use super::values;
+use super::{Failure, values};
 
 /// Where to render.
 #[derive(Debug, clap::Args)]

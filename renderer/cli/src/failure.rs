@@ -1,10 +1,8 @@
 //! How a command ends when it does not end well.
 
-use std::fmt::Display;
-use std::path::Path;
-use std::process::ExitCode;
+use std::{fmt::Display, path::Path, process::ExitCode};
 
-use super::terminal::{say, say_text};
+use super::{say, say_text};
 
 /// The compared images differ; nothing failed.
 pub(super) const DIFFERENT: u8 = 1;

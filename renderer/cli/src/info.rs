@@ -1,17 +1,13 @@
 //! `torrance info`: the machines that there are to render with.
 
-use std::fmt;
-use std::process::ExitCode;
-use std::thread::available_parallelism;
+use std::{fmt, process::ExitCode, thread::available_parallelism};
 
 use serde::Serialize;
 use torrance_gpu::backend::cpu::{InstructionSet, name_of};
 use torrance_gpu::backend::cuda::{Cuda, DeviceInfo, Ptx, devices, driver, ptx, stamp};
 use torrance_text::human_bytes;
 
-use super::failure::Failure;
-use super::summary::print_either;
-use super::terminal::count;
+use super::{Failure, count, print_either};
 
 mod kernels;
 

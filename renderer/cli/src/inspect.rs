@@ -1,17 +1,12 @@
 //! `torrance inspect`: what a scene is made of.
 
-use std::fmt;
-use std::process::ExitCode;
+use std::{fmt, process::ExitCode};
 
 use serde::Serialize;
 use torrance_scene::{Contents, Overrides, Parameter};
 use torrance_text::human_bytes;
 
-use super::EXIT_CODES;
-use super::failure::Failure;
-use super::notes::Notes;
-use super::source::SceneArgs;
-use super::summary::{print, print_either, print_json};
+use super::{EXIT_CODES, Failure, Notes, SceneArgs, print, print_either, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,9 +6,7 @@ use clap::ValueEnum;
 use renderer::render::{Integrator, Paths, When};
 use torrance_image::film::write::Target;
 
-use super::chart::ChartFile;
-use super::failure::Failure;
-use super::values;
+use super::{ChartFile, Failure, values};
 
 /// Slots of the pool on a GPU: `docs/wavefront.md` has the rates with others.
 const GPU_POOL: u32 = 1 << 23;

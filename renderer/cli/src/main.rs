@@ -31,6 +31,15 @@ mod sweep;
 mod terminal;
 mod values;
 
+// What most commands need.
+use chart::ChartFile;
+use failure::{DIFFERENT, Failure, INTERRUPTED, warn};
+use notes::Notes;
+use progress::Display;
+use source::SceneArgs;
+use summary::{Laps, print, print_either, print_json};
+use terminal::{clock, color, count, say, say_text};
+
 /// Shown below every `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -96,7 +105,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if e.use_stderr() { failure::BAD_INPUT } else { 0 });
         }
     };
-    result.unwrap_or_else(failure::Failure::end)
+    result.unwrap_or_else(Failure::end)
 }
 
 #[cfg(test)]

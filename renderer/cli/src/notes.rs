@@ -2,8 +2,7 @@
 
 use torrance_image::film::{Film, Image};
 
-use super::progress::Display;
-use super::terminal::count;
+use super::{Display, count};
 
 /// Where warnings go: to people at once, to programs at the end.
 pub(super) struct Notes {

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use renderer::render::{Budget, Progress};
 use torrance_scene::limits::MAX_SPP;
 
-use super::terminal::{clock, say, say_text};
+use super::{clock, say, say_text};
 
 /// Time between lines where there is no terminal, and before the first.
 const LINE_EVERY: Duration = Duration::from_secs(10);

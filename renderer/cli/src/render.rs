@@ -1,8 +1,6 @@
 //! `torrance render`: a scene to images.
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::Duration;
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
@@ -19,17 +17,13 @@ use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
 
-use super::chart::ChartFile;
 use super::device::{self, MachineArgs};
-use super::failure::{Failure, INTERRUPTED};
 use super::integrator::{IntegratorArgs, StageArgs};
-use super::notes::Notes;
-use super::progress::Display;
-use super::source::SceneArgs;
-use super::summary::{Laps, print_json, tell};
-use super::terminal::{count, say_text};
 use super::values::{self, RrDepth};
-use super::{EXIT_CODES, aov, signals, stage_times};
+use super::{
+    ChartFile, Display, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json,
+    say_text, signals, stage_times, summary::tell,
+};
 
 const EXAMPLES: &str = "\
 Examples:

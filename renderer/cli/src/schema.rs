@@ -4,8 +4,7 @@ use std::process::ExitCode;
 
 use torrance_scene as scene;
 
-use super::failure::Failure;
-use super::summary::{print, print_json};
+use super::{Failure, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

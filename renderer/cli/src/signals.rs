@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use renderer::regress::kill_all;
 use torrance_image::film::write::discard_unfinished;
 
-use super::failure::{INTERRUPTED, warn};
-use super::terminal::say;
+use super::{INTERRUPTED, say, warn};
 
 /// There is nothing yet that would be worth keeping: a signal ends the program.
 const SETTING_UP: u8 = 0;
@@ -109,11 +108,7 @@ pub(super) fn is_stopping() -> bool {
     STATE.load(Ordering::SeqCst) == STOPPING
 }
 
-/// Makes writes beyond a file size limit (`ulimit -f`) fail with an error, which is reported, rather than kill
-/// the program by SIGXFSZ, which would leave a temporary file behind.
-pub(super) fn survive_file_size_limit() {
-    unix::ignore_file_size_limit();
-}
+pub(super) use unix::survive_file_size_limit;
 
 #[cfg(unix)]
 mod unix {
@@ -141,7 +136,9 @@ mod unix {
         let _ = ignore(Signal::SIGHUP);
     }
 
-    pub(super) fn ignore_file_size_limit() {
+    /// Makes writes beyond a file size limit (`ulimit -f`) fail with an error, which is reported, rather than kill
+    /// the program by SIGXFSZ, which would leave a temporary file behind.
+    pub(in super::super) fn survive_file_size_limit() {
         let _ = ignore(Signal::SIGXFSZ);
     }
 }
@@ -152,7 +149,7 @@ mod unix {
         false
     }
     pub(super) fn ignore_hang_up() {}
-    pub(super) fn ignore_file_size_limit() {}
+    pub(in super::super) fn survive_file_size_limit() {}
 }
 
 #[cfg(test)]

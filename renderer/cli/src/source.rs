@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use torrance_scene::{self as scene, Error, LoadedScene, Options, Overrides, Problem, SceneValues, Severity};
 
-use super::failure::Failure;
-use super::notes::Notes;
-use super::terminal::color;
+use super::{Failure, Notes, color};
 
 /// A scene file, and how it is read.
 #[derive(Debug, clap::Args)]

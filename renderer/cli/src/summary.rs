@@ -1,15 +1,12 @@
 //! Summary of a finished render: a few lines for people, one object for programs.
 
-use std::fmt::Display;
 use std::io::{self, Write};
-use std::time::Instant;
+use std::{fmt::Display, time::Instant};
 
 use renderer::render::{Progress, Seconds, Summary};
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::progress::spp_of;
-use super::terminal::{clock, say};
+use super::{Failure, clock, progress::spp_of, say};
 
 /// Stopwatch that gives the time since it was last read.
 pub(super) struct Laps {

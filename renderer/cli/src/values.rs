@@ -7,11 +7,9 @@ use renderer::DeviceChoice;
 use renderer::defocus::{MOST_RADIUS, Shape};
 use renderer::render::{Paths, When};
 use torrance_gpu::primitives::MOST;
-use torrance_image::compare::Region;
-use torrance_image::film::develop::Tonemap;
 use torrance_image::film::encode::{ExrDepth, PngDepth};
-use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use torrance_image::metrics::{Metric, Threshold};
+use torrance_image::{compare::Region, film::develop::Tonemap, metrics::flip::PIXELS_PER_DEGREE_RANGE};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::{
     BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size,
@@ -259,10 +257,25 @@ fn degrees(text: &str) -> &str {
 
 /// A parser of one of several names: the scene file's.
 pub(super) fn named<T: Copy + Send + Sync + 'static>(
-    values: &'static [(&'static str, T)],
+    values: &[(&'static str, T)],
+) -> impl TypedValueParser<Value = T> + use<T> {
+    one_of(values.iter().map(|(name, value)| (PossibleValue::new(*name), *value)).collect())
+}
+
+/// A parser of one of several names, each of which `--help` explains.
+pub(super) fn choice<T: Copy + Send + Sync + 'static>(
+    choices: &[Choice<T>],
+) -> impl TypedValueParser<Value = T> + use<T> {
+    let value = |(name, help, value): &Choice<T>| (PossibleValue::new(*name).help(*help), *value);
+    one_of(choices.iter().map(value).collect())
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(
+    values: Vec<(PossibleValue, T)>,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(move |chosen| {
-        let found = values.iter().find(|(name, _)| *name == chosen);
+    let names = PossibleValuesParser::new(values.iter().map(|(name, _)| name.clone()));
+    names.try_map(move |chosen| {
+        let found = values.iter().find(|(name, _)| name.get_name() == chosen);
         found.map(|(_, value)| *value).ok_or("not one of the values")
     })
 }
@@ -293,17 +306,6 @@ pub(super) const ORDER_RAYS: &[Choice<When>] = &[
     ("always", "In all scenes", When::Always),
     ("never", "In none", When::Never),
 ];
-
-/// A parser of one of several names, each of which `--help` explains.
-pub(super) fn choice<T: Copy + Send + Sync + 'static>(
-    choices: &'static [Choice<T>],
-) -> impl TypedValueParser<Value = T> {
-    let possible = choices.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
-    PossibleValuesParser::new(possible).try_map(move |chosen| {
-        let found = choices.iter().find(|(name, ..)| *name == chosen);
-        found.map(|(.., value)| *value).ok_or("not one of the values")
-    })
-}
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::failure::Failure;
+use super::Failure;
 
 mod primitives;
 mod table;

@@ -1,9 +1,7 @@
 //! `torrance bench primitives`: how fast the primitives are, on arrays of several lengths.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::time::Instant;
+use std::{collections::BTreeSet, process::ExitCode, time::Instant};
 
 use renderer::bench::{Baseline, End, Skipped, Watch, catalogue, chart, names};
 use renderer::{DeviceChoice, Machine};
@@ -12,14 +10,8 @@ use torrance_gpu::backend::cuda::driver::{self, DriverError};
 use torrance_plot::chart::ThemeName;
 use torrance_text::{nearest, quoted};
 
-use super::super::chart::ChartFile;
-use super::super::device;
-use super::super::failure::{Failure, INTERRUPTED};
-use super::super::notes::Notes;
-use super::super::summary::{print, print_json};
-use super::super::values;
-use super::super::{EXIT_CODES, signals};
 use super::table::Report;
+use crate::{ChartFile, EXIT_CODES, Failure, INTERRUPTED, Notes, device, print, print_json, signals, values};
 
 const EXAMPLES: &str = "\
 Examples:

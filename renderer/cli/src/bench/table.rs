@@ -39,12 +39,6 @@ struct SkippedRow {
     reason: String,
 }
 
-impl From<&Skipped> for SkippedRow {
-    fn from(skipped: &Skipped) -> Self {
-        Self { primitive: skipped.name, length: skipped.n, reason: skipped.reason.clone() }
-    }
-}
-
 /// A result. Its fields are also the columns of `--csv`.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -90,6 +84,7 @@ impl From<&PrimitiveTiming> for Row {
 
 impl Report {
     pub(super) fn json(&self) -> Json<'_> {
+        let skipped = |s: &Skipped| SkippedRow { primitive: s.name, length: s.n, reason: s.reason.clone() };
         Json {
             version: env!("CARGO_PKG_VERSION"),
             device: &self.machine,
@@ -97,7 +92,7 @@ impl Report {
             baseline: self.baseline.as_deref(),
             interrupted: self.results.end == End::Stopped,
             results: self.results.measured.iter().map(Row::from).collect(),
-            skipped: self.results.skipped.iter().map(SkippedRow::from).collect(),
+            skipped: self.results.skipped.iter().map(skipped).collect(),
             error: if let End::Failed(error) = &self.results.end { Some(error.to_string()) } else { None },
         }
     }

@@ -1,23 +1,13 @@
 //! `torrance bench traversal`: how fast the rays of a scene are traced.
 
-use std::fmt;
-use std::process::ExitCode;
-use std::time::Instant;
+use std::{fmt, process::ExitCode, time::Instant};
 
-use renderer::assemble::{Flattened, SceneData};
 use renderer::bench::{Observer, RayKind, RayTiming};
-use renderer::{DeviceChoice, Machine};
+use renderer::{DeviceChoice, assemble::Flattened};
 use serde::Serialize;
-use torrance_gpu::backend::Error;
 use torrance_scene::Overrides;
 
-use super::super::device;
-use super::super::failure::{Failure, INTERRUPTED};
-use super::super::notes::Notes;
-use super::super::source::SceneArgs;
-use super::super::summary::{print, print_json};
-use super::super::values;
-use super::super::{EXIT_CODES, signals};
+use crate::{EXIT_CODES, Failure, INTERRUPTED, Notes, SceneArgs, device, print, print_json, signals, values};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,16 +57,17 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Measurements, and the machine they were taken on.
-#[derive(Debug)]
+/// Measurements, and the machine they were taken on. Fields are added, never renamed.
+#[derive(Debug, Serialize)]
 struct Report {
-    machine: String,
+    version: &'static str,
+    device: String,
     scene: String,
-    size: [u32; 2],
-    rays: u32,
-    traced: Vec<RayTiming>,
-    /// Whether all of it was traced.
-    complete: bool,
+    width: u32,
+    height: u32,
+    rays_per_pixel: u32,
+    interrupted: bool,
+    results: Vec<Row>,
 }
 
 /// Measures what `args` say.
@@ -98,39 +89,32 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(surprise) = &found.surprise {
         notes.warn(format!("measuring on the CPU: {surprise}"));
     }
-    let report = measure(args, &mut machine, &scene, &mut notes).map_err(|e| machine.failed(e))?;
+    signals::begin_render();
+    notes.display.begin_steps();
+    let rays = args.rays.unwrap_or(if machine.is_gpu() { 8 } else { 1 });
+    let mut progress = Progress { notes: &mut notes, start: Instant::now() };
+    let traced = machine.trace(&scene, rays, &mut progress);
+    let (traced, complete) =
+        traced.map_err(|e| machine.failed(e.into_error("measuring traversal".to_owned())))?;
+    let report = Report {
+        version: env!("CARGO_PKG_VERSION"),
+        device: machine.name(),
+        scene: args.scene.path.to_string_lossy().into_owned(),
+        width: scene.width,
+        height: scene.height,
+        rays_per_pixel: rays,
+        interrupted: !complete,
+        results: traced.iter().map(Row::from).collect(),
+    };
     notes.end();
     if args.json {
-        print_json(&report.json())?;
+        print_json(&report)?;
     } else if args.csv {
         print(report.csv())?;
     } else {
         print(&report)?;
     }
-    Ok(if report.complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
-}
-
-fn measure(
-    args: &Args,
-    machine: &mut Machine,
-    scene: &SceneData,
-    notes: &mut Notes,
-) -> Result<Report, Error> {
-    signals::begin_render();
-    notes.display.begin_steps();
-    let rays = args.rays.unwrap_or(if machine.is_gpu() { 8 } else { 1 });
-    let mut progress = Progress { notes, start: Instant::now() };
-    let (traced, complete) = machine
-        .trace(scene, rays, &mut progress)
-        .map_err(|e| e.into_error("measuring traversal".to_owned()))?;
-    Ok(Report {
-        machine: machine.name(),
-        scene: args.scene.path.to_string_lossy().into_owned(),
-        size: [scene.width, scene.height],
-        rays,
-        traced,
-        complete,
-    })
+    Ok(if report.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 /// Shows what is measured.
@@ -159,23 +143,12 @@ const fn title(kind: RayKind) -> &'static str {
     }
 }
 
-/// The object that `--json` prints. Fields are added, never renamed.
-#[derive(Debug, Serialize)]
-struct Json<'a> {
-    version: &'static str,
-    device: &'a str,
-    scene: &'a str,
-    width: u32,
-    height: u32,
-    rays_per_pixel: u32,
-    interrupted: bool,
-    results: Vec<Row>,
-}
-
 /// A result. Its fields are also the columns of `--csv`.
 #[derive(Debug, Serialize)]
 struct Row {
     kind: &'static str,
+    #[serde(skip)]
+    title: &'static str,
     /// Camera rays.
     camera_rays: u64,
     /// Rays of this kind that came of them.
@@ -194,6 +167,7 @@ impl From<&RayTiming> for Row {
     fn from(t: &RayTiming) -> Self {
         Self {
             kind: t.kind.name(),
+            title: title(t.kind),
             camera_rays: t.camera_rays,
             rays: t.rays,
             seconds: t.times.least,
@@ -206,24 +180,13 @@ impl From<&RayTiming> for Row {
 }
 
 impl Report {
-    fn json(&self) -> Json<'_> {
-        Json {
-            version: env!("CARGO_PKG_VERSION"),
-            device: &self.machine,
-            scene: &self.scene,
-            width: self.size[0],
-            height: self.size[1],
-            rays_per_pixel: self.rays,
-            interrupted: !self.complete,
-            results: self.traced.iter().map(Row::from).collect(),
-        }
-    }
-
     /// A line of names, and one for each result.
     fn csv(&self) -> String {
         let mut text = "kind,camera_rays,rays,seconds,median_seconds,mrays_per_s,hits,hit_share\n".to_owned();
-        for row in self.traced.iter().map(Row::from) {
-            let Row { kind, camera_rays, rays, seconds, median_seconds, mrays_per_s, hits, hit_share } = row;
+        for row in &self.results {
+            let Row {
+                kind, camera_rays, rays, seconds, median_seconds, mrays_per_s, hits, hit_share, ..
+            } = row;
             text += &format!(
                 "{kind},{camera_rays},{rays},{seconds:.6e},{median_seconds:.6e},{mrays_per_s:.3},{hits},\
                  {hit_share:.6}\n"
@@ -235,17 +198,17 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [width, height] = self.size;
-        writeln!(f, "{}: {}, {width}×{height}, {} rays a pixel", self.machine, self.scene, self.rays)?;
+        let Self { device, scene, width, height, rays_per_pixel, .. } = self;
+        writeln!(f, "{device}: {scene}, {width}×{height}, {rays_per_pixel} rays a pixel")?;
         write!(f, "{:<14}{:>13}{:>13}{:>14}", "kind", "camera rays", "rays", "time")?;
         writeln!(f, "{:>14}{:>11}{:>9}", "median", "Mrays/s", "hits")?;
-        for t in &self.traced {
-            write!(f, "{:<14}{:>13}{:>13}", title(t.kind), t.camera_rays, t.rays)?;
-            let [least, median] = [t.times.least, t.times.median].map(|s| format!("{:.3} ms", s * 1e3));
+        for row in &self.results {
+            write!(f, "{:<14}{:>13}{:>13}", row.title, row.camera_rays, row.rays)?;
+            let [least, median] = [row.seconds, row.median_seconds].map(|s| format!("{:.3} ms", s * 1e3));
             write!(f, "{least:>14}{median:>14}")?;
-            writeln!(f, "{:>11.1}{:>8.1}%", t.rays_per_second() * 1e-6, 100.0 * t.hit_share())?;
+            writeln!(f, "{:>11.1}{:>8.1}%", row.mrays_per_s, 100.0 * row.hit_share)?;
         }
-        if !self.complete {
+        if self.interrupted {
             writeln!(f, "interrupted: there is more to measure")?;
         }
         Ok(())

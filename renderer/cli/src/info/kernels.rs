@@ -1,18 +1,12 @@
 //! `torrance info --kernels`: the resources that every kernel takes of a GPU, and how far it fills it.
 
-use std::fmt;
-use std::process::ExitCode;
-use std::time::Instant;
+use std::{fmt, process::ExitCode, time::Instant};
 
 use serde::Serialize;
 use torrance_gpu::backend::cuda::{DeviceInfo, devices};
 use torrance_gpu::kernel_table::{KernelTable, RecordError, compiled, recorded};
 
-use super::super::device::failed;
-use super::super::failure::Failure;
-use super::super::progress::Display;
-use super::super::summary::{print, print_json};
-use super::super::terminal::count;
+use crate::{Display, Failure, count, device::failed, print, print_json};
 
 /// The generation that is shown where there is no GPU and the user names none.
 const USUAL: &str = "sm_90";

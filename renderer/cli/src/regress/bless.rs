@@ -1,18 +1,14 @@
 //! `torrance regress --bless`: new references.
 
-use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::Path;
-use std::process::ExitCode;
+use std::{fs, path::Path, process::ExitCode};
 
 use renderer::regress::suite::Expect;
 use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};
 use torrance_image::film::write::Destination;
 
-use super::super::failure::{Failure, INTERRUPTED};
-use super::super::signals;
-use super::super::terminal::{count, say};
 use super::show::Show;
+use crate::{Failure, INTERRUPTED, count, say, signals};
 
 /// Whether references may be replaced where nobody looks on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

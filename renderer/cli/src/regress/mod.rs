@@ -1,8 +1,7 @@
 //! `torrance regress`: a suite of images against their references.
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::{fmt::Display, process::ExitCode};
 
 use renderer::DeviceChoice;
 use renderer::regress::suite::{Source, matches};
@@ -10,12 +9,9 @@ use renderer::regress::{self, Case, LazyMachine, Options, Report, SceneRenderer,
 use torrance_image::film::write::Destination;
 use torrance_text::nearest;
 
-use super::device;
-use super::failure::{DIFFERENT, Failure, INTERRUPTED, warn};
-use super::signals;
-use super::summary::{Laps, json_text, print};
-use super::terminal::color;
-use super::values;
+use super::{
+    DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, signals, summary::json_text, values, warn,
+};
 
 mod bless;
 mod show;

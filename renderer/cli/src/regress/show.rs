@@ -8,8 +8,8 @@ use indicatif::ProgressBar;
 use renderer::regress::{Case, Event, Report, Status, Suite};
 use torrance_image::compare::words::percent;
 
-use super::super::progress::{self, BAR, Lines, STEPS};
-use super::super::terminal::{clock, color, count, may_color, say_text};
+use crate::progress::{self, BAR, Lines, STEPS};
+use crate::{clock, color, count, say_text, terminal::may_color};
 
 /// Lines shown of the output of a failed case.
 const LOG_LINES: usize = 20;
@@ -167,18 +167,12 @@ impl Show {
         if self.quiet {
             return;
         }
-        let order = [
-            Status::Passed,
-            Status::Unresolved,
-            Status::Failed,
-            Status::Error,
-            Status::Skipped,
-            Status::NotRun,
-        ];
+        use Status::{Error, Failed, NotRun, Passed, Skipped, Unresolved};
+        let order = [Passed, Unresolved, Failed, Error, Skipped, NotRun];
         let counts = order.into_iter().filter_map(|status| {
             let n = reports.iter().filter(|r| r.status == status).count() as u64;
             (n > 0).then(|| match status {
-                Status::Error => count(n, "error"),
+                Error => count(n, "error"),
                 _ => format!("{n} {}", status.label()),
             })
         });

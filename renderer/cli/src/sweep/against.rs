@@ -1,16 +1,13 @@
 //! Comparison of variants with another scene, another file or another variant.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use renderer::sweep::{Grid, Pairs};
 use torrance_image::compare::maps::Map;
 use torrance_scene::SceneValues;
 
-use super::super::failure::Failure;
-use super::super::notes::Notes;
-use super::super::values;
 use super::Args;
+use crate::{Failure, Notes, values};
 
 /// Options that choose what variants are compared with.
 #[derive(Debug, clap::Args)]

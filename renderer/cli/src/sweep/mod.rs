@@ -4,10 +4,7 @@ mod against;
 mod outputs;
 mod vary;
 
-use std::panic::resume_unwind;
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::thread;
+use std::{panic::resume_unwind, path::PathBuf, process::ExitCode, thread};
 
 use renderer::sweep::{
     Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
@@ -15,14 +12,12 @@ use renderer::sweep::{
 use renderer::{Device, Machine};
 
 use super::device::{self, MachineArgs};
-use super::failure::{Failure, INTERRUPTED};
 use super::integrator::{IntegratorArgs, StageArgs};
-use super::notes::Notes;
 use super::render::{ImageArgs, SettingArgs};
-use super::source::{SceneArgs, file_name};
-use super::summary::{Laps, print_json};
-use super::terminal::{clock, count, say};
-use super::{EXIT_CODES, signals};
+use super::{
+    EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, clock, count, print_json, say, signals,
+    source::file_name,
+};
 
 use against::AgainstArgs;
 use outputs::{FileArgs, Outputs, SheetArgs};

@@ -11,11 +11,8 @@ use torrance_plot::DrawError;
 use torrance_plot::chart::ThemeName;
 use torrance_text::quoted;
 
-use super::super::chart::ChartFile;
-use super::super::failure::Failure;
-use super::super::progress::Display;
-use super::super::values;
 use super::Args;
+use crate::{ChartFile, Display, Failure, values};
 
 /// Options for the look of contact sheets.
 #[derive(Debug, clap::Args)]
@@ -268,7 +265,7 @@ fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
         return refused(format!("{is}, not a folder"));
     }
     // A name that no other file has.
-    Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason.to_string()))
+    Destination::check(&there.join(".torrance-.tmp")).map(drop).or_else(|e| refused(e.reason))
 }
 
 /// Where a folder is or will be, free of symbolic links.

@@ -8,10 +8,8 @@ use renderer::sweep::{Grid, Variant, build_variants, spec};
 use torrance_scene::{PathError, SceneValues, keys_of_path, path_and_value};
 use torrance_text::{hint, quoted};
 
-use super::super::failure::Failure;
-use super::super::notes::Notes;
-use super::super::render::SettingArgs;
 use super::first_of;
+use crate::{Failure, Notes, render::SettingArgs};
 
 /// Options that choose the parameters that vary.
 #[derive(Debug, clap::Args)]

@@ -63,9 +63,6 @@ pub enum CompareError {
     /// Each pixel is NaN or infinite in one of them.
     #[error("no pixel can be compared: in one of the images or the other, all are NaN or infinite")]
     NothingFinite,
-    /// Their means cannot be compared.
-    #[error("no pixel can be compared")]
-    NoBias,
 }
 
 /// Compares two images.
@@ -101,7 +98,7 @@ pub fn compare(images: Images, settings: &Settings) -> Result<Comparison, Compar
         _ => Err(unknown),
     };
     let noise = judgement.is_ok().then_some([a.noise.as_ref(), b.noise.as_ref()]);
-    let bias = Bias::new(&pair, noise).ok_or(CompareError::NoBias)?;
+    let bias = Bias::new(&pair, noise).ok_or(CompareError::NothingFinite)?;
     Ok(Comparison { region, pair, metrics, bias, only_one_finite, judgement })
 }
 

@@ -80,6 +80,14 @@ impl Region {
         };
         within(self.x, self.width, other.x, other.width) && within(self.y, self.height, other.y, other.height)
     }
+
+    /// The smallest that encloses both.
+    fn union(self, other: Self) -> Self {
+        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
+        let right = (self.x + self.width).max(other.x + other.width);
+        let bottom = (self.y + self.height).max(other.y + other.height);
+        Self { x, y, width: right - x, height: bottom - y }
+    }
 }
 
 impl fmt::Display for Region {
@@ -187,16 +195,6 @@ impl UsablePixels {
             }
         }
         usable
-    }
-}
-
-impl Region {
-    /// The smallest that encloses both.
-    fn union(self, other: Self) -> Self {
-        let (x, y) = (self.x.min(other.x), self.y.min(other.y));
-        let right = (self.x + self.width).max(other.x + other.width);
-        let bottom = (self.y + self.height).max(other.y + other.height);
-        Self { x, y, width: right - x, height: bottom - y }
     }
 }
 

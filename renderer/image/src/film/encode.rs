@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::develop::Develop;
-use super::estimate::PIXEL_FILTER;
-use super::format::Format;
-use super::image::Image;
-use super::layers::Layers;
-use super::openexr::{self, Packing};
+use exr::prelude::Compression;
+
+use super::{
+    develop::Develop, estimate::PIXEL_FILTER, format::Format, image::Image, layers::Layers, openexr,
+};
 
 /// Encoding settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -134,7 +133,7 @@ pub fn encode(
 /// The encoder fails.
 pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage, EncodeError> {
     let clamped = if depth == ExrDepth::Half { layers.round_colors_to_half() } else { 0 };
-    Ok(EncodedImage { bytes: openexr::encode(layers, Packing::Zip)?, clamped })
+    Ok(EncodedImage { bytes: openexr::encode(layers, Compression::ZIP16)?, clamped })
 }
 
 /// Encodes all channels as a temporary OpenEXR file: 32-bit floats, uncompressed, which is large but fast.
@@ -142,7 +141,7 @@ pub fn encode_layers(mut layers: Layers, depth: ExrDepth) -> Result<EncodedImage
 /// # Errors
 /// The encoder fails.
 pub fn encode_at_once(layers: Layers) -> Result<Vec<u8>, EncodeError> {
-    openexr::encode(layers, Packing::None)
+    openexr::encode(layers, Compression::Uncompressed)
 }
 
 fn png(image: &Image, settings: &Settings) -> Result<Vec<u8>, EncodeError> {

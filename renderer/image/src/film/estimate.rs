@@ -1,7 +1,6 @@
 //! An image and its noise estimate.
 
-use std::path::Path;
-use std::str::FromStr;
+use std::{path::Path, str::FromStr};
 
 use super::format::Format;
 use super::image::{Image, ReadError};
@@ -62,14 +61,6 @@ impl From<&Film> for ImageEstimate {
     }
 }
 
-impl ImageEstimate {
-    /// Drops noise about which nothing is known: all standard errors are infinite, as with a single sample.
-    pub fn with_known_noise(mut self) -> Self {
-        self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));
-        self
-    }
-}
-
 impl From<&ImageEstimate> for Layers {
     /// The image and its noise estimate, as [`ImageEstimate::from_layer`] reads them.
     fn from(measured: &ImageEstimate) -> Self {
@@ -127,6 +118,12 @@ impl Noise {
 }
 
 impl ImageEstimate {
+    /// Drops noise about which nothing is known: all standard errors are infinite, as with a single sample.
+    pub fn with_known_noise(mut self) -> Self {
+        self.noise = self.noise.filter(|noise| noise.stderr.iter().flatten().any(|x| x.is_finite()));
+        self
+    }
+
     /// Reads an image, and its standard errors and sample counts where the file has them: layer `stderr` and channel
     /// `samples`, as [`crate::film::encode`] writes them.
     pub fn read(path: &Path) -> Result<Self, ReadError> {

@@ -1,7 +1,6 @@
 //! Image file formats, told apart by file extension.
 
-use std::fmt;
-use std::path::Path;
+use std::{fmt, path::Path};
 
 /// An image file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

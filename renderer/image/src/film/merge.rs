@@ -252,15 +252,13 @@ impl Merge {
         let seeds = seeds.split(',').map(|s| s.trim().to_owned()).filter(|s| !s.is_empty()).collect();
         let source = Source { name: name.into(), scene: said("sceneHash"), seeds, image: hasher.finish() };
         for other in &self.sources {
-            let names = || (name.to_owned(), other.name.clone());
             if let (Some(a), Some(b)) = (&other.scene, &source.scene) {
+                let (name, of) = (name.to_owned(), other.name.clone());
                 if a != b {
-                    let (name, other) = names();
-                    return Err(MergeError::Scene { name, other });
+                    return Err(MergeError::Scene { name, other: of });
                 }
                 if let Some(seed) = other.seeds.intersection(&source.seeds).next() {
-                    let (name, other) = names();
-                    return Err(MergeError::Seed { name, other, seed: seed.clone() });
+                    return Err(MergeError::Seed { name, other: of, seed: seed.clone() });
                 }
             }
             if other.image == source.image {
@@ -303,7 +301,8 @@ impl Merge {
         for channel in &layers.channels {
             let name = &channel.name;
             let (layer, _) = name.rsplit_once('.').unwrap_or(("", name));
-            if !means.contains_key(name) && !ids.contains_key(name) && layer != STDERR && !is_of_image(name) {
+            let is_of_image = matches!(&name[..], "R" | "G" | "B" | "Y" | SAMPLES) || layer == STDERR;
+            if !means.contains_key(name) && !ids.contains_key(name) && !is_of_image {
                 dropped.insert(name.clone());
             }
         }
@@ -373,10 +372,6 @@ impl Merge {
         }
         Ok(MergedImage { layers, warnings: self.warnings })
     }
-}
-
-fn is_of_image(name: &str) -> bool {
-    matches!(name, "R" | "G" | "B" | "Y" | SAMPLES)
 }
 
 /// Whether the channel is a mean over all samples of a pixel. Depths and positions are not: they are means over samples

@@ -2,37 +2,23 @@
 
 use std::io::{BufRead, Cursor, Seek};
 
-use exr::image::pixel_vec::PixelVec;
-use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
 use exr::prelude::{
     AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
     LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
     read as exr_read,
 };
+use exr::{image::pixel_vec::PixelVec, meta::MetaData};
 
 use super::encode::EncodeError;
 use super::image::{DecodeError, Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
-/// Lossless storage of the pixels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packing {
-    /// In ZIP blocks of 16 lines: small, and what other tools write.
-    Zip,
-    /// Uncompressed, which takes no time.
-    None,
-}
-
 /// The OpenEXR attribute for the program that wrote a file.
 const SOFTWARE: &str = "software";
 
 /// The bytes of an EXR file. Its colours are Rec. 709's.
-pub(super) fn encode(layers: Layers, packing: Packing) -> Result<Vec<u8>, EncodeError> {
-    let compression = match packing {
-        Packing::Zip => Compression::ZIP16,
-        Packing::None => Compression::Uncompressed,
-    };
+pub(super) fn encode(layers: Layers, compression: Compression) -> Result<Vec<u8>, EncodeError> {
     let encoding = Encoding { compression, blocks: Blocks::ScanLines, line_order: LineOrder::Increasing };
     let size = (layers.width as usize, layers.height as usize);
     let attributes = layer_attributes(&layers);
@@ -213,13 +199,13 @@ mod tests {
 
     #[test]
     fn layers_keep_names_types_bits_and_attributes() {
-        for packing in [Packing::Zip, Packing::None] {
-            let mut read = decode_layers(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+        for compression in [Compression::ZIP16, Compression::Uncompressed] {
+            let mut read = decode_layers(Cursor::new(encode(layers(), compression).unwrap())).unwrap();
             let mut expected = layers();
             read.channels.sort_by(|a, b| a.name.cmp(&b.name));
             expected.channels.sort_by(|a, b| a.name.cmp(&b.name));
             assert_eq!(read, expected);
-            let image = decode(Cursor::new(encode(layers(), packing).unwrap())).unwrap();
+            let image = decode(Cursor::new(encode(layers(), compression).unwrap())).unwrap();
             assert_eq!(Some(image), layers().image());
         }
     }
@@ -238,7 +224,7 @@ mod tests {
     /// Cut off anywhere, or with any byte changed, a file is read or refused, without a panic.
     #[test]
     fn damaged_files_are_refused() {
-        let bytes = encode(layers(), Packing::Zip).unwrap();
+        let bytes = encode(layers(), Compression::ZIP16).unwrap();
         for end in 0..bytes.len() {
             assert!(decode_layers(Cursor::new(&bytes[..end])).is_err(), "{end} of {} bytes", bytes.len());
         }
@@ -257,7 +243,7 @@ mod tests {
     fn channels_that_are_coarser_than_the_image_are_refused() {
         let mut layers = Layers::new(2, 2);
         layers.push("RY", Samples::Float(vec![0.5; 4]));
-        let mut bytes = encode(layers, Packing::Zip).unwrap();
+        let mut bytes = encode(layers, Compression::ZIP16).unwrap();
         assert!(decode_layers(Cursor::new(&bytes)).is_ok());
         // Behind the name come four bytes of type and four of linearity, then the steps in x and in y.
         let steps = bytes.windows(3).position(|w| w == b"RY\0").unwrap() + 3 + 8;

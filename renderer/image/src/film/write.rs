@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
 
-use super::format::{Format, UnknownExtension};
+use super::format::Format;
 
 /// A path to which a file can be written, checked before there is anything to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,48 +34,13 @@ pub struct Target {
 pub struct TargetError {
     path: PathBuf,
     /// The reason, to follow the path.
-    pub reason: TargetProblem,
+    pub reason: String,
 }
 
-/// Why no file can be written to a path, without the path.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TargetProblem {
-    /// The extension belongs to no image format.
-    #[error(transparent)]
-    Format(#[from] UnknownExtension),
-    /// The path is a directory.
-    #[error("is a directory")]
-    Directory,
-    /// The path is a device or the like.
-    #[error("exists and is not a regular file")]
-    NotAFile,
-    /// The file must not be written.
-    #[error("exists and is write-protected")]
-    WriteProtected,
-    /// The path has no file name.
-    #[error("has no file name")]
-    NoName,
-    /// The target of a symbolic link does not exist: the system's message.
-    #[error("is a symbolic link that leads nowhere: {0}")]
-    DanglingLink(String),
-    /// The parent of the path is not a directory.
-    #[error("\"{}\" is not a directory", .0.display())]
-    ParentNotADirectory(PathBuf),
-    /// The directory of the path does not exist.
-    #[error("directory \"{}\" does not exist; create it first", .0.display())]
-    NoParent(PathBuf),
-    /// The directory of the path cannot be accessed: the system's message.
-    #[error("directory \"{}\": {reason}", .0.display(), reason = .1)]
-    Parent(PathBuf, String),
-    /// No files can be created in the directory of the path: the system's message.
-    #[error("cannot create files in \"{}\": {reason}", .0.display(), reason = .1)]
-    NotWritable(PathBuf, String),
-    /// The path cannot be accessed: the system's message.
-    #[error("{0}")]
-    Io(String),
-    /// The file is an input of this reader.
-    #[error("is a file that {0} reads")]
-    Input(String),
+impl TargetError {
+    fn new(path: &Path, reason: impl fmt::Display) -> Self {
+        Self { path: path.to_owned(), reason: reason.to_string() }
+    }
 }
 
 /// A file that could not be written. Its message is a whole sentence that names the path.
@@ -120,8 +85,7 @@ impl Target {
     /// Checks that an image can be written to `path`: that its format is known, and that files can be created in its
     /// directory.
     pub fn check(path: &Path) -> Result<Self, TargetError> {
-        let format =
-            Format::from_path(path).map_err(|e| TargetError { path: path.into(), reason: e.into() })?;
+        let format = Format::from_path(path).map_err(|e| TargetError::new(path, e))?;
         Ok(Self { destination: Destination::check(path)?, format })
     }
 }
@@ -129,41 +93,41 @@ impl Target {
 impl Destination {
     /// Checks that a file can be written to `path`.
     pub fn check(path: &Path) -> Result<Self, TargetError> {
-        Self::find(path).map_err(|reason| TargetError { path: path.into(), reason })
-    }
-
-    fn find(path: &Path) -> Result<Self, TargetProblem> {
+        let refused = |reason: &dyn fmt::Display| TargetError::new(path, reason);
         match fs::metadata(path) {
-            Ok(m) if m.is_dir() => return Err(TargetProblem::Directory),
-            Ok(m) if !m.is_file() => return Err(TargetProblem::NotAFile),
-            Ok(m) if m.permissions().readonly() => return Err(TargetProblem::WriteProtected),
+            Ok(m) if m.is_dir() => return Err(refused(&"is a directory")),
+            Ok(m) if !m.is_file() => return Err(refused(&"exists and is not a regular file")),
+            Ok(m) if m.permissions().readonly() => return Err(refused(&"exists and is write-protected")),
             Ok(_) => {}
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(e) => return Err(TargetProblem::Io(e.to_string())),
+            Err(e) => return Err(refused(&e)),
         }
         let file = match fs::read_link(path) {
-            Ok(_) => fs::canonicalize(path).map_err(|e| TargetProblem::DanglingLink(e.to_string()))?,
+            Ok(_) => fs::canonicalize(path)
+                .map_err(|e| refused(&format_args!("is a symbolic link that leads nowhere: {e}")))?,
             Err(_) => path.to_path_buf(),
         };
         let parent = match file.parent() {
             Some(p) if !p.as_os_str().is_empty() => p,
             _ => Path::new("."),
         };
-        let directory = match fs::canonicalize(parent) {
-            Ok(d) if d.is_dir() => d,
-            Ok(_) => return Err(TargetProblem::ParentNotADirectory(parent.into())),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(TargetProblem::NoParent(parent.into()));
+        let shown = format!("\"{}\"", parent.display());
+        let directory = fs::canonicalize(parent).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => {
+                refused(&format_args!("directory {shown} does not exist; create it first"))
             }
-            Err(e) => return Err(TargetProblem::Parent(parent.into(), e.to_string())),
-        };
-        let name = file.file_name().ok_or(TargetProblem::NoName)?;
+            _ => refused(&format_args!("directory {shown}: {e}")),
+        })?;
+        if !directory.is_dir() {
+            return Err(refused(&format_args!("{shown} is not a directory")));
+        }
+        let name = file.file_name().ok_or_else(|| refused(&"has no file name"))?;
         let place = Self { path: path.into(), file: directory.join(name), directory };
         place.temporary().map_err(|e| {
             // `tempfile` adds the name that it tried, which says nothing to a user.
             let text = e.to_string();
             let text = text.split(" at path ").next().unwrap_or(&text);
-            TargetProblem::NotWritable(parent.into(), text.to_owned())
+            refused(&format_args!("cannot create files in {shown}: {text}"))
         })?;
         Ok(place)
     }
@@ -192,7 +156,7 @@ impl Destination {
     /// Fails if the file is one of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
     pub fn spare(&self, files: &BTreeSet<PathBuf>, reader: &str) -> Result<(), TargetError> {
         if files.contains(&self.file) {
-            return Err(TargetError { path: self.path.clone(), reason: TargetProblem::Input(reader.into()) });
+            return Err(TargetError::new(&self.path, format_args!("is a file that {reader} reads")));
         }
         Ok(())
     }
