@@ -8,14 +8,14 @@ pub fn contours(values: &[f64], columns: usize, level: f64) -> Vec<Vec<[f64; 2]>
         for x in 0..columns.saturating_sub(1) {
             let at = |dx: usize, dy: usize| values[(y + dy) * columns + x + dx] - level;
             let corners = [at(0, 0), at(1, 0), at(1, 1), at(0, 1)];
-            segments.extend(cell(corners).map(|s| s.map(|[u, v]| [x as f64 + u, y as f64 + v])));
+            segments.extend(cell(corners).into_iter().map(|s| s.map(|[u, v]| [x as f64 + u, y as f64 + v])));
         }
     }
     joined(segments)
 }
 
 /// The segments through one cell, whose `corners` are in order around it.
-fn cell(corners: [f64; 4]) -> impl Iterator<Item = [[f64; 2]; 2]> {
+fn cell(corners: [f64; 4]) -> Vec<[[f64; 2]; 2]> {
     const PLACES: [[f64; 2]; 4] = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
     let mut crossings = Vec::with_capacity(4);
     for i in 0..4 {
@@ -28,9 +28,7 @@ fn cell(corners: [f64; 4]) -> impl Iterator<Item = [[f64; 2]; 2]> {
         }
     }
     // Where a value is the level itself, a line may do no more than touch the cell.
-    let pairs: Vec<_> =
-        crossings.chunks_exact(2).map(|p| [p[0], p[1]]).filter(|[a, b]| !near(*a, *b)).collect();
-    pairs.into_iter()
+    crossings.chunks_exact(2).map(|p| [p[0], p[1]]).filter(|[a, b]| !near(*a, *b)).collect()
 }
 
 fn near(a: [f64; 2], b: [f64; 2]) -> bool {

@@ -40,11 +40,6 @@ impl EncodedImages {
         parts.extend(maps.into_iter().filter_map(|(name, map)| Some(grid.map(name, map.as_ref()?))));
         Self { grid, worst: *worst, parts, thumbnail: thumbnail(result) }
     }
-
-    /// Bytes of pixels in the page.
-    pub(super) fn bytes(&self) -> usize {
-        self.parts.iter().map(|p| p.base64.len()).sum::<usize>()
-    }
 }
 
 /// A thumbnail for a row: nearest pixels, exposed so that all but the brightest 5 % are below white.

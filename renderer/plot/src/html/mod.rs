@@ -148,6 +148,7 @@ fn encode_within(budget: usize, entries: &[&Entry], notable: bool) -> Vec<Option
     encoded
 }
 
+/// Bytes of pixels in the page.
 fn bytes(encoded: &[Option<EncodedImages>]) -> usize {
-    encoded.iter().flatten().map(EncodedImages::bytes).sum()
+    encoded.iter().flatten().flat_map(|images| &images.parts).map(|part| part.base64.len()).sum()
 }

@@ -1,10 +1,12 @@
 //! The pixels of all variants, as precise as a budget allows. Variants are added one by one and not kept, so each is
 //! encoded at every level still in question, and a level is dropped as soon as it exceeds the budget.
 
+use std::io;
+
 use rayon::prelude::*;
 use torrance_image::film::Image;
 
-use super::PageError;
+use super::unfit;
 use crate::web::{Detail, Grid, PixelData, least_reduction};
 
 /// Precision and reduction of each level, finest first; the last is used however large it is.
@@ -57,15 +59,16 @@ impl Levels {
     ///
     /// # Errors
     /// Its size differs from that of the earlier images.
-    pub(super) fn add(&mut self, image: Option<&Image>) -> Result<(), PageError> {
+    pub(super) fn add(&mut self, image: Option<&Image>) -> io::Result<()> {
         let Some(image) = image else {
             self.levels.iter_mut().for_each(|level| level.parts.push(None));
             return Ok(());
         };
         let size = [image.width, image.height];
-        let others = *self.size.get_or_insert(size);
-        if size != others {
-            return Err(PageError::Sizes(size, others));
+        let [w, h] = *self.size.get_or_insert(size);
+        if size != [w, h] {
+            let [width, height] = size;
+            return Err(unfit(format!("an image of {width} × {height} pixels among some of {w} × {h}")));
         }
         self.levels.par_iter_mut().for_each(|level| level.add(image));
         while self.levels.len() > 1 && self.levels[0].bytes > self.budget {

@@ -54,21 +54,9 @@ pub struct Variant {
 /// thumbnail takes some 6 KB beside that.
 pub const BUDGET: usize = 64 << 20;
 
-/// A page whose parts do not fit together.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-enum PageError {
-    /// Not one variant for each combination of values of the axes.
-    #[error("{variants} variants of {combinations} combinations")]
-    Variants { variants: usize, combinations: usize },
-    /// Not one number for each column.
-    #[error("{variant:?}: {found} numbers of {expected}")]
-    Statistics { variant: String, found: usize, expected: usize },
-    /// A baseline beyond the axes or their values.
-    #[error("there is no baseline {0:?}")]
-    Baseline(Vec<Option<usize>>),
-    /// Images of two sizes.
-    #[error("an image of {} × {} pixels among some of {} × {}", .0[0], .0[1], .1[0], .1[1])]
-    Sizes([u32; 2], [u32; 2]),
+/// The error of a page whose parts do not fit together.
+fn unfit(reason: String) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, reason)
 }
 
 /// Writes the page. `image` returns the linear radiance of a variant, or `None` if it is missing, which the page states. It
@@ -86,12 +74,12 @@ pub fn write(
     image: &mut dyn FnMut(usize) -> Option<Image>,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    page.check().map_err(|e| io::Error::new(ErrorKind::InvalidInput, e))?;
+    page.check()?;
     let mut levels = Levels::new(budget);
     let mut thumbnails = Vec::new();
     for i in 0..page.variants.len() {
         let image = image(i);
-        levels.add(image.as_ref()).map_err(|e| io::Error::new(ErrorKind::InvalidInput, e))?;
+        levels.add(image.as_ref())?;
         thumbnails.push(image.map(|image| thumbnail(&image, page.develop)));
     }
     let pixels = levels.finest();
@@ -127,21 +115,21 @@ const SCRIPTS: [&str; 9] = [
 
 impl Page<'_> {
     /// Checks that numbers of variants, statistics and baselines are consistent.
-    fn check(&self) -> Result<(), PageError> {
+    fn check(&self) -> io::Result<()> {
         let combinations = self.axes.iter().map(|axis| axis.labels.len()).fold(1, usize::saturating_mul);
         let variants = self.variants.len();
         if variants != combinations {
-            return Err(PageError::Variants { variants, combinations });
+            return Err(unfit(format!("{variants} variants of {combinations} combinations")));
         }
         let expected = self.columns.len();
         let is_wrong = |variant: &&Variant| ![0, expected].contains(&variant.statistics.len());
         if let Some(variant) = self.variants.iter().find(is_wrong) {
-            let (variant, found) = (variant.name.clone(), variant.statistics.len());
-            return Err(PageError::Statistics { variant, found, expected });
+            let (name, found) = (&variant.name, variant.statistics.len());
+            return Err(unfit(format!("{name:?}: {found} numbers of {expected}")));
         }
         let is_beyond = |(axis, at): (&Side, &Option<usize>)| at.is_some_and(|at| at >= axis.labels.len());
         if self.baseline.len() > self.axes.len() || self.axes.iter().zip(self.baseline).any(is_beyond) {
-            return Err(PageError::Baseline(self.baseline.to_vec()));
+            return Err(unfit(format!("there is no baseline {:?}", self.baseline)));
         }
         Ok(())
     }
