@@ -1,7 +1,6 @@
 //! Which machine renders.
 
 use renderer::{Device, DeviceChoice, DeviceError, MachineError};
-use torrance_gpu::backend::Error;
 
 use super::{Failure, values};
 
@@ -34,9 +33,4 @@ impl From<MachineError> for Failure {
     fn from(error: MachineError) -> Self {
         Self::running(error)
     }
-}
-
-/// A failure of a machine while running.
-pub(super) fn failed(error: &Error, machine: &str) -> Failure {
-    MachineError { machine: machine.to_owned(), error: error.clone() }.into()
 }

@@ -40,7 +40,7 @@ struct Info {
 }
 
 /// The kernels in the program, as far as they can be read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Serialize)]
 struct Kernels {
     /// Version of the PTX language.
     ptx: Option<String>,
@@ -192,17 +192,12 @@ impl Gpu {
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unknown = || "unknown".to_owned();
-        let Kernels { ptx, compute_capability, sources, toolchain } = self.kernels.clone();
-        let sources = sources.map_or_else(unknown, |s| s.chars().take(12).collect());
+        let Kernels { ptx, compute_capability, sources, toolchain } = &self.kernels;
+        let [ptx, capability, toolchain] = [ptx, compute_capability, toolchain].map(or_unknown);
+        let sources: String = or_unknown(sources).chars().take(12).collect();
         writeln!(f, "torrance {}", self.version)?;
-        writeln!(
-            f,
-            "kernels  PTX {} for compute capability {} and newer; sources {sources}; built by {}",
-            ptx.unwrap_or_else(unknown),
-            compute_capability.unwrap_or_else(unknown),
-            toolchain.unwrap_or_else(unknown)
-        )?;
+        write!(f, "kernels  PTX {ptx} for compute capability {capability} and newer; ")?;
+        writeln!(f, "sources {sources}; built by {toolchain}")?;
         let CpuInfo { model, threads, architecture, features, code } = &self.cpu;
         writeln!(f, "CPU      {model}, {}, {architecture}", count(*threads as u64, "thread"))?;
         writeln!(f, "         {} code runs; the CPU has {}", code, or_nothing(&features.join(" ")))?;
@@ -213,21 +208,19 @@ impl fmt::Display for Info {
     }
 }
 
+fn or_unknown(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("unknown")
+}
+
 fn or_nothing(list: &str) -> &str {
     if list.is_empty() { "nothing that matters here" } else { list }
 }
 
 impl fmt::Display for CudaInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let unknown = "unknown";
-        let (version, driver) = (self.version.as_deref(), self.driver.as_deref());
+        let [version, driver] = [&self.version, &self.driver].map(or_unknown);
         let devices = count(self.devices.len() as u64, "device");
-        writeln!(
-            f,
-            "CUDA     {}, driver {}, {devices}",
-            version.unwrap_or(unknown),
-            driver.unwrap_or(unknown)
-        )?;
+        writeln!(f, "CUDA     {version}, driver {driver}, {devices}")?;
         self.devices.iter().try_for_each(|gpu| gpu.fmt(f))
     }
 }

@@ -162,12 +162,6 @@ impl Usage {
     }
 }
 
-impl Record {
-    fn usage(&self, kernel: &str, generation: &str) -> Option<Usage> {
-        self.kernels.get(kernel)?.get(generation)?.clone().try_into().ok()
-    }
-}
-
 /// The kernels on record for a generation of GPUs, such as `sm_90`.
 ///
 /// # Errors
@@ -189,8 +183,9 @@ pub fn recorded(generation: &str) -> Result<KernelTable, RecordError> {
         .ok_or_else(unknown)?;
     let compiler = format!("ptxas {}, on record", record.ptxas);
     let mut table = KernelTable::new(generation.to_owned(), compiler, &multiprocessor);
+    let usage = |kernel| record.kernels.get(kernel)?.get(generation)?.clone().try_into::<Usage>().ok();
     for launch in launches() {
-        match record.usage(launch.stage, generation) {
+        match usage(launch.stage) {
             Some(usage) => table.kernels.push(usage.of(launch, &multiprocessor)),
             None => table.missing.push(launch.stage),
         }

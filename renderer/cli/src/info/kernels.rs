@@ -2,11 +2,12 @@
 
 use std::{fmt, process::ExitCode, time::Instant};
 
+use renderer::MachineError;
 use serde::Serialize;
 use torrance_gpu::backend::cuda::{DeviceInfo, devices};
 use torrance_gpu::kernel_table::{KernelTable, RecordError, compiled, recorded};
 
-use crate::{Display, Failure, count, device::failed, print, print_json};
+use crate::{Display, Failure, count, print, print_json};
 
 /// The generation that is shown where there is no GPU and the user names none.
 const USUAL: &str = "sm_90";
@@ -56,7 +57,7 @@ fn compile(device: &DeviceInfo, quiet: bool) -> Result<KernelTable, Failure> {
         display.step(done, start.elapsed(), &format!("compiling {kernel}"));
     });
     display.end();
-    table.map_err(|e| failed(&e, &name))
+    table.map_err(|error| MachineError { machine: name, error }.into())
 }
 
 fn failure(error: RecordError) -> Failure {

@@ -4,7 +4,7 @@ use std::{path::Path, str::FromStr};
 
 use super::format::Format;
 use super::image::{Image, ReadError};
-use super::layers::{Channel, Layers, SAMPLES, STDERR, Samples};
+use super::layers::{Layers, SAMPLES, STDERR, Samples};
 use super::{Film, read_layers};
 
 /// An image and its noise estimate, the input of a comparison.
@@ -144,8 +144,8 @@ impl ImageEstimate {
         let rounding = match format {
             Format::Png => Rounding::Display,
             Format::Hdr => Rounding::Rgbe,
-            Format::Pfm => Rounding::Float,
-            Format::Exr => exr_rounding(channels),
+            Format::Exr if channels.iter().any(|c| matches!(c.samples, Samples::Half(_))) => Rounding::Half,
+            Format::Exr | Format::Pfm => Rounding::Float,
         };
         let pixels = layers.rgb(layer).unwrap_or_default();
         let is_independent = layers.attributes.get(PIXEL_FILTER).is_some_and(|filter| filter == "box");
@@ -162,11 +162,6 @@ pub(super) fn samples<T: Clone + FromStr>(layers: &Layers, get: fn(&Samples, usi
         Some(channel) => Some((0..layers.pixels()).map(|i| get(&channel.samples, i)).collect()),
         None => Some(vec![layers.attributes.get("spp")?.parse().ok()?; layers.pixels()]),
     }
-}
-
-fn exr_rounding(channels: [&Channel; 3]) -> Rounding {
-    let is_half = |c: &&Channel| matches!(c.samples, Samples::Half(_));
-    if channels.iter().any(is_half) { Rounding::Half } else { Rounding::Float }
 }
 
 #[cfg(test)]

@@ -81,11 +81,6 @@ impl Pair {
         Self { width: a.width, height: a.height, kind, a: a_pixels, b: b_pixels }
     }
 
-    /// Number of pixels that are left out.
-    pub fn left_out(&self) -> usize {
-        self.a.iter().filter(|p| p[0].is_nan()).count()
-    }
-
     /// Pixels of both that are not left out.
     pub fn pixels(&self) -> impl Iterator<Item = ([f64; 3], [f64; 3])> + '_ {
         let both = self.a.iter().zip(&self.b).filter(|(a, _)| !a[0].is_nan());
@@ -96,7 +91,7 @@ impl Pair {
 impl Metrics {
     /// The metrics of two images viewed at so many pixels per degree; `None` if all pixels are left out.
     pub fn new(pair: &Pair, pixels_per_degree: f32) -> Option<Self> {
-        let left_out = pair.left_out();
+        let left_out = pair.a.iter().filter(|p| p[0].is_nan()).count();
         let measured = pair.a.len() - left_out;
         let pointwise = Pointwise::new(pair)?;
         let flip = Flip::new(pair, pixels_per_degree)?;

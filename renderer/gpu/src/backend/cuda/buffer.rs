@@ -16,7 +16,7 @@ pub struct CudaBuffer<T> {
     address: CUdeviceptr,
     len: usize,
     label: &'static str,
-    gpu: Arc<GpuContext>,
+    pub(super) gpu: Arc<GpuContext>,
     elements: PhantomData<T>,
 }
 
@@ -53,10 +53,6 @@ impl<T> CudaBuffer<T> {
     /// Size in bytes. Cannot overflow: [`Self::uninitialized`] checked it.
     pub(super) fn bytes(&self) -> usize {
         self.len * size_of::<T>()
-    }
-
-    pub(super) fn is_on(&self, gpu: &Arc<GpuContext>) -> bool {
-        Arc::ptr_eq(&self.gpu, gpu)
     }
 
     /// The buffer's name and size, for errors.
