@@ -155,10 +155,7 @@ fn time_left(spp: f64, progress: &Progress, budget: &Budget) -> Option<f64> {
     let elapsed = progress.elapsed.as_secs_f64();
     let by_samples = (spp > 0.0).then(|| elapsed / spp * (f64::from(progress.spp_target) - spp).max(0.0));
     let by_time = budget.time.map(|limit| (limit.as_secs_f64() - elapsed).max(0.0));
-    match (by_samples, by_time) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
+    by_samples.into_iter().chain(by_time).reduce(f64::min)
 }
 
 #[cfg(test)]

@@ -31,10 +31,8 @@ impl Sharp {
         }
         let others = read_layers(path).map_err(|e| wrong(e.to_string()))?;
         let image = others.image().ok_or_else(|| wrong(others.no_image()))?;
-        let focus = match (lens, wanted) {
-            (Some(args), Some(wanted)) => Some(focus(args, wanted, &others).map_err(wrong)?),
-            _ => None,
-        };
+        let focus = lens.zip(wanted).map(|(args, wanted)| focus(args, wanted, &others));
+        let focus = focus.transpose().map_err(wrong)?;
         if others.attributes.contains_key(LENS_RADIUS) {
             notes.warn(format!("{name}: a lens has blurred it already"));
         }

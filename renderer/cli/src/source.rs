@@ -27,17 +27,16 @@ pub(super) struct SceneArgs {
 }
 
 fn define(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE".to_owned()),
-    }
+    pair(text.split_once('='), "expected NAME=VALUE")
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
-    match scene::path_and_value(text) {
-        Some((path, value)) if !path.is_empty() => Ok((path.to_owned(), value.to_owned())),
-        _ => Err("expected PATH=VALUE, as in materials.ball.roughness=0.3".to_owned()),
-    }
+    pair(scene::path_and_value(text), "expected PATH=VALUE, as in materials.ball.roughness=0.3")
+}
+
+fn pair(split: Option<(&str, &str)>, expected: &str) -> Result<(String, String), String> {
+    let (name, value) = split.filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl SceneArgs {

@@ -167,13 +167,16 @@ pub(super) fn chart_size(text: &str) -> Result<(u32, u32), String> {
 
 /// A part of an image: `x,y,width,height`.
 pub(super) fn region(text: &str) -> Result<Region, String> {
-    let numbers: Result<Vec<u32>, _> = text.split(',').map(|t| t.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok(&[x, y, width, height]) if width > 0 && height > 0 => Ok(Region { x, y, width, height }),
-        _ => Err("expected the column and the row of its top left pixel, its width and its height, as in \
-                  100,80,64,64"
-            .into()),
-    }
+    const EXPECTED: &str =
+        "expected the column and the row of its top left pixel, its width and its height, as in 100,80,64,64";
+    let numbers = numbers(text).filter(|[_, _, width, height]| *width > 0 && *height > 0);
+    numbers.map(|[x, y, width, height]| Region { x, y, width, height }).ok_or_else(|| EXPECTED.into())
+}
+
+/// Whole numbers, separated by commas.
+fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
+    let numbers: Option<Vec<u32>> = text.split(',').map(|t| t.trim().parse().ok()).collect();
+    numbers?.try_into().ok()
 }
 
 /// A relative error: `1%` or `0.01`.
@@ -207,9 +210,7 @@ pub(super) fn fov(text: &str) -> Result<f32, String> {
 
 /// A pixel: `x,y`.
 pub(super) fn pixel(text: &str) -> Result<(u32, u32), String> {
-    let pixel =
-        text.split_once(',').and_then(|(x, y)| Some((x.trim().parse().ok()?, y.trim().parse().ok()?)));
-    pixel.ok_or_else(|| "expected a column and a row, as in 320,180".into())
+    numbers(text).map(|[x, y]| (x, y)).ok_or_else(|| "expected a column and a row, as in 320,180".into())
 }
 
 /// Radius of a blur, pixels.

@@ -182,22 +182,18 @@ fn heatmap_place(args: &Args, path: &Path) -> Result<Destination, Failure> {
 impl Args {
     fn sources(&self) -> (Source, Source) {
         let NoiseArgs { stderr_a, stderr_b, samples_a, samples_b, exact_a, exact_b } = &self.noise;
-        let noise = |exact: bool, stderr: &Option<PathBuf>, samples: Option<f32>| match (exact, samples) {
-            (true, _) => Knowledge::Exact,
-            (false, None) if stderr.is_none() => Knowledge::File,
-            (false, samples) => Knowledge::Estimate { stderr: stderr.clone(), samples },
-        };
-        let layer = |one: &Option<String>| one.clone().or_else(|| self.layer.clone()).unwrap_or_default();
-        let a = Source {
-            path: self.a.clone(),
-            layer: layer(&self.layer_a),
-            noise: noise(*exact_a, stderr_a, *samples_a),
-        };
-        let b = Source {
-            path: self.b.clone(),
-            layer: layer(&self.layer_b),
-            noise: noise(*exact_b, stderr_b, *samples_b),
-        };
+        let source =
+            |path: &PathBuf, layer: &Option<String>, exact, stderr: &Option<PathBuf>, samples| Source {
+                path: path.clone(),
+                layer: layer.clone().or_else(|| self.layer.clone()).unwrap_or_default(),
+                noise: match (exact, samples) {
+                    (true, _) => Knowledge::Exact,
+                    (false, None) if stderr.is_none() => Knowledge::File,
+                    (false, samples) => Knowledge::Estimate { stderr: stderr.clone(), samples },
+                },
+            };
+        let a = source(&self.a, &self.layer_a, *exact_a, stderr_a, *samples_a);
+        let b = source(&self.b, &self.layer_b, *exact_b, stderr_b, *samples_b);
         (a, b)
     }
 

@@ -111,7 +111,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         regress::read(&args.suite, args.full).map_err(|e| Failure::input_report(e.report(color())))?;
     let cases = choose(&suite, &args.filter)?;
     if args.list {
-        return list(&cases).map(|()| ExitCode::SUCCESS);
+        // Name, what makes it, reference.
+        let line =
+            |c: &&Case| format!("{}\t{}\t{}\n", c.name, c.source.describe(), c.reference.path.display());
+        return print(cases.iter().map(line).collect::<String>()).map(|()| ExitCode::SUCCESS);
     }
     if let Some(place) = args.bless {
         bless::check(place, args.yes)?;
@@ -142,7 +145,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let code = exit_code(&reports, args.strict, interrupted);
     let summary = Summary::new(&suite, &cases, &reports, &device, interrupted, laps.total());
     let mut failures = files.write(&suite, &reports, &summary, args.strict)?;
-    failures.extend(files.write_page(&suite, reports, &device));
+    if let Some(place) = &files.html {
+        let when = chrono::Utc::now().format("%Y-%m-%d %H:%M UTC").to_string();
+        failures.extend(put(place, regress::page(&suite, reports, &device, &when)));
+    }
     if failures.is_empty() { Ok(code) } else { Err(Failure::running(failures.join("\nerror: "))) }
 }
 
@@ -174,12 +180,6 @@ fn choose<'a>(suite: &'a Suite, filters: &[String]) -> Result<Vec<&'a Case>, Fai
     }
     let is_chosen = |case: &&Case| filters.is_empty() || filters.iter().any(|f| matches(f, &case.name));
     Ok(suite.cases.iter().filter(is_chosen).collect())
-}
-
-/// Prints a line for each case: name, what makes it, reference.
-fn list(cases: &[&Case]) -> Result<(), Failure> {
-    let line = |c: &&Case| format!("{}\t{}\t{}\n", c.name, c.source.describe(), c.reference.path.display());
-    print(cases.iter().map(line).collect::<String>())
 }
 
 /// Where results go.
@@ -230,13 +230,6 @@ impl Files {
         }
         refuse_to_replace(&written, suite)?;
         Ok(Self { junit, json, prints_json, html })
-    }
-
-    /// Writes the page that shows the images; what went wrong is said in a sentence.
-    fn write_page(&self, suite: &Suite, reports: Vec<Report>, device: &str) -> Option<String> {
-        let place = self.html.as_ref()?;
-        let when = chrono::Utc::now().format("%Y-%m-%d %H:%M UTC").to_string();
-        put(place, regress::page(suite, reports, device, &when))
     }
 
     /// Writes the results as text; what could not be written is said in sentences.

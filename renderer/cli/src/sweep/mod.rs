@@ -314,20 +314,15 @@ fn tell(summary: &Summary, results: &Results<'_>) {
     } else if summary.interrupted {
         say("interrupted: the same command goes on where this one was");
     }
-    tell_verdicts(results.verdicts());
+    let [all, different, unknown] = results.verdicts();
+    if all > 0 {
+        let of = count(all as u64, "variant");
+        say(format_args!("{different} of {of} differ from what they are compared with"));
+    }
+    if all > 0 && unknown > 0 {
+        say(format_args!("no verdict on {unknown}: their noise is not known"));
+    }
     for output in &summary.outputs {
         say(format_args!("wrote {}", output.path));
-    }
-}
-
-/// Reports how many variants differ.
-fn tell_verdicts([all, different, unknown]: [usize; 3]) {
-    if all == 0 {
-        return;
-    }
-    let of = count(all as u64, "variant");
-    say(format_args!("{different} of {of} differ from what they are compared with"));
-    if unknown > 0 {
-        say(format_args!("no verdict on {unknown}: their noise is not known"));
     }
 }

@@ -166,19 +166,17 @@ impl Outputs {
                 return Err(Failure::output(&one.path, "a folder is to be there"));
             }
         }
-        if let Some(variants) = self.variants.as_deref() {
-            let names: BTreeSet<_> = (0..plan.variants.len()).flat_map(|i| plan.file_names(i)).collect();
-            let is_theirs =
-                |one: &&&Destination| one.name_in(variants).is_some_and(|name| names.contains(name));
-            if let Some(one) = all.iter().find(is_theirs) {
-                return Err(Failure::output(&one.path, "a variant has this name, too"));
-            }
+        let Some(variants) = self.variants.as_deref() else { return Ok(()) };
+        let names: BTreeSet<_> = (0..plan.variants.len()).flat_map(|i| plan.file_names(i)).collect();
+        let is_theirs = |one: &&&Destination| one.name_in(variants).is_some_and(|name| names.contains(name));
+        if let Some(one) = all.iter().find(is_theirs) {
+            return Err(Failure::output(&one.path, "a variant has this name, too"));
         }
-        let folder = self.variants.as_deref().and_then(|folder| folder.canonicalize().ok());
+        let folder = variants.canonicalize().ok();
         match read.iter().find(|file| folder.is_some() && file.parent() == folder.as_deref()) {
             Some(file) => Err(Failure::input(format_args!(
                 "--variants \"{}\": the scene reads \"{}\" there; name another folder",
-                self.variants.as_deref().unwrap_or(Path::new("")).display(),
+                variants.display(),
                 file.display()
             ))),
             None => Ok(()),
