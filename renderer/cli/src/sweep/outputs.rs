@@ -243,9 +243,9 @@ impl Outputs {
     }
 }
 
-fn write_sheet(path: &Path, png: Result<Vec<u8>, NoPicture>) -> Result<WrittenFile, sweep::Failure> {
+fn write_sheet(path: &Path, png: Result<Vec<u8>, DrawError>) -> Result<WrittenFile, sweep::Failure> {
     let png = png.map_err(|e| WriteError::new(path, &e))?;
-    let destination = Destination::check(path).map_err(|e| sweep::Failure::Page(e.to_string()))?;
+    let destination = Destination::check(path).map_err(|e| sweep::Failure(e.to_string()))?;
     Ok(destination.write(&png)?)
 }
 
