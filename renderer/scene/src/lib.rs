@@ -3,8 +3,8 @@
 //! In: a scene file (TOML, Mitsuba's XML, glTF, OBJ or PLY) with the meshes and images that it names. Out: a
 //! [`Description`], complete and validated, so that nothing built from it has to check anything again; or an [`Error`] with
 //! everything that is wrong, each problem with its file, line, key and the nearest valid name. [`write()`] makes a TOML scene
-//! of any description, [`SceneValues`] looks at its parameters by path and sets them, and [`json_schema`] and
-//! [`reference_page`] say what a scene file may contain.
+//! of any description, [`SceneValues`] looks at its parameters by path and sets them, and [`SECTIONS`], [`json_schema`]
+//! and [`reference_page`] say what a scene file may contain. [`obj`] and [`ply`] read meshes alone.
 //!
 //! ```
 //! use torrance_scene::{Files, load_bytes};
@@ -40,9 +40,9 @@ mod write;
 pub use description::limits::check_size;
 pub use description::*;
 pub use files::asset::Asset;
-pub use files::mesh::ply;
+pub use files::mesh::{MeshFile, TriangleOrigin, obj, ply};
 pub use files::{FileError, Files, ImageError};
-pub use formats::toml::keys::{PathError, page as reference_page, schema as json_schema};
+pub use formats::toml::keys::{PathError, SECTIONS, page as reference_page, schema as json_schema};
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};

@@ -7,7 +7,7 @@ use super::limits::{MAX_COORDINATE, MIN_LENGTH};
 
 /// Values that a key takes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Value {
+pub enum Value {
     /// `true` or `false`.
     Boolean,
     /// A whole number between these.
@@ -70,12 +70,14 @@ impl Value {
 
 /// The value of a key that is not there.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Default {
+pub enum Default {
+    /// There is none.
     Nothing,
     /// TOML, or words for people.
     Text(&'static str),
     /// A number, or a grey.
     Number(f32),
+    /// Three numbers.
     Vector([f32; 3]),
 }
 
@@ -93,27 +95,31 @@ impl fmt::Display for Default {
 
 /// A key of a section.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Key {
-    pub(crate) name: &'static str,
-    pub(crate) value: Value,
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it may be.
+    pub value: Value,
     /// The unit of the value.
-    pub(crate) unit: &'static str,
-    pub(crate) default: Default,
-    pub(crate) required: bool,
+    pub unit: &'static str,
+    /// What it is if it is not there.
+    pub default: Default,
+    /// Whether it has to be there.
+    pub required: bool,
     /// A value that goes well with the examples of the other keys, in TOML.
-    pub(crate) example: &'static str,
+    pub example: &'static str,
     /// The end of the message where the key is missing, after the example.
-    pub(crate) hint: &'static str,
+    pub hint: &'static str,
     /// The parameter on which this one depends: it has no effect where that is 0.
-    pub(crate) depends_on: &'static str,
+    pub depends_on: &'static str,
     /// Alternative keys for the same quantity.
-    pub(crate) instead: &'static [&'static str],
+    pub instead: &'static [&'static str],
     /// Keys that must be given as well.
-    pub(crate) with: &'static [&'static str],
+    pub with: &'static [&'static str],
     /// Types to which it does not apply.
-    pub(crate) not_for: &'static [&'static str],
+    pub not_for: &'static [&'static str],
     /// Its meaning, a sentence.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
 }
 
 impl Key {
@@ -199,11 +205,13 @@ impl Key {
 
 /// A kind of thing that a section describes, and the keys that it adds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Type {
+pub struct Type {
     /// Its name as a `type`; other names for the same follow.
-    pub(crate) names: &'static [&'static str],
-    pub(crate) about: &'static str,
-    pub(crate) keys: &'static [&'static [Key]],
+    pub names: &'static [&'static str],
+    /// Its meaning, a sentence.
+    pub about: &'static str,
+    /// The lists of the keys that it adds.
+    pub keys: &'static [&'static [Key]],
 }
 
 impl Type {
@@ -215,31 +223,34 @@ impl Type {
         Self { keys, ..self }
     }
 
-    pub(crate) const fn name(&self) -> &'static str {
+    /// The first of its names.
+    pub const fn name(&self) -> &'static str {
         self.names[0]
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+    /// The keys that it adds.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.keys.iter().flat_map(|keys| keys.iter())
     }
 }
 
 /// A table of a scene file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Section {
+pub struct Section {
     /// As it is called in the file, for example `[camera]`.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// A word that identifies it.
-    pub(crate) id: &'static str,
-    pub(crate) about: &'static str,
+    pub id: &'static str,
+    /// Its meaning, a sentence or none.
+    pub about: &'static str,
     /// Keys of all types.
-    pub(crate) keys: &'static [Key],
+    pub keys: &'static [Key],
     /// If there are several.
-    pub(crate) types: &'static [Type],
+    pub types: &'static [Type],
     /// The one that it is without `type`.
-    pub(crate) default_type: &'static str,
+    pub default_type: &'static str,
     /// Notes below the keys, in Markdown.
-    pub(crate) notes: &'static str,
+    pub notes: &'static str,
 }
 
 impl Section {
@@ -269,7 +280,7 @@ impl Section {
     }
 
     /// All keys of a type, the common ones first, without `type` itself.
-    pub(crate) fn keys_of(&self, kind: Option<&'static Type>) -> impl Iterator<Item = &'static Key> + use<> {
+    pub fn keys_of(&self, kind: Option<&'static Type>) -> impl Iterator<Item = &'static Key> + use<> {
         self.keys.iter().chain(kind.into_iter().flat_map(|kind| kind.keys()))
     }
 
@@ -286,7 +297,7 @@ impl Section {
     }
 
     /// A key of this section that some type has.
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
         let of_types = self.types.iter().flat_map(Type::keys);
         self.keys.iter().chain(of_types).find(|key| key.name == name)
     }

@@ -5,7 +5,7 @@ mod bounds;
 mod camera;
 mod contents;
 pub(crate) mod framing;
-pub(crate) mod key;
+pub mod key;
 mod light;
 pub mod limits;
 pub(crate) mod material;

@@ -1,6 +1,6 @@
 //! Mesh files of all formats.
 
-pub(crate) mod obj;
+pub mod obj;
 pub mod ply;
 
 use std::collections::HashMap;
@@ -17,12 +17,13 @@ use crate::input::{Error, Problem};
 
 /// A mesh file.
 #[derive(Debug, Clone)]
-pub(crate) struct MeshFile {
+pub struct MeshFile {
     /// All triangles, in the order of the file, degenerate ones included.
-    pub(crate) mesh: Arc<TriangleMesh>,
+    pub mesh: Arc<TriangleMesh>,
     /// Origin of the triangles in the file.
-    pub(crate) place: TriangleOrigin,
-    pub(crate) warnings: Vec<Problem>,
+    pub place: TriangleOrigin,
+    /// What looks suspicious.
+    pub warnings: Vec<Problem>,
 }
 
 impl MeshFile {
@@ -35,7 +36,7 @@ impl MeshFile {
 
 /// Origin of a mesh's triangles in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TriangleOrigin {
+pub enum TriangleOrigin {
     /// The line of the face from which each triangle comes.
     Lines(Vec<u32>),
     /// Triangle i is face i.

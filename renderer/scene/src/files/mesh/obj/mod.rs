@@ -1,4 +1,4 @@
-//! Wavefront OBJ meshes. `tobj` parses them; [`scan`] looks first, because it knows the lines.
+//! Wavefront OBJ meshes. `tobj` parses them; `scan` looks first, because it knows the lines.
 //!
 //! Positions, normals, texture coordinates and faces count, and materials where a file is a whole scene; groups, points,
 //! lines and curves are passed over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters
@@ -18,7 +18,10 @@ use crate::input::{Error, Problem};
 use scan::ObjText;
 
 /// Reads the contents of an OBJ file. `file` is its name in messages; `flip_v` leaves v as it is in the file.
-pub(crate) fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> Result<MeshFile, Error> {
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> Result<MeshFile, Error> {
     let scanned = scan::scan(file, bytes, normals == Normals::File, false)?;
     let mut mesh = TriangleMesh::default();
     for model in models(file, &scanned)? {

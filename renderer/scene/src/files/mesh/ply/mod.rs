@@ -32,7 +32,10 @@ pub use write::write;
 const BUFFER: usize = 1 << 18;
 
 /// Reads a PLY file of `len` bytes. `file` is its name in messages; `flip_v` turns v around.
-pub(crate) fn read(
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn read(
     file: &str,
     input: impl Read,
     len: u64,

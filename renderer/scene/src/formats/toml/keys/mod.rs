@@ -22,7 +22,7 @@ pub use error::PathError;
 pub(crate) use light::{ENVIRONMENT, LIGHT, PORTAL};
 pub(crate) use material::MATERIAL;
 pub use page::page;
-pub use schema::schema;
+pub use schema::{SECTIONS, schema};
 pub(crate) use shape::{GROUP, INSTANCE, LOOK_AT, ROTATE, SHAPE, STEPS};
 pub(super) use texture::MAX_UV;
 pub(crate) use texture::{BUMP_MAP, NORMAL_MAP, PARAMETER, TEXTURE};

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::description::key::{Key, Section, Type, Value};
 
-/// All sections but the document itself.
-pub(super) static SECTIONS: [&Section; 18] = [
+/// All sections of a scene file but the file itself, with everything that they may say.
+pub static SECTIONS: [&Section; 18] = [
     &RENDER,
     &FILTER,
     &CAMERA,
