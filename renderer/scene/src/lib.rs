@@ -33,8 +33,6 @@ mod formats;
 pub mod input;
 mod load;
 mod paths;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub use description::limits::check_size;

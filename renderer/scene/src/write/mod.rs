@@ -5,8 +5,6 @@ mod canonical;
 mod document;
 mod entries;
 mod materials;
-#[cfg(test)]
-mod tests;
 
 use std::path::Path;
 

@@ -19,8 +19,6 @@ mod mesh;
 mod nodes;
 mod scene;
 mod tangents;
-#[cfg(test)]
-mod tests;
 mod textures;
 mod view;
 

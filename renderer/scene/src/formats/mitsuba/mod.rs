@@ -24,8 +24,6 @@ mod settings;
 mod shape;
 mod source;
 mod spectrum;
-#[cfg(test)]
-mod tests;
 mod texture;
 mod transform;
 mod tree;

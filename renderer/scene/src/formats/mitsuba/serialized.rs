@@ -171,7 +171,7 @@ impl<R: Read> Reader<R> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use flate2::{Compression, write::ZlibEncoder};
     use std::io::Write;
@@ -222,7 +222,7 @@ pub(super) mod tests {
     }
 
     /// A good file of two meshes.
-    pub(in super::super) fn example() -> Vec<u8> {
+    fn example() -> Vec<u8> {
         file(4, &[mesh(4, HAS_NORMALS | HAS_UVS), mesh(4, IS_DOUBLE)])
     }
 

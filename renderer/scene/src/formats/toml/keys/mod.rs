@@ -12,8 +12,6 @@ mod page;
 mod schema;
 mod shape;
 mod synonyms;
-#[cfg(test)]
-mod tests;
 mod texture;
 
 pub(crate) use crate::description::key::{Key, Section, Type};
@@ -109,4 +107,23 @@ fn place_by_type(key: &str, known: &[&str], sections: &[(&Section, &str)]) -> Op
             false => format!("to {things} of type {:?}", kind.name()),
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meanings() {
+        let (render, camera, shape) = (RENDER.known(None), CAMERA.known(None), SHAPE.known(None));
+        assert_eq!(suggestion("samples", &render).as_deref(), Some("it is called \"spp\" here"));
+        assert_eq!(suggestion("fov", &render).as_deref(), Some("it belongs in [camera]"));
+        assert_eq!(suggestion("center", &shape).as_deref(), Some("it belongs to shapes of type \"sphere\""));
+        assert_eq!(
+            suggestion("samples", &camera).as_deref(),
+            Some("it is called \"spp\" here and belongs in [render]")
+        );
+        assert_eq!(suggestion("widht", &render), None);
+        assert_eq!(suggestion("frobnicate", &render), None);
+    }
 }

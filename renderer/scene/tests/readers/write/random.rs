@@ -5,8 +5,14 @@ use std::sync::Arc;
 use device::bsdf::microfacet::Masking;
 use device::material::texture::{Channel, Format, NO_TEXTURE, Wrap};
 use glam::{Affine2, Affine3A, DQuat, DVec3, Mat3, Quat, Vec2, Vec3};
-
-use crate::*;
+use torrance_scene::{
+    Bitmap, Blend, Camera, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial,
+    Environment, Facets, FovAxis, Geometry, GltfMaterial, Group, HiddenNormals, Holes, Image, Instance,
+    InvalidNormals, Lens, Material, MaterialKind, NormalMap, NormalMapKind, PixelFilter, PlasticMaterial,
+    Portal, PrincipledMaterial, Projection, PunctualKind, PunctualLight, RenderSettings, Scalar, Shape,
+    SheenMaterial, SpotFalloff, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints, TriangleMesh,
+    metals,
+};
 
 /// Random numbers, a few of them the ends of their ranges.
 struct Random(u64);

@@ -1,8 +1,9 @@
 //! Shapes, groups and emitters.
 
 use glam::Vec3;
+use torrance_scene::{Color, Environment, Geometry, Problem, PunctualKind, SpotFalloff};
 
-use super::*;
+use super::{around, load_in, load_text, scene};
 
 /// With a mesh that Mitsuba 3.9.1's `Mesh.write_ply` wrote, as text. Shapes without such colours it refuses.
 #[test]
@@ -16,7 +17,7 @@ fn vertex_colours_are_there_or_missed() {
     std::fs::write(folder.path().join("plain.ply"), ply.replace("color_", "weight_")).unwrap();
     let load = |shape: &str, bsdf: &str| {
         let text = around(&format!("\n<shape type={shape}<bsdf type=\"diffuse\">{bsdf}</bsdf></shape>"));
-        let (d, warnings) = load_in(folder.path(), &text, &[]).unwrap();
+        let (d, warnings) = load_in(folder.path(), &text).unwrap();
         (d, warnings.iter().map(Problem::to_string).collect::<Vec<_>>())
     };
     let attribute = "<texture type=\"mesh_attribute\" name=\"reflectance\"><string name=\"name\" value=\"vertex_color\"/></texture>";
@@ -73,7 +74,7 @@ fn lights_shine_where_their_normals_point() {
             let text = around(&format!(
                 "<shape type=\"ply\"><string name=\"filename\" value=\"t.ply\"/>{inner}</shape>"
             ));
-            let (d, _) = load_in(folder.path(), &text, &[]).unwrap();
+            let (d, _) = load_in(folder.path(), &text).unwrap();
             let Geometry::Mesh(mesh) = &d.shapes[0].geometry else { panic!() };
             mesh.triangles[0]
         };

@@ -1,6 +1,6 @@
 //! Messages for broken files: the first problem of each.
 
-use super::*;
+use super::{around, load_text, references};
 
 /// Scenes with a place for what is broken, and what is said.
 #[rustfmt::skip]

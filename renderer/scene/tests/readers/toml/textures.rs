@@ -1,6 +1,6 @@
 //! Which textures are allowed in which places.
 
-use super::*;
+use crate::loaded;
 
 /// The error message of a scene in which one or two textures are given for parameters.
 fn problems(named: &str, material: &str, emission: &str) -> Vec<String> {

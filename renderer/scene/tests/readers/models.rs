@@ -1,7 +1,11 @@
 //! OBJ files with their libraries, and PLY files, as scenes of their own.
 
-use super::*;
 use device::features::Features;
+use glam::{Vec2, Vec3};
+use torrance_scene::{
+    Channel, Color, Description, Error, Facets, Geometry, LoadedScene, Material, MaterialKind, NormalMapKind,
+    Overrides, Texture, TriangleMesh, Wrap, load, ply,
+};
 
 const OBJ: &str = "mtllib a b.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0.25\nvt 0 1\nf 1/1 2/2 3/3\n\
                    usemtl red stone\nf 1/1 2/2 4/3\nusemtl lamp\nf 2/2 3/3 4/1\nusemtl red stone\nf 1/1 3/3 4/2\n";
@@ -273,7 +277,7 @@ fn ply_files_are_scenes_as_well() {
     for colors in [vec![], vec![Vec3::X; 3]] {
         let positions = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
         let mesh = TriangleMesh { positions, triangles: vec![[0, 1, 2]], colors, ..TriangleMesh::default() };
-        crate::ply::write(&mesh, std::fs::File::create(&path).unwrap()).unwrap();
+        ply::write(&mesh, std::fs::File::create(&path).unwrap()).unwrap();
         let scene = load(&path, &Overrides::default()).unwrap().description;
         let Geometry::Mesh(found) = &scene.shapes[0].geometry else { panic!("not a mesh") };
         assert_eq!(found.source.as_ref().map(|s| &*s.file), Some(path.as_path()));

@@ -1,10 +1,5 @@
 //! Descriptions of valid scenes, and messages for broken ones.
 
-use std::path::Path;
-
-use super::*;
-use crate::*;
-
 mod broken;
 mod files;
 mod materials;
@@ -13,6 +8,10 @@ mod references;
 mod settings;
 mod shapes;
 mod spectra;
+
+use std::path::Path;
+
+use torrance_scene::{Description, Error, Files, Material, Problem, load_bytes};
 
 /// A scene around `inner`, with a sensor and a light.
 fn around(inner: &str) -> String {
@@ -27,16 +26,13 @@ fn references() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/references")
 }
 
-fn load_in(
-    folder: &Path,
-    text: &str,
-    defines: &[(String, String)],
-) -> Result<(Description, Vec<Problem>), Error> {
-    read("s.xml", text, &Files::new(folder, false), defines)
+fn load_in(folder: &Path, text: &str) -> Result<(Description, Vec<Problem>), Error> {
+    let loaded = load_bytes("s.xml", text.as_bytes(), &Files::new(folder, false))?;
+    Ok((loaded.description, loaded.warnings))
 }
 
 fn load_text(text: &str) -> Result<(Description, Vec<Problem>), Error> {
-    load_in(&references(), text, &[])
+    load_in(&references(), text)
 }
 
 /// The description of a scene around `inner`, which must have no warnings.

@@ -1,8 +1,12 @@
 //! Integrators, sensors, films and filters.
 
 use glam::{Vec2, Vec3};
+use torrance_scene::{
+    Camera, Description, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Problem, Projection,
+    RenderSettings, Sampler,
+};
 
-use super::*;
+use super::{load_text, scene};
 
 /// A scene with a sensor.
 fn with_sensor(sensor: &str) -> Description {

@@ -1,8 +1,9 @@
 //! Thousands of broken files.
 
 use glam::Vec3;
+use torrance_scene::{Description, check_size};
 
-use super::*;
+use super::{around, load_in, references};
 
 const PIECES: [&str; 22] = [
     "nan",
@@ -90,7 +91,7 @@ fn broken_scenes() {
     for i in 0..700 {
         let k = i % names.len();
         let text = mutated(&texts[k], &mut random);
-        match load_in(&references().join(names[k]), &text, &[]) {
+        match load_in(&references().join(names[k]), &text) {
             Ok((description, _)) => {
                 good += 1;
                 check(&description);
@@ -126,6 +127,6 @@ fn what_has_no_end_is_refused() {
                   <shape type=\"sphere\"><ref id=\"a\"/></shape>";
     let merge = "<shape type=\"merge\" id=\"m\"><ref id=\"m\"/><ref id=\"m\"/></shape>";
     for text in [twice.to_owned(), deep, closed, around(&chain), around(circle), around(merge)] {
-        assert!(load_in(folder.path(), &text, &[]).is_err());
+        assert!(load_in(folder.path(), &text).is_err());
     }
 }

@@ -5,8 +5,11 @@ mod random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::*;
-use crate::*;
+use torrance_scene::{
+    Description, Extent, Files, Geometry, Options, Overrides, Shape, canonical, load, load_bytes, load_with,
+    write,
+};
+
 use random::random;
 
 fn load_all(path: &Path) -> Description {

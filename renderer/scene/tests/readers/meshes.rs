@@ -1,9 +1,9 @@
 //! OBJ files.
 
-use super::*;
-use crate::description::Normals;
-use crate::files::mesh::obj;
-use crate::files::mesh::{MeshFile, TriangleOrigin};
+use glam::{Vec2, Vec3};
+use torrance_scene::{Error, Files, Geometry, MeshFile, Normals, Problem, TriangleOrigin, load_bytes, obj};
+
+use crate::BASE;
 
 fn read(text: &str, normals: Normals) -> MeshFile {
     obj::read("m.obj", text.as_bytes(), normals, false).unwrap_or_else(|e| panic!("{e:?}"))

@@ -1,41 +1,16 @@
 //! The meaning of scene files, and the robustness of the loader.
 
-mod files;
-mod fuzz;
 mod idle;
-mod layers;
-mod meshes;
-mod models;
-mod ply;
+mod keys;
 mod textures;
 
 use glam::{Affine3A, Vec2, Vec3};
+use torrance_scene::{
+    Color, ConductorMaterial, DiffuseMaterial, Direct, Distribution, Environment, Facets, FovAxis, Geometry,
+    Masking, MaterialKind, Overrides, Projection, RenderSettings, Sampler, input, metals,
+};
 
-use super::*;
-
-/// A scene that is right, to be made wrong.
-const BASE: &str = r#"
-[camera]
-position = [0, 0, 4]
-target = [0, 0, 0]
-fov = 40
-[materials.white]
-type = "diffuse"
-reflectance = 0.8
-[[shapes]]
-type = "sphere"
-material = "white"
-emission = 1
-"#;
-
-/// Loads the text of a scene; panics with the report if that fails.
-fn scene(text: &str) -> Description {
-    loaded(text).unwrap_or_else(|e| panic!("{}", e.report(false))).description
-}
-
-fn loaded(text: &str) -> Result<LoadedScene, Error> {
-    load_bytes("scene.toml", text.as_bytes(), &Files::new(".", false))
-}
+use crate::{BASE, loaded, scene};
 
 /// Applies a transform, written in TOML, to points and directions.
 fn transform(steps: &str) -> Affine3A {

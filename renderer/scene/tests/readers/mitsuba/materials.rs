@@ -1,8 +1,11 @@
 //! Materials and textures.
 
 use glam::{Affine2, Vec2, Vec3};
+use torrance_scene::{
+    Channel, Color, Distribution, InvalidNormals, MaterialKind, NormalMapKind, Texture, Tints, Wrap,
+};
 
-use super::*;
+use super::material;
 
 #[test]
 fn defaults_of_materials_are_mitsubas() {

@@ -1,6 +1,8 @@
 //! The reference scenes.
 
-use super::*;
+use torrance_scene::Masking;
+
+use super::{load_in, references};
 
 /// How many shapes, materials, textures, lights and instances each has.
 const SCENES: [(&str, [usize; 5]); 18] = [
@@ -29,7 +31,7 @@ fn references_load_without_a_word() {
     for (name, counts) in SCENES {
         let folder = references().join(name);
         let text = std::fs::read_to_string(folder.join("scene.xml")).unwrap();
-        let (d, warnings) = load_in(&folder, &text, &[]).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (d, warnings) = load_in(&folder, &text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(warnings, [], "{name}");
         let found = [d.shapes.len(), d.materials.len(), d.textures.len(), d.lights.len(), d.instances.len()];
         assert_eq!(found, counts, "{name}");

@@ -1,9 +1,7 @@
 //! PLY files.
 
-use super::*;
-use crate::description::{Normals, TriangleMesh};
-use crate::files::mesh::ply;
-use crate::files::mesh::{MeshFile, TriangleOrigin};
+use glam::{Vec2, Vec3};
+use torrance_scene::{MeshFile, Normals, Problem, TriangleMesh, TriangleOrigin, ply};
 
 pub(super) fn read(bytes: &[u8], normals: Normals) -> Result<MeshFile, Problem> {
     ply::read("m.ply", bytes, bytes.len() as u64, normals, false)

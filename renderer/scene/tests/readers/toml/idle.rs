@@ -1,6 +1,8 @@
 //! Warnings of settings without effect, and none of those with one.
 
-use super::*;
+use torrance_scene::{Overrides, load};
+
+use crate::loaded;
 
 /// The warnings of a scene with a grey sphere, `top` at the top level and `shape` in another shape.
 fn warnings(top: &str, shape: &str) -> Vec<String> {

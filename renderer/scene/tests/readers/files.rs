@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::*;
+use torrance_scene::{Geometry, Overrides, load};
+
+use crate::scene;
 
 #[path = "../../../examples/make_knot.rs"]
 #[expect(dead_code, reason = "its main function writes to standard output")]

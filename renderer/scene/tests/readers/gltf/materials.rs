@@ -6,12 +6,12 @@ use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Vec2, Vec3};
 use image::{ImageFormat, Rgba, RgbaImage};
 use serde_json::{Value, json};
-
-use super::{changed, described, mesh, read_json, uri, warnings, with};
-use crate::description::{
+use torrance_scene::{
     Bitmap, Channel, Color, Description, Format, GltfMaterial, MaterialKind, NormalMapKind, Scalar,
     TexelFilter, Texture, Wrap,
 };
+
+use super::{changed, described, mesh, read_json, uri, warnings, with};
 
 /// A PNG of two by one texels.
 fn png() -> String {

@@ -1,10 +1,12 @@
 //! Thousands of broken files: each loads or is refused, and none brings the loader down.
 
-use super::*;
-use crate::description::Normals;
-use crate::files::mesh::TriangleOrigin;
-use crate::files::mesh::obj;
-use crate::formats::obj::read_scene;
+use torrance_scene::{
+    Blend, Description, DielectricMaterial, DiffuseMaterial, Error, Facets, Files, Geometry, GltfMaterial,
+    MaterialKind, Normals, PlasticMaterial, PrincipledMaterial, Severity, SheenMaterial,
+    ThinDielectricMaterial, TriangleMesh, TriangleOrigin, check_size, limits, load_bytes, obj,
+};
+
+use crate::ply;
 
 const SCENES: [&str; 3] = [
     include_str!("../../../../scenes/cornell.toml"),
@@ -247,10 +249,10 @@ fn broken_libraries() {
             _ => (mutated(mtl, &mut random), model.to_vec()),
         };
         std::fs::write(folder.path().join("a.mtl"), mtl).unwrap();
-        match read_scene("m.obj", &model, &files) {
-            Ok((scene, _)) => {
+        match load_bytes("m.obj", &model, &files) {
+            Ok(loaded) => {
                 good += 1;
-                check(&scene);
+                check(&loaded.description);
             }
             Err(error) => {
                 bad += 1;

@@ -1,10 +1,9 @@
 //! Files that are wrong: each is refused with a message that says where, or read with a warning.
 
 use serde_json::{Value, json};
+use torrance_scene::Files;
 
-use super::{floats, glb, read_json, triangle, uri, with};
-use crate::files::Files;
-use crate::formats::gltf::read;
+use super::{floats, glb, read, read_json, triangle, uri, with};
 
 /// The error message for the triangle document after changes.
 fn refused(changes: &[(&str, Value)]) -> String {

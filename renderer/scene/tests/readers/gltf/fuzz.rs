@@ -1,16 +1,14 @@
 //! Thousands of broken files: each is read or refused, and none brings the reader down.
 
 use serde_json::{Value, json};
+use torrance_scene::{Description, Files, Geometry, limits};
 
-use super::triangle;
-use crate::description::{Description, Geometry, limits};
-use crate::files::Files;
-use crate::formats::gltf::read;
+use super::{read, triangle};
 
 const MODELS: [&[u8]; 3] = [
-    include_bytes!("../../../../../../tests/references/gltf-textures/scene.glb"),
-    include_bytes!("../../../../../../tests/references/gltf-accessors/scene.glb"),
-    include_bytes!("../../../../../../tests/references/gltf-lights/scene.glb"),
+    include_bytes!("../../../../../tests/references/gltf-textures/scene.glb"),
+    include_bytes!("../../../../../tests/references/gltf-accessors/scene.glb"),
+    include_bytes!("../../../../../tests/references/gltf-lights/scene.glb"),
 ];
 
 /// SplitMix64: a fixed seed makes a failure repeatable.

@@ -9,12 +9,14 @@ use base64::prelude::BASE64_STANDARD;
 use glam::{Affine3A, Vec2, Vec3};
 use serde_json::{Value, json};
 
-use super::read;
-use crate::description::{
-    Description, FovAxis, Geometry, Projection, PunctualKind, Shape, SpotFalloff, TriangleMesh,
+use torrance_scene::{
+    Description, Error, Files, FovAxis, Geometry, Problem, Projection, PunctualKind, Shape, SpotFalloff,
+    TriangleMesh, load_bytes,
 };
-use crate::files::Files;
-use crate::input::Error;
+
+fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
+    load_bytes(file, bytes, files).map(|loaded| (loaded.description, loaded.warnings))
+}
 
 /// The bytes of numbers as a `data:` URI.
 fn uri(bytes: &[u8]) -> String {
