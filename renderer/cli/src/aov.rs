@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use renderer::render::aov::{self, Aov, AovPlan};
-use torrance_image::film::{Format, write::Target};
+use torrance_image::film::Format;
+use torrance_image::film::write::Target;
 use torrance_text::{hint, quoted};
 
 use super::Failure;

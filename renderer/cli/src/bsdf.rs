@@ -1,7 +1,8 @@
 //! `torrance bsdf`: a material in charts.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, process::ExitCode};
+use std::process::ExitCode;
 
 use renderer::assemble::Swatches;
 use renderer::bsdf::{Channel, Chart, KINDS, Kind, Study, Subject};

@@ -1,6 +1,8 @@
 //! `torrance defocus`: blur after rendering.
 
-use std::{path::PathBuf, process::ExitCode, time::Instant};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
 
 use renderer::DeviceChoice;
 use renderer::defocus::{BYTES_PER_PIXEL, Blur, Defocused, Shape};
@@ -10,7 +12,8 @@ use torrance_image::film::write::WrittenFile;
 use torrance_scene::limits::{available_memory, check_memory};
 
 use super::render::{ImageArgs, check_outputs, unwritten, write};
-use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, print_json, say, sharp::Sharp, values};
+use super::sharp::Sharp;
+use super::{EXIT_CODES, Failure, Laps, Notes, clock, count, device, print_json, say, values};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,6 +1,8 @@
 //! `torrance info`: the machines that there are to render with.
 
-use std::{fmt, process::ExitCode, thread::available_parallelism};
+use std::fmt;
+use std::process::ExitCode;
+use std::thread::available_parallelism;
 
 use serde::Serialize;
 use torrance_gpu::backend::cpu::{InstructionSet, name_of};

@@ -1,12 +1,14 @@
 //! `torrance merge`: several images of one scene into one.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
+use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
+use torrance_image::film::write::Target;
 use torrance_image::film::{Format, Layers, read_layers};
-use torrance_image::film::{layers::SAMPLES, write::Target};
 
 use super::{EXIT_CODES, Failure, Notes, print_json, say, values};
 

@@ -1,6 +1,8 @@
 //! `torrance render`: a scene to images.
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
 
 use renderer::assemble::{Flattened, SceneData};
 use renderer::render::aov::AovPlan;
@@ -19,10 +21,11 @@ use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler}
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
+use super::summary::tell;
 use super::values::{self, RrDepth};
 use super::{
     ChartFile, Display, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json,
-    say_text, signals, stage_times, summary::tell,
+    say_text, signals, stage_times,
 };
 
 const EXAMPLES: &str = "\

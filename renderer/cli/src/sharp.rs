@@ -4,11 +4,13 @@ use std::path::Path;
 
 use renderer::defocus::Lens;
 use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
+use torrance_image::film::encode::SOFTWARE;
+use torrance_image::film::estimate::PIXEL_FILTER;
 use torrance_image::film::layers::{SAMPLES, STDERR};
 use torrance_image::film::{Format, Image, Layers, read_layers};
-use torrance_image::film::{encode::SOFTWARE, estimate::PIXEL_FILTER};
 
-use super::{Failure, Notes, defocus::LensArgs};
+use super::defocus::LensArgs;
+use super::{Failure, Notes};
 
 /// An image to be blurred.
 pub(super) struct Sharp {

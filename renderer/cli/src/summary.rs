@@ -1,12 +1,14 @@
 //! Summary of a finished render: a few lines for people, one object for programs.
 
+use std::fmt::Display;
 use std::io::{self, Write};
-use std::{fmt::Display, time::Instant};
+use std::time::Instant;
 
 use renderer::render::{Progress, Seconds, Summary};
 use serde::Serialize;
 
-use super::{Failure, clock, progress::spp_of, say};
+use super::progress::spp_of;
+use super::{Failure, clock, say};
 
 /// Stopwatch that gives the time since it was last read.
 pub(super) struct Laps {

@@ -7,9 +7,11 @@ use renderer::DeviceChoice;
 use renderer::defocus::{MOST_RADIUS, Shape};
 use renderer::render::{Paths, When};
 use torrance_gpu::primitives::MOST;
+use torrance_image::compare::Region;
+use torrance_image::film::develop::Tonemap;
 use torrance_image::film::encode::{ExrDepth, PngDepth};
+use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use torrance_image::metrics::{Metric, Threshold};
-use torrance_image::{compare::Region, film::develop::Tonemap, metrics::flip::PIXELS_PER_DEGREE_RANGE};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::{
     BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size,

@@ -9,7 +9,8 @@ use crate::description::limits::{
     BYTES_PER_PIXEL, MAX_SCENE_BYTES, available_memory, check_memory, check_size,
 };
 use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
-use crate::files::{Files, mesh::read_bytes};
+use crate::files::Files;
+use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};

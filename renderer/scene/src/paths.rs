@@ -14,7 +14,8 @@ use torrance_text::quoted;
 
 use super::load::{files_of, finish, read_file};
 use super::write::write_kept;
-use crate::description::{Overrides, key::Value as Takes};
+use crate::description::Overrides;
+use crate::description::key::Value as Takes;
 use crate::files::Files;
 use crate::formats::toml::keys::PathError;
 use crate::formats::toml::lookup::{self, Target, child, name_of, position};

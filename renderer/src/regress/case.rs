@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::time::Instant;
 
-use torrance_image::{
-    compare::{Judgement, Region, comparison::only_one_finite, judge, words::number},
-    film::{Format, Image, ImageEstimate, estimate::Rounding, write::Destination},
-    metrics::{Flip, Kind, Pair, Pointwise, flip::PIXELS_PER_DEGREE},
-};
+use torrance_image::compare::comparison::only_one_finite;
+use torrance_image::compare::words::number;
+use torrance_image::compare::{Judgement, Region, judge};
+use torrance_image::film::estimate::Rounding;
+use torrance_image::film::write::Destination;
+use torrance_image::film::{Format, Image, ImageEstimate};
+use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
+use torrance_image::metrics::{Flip, Kind, Pair, Pointwise};
 
 use super::images::{self, Conditions, Stop};
 use super::machine::SceneRenderer;

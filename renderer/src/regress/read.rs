@@ -1,6 +1,8 @@
 //! Reading a suite.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
 
 use torrance_image::film::Format;
 use torrance_scene as scene;

@@ -1,6 +1,8 @@
 //! Outcome of a case.
 
-use torrance_image::{compare::Judgement, film::Image, metrics::Flip};
+use torrance_image::compare::Judgement;
+use torrance_image::film::Image;
+use torrance_image::metrics::Flip;
 pub use torrance_plot::html::Status;
 
 /// Outcome of a case.

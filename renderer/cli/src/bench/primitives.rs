@@ -1,7 +1,9 @@
 //! `torrance bench primitives`: how fast the primitives are, on arrays of several lengths.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeSet, process::ExitCode, time::Instant};
+use std::process::ExitCode;
+use std::time::Instant;
 
 use renderer::bench::{Baseline, End, Skipped, Watch, catalogue, chart, names};
 use renderer::{DeviceChoice, Machine};

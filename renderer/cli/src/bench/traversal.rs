@@ -1,9 +1,12 @@
 //! `torrance bench traversal`: how fast the rays of a scene are traced.
 
-use std::{fmt, process::ExitCode, time::Instant};
+use std::fmt;
+use std::process::ExitCode;
+use std::time::Instant;
 
+use renderer::DeviceChoice;
+use renderer::assemble::Flattened;
 use renderer::bench::{Observer, RayKind, RayTiming};
-use renderer::{DeviceChoice, assemble::Flattened};
 use serde::Serialize;
 use torrance_scene::Overrides;
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use torrance_image::compare::words::CHANNELS;
 use torrance_image::compare::{DetectableDifference, Feature, Judgement, Region};
+use torrance_image::metrics::flip::Exposures;
 use torrance_image::metrics::{Bias, Kind, Metric, Threshold};
-use torrance_image::{compare::words::CHANNELS, metrics::flip::Exposures};
 
 use super::ComparisonReport;
 

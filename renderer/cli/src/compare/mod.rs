@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use torrance_image::compare::Region;
 use torrance_image::compare::comparison::{Comparison, Settings, compare};
 use torrance_image::compare::maps::{self, Map, Picture};
 use torrance_image::compare::source::{self, Knowledge, Source};
+use torrance_image::film::Format;
 use torrance_image::film::write::{Destination, Target};
-use torrance_image::{compare::Region, film::Format, metrics::Threshold, metrics::flip::PIXELS_PER_DEGREE};
+use torrance_image::metrics::Threshold;
+use torrance_image::metrics::flip::PIXELS_PER_DEGREE;
 
 use super::{DIFFERENT, Display, Failure, print, print_json, say, signals, values};
 

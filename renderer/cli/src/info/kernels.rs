@@ -1,6 +1,8 @@
 //! `torrance info --kernels`: the resources that every kernel takes of a GPU, and how far it fills it.
 
-use std::{fmt, process::ExitCode, time::Instant};
+use std::fmt;
+use std::process::ExitCode;
+use std::time::Instant;
 
 use renderer::MachineError;
 use serde::Serialize;

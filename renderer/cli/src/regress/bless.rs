@@ -1,7 +1,9 @@
 //! `torrance regress --bless`: new references.
 
+use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::{fs, path::Path, process::ExitCode};
+use std::path::Path;
+use std::process::ExitCode;
 
 use renderer::regress::suite::Expect;
 use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};

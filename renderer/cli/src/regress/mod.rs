@@ -1,7 +1,8 @@
 //! `torrance regress`: a suite of images against their references.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::{fmt::Display, process::ExitCode};
+use std::process::ExitCode;
 
 use renderer::DeviceChoice;
 use renderer::regress::suite::{Source, matches};
@@ -9,9 +10,8 @@ use renderer::regress::{self, Case, LazyMachine, Options, Report, SceneRenderer,
 use torrance_image::film::write::Destination;
 use torrance_text::nearest;
 
-use super::{
-    DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, signals, summary::json_text, values, warn,
-};
+use super::summary::json_text;
+use super::{DIFFERENT, Failure, INTERRUPTED, Laps, color, device, print, signals, values, warn};
 
 mod bless;
 mod show;

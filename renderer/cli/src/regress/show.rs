@@ -9,7 +9,8 @@ use renderer::regress::{Case, Event, Report, Status, Suite};
 use torrance_image::compare::words::percent;
 
 use crate::progress::{self, BAR, Lines, STEPS};
-use crate::{clock, color, count, say_text, terminal::may_color};
+use crate::terminal::may_color;
+use crate::{clock, color, count, say_text};
 
 /// Lines shown of the output of a failed case.
 const LOG_LINES: usize = 20;

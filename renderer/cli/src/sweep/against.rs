@@ -1,6 +1,7 @@
 //! Comparison of variants with another scene, another file or another variant.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use renderer::sweep::{Grid, Pairs};
 use torrance_image::compare::maps::Map;

@@ -4,7 +4,10 @@ mod against;
 mod outputs;
 mod vary;
 
-use std::{panic::resume_unwind, path::PathBuf, process::ExitCode, thread};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
 
 use renderer::sweep::{
     Failures, Plan, Progress, Results, Seconds, Summary, Sweep, VariantResult, VariantStore, common_size,
@@ -14,9 +17,9 @@ use renderer::{Device, Machine};
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::render::{ImageArgs, SettingArgs};
+use super::source::file_name;
 use super::{
     EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, clock, count, print_json, say, signals,
-    source::file_name,
 };
 
 use against::AgainstArgs;

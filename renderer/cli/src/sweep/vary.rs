@@ -9,7 +9,8 @@ use torrance_scene::{PathError, SceneValues, keys_of_path, path_and_value};
 use torrance_text::{hint, quoted};
 
 use super::first_of;
-use crate::{Failure, Notes, render::SettingArgs};
+use crate::render::SettingArgs;
+use crate::{Failure, Notes};
 
 /// Options that choose the parameters that vary.
 #[derive(Debug, clap::Args)]

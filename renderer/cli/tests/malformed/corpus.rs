@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use flate2::{Compression, write::ZlibEncoder};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use image::ImageFormat;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use std::io::{Cursor, Write};
 
-use flate2::{Compression, write::ZlibEncoder};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use image::{DynamicImage, ImageFormat, Rgb32FImage, RgbImage};
 use serde_json::json;
 

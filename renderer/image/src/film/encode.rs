@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use exr::prelude::Compression;
 
-use super::{
-    develop::Develop, estimate::PIXEL_FILTER, format::Format, image::Image, layers::Layers, openexr,
-};
+use super::develop::Develop;
+use super::estimate::PIXEL_FILTER;
+use super::format::Format;
+use super::image::Image;
+use super::layers::Layers;
+use super::openexr;
 
 /// Encoding settings.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -178,7 +181,8 @@ pub(crate) fn png_of(
     samples: &[u8],
     color: ::image::ExtendedColorType,
 ) -> Result<Vec<u8>, EncodeError> {
-    use ::image::{ImageEncoder, codecs::png::PngEncoder};
+    use image::ImageEncoder;
+    use image::codecs::png::PngEncoder;
     let mut bytes = Vec::new();
     PngEncoder::new(&mut bytes).write_image(samples, width, height, color).map_err(EncodeError::refused)?;
     Ok(bytes)
@@ -243,7 +247,8 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::film::{develop::Tonemap, read};
+    use crate::film::develop::Tonemap;
+    use crate::film::read;
 
     /// A ramp over many magnitudes, of odd sizes so that rows and columns cannot be mistaken.
     fn ramp() -> Image {

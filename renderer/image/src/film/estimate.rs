@@ -1,6 +1,7 @@
 //! An image and its noise estimate.
 
-use std::{path::Path, str::FromStr};
+use std::path::Path;
+use std::str::FromStr;
 
 use super::format::Format;
 use super::image::{Image, ReadError};

@@ -1,6 +1,7 @@
 //! Image file formats, told apart by file extension.
 
-use std::{fmt, path::Path};
+use std::fmt;
+use std::path::Path;
 
 /// An image file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

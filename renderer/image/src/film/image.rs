@@ -1,14 +1,19 @@
 //! Images in memory, and reading them from files.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
-use std::{fs::File, path::Path, str::FromStr};
+use std::path::Path;
+use std::str::FromStr;
 
-use ::image::codecs::{hdr::HdrDecoder, png::PngDecoder};
 use ::image::{ImageDecoder, ImageError, ImageResult};
+use image::codecs::hdr::HdrDecoder;
+use image::codecs::png::PngDecoder;
 
+use super::develop::srgb_decode;
+use super::estimate::EstimateError;
 use super::format::{Format, UnknownExtension};
+use super::layers::Layers;
 use super::{Film, openexr};
-use super::{develop::srgb_decode, estimate::EstimateError, layers::Layers};
 
 /// Linear Rec. 709 values, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]

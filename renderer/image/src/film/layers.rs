@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use half::f16;
 use torrance_text::{hint, quoted};
 
-use super::{Film, image::Image};
+use super::Film;
+use super::image::Image;
 
 /// The layer of standard errors of the image's channels: `stderr.R`, `stderr.G`, `stderr.B`.
 pub const STDERR: &str = "stderr";

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead, Cursor, Seek};
 
+use exr::image::pixel_vec::PixelVec;
+use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
 use exr::prelude::{
     AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
     LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
     read as exr_read,
 };
-use exr::{image::pixel_vec::PixelVec, meta::MetaData};
 
 use super::encode::EncodeError;
 use super::image::{DecodeError, Image, check_pixels};

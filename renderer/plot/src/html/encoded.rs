@@ -1,7 +1,9 @@
 //! Encoding of the images of a case.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use torrance_image::{compare::Region, film::Image, film::develop::srgb_encode};
+use torrance_image::compare::Region;
+use torrance_image::film::Image;
+use torrance_image::film::develop::srgb_encode;
 
 use super::Images;
 use crate::web::{Detail, Grid, PixelData, least_reduction};

@@ -8,7 +8,8 @@
 use std::io;
 
 use rayon::prelude::*;
-use torrance_image::{compare::Region, film::Image};
+use torrance_image::compare::Region;
+use torrance_image::film::Image;
 
 mod encoded;
 mod markup;

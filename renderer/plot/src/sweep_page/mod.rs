@@ -11,10 +11,12 @@ mod thumbnail;
 
 use std::io::{self, ErrorKind};
 
-use torrance_image::film::{Image, develop::Develop};
+use torrance_image::film::Image;
+use torrance_image::film::develop::Develop;
 
+use super::chart::ThemeName;
+use super::sheet::Side;
 use super::web::{self, Escaped};
-use super::{chart::ThemeName, sheet::Side};
 
 use levels::Levels;
 use thumbnail::thumbnail;

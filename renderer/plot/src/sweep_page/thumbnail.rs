@@ -3,7 +3,8 @@
 use base64::prelude::{BASE64_STANDARD, Engine};
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, ImageEncoder};
-use torrance_image::film::{Image, develop::Develop};
+use torrance_image::film::Image;
+use torrance_image::film::develop::Develop;
 
 /// Longer side, pixels: some hundreds of them make a megabyte or two.
 const SIDE: u32 = 128;

@@ -7,7 +7,8 @@
 use std::io::Write;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use flate2::{Compression, write::DeflateEncoder};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use torrance_image::film::Image;
 
 /// Precision of stored radiance.

@@ -14,7 +14,8 @@ use crate::description::{
     Shape, Texture, TriangleMesh, drop_empty_groups,
 };
 use crate::files::mesh::{Placement, place};
-use crate::formats::toml::{BLACK, text::toml_key};
+use crate::formats::toml::BLACK;
+use crate::formats::toml::text::toml_key;
 
 /// The description that reading `description` from a scene file gives.
 pub fn canonical(description: &Description) -> Description {

@@ -11,7 +11,8 @@ use crate::description::{
     Camera, Channel, Color, Description, Environment, Geometry, Image, Instance, PixelFilter, Portal,
     Projection, PunctualKind, PunctualLight, RenderSettings, Shape, Texture,
 };
-use crate::files::{asset::range, image::Range};
+use crate::files::asset::range;
+use crate::files::image::Range;
 use crate::formats::toml::text::{number, rgb, toml_key, vector};
 use crate::formats::toml::{
     BLACK, Named, keys, visit_dimensions, visit_filter, visit_frame, visit_lens, visit_projection,

@@ -6,8 +6,9 @@ use toml::{Table, Value};
 
 use super::Extent;
 use super::entries::{Entries, Names};
+use crate::description::key::Key;
+use crate::description::metals::METALS;
 use crate::description::{Material, MaterialKind, NormalMap, NormalMapKind, Parameter, Scalar};
-use crate::description::{key::Key, metals::METALS};
 use crate::formats::toml::text::{number, rgb, roughness};
 use crate::formats::toml::{keys, visit_map};
 

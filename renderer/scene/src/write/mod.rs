@@ -11,7 +11,8 @@ use std::path::Path;
 use toml::Table;
 
 use crate::description::Description;
-use crate::files::{asset::Asset, cache::FileCache};
+use crate::files::asset::Asset;
+use crate::files::cache::FileCache;
 use crate::formats::toml::text;
 pub use canonical::canonical;
 

@@ -1,7 +1,7 @@
 //! Thousands of broken files: each loads or is refused, and none brings the loader down.
 
 use torrance_scene::{
-    Blend, Description, DielectricMaterial, DiffuseMaterial, Error, Facets, Files, Geometry, GltfMaterial,
+    Blend, Description, DielectricMaterial, DiffuseMaterial, Facets, Files, Geometry, GltfMaterial,
     MaterialKind, Normals, PlasticMaterial, PrincipledMaterial, Severity, SheenMaterial,
     ThinDielectricMaterial, TriangleMesh, TriangleOrigin, check_size, limits, load_bytes, obj,
 };

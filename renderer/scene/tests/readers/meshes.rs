@@ -1,7 +1,7 @@
 //! OBJ files.
 
 use glam::{Vec2, Vec3};
-use torrance_scene::{Error, Files, Geometry, MeshFile, Normals, Problem, TriangleOrigin, load_bytes, obj};
+use torrance_scene::{Files, Geometry, MeshFile, Normals, Problem, TriangleOrigin, load_bytes, obj};
 
 use crate::BASE;
 

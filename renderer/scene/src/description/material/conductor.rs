@@ -7,7 +7,8 @@ use super::parameters::{Parameter, ParameterList, parameters};
 use super::{ConductorMaterial, Facets};
 use crate::description::key::Key;
 use crate::description::key::Value::{Color, Word};
-use crate::description::{limits::MAX_IOR, metals};
+use crate::description::limits::MAX_IOR;
+use crate::description::metals;
 
 const METAL: [Key; 3] = [
     Key::new(

@@ -5,7 +5,8 @@ use bytemuck::Zeroable;
 use super::facets::{DISTRIBUTION, REFLECTION, SCATTERING, SMOOTH, TRANSMISSION};
 use super::parameters::{Parameter, ParameterList, parameters};
 use super::{DielectricMaterial, ThinDielectricMaterial};
-use crate::description::key::{Default, Key, Value::Number};
+use crate::description::key::Value::Number;
+use crate::description::key::{Default, Key};
 
 const IOR: Key = Key::new("ior", Number(0.1, 10.0), "Index of refraction relative to the outside.")
     .default(Default::Number(1.5));

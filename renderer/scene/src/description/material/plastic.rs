@@ -5,7 +5,8 @@ use bytemuck::Zeroable;
 use super::PlasticMaterial;
 use super::facets::{DISTRIBUTION, SMOOTH_COAT};
 use super::parameters::{COLOR, Parameter, ParameterList, color, parameters};
-use crate::description::key::{Default, Key, Value::Number};
+use crate::description::key::Value::Number;
+use crate::description::key::{Default, Key};
 
 const NONLINEAR: Key = Key::flag(
     "nonlinear",

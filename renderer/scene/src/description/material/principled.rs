@@ -5,7 +5,8 @@ use device::bsdf::principled::Parameters;
 
 use super::PrincipledMaterial;
 use super::parameters::{Parameter, ParameterList, color, parameters, scalar};
-use crate::description::key::{Default, Key, Value::Number};
+use crate::description::key::Value::Number;
+use crate::description::key::{Default, Key};
 
 const D: Parameters = Parameters::DEFAULT;
 

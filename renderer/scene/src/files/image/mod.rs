@@ -8,7 +8,8 @@ mod texels;
 use std::path::Path;
 
 use super::FileError;
-use crate::description::{Image, limits::MAX_IMAGE_BYTES};
+use crate::description::Image;
+use crate::description::limits::MAX_IMAGE_BYTES;
 use crate::input::file::read_regular;
 
 /// The interpretation of an image's numbers.

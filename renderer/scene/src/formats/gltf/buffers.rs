@@ -12,7 +12,8 @@ use torrance_text::{human_bytes, quoted};
 
 use super::json::{Document, Node};
 use crate::description::limits::MAX_MESH_BYTES;
-use crate::files::{Files, mesh::read_bytes};
+use crate::files::Files;
+use crate::files::mesh::read_bytes;
 
 /// A buffer view.
 const VIEW: &[&str] = &["buffer", "byteOffset", "byteLength", "byteStride", "target"];

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::input::{Error, Problem, file::text_of};
+use crate::input::file::text_of;
+use crate::input::{Error, Problem};
 
 /// Most values of a document, counted by the commas and brackets that separate them: each takes hundreds of bytes at
 /// most.

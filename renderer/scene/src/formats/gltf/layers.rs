@@ -3,7 +3,8 @@
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 
-use super::{json::Node, material::Reader};
+use super::json::Node;
+use super::material::Reader;
 use crate::description::{
     Channel, Color, DielectricMaterial, Distribution, Facets, GltfMaterial, MaterialKind, Scalar,
 };

@@ -8,9 +8,10 @@ use torrance_text::{nearest, quoted};
 
 use super::json::Node;
 use super::textures::{Lookup, Textures};
+use crate::description::limits::MAX_RADIANCE;
 use crate::description::{
     Channel, Color, DiffuseMaterial, GltfMaterial, InvalidNormals, Material, MaterialKind, NormalMap,
-    NormalMapKind, Scalar, Texture, limits::MAX_RADIANCE,
+    NormalMapKind, Scalar, Texture,
 };
 
 const MATERIAL: &[&str] = &[

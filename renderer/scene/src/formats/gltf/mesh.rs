@@ -9,7 +9,8 @@ use super::accessor::{ACCESSOR, Accessors};
 use super::json::Node;
 use super::material::{MaterialEntry, Materials};
 use super::tangents;
-use crate::description::{TriangleMesh, limits::is_degenerate};
+use crate::description::TriangleMesh;
+use crate::description::limits::is_degenerate;
 
 const PRIMITIVE: &[&str] = &["attributes", "indices", "material", "mode", "targets"];
 /// Most triangles of a file, those of meshes that are copied counted for each copy.

@@ -10,7 +10,8 @@ use super::material::MaterialEntry;
 use super::mesh::{self, Meshes, Pose, PrimitiveMesh};
 use super::nodes::{self, SceneNode, as_f32};
 use super::view::{self, LIGHTS};
-use crate::description::{Description, Group, Instance, Shape, framing, limits::MAX_COORDINATE};
+use crate::description::limits::MAX_COORDINATE;
+use crate::description::{Description, Group, Instance, Shape, framing};
 use crate::formats::model;
 
 /// Most shapes that meshes which emit are copied to.

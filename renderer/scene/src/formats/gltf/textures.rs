@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use glam::{Affine2, Mat2, Vec2};
 
-use super::{buffers::Buffers, json::Node};
+use super::buffers::Buffers;
+use super::json::Node;
 use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 use crate::files::image::{self, DecodedImage, Meaning, Range};
 

@@ -1,6 +1,7 @@
 //! Objects that are made of themselves.
 
-use super::{source::Sources, tree::Tree};
+use super::source::Sources;
+use super::tree::Tree;
 
 /// How far the search has come with an object.
 #[derive(Clone, Copy, PartialEq)]

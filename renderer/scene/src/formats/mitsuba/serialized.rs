@@ -173,7 +173,8 @@ impl<R: Read> Reader<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flate2::{Compression, write::ZlibEncoder};
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
     use std::io::Write;
 
     /// A mesh of a quadrilateral with normals and texture coordinates, uncompressed.

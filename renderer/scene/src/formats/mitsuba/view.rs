@@ -13,7 +13,8 @@ use super::plugins::{Plugins, plugins};
 use super::source::Sources;
 use super::spectrum::Role;
 use super::tree::{Class, Object, Property, Tree, Value};
-use crate::description::{Color, limits::MAX_COORDINATE};
+use crate::description::Color;
+use crate::description::limits::MAX_COORDINATE;
 use crate::files::Files;
 
 /// The properties that have been queried.

@@ -15,7 +15,8 @@ use crate::files::Files;
 use crate::files::mesh::obj::{append, models, scan, too_many};
 use crate::files::mesh::{Placement, finish_normals, place};
 use crate::formats::model;
-use crate::input::{Error, Problem, file::read_regular};
+use crate::input::file::read_regular;
+use crate::input::{Error, Problem};
 
 use materials::Textures;
 

@@ -3,11 +3,10 @@
 use glam::{Vec2, Vec3};
 use toml::Value;
 
-use super::{
-    keys::{self, Key, Type},
-    text::{number, rgb, vector},
-};
-use crate::description::{key, limits::MIN_LENGTH};
+use super::keys::{self, Key, Type};
+use super::text::{number, rgb, vector};
+use crate::description::key;
+use crate::description::limits::MIN_LENGTH;
 use crate::input::{Field, Section};
 
 /// Things by their names.

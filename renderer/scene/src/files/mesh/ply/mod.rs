@@ -19,7 +19,8 @@ use glam::{Vec2, Vec3};
 use torrance_image::film::develop::srgb_decode;
 use torrance_text::quoted;
 
-use crate::description::{Normals, TriangleMesh, limits::MAX_COORDINATE};
+use crate::description::limits::MAX_COORDINATE;
+use crate::description::{Normals, TriangleMesh};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
 use crate::input::Problem;
 

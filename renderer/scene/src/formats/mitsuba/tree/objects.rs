@@ -7,7 +7,8 @@ use glam::{DAffine3, DVec3};
 use torrance_text::{hint, quoted};
 
 use crate::files::{FileError, Files};
-use crate::formats::mitsuba::{source::Position, spectrum::Spectrum};
+use crate::formats::mitsuba::source::Position;
+use crate::formats::mitsuba::spectrum::Spectrum;
 
 /// A scene file with all that it includes. The first object is the scene.
 #[derive(Default)]

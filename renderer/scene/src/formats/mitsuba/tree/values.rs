@@ -8,7 +8,9 @@ use torrance_text::{nearest, quoted, quoted_path};
 
 use super::{Builder, Class, Context, OTHER_TAGS, Value, name_place, start_tag, tag_of};
 use crate::description::limits::MAX_SPECTRUM_BYTES;
-use crate::formats::mitsuba::{source::Position, spectrum::Spectrum, transform};
+use crate::formats::mitsuba::source::Position;
+use crate::formats::mitsuba::spectrum::Spectrum;
+use crate::formats::mitsuba::transform;
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Error, Problem};
 

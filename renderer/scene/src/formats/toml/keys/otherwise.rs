@@ -5,7 +5,9 @@ use glam::{DVec3, Vec2, Vec3};
 use toml::{Table, Value as Toml};
 
 use super::lookup::as_number;
-use crate::description::{key::Key, limits::MIN_ALPHA, metals::METALS};
+use crate::description::key::Key;
+use crate::description::limits::MIN_ALPHA;
+use crate::description::metals::METALS;
 use crate::formats::toml::text::{number, rgb, roughness, vector};
 
 /// The value of a key that is not in a table, by one that is there instead; nothing if that is something else.

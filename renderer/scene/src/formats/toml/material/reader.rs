@@ -5,14 +5,16 @@ use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
 use torrance_text::quoted;
 
+use crate::description::key::Key;
+use crate::description::limits::MIN_ALPHA;
 use crate::description::{
     ConductorMaterial, Distribution, InvalidNormals, Material, MaterialKind, NormalMap, NormalMapKind,
     Parameter, PrincipledMaterial, Scalar, Scattering, metals,
 };
-use crate::description::{key::Key, limits::MIN_ALPHA};
+use crate::formats::toml::keys;
+use crate::formats::toml::names::Names;
 use crate::formats::toml::texture::{TextureUse, Textures};
 use crate::formats::toml::values::{ByName, Named, ValueReader, Visitor, require};
-use crate::formats::toml::{keys, names::Names};
 use crate::input::{Field, Section};
 
 /// Reads one material.
