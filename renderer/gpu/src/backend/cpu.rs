@@ -49,6 +49,10 @@ impl Cpu {
     /// so that the threads' machinery is compiled once, and not for every stage.
     fn run(&self, n: u32, run: &(dyn Fn(Range<u32>) + Sync)) {
         let chunk = chunk(n, self.pool.current_num_threads());
+        // Waking a thread of the pool takes longer than a task.
+        if n <= chunk {
+            return run(0..n);
+        }
         self.pool.install(|| {
             (0..n.div_ceil(chunk)).into_par_iter().for_each(|i| run(i * chunk..n.min((i + 1) * chunk)));
         });
