@@ -33,8 +33,11 @@ fn with(name: &str, scene: &Description, ways: &[Direct], spp: u32, expected: &[
     for direct in ways {
         let mut scene = scene.clone();
         scene.render.direct = *direct;
-        let spp = if *direct == Direct::Bsdf { 16 * spp } else { spp };
-        is_within(0.003, &format!("{name}, {direct:?}"), &scene, spp, &|i| expected[i]);
+        let (factor, tolerance) = match direct {
+            Direct::Bsdf => (tier::choose(4, 16), tier::choose(0.006, 0.003)),
+            _ => (1, 0.003),
+        };
+        is_within(tolerance, &format!("{name}, {direct:?}"), &scene, factor * spp, &|i| expected[i]);
     }
 }
 
