@@ -39,7 +39,7 @@ impl Metal {
 /// - `k` follows of the two.
 ///
 /// At other angles, the reflectance of these differs from the spectrum's by 0.005 at most (root mean square over
-/// cosines) but for red gold, which cannot be shown. `renderer/cli/tests/metals.rs` computes them anew from the tables.
+/// cosines) but for red gold, which cannot be shown. `renderer/cli/tests/commands/metals.rs` computes them anew from the tables.
 ///
 /// Zinc is missing: its published spectra contradict each other.
 pub const METALS: &[Metal] = &[
