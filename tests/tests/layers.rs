@@ -45,7 +45,10 @@ fn depends(manifest: &Table) -> Vec<String> {
     let targets = targets.into_iter().flat_map(|t| t.values()).filter_map(|t| t.as_table());
     let tables = std::iter::once(manifest).chain(targets);
     let kinds = tables.flat_map(|t| [t.get("dependencies"), t.get("build-dependencies")]).flatten();
-    kinds.filter_map(|t| t.as_table()).flat_map(|t| t.keys().cloned()).collect()
+    let package = |(name, of): (&String, &toml::Value)| {
+        of.get("package").and_then(|package| package.as_str()).unwrap_or(name).to_owned()
+    };
+    kinds.filter_map(|t| t.as_table()).flat_map(|t| t.iter().map(package)).collect()
 }
 
 /// Violations of the layering of crates, a sentence each.
@@ -104,4 +107,6 @@ fn control_arrows_that_lead_up_are_found() {
     assert_eq!(with("newcomer", "glam"), ["newcomer is in no layer"]);
     let manifest = "[target.'cfg(unix)'.dependencies]\nclap = \"4\"\n[dev-dependencies]\nexr = \"1\"";
     assert_eq!(depends(&manifest.parse().expect("it is TOML")), ["clap"]);
+    let renamed = "[dependencies]\nargs = { package = \"clap\", version = \"4\" }";
+    assert_eq!(depends(&renamed.parse().expect("it is TOML")), ["clap"]);
 }

@@ -23,9 +23,17 @@ fn layer(part: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&part))
 }
 
-/// The parts of the crate that a source names by `crate::`, without what its comments say.
-fn uses(source: &str) -> BTreeSet<String> {
+/// The part that a module is of: the file or folder at the root.
+fn part_of(module: &str) -> &str {
+    module.split("::").next().unwrap_or(module)
+}
+
+/// The parts of the crate that the source of a module names, by `crate::` or by as many `super::` as lead to the root, but not
+/// in its comments.
+fn uses(module: &str, source: &str) -> BTreeSet<String> {
     let code: String = code(source).split_whitespace().collect();
+    let to_root = "super::".repeat(module.split("::").count());
+    let code = code.replace(&to_root, "crate::");
     let mut parts = BTreeSet::new();
     for path in code.split("crate::").skip(1) {
         let mut depth = 0;
@@ -57,8 +65,8 @@ fn uses(source: &str) -> BTreeSet<String> {
 /// Uses of a part that is not below, and parts that are in no layer.
 fn violations(sources: &[(String, String)]) -> Vec<String> {
     let mut arrows: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (part, source) in sources {
-        arrows.entry(part).or_default().extend(uses(source));
+    for (module, source) in sources {
+        arrows.entry(part_of(module)).or_default().extend(uses(module, source));
     }
     let mut found = Vec::new();
     for (part, used) in &arrows {
@@ -79,21 +87,24 @@ fn violations(sources: &[(String, String)]) -> Vec<String> {
 
 #[test]
 fn no_part_uses_one_above_it() {
-    let found: Vec<_> = sources().into_iter().filter(|(part, _)| part != "lib").collect();
+    let found: Vec<_> = sources().into_iter().filter(|(module, _)| module != "lib").collect();
     assert!(found.len() > 100, "{} sources", found.len());
     assert_eq!(violations(&found), [""; 0]);
-    let known: BTreeSet<_> = found.iter().map(|(part, _)| part.as_str()).collect();
+    let known: BTreeSet<_> = found.iter().map(|(module, _)| part_of(module)).collect();
     assert_eq!(known, LAYERS.iter().flat_map(|layer| layer.iter().copied()).collect(), "layers of nothing");
 }
 
 #[test]
 fn uses_are_found_in_all_forms() {
-    let names = |source: &str| uses(source).into_iter().collect::<Vec<_>>();
+    let names_of = |module: &str, source: &str| uses(module, source).into_iter().collect::<Vec<_>>();
+    let names = |source: &str| names_of("bsdf::gltf", source);
     assert_eq!(names("use crate::arch::{max, min};\nuse crate::ray::Ray;"), ["arch", "ray"]);
     assert_eq!(names("use crate::{arch::{max, min}, bvh, shape::Primitive};"), ["arch", "bvh", "shape"]);
     assert_eq!(names("use crate::{\n    arch, // and crate::path\n    bvh::Hit,\n};"), ["arch", "bvh"]);
     assert_eq!(names("fn f(x: crate::light::Light) { g::<{ crate::path::N }>(x) }"), ["light", "path"]);
     assert_eq!(names("//! See [`crate::path`].\nuse super::arch;"), [""; 0]);
+    assert_eq!(names("use super::super::arch;"), ["arch"]);
+    assert_eq!(names_of("bsdf", "use super::{ray, shape::Primitive};"), ["ray", "shape"]);
 }
 
 #[test]
@@ -103,6 +114,8 @@ fn arrows_up_are_found() {
     assert_eq!(violations(&sound), [""; 0]);
     let up = [source("shape", "use crate::{arch::max, bvh::Hit};")];
     assert_eq!(violations(&up), ["shape uses bvh, which is not below it"]);
+    let by_super = [source("shape::sphere", "use super::super::bvh::Hit;")];
+    assert_eq!(violations(&by_super), ["shape uses bvh, which is not below it"]);
     let beside = [source("math", "use crate::color::luminance;")];
     assert_eq!(violations(&beside), ["math uses color, which is not below it"]);
     let unknown = [source("clouds", ""), source("path", "use crate::clouds::Cloud;")];

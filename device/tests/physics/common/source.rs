@@ -3,22 +3,25 @@
 use std::fs;
 use std::path::Path;
 
-/// All of them, each with the part of the crate that it is of: the file or folder at the root.
+/// All of them, each with its module: `a::b` for `a/b.rs` and `a/b/mod.rs`.
 pub(crate) fn sources() -> Vec<(String, String)> {
     let mut found = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), None, &mut found);
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut found);
     found
 }
 
-fn collect(folder: &Path, part: Option<&str>, found: &mut Vec<(String, String)>) {
+fn collect(folder: &Path, parent: &str, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap();
-        let part = part.unwrap_or(name);
+        let module = match path.file_stem().unwrap().to_str().unwrap() {
+            "mod" => parent.to_owned(),
+            name if parent.is_empty() => name.to_owned(),
+            name => format!("{parent}::{name}"),
+        };
         if path.is_dir() {
-            collect(&path, Some(part), found);
+            collect(&path, &module, found);
         } else {
-            found.push((part.to_owned(), fs::read_to_string(&path).unwrap()));
+            found.push((module, fs::read_to_string(&path).unwrap()));
         }
     }
 }
