@@ -152,7 +152,7 @@ struct Usage {
 
 impl Usage {
     /// The kernel on record, launched so.
-    fn of(&self, launch: &Launch, multiprocessor: &Multiprocessor) -> KernelInfo {
+    fn kernel_info(&self, launch: &Launch, multiprocessor: &Multiprocessor) -> KernelInfo {
         KernelInfo {
             local_bytes: self.stack,
             spill_stores: Some(self.spill_stores),
@@ -186,7 +186,7 @@ pub fn recorded(generation: &str) -> Result<KernelTable, RecordError> {
     let usage = |kernel| record.kernels.get(kernel)?.get(generation)?.clone().try_into::<Usage>().ok();
     for launch in launches() {
         match usage(launch.stage) {
-            Some(usage) => table.kernels.push(usage.of(launch, &multiprocessor)),
+            Some(usage) => table.kernels.push(usage.kernel_info(launch, &multiprocessor)),
             None => table.missing.push(launch.stage),
         }
     }

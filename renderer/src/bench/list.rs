@@ -31,14 +31,14 @@ type PreparedResult<B> = Result<Box<dyn Prepared<B>>, MeasureError>;
 /// The list. To measure one more: an entry here, and below a function that makes its buffers and says how it is called.
 pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
     let families = [
-        Family::Memory.of([
+        Family::Memory.benchmarks([
             ("memcpy", "copy, by the machine's own means", 8.0, memcpy),
             ("copy", "copy, by a kernel", 8.0, copy),
             ("fill", "write the same number everywhere", 4.0, fill),
             ("gather", "read from anywhere", 12.0, gather),
             ("scatter", "write to anywhere", 12.0, scatter),
         ]),
-        Family::Reductions.of([
+        Family::Reductions.benchmarks([
             ("reduce_sum_u32", "sum of u32", 4.0, |b, n| reduce::<B, Sum<u32>>(b, n, numbers)),
             ("reduce_sum_f32", "sum of f32", 4.0, |b, n| reduce::<B, Sum<f32>>(b, n, exact)),
             ("reduce_mean_f32", "mean of f32", 4.0, |b, n| reduce::<B, Mean>(b, n, exact)),
@@ -47,13 +47,13 @@ pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
             }),
             ("histogram", "count each of 256 numbers", 4.0, histogram),
         ]),
-        Family::Scans.of([
+        Family::Scans.benchmarks([
             ("scan_look_back", "prefix sums, in one pass", 8.0, |b, n| scan(b, n, Form::LookBack)),
             ("scan_three_phase", "prefix sums, of blocks first", 8.0, |b, n| scan(b, n, Form::ThreePhase)),
             ("scan_blelloch", "prefix sums, up and down a tree", 8.0, |b, n| scan(b, n, Form::Blelloch)),
             ("scan_hillis_steele", "prefix sums, in log n steps", 8.0, |b, n| scan(b, n, Form::HillisSteele)),
         ]),
-        Family::Selections.of([
+        Family::Selections.benchmarks([
             ("compact_if", "keep numbers below a bound, half of them, in order", 6.0, compact_if),
             ("compact_flagged", "keep what is flagged, half, in order", 7.0, |b, n| {
                 flagged(b, n, Select::compact())
@@ -64,7 +64,7 @@ pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
             ("partition_by_key", "group pairs by one of 256 keys, in order", 16.0, partition_by_key),
             ("run_length", "find runs of equal numbers, 4.6 long", 4.0 + 12.0 * RUNS, run_length),
         ]),
-        Family::Sorts.of([
+        Family::Sorts.benchmarks([
             ("radix_sort_keys", "sort u32 by 8 bits at a time", 8.0, radix_sort_keys),
             ("radix_sort_pairs", "the same, with a value each", 16.0, |b, n| radix_sort_pairs(b, n, 32)),
             ("radix_sort_pairs_8bit", "the same, by the lowest 8 bits", 16.0, |b, n| {
@@ -73,12 +73,12 @@ pub(crate) fn benchmarks<B: TimedBackend>() -> Vec<Benchmark<B>> {
             ("split_sort_pairs", "sort by one bit at a time, with a value each", 16.0, split_sort_pairs),
             ("merge_sort_pairs", "sort by comparisons, with a value each", 16.0, merge_sort_pairs),
         ]),
-        Family::Images.of([
+        Family::Images.benchmarks([
             ("transpose", "swap rows and columns", 8.0, transpose),
             ("convolution", "weights for 7 × 7 pixels, along x and y", 8.0, convolution),
             ("luminance", "brightness of pixels of 4 f32", 20.0, luminance),
         ]),
-        Family::Tables.of([
+        Family::Tables.benchmarks([
             ("summed_area", "summed-area table of f32", 8.0, |b, n| summed_area::<B, Narrow>(b, n, exact)),
             ("summed_area_f64", "the same, with f64 entries", 12.0, |b, n| {
                 summed_area::<B, Wide>(b, n, exact)
@@ -97,7 +97,7 @@ type Row<B> = (&'static str, &'static str, f64, Prepare<B>);
 
 impl Family {
     /// Benchmarks of this family.
-    fn of<B: TimedBackend, const N: usize>(self, rows: [Row<B>; N]) -> Vec<Benchmark<B>> {
+    fn benchmarks<B: TimedBackend, const N: usize>(self, rows: [Row<B>; N]) -> Vec<Benchmark<B>> {
         let family = self;
         let benchmark = |(name, does, bytes, prepare)| Benchmark { name, does, family, bytes, prepare };
         rows.into_iter().map(benchmark).collect()

@@ -11,7 +11,7 @@ use torrance_gpu::backend::cuda::Cuda;
 use torrance_gpu::primitives::Work;
 
 /// A kernel with a thread for each pixel, and what does the same on a CPU.
-pub(super) trait OfPixels: Kernel + Entry {
+pub(super) trait PixelKernel: Kernel + Entry {
     /// Does it for `n` pixels.
     ///
     /// # Safety
@@ -20,9 +20,9 @@ pub(super) trait OfPixels: Kernel + Entry {
 }
 
 /// A call of a kernel for an image of a width and height.
-pub(super) struct Call<K: OfPixels>(pub(super) K::Args, pub(super) [u32; 2]);
+pub(super) struct Call<K: PixelKernel>(pub(super) K::Args, pub(super) [u32; 2]);
 
-impl<K: OfPixels> Work for Call<K> {
+impl<K: PixelKernel> Work for Call<K> {
     unsafe fn on_cpu(&self) {
         let Self(args, [width, height]) = self;
         // SAFETY: as the caller promised.
@@ -35,7 +35,7 @@ impl<K: OfPixels> Work for Call<K> {
     }
 }
 
-impl OfPixels for Circles {
+impl PixelKernel for Circles {
     unsafe fn on_cpu(args: &CirclesArgs, n: u32) {
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
@@ -47,7 +47,7 @@ impl OfPixels for Circles {
     }
 }
 
-impl OfPixels for Slice {
+impl PixelKernel for Slice {
     unsafe fn on_cpu(args: &SliceArgs, n: u32) {
         // SAFETY: as the caller promised; they are three buffers.
         unsafe {
@@ -76,7 +76,7 @@ unsafe fn means<'a>(layer: &'a Blurred) -> impl Fn(u32) -> [f32; 4] + Sync + 'a 
     }
 }
 
-impl OfPixels for Cover {
+impl PixelKernel for Cover {
     unsafe fn on_cpu(CoverArgs { layer, layered: Layered { sum, last, .. } }: &CoverArgs, n: u32) {
         // SAFETY: as the caller promised; they are five buffers.
         unsafe {
@@ -87,7 +87,7 @@ impl OfPixels for Cover {
     }
 }
 
-impl OfPixels for Behind {
+impl PixelKernel for Behind {
     unsafe fn on_cpu(BehindArgs { layer, layered }: &BehindArgs, n: u32) {
         // SAFETY: as the caller promised; they are five buffers.
         unsafe {
@@ -100,7 +100,7 @@ impl OfPixels for Behind {
     }
 }
 
-impl OfPixels for Develop {
+impl PixelKernel for Develop {
     unsafe fn on_cpu(args: &DevelopArgs, n: u32) {
         let DevelopArgs { pixels, layered: Layered { sum, behind, .. }, .. } = args;
         // SAFETY: as the caller promised; they are three buffers.

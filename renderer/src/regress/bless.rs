@@ -47,10 +47,10 @@ pub fn bless(
     let taken = old.as_ref().ok().and_then(|old| old.seeds);
     let seed = taken.map_or(FIRST_SEED, |taken| taken.end());
     let (new, samples) = render(case, seed, machine, options, observe)?;
-    let format = Format::from_path(&case.reference.path)?;
+    let format = Format::from_path(&case.reference.path).map_err(Stop::error)?;
     let mut attributes = reference::attributes(case, samples);
     attributes.insert("seed".to_owned(), seed.to_string());
-    let bytes = reference::encode(&new, format, attributes)?;
+    let bytes = reference::encode(&new, format, attributes).map_err(Stop::error)?;
     let quality = quality(case, &new, samples, format);
     let change = match old {
         Ok(old) => change(case, &new, &old.measured, samples, options),

@@ -47,7 +47,7 @@ pub(super) fn run(
 #[error("{0}")]
 pub(super) struct CaseError(String);
 
-/// What a suite can do about a command's image of which no noise is known.
+/// Advice to a suite whose command makes an image of unknown noise.
 const NO_STDERR: &str = "the reference has standard errors, and the command's image has none: have it write them as \
                          layer \"stderr\", say passes = 8 and put {seed} into the command, or give thresholds \
                          \"flip\" and \"relmse\"";
@@ -94,10 +94,10 @@ fn examine(
         let total = totals[rounds];
         rounds += 1;
         let result = source.until(total, &conditions)?;
-        check(&result, &reference.measured)?;
+        check(&result, &reference.measured).map_err(Stop::error)?;
         let whole = whole(&result.image);
         let is_last = rounds == totals.len() || case.effort.time.is_some_and(|t| start.elapsed() >= t);
-        let mut seen = look(case, &plan, &reference.measured, &result, options)?;
+        let mut seen = look(case, &plan, &reference.measured, &result, options).map_err(Stop::error)?;
         // More samples may find the difference that a negative control has.
         let is_clear = match seen.verdict {
             Verdict::Different => true,
@@ -108,7 +108,7 @@ fn examine(
             let unit = case.source.unit();
             seen.measured = Measurement { rounds, samples: total, unit, ..seen.measured };
             if let Some(folder) = options.output {
-                save(case, &result, &seen.measured, folder)?;
+                save(case, &result, &seen.measured, folder).map_err(Stop::error)?;
             }
             if options.keep_images {
                 let reference = reference.measured.image;

@@ -84,8 +84,9 @@ impl<'a> Command<'a> {
             "spp" => spp.map(|n| n.to_string()),
             _ => None,
         };
-        let expanded = words.iter().map(|w| expand(w, value)).collect::<Result<Vec<_>, _>>()?;
-        let (ended, log) = child::run(&expanded, folder, conditions.deadline, conditions.is_stopping);
+        let expanded: Result<Vec<_>, _> = words.iter().map(|w| expand(w, value)).collect();
+        let (ended, log) =
+            child::run(&expanded.map_err(Stop::error)?, folder, conditions.deadline, conditions.is_stopping);
         if !log.is_empty() {
             self.log = log;
         }
@@ -134,7 +135,7 @@ impl Images for Command<'_> {
             if done >= total
                 && let Some(passes) = &self.passes
             {
-                return Ok(passes.merged()?);
+                return passes.merged().map_err(Stop::error);
             }
             let (layers, format) = self.pass(done, conditions)?;
             let added = match &mut self.passes {

@@ -16,23 +16,19 @@ use crate::assemble::{self, SceneData};
 use crate::render::{Control, Progress};
 
 /// Reason why a case came to no verdict, or to no new reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// It failed: a sentence, and the printed output or details.
+    #[error("{0}")]
     Error(String, String),
     /// We were asked to stop.
+    #[error("interrupted")]
     Interrupted,
 }
 
 impl Stop {
-    pub(super) fn error(message: impl Into<String>) -> Self {
-        Self::Error(message.into(), String::new())
-    }
-}
-
-impl<E: std::error::Error> From<E> for Stop {
-    fn from(error: E) -> Self {
-        Self::error(error.to_string())
+    pub(super) fn error(message: impl ToString) -> Self {
+        Self::Error(message.to_string(), String::new())
     }
 }
 
@@ -138,7 +134,7 @@ impl Images for Scene<'_> {
             let stop = (conditions.is_stopping)() || Instant::now() >= conditions.deadline;
             if stop { Control::Stop } else { Control::Continue }
         };
-        let rendered = self.machine.render(&self.scene, total - before, &mut observe)?;
+        let rendered = self.machine.render(&self.scene, total - before, &mut observe).map_err(Stop::error)?;
         if rendered.interrupted {
             return Err(match (conditions.is_stopping)() {
                 true => Stop::Interrupted,

@@ -46,6 +46,15 @@ const STEPS: [(Step, &str, Items); 10] = [
     (Step::Accumulate, "accumulate", Items::Paths),
 ];
 
+// They are in the order of the type, by which they are looked up.
+const _: () = {
+    let mut i = 0;
+    while i < STEPS.len() {
+        assert!(STEPS[i].0 as usize == i);
+        i += 1;
+    }
+};
+
 impl Step {
     /// All steps.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -167,7 +176,7 @@ pub(super) struct Clock<B: Backend> {
     /// Moments at which steps of the pass began, or work between them ended.
     moments: Vec<(Option<Step>, B::Moment)>,
     curve: B::Buf<u32>,
-    /// What was measured.
+    /// Times measured so far.
     pub(super) times: StageTimes,
 }
 

@@ -88,7 +88,7 @@ pub struct IntegratorSummary {
 }
 
 impl IntegratorSummary {
-    /// `why` is why it was chosen, if that was known beforehand.
+    /// `why` is the reason for the choice, if it was known beforehand.
     pub fn new(choice: IntegratorChoice, why: Option<&str>) -> Self {
         let name = match choice.integrator {
             Contestant::Megakernel => "megakernel",

@@ -27,7 +27,7 @@ pub use sheets::SheetKind;
 pub use spec::{Axis, MOST_VARIANTS};
 pub use store::{StoredVariant, VariantStore};
 pub use summary::{Seconds, Summary, VariantSummary};
-pub use variant::{Variant, build_variants, common_size};
+pub use variant::{BadVariants, Variant, build_variants, common_size};
 pub use verdict::{Pairs, VariantComparison, Verdict};
 pub use work::{Failure, Progress, Sweep, VariantResult};
 

@@ -1,6 +1,7 @@
 //! The scenes of a sweep's variants.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
@@ -20,6 +21,19 @@ pub struct Variant {
     pub fingerprint: u64,
 }
 
+/// All that is wrong with the scenes of variants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadVariants(pub Vec<SweepError>);
+
+impl fmt::Display for BadVariants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problems: Vec<_> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&problems.join("\n"))
+    }
+}
+
+impl std::error::Error for BadVariants {}
+
 /// Builds the scenes of all variants, which share what they have in common with the first. Each gets a seed of its own if
 /// `seeds` says how many came before the first. Adds to `read` the files that the scenes are read from.
 ///
@@ -30,7 +44,7 @@ pub fn build_variants(
     values: &SceneValues,
     seeds: Option<usize>,
     read: &mut BTreeSet<PathBuf>,
-) -> Result<Vec<Variant>, Vec<SweepError>> {
+) -> Result<Vec<Variant>, BadVariants> {
     let named = |i: usize, error: Error| SweepError(format!("{}: {error}", grid.name(i)));
     let of_first = load(grid, values, 0).and_then(|LoadedScene { description, files, .. }| {
         let settings = description.render.clone();
@@ -64,7 +78,7 @@ pub fn build_variants(
             Err(_) => {}
         }
     }
-    if problems.is_empty() { Ok(variants) } else { Err(problems) }
+    if problems.is_empty() { Ok(variants) } else { Err(BadVariants(problems)) }
 }
 
 /// The scene with the values of a variant.

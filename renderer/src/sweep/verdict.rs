@@ -183,7 +183,8 @@ impl Results<'_> {
         with: usize,
     ) -> Result<Option<VariantComparison>, Failure> {
         let (Some(own), Some(other)) = (&self.variants[i], &self.variants[with]) else { return Ok(None) };
-        let failed = |reason| Failure(format!("{}: cannot be compared: {reason}", self.sweep.plan.name(i)));
+        let failed =
+            |reason| Failure::new(format!("{}: cannot be compared: {reason}", self.sweep.plan.name(i)));
         let lost = || failed("what was kept of it cannot be read".to_owned());
         let [a, b] = [i, with].map(|i| self.measured(i));
         let images = Images {

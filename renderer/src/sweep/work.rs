@@ -43,11 +43,18 @@ pub struct VariantResult {
 /// A failure that the rest of the sweep survived: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Failure(pub String);
+pub struct Failure(String);
+
+impl Failure {
+    /// A failure that an error says all about, or a sentence.
+    pub fn new(error: impl ToString) -> Self {
+        Self(error.to_string())
+    }
+}
 
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
-        Self(error.to_string())
+        Self::new(error)
     }
 }
 
@@ -124,7 +131,7 @@ impl Sweep<'_> {
             let folder = store.folder().display();
             result
                 .failures
-                .push(Failure(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
+                .push(Failure::new(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
         }
         result
     }

@@ -14,8 +14,8 @@ use crate::{Failure, Notes, values};
 #[derive(Debug, clap::Args)]
 pub(super) struct AgainstArgs {
     /// Render the variants of this scene, too, and compare those with the same values; --set is not for it
-    #[arg(long, value_name = "SCENE", group = "comparison")]
-    pub(super) against: Option<PathBuf>,
+    #[arg(long = "against", value_name = "SCENE", group = "comparison")]
+    pub(super) scene: Option<PathBuf>,
 
     /// Compare variants with the one that has this value of a parameter, and of the others the same; repeat it for others
     #[arg(long, value_name = "[PARAMETER=]VALUE", group = "comparison")]
@@ -35,7 +35,7 @@ pub(super) struct AgainstArgs {
 impl AgainstArgs {
     /// Whether variants are compared with anything.
     pub(super) fn compares(&self) -> bool {
-        self.against.is_some() || !self.baseline.is_empty()
+        self.scene.is_some() || !self.baseline.is_empty()
     }
 
     /// Reads the other scene, and prepares it for the preset. Adds to `read` the files that it is read from.
@@ -45,7 +45,7 @@ impl AgainstArgs {
         read: &mut BTreeSet<PathBuf>,
         notes: &mut Notes,
     ) -> Result<Option<SceneValues>, Failure> {
-        let Some(path) = &self.against else { return Ok(None) };
+        let Some(path) = &self.scene else { return Ok(None) };
         notes.display.phase(format!("reading {}", path.display()));
         let scene = args.scene.of_other(path);
         let (mut values, loaded) = scene.open(args.settings.overrides(), notes)?;
@@ -56,7 +56,7 @@ impl AgainstArgs {
 
     /// Which variants are compared.
     pub(super) fn pairs(&self, grid: &Grid) -> Result<Option<Pairs>, Failure> {
-        Ok(match (&self.against, &self.baseline[..]) {
+        Ok(match (&self.scene, &self.baseline[..]) {
             (Some(_), _) => Some(Pairs::of_two_scenes(grid, self.map, self.level)),
             (None, []) => None,
             (None, baselines) => {

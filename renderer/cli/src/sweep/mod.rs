@@ -240,14 +240,14 @@ fn prepare(
     let variants = grid.variants() * if other.is_some() { 2 } else { 1 };
     notes.display.phase(format!("building {}", count(variants as u64, "variant")));
     let mut variants = args.vary.build(&grid, &values, (0, ""), &mut read)?;
-    if let (Some(other), Some(path)) = (&other, &args.against.against) {
+    if let (Some(other), Some(path)) = (&other, &args.against.scene) {
         let what = format!("--against {}: ", path.display());
         variants.extend(args.vary.build(&grid, other, (grid.variants(), &what), &mut read)?);
     }
     let cell = args.sheet.cell(common_size(&variants).map_err(Failure::input)?)?;
     let scene = args.scene.file_name();
     let plan = Plan {
-        against: args.against.against.as_deref().map(file_name),
+        against: args.against.scene.as_deref().map(file_name),
         grid,
         variants,
         pairs,

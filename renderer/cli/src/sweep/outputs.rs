@@ -132,7 +132,7 @@ impl Outputs {
             ChartFile::check("--plot", Path::new(file)).map(|chart| (column, chart))
         };
         let mut sheets = vec![SheetKind::Variants];
-        sheets.extend(args.against.against.as_ref().map(|_| SheetKind::Others));
+        sheets.extend(args.against.scene.as_ref().map(|_| SheetKind::Others));
         sheets.extend(args.against.compares().then_some(SheetKind::Differences));
         Ok(Self {
             sheet: args.output.clone(),
@@ -216,7 +216,7 @@ impl Outputs {
         if let Some(html) = &self.html {
             display.begin_steps();
             let page = results.page(&mut |done, elapsed, what| display.step(done, elapsed, what));
-            let page = page.map_err(|e| sweep::Failure(e.to_string()));
+            let page = page.map_err(sweep::Failure::new);
             all.push(page.and_then(|bytes| Ok(html.write(&bytes)?)));
         }
         if let Some(animate) = &self.animate {
@@ -245,7 +245,7 @@ impl Outputs {
 
 fn write_sheet(path: &Path, png: Result<Vec<u8>, DrawError>) -> Result<WrittenFile, sweep::Failure> {
     let png = png.map_err(|e| WriteError::new(path, &e))?;
-    let destination = Destination::check(path).map_err(|e| sweep::Failure(e.to_string()))?;
+    let destination = Destination::check(path).map_err(sweep::Failure::new)?;
     Ok(destination.write(&png)?)
 }
 

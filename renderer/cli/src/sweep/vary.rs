@@ -90,7 +90,7 @@ impl VaryArgs {
         read: &mut BTreeSet<PathBuf>,
     ) -> Result<Vec<Variant>, Failure> {
         build_variants(grid, values, self.independent.then_some(before), read).map_err(|bad| {
-            let problems = bad.iter().map(ToString::to_string).collect();
+            let problems = bad.0.iter().map(ToString::to_string).collect();
             let problems = first_of(problems, "more").into_iter();
             let problems: Vec<_> = problems.map(|problem| format!("{what}{problem}")).collect();
             Failure::input(problems.join("\nerror: "))

@@ -243,7 +243,7 @@ impl Work for ConvolutionWork {
         };
         let row = (width * args.channels).max(1) as usize;
         let rows = chunk_len(convolved.len()).div_ceil(row);
-        for_each_item(convolved.chunks_mut(rows.max(1) * row), |k, to| {
+        for_each_item(convolved.chunks_mut(rows * row), |k, to| {
             for (y, to) in (k * rows..).zip(to.chunks_mut(row)) {
                 convolve_row(args, image, weights, y as u32, to);
             }

@@ -29,7 +29,9 @@ pub(super) fn map<R: Send + Sync>(n: usize, task: impl Fn(usize) -> R + Sync) ->
     for_each(n, &|i| {
         let _ = results[i].set(task(i));
     });
-    results.into_iter().filter_map(OnceLock::into_inner).collect()
+    let results: Vec<R> = results.into_iter().filter_map(OnceLock::into_inner).collect();
+    assert_eq!(results.len(), n, "a task was not run");
+    results
 }
 
 /// Calls `task` with each item and its index.

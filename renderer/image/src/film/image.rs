@@ -68,7 +68,7 @@ pub enum ReadError {
 /// Why the contents of an image file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// What it says is not so, or not supported: the rest of a sentence.
+    /// Its contents are damaged, or not supported: the rest of a sentence.
     #[error("{0}")]
     Contents(String),
     /// It has no such layer, or its standard errors are invalid.

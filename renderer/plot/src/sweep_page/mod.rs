@@ -64,8 +64,8 @@ fn unfit(reason: String) -> io::Error {
 /// Writes the page. `image` returns the linear radiance of a variant, or `None` if it is missing, which the page states. It
 /// is called once for each variant, in order, and only one image is kept at a time.
 ///
-/// If pixels would take more than `budget` bytes, such as [`BUDGET`], all are stored less precisely, and then images are reduced; the page states
-/// this.
+/// If pixels would take more than `budget` bytes, such as [`BUDGET`], all are stored less precisely, and then images are
+/// reduced; the page states this.
 ///
 /// # Errors
 /// Writing to `out` fails. [`ErrorKind::InvalidInput`] if the number of variants does not match the axes, a variant's

@@ -98,11 +98,11 @@ impl fmt::Display for Default {
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
-    /// What it may be.
+    /// Values that it takes.
     pub value: Value,
     /// The unit of the value.
     pub unit: &'static str,
-    /// What it is if it is not there.
+    /// Its value where it is missing.
     pub default: Default,
     /// Whether it has to be there.
     pub required: bool,

@@ -39,7 +39,9 @@ impl Entries {
 
     /// The value of a key of the section.
     pub(super) fn value<T: KeyValue>(&mut self, name: &str, value: &T) {
-        if let Some(key) = self.keys.iter().find(|key| key.name == name) {
+        let key = self.keys.iter().find(|key| key.name == name);
+        debug_assert!(key.is_some(), "there is no key {name}");
+        if let Some(key) = key {
             let value = value.written(key);
             self.put_unless(is_default(&value, key), name, value);
         }

@@ -14,7 +14,7 @@ pub(super) const OUT_OF_MEMORY: Code = 2;
 pub(super) const NO_DEVICE: Code = 100;
 pub(super) const NOT_FOUND: Code = 500;
 
-/// What a driver function returned, as a result.
+/// Code that a driver function returned, as a result.
 pub(super) fn check(code: Code) -> Result<(), Code> {
     if code == SUCCESS { Ok(()) } else { Err(code) }
 }

@@ -79,7 +79,7 @@ macro_rules! shapes {
         pub(crate) static TYPES: &[Type] =
             &[$(Type { names: &[$word $(, $other)?], about: $about, keys: &[&$module::KEYS] }),*];
 
-        /// What u and v are on each kind.
+        /// Meaning of u and v on each kind.
         pub(crate) static TEXTURE_COORDINATES: &[(&str, &str)] = &[$(($word, $uv)),*];
 
         impl Geometry {

@@ -22,7 +22,7 @@ pub struct MeshFile {
     pub mesh: Arc<TriangleMesh>,
     /// Origin of the triangles in the file.
     pub place: TriangleOrigin,
-    /// What looks suspicious.
+    /// Suspicious things found in it.
     pub warnings: Vec<Problem>,
 }
 

@@ -72,12 +72,12 @@ impl<'a> Node<'a> {
         Some(self.document.at(path, value))
     }
 
-    /// What `read` makes of the value under a key, or `default` if there is none.
+    /// The value under a key as `read` understands it, or `default` if there is none.
     pub(super) fn get_or<T>(&self, key: &str, default: T, read: impl FnOnce(Self) -> Option<T>) -> Option<T> {
         self.get(key).map_or(Some(default), read)
     }
 
-    /// What `read` makes of the value under a key, if there is one.
+    /// The value under a key as `read` understands it, if there is one.
     pub(super) fn optional<T>(&self, key: &str, read: impl FnOnce(Self) -> Option<T>) -> Option<Option<T>> {
         self.get_or(key, None, |node| read(node).map(Some))
     }

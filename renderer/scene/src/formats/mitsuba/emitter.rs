@@ -36,6 +36,7 @@ pub(super) fn add(
         scene.environment = Some(environment?);
         return Some(());
     }
+    // `plugins` lets no other one through.
     let kind = match plugin {
         "point" => point(&view, textures),
         "spot" => spot(&view, textures),

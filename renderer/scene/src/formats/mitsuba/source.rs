@@ -72,12 +72,12 @@ impl Sources {
         format!("line {} of {}", self.line(place), self.texts[place.file].name)
     }
 
-    /// What was made, or nothing once its error is reported.
+    /// The value made, or nothing once its error is reported.
     pub(super) fn value<T>(&self, place: &Position, made: Result<T, impl Display>) -> Option<T> {
         made.map_err(|error| self.error::<()>(place, error.to_string())).ok()
     }
 
-    /// What was read of a file, or nothing once it is reported why that cannot be read.
+    /// Contents read from a file, or nothing once it is reported why it cannot be read.
     pub(super) fn read<T>(&self, place: &Position, file: &str, read: Result<T, impl Display>) -> Option<T> {
         self.value(place, read.map_err(|reason| format!("cannot read {file}: {reason}")))
     }

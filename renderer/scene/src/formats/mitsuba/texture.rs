@@ -211,6 +211,7 @@ impl<'a> Textures<'a> {
                 let Color { texture, .. } = self.add(Texture::VertexColor { channel: purpose.channel() });
                 Some(Color { value: Vec3::splat(scale?), texture })
             }
+            // The only other one that `plugins` lets through.
             _ => self.bitmap(view, purpose),
         }
     }

@@ -296,12 +296,12 @@ impl<'a> PropertyView<'a> {
         self.view.sources.warn(&self.property.place, message);
     }
 
-    /// What was made of it, or nothing once its error is reported.
+    /// The value made of it, or nothing once its error is reported.
     pub(super) fn value<T>(&self, made: Result<T, impl Display>) -> Option<T> {
         self.view.sources.value(&self.property.place, made)
     }
 
-    /// What was read of a file, or nothing once it is reported why that cannot be read.
+    /// Contents read from a file, or nothing once it is reported why it cannot be read.
     pub(super) fn read<T>(&self, file: &str, read: Result<T, impl Display>) -> Option<T> {
         self.view.sources.read(&self.property.place, file, read)
     }

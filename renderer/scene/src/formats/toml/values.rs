@@ -145,6 +145,7 @@ impl<'a, 's> ValueReader<'a, 's> {
     /// read these.
     fn look<T: KeyValue>(&mut self, name: &str) -> Option<Option<T>> {
         let found = self.table.keys_of(self.kind).find(|key| key.name == name);
+        debug_assert!(found.is_some(), "{} has no key {name}", self.table.id);
         let key = found.filter(|key| key.instead.iter().all(|other| self.section.get(other).is_none()));
         let value = key.map_or(Some(None), |key| {
             let is_needed = key.required && key.instead.is_empty();

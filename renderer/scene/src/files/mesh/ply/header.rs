@@ -48,6 +48,15 @@ const TYPES: [(Type, [&str; 2], usize, f32); 8] = [
     (Type::F64, ["double", "float64"], 8, 1.0),
 ];
 
+// They are in the order of the type, by which they are looked up.
+const _: () = {
+    let mut i = 0;
+    while i < TYPES.len() {
+        assert!(TYPES[i].0 as usize == i);
+        i += 1;
+    }
+};
+
 impl Type {
     fn named(name: &str) -> Result<Self, Complaint<'_>> {
         let names = [0, 1].into_iter().flat_map(|i| TYPES.iter().map(move |(of, names, ..)| (names[i], *of)));

@@ -137,8 +137,11 @@ static RENDER_KEYS: [Key; 15] = [
         "What passing a hole in a surface is.",
     )
     .or("\"pass\""),
-    Key::flag("hide_emitters", "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
-         and beyond the scene all is black."),
+    Key::flag(
+        "hide_emitters",
+        "Whether the camera does not see lights, which light the scene all the same: it looks through surfaces that emit, \
+         and beyond the scene all is black.",
+    ),
 ];
 
 pub(crate) static FILTER: Section =

@@ -15,9 +15,14 @@ pub(crate) static ENVIRONMENT: Section = Section::new(
 
 static ENVIRONMENT_TYPES: [Type; 3] = [
     Type::new(&["constant"], "The same from everywhere.").adding(&[&CONSTANT]),
-    Type::new(&["image"], "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn \
-                towards +x.").adding(&[&IMAGE, &PLACED]),
-    Type::new(&["sun_sky"], "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.").adding(&[&SUN_SKY, &PLACED]),
+    Type::new(
+        &["image"],
+        "An image of all directions: the top row is +y, the middle column −z, and columns to the right of it turn towards \
+         +x.",
+    )
+    .adding(&[&IMAGE, &PLACED]),
+    Type::new(&["sun_sky"], "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.")
+        .adding(&[&SUN_SKY, &PLACED]),
 ];
 
 static CONSTANT: [Key; 1] =

@@ -34,8 +34,11 @@ static MATERIAL_KEYS: [Key; 6] = [
         "The part of the surface that is there; the rest are holes. Paths end at the 256th hole in a row.",
     )
     .or("1"),
-    Key::flag("holes_emit", "Whether shapes emit where there are holes as well, as in Mitsuba: with an `opacity` of 0, lamps that nothing else \
-         is seen of."),
+    Key::flag(
+        "holes_emit",
+        "Whether shapes emit where there are holes as well, as in Mitsuba: with an `opacity` of 0, lamps that nothing else \
+         is seen of.",
+    ),
     Key::new("normal_map", Table(&NORMAL_MAP), "Normals that perturb those of the shape.")
         .example("{ file = \"bumps.png\" }")
         .instead(&["bump_map"])
