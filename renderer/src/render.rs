@@ -150,6 +150,13 @@ pub struct Rendered {
     pub integrator: IntegratorChoice,
 }
 
+impl Rendered {
+    /// Whether not a single sample was taken.
+    pub const fn is_empty(&self) -> bool {
+        self.progress.paths == 0
+    }
+}
+
 /// A scene to render, and how.
 pub(crate) struct Job<'a> {
     pub(crate) scene: &'a SceneData,
@@ -316,7 +323,7 @@ impl<B: Primitives> Run<B> {
         }
         let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
         let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
-        'passes: while progress.spp < budget.spp && in_time() {
+        'passes: while progress.spp < budget.spp && (progress.spp == 0 || in_time()) {
             let pass = Pass::new(pace.paths, invocations, layers, progress.spp_target - progress.spp);
             (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
             while args.first_invocation < invocations {

@@ -32,12 +32,17 @@ impl ChartFile {
 
     /// Draws to it.
     pub(super) fn draw(&self, drawing: &Drawing) -> Result<WrittenFile, WriteError> {
+        self.draw_to(&self.destination, drawing)
+    }
+
+    /// Draws to another place.
+    pub(super) fn draw_to(&self, place: &Destination, drawing: &Drawing) -> Result<WrittenFile, WriteError> {
         let [width, height] =
             [drawing.width, drawing.height].map(|side| (side * PIXELS_PER_UNIT).round() as u32);
         let bytes = match self.is_svg {
             true => drawing.svg(width, height).map(String::into_bytes),
             false => drawing.png(width, height),
         };
-        self.destination.write_encoded(bytes)
+        place.write_encoded(bytes)
     }
 }

@@ -179,7 +179,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let all_layers = || sharp.layers_of(&image);
     let (outputs, failures) =
         write(&targets, &image, &all_layers, &args.written.settings(), &about, &mut notes);
-    unwritten(&failures)?;
+    unwritten(&failures, None)?;
     let summary = Summary {
         image: name,
         device: machine.name(),

@@ -1,6 +1,7 @@
 //! `torrance render`: a scene to images.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,12 +13,16 @@ use renderer::render::{
 };
 use renderer::{Machine, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
-use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings};
+use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
+use torrance_image::film::interrupted::InterruptedImage;
+use torrance_image::film::layers::STDERR;
+use torrance_image::film::rescue::rescue;
 use torrance_image::film::write::{Target, WriteError, WrittenFile};
 use torrance_image::film::{Film, Format, Image, ImageEstimate, Layers, Statistics, write_images};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::MAX_SPP;
 use torrance_scene::{Direct, Masking, Named, Overrides, RenderSettings, Sampler};
+use torrance_text::quoted_path;
 
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
@@ -39,7 +44,9 @@ Examples:
 
 What an option does not say, the scene file says. EXR, HDR and PFM hold radiance; \
 --exposure and --tonemap change PNG only. A file that is there is replaced when the image is complete, \
-and not before. Ctrl-C ends a render early and writes what it has.
+and not before. Ctrl-C ends a render early and writes what it has; if a file is there that is less noisy, or does \
+not say how noisy it is, then beside it, as NAME.interrupted.png. An image that cannot be written at the end is \
+kept in the folder for temporary files, with all that is known of it.
 ";
 
 /// Render a scene to images
@@ -72,6 +79,10 @@ pub(super) struct Args {
 
     #[command(flatten)]
     image: ImageArgs,
+
+    /// Replace a file that is there even if the render is interrupted and noisier
+    #[arg(long)]
+    force: bool,
 
     /// Print warnings and errors only
     #[arg(short, long)]
@@ -254,16 +265,28 @@ impl Render<'_> {
         seconds.longest_launch = progress.longest_launch.as_secs_f64();
         notes.display.phase("writing");
         let (name, record) = (args.scene.file_name(), RenderRecord::from(&rendered));
+        let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
         let about = provenance(name, device, (scene, fingerprint), &settings, &record);
+        let about = Provenance { relative_stderr: Some(noise), ..about };
         let layers = || plan.layers(&rendered, scene).saying(about.attributes());
         let image = Image::from(film);
-        notes.warn_of_samples(film, &image);
+        let (targets, unplaced) = match *interrupted {
+            true if rendered.is_empty() => Default::default(),
+            true if !args.force => place_interrupted(targets, film, noise, &mut notes),
+            _ => (targets, Vec::new()),
+        };
+        if !rendered.is_empty() {
+            notes.warn_of_samples(film, &image);
+        }
         if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
-            let noise = Statistics::relative_stderr_of(&ImageEstimate::from(film));
             notes.warn_of_noise("the image", noise, wanted);
         }
-        let (mut outputs, mut failures) =
+        let (mut outputs, failed) =
             write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+        let mut failures = [unplaced, failed].concat();
+        let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
+        let kept = (!failures.is_empty() && !outputs.iter().any(has_samples))
+            .then(|| keep_elsewhere(&args.output[0], with_noise(layers(), film)));
         if let (Some(plot), Some(times)) = (&plot, &rendered.stage_times) {
             let Film { width, height, .. } = film;
             let scene = args.scene.path.display();
@@ -301,7 +324,7 @@ impl Render<'_> {
                 say_text(&stage_times::Table(times).to_string());
             }
         }
-        unwritten(&failures)?;
+        unwritten(&failures, kept.as_deref())?;
         if args.json {
             print_json(&summary)?;
         }
@@ -326,13 +349,67 @@ pub(super) fn write(
     (written, failed)
 }
 
-/// The failure of files that were not written.
-pub(super) fn unwritten(failed: &[WriteError]) -> Result<(), Failure> {
+/// Where the images of an interrupted render go, with those that can go nowhere.
+fn place_interrupted(
+    targets: Vec<Target>,
+    film: &Film,
+    relative_stderr: f64,
+    notes: &mut Notes,
+) -> (Vec<Target>, Vec<WriteError>) {
+    let image = InterruptedImage { is_complete: film.is_complete(), relative_stderr };
+    let (mut placed, mut failed) = (Vec::new(), Vec::new());
+    for target in targets {
+        let path = target.destination.path.clone();
+        match image.target(target) {
+            Ok(target) => {
+                let beside = &target.destination.path;
+                if *beside != path {
+                    notes.warn(format!(
+                        "{} is there and stays, since the render was interrupted; this image goes to {}; --force \
+                         would replace it",
+                        quoted_path(&path),
+                        quoted_path(beside)
+                    ));
+                }
+                placed.push(target);
+            }
+            Err(error) => failed.push(WriteError::new(&path, &error.reason)),
+        }
+    }
+    (placed, failed)
+}
+
+/// Layers that hold standard errors and numbers of samples, whether they were asked for or not.
+fn with_noise(mut layers: Layers, film: &Film) -> Layers {
+    if layers.channel(&format!("{STDERR}.R")).is_none() {
+        layers.push_stderr(film);
+        layers.push_samples(film);
+    }
+    layers
+}
+
+/// Writes an image whose place cannot be written, with all its layers, to another: says where that is, or why there is none.
+fn keep_elsewhere(output: &Path, layers: Layers) -> String {
+    let encoded = encode_layers(layers, ExrDepth::Float).map_err(io::Error::other);
+    kept_elsewhere(encoded.and_then(|encoded| rescue(&output.with_extension("exr"), &encoded.bytes)))
+}
+
+/// Says where an image is that could not be written where it should.
+pub(super) fn kept_elsewhere(rescued: io::Result<PathBuf>) -> String {
+    match rescued {
+        Ok(path) => format!("the image, with all its layers, is kept in {}", quoted_path(path)),
+        Err(reason) => format!("nor can the image be kept elsewhere: {reason}"),
+    }
+}
+
+/// The failure of files that were not written, with where their image is `kept`.
+pub(super) fn unwritten(failed: &[WriteError], kept: Option<&str>) -> Result<(), Failure> {
     if failed.is_empty() {
         return Ok(());
     }
     let reasons: Vec<_> = failed.iter().map(WriteError::to_string).collect();
-    Err(Failure::running(reasons.join("\nerror: ")))
+    let kept = kept.map(|kept| format!("\n{kept}")).unwrap_or_default();
+    Err(Failure::running(reasons.join("\nerror: ") + &kept))
 }
 
 /// Checks where images are to go, before anything else is done.

@@ -56,6 +56,7 @@ pub fn provenance(
         seed: scene.settings.seed,
         settings: [attributes(settings), of_camera(&scene.camera, scene.height)].concat(),
         seconds: record.seconds,
+        relative_stderr: None,
     }
 }
 

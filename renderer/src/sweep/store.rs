@@ -1,13 +1,17 @@
 //! The variants of a sweep that are rendered, kept until all are: one that is interrupted goes on where it was.
 
 use std::fs::{File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{fmt, io};
 
 use rayon::prelude::*;
-use torrance_image::film::encode::encode_at_once;
+use torrance_image::film::encode::{EncodeError, encode_at_once};
+use torrance_image::film::rescue::rescue_folder;
 use torrance_image::film::write::{Destination, is_temporary};
 use torrance_image::film::{Format, ImageEstimate, Layers, PIXEL_FILTER, read_layers};
+
+use torrance_text::quoted_path;
 
 use crate::render::RenderRecord;
 
@@ -25,6 +29,31 @@ pub struct StoredVariant {
 #[derive(Debug)]
 pub struct VariantStore {
     folder: PathBuf,
+    /// Another folder, made when this one cannot be written.
+    elsewhere: OnceLock<Option<PathBuf>>,
+}
+
+/// A variant that could not be kept in the folder.
+#[derive(Debug, thiserror::Error)]
+pub struct KeepError {
+    folder: PathBuf,
+    reason: io::Error,
+    /// The folder in which it is kept instead.
+    elsewhere: Option<PathBuf>,
+}
+
+impl fmt::Display for KeepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { folder, reason, elsewhere } = self;
+        let folder = quoted_path(folder);
+        write!(f, "{folder}: variants cannot be kept to go on with: {reason}")?;
+        match elsewhere {
+            Some(other) => {
+                write!(f, "; they are in {}, and will be found when they are in {folder}", quoted_path(other))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// Keeps other sweeps from the store while it lives. The folder goes with it if it is empty.
@@ -67,7 +96,7 @@ impl VariantStore {
     pub fn beside(output: &Path) -> Self {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".parts");
-        Self { folder: output.with_file_name(name) }
+        Self { folder: output.with_file_name(name), elsewhere: OnceLock::new() }
     }
 
     /// Its folder.
@@ -99,7 +128,7 @@ impl VariantStore {
     }
 
     fn path(&self, key: u64) -> PathBuf {
-        self.folder.join(format!("{key:016x}.exr"))
+        self.folder.join(file_name(key))
     }
 
     /// The variant with a key, if there is one that can be read.
@@ -122,20 +151,20 @@ impl VariantStore {
     /// Keeps a variant under a key: whole or not at all.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn keep(&self, key: u64, StoredVariant { measured, record }: &StoredVariant) -> io::Result<()> {
-        let attributes = [
-            (KEY, format!("{key:016x}")),
-            (SECONDS, record.seconds.to_string()),
-            (PATHS, record.paths.to_string()),
-            (SPP, record.spp.to_string()),
-            (REJECTED, record.rejected.to_string()),
-            (PIXEL_FILTER, "box".to_owned()),
-        ];
-        let layers = Layers::from(measured).saying(attributes.map(|(name, value)| (name.to_owned(), value)));
-        write(&self.path(key), &encode_at_once(layers).map_err(io::Error::other)?)
+    /// The file cannot be written in the folder; the error tells whether it could elsewhere.
+    pub fn keep(&self, key: u64, variant: &StoredVariant) -> Result<(), KeepError> {
+        let bytes = encode(key, variant);
+        let kept = bytes.as_ref().map_err(ToString::to_string).map_err(io::Error::other);
+        let kept = kept.and_then(|bytes| write(&self.path(key), bytes));
+        kept.map_err(|reason| {
+            let other = self.elsewhere.get_or_init(|| rescue_folder(&self.folder).ok());
+            let place = other.as_ref().zip(bytes.ok());
+            let elsewhere = place.and_then(|(other, bytes)| {
+                write(&other.join(file_name(key)), &bytes).ok().map(|()| other.clone())
+            });
+            KeepError { folder: self.folder.clone(), reason, elsewhere }
+        })
     }
-
     /// Removes the variants with these keys. What cannot be removed stays.
     pub fn remove(&self, keys: &[u64]) {
         keys.par_iter().for_each(|key| drop(std::fs::remove_file(self.path(*key))));
@@ -146,6 +175,24 @@ impl VariantStore {
             }
         }
     }
+}
+
+/// The name of a variant's file.
+fn file_name(key: u64) -> String {
+    format!("{key:016x}.exr")
+}
+
+/// A variant's file.
+fn encode(key: u64, StoredVariant { measured, record }: &StoredVariant) -> Result<Vec<u8>, EncodeError> {
+    let attributes = [
+        (KEY, format!("{key:016x}")),
+        (SECONDS, record.seconds.to_string()),
+        (PATHS, record.paths.to_string()),
+        (SPP, record.spp.to_string()),
+        (REJECTED, record.rejected.to_string()),
+        (PIXEL_FILTER, "box".to_owned()),
+    ];
+    encode_at_once(Layers::from(measured).saying(attributes.map(|(name, value)| (name.to_owned(), value))))
 }
 
 /// Writes a file whole or not at all, in a folder that is made if it is not there, from any thread.

@@ -128,10 +128,7 @@ impl Sweep<'_> {
         let kept = store.keep(self.keys[i], &stored);
         let mut result = self.result(i, &stored);
         if let Err(e) = kept {
-            let folder = store.folder().display();
-            result
-                .failures
-                .push(Failure::new(format!("\"{folder}\": variants cannot be kept to go on with: {e}")));
+            result.failures.push(Failure::new(e));
         }
         result
     }

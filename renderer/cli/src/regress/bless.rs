@@ -7,9 +7,11 @@ use std::process::ExitCode;
 
 use renderer::regress::suite::Expect;
 use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};
+use torrance_image::film::rescue::rescue;
 use torrance_image::film::write::Destination;
 
 use super::show::Show;
+use crate::render::kept_elsewhere;
 use crate::{Failure, INTERRUPTED, count, say, signals};
 
 /// Whether references may be replaced where nobody looks on.
@@ -63,7 +65,11 @@ pub(super) fn run(
                 tell(case, &blessed, show);
                 if yes || ask(path, show)? {
                     place.replace(&blessed.bytes).map_err(|e| {
-                        Failure::running(format_args!("\"{}\": cannot be written: {e}", path.display()))
+                        let kept = kept_elsewhere(rescue(path, &blessed.bytes));
+                        Failure::running(format_args!(
+                            "\"{}\": cannot be written: {e}\n{kept}",
+                            path.display()
+                        ))
                     })?;
                     written += 1;
                 } else {

@@ -38,7 +38,7 @@ Examples:
 VALUES are a:b:n, n numbers from a to b; log(a:b:n), the same by equal factors; a list a,b,c; @FILE, one a line; or *, \
 all words that there are. Paths are those that `torrance inspect --paths` lists. One parameter makes a row, two a grid, \
 more make pages. All variants have the same random numbers unless --independent says otherwise. Ctrl-C writes the sheet \
-as far as it is; the same command then goes on where it was.
+as far as it is, beside one that is there, as NAME.interrupted.png; the same command then goes on where it was.
 ";
 
 /// Render a scene again and again with other parameters, and show the images side by side
@@ -75,6 +75,10 @@ pub(super) struct Args {
 
     #[command(flatten)]
     image: ImageArgs,
+
+    /// Replace files that are there even if the sweep is interrupted and variants are missing
+    #[arg(long)]
+    force: bool,
 
     /// Print warnings and errors only
     #[arg(short, long)]
@@ -175,7 +179,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let interrupted =
         ended.fatal.is_none() && (signals::is_stopping() || variants.iter().any(Option::is_none));
     notes.display.phase("writing");
-    let (written, unwritten) = outputs.write(&results, &mut notes.display);
+    let (written, unwritten) = outputs.write(&results, interrupted && !args.force, &mut notes.display);
     let mut failures: Vec<_> = failures.iter().chain(&unwritten).map(ToString::to_string).collect();
     failures.sort_unstable();
     failures.dedup();

@@ -7,7 +7,6 @@ use renderer::sweep::{self, Column, Plan, Results, SheetKind, SheetStyle, Varian
 use torrance_image::compare::Region;
 use torrance_image::film::Format;
 use torrance_image::film::write::{Destination, WriteError, WrittenFile};
-use torrance_plot::DrawError;
 use torrance_plot::chart::ThemeName;
 use torrance_text::quoted;
 
@@ -189,12 +188,18 @@ impl Outputs {
         [&self.csv, &self.html, &self.animate].into_iter().flatten().chain(plots)
     }
 
-    /// Writes everything that there is to show, with all that cannot be written.
+    /// Writes everything that there is to show, with all that cannot be written; in place of what is there, or `beside` it.
     pub(super) fn write(
         &self,
         results: &Results<'_>,
+        beside: bool,
         display: &mut Display,
     ) -> (Vec<WrittenFile>, Vec<sweep::Failure>) {
+        // The variants of an interrupted sheet are all in the store, so that the next one may replace it.
+        let place = |destination: &Destination| match beside && destination.path.exists() {
+            true => destination.beside(|_| true).map_err(sweep::Failure::new),
+            false => Ok(destination.clone()),
+        };
         // There is nothing to show of a sweep that was interrupted at once.
         if results.is_empty() {
             return Default::default();
@@ -204,23 +209,27 @@ impl Outputs {
             let sheets = results.sheets(*kind);
             let pages = sheets.len();
             for (page, png) in sheets.into_iter().enumerate() {
-                all.push(write_sheet(&self.page(*kind, page, pages), png));
+                let path = self.page(*kind, page, pages);
+                let destination = Destination::check(&path).map_err(sweep::Failure::new);
+                let png = png.map_err(|e| sweep::Failure::new(WriteError::new(&path, &e)));
+                all.push(png.and_then(|png| Ok(place(&destination?)?.write(&png)?)));
             }
         }
         if let Some(csv) = &self.csv {
-            all.push(csv.write(results.csv().as_bytes()).map_err(Into::into));
+            all.push(place(csv).and_then(|csv| Ok(csv.write(results.csv().as_bytes())?)));
         }
         for (column, chart) in &self.plots {
-            all.push(chart.draw(&results.plot(*column)).map_err(Into::into));
+            let drawing = results.plot(*column);
+            all.push(place(&chart.destination).and_then(|place| Ok(chart.draw_to(&place, &drawing)?)));
         }
         if let Some(html) = &self.html {
             display.begin_steps();
             let page = results.page(&mut |done, elapsed, what| display.step(done, elapsed, what));
             let page = page.map_err(sweep::Failure::new);
-            all.push(page.and_then(|bytes| Ok(html.write(&bytes)?)));
+            all.push(page.and_then(|bytes| Ok(place(html)?.write(&bytes)?)));
         }
         if let Some(animate) = &self.animate {
-            all.push(animate.write_encoded(results.animation()).map_err(Into::into));
+            all.push(place(animate).and_then(|animate| Ok(animate.write_encoded(results.animation())?)));
         }
         let (written, failed): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
         let failed = failed.into_iter().filter_map(Result::err).collect();
@@ -241,12 +250,6 @@ impl Outputs {
             _ => self.sheet.with_file_name(format!("{stem}{of}{number}.png")),
         }
     }
-}
-
-fn write_sheet(path: &Path, png: Result<Vec<u8>, DrawError>) -> Result<WrittenFile, sweep::Failure> {
-    let png = png.map_err(|e| WriteError::new(path, &e))?;
-    let destination = Destination::check(path).map_err(sweep::Failure::new)?;
-    Ok(destination.write(&png)?)
 }
 
 /// Checks that there can be a folder, with files in it.

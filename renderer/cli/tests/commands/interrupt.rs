@@ -31,8 +31,14 @@ fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
     program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// Waits until the threads that render are there.
+/// Waits until samples are taken.
 fn wait_for_render(child: &Child) {
+    wait_for_threads(child);
+    sleep(Duration::from_millis(500));
+}
+
+/// Waits until the threads that render are there.
+fn wait_for_threads(child: &Child) {
     if cfg!(target_os = "linux") {
         let tasks = format!("/proc/{}/task", child.id());
         let is_render = |task: fs::DirEntry| {
@@ -42,7 +48,6 @@ fn wait_for_render(child: &Child) {
             fs::read_dir(&tasks).is_ok_and(|mut tasks| tasks.any(|t| t.is_ok_and(is_render)))
         });
     }
-    sleep(Duration::from_millis(500));
 }
 
 fn signal(child: &Child, name: &str) {
@@ -90,6 +95,124 @@ fn a_signal_stops_the_render_and_keeps_what_is_there() {
         let image = read(&folder.at("a.exr")).expect("a whole image");
         assert_eq!(image.pixels[0].map(|x| (x * 1000.0).round()), [300.0, 200.0, 100.0]);
     }
+}
+
+/// Ends a render of an image that is there, by a signal that comes as soon as samples are taken.
+fn interrupt_soon(folder: &Folder, options: &[&str]) -> Outcome {
+    let child = spawn(folder, &[&["render", "scene.toml", "--spp", ENDLESS][..], options].concat());
+    wait_for_render(&child);
+    signal(&child, "INT");
+    outcome(child)
+}
+
+#[test]
+fn an_interrupted_render_goes_beside_what_is_there() {
+    let folder = Folder::new();
+    fs::write(folder.at("a.png"), "previous").unwrap();
+    let outcome = interrupt_soon(&folder, &["-o", "a.png", "-o", "b.png"]);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    let warning = "warning: \"a.png\" is there and stays, since the render was interrupted; this image goes to \
+                   \"a.interrupted.png\"; --force would replace it\n";
+    assert!(outcome.stderr.contains(warning), "{outcome:?}");
+    assert!(outcome.stderr.contains("wrote a.interrupted.png, b.png"), "{outcome:?}");
+    assert!(is_previous(&folder, "a.png"));
+    assert_eq!(folder.names(), ["a.interrupted.png", "a.png", "b.png"]);
+    // Nor is one replaced that is less noisy than the next one, and one that is noisier is.
+    let quick = folder.run(&["render", "scene.toml", "-o", "b.png", "--spp", "2"]);
+    assert_eq!(quick.code, Some(0), "{quick:?}");
+    let before = fs::read(folder.at("b.png")).unwrap();
+    assert_eq!(interrupt_soon(&folder, &["-o", "b.png"]).code, Some(130));
+    assert_eq!(folder.names(), ["a.interrupted.png", "a.png", "b.png"]);
+    assert_ne!(fs::read(folder.at("b.png")).unwrap(), before, "it had two samples");
+
+    let forced = interrupt_soon(&folder, &["-o", "a.png", "--force"]);
+    assert!(!is_previous(&folder, "a.png"), "{forced:?}");
+    assert_eq!(folder.names(), ["a.interrupted.png", "a.png", "b.png"]);
+}
+
+/// The signal comes in the first of the launches that a sample of every pixel takes.
+#[test]
+fn no_image_with_holes_replaces_one() {
+    let folder = Folder::new();
+    fs::write(folder.at("a.pfm"), "previous").unwrap();
+    let large = ["-o", "a.pfm", "--size", "3000x3000", "--spp", ENDLESS];
+    let child = spawn(&folder, &[&["render", "scene.toml"], &large[..]].concat());
+    wait_for_threads(&child);
+    sleep(Duration::from_millis(50));
+    signal(&child, "INT");
+    let outcome = outcome(child);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert!(outcome.stderr.contains("interrupted"), "{outcome:?}");
+    assert!(is_previous(&folder, "a.pfm"), "{outcome:?}");
+}
+
+#[test]
+fn every_pixel_has_a_sample_however_short_the_time() {
+    let folder = Folder::new();
+    let outcome = folder.run(&["render", "scene.toml", "-o", "a.pfm", "--time", "1e-9", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let summary: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert!(summary["spp"].as_u64().is_some_and(|spp| spp > 0), "{summary}");
+    let image = read(&folder.at("a.pfm")).unwrap();
+    assert!(image.pixels.iter().all(|pixel| pixel[0] > 0.0), "no pixel of this scene is black");
+}
+
+/// The folder goes while the image is rendered, as a network drive may.
+#[test]
+fn an_image_that_cannot_be_written_is_kept_elsewhere() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("drive")).unwrap();
+    fs::create_dir(folder.at("temporary")).unwrap();
+    let mut program = folder.program(&["render", "scene.toml", "-o", "drive/a.png", "--spp", ENDLESS]);
+    program.env("TMPDIR", folder.at("temporary")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = program.spawn().expect("the program starts");
+    wait_for_render(&child);
+    fs::remove_dir(folder.at("drive")).unwrap();
+    signal(&child, "INT");
+    let outcome = outcome(child);
+    assert_eq!(outcome.code, Some(3), "{outcome:?}");
+    assert!(outcome.stderr.contains("error: output \"drive/a.png\": cannot be written: "), "{outcome:?}");
+    let (_, kept) =
+        outcome.stderr.split_once("the image, with all its layers, is kept in \"").expect("it is kept");
+    let kept = kept.lines().next().unwrap().trim_end_matches('"');
+    assert!(kept.ends_with("-a.exr"), "{kept}");
+    assert_eq!(
+        read(std::path::Path::new(kept)).expect("a whole image").pixels[0].map(|x| (x * 10.0).round()),
+        [3.0, 2.0, 1.0]
+    );
+    let layers = torrance_image::film::read_layers(std::path::Path::new(kept)).unwrap();
+    assert!(layers.channel("stderr.R").is_some(), "with its noise");
+}
+
+/// A killed suite takes the commands of its cases with it, what those started, and their folders.
+#[test]
+fn a_killed_suite_leaves_no_commands_running() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("temporary")).unwrap();
+    fs::write(folder.at("reference.pfm"), b"PF\n1 1\n-1.0\n\0\0\0\0\0\0\0\0\0\0\0\0").unwrap();
+    let command = "echo $$ > pids; sleep 1000 & echo $! >> pids; wait; cp reference.pfm {output}";
+    let suite = format!(
+        "[[case]]\nname = \"c\"\ncommand = [\"sh\", \"-c\", \"{command}\"]\nreference = \"reference.pfm\"\nrelmse = 1\n"
+    );
+    fs::write(folder.at("suite.toml"), suite).unwrap();
+    let mut program = folder.program(&["regress", "suite.toml"]);
+    program.env("TMPDIR", folder.at("temporary")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = program.spawn().expect("the program starts");
+    let pids = || fs::read_to_string(folder.at("pids")).unwrap_or_default();
+    wait_for("the command", || pids().lines().count() == 2 || child.try_wait().unwrap().is_some());
+    let is_running = |pid: &str| {
+        let status =
+            Command::new("sh").args(["-c", &format!("kill -s 0 {pid}")]).stderr(Stdio::null()).status();
+        // What has ended stays until somebody asks how, which in a container may be nobody.
+        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        status.is_ok_and(|status| status.success()) && !state.contains(") Z ")
+    };
+    assert_eq!(pids().lines().filter(|pid| is_running(pid)).count(), 2, "{:?}", child.wait_with_output());
+    let mut child = child;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_for("the commands to end", || !pids().lines().any(is_running));
+    wait_for("their folders to go", || fs::read_dir(folder.at("temporary")).unwrap().count() == 0);
 }
 
 #[test]
@@ -140,6 +263,7 @@ fn a_full_disk_leaves_the_previous_image() {
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{outcome:?}");
     let error = outcome.stderr.lines().find(|l| l.starts_with("error: ")).expect("an error");
     assert!(error.starts_with("error: output \"large.pfm\": cannot be written: "), "{error}");
+    assert!(outcome.stderr.contains("\nnor can the image be kept elsewhere: "), "{outcome:?}");
     assert!(is_previous(&folder, "large.pfm"));
     assert_eq!(
         folder.names(),

@@ -8,6 +8,7 @@ use super::develop::Develop;
 use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
+use super::interrupted::RELATIVE_STDERR;
 use super::layers::Layers;
 use super::openexr;
 
@@ -45,7 +46,7 @@ pub enum ExrDepth {
 /// Program and version, as recorded in files.
 pub const SOFTWARE: &str = concat!("torrance ", env!("CARGO_PKG_VERSION"));
 
-/// How an image was rendered, as recorded in EXR files.
+/// How an image was rendered, as recorded in EXR files. PNG files record its noise alone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Provenance {
     /// Program and version.
@@ -64,6 +65,8 @@ pub struct Provenance {
     pub settings: Vec<(&'static str, String)>,
     /// Render time, seconds.
     pub seconds: f64,
+    /// Relative standard error of the image, if it is known.
+    pub relative_stderr: Option<f64>,
 }
 
 impl Provenance {
@@ -79,7 +82,14 @@ impl Provenance {
             ("renderTime", self.seconds.to_string()),
             (PIXEL_FILTER, "box".into()),
         ];
-        own.into_iter().chain(self.settings.iter().cloned()).map(|(k, v)| (k.into(), v)).collect()
+        let noise = self.noise().map(|noise| (RELATIVE_STDERR, noise));
+        let all = own.into_iter().chain(noise).chain(self.settings.iter().cloned());
+        all.map(|(k, v)| (k.into(), v)).collect()
+    }
+
+    /// The noise in digits, if it is a number.
+    fn noise(&self) -> Option<String> {
+        self.relative_stderr.filter(|noise| noise.is_finite()).map(|noise| format!("{noise:.3e}"))
     }
 }
 
@@ -116,7 +126,10 @@ pub fn encode(
 ) -> Result<EncodedImage, EncodeError> {
     let mut clamped = 0;
     let bytes = match format {
-        Format::Png => png(image, settings)?,
+        Format::Png => match about.noise() {
+            None => png(image, settings)?,
+            Some(noise) => with_text(png(image, settings)?, RELATIVE_STDERR, &noise),
+        },
         Format::Pfm => pfm(image),
         Format::Exr => {
             return encode_layers(Layers::from(image).saying(about.attributes()), settings.exr);
@@ -190,15 +203,30 @@ pub(crate) fn png_of(
 
 /// Inserts chunks after the header of a PNG file that declare the sRGB colour space and, for simpler readers, its gamma.
 /// The `image` crate has no option for them.
-fn tag_srgb(mut png: Vec<u8>) -> Vec<u8> {
-    /// Signature, and a chunk of 13 bytes with length, name and checksum: always the first.
-    const HEADER: usize = 8 + 4 + 4 + 13 + 4;
+fn tag_srgb(png: Vec<u8>) -> Vec<u8> {
     /// Rendering intent 0, perceptual.
     const SRGB: &[u8] = b"\x00\x00\x00\x01sRGB\x00\xAE\xCE\x1C\xE9";
     /// 1/2.2 in units of 1/100000: the value that the PNG specification gives for sRGB.
     const GAMA: &[u8] = b"\x00\x00\x00\x04gAMA\x00\x00\xB1\x8F\x0B\xFC\x61\x05";
+    with_chunks(png, &[SRGB, GAMA].concat())
+}
+
+/// Inserts a chunk of text into a PNG file: a keyword and what it stands for, both Latin-1.
+fn with_text(png: Vec<u8>, keyword: &str, text: &str) -> Vec<u8> {
+    let data = ["tEXt", keyword, "\0", text].concat();
+    let mut checksum = flate2::Crc::new();
+    checksum.update(data.as_bytes());
+    // The length is of what follows the name of the chunk.
+    let length = (data.len() as u32 - 4).to_be_bytes();
+    with_chunks(png, &[&length[..], data.as_bytes(), &checksum.sum().to_be_bytes()].concat())
+}
+
+/// Inserts chunks after the header of a PNG file.
+fn with_chunks(mut png: Vec<u8>, chunks: &[u8]) -> Vec<u8> {
+    /// Signature, and a chunk of 13 bytes with length, name and checksum: always the first.
+    const HEADER: usize = 8 + 4 + 4 + 13 + 4;
     if png.get(12..16) == Some(b"IHDR") {
-        png.splice(HEADER..HEADER, [SRGB, GAMA].concat());
+        png.splice(HEADER..HEADER, chunks.iter().copied());
     }
     png
 }

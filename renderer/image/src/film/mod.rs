@@ -7,10 +7,12 @@ pub mod estimate;
 mod foreign;
 pub mod format;
 pub mod image;
+pub mod interrupted;
 pub mod layers;
 pub mod merge;
 mod openexr;
 mod output;
+pub mod rescue;
 pub mod statistics;
 pub mod write;
 
@@ -85,6 +87,11 @@ impl Film {
     /// Number of pixels without a valid sample: all were rejected, or none were taken.
     pub fn empty_pixels(&self) -> usize {
         self.pixels.iter().filter(|p| p.count == 0).count()
+    }
+
+    /// Whether a sample was taken of every pixel, valid or not.
+    pub fn is_complete(&self) -> bool {
+        self.pixels.iter().all(|p| p.count + p.rejected > 0)
     }
 
     /// Number of samples in the sums.

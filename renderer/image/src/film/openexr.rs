@@ -90,6 +90,15 @@ fn refused(reason: impl Into<String>) -> DecodeError {
     DecodeError::Contents(reason.into())
 }
 
+/// A text among the attributes of the first layer.
+pub(super) fn attribute(mut file: impl BufRead + Seek, name: &str) -> Option<String> {
+    let meta = headers(&mut file).ok()?;
+    match meta.headers.first()?.own_attributes.other.get(&text(name))? {
+        AttributeValue::Text(value) => Some(string(value)),
+        _ => None,
+    }
+}
+
 /// Width and height of the first layer.
 pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), DecodeError> {
     let meta = headers(&mut file)?;

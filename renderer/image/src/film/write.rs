@@ -1,9 +1,11 @@
 //! Atomic file writing: a reader sees either the complete old file or the complete new one.
 
 use std::collections::BTreeSet;
+use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use std::{fmt, fs};
 
 use super::format::Format;
@@ -73,6 +75,41 @@ pub struct WrittenFile {
 const PREFIX: &str = ".torrance-";
 const SUFFIX: &str = ".tmp";
 
+/// Age at which a temporary file is abandoned if nobody has locked it: longer than there is between creating and locking.
+const YOUNG: Duration = Duration::from_secs(10);
+/// Age at which one is abandoned that cannot be locked.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Folders that [`remove_abandoned`] has been through.
+static CLEANED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes temporary files from a folder whose programs were killed; once, however many files are written there.
+fn remove_abandoned(folder: &Path) {
+    if !CLEANED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
+        return;
+    }
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_temporary(&entry.file_name().to_string_lossy()) && is_abandoned(&entry.path()).unwrap_or(false)
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether nobody writes a temporary file any more.
+fn is_abandoned(path: &Path) -> io::Result<bool> {
+    let metadata = fs::symlink_metadata(path)?;
+    let age = metadata.modified()?.elapsed().unwrap_or_default();
+    if !metadata.is_file() || age < YOUNG {
+        return Ok(false);
+    }
+    Ok(match fs::File::open(path)?.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(_)) => age > OLD,
+    })
+}
+
 /// Whether a file name is that of a temporary file, which remains if the program is killed.
 pub fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
@@ -123,6 +160,7 @@ impl Destination {
         }
         let name = file.file_name().ok_or_else(|| refused(&"has no file name"))?;
         let place = Self { path: path.into(), file: directory.join(name), directory };
+        remove_abandoned(&place.directory);
         place.temporary().map_err(|e| {
             // `tempfile` adds the name that it tried, which says nothing to a user.
             let text = e.to_string();
@@ -151,6 +189,20 @@ impl Destination {
     pub fn name_in(&self, folder: &Path) -> Option<&str> {
         let is_there = fs::canonicalize(folder).is_ok_and(|folder| folder == self.directory);
         self.file.file_name()?.to_str().filter(|_| is_there)
+    }
+
+    /// A place in the same folder for an image that must not replace the file: NAME.interrupted.EXTENSION, or with the first
+    /// number that `is_free` or may be replaced by its account.
+    ///
+    /// # Errors
+    /// No file can be written there.
+    pub fn beside(&self, is_free: impl Fn(&Path) -> bool) -> Result<Self, TargetError> {
+        let [stem, extension] = [self.path.file_stem(), self.path.extension()]
+            .map(|part| part.unwrap_or_default().to_string_lossy().into_owned());
+        let numbers = std::iter::once(String::new()).chain((2..).map(|n: u32| format!("-{n}")));
+        let mut names =
+            numbers.map(|n| self.path.with_file_name(format!("{stem}.interrupted{n}.{extension}")));
+        Self::check(&names.find(|path| is_free(path)).unwrap_or_default())
     }
 
     /// Fails if the file is one of `files`, which are free of symbolic links and read by `reader`, such as "the scene".
@@ -200,6 +252,8 @@ impl Destination {
             // None that nobody would remove is made in between.
             let mut unfinished = unfinished();
             let temporary = self.temporary()?;
+            // Where files cannot be locked, its age protects it.
+            let _ = temporary.as_file().try_lock();
             let name = temporary.path().to_owned();
             unfinished.insert(name.clone());
             (temporary, name)
@@ -238,6 +292,8 @@ pub fn discard_unfinished() {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     fn reason(path: &Path) -> String {
@@ -275,6 +331,26 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap(), contents);
             assert_eq!(names(folder.path()), ["x.png"]);
         }
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let age = |name: &str, seconds| {
+            let file = fs::File::create(at(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+            file
+        };
+        age(".torrance-young.tmp", 1);
+        age(".torrance-left.tmp", 60);
+        age("torrance-other.tmp", 60);
+        let held = age(".torrance-held.tmp", 60);
+        held.lock().unwrap();
+        Destination::check(&at("x.png")).unwrap();
+        let mut there = names(folder.path());
+        there.sort();
+        assert_eq!(there, [".torrance-held.tmp", ".torrance-young.tmp", "torrance-other.tmp"]);
     }
 
     #[test]
