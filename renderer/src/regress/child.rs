@@ -30,11 +30,11 @@ pub(super) enum Ending {
 /// The groups that run, which [`kill_all`] ends.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Runs a program to its end, or until the deadline, or until `is_stopping`. Gives what it printed, or the end of
-/// that, too.
+/// Runs a program in a folder to its end, or until the deadline, or until `is_stopping`. Gives what it printed, or the end of
+/// that, too. If we are killed meanwhile, it ends, and `scratch` is removed.
 pub(super) fn run(
     words: &[String],
-    folder: &Path,
+    (folder, scratch): (&Path, &Path),
     deadline: Instant,
     is_stopping: &dyn Fn() -> bool,
 ) -> (Ending, String) {
@@ -42,7 +42,10 @@ pub(super) fn run(
         return (Ending::Badly("there is no program".into()), String::new());
     };
     match spawn(program, arguments, folder) {
-        Ok((child, output)) => watch(child, output, deadline, is_stopping),
+        Ok((child, output)) => {
+            let _guard = Guard::new(child.id(), scratch);
+            watch(child, output, deadline, is_stopping)
+        }
         Err(e) => {
             let reason = match e.kind() {
                 io::ErrorKind::NotFound => "no such program".to_owned(),
@@ -71,6 +74,50 @@ fn spawn(program: &str, arguments: &[String], folder: &Path) -> io::Result<(Chil
     let child = command.spawn()?;
     running.push(child.id());
     Ok((child, output))
+}
+
+/// A process that outlives us if we are killed, to end the program that we have started.
+struct Guard {
+    /// The process, and the pipe that tells it that we are there. `None` where there is no shell.
+    #[cfg(unix)]
+    process: Option<(Child, io::PipeWriter)>,
+}
+
+#[cfg(unix)]
+impl Guard {
+    /// Waits for our end: then the pipe is closed.
+    const SCRIPT: &str = "read -r _; kill -s KILL -- \"-$1\"; rm -rf -- \"$2\"";
+
+    /// Guards a process group and a folder.
+    fn new(leader: u32, scratch: &Path) -> Self {
+        use std::os::unix::process::CommandExt;
+        let start = || -> io::Result<(Child, io::PipeWriter)> {
+            let (input, held) = io::pipe()?;
+            let mut shell = Command::new("sh");
+            shell.args(["-c", Self::SCRIPT, "sh"]).arg(leader.to_string()).arg(scratch);
+            shell.stdin(input).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+            Ok((shell.spawn()?, held))
+        };
+        Self { process: start().ok() }
+    }
+}
+
+#[cfg(not(unix))]
+impl Guard {
+    fn new(_: u32, _: &Path) -> Self {
+        Self {}
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some((shell, _held)) = &mut self.process {
+            // Before the pipe is closed.
+            let _ = shell.kill();
+            let _ = shell.wait();
+        }
+    }
 }
 
 fn running() -> MutexGuard<'static, Vec<u32>> {
@@ -231,7 +278,12 @@ mod tests {
 
     fn sh(script: &str, limit: Duration) -> (Ending, String) {
         let words = ["sh", "-c", script].map(str::to_owned);
-        run(&words, Path::new(""), Instant::now() + limit, &|| false)
+        run(&words, nowhere(), Instant::now() + limit, &|| false)
+    }
+
+    /// No folder, and nothing to remove.
+    fn nowhere() -> (&'static Path, &'static Path) {
+        (Path::new(""), Path::new("/nothing"))
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -244,7 +296,7 @@ mod tests {
         let (ended, _) = sh("kill -s SEGV $$", LONG);
         assert_eq!(ended, Ending::Badly("the command was ended by signal 11 (SIGSEGV)".into()));
         let nothing = ["no-such-program-at-all".to_owned()];
-        let (ended, _) = run(&nothing, Path::new(""), Instant::now() + LONG, &|| false);
+        let (ended, _) = run(&nothing, nowhere(), Instant::now() + LONG, &|| false);
         let expected = "\"no-such-program-at-all\" does not start: no such program";
         assert_eq!(ended, Ending::Badly(expected.into()));
     }
@@ -266,7 +318,7 @@ mod tests {
     #[test]
     fn one_is_stopped_on_request() {
         let words = ["sleep", "50"].map(str::to_owned);
-        let (ended, _) = run(&words, Path::new(""), Instant::now() + LONG, &|| true);
+        let (ended, _) = run(&words, nowhere(), Instant::now() + LONG, &|| true);
         assert_eq!(ended, Ending::Stopped);
     }
 

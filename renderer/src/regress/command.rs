@@ -85,8 +85,12 @@ impl<'a> Command<'a> {
             _ => None,
         };
         let expanded: Result<Vec<_>, _> = words.iter().map(|w| expand(w, value)).collect();
-        let (ended, log) =
-            child::run(&expanded.map_err(Stop::error)?, folder, conditions.deadline, conditions.is_stopping);
+        let (ended, log) = child::run(
+            &expanded.map_err(Stop::error)?,
+            (folder, scratch.path()),
+            conditions.deadline,
+            conditions.is_stopping,
+        );
         if !log.is_empty() {
             self.log = log;
         }
