@@ -302,13 +302,10 @@ impl Machine {
     }
 }
 
-/// Bounds the threads of work beside a machine: building hierarchies, compressing images. To be called before any of
-/// that, once.
+/// Starts the threads of work beside a machine: building hierarchies, compressing images. So many or one for each core, but
+/// fewer where no more can be started. To be called before any of that, once.
 pub fn limit_threads(threads: Option<usize>) {
-    if let Some(n) = threads {
-        // Fails only if the pool is there already, and then it stays as it is.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(n).build_global();
-    }
+    torrance_system::start_pool(threads);
 }
 
 #[cfg(test)]

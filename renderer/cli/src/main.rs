@@ -12,6 +12,7 @@ mod compare;
 mod convert;
 mod defocus;
 mod device;
+mod exhaustion;
 mod failure;
 mod info;
 mod inspect;
@@ -84,28 +85,57 @@ enum Command {
     Info(info::Args),
 }
 
+#[global_allocator]
+static ALLOCATOR: exhaustion::Allocator = exhaustion::Allocator;
+
 fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let result = match Cli::try_parse() {
-        Ok(Cli { command: Command::Render(args) }) => render::run(&args),
-        Ok(Cli { command: Command::Sweep(args) }) => sweep::run(&args),
-        Ok(Cli { command: Command::Merge(args) }) => merge::run(&args),
-        Ok(Cli { command: Command::Defocus(args) }) => defocus::run(&args),
-        Ok(Cli { command: Command::Bsdf(args) }) => bsdf::run(&args),
-        Ok(Cli { command: Command::Compare(args) }) => compare::run(&args),
-        Ok(Cli { command: Command::Regress(args) }) => regress::run(&args),
-        Ok(Cli { command: Command::Convert(args) }) => convert::run(&args),
-        Ok(Cli { command: Command::Inspect(args) }) => inspect::run(&args),
-        Ok(Cli { command: Command::Schema(args) }) => schema::run(&args),
-        Ok(Cli { command: Command::Bench(args) }) => bench::run(&args),
-        Ok(Cli { command: Command::Info(args) }) => info::run(&args),
+    exhaustion::guard(run)
+}
+
+/// Does what the command line says.
+fn run() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(Cli { command }) => command,
         Err(e) => {
             // Help and version go to stdout and are no error.
             let _ = e.print();
             return ExitCode::from(if e.use_stderr() { failure::BAD_INPUT } else { 0 });
         }
     };
+    if command.has_default_threads() {
+        renderer::limit_threads(None);
+    }
+    let result = match command {
+        Command::Render(args) => render::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Defocus(args) => defocus::run(&args),
+        Command::Bsdf(args) => bsdf::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Regress(args) => regress::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Info(args) => info::run(&args),
+    };
     result.unwrap_or_else(Failure::end)
+}
+
+impl Command {
+    /// Whether it needs threads, and has no option for their number.
+    const fn has_default_threads(&self) -> bool {
+        matches!(
+            self,
+            Self::Merge(_)
+                | Self::Bsdf(_)
+                | Self::Compare(_)
+                | Self::Convert(_)
+                | Self::Inspect(_)
+                | Self::Bench(_)
+        )
+    }
 }
 
 #[cfg(test)]

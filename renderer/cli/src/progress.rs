@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use renderer::render::{Budget, Progress};
 use torrance_scene::limits::MAX_SPP;
+use torrance_system::can_start_thread;
 
 use super::{clock, say, say_text};
 
@@ -38,7 +39,9 @@ impl Display {
     pub(super) fn phase(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
         // The first tick comes after this time, so that what is quick shows nothing.
-        self.bar.enable_steady_tick(Duration::from_millis(250));
+        if can_start_thread() {
+            self.bar.enable_steady_tick(Duration::from_millis(250));
+        }
     }
 
     /// Begins to show a render of an image of so many pixels.

@@ -35,11 +35,13 @@ pub fn run(
     let queue = Queue::new(cases);
     thread::scope(|scope| {
         for _ in 1..options.jobs {
-            scope.spawn(|| {
+            let work = || {
                 while let Some(i) = queue.next(options, is_command) {
                     queue.put(i, guarded(cases[i], level, None, options));
                 }
-            });
+            };
+            // Without it, the others have more to do.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         while let Some(i) = queue.next(options, |_| true) {
             queue.put(i, guarded(cases[i], level, Some(&mut *machine), options));

@@ -161,7 +161,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let progress = Progress { step: &mut step, is_stopping: &signals::is_stopping };
         ended = sweep.render(&mut variants, &mut started, integrator, progress);
         // What takes a while.
-        leaving = Some(thread::spawn(move || drop(started)));
+        leaving = thread::Builder::new().spawn(move || drop(started)).ok();
     }
     seconds.render = laps.lap();
     warn_of(&plan, &variants, &ended, &mut notes);

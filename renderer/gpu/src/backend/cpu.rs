@@ -37,10 +37,7 @@ impl Cpu {
 
     /// As [`Cpu::new`], with at most the given instruction set.
     pub fn with_instruction_set(threads: Option<usize>, isa: InstructionSet) -> Result<Self, Error> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads.unwrap_or(0))
-            .thread_name(|i| format!("render-{i}"))
-            .build()
+        let pool = torrance_system::thread_pool(threads, |i| format!("render-{i}"))
             .map_err(|e| Error { doing: "starting threads".into(), reason: e.to_string() })?;
         Ok(Self { pool, isa: isa.min(InstructionSet::detect()) })
     }

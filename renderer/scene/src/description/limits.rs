@@ -7,6 +7,7 @@
 use std::fmt;
 
 use glam::Vec3;
+pub use torrance_system::available_memory;
 use torrance_text::human_bytes;
 
 /// Largest coordinate, metres. Traversal and area sampling form the squared length of cross products of edges:
@@ -155,22 +156,6 @@ pub fn check_memory(
     }
 }
 
-/// Memory available without swapping, bytes; `None` where the system does not tell.
-pub fn available_memory() -> Option<u128> {
-    if cfg!(target_os = "linux") {
-        parse_meminfo(&std::fs::read_to_string("/proc/meminfo").ok()?)
-    } else {
-        None
-    }
-}
-
-/// `MemAvailable` of `/proc/meminfo`, bytes.
-fn parse_meminfo(text: &str) -> Option<u128> {
-    let rest = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(u128::from(kib) << 10)
-}
-
 /// Whether a triangle, or parallelogram, of these edges has no area that `f32` can represent, so that
 /// its normal is undefined.
 pub fn is_degenerate(e1: Vec3, e2: Vec3) -> bool {
@@ -203,18 +188,6 @@ mod tests {
             Err(message.into())
         );
         assert!(check_memory(20, 51, BYTES_PER_PIXEL, Some(available)).is_err());
-    }
-
-    #[test]
-    fn available_memory_is_read() {
-        let text =
-            "MemTotal:       65842236 kB\nMemFree:  9 kB\nMemAvailable:   60217552 kB\nBuffers: 1 kB\n";
-        assert_eq!(parse_meminfo(text), Some(60_217_552 << 10));
-        for text in ["", "MemTotal: 5 kB\n", "MemAvailable: kB\n", "MemAvailable: 5 MB\n"] {
-            assert_eq!(parse_meminfo(text), None, "{text:?}");
-        }
-        // Since Linux 3.14.
-        assert_eq!(available_memory().is_some(), cfg!(target_os = "linux"));
     }
 
     #[test]
