@@ -41,7 +41,9 @@ pub use pictures::Pictures;
 pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
+use torrance_scene::limits::available_memory;
 use torrance_scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
+use torrance_text::human_bytes;
 
 use lights::Emitters;
 use placement::{Placement, Plan};
@@ -149,12 +151,37 @@ impl<'a> FromIterator<&'a Primitive> for PrimitiveCounts {
     }
 }
 
+/// Bytes that flattening and building the hierarchy take for each primitive, at least: twice those of a primitive.
+const BUILD_BYTES: u128 = 2 * size_of::<Primitive>() as u128;
+
+/// Most primitives that are copied because they emit light: with their lights and the table of those they take some GiB.
+const MAX_COPIES: u64 = 1 << 24;
+
 /// Reason why a scene cannot be assembled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// More primitives than indices can name.
     #[error("the scene has {0} primitives, more than the {most} that can be indexed", most = bvh::MAX_PRIMITIVES)]
     TooManyPrimitives(usize),
+    /// Less memory than building the hierarchy takes.
+    #[error(
+        "the scene has {primitives} primitives, which would need {} of memory ({BUILD_BYTES} bytes each); there are {} \
+         available",
+        human_bytes(u128::from(*primitives) * BUILD_BYTES),
+        human_bytes(*available)
+    )]
+    NoMemory {
+        /// Primitives, copies included.
+        primitives: u64,
+        /// Bytes of memory that are available.
+        available: u128,
+    },
+    /// More copies than are made of shapes in groups that emit light.
+    #[error(
+        "shapes that emit light are copied for each instance of their group, which makes {0} primitives of them here, more \
+         than the {MAX_COPIES} that can be: let fewer instances have them, or light the scene by something else"
+    )]
+    TooManyCopies(u64),
     /// More instances than indices can name.
     #[error("the scene has {0} instances, more than the {most} that can be indexed", most = bvh::MAX_PRIMITIVES)]
     TooManyInstances(usize),
@@ -208,6 +235,7 @@ impl Flattened {
         let records = materials::records(description);
         let wants = materials::wants(description, &records.0);
         let shapes: Vec<&Shape> = description.all_shapes().collect();
+        plan.check_memory(&shapes, available_memory())?;
         let mut placement = placement::place(&shapes, &plan.world, &plan.groups, &wants);
         let pictures = Pictures::new(description)?;
         let emitters = Emitters::mark(&mut placement.flat, &shapes);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use device::bvh::Instance as Record;
 use device::material::texture::NO_TEXTURE;
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
-use torrance_scene::{Description, Instance, Shape, is_similarity};
+use torrance_scene::{Description, Geometry, Instance, Shape, is_similarity};
 
-use super::Error;
 use super::materials::VertexAttributes;
 use super::shapes::Flat;
+use super::{BUILD_BYTES, Error, MAX_COPIES};
 
 /// Which shapes are flattened, and to where. With the shapes themselves and what materials want of them, this is all that
 /// geometry depends on.
@@ -49,6 +49,20 @@ impl Plan {
         let firsts = first_shapes(description);
         let shapes = |group: usize| (firsts[group]..).zip(&description.groups[group].shapes);
         let mut world: Vec<_> = (0..).zip(&description.shapes).map(PlacedShape::new).collect();
+        let emitting: Vec<u64> = (description.groups.iter())
+            .map(|group| {
+                group
+                    .shapes
+                    .iter()
+                    .filter(|shape| shape.emits())
+                    .map(|shape| primitives(&shape.geometry))
+                    .sum()
+            })
+            .collect();
+        let copies = emitting.iter().zip(&counts).map(|(of_one, count)| of_one * *count as u64).sum();
+        if copies > MAX_COPIES {
+            return Err(Error::TooManyCopies(copies));
+        }
         for (_, instance) in &instances {
             let group = instance.group as usize;
             for (index, shape) in shapes(group).filter(|(_, shape)| is_copied(shape, counts[group])) {
@@ -64,6 +78,30 @@ impl Plan {
             groups: counts.iter().enumerate().map(rest).collect(),
             instances: instances.iter().map(|(source, i)| record(*source, i)).collect(),
         })
+    }
+}
+
+impl Plan {
+    /// Checks, before anything is flattened, that there is memory for it, as far as that is known.
+    pub(super) fn check_memory(&self, shapes: &[&Shape], available: Option<u128>) -> Result<(), Error> {
+        let of = |placed: &[PlacedShape]| -> u64 {
+            placed.iter().map(|placed| primitives(&shapes[placed.shape as usize].geometry)).sum()
+        };
+        let all = of(&self.world) + self.groups.iter().map(|group| of(group)).sum::<u64>();
+        match available {
+            Some(bytes) if u128::from(all) * BUILD_BYTES > bytes => {
+                Err(Error::NoMemory { primitives: all, available: bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How many primitives a shape becomes, about.
+fn primitives(geometry: &Geometry) -> u64 {
+    match geometry {
+        Geometry::Mesh(mesh) => mesh.triangles.len() as u64,
+        _ => 1,
     }
 }
 

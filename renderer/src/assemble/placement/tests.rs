@@ -3,7 +3,7 @@
 use device::features::Features;
 use device::shape::Kind;
 use glam::{Mat3A, Vec3A};
-use torrance_scene::{Color, Geometry, Group, HiddenNormals};
+use torrance_scene::{Color, Geometry, Group, HiddenNormals, TriangleMesh};
 
 use super::*;
 use crate::assemble::{Error, SceneData, assemble};
@@ -71,6 +71,41 @@ fn what_emits_is_copied_and_the_rest_instanced() {
     assert_eq!(found.geometry.shape_of.get(found.geometry.sources[sphere]), Some(3));
     let at: Vec<f32> = found.lights.all.iter().map(|light| light.a.x.round()).collect();
     assert_eq!(at, [0.0, 0.0, 3.0, 3.0, 6.0, 6.0, 0.0]);
+}
+
+/// A mesh of so many triangles.
+fn mesh(triangles: usize, emission: f32) -> Shape {
+    let mesh = TriangleMesh {
+        positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+        triangles: vec![[0, 1, 2]; triangles],
+        ..TriangleMesh::default()
+    };
+    shape(Geometry::Mesh(mesh.into()), emission)
+}
+
+#[test]
+fn too_many_copies_are_refused() {
+    let maps: Vec<_> = (0..=1 << 12).map(|i| moved(i as f32)).collect();
+    let lamps = scene(vec![mesh(1 << 12, 1.0)], &maps);
+    let refused = assemble(&lamps).unwrap_err();
+    assert_eq!(refused, Error::TooManyCopies((1 << 24) + (1 << 12)));
+    assert!(refused.to_string().contains("makes 16781312 primitives"), "{refused}");
+    // Those that do not emit are shared.
+    assert!(Plan::new(&scene(vec![mesh(1 << 12, 0.0)], &maps)).is_ok());
+}
+
+#[test]
+fn more_than_memory_holds_is_refused() {
+    let scene = scene(vec![mesh(1 << 10, 1.0)], &[moved(0.0), moved(1.0)]);
+    let (plan, shapes) = (Plan::new(&scene).unwrap(), scene.all_shapes().collect::<Vec<_>>());
+    // The box counts as one.
+    let needed = ((2 << 10) + 1) * BUILD_BYTES;
+    assert_eq!(plan.check_memory(&shapes, Some(needed)), Ok(()));
+    assert_eq!(
+        plan.check_memory(&shapes, Some(needed - 1)),
+        Err(Error::NoMemory { primitives: (2 << 10) + 1, available: needed - 1 })
+    );
+    assert_eq!(plan.check_memory(&shapes, None), Ok(()));
 }
 
 #[test]
