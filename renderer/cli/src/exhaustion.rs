@@ -47,9 +47,10 @@ unsafe impl GlobalAlloc for Allocator {
 
 /// Runs the program; a panic in it is told as an error.
 pub(super) fn guard(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) -> ExitCode {
-    #[cfg(unix)]
-    unix::catch_abort();
+    // Those who look for faults want all that there is.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
+        #[cfg(unix)]
+        unix::catch_abort();
         panic::set_hook(Box::new(|info| say(told(info))));
     }
     panic::catch_unwind(run).unwrap_or_else(|_: Box<dyn Any + Send>| ExitCode::from(FAILED))
@@ -74,36 +75,30 @@ mod unix {
     use std::sync::atomic::Ordering;
 
     use nix::libc::{self, c_int};
-    use nix::sys::signal::{SigHandler, Signal, raise, signal};
+    use nix::sys::signal::{SigHandler, Signal, signal};
 
     use super::{FAILED, MISSING};
 
-    /// What follows if an allocation fails is an abort.
+    /// What follows if an allocation fails, or a panic cannot unwind, is an abort.
     pub(super) fn catch_abort() {
         // SAFETY: the handler calls only what is safe in signal handlers.
         let _ = unsafe { signal(Signal::SIGABRT, SigHandler::Handler(on_abort)) };
     }
 
     extern "C" fn on_abort(_: c_int) {
-        match MISSING.load(Ordering::Relaxed) {
-            0 => {
-                // Another reason: as if it had not been caught.
-                // SAFETY: the default action runs no code of ours.
-                let _ = unsafe { signal(Signal::SIGABRT, SigHandler::SigDfl) };
-                let _ = raise(Signal::SIGABRT);
-            }
+        let (mut digits, bytes) = ([0; 20], MISSING.load(Ordering::Relaxed));
+        let parts = match bytes {
+            0 => [&b"error: the program cannot go on"[..], b"", b"; there may be too little memory\n"],
             bytes => {
-                let mut digits = [0; 20];
-                for part in
-                    [b"error: not enough memory: ", decimal(bytes, &mut digits), b" bytes more are needed\n"]
-                {
-                    // SAFETY: the pointer and the length are of one slice; `write` is safe in signal handlers.
-                    unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
-                }
-                // SAFETY: it runs nothing more of the program.
-                unsafe { libc::_exit(FAILED.into()) };
+                [&b"error: not enough memory: "[..], decimal(bytes, &mut digits), b" bytes more are needed\n"]
             }
+        };
+        for part in parts {
+            // SAFETY: the pointer and the length are of one slice; `write` is safe in signal handlers.
+            unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
         }
+        // SAFETY: it runs nothing more of the program.
+        unsafe { libc::_exit(FAILED.into()) };
     }
 
     /// The digits of a number, without memory of their own.

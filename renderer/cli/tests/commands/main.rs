@@ -10,6 +10,7 @@ mod convert;
 mod damaged;
 mod defocus;
 mod editor;
+mod exhaustion;
 mod interrupt;
 mod merge;
 mod metals;

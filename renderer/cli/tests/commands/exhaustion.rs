@@ -1,0 +1,158 @@
+//! Little memory and few threads: every command ends with a sentence and an exit code of its own.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::{Folder, Outcome};
+
+/// Two images, and one with depths, to be read by others.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, seed, aov) in [("a.exr", "1", "none"), ("b.exr", "2", "none"), ("d.exr", "1", "all")] {
+        let size = ["--size", "256x256", "--spp", "2", "--seed", seed];
+        let outcome = folder.run(&[&["render", "scene.toml", "-o", name, "--aov", aov], &size[..]].concat());
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+    folder
+}
+
+const COMMANDS: [&[&str]; 9] = [
+    &["merge", "a.exr", "b.exr", "-o", "m.exr"],
+    &["compare", "a.exr", "b.exr"],
+    &["bsdf", "type = \"diffuse\", reflectance = 0.5", "-o", "charts"],
+    &["defocus", "a.exr", "--radius", "5", "-o", "f.png"],
+    &["render", "scene.toml", "-o", "r.exr", "--aov", "all", "--size", "512x512", "--spp", "1"],
+    &["inspect", "scene.toml"],
+    &["convert", "scene.toml", "c.toml", "--force"],
+    &[
+        "sweep",
+        "scene.toml",
+        "--param",
+        "camera.fov=30:50:3",
+        "-o",
+        "s.png",
+        "--spp",
+        "1",
+        "--html",
+        "s.html",
+    ],
+    &["bench", "primitives", "--size", "4096"],
+];
+
+/// Whether a command ended well, or with a sentence.
+#[track_caller]
+fn check(what: &str, outcome: &Outcome) {
+    assert!(matches!(outcome.code, Some(0..=3)), "{what}: {outcome:?}");
+    let tells = outcome.stderr.lines().any(|line| line.starts_with("error: "));
+    assert!(outcome.code < Some(2) || tells, "{what}: {outcome:?}");
+}
+
+#[test]
+fn little_address_space_ends_in_a_sentence() {
+    let folder = folder();
+    let mut failed = 0;
+    for arguments in COMMANDS {
+        for mib in tier::choose(&[40, 100][..], &[30, 40, 50, 60, 70, 80, 100, 130, 160, 200, 300]) {
+            let program = folder.program(arguments);
+            let mut limited = Command::new("sh");
+            limited.args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10)]);
+            limited.arg(program.get_program()).args(program.get_args());
+            limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env_remove("RUST_BACKTRACE");
+            let outcome = Outcome::from(limited.output().unwrap());
+            // What the loader cannot map does not begin.
+            if outcome.code != Some(127) {
+                failed += u32::from(outcome.code == Some(3));
+                check(&format!("{arguments:?} in {mib} MiB"), &outcome);
+            }
+        }
+    }
+    assert!(failed > 0, "no limit was tight enough to test anything");
+}
+
+/// The program, where a user without rights may run it.
+fn program_for_all(folder: &Folder) -> PathBuf {
+    let copy = folder.at("torrance");
+    fs::copy(folder.program(&[]).get_program(), &copy).unwrap();
+    for path in [folder.path(), &copy] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    copy
+}
+
+/// Only of users without rights is the number of threads limited.
+#[test]
+fn few_threads_end_in_a_sentence() {
+    let folder = folder();
+    let program = program_for_all(&folder);
+    let run = |processes: u32, arguments: &[&str]| {
+        let mut limited = Command::new("setpriv");
+        limited.args(["--reuid=54321", "--regid=54321", "--clear-groups", "--inh-caps=-all", "sh", "-c"]);
+        limited.arg(format!("ulimit -u {processes} && exec \"$0\" \"$@\"")).arg(&program).args(arguments);
+        limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env_remove("RUST_BACKTRACE");
+        limited.output().ok().map(Outcome::from)
+    };
+    if run(100, &["--version"]).is_none_or(|outcome| outcome.code != Some(0)) {
+        println!("skipped: only root can become a user without rights");
+        return;
+    }
+    let mut failed = 0;
+    for arguments in COMMANDS {
+        for processes in 1..tier::choose(3, 12) {
+            let outcome = run(processes, arguments).unwrap();
+            failed += u32::from(outcome.code == Some(3));
+            check(&format!("{arguments:?} with {processes} threads"), &outcome);
+        }
+    }
+    assert!(failed > 0, "no limit was tight enough to test anything");
+}
+
+/// A control group of so many bytes, removed when dropped.
+struct Group(PathBuf);
+
+impl Group {
+    /// One of version 1 or 2, if we may make one.
+    fn new(bytes: u64) -> Option<Self> {
+        let name = format!("torrance-test-{}", std::process::id());
+        [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")]
+            .into_iter()
+            .find_map(|(root, limit)| {
+                let group = Self(Path::new(root).join(&name));
+                fs::create_dir(&group.0).ok()?;
+                fs::write(group.0.join(limit), bytes.to_string()).ok()?;
+                Some(group)
+            })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn the_limit_of_a_control_group_is_known() {
+    let Some(group) = Group::new(256 << 20) else {
+        println!("skipped: no control group can be made");
+        return;
+    };
+    let folder = Folder::new();
+    let run = |size: &str| {
+        let program = folder.program(&["render", "scene.toml", "-o", "a.png", "--spp", "1", "--size", size]);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(group.0.join("cgroup.procs"));
+        limited.arg(program.get_program()).args(program.get_args());
+        limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "");
+        Outcome::from(limited.output().unwrap())
+    };
+    let refused = run("2048x2048");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("would need 704 MiB of memory (176 bytes a pixel); this machine has 2"),
+        "{refused:?}"
+    );
+    assert_eq!(run("512x512").code, Some(0), "control: what fits is rendered");
+}
