@@ -157,6 +157,25 @@ fn every_pixel_has_a_sample_however_short_the_time() {
     assert!(image.pixels.iter().all(|pixel| pixel[0] > 0.0), "no pixel of this scene is black");
 }
 
+#[test]
+fn an_interrupted_sweep_goes_beside_what_is_there() {
+    let folder = Folder::new();
+    for name in ["s.png", "s.csv"] {
+        fs::write(folder.at(name), "previous").unwrap();
+    }
+    let sweep = ["sweep", "scene.toml", "--param", "camera.fov=30:50:500", "--spp", "64", "--cols", "25"];
+    let child = spawn(&folder, &[&sweep[..], &["-o", "s.png", "--csv", "s.csv", "--html", "s.html"]].concat());
+    let parts = || fs::read_dir(folder.at("s.png.parts")).map_or(0, Iterator::count);
+    wait_for("some variants", || parts() > 3);
+    signal(&child, "INT");
+    let outcome = outcome(child);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    assert!(is_previous(&folder, "s.png") && is_previous(&folder, "s.csv"));
+    let mut names = folder.names();
+    names.retain(|name| name != "s.png.parts");
+    assert_eq!(names, ["s.csv", "s.html", "s.interrupted.csv", "s.interrupted.png", "s.png"]);
+}
+
 /// The folder goes while the image is rendered, as a network drive may.
 #[test]
 fn an_image_that_cannot_be_written_is_kept_elsewhere() {
