@@ -164,7 +164,8 @@ fn an_interrupted_sweep_goes_beside_what_is_there() {
         fs::write(folder.at(name), "previous").unwrap();
     }
     let sweep = ["sweep", "scene.toml", "--param", "camera.fov=30:50:500", "--spp", "64", "--cols", "25"];
-    let child = spawn(&folder, &[&sweep[..], &["-o", "s.png", "--csv", "s.csv", "--html", "s.html"]].concat());
+    let child =
+        spawn(&folder, &[&sweep[..], &["-o", "s.png", "--csv", "s.csv", "--html", "s.html"]].concat());
     let parts = || fs::read_dir(folder.at("s.png.parts")).map_or(0, Iterator::count);
     wait_for("some variants", || parts() > 3);
     signal(&child, "INT");

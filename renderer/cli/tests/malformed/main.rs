@@ -9,6 +9,7 @@ mod corpus;
 mod damaged;
 mod harness;
 mod mutation;
+mod random;
 mod seeds;
 
 use std::path::Path;
@@ -16,7 +17,8 @@ use std::time::Duration;
 
 use corpus::Row;
 use harness::{Limits, Outcome, load, within};
-use mutation::{Random, mutated, systematic};
+use mutation::systematic;
+use random::{Random, mutated};
 use seeds::{Seed, seeds};
 
 /// Limits on loading files of so many bytes: two seconds, 64 MiB and 256 bytes a byte. Images in addition may have
