@@ -13,6 +13,7 @@ mod editor;
 mod interrupt;
 mod merge;
 mod metals;
+mod names;
 mod paths;
 mod program;
 mod references;
