@@ -1,6 +1,7 @@
 //! `torrance bsdf`: a material in charts.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +11,8 @@ use serde::Serialize;
 use torrance_image::film::write::Destination;
 use torrance_plot::chart::ThemeName;
 use torrance_scene::{
-    self as scene, Description, Masking, MaterialKind, Named, Overrides, Severity, StandaloneMaterial,
+    self as scene, Description, Masking, MaterialKind, NO_MATERIAL, Named, Overrides, Severity,
+    StandaloneMaterial,
 };
 use torrance_text::{hint, quoted};
 
@@ -193,16 +195,13 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
         let subject = Subject::new(material, masking, swatches);
         return Ok((subject.kind().into(), subject));
     }
-    let (path, name) = match text.rsplit_once('#') {
-        Some((path, name)) if !Path::new(text).exists() => (path, Some(name)),
-        _ => (text, None),
-    };
+    let (path, name) = path_and_name(text);
     let overrides = Overrides { masking, ..Overrides::default() };
     let loaded =
         scene::load(Path::new(path), &overrides).map_err(|e| Failure::input_report(e.report(color())))?;
     // Names that differ, as `inspect` and `convert` have them.
     let description = scene::canonical(&loaded.description);
-    let materials: Vec<_> = description.materials.iter().filter(|m| !m.name.starts_with('(')).collect();
+    let materials: Vec<_> = description.materials.iter().filter(|m| m.name != NO_MATERIAL).collect();
     let names = || materials.iter().map(|m| m.name.as_str());
     let found = match name {
         Some(name) => materials.iter().find(|m| m.name == name).ok_or_else(|| {
@@ -235,10 +234,29 @@ fn find(text: &str, masking: Option<Masking>) -> Result<(String, Subject), Failu
     Ok((material.name.clone(), Subject::new(material, render.masking, swatches)))
 }
 
-/// A name without what file systems and shells take for something else.
+/// The file and the name after a `#`. Both may have others: the first before which there is a file counts, else the last.
+fn path_and_name(text: &str) -> (&str, Option<&str>) {
+    if Path::new(text).exists() {
+        return (text, None);
+    }
+    let splits = text.match_indices('#').map(|(at, _)| (&text[..at], Some(&text[at + 1..])));
+    let there = splits.clone().find(|(path, _)| Path::new(path).is_file());
+    there.or_else(|| splits.last()).unwrap_or((text, None))
+}
+
+/// A name without what file systems and shells take for something else. Of long ones it is the beginning, and a number that
+/// tells them apart.
 fn file_name(name: &str) -> String {
+    const LONGEST: usize = 200;
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
-    name.chars().map(plain).collect()
+    let mut plain: String = name.chars().map(plain).collect();
+    if plain.len() <= LONGEST {
+        return plain;
+    }
+    plain.truncate((0..=LONGEST).rev().find(|end| plain.is_char_boundary(*end)).unwrap_or(0));
+    let mut hash = DefaultHasher::new();
+    name.hash(&mut hash);
+    format!("{plain}-{:016x}", hash.finish())
 }
 
 /// The first of equal elements alone.

@@ -31,7 +31,13 @@ fn define(text: &str) -> Result<(String, String), String> {
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
-    pair(scene::path_and_value(text), "expected PATH=VALUE, as in materials.ball.roughness=0.3")
+    const EXPECTED: &str = "expected PATH=VALUE, as in materials.ball.roughness=0.3";
+    match scene::path_and_value(text) {
+        None if text.contains('=') => {
+            Err(format!("every = is in quotes of the path, or one of them is not closed; {EXPECTED}"))
+        }
+        split => pair(split, EXPECTED),
+    }
 }
 
 fn pair(split: Option<(&str, &str)>, expected: &str) -> Result<(String, String), String> {

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use torrance_text::quoted;
+use torrance_text::{human_bytes, quoted, quoted_path};
 
 use crate::description::limits::{
     BYTES_PER_PIXEL, MAX_SCENE_BYTES, available_memory, check_memory, check_size,
 };
 use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
 use crate::files::Files;
+use crate::files::asset::Asset;
 use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
@@ -51,6 +52,27 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<LoadedScene, Error> {
 /// Everything that is wrong.
 pub fn load_with(path: &Path, options: &Options) -> Result<LoadedScene, Error> {
     let loaded = read_file(path, options, &files_of(path, options))?;
+    finish(path, loaded, &options.overrides)
+}
+
+/// Reads a scene that is about to be written: the text of the scene file `path`, and the files that come with it, which may
+/// be elsewhere yet.
+///
+/// # Errors
+/// Everything for which [`load`] would not read it.
+pub fn load_unfinished(path: &Path, text: &str, assets: Vec<Asset>) -> Result<LoadedScene, Error> {
+    let (file, options) = (path.display().to_string(), Options::default());
+    if text.len() as u64 > MAX_SCENE_BYTES {
+        let most = human_bytes(u128::from(MAX_SCENE_BYTES));
+        return Err(Problem::of_file(file, format!("scene files have {most} at most")).into());
+    }
+    let files = files_of(path, &options);
+    // A folder may be a link that leads elsewhere.
+    for place in assets.iter().flat_map(|asset| [asset.path.parent(), Some(&asset.path)]).flatten() {
+        let refused = |reason| Problem::of_file(file.as_str(), format!("{}: {reason}", quoted_path(place)));
+        files.resolve_in("", place).map_err(refused)?;
+    }
+    let loaded = SceneFormat::Toml.read(&file, text.as_bytes(), &files.with(assets), &options)?;
     finish(path, loaded, &options.overrides)
 }
 

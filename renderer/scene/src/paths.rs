@@ -18,11 +18,11 @@ use crate::description::Overrides;
 use crate::description::key::Value as Takes;
 use crate::files::Files;
 use crate::formats::toml::keys::PathError;
-use crate::formats::toml::lookup::{self, Target, child, name_of, position};
+use crate::formats::toml::lookup::{self, Target, child, member_keys, name_of, position};
 use crate::formats::toml::otherwise::converted;
 use crate::formats::toml::text::{self, inline, toml_key, vector};
 use crate::formats::toml::{Key, Type, read};
-use crate::input::{Error, Problem, parse_hex};
+use crate::input::{Error, NOT_TOML, Problem, parse_hex};
 use crate::load::{LoadedScene, Options};
 use crate::write::Extent;
 
@@ -247,6 +247,9 @@ impl Base {
         // Nobody has seen that text.
         let placeless = |mut problem: Problem| {
             problem.help = None;
+            if let Some(reason) = problem.message.strip_prefix(NOT_TOML) {
+                problem.message = format!("the parameters of the scene cannot be said in TOML: {reason}");
+            }
             if problem.file == file { Problem::of_file(problem.file, problem.message) } else { problem }
         };
         match read(&file, &text, &self.files) {
@@ -333,9 +336,8 @@ fn leaves(found: &mut Vec<Parameter>, path: &str, value: &Value, takes: Takes) {
             }
         }
         Value::Array(items) if items.iter().any(Value::is_table) => {
-            for (i, item) in items.iter().enumerate() {
-                let key = name_of(item).map_or_else(|| i.to_string(), str::to_owned);
-                leaves(found, &below(&key), item, takes.of_items().unwrap_or(takes));
+            for (key, item) in member_keys(items).iter().zip(items) {
+                leaves(found, &below(key), item, takes.of_items().unwrap_or(takes));
             }
         }
         value => {
@@ -377,12 +379,12 @@ pub fn split(path: &str) -> Result<Vec<String>, PathError> {
             }
             None => {
                 let end = rest.find('.').unwrap_or(rest.len());
+                if end == 0 {
+                    return Err(wrong());
+                }
                 (rest[..end].to_owned(), &rest[end..])
             }
         };
-        if key.is_empty() {
-            return Err(wrong());
-        }
         keys.push(key);
         match after.strip_prefix('.') {
             Some(after) => rest = after,
@@ -392,16 +394,19 @@ pub fn split(path: &str) -> Result<Vec<String>, PathError> {
     }
 }
 
-/// Splits an assignment such as `shapes."a = b".emission=2` into path and value, at the first `=` outside quotes.
+/// Splits an assignment such as `shapes."a = b".emission=2` into path and value, at the first `=` outside of keys in
+/// quotes.
 pub fn path_and_value(text: &str) -> Option<(&str, &str)> {
-    let mut read = 0;
+    let mut read = text.len() - text.trim_start().len();
     loop {
-        let at = read + text[read..].find(['"', '='])?;
-        if text[at..].starts_with('=') {
-            return Some((text[..at].trim(), text[at + 1..].trim()));
+        if let Some(quoted) = text[read..].strip_prefix('"') {
+            read += end_of_string(quoted)? + 2;
         }
-        read = at + 1;
-        read += end_of_string(&text[read..])? + 1;
+        read += text[read..].find(['.', '='])?;
+        if text[read..].starts_with('=') {
+            return Some((text[..read].trim(), text[read + 1..].trim()));
+        }
+        read += 1;
     }
 }
 

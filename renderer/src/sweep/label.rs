@@ -1,6 +1,6 @@
 //! Short names of parameters and of their values, no two the same.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::range::{Numbers, number, rounded};
 use super::scan::find;
@@ -90,9 +90,16 @@ fn common_start(words: &[&str]) -> usize {
 
 /// The words, each that occurs more than once with its position appended.
 fn numbered(words: &[String]) -> Vec<String> {
-    let is_alone = |word: &String| words.iter().filter(|other| *other == word).count() == 1;
-    let name =
-        |(word, i): (&String, i32)| if is_alone(word) { word.clone() } else { format!("{word} ({i})") };
+    let mut counts = HashMap::new();
+    words.iter().for_each(|word| *counts.entry(word).or_insert(0) += 1);
+    let name = |(word, i): (&String, i32)| {
+        let mut name = word.clone();
+        // Another word may look as if it had a position.
+        while counts.get(&name).is_some_and(|n| *n > 1 || name != *word) {
+            name = format!("{name} ({i})");
+        }
+        name
+    };
     words.iter().zip(1..).map(name).collect()
 }
 
@@ -129,6 +136,9 @@ mod tests {
         let (a, b) = (format!("{}1", "x".repeat(40)), format!("{}2", "x".repeat(40)));
         let cut = format!("{}…", "x".repeat(31));
         assert_eq!(labels(&[&a, &b, "y"]), [format!("{cut} (1)"), format!("{cut} (2)"), "y".into()]);
+        let texts = [&a, &b, &format!("{cut} (1)")].map(|text| text.as_str());
+        assert_eq!(labels(&texts), [format!("{cut} (1)"), format!("{cut} (2)"), format!("{cut} (3)")]);
+        assert_eq!(numbered(&["a", "a", "a (1)"].map(str::to_owned)), ["a (1) (1)", "a (2)", "a (1)"]);
         assert_eq!(labels(&[&"é ".repeat(40)]), [format!("{}é…", "é ".repeat(15))]);
     }
 

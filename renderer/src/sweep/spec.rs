@@ -101,8 +101,12 @@ fn axis(spec: &str, all_values: &dyn Fn(&str) -> Result<Vec<String>, PathError>)
 fn meaning(text: &str) -> String {
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     // A number in quotes is no number.
-    let word = inside.filter(|word| word.starts_with('#') || Numbers::parse(word).is_none()).unwrap_or(text);
-    if word.starts_with('#') { word.to_lowercase() } else { word.to_owned() }
+    let word = inside.filter(|word| is_color(word) || Numbers::parse(word).is_none()).unwrap_or(text);
+    if is_color(word) { word.to_lowercase() } else { word.to_owned() }
+}
+
+fn is_color(text: &str) -> bool {
+    text.starts_with('#') && Numbers::parse(text).is_some()
 }
 
 /// The values between commas, ranges written out.
@@ -189,6 +193,8 @@ mod tests {
             ("m.ball.color=[1,0.50,0],\"#ff8000\",#ff8001", &["[1, 0.5, 0]", "\"#ff8000\"", "#ff8001"]),
             ("render.masking=*", &["correlated", "separable"]),
             ("render.seed=4294967295", &["4294967295"]),
+            // Names, of which capitals are another's.
+            ("shapes.a.material=\"#A\",\"#a\"", &["\"#A\"", "\"#a\""]),
             (
                 "m.ball={ type = \"conductor\", k = 1 },{ type = \"diffuse\" }",
                 &["{ type = \"conductor\", k = 1 }", "{ type = \"diffuse\" }"],

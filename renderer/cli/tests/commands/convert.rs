@@ -158,6 +158,47 @@ fn what_the_scene_reads_is_not_replaced() {
     succeeded(&torrance(folder, &["convert", "m.obj", "other.toml", "--force"]));
 }
 
+/// What could not be read again, as the folder of its files leads elsewhere, replaces nothing and leaves nothing.
+#[cfg(unix)]
+#[test]
+fn a_scene_that_cannot_be_read_again_is_not_written() {
+    let above = tempfile::tempdir().unwrap();
+    let [folder, elsewhere] = ["here", "elsewhere"].map(|name| above.path().join(name));
+    for folder in [&folder, &elsewhere] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    std::fs::write(folder.join("m.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n").unwrap();
+    std::fs::write(folder.join("out.toml"), "mine").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, folder.join("out-files")).unwrap();
+    let convert = || torrance(&folder, &["convert", "m.obj", "out.toml", "--force"]);
+    let count = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
+    let output = convert();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(message.contains("\"out-files\": it is not in the folder of the scene"), "{message}");
+    assert_eq!(std::fs::read(folder.join("out.toml")).unwrap(), b"mine");
+    assert_eq!((count(&folder), count(&elsewhere)), (3, 0));
+
+    std::fs::remove_file(folder.join("out-files")).unwrap();
+    succeeded(&convert());
+    assert_eq!((count(&folder), count(&folder.join("out-files"))), (3, 1));
+}
+
+/// A folder that was made for files goes where these cannot be written, and a file that is there stays.
+#[test]
+fn a_conversion_that_fails_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("m.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\n").unwrap();
+    std::fs::create_dir_all(at("out-files/red.ply")).unwrap();
+    std::fs::write(at("out.toml"), "mine").unwrap();
+    let output = torrance(folder.path(), &["convert", "m.obj", "out.toml", "--force"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("out-files/red.ply\": is a directory"));
+    assert_eq!(std::fs::read(at("out.toml")).unwrap(), b"mine");
+    assert_eq!(std::fs::read_dir(at("out-files")).unwrap().count(), 1);
+}
+
 #[test]
 fn scenes_are_inspected() {
     let scene = repository().join("scenes/cornell.toml");

@@ -14,6 +14,7 @@ mod exhaustion;
 mod interrupt;
 mod merge;
 mod metals;
+mod names;
 mod paths;
 mod program;
 mod references;

@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, fs};
 
+use tempfile::{NamedTempFile, TempPath};
+
 use super::format::Format;
 
 /// A path to which a file can be written, checked before there is anything to write.
@@ -115,8 +117,64 @@ pub fn is_temporary(name: &str) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
-/// The temporary files being written, which [`discard_unfinished`] removes.
+/// The temporary files and the new folders of what is being written, which [`discard_unfinished`] removes.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Something that [`discard_unfinished`] removes as long as this lives.
+#[derive(Debug)]
+struct Registered(PathBuf);
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        unfinished().remove(&self.0);
+    }
+}
+
+/// A file that is written beside its place, and removed when dropped.
+#[derive(Debug)]
+pub struct UnfinishedFile {
+    destination: Destination,
+    temporary: TempPath,
+    /// Keeps the lock that says that somebody is about to finish it.
+    _held: fs::File,
+    bytes: usize,
+    // Dropped after the file.
+    registered: Registered,
+}
+
+/// The file that was at a place before.
+#[derive(Debug)]
+struct Previous {
+    temporary: TempPath,
+    /// As [`UnfinishedFile::_held`].
+    _held: Option<fs::File>,
+    registered: Registered,
+}
+
+/// A folder that was made for files, and is removed when dropped if it is empty.
+#[derive(Debug)]
+pub struct NewFolder(Registered);
+
+impl NewFolder {
+    /// Makes a folder; nothing if it is there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make(path: &Path) -> io::Result<Option<Self>> {
+        let mut unfinished = unfinished();
+        match fs::create_dir(path) {
+            Ok(()) => Ok(Some(Self(registered(&mut unfinished, path)))),
+            Err(_) if path.is_dir() => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0.0);
+    }
+}
 
 impl Target {
     /// Checks that an image can be written to `path`: that its format is known, and that files can be created in its
@@ -234,7 +292,7 @@ impl Destination {
     }
 
     /// An empty file in the directory, removed when dropped, with the permissions that a new file has.
-    fn temporary(&self) -> io::Result<tempfile::NamedTempFile> {
+    fn temporary(&self) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
@@ -245,47 +303,165 @@ impl Destination {
         builder.tempfile_in(&self.directory)
     }
 
-    /// Replaces the file: writes `bytes` to a temporary file beside it, syncs it to disk, and renames it. On failure a
-    /// previous file stays as it was.
-    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
-        let (mut temporary, name) = {
+    /// Writes `bytes` to a temporary file beside the file and syncs it to disk, for [`UnfinishedFile::commit`] or
+    /// [`commit_all`] to put it into its place.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn prepare(&self, bytes: &[u8]) -> io::Result<UnfinishedFile> {
+        let (registered, mut temporary) = {
             // None that nobody would remove is made in between.
             let mut unfinished = unfinished();
             let temporary = self.temporary()?;
             // Where files cannot be locked, its age protects it.
             let _ = temporary.as_file().try_lock();
-            let name = temporary.path().to_owned();
-            unfinished.insert(name.clone());
-            (temporary, name)
+            (registered(&mut unfinished, temporary.path()), temporary)
         };
-        let written = (|| {
-            if let Ok(previous) = fs::metadata(&self.file) {
-                temporary.as_file().set_permissions(previous.permissions())?;
+        if let Ok(previous) = fs::metadata(&self.file) {
+            temporary.as_file().set_permissions(previous.permissions())?;
+        }
+        temporary.write_all(bytes)?;
+        temporary.as_file().sync_all()?;
+        let (destination, (held, temporary)) = (self.clone(), temporary.into_parts());
+        Ok(UnfinishedFile { destination, temporary, _held: held, bytes: bytes.len(), registered })
+    }
+
+    /// [`Destination::prepare`], with the path in errors, for what an encoder has made.
+    ///
+    /// # Errors
+    /// There is nothing to write, or it cannot be written.
+    pub fn prepare_encoded(
+        &self,
+        encoded: Result<impl AsRef<[u8]>, impl fmt::Display>,
+    ) -> Result<UnfinishedFile, WriteError> {
+        let bytes = encoded.map_err(|e| WriteError::new(&self.path, &e))?;
+        self.prepare(bytes.as_ref()).map_err(|e| WriteError::new(&self.path, &e))
+    }
+
+    /// Replaces the file: writes `bytes` to a temporary file beside it, syncs it to disk, and renames it. On failure a
+    /// previous file stays as it was.
+    pub fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        self.prepare(bytes)?.commit()
+    }
+
+    /// The file that is there, once more beside its place; nothing if there is none.
+    fn previous(&self) -> io::Result<Option<Previous>> {
+        let mut unfinished = unfinished();
+        let again = |path: &Path| match fs::hard_link(&self.file, path) {
+            // Not all file systems have links.
+            Err(_) => fs::copy(&self.file, path).map(drop),
+            linked => linked,
+        };
+        let made = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).make_in(&self.directory, again);
+        match made {
+            Ok(made) => {
+                let temporary = made.into_temp_path();
+                let registered = registered(&mut unfinished, &temporary);
+                let held = fs::File::open(&temporary).ok().filter(|file| file.try_lock().is_ok());
+                Ok(Some(Previous { temporary, _held: held, registered }))
             }
-            temporary.write_all(bytes)?;
-            temporary.as_file().sync_all()?;
-            temporary.persist(&self.file).map_err(|e| e.error)
-        })();
-        unfinished().remove(&name);
-        written?;
-        // The rename itself must survive a crash too; not every file system can be asked.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Undoes that a file was put here where `previous` was.
+    fn restore(&self, previous: Option<TempPath>) -> io::Result<()> {
+        match previous {
+            Some(previous) => previous.persist(&self.file).map_err(|e| e.error),
+            None => fs::remove_file(&self.file),
+        }
+    }
+
+    /// Syncs the directory: renames must survive a crash too. Not every file system can be asked.
+    fn sync_directory(&self) {
         if let Ok(directory) = fs::File::open(&self.directory) {
             let _ = directory.sync_all();
         }
+    }
+}
+
+impl UnfinishedFile {
+    /// Where it is until it is in its place.
+    pub fn path(&self) -> &Path {
+        &self.temporary
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Puts the file into its place.
+    ///
+    /// # Errors
+    /// It cannot be; a previous file stays as it was.
+    pub fn commit(self) -> io::Result<()> {
+        let Self { destination, temporary, .. } = self;
+        temporary.persist(&destination.file).map_err(|e| e.error)?;
+        destination.sync_directory();
         Ok(())
     }
+}
+
+/// Puts files into their places, in this order and all or none: if one cannot be, those before it are again what they were.
+///
+/// # Errors
+/// One of them cannot be.
+pub fn commit_all(files: Vec<UnfinishedFile>) -> Result<(), WriteError> {
+    let failed = |place: &Destination, e: &io::Error| WriteError::new(&place.path, e);
+    let (mut names, mut waiting) = (Vec::new(), Vec::new());
+    let count = files.len();
+    for (UnfinishedFile { destination, temporary, registered, .. }, i) in files.into_iter().zip(1..) {
+        names.push(registered);
+        // Nothing after the last one could fail.
+        let previous = if i < count { destination.previous() } else { Ok(None) };
+        let previous =
+            previous.map_err(|e| failed(&destination, &e))?.map(|Previous { temporary, registered }| {
+                names.push(registered);
+                temporary
+            });
+        waiting.push((destination, temporary, previous));
+    }
+    // A program that is about to exit does so before or after all of them.
+    let unfinished = unfinished();
+    let mut done = Vec::new();
+    let mut outcome = Ok(());
+    for (destination, temporary, previous) in waiting {
+        if let Err(e) = temporary.persist(&destination.file) {
+            outcome = Err(failed(&destination, &e.error));
+            break;
+        }
+        done.push((destination, previous));
+    }
+    if outcome.is_err() {
+        for (destination, previous) in done.into_iter().rev() {
+            let _ = destination.restore(previous);
+        }
+    } else {
+        done.iter().for_each(|(destination, _)| destination.sync_directory());
+    }
+    drop(unfinished);
+    outcome
+}
+
+/// Has [`discard_unfinished`] remove what is at a path.
+fn registered(unfinished: &mut BTreeSet<PathBuf>, path: &Path) -> Registered {
+    unfinished.insert(path.to_owned());
+    Registered(path.to_owned())
 }
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files that are being written, if any, for a program that is about to exit. Threads that begin
-/// another one afterwards block until then.
+/// Removes the temporary files that are being written, if any, and new folders that have nothing else, for a program that is
+/// about to exit. Threads that begin another one afterwards block until then.
 pub fn discard_unfinished() {
     let unfinished = unfinished();
-    for path in &*unfinished {
-        let _ = fs::remove_file(path);
+    // What is in a folder comes after it.
+    for path in unfinished.iter().rev() {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }
     std::mem::forget(unfinished);
 }
@@ -351,6 +527,56 @@ mod tests {
         let mut there = names(folder.path());
         there.sort();
         assert_eq!(there, [".torrance-held.tmp", ".torrance-young.tmp", "torrance-other.tmp"]);
+    }
+
+    #[test]
+    fn files_are_replaced_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let contents = || {
+            let read = |name: String| (fs::read(at(&name)).unwrap_or_default(), name);
+            let mut all: Vec<_> = names(folder.path()).into_iter().map(read).collect();
+            all.sort();
+            all
+        };
+        let prepare = |name: &str| {
+            let prepared = Destination::check(&at(name)).unwrap().prepare(b"new").unwrap();
+            assert_eq!(fs::read(prepared.path()).unwrap(), b"new");
+            prepared
+        };
+        fs::write(at("a"), "old").unwrap();
+        let before = contents();
+        // Dropped, they leave nothing.
+        drop([prepare("a"), prepare("b")]);
+        assert_eq!(contents(), before);
+        // The last cannot be put where a folder has come to be.
+        let files = vec![prepare("a"), prepare("b"), prepare("c")];
+        fs::create_dir(at("c")).unwrap();
+        let error = commit_all(files).unwrap_err().to_string();
+        assert!(error.contains("/c\": cannot be written: "), "{error}");
+        fs::remove_dir(at("c")).unwrap();
+        assert_eq!(contents(), before);
+
+        commit_all(vec![prepare("a"), prepare("b")]).unwrap();
+        assert_eq!(contents(), ["a", "b"].map(|name| (b"new".to_vec(), name.to_owned())));
+        assert!(unfinished().iter().all(|path| !path.starts_with(folder.path())));
+    }
+
+    #[test]
+    fn folders_go_if_nothing_comes_to_be_in_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("files");
+        for is_kept in [false, true] {
+            let made = NewFolder::make(&path).unwrap();
+            assert!(made.is_some() && NewFolder::make(&path).unwrap().is_none());
+            if is_kept {
+                fs::write(path.join("x"), "").unwrap();
+            }
+            drop(made);
+            assert_eq!(path.exists(), is_kept);
+        }
+        assert!(NewFolder::make(&path.join("x")).is_err());
+        assert!(NewFolder::make(&path.join("none/x")).is_err());
     }
 
     #[test]

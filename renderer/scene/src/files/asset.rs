@@ -28,9 +28,21 @@ pub(crate) enum Contents {
     Mesh(Arc<TriangleMesh>),
     Image(Image),
     Transforms(Vec<Affine3A>),
+    /// For now in this file, beside its place.
+    Unfinished(PathBuf),
 }
 
 impl Asset {
+    /// This file when its bytes are written, but to another file for now.
+    pub fn unfinished(&self, at: &Path) -> Self {
+        let contents = match &self.contents {
+            // The original says by its name how it is read.
+            original @ Contents::Copy(_) => original.clone(),
+            _ => Contents::Unfinished(at.to_owned()),
+        };
+        Self { path: self.path.clone(), contents }
+    }
+
     /// The bytes to be written.
     ///
     /// # Errors
@@ -51,6 +63,7 @@ impl Contents {
                 Ok(bytes)
             }
             Self::Image(image) => encode(image),
+            Self::Unfinished(at) => std::fs::read(at),
             Self::Transforms(transforms) => Ok(transforms.iter().flat_map(rows).collect()),
         }
     }

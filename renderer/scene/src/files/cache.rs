@@ -120,7 +120,7 @@ impl MemoryFiles {
                     let found = DecodedImage { image: image.clone(), warning: None };
                     lock(&kept.images).insert((asset.path.clone(), own_meaning(image)), found);
                 }
-                Contents::Copy(_) | Contents::Transforms(_) => {}
+                Contents::Copy(_) | Contents::Transforms(_) | Contents::Unfinished(_) => {}
             }
         }
         Self(assets.into_iter().map(|asset| (asset.path, asset.contents)).collect())

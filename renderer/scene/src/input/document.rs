@@ -15,6 +15,9 @@ use super::problem::{Error, Index, MOST_PROBLEMS, Problem};
 /// Suggests the meaning of a key that is not among the known ones, so that it can follow a semicolon.
 pub(crate) type Suggest = fn(key: &str, known: &[&str]) -> Option<String>;
 
+/// Beginning of messages about text that is not TOML.
+pub(crate) const NOT_TOML: &str = "not valid TOML: ";
+
 /// A file, and what was found wrong in it so far.
 pub struct Source<'a> {
     /// The name of the file, for messages.
@@ -127,7 +130,7 @@ fn syntax_error(src: &Source<'_>, error: &toml::de::Error) -> Problem {
         }
         other => other.replace('`', "\""),
     };
-    src.problem(span, format!("not valid TOML: {message}"))
+    src.problem(span, format!("{NOT_TOML}{message}"))
 }
 
 /// A table of the document.

@@ -4,6 +4,7 @@ mod document;
 pub mod file;
 mod problem;
 
+pub(crate) use document::NOT_TOML;
 pub use document::{Field, Section, Source, parse, parse_hex, sorted};
 pub use problem::{Error, Problem, Severity};
 pub use problem::{Index, MOST_PROBLEMS, io_reason};

@@ -13,6 +13,10 @@ use crate::files::cache::FileCache;
 use crate::files::image as image_file;
 use crate::files::image::Meaning;
 
+/// Longest name of a file without its extension, and longest extension, bytes: with a number, file systems take both.
+const LONGEST_STEM: usize = 200;
+const LONGEST_EXTENSION: usize = 32;
+
 /// How a file is to be read to give an image again.
 #[derive(Debug, Clone)]
 pub(super) struct ImageName {
@@ -103,9 +107,9 @@ impl<'a> Assets<'a> {
         let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         if let Ok(folder) = folder.canonicalize()
             && let Ok(below) = real.strip_prefix(&folder)
-            && let Some(name) = below.to_str()
+            && let Some(names) = below.iter().map(|name| name.to_str()).collect::<Option<Vec<_>>>()
         {
-            return name.replace('\\', "/");
+            return names.join("/");
         }
         if let Some(name) = self.copies.get(&real) {
             return name.clone();
@@ -120,7 +124,8 @@ impl<'a> Assets<'a> {
     /// Adds a file called much like `stem`.
     fn add(&mut self, stem: &str, extension: &str, contents: Contents) -> String {
         let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let stem: String = stem.chars().map(plain).take(60).collect();
+        let extension = start(extension.chars().map(plain).collect(), LONGEST_EXTENSION);
+        let stem = start(stem.chars().map(plain).take(60).collect(), LONGEST_STEM);
         let stem = match stem.trim_matches(['.', '-']) {
             "" => "file",
             stem => stem,
@@ -135,6 +140,12 @@ impl<'a> Assets<'a> {
         self.files.push(Asset { path: self.folder.join(&name), contents });
         name
     }
+}
+
+/// A text up to so many bytes.
+fn start(mut text: String, longest: usize) -> String {
+    text.truncate((0..=longest).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0));
+    text
 }
 
 /// How a file has to be read to give `image`, if there is a way.

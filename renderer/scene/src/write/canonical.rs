@@ -15,7 +15,7 @@ use crate::description::{
 };
 use crate::files::mesh::{Placement, place};
 use crate::formats::toml::BLACK;
-use crate::formats::toml::text::toml_key;
+use crate::formats::toml::text::short_key;
 
 /// The description that reading `description` from a scene file gives.
 pub fn canonical(description: &Description) -> Description {
@@ -208,7 +208,7 @@ fn settle_names(d: &mut Description) {
     distinguish(d.lights.iter_mut().map(|l| &mut l.name), |i| format!("lights[{i}]"));
     distinguish(d.groups.iter_mut().map(|g| &mut g.name), |_| "group".to_owned());
     for group in &mut d.groups {
-        let place = format!("groups.{}.shapes", toml_key(&group.name));
+        let place = format!("groups.{}.shapes", short_key(&group.name));
         distinguish(group.shapes.iter_mut().map(|s| &mut s.name), |i| format!("{place}[{i}]"));
     }
 }

@@ -13,7 +13,7 @@ use crate::description::{
 };
 use crate::files::asset::range;
 use crate::files::image::Range;
-use crate::formats::toml::text::{number, rgb, toml_key, vector};
+use crate::formats::toml::text::{number, rgb, short_key, vector};
 use crate::formats::toml::{
     BLACK, Named, keys, visit_dimensions, visit_filter, visit_frame, visit_lens, visit_projection,
     visit_sampling, visit_sky, visit_visibility,
@@ -60,7 +60,7 @@ pub(super) fn document(d: &Description, assets: &mut Assets<'_>, extent: Extent)
     add("materials", Table::from_iter(materials).into());
     add("shapes", shapes(&d.shapes, "shapes", &names, assets, extent));
     let groups = d.groups.iter().map(|group| {
-        let place = format!("groups.{}.shapes", toml_key(&group.name));
+        let place = format!("groups.{}.shapes", short_key(&group.name));
         let shapes = shapes(&group.shapes, &place, &names, assets, extent);
         (group.name.clone(), Table::from_iter([("shapes".to_owned(), shapes)]).into())
     });

@@ -9,6 +9,7 @@ mod layers;
 mod meshes;
 mod mitsuba;
 mod models;
+mod names;
 mod ply;
 mod toml;
 mod write;

@@ -8,7 +8,7 @@ use torrance_text::quoted_path;
 use super::keys;
 use super::names::{Names, tables};
 use super::shape::{self, Resources, TOO_FAR};
-use super::text::toml_key;
+use super::text::short_key;
 use super::transform::{similarity_scale, transform, unusable};
 use super::unused;
 use crate::description::limits::{MAX_COORDINATE, MAX_INSTANCES};
@@ -80,7 +80,7 @@ fn reach<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Vec3 {
 fn group(name: &str, field: &Field<'_>, resources: &mut Resources<'_>) -> Option<Vec<Shape>> {
     let section = field.table(format!("group {}", field.name))?;
     section.reject_unknown_keys(&keys::GROUP.known(None));
-    let place = format!("groups.{}.shapes", toml_key(name));
+    let place = format!("groups.{}.shapes", short_key(name));
     let shapes = section.require("shapes", &format!("[[{place}]]"))?;
     Some(shape::list(&shapes, &place, "the group has no shapes", resources))
 }

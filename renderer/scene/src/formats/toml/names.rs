@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use torrance_text::{hint, quoted};
 
-use super::text::toml_key;
+use super::text::short_key;
 use crate::input::{Field, Section};
 
 /// The tables of an array, which messages call `place`; nothing for what is none.
@@ -65,7 +65,7 @@ impl Names {
         let found = self.indices.get(name).copied();
         if found.is_none() {
             let hint = match self.all.is_empty() {
-                true => without(toml_key(name)),
+                true => without(short_key(name)),
                 false => hint(name, "the scene has", self.iter()),
             };
             field.src.error(field.span(), format!("unknown {kind} {}{hint}", quoted(name)));

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use glam::Vec3;
 use toml::{Table, Value};
-use torrance_text::quoted;
 
 use crate::description::limits::MIN_ALPHA;
 
 /// Longest line that an array is kept on, characters.
 const WIDTH: usize = 100;
+/// Longest key that is a string and stands in messages in full, characters.
+const LONGEST_SHORT_KEY: usize = 60;
 
 /// A number, as short as it can be read back exactly.
 pub(crate) fn number(x: f32) -> Value {
@@ -40,10 +41,22 @@ pub(crate) fn roughness(alpha: f32) -> Option<f32> {
     rounded.into_iter().find(|r| is_allowed(*r) && read(*r).to_bits() == alpha.to_bits())
 }
 
-/// A key as TOML wants it written.
+/// A key as TOML wants it written, whole: what is no plain word is a string.
 pub fn toml_key(name: &str) -> String {
-    let bare = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    if bare { name.to_owned() } else { quoted(name) }
+    if is_bare(name) { name.to_owned() } else { string(name) }
+}
+
+/// A key in messages and in what shapes without a name are called, where long strings are cut: a group has one for each of
+/// its shapes.
+pub(crate) fn short_key(name: &str) -> String {
+    match is_bare(name) || name.chars().count() <= LONGEST_SHORT_KEY {
+        true => toml_key(name),
+        false => string(&name.chars().take(LONGEST_SHORT_KEY - 1).chain(['…']).collect::<String>()),
+    }
+}
+
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// The text of a document. Tables of the keys `textures` and `materials` are sections each, and so are the shapes of
@@ -126,20 +139,48 @@ fn float(x: f64) -> String {
     }
 }
 
-/// A string as TOML has it on one line.
+/// A string as TOML has it on one line. What cannot be seen is escaped, so that the text can be copied from a terminal.
 fn string(text: &str) -> String {
     let mut out = String::from("\"");
+    let mut follows = false;
     for c in text.chars() {
+        let hidden = is_hidden(c, follows);
+        follows = false;
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if hidden => {
+                let code = u32::from(c);
+                let _ =
+                    if code <= 0xffff { write!(out, "\\u{code:04X}") } else { write!(out, "\\U{code:08X}") };
             }
-            c => out.push(c),
+            c => {
+                out.push(c);
+                follows = true;
+            }
         }
     }
     out.push('"');
     out
+}
+
+/// Whether a character shows nothing of itself: it controls, formats or is blank, and is no plain space. So does a mark
+/// that combines with what is before it, unless it `follows` a character that is written as it is.
+fn is_hidden(c: char, follows: bool) -> bool {
+    match c {
+        ' '..='~' => false,
+        // Blank, although they are letters, marks and symbols.
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => true,
+        '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}' => true,
+        // By the tables of the standard library, which escapes marks at the beginning alone.
+        c => {
+            let before = follows.then_some('a');
+            let text: String = before.into_iter().chain([c]).collect();
+            text.escape_debug().ne(text.chars())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -172,9 +213,30 @@ mod tests {
 
     #[test]
     fn strings_survive() {
-        for text in ["", "a b", "\"\\", "é\u{1}\n\t", "#fff"] {
+        for text in ["", "a b", "\"\\", "é\u{1}\n\t", "#fff", "\u{301}a", "\u{e0001}", "\0", "\u{7f}\u{85}"]
+        {
             let table: Table = toml::from_str(&format!("x = {}", inline(&Value::from(text)))).unwrap();
             assert_eq!(table["x"].as_str(), Some(text));
         }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_escaped() {
+        for (text, written) in [
+            ("é ü漢字🫧", r#""é ü漢字🫧""#),
+            ("it's", r#""it's""#),
+            ("a\u{a0}b\u{3000}", r#""a\u00A0b\u3000""#),
+            ("\u{301}a\u{301}", "\"\\u0301a\u{301}\""),
+            ("\"\u{301}", r#""\"\u0301""#),
+            ("\u{200c}\u{200d}\u{ad}\u{202e}", r#""\u200C\u200D\u00AD\u202E""#),
+            ("\0\n\r\t\u{1b}\u{9f}", r#""\u0000\n\r\t\u001B\u009F""#),
+            ("\u{e0001}\u{3164}", r#""\U000E0001\u3164""#),
+        ] {
+            assert_eq!(toml_key(text), written);
+        }
+        let long = "x y".repeat(100);
+        assert_eq!(toml_key(&long), format!("\"{long}\""));
+        assert_eq!(short_key(&long).chars().count(), LONGEST_SHORT_KEY + 2);
+        assert_eq!(short_key("a.b"), toml_key("a.b"));
     }
 }

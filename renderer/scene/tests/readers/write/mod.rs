@@ -32,7 +32,7 @@ fn there_and_back(description: &Description, extent: Extent) -> (String, Descrip
     (written.text(), read.description)
 }
 
-fn check(name: &str, description: &Description) {
+pub(crate) fn check(name: &str, description: &Description) {
     let expected = canonical(description);
     assert!(canonical(&expected).is_same_scene(&expected), "{name}: canonical twice");
     for extent in [Extent::Short, Extent::Full] {

@@ -199,8 +199,9 @@ impl Scan<'_> {
             "vt" => self.numbers::<2>(keyword, rest, ("texture vertex", MAX_COORDINATE), self.keep.uvs),
             "f" => self.face(line, rest),
             "usemtl" | "mtllib" if self.keep.materials => {
-                let name = rest.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(" ");
-                self.material(line, keyword, name);
+                // Spaces as they are, as in libraries.
+                let name = rest.first().map_or("", |(first, _)| &text[first.start..whole.end]);
+                self.material(line, keyword, name.to_owned());
                 Ok(())
             }
             "cstype" | "curv" | "curv2" | "surf" if !self.has_free_form => {

@@ -1,12 +1,12 @@
 //! Invalid paths and values.
 
-use torrance_text::quoted;
+use torrance_text::quoted_path;
 
 /// Why a path leads to no parameter, or a parameter does not take a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The text is not a path.
-    #[error("{} is no path, as camera.fov or shapes.\"tall box\".emission is one", quoted(.0))]
+    #[error("{} is no path, as camera.fov or shapes.\"tall box\".emission is one", quoted_path(.0))]
     Syntax(String),
     /// The path leads nowhere: a sentence that lists what exists.
     #[error("{0}")]

@@ -1,5 +1,6 @@
 //! Where a path leads in a document, by the table of keys: what may stand there, and what a text for it means.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use toml::{Table, Value as Toml};
@@ -209,14 +210,25 @@ pub(crate) fn name_of(item: &Toml) -> Option<&str> {
     item.as_table()?.get("name")?.as_str()
 }
 
+/// The keys of the members of an array: their names, or their numbers, with zeros before those that are names of others.
+pub(crate) fn member_keys(items: &[Toml]) -> Vec<String> {
+    let names: HashSet<_> = items.iter().filter_map(name_of).collect();
+    let number = |i: usize| {
+        let mut key = i.to_string();
+        while names.contains(key.as_str()) {
+            key.insert(0, '0');
+        }
+        key
+    };
+    let key = |(i, item)| name_of(item).map_or_else(|| number(i), str::to_owned);
+    items.iter().enumerate().map(key).collect()
+}
+
 /// The names of what a value has.
 fn names(value: Option<&Toml>) -> Vec<String> {
     match value {
         Some(Toml::Table(table)) => table.keys().cloned().collect(),
-        Some(Toml::Array(items)) => {
-            let name = |(i, item)| name_of(item).map_or_else(|| usize::to_string(&i), str::to_owned);
-            items.iter().enumerate().map(name).collect()
-        }
+        Some(Toml::Array(items)) => member_keys(items),
         _ => Vec::new(),
     }
 }

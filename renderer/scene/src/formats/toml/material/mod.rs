@@ -27,7 +27,7 @@ pub(super) struct Materials {
 }
 
 /// Name of the material of shapes that have none; no TOML scene can define it, since it is reserved.
-pub(crate) const BLACK: &str = "(none)";
+pub const BLACK: &str = "(none)";
 
 impl Materials {
     pub(super) fn get(&self, index: usize) -> Option<&Material> {
