@@ -255,7 +255,8 @@ fn crown(
     };
     let boxes: Vec<Aabb> = instances.iter().map(world_box).collect();
     // Of one in a leaf: it costs more to enter a group in vain than to test another box.
-    let (tree, order) = bvh::tree(&boxes, (0..boxes.len() as u32).collect(), 1)?;
+    let places: Vec<u32> = (0..boxes.len() as u32).collect();
+    let (tree, order) = bvh::tree(&boxes, &places, 1);
     let root = nodes.len() as u32;
     append(nodes, &tree, Size::default(), 0);
     let placed = order.iter().map(|&i| instances[i as usize]);

@@ -1,7 +1,7 @@
 //! Assembles a description into flat data, ready to upload.
 
 mod build;
-mod bvh;
+pub(crate) mod bvh;
 mod camera;
 mod environment;
 mod filter;
@@ -192,13 +192,6 @@ pub enum Error {
         torrance_text::quoted(.0)
     )]
     RoundLight(String),
-    /// The hierarchy is deeper than traversal can follow.
-    #[error(
-        "the geometry nests {0} levels deep, more than the {most} that can be traversed: sizes or distances differ by \
-         too many orders of magnitude",
-        most = device::bvh::STACK_SIZE
-    )]
-    TooDeep(usize),
     /// More texels than indices can name.
     #[error("the textures have {0} words of texels, more than the {most} that can be indexed", most = u32::MAX)]
     TooManyTexels(usize),

@@ -1,10 +1,11 @@
-//! How fast rays are traced, and how fast primitives are: beside the machine's own copy of memory, and beside another
-//! library of the same algorithms.
+//! How fast trees are built, how fast rays are traced, and how fast primitives are: beside the machine's own copy of memory, and
+//! beside another library of the same algorithms.
 //!
 //! Each primitive is measured as a stream of work, calls back to back for some milliseconds, again and again, in turns with what it
 //! is compared with, so that a clock that drifts is the same for all of them.
 
 mod baseline;
+mod build;
 mod case;
 mod chart;
 mod list;
@@ -15,6 +16,7 @@ mod survey;
 mod traversal;
 
 pub use baseline::{Baseline, BaselineError};
+pub use build::{BuildTiming, Layout, build_threads, slope, time_build};
 pub use chart::{Family, chart};
 pub(crate) use list::{Benchmark, named};
 pub use list::{catalogue, names};

@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use super::Failure;
 
+mod build;
 mod primitives;
 mod table;
 mod traversal;
@@ -20,6 +21,8 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// Measure how fast the trees that rays go through are built
+    Build(build::Args),
     /// Measure the parallel primitives: reduce, scan, compact, sort and the others
     Primitives(primitives::Args),
     /// Measure how fast the rays of a scene are traced
@@ -29,6 +32,7 @@ enum What {
 /// Measures.
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     match &args.what {
+        What::Build(args) => build::run(args),
         What::Primitives(args) => primitives::run(args),
         What::Traversal(args) => traversal::run(args),
     }

@@ -197,3 +197,47 @@ fn rays_that_cannot_be_traced_are_refused() {
         assert!(outcome.stderr.starts_with("error: ") && outcome.stderr.contains(message), "{outcome:?}");
     }
 }
+
+#[test]
+fn the_building_of_trees_is_told_of() {
+    let folder = Folder::new();
+    let build = ["bench", "build", "--size", "100,2^10", "--only", "row,star"];
+    let people = folder.run(&build);
+    assert_eq!(people.code, Some(0), "{people:?}");
+    let lines: Vec<_> = people.stdout.lines().collect();
+    assert!(lines[0].starts_with("trees on ") && lines[1].starts_with("layout "), "{lines:?}");
+    assert_eq!(lines.len(), 6, "{lines:?}");
+    let ends: Vec<_> = [1, 3, 5].map(|i: usize| lines[i].chars().count()).into();
+    assert_eq!(ends, [ends[0]; 3], "columns end where their names do: {lines:?}");
+    let csv = folder.run(&[&build[..], &["--csv"]].concat()).stdout;
+    let columns: Vec<_> = csv.lines().map(|l| l.split(',').count()).collect();
+    assert_eq!(columns, [8; 5], "{csv}");
+    let outcome = folder.run(&[&build[..], &["--json", "--quiet"]].concat());
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let results = json["results"].as_array().unwrap();
+    let layouts: Vec<_> = results.iter().map(|r| r["layout"].as_str().unwrap()).collect();
+    assert_eq!(layouts, ["row", "row", "star", "star"]);
+    for r in results {
+        let number = |key: &str| r[key].as_f64().unwrap();
+        assert!(number("seconds") > 0.0 && number("median_seconds") >= number("seconds"), "{r}");
+        assert!(number("cost") > 1.0 && number("depth") > 1.0 && number("bytes_per_primitive") > 56.0, "{r}");
+    }
+    assert_eq!(json["slopes"].as_array().unwrap().len(), 2, "{json}");
+    assert!(json["slopes"][0]["slope"].is_f64(), "{json}");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn trees_that_cannot_be_built_are_refused() {
+    let folder = Folder::new();
+    for (options, message) in [
+        (&["--only", "rwo"][..], "did you mean \"row\"?"),
+        (&["--size", "0"], "--size"),
+        (&["--csv", "--json"], "cannot be used with"),
+    ] {
+        let outcome = folder.run(&[&["bench", "build"], options].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
+        assert!(outcome.stderr.starts_with("error: ") && outcome.stderr.contains(message), "{outcome:?}");
+    }
+}
