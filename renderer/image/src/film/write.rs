@@ -417,7 +417,7 @@ pub fn commit_all(files: Vec<UnfinishedFile>) -> Result<(), WriteError> {
         // Nothing after the last one could fail.
         let previous = if i < count { destination.previous() } else { Ok(None) };
         let previous =
-            previous.map_err(|e| failed(&destination, &e))?.map(|Previous { temporary, registered }| {
+            previous.map_err(|e| failed(&destination, &e))?.map(|Previous { temporary, registered, .. }| {
                 names.push(registered);
                 temporary
             });
