@@ -29,6 +29,7 @@ mod stage_times;
 mod summary;
 mod sweep;
 mod terminal;
+mod threads;
 mod values;
 
 // What most commands need.
@@ -86,6 +87,7 @@ enum Command {
 
 fn main() -> ExitCode {
     signals::survive_file_size_limit();
+    threads::limit();
     let result = match Cli::try_parse() {
         Ok(Cli { command: Command::Render(args) }) => render::run(&args),
         Ok(Cli { command: Command::Sweep(args) }) => sweep::run(&args),

@@ -19,6 +19,8 @@ use torrance_scene::limits::{
 pub(super) use torrance_text::duration as time;
 use torrance_text::{hint, quoted};
 
+use super::threads::MOST_THREADS;
+
 /// Largest exposure either way, stops. Between the sun's disk and starlight lie some 50.
 const MAX_EXPOSURE: f32 = 100.0;
 
@@ -104,7 +106,7 @@ fn count(text: &str) -> Option<u64> {
 
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
-    whole(text, 1, 1024).map(|n| n as usize)
+    whole(text, 1, MOST_THREADS).map(|n| n as usize)
 }
 
 /// Colours of charts and sheets.
