@@ -239,9 +239,9 @@ fn path_and_name(text: &str) -> (&str, Option<&str>) {
     if Path::new(text).exists() {
         return (text, None);
     }
-    let splits = text.match_indices('#').map(|(at, _)| (&text[..at], Some(&text[at + 1..])));
+    let mut splits = text.match_indices('#').map(|(at, _)| (&text[..at], Some(&text[at + 1..])));
     let there = splits.clone().find(|(path, _)| Path::new(path).is_file());
-    there.or_else(|| splits.last()).unwrap_or((text, None))
+    there.or_else(|| splits.next_back()).unwrap_or((text, None))
 }
 
 /// A name without what file systems and shells take for something else. Of long ones it is the beginning, and a number that

@@ -61,7 +61,10 @@ const NO_THREADS: [&str; 2] = ["failed to spawn thread", "thread pool has not be
 
 /// A panic in a sentence.
 fn told(info: &PanicHookInfo<'_>) -> String {
-    let message = info.payload_as_str().unwrap_or("for no reason that it gives");
+    let payload = info.payload();
+    let text =
+        payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("for no reason that it gives");
     if NO_THREADS.iter().any(|part| message.contains(part)) {
         return "error: the system lets the program start no more threads (see ulimit -u)".to_owned();
     }

@@ -30,6 +30,7 @@ mod stage_times;
 mod summary;
 mod sweep;
 mod terminal;
+mod threads;
 mod values;
 
 // What most commands need.
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
 
 /// Does what the command line says.
 fn run() -> ExitCode {
+    threads::warn_of_limit();
     let command = match Cli::try_parse() {
         Ok(Cli { command }) => command,
         Err(e) => {

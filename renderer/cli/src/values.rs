@@ -16,6 +16,7 @@ use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::{
     BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size,
 };
+use torrance_system::MOST_THREADS;
 pub(super) use torrance_text::duration as time;
 use torrance_text::{hint, quoted};
 
@@ -104,7 +105,7 @@ fn count(text: &str) -> Option<u64> {
 
 /// Number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {
-    whole(text, 1, 1024).map(|n| n as usize)
+    whole(text, 1, MOST_THREADS as u32).map(|n| n as usize)
 }
 
 /// Colours of charts and sheets.

@@ -79,6 +79,8 @@ fn examine(
     let start = Instant::now();
     let reference = reference::read(case)?;
     let mut source = images::source(case, machine)?;
+    let size = (reference.measured.image.width, reference.measured.image.height);
+    check_size(source.size().unwrap_or(size), size).map_err(Stop::error)?;
     let totals = source.totals().to_vec();
     let conditions = Conditions {
         deadline: start + case.effort.timeout,
@@ -86,7 +88,7 @@ fn examine(
         is_stopping: &|| (options.is_stopping)(),
         observe: &|samples| observe(samples, totals[totals.len() - 1]),
         taken: reference.seeds,
-        size: Some((reference.measured.image.width, reference.measured.image.height)),
+        size: Some(size),
     };
     let plan = Plan { level, looks: totals.len(), resolve: case.resolve };
     let mut rounds = 0;
@@ -231,12 +233,19 @@ pub(super) fn whole(image: &Image) -> Region {
     Region { x: 0, y: 0, width: image.width, height: image.height }
 }
 
+/// Refuses an image that has another size than its reference.
+fn check_size(image: (u32, u32), reference: (u32, u32)) -> Result<(), CaseError> {
+    if image == reference {
+        return Ok(());
+    }
+    let [image, reference] = [image, reference].map(|(width, height)| format!("{width}×{height}"));
+    Err(CaseError(format!("the image has {image} pixels, and the reference {reference}")))
+}
+
 /// Refuses images that cannot be compared.
 pub(super) fn check(result: &ImageEstimate, reference: &ImageEstimate) -> Result<(), CaseError> {
-    let [image, other] = [result, reference].map(|m| format!("{}×{}", m.image.width, m.image.height));
-    if image != other {
-        return Err(CaseError(format!("the image has {image} pixels, and the reference {other}")));
-    }
+    let [image, other] = [result, reference].map(|m| (m.image.width, m.image.height));
+    check_size(image, other)?;
     let kind =
         |m: &ImageEstimate| if m.rounding == Rounding::Display { "what a display shows" } else { "radiance" };
     let [image, other] = [result, reference].map(kind);

@@ -64,6 +64,11 @@ pub(super) trait Images {
     /// Samples in total after each round: spp, or passes.
     fn totals(&self) -> &[u32];
 
+    /// Width and height of the images, if they are known before there is one.
+    fn size(&self) -> Option<(u32, u32)> {
+        None
+    }
+
     /// The image of so many samples in total: more than at the last call.
     fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop>;
 
@@ -123,6 +128,10 @@ fn load(path: &Path, overrides: &Overrides) -> Result<(SceneData, u32), Stop> {
 impl Images for Scene<'_> {
     fn totals(&self) -> &[u32] {
         &self.totals
+    }
+
+    fn size(&self) -> Option<(u32, u32)> {
+        Some((self.scene.width, self.scene.height))
     }
 
     fn until(&mut self, total: u32, conditions: &Conditions<'_>) -> Result<ImageEstimate, Stop> {

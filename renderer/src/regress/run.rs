@@ -206,6 +206,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reference_of_another_size_is_refused_before_anything_is_rendered() {
+        let (folder, suite) = suite(1);
+        fs::write(folder.path().join("scene.toml"), SCENE.replace("[8, 8]", "[9, 8]")).unwrap();
+        let cases: Vec<_> = suite.cases.iter().collect();
+        let mut machine = Faulty(5);
+        let reports = run(&suite, &cases, &mut machine, &options(&|| false, &|_| {}));
+        assert_eq!(reports[0].headline(), "error: the image has 9×8 pixels, and the reference 8×8");
+        assert_eq!(machine.0, 5, "nothing was rendered");
+    }
+
+    #[test]
     fn after_an_interruption_nothing_is_begun() {
         let (_folder, suite) = suite(3);
         let cases: Vec<_> = suite.cases.iter().collect();

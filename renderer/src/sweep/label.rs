@@ -136,7 +136,8 @@ mod tests {
         let (a, b) = (format!("{}1", "x".repeat(40)), format!("{}2", "x".repeat(40)));
         let cut = format!("{}…", "x".repeat(31));
         assert_eq!(labels(&[&a, &b, "y"]), [format!("{cut} (1)"), format!("{cut} (2)"), "y".into()]);
-        let texts = [&a, &b, &format!("{cut} (1)")].map(|text| text.as_str());
+        let third = format!("{cut} (1)");
+        let texts = [&a, &b, &third].map(|text| text.as_str());
         assert_eq!(labels(&texts), [format!("{cut} (1)"), format!("{cut} (2)"), format!("{cut} (3)")]);
         assert_eq!(numbered(&["a", "a", "a (1)"].map(str::to_owned)), ["a (1) (1)", "a (2)", "a (1)"]);
         assert_eq!(labels(&[&"é ".repeat(40)]), [format!("{}é…", "é ".repeat(15))]);

@@ -15,4 +15,4 @@ mod memory;
 mod threads;
 
 pub use memory::available_memory;
-pub use threads::{can_start_thread, start_pool, thread_pool};
+pub use threads::{MOST_THREADS, can_start_thread, start_pool, thread_pool};

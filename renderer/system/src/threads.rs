@@ -34,11 +34,14 @@ pub fn thread_pool(
     halved(wanted).find_map(|n| start(n).ok()).map_or_else(|| start(1), Ok)
 }
 
+/// Most threads that the environment can ask for. Each takes memory and time to start, and no machine has as many cores.
+pub const MOST_THREADS: usize = 1024;
+
 /// A thread for each core that this process may use, or as many as `RAYON_NUM_THREADS` says.
 fn default_threads() -> usize {
     let said = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
     let cores = || thread::available_parallelism().map_or(1, usize::from);
-    said.filter(|n| *n > 0).unwrap_or_else(cores)
+    said.filter(|n| *n > 0).unwrap_or_else(cores).min(MOST_THREADS)
 }
 
 /// A number, half of it and so on, down to 1.

@@ -1,13 +1,51 @@
 //! The valid name a misspelt one most likely stands for.
 
+use std::cell::Cell;
 use std::path::Path;
 
 /// Longest name of the user's that a message repeats in full, characters.
 const LONGEST_QUOTE: usize = 60;
 /// Most names that a misspelt one is compared with.
 const MOST_CANDIDATES: usize = 256;
+/// Most misspelt names of a file that are compared with others; a report shows fewer.
+const MOST_SUGGESTIONS: u32 = 64;
 /// `PATH_MAX` of Linux.
 const LONGEST_PATH: usize = 4096;
+
+/// The suggestions that a file may still get. Only the first so many wrong names of a file are looked up, since thousands of
+/// them, each compared with thousands of others, would take minutes.
+#[derive(Debug)]
+pub struct Suggestions {
+    left: Cell<u32>,
+}
+
+impl Default for Suggestions {
+    fn default() -> Self {
+        Self { left: Cell::new(MOST_SUGGESTIONS) }
+    }
+}
+
+impl Suggestions {
+    /// Counts a suggestion, unless there have been enough: whether it is to be made.
+    pub fn allow(&self) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// As [`hint`], or nothing if there have been enough; the candidates are collected only if they are wanted.
+    pub fn hint<'a, I>(&self, name: &str, lead: &str, candidates: impl FnOnce() -> I) -> String
+    where
+        I: IntoIterator<Item = &'a str> + Clone,
+    {
+        if self.allow() { hint(name, lead, candidates()) } else { String::new() }
+    }
+
+    /// As [`nearest`], or nothing if there have been enough.
+    pub fn nearest<'a>(&self, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+        if self.allow() { nearest(name, candidates) } else { None }
+    }
+}
 
 /// The candidate nearest to `name`, if one is near enough to be what was meant: a third of the letters
 /// may differ, and at least one, where swapped neighbours count once and case does not count.
@@ -93,6 +131,20 @@ mod tests {
         ] {
             assert_eq!(nearest(typed, names), meant, "{typed:?}");
         }
+    }
+
+    #[test]
+    fn a_file_gets_so_many_suggestions_and_no_more() {
+        let (suggestions, collected) = (Suggestions::default(), Cell::new(0));
+        let candidates = || {
+            collected.set(collected.get() + 1);
+            ["white", "red"]
+        };
+        let given = (0..100_000).filter(|_| !suggestions.hint("whit", "it is", candidates).is_empty());
+        assert_eq!(given.count(), MOST_SUGGESTIONS as usize);
+        assert_eq!(collected.get(), MOST_SUGGESTIONS, "candidates that nobody sees are not collected");
+        assert_eq!(suggestions.nearest("whit", ["white"]), None);
+        assert_eq!(Suggestions::default().nearest("whit", ["white"]), Some("white"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Images in memory, and reading them from files.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -14,6 +14,8 @@ use super::estimate::EstimateError;
 use super::format::{Format, UnknownExtension};
 use super::layers::Layers;
 use super::{Film, openexr};
+
+pub use super::exr_header::check_exr_headers;
 
 /// Linear Rec. 709 values, row by row from the top left.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +99,7 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
         Format::Exr => openexr::decode(file),
         Format::Pfm => decode_pfm(&mut file),
         Format::Hdr => decode_hdr(file),
-        Format::Png => decode_png(file),
+        Format::Png => length(&file).and_then(|bytes| decode_png(file, bytes)),
     };
     image.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -111,7 +113,7 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
         Format::Exr => openexr::size(file),
         Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
         Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
-        Format::Png => PngDecoder::new(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
+        Format::Png => length(&file).and_then(|bytes| checked(png_decoder(file, bytes)?.dimensions())),
     };
     size.map_err(|reason| ReadError::Invalid { format, reason })
 }
@@ -165,13 +167,23 @@ fn decode_hdr(file: BufReader<File>) -> Result<Image, DecodeError> {
     Ok(from_linear(&decoded.into_rgb32f()))
 }
 
-fn decode_png(file: BufReader<File>) -> Result<Image, DecodeError> {
-    let mut limits = ::image::Limits::default();
-    // As decoded, and once more in the decoder.
-    limits.max_alloc = Some(MAX_PIXELS * 2 * size_of::<[f32; 3]>() as u64);
-    let mut reader = ::image::ImageReader::with_format(file, ::image::ImageFormat::Png);
-    reader.limits(limits);
-    let mut encoded = reader.decode()?.into_rgb32f();
+fn length(file: &BufReader<File>) -> Result<u64, DecodeError> {
+    Ok(file.get_ref().metadata()?.len())
+}
+
+/// A decoder of a PNG file of so many bytes. What is in it besides the image, such as a profile of colours, may be no larger
+/// than the file and 16 MiB, and is otherwise passed over.
+pub fn png_decoder<R: BufRead + Seek>(file: R, bytes: u64) -> ImageResult<PngDecoder<R>> {
+    const MORE: u64 = 16 << 20;
+    let mut limits = ::image::Limits::no_limits();
+    limits.max_alloc = Some(bytes.saturating_add(MORE));
+    PngDecoder::with_limits(file, limits)
+}
+
+fn decode_png(file: BufReader<File>, bytes: u64) -> Result<Image, DecodeError> {
+    let decoder = png_decoder(file, bytes)?;
+    checked(decoder.dimensions())?;
+    let mut encoded = ::image::DynamicImage::from_decoder(decoder)?.into_rgb32f();
     for x in encoded.iter_mut() {
         *x = srgb_decode(f64::from(*x)) as f32;
     }

@@ -3,6 +3,7 @@
 pub mod develop;
 pub mod encode;
 pub mod estimate;
+mod exr_header;
 #[cfg(test)]
 mod foreign;
 pub mod format;

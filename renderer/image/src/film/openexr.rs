@@ -12,6 +12,7 @@ use exr::prelude::{
 };
 
 use super::encode::EncodeError;
+use super::exr_header;
 use super::image::{DecodeError, Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
@@ -65,6 +66,7 @@ fn layer_attributes(layers: &Layers) -> LayerAttributes {
 
 /// The headers of a file of a supported kind. Leaves the file at its start.
 fn headers(file: &mut (impl BufRead + Seek)) -> Result<MetaData, DecodeError> {
+    exr_header::check(file)?;
     let meta = MetaData::read_from_buffered(&mut *file, false)?;
     if meta.requirements.has_deep_data || meta.headers.iter().any(|h| h.deep) {
         return Err(refused("it has deep data, many samples a pixel, which is not supported"));

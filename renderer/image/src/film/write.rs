@@ -189,6 +189,10 @@ impl Destination {
     /// Checks that a file can be written to `path`.
     pub fn check(path: &Path) -> Result<Self, TargetError> {
         let refused = |reason: &dyn fmt::Display| TargetError::new(path, reason);
+        let name = path.as_os_str().as_encoded_bytes();
+        if (name.ends_with(b"/") || name.ends_with(b"/.")) && !path.is_dir() {
+            return Err(refused(&"names a folder, since it ends in a slash; a file is expected"));
+        }
         match fs::metadata(path) {
             Ok(m) if m.is_dir() => return Err(refused(&"is a directory")),
             Ok(m) if !m.is_file() => return Err(refused(&"exists and is not a regular file")),
@@ -208,6 +212,9 @@ impl Destination {
         };
         let shown = format!("\"{}\"", parent.display());
         let directory = fs::canonicalize(parent).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound if parent.is_relative() && std::env::current_dir().is_err() => {
+                refused(&"the current folder has been deleted; change to another")
+            }
             io::ErrorKind::NotFound => {
                 refused(&format_args!("directory {shown} does not exist; create it first"))
             }
@@ -416,11 +423,12 @@ pub fn commit_all(files: Vec<UnfinishedFile>) -> Result<(), WriteError> {
         names.push(registered);
         // Nothing after the last one could fail.
         let previous = if i < count { destination.previous() } else { Ok(None) };
-        let previous =
-            previous.map_err(|e| failed(&destination, &e))?.map(|Previous { temporary, registered, .. }| {
+        let previous = previous.map_err(|e| failed(&destination, &e))?.map(
+            |Previous { temporary, registered, .. }| {
                 names.push(registered);
                 temporary
-            });
+            },
+        );
         waiting.push((destination, temporary, previous));
     }
     // A program that is about to exit does so before or after all of them.
@@ -491,6 +499,9 @@ mod tests {
         assert!(reason(&at("file/x.png")).ends_with("file\" is not a directory"));
         assert!(reason(&at("folder.png")).ends_with("folder.png\": is a directory"));
         assert!(reason(&at("x.jpg")).contains("did you mean .png?"));
+        for name in ["x.png/", "file/", "none/x.png//", "x.png/."] {
+            assert!(Destination::check(&at(name)).unwrap_err().reason.contains("ends in a slash"), "{name}");
+        }
         assert!(reason(Path::new("")).contains("needs an extension"));
         assert!(reason(&at(&format!("{}.png", "x".repeat(300)))).contains("too long"));
         assert!(Target::check(&at("x.png")).is_ok());

@@ -76,9 +76,47 @@ pub(super) fn wrap(text: &str, width: f64, most: usize, font: Font) -> Vec<Strin
 
 /// As much of the text as fits, with an ellipsis if that is not all.
 pub(crate) fn elide(text: &str, width: f64, font: Font) -> String {
-    if text_width(text, font) <= width {
+    elide_by(text, |text| text_width(text, font) <= width)
+}
+
+/// As [`elide`], by a function that says whether a text fits. It is asked about few, since measuring one takes as long as it
+/// is, and users may write what they want.
+fn elide_by(text: &str, fits: impl Fn(&str) -> bool) -> String {
+    if fits(text) {
         return text.to_owned();
     }
-    let cuts = text.char_indices().rev().map(|(end, _)| format!("{}…", text[..end].trim_end()));
-    cuts.into_iter().find(|cut| text_width(cut, font) <= width).unwrap_or_default()
+    let ends: Vec<_> = text.char_indices().map(|(end, _)| end).collect();
+    let cut = |end: &usize| format!("{}…", text[..*end].trim_end());
+    let fitting = ends.partition_point(|end| fits(&cut(end)));
+    ends[..fitting].last().map(cut).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_start_that_fits_is_kept() {
+        let font = plain(12.0);
+        let text = "materials.ball.roughness and, é, …  a word  more";
+        for width in [0.0, 5.0, 13.0, 60.0, 100.0, 101.5, 155.0, 300.0, 1000.0] {
+            let cuts = text.char_indices().rev().map(|(end, _)| format!("{}…", text[..end].trim_end()));
+            let mut all = [text.to_owned()].into_iter().chain(cuts);
+            let expected = all.find(|cut| text_width(cut, font) <= width).unwrap_or_default();
+            assert_eq!(elide(text, width, font), expected, "{width}");
+        }
+    }
+
+    #[test]
+    fn long_texts_are_measured_a_few_times() {
+        let (text, measured) = ("x".repeat(1_000_000), Cell::new(0));
+        let fits = |text: &str| {
+            measured.set(measured.get() + text.len());
+            text.len() < 100
+        };
+        assert_eq!(elide_by(&text, fits).len(), 99);
+        assert!(measured.get() < 5 * text.len(), "{} bytes", measured.get());
+    }
 }

@@ -8,7 +8,7 @@ use glam::Vec3;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use torrance_image::film::develop::srgb_decode;
-use torrance_text::{hint, quoted};
+use torrance_text::{Suggestions, quoted};
 
 use super::problem::{Error, Index, MOST_PROBLEMS, Problem};
 
@@ -25,6 +25,7 @@ pub struct Source<'a> {
     /// Its text.
     pub text: &'a str,
     suggest: Suggest,
+    pub(crate) suggestions: Suggestions,
     /// Made with the first problem.
     index: OnceCell<Index>,
     /// At most [`MOST_PROBLEMS`].
@@ -35,8 +36,15 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(file: &'a str, text: &'a str, suggest: Suggest) -> Self {
-        let index = OnceCell::new();
-        Self { file, text, suggest, index, errors: RefCell::default(), warnings: RefCell::default() }
+        Self {
+            file,
+            text,
+            suggest,
+            suggestions: Suggestions::default(),
+            index: OnceCell::new(),
+            errors: RefCell::default(),
+            warnings: RefCell::default(),
+        }
     }
 
     /// A problem at a place of this file, not yet collected.
@@ -63,6 +71,15 @@ impl<'a> Source<'a> {
     /// Reports a warning.
     pub fn warn(&self, problem: Problem) {
         self.warnings.borrow_mut().push(problem);
+    }
+
+    /// What a key that is not among the `known` may mean, to end a message; nothing if there have been enough.
+    fn meaning(&self, key: &str, known: &[&str]) -> String {
+        let meaning = if self.suggestions.allow() { (self.suggest)(key, known) } else { None };
+        match meaning {
+            Some(meaning) => format!("; {meaning}"),
+            None => self.suggestions.hint(key, "valid are", || known.iter().copied()),
+        }
     }
 
     /// The text at `span`, on one line and not too long.
@@ -221,10 +238,7 @@ impl<'a> Section<'a> {
         for (key, field) in self.entries() {
             if !known.contains(&key) {
                 let what = format!("unknown key {} in {}", field.name, self.name);
-                let hint = match (self.src.suggest)(key, known) {
-                    Some(meaning) => format!("; {meaning}"),
-                    None => hint(key, "valid are", known.iter().copied()),
-                };
+                let hint = self.src.meaning(key, known);
                 self.src.error(field.key_span, what + &hint);
             }
         }
@@ -434,7 +448,8 @@ impl<'a> Field<'a> {
         let word = self.string()?;
         let found = choices.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
         if found.is_none() {
-            let hint = hint(word, "it is", choices.iter().map(|(name, _)| *name));
+            let names = || choices.iter().map(|(name, _)| *name);
+            let hint = self.src.suggestions.hint(word, "it is", names);
             self.src.error(
                 self.span(),
                 format!("unknown {} {}{hint}", self.name.trim_matches('"'), quoted(word)),

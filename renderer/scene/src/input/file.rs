@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use torrance_text::{human_bytes, nearest, quoted_path};
 
@@ -17,23 +19,60 @@ pub enum ReadError {
     /// It is a device, a pipe, or the like.
     #[error("it is not a regular file")]
     NotRegular,
+    /// It is a pipe that nothing writes into.
+    #[error("it is a pipe, and nothing has begun to write into it in {} s", .0.as_secs_f64())]
+    Silent(Duration),
     /// The system's message, with the name of a similar file if the file does not exist.
     #[error("{0}")]
     System(String),
 }
 
-/// Reads a file. Devices and pipes are allowed, as long as they end.
+/// Most files of a folder among which a similar name is looked for.
+const MOST_ENTRIES: usize = 1000;
+/// How long a pipe with a name may wait for someone to write into it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads a file. Devices and pipes are allowed, as long as they end, and someone begins to write into the pipe.
 ///
 /// # Errors
 /// [`ReadError`].
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    read_patiently(path, limit, PATIENCE)
+}
+
+fn read_patiently(path: &Path, limit: u64, patience: Duration) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    let file = File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes));
-    match file {
+    let file = open_patiently(path, patience)?;
+    match file.and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)) {
         Ok(n) if n as u64 > limit => Err(ReadError::TooLarge(limit)),
         Ok(_) => Ok(bytes),
         Err(e) => Err(ReadError::System(unreadable(path, &e))),
     }
+}
+
+/// Opens a file. The system opens a pipe once someone has opened it for writing, and waits for ever for that.
+fn open_patiently(path: &Path, patience: Duration) -> Result<std::io::Result<File>, ReadError> {
+    if !std::fs::metadata(path).is_ok_and(|m| is_pipe(&m)) {
+        return Ok(File::open(path));
+    }
+    let (opened, file) = sync_channel(1);
+    let owned = path.to_owned();
+    // If nobody comes it waits until the program ends.
+    std::thread::spawn(move || opened.send(File::open(owned)));
+    match file.recv_timeout(patience) {
+        Ok(file) => Ok(file),
+        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Err(ReadError::Silent(patience)),
+    }
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// As [`read_bounded`], for files that other files name: only regular ones.
@@ -91,8 +130,9 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
     };
     // Only the stem is compared: the extension is alike anyway, and would make short names look near.
     let same_kind = |p: &Path| p.extension() == path.extension();
-    let mut names: Vec<_> =
-        entries.flatten().map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
+    // A scene may name many files that do not exist, in a folder of many.
+    let entries = entries.take(MOST_ENTRIES).flatten();
+    let mut names: Vec<_> = entries.map(|e| PathBuf::from(e.file_name())).filter(|p| same_kind(p)).collect();
     names.sort();
     let stem = |p: &'_ Path| p.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let stems: Vec<_> = names.iter().filter_map(|p| stem(p)).collect();
@@ -100,5 +140,48 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> String {
     match near.and_then(|near| names.iter().find(|p| stem(p).as_deref() == Some(near))) {
         Some(near) => format!("{reason}; did you mean {}?", quoted_path(near)),
         None => reason,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+    use std::time::Instant;
+
+    use super::*;
+
+    fn pipe() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        (folder, path)
+    }
+
+    #[test]
+    fn pipes_that_nothing_writes_into_do_not_hang() {
+        let (_folder, path) = pipe();
+        let patience = Duration::from_millis(50);
+        let start = Instant::now();
+        let error = read_patiently(&path, 1000, patience).unwrap_err();
+        assert!(start.elapsed() < Duration::from_secs(4));
+        assert_eq!(error.to_string(), "it is a pipe, and nothing has begun to write into it in 0.05 s");
+    }
+
+    #[test]
+    fn pipes_are_read_to_their_end_however_long_that_takes() {
+        let (_folder, path) = pipe();
+        let writer = path.clone();
+        let writer = std::thread::spawn(move || {
+            use std::io::Write;
+            std::thread::sleep(Duration::from_millis(20));
+            let mut pipe = File::options().write(true).open(writer).unwrap();
+            for _ in 0..3 {
+                std::thread::sleep(Duration::from_millis(400));
+                pipe.write_all(b"abc").unwrap();
+            }
+        });
+        let read = read_patiently(&path, 1000, Duration::from_secs(1));
+        writer.join().unwrap();
+        assert_eq!(read, Ok(b"abc".repeat(3)));
     }
 }

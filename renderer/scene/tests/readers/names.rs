@@ -368,7 +368,8 @@ fn check_paths(case: &str, path: &Path, named: &Named, expected: &Description) {
 
 #[test]
 fn any_name_survives_in_every_format() {
-    let formats: [(&str, fn(u64) -> Named); 5] =
+    type Make = fn(u64) -> Named;
+    let formats: [(&str, Make); 5] =
         [("toml", toml), ("xml", mitsuba), ("gltf", gltf), ("glb", glb), ("obj", obj)];
     for seed in 0..tier::choose(12, 200) {
         for (format, named) in formats {

@@ -12,6 +12,7 @@ fn bad_outputs_are_refused_before_rendering() {
     output("none/a.png", "output \"none/a.png\": directory \"none\" does not exist; create it first");
     output("file/a.png", "\"file\" is not a directory");
     output("folder.png", "output \"folder.png\": is a directory");
+    output("new.png/", "output \"new.png/\": names a folder, since it ends in a slash; a file is expected");
     output("a.pgn", "unknown file extension .pgn; did you mean .png?");
     output("a", "the file name needs an extension: .png, .exr, .hdr or .pfm");
     #[cfg(target_os = "linux")]
@@ -93,4 +94,61 @@ fn bad_values_are_refused_with_what_was_expected() {
     refused(&folder, &["render", "scene.toml"], "the following required arguments were not provided");
     refused(&folder, &["rendr"], "unrecognized subcommand 'rendr'");
     refused(&folder, &["render", "no.toml", "-o", "a.png"], "no.toml");
+}
+
+/// The program, about to be run by a shell after `script`.
+#[cfg(unix)]
+fn after(folder: &Folder, script: &str, arguments: &[&str]) -> Outcome {
+    let program = folder.program(arguments);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{script} exec \"$@\""), "sh"]).arg(program.get_program());
+    let output = shell.args(arguments).current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").output();
+    output.expect("sh starts").into()
+}
+
+/// The folder that a program was started in may go.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_was_deleted_is_named_as_such() {
+    let folder = Folder::new();
+    let scene = folder.at("scene.toml").display().to_string();
+    for path in ["a.png", "sub/a.png"] {
+        let script = "mkdir gone && cd gone && rmdir ../gone &&";
+        let outcome = after(&folder, script, &["render", &scene, "--spp", ENDLESS, "-o", path]);
+        let message = "the current folder has been deleted; change to another\n";
+        assert_eq!(outcome.stderr, format!("error: output \"{path}\": {message}"), "{outcome:?}");
+        assert_eq!(outcome.code, Some(2));
+    }
+}
+
+/// Nobody writes into the pipe: the program says so, and does not wait for ever.
+#[cfg(unix)]
+#[test]
+fn pipes_that_nothing_writes_into_are_not_waited_for() {
+    let folder = Folder::new();
+    let made = Command::new("mkfifo").arg(folder.at("pipe")).status();
+    assert!(made.expect("mkfifo starts").success());
+    let sweep = ["sweep", "scene.toml", "-o", "sheet.png", "--param", "camera.fov=@pipe"];
+    let reason = "cannot read \"pipe\": it is a pipe, and nothing has begun to write into it in 5 s";
+    refused(&folder, &sweep, &format!("--param \"camera.fov=@pipe\": {reason}"));
+    // What another program prints is read.
+    let outcome = after(&folder, "printf '30\\n40\\n' > pipe &", &sweep);
+    assert!(outcome.stderr.contains("2 variants in "), "{outcome:?}");
+}
+
+/// A variable of the environment is no reason to start more threads than a machine can.
+#[test]
+fn a_variable_with_too_many_threads_is_limited() {
+    let folder = Folder::new();
+    for (name, threads) in [("RAYON_NUM_THREADS", "100000"), ("RAYON_RS_NUM_CPUS", "1025")] {
+        let mut program = folder.program(&["render", "scene.toml", "--device", "cpu", "-o", "a.png"]);
+        let outcome: Outcome = program.env(name, threads).output().expect("the program starts").into();
+        let warning = format!("warning: {name} is {threads}; 1024 threads are the most, and are used\n");
+        assert!(outcome.stderr.starts_with(&warning), "{outcome:?}");
+        assert!(outcome.stderr.contains("CPU, 1024 threads"), "{outcome:?}");
+        assert_eq!(outcome.code, Some(0));
+    }
+    let arguments = ["render", "scene.toml", "--threads", "1025", "-o", "b.png"];
+    let outcome = folder.run(&arguments);
+    assert!(outcome.stderr.contains("expected a whole number from 1 to 1024"), "{outcome:?}");
 }

@@ -1,5 +1,7 @@
 //! Files that scenes name: meshes, images, spectra and transforms.
 
+use std::io::Read;
+
 use super::*;
 
 pub(super) fn in_meshes() -> Vec<Row> {
@@ -173,8 +175,8 @@ fn blank_png(side: u32, more: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
 
 /// Zeros, compressed.
 fn zeros(count: usize) -> Vec<u8> {
-    let mut out = ZlibEncoder::new(Vec::new(), Compression::fast());
-    out.write_all(&vec![0; count]).expect("room in memory");
+    let mut out = ZlibEncoder::new(Vec::new(), Compression::best());
+    std::io::copy(&mut std::io::repeat(0).take(count as u64), &mut out).expect("room in memory");
     out.finish().expect("room in memory")
 }
 
@@ -207,11 +209,18 @@ pub(super) fn in_images() -> Vec<Row> {
         bytes
     };
     let profile = [b"x\0\0".as_slice(), &zeros(64 << 20)].concat();
+    let large_profile = [b"x\0\0".as_slice(), &zeros(256 << 20)].concat();
+    let attributes: String = (0..10_001).map(|i| format!("a{i}\0int\0\u{4}\0\0\0\0\0\0\0")).collect();
+    // Behind the magic number and the version.
+    let many_attributes = [&exr[..8], attributes.as_bytes(), &exr[8..]].concat();
     let mut rows = vec![
         file("16384 × 16384 zeros".into(), "a.png", "png", blank_png(16384, &[])),
         file("4096 × 4096 zeros".into(), "", "png", blank_png(4096, &[])),
         file("a profile of zeros".into(), "", "png", blank_png(8, &[(b"iCCP", profile.clone())])),
         file("a text of zeros".into(), "", "png", blank_png(8, &[(b"zTXt", profile)])),
+        // Of no kind that may take as much memory as an image of any size.
+        file("a profile of 256 MiB".into(), "", "dat", blank_png(8, &[(b"iCCP", large_profile)])),
+        file("many attributes".into(), "its headers have more than 10000 attributes", "exr", many_attributes),
         file("a BMP file".into(), "a.png", "png", b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0".to_vec()),
     ];
     for side in [0, 32768, 1 << 31, u32::MAX] {

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// So many wrong names among as many others.
+const WRONG: usize = 20_000;
+
 pub(super) fn in_toml() -> Vec<Row> {
     let scene = |name, says, text: String| row(name, says, vec![("scene.toml", text.into_bytes())]);
     let with = |name, says, more: &str| {
@@ -15,6 +18,13 @@ pub(super) fn in_toml() -> Vec<Row> {
         format!("[textures.{name}]\ntype = \"mix\"\na = \"{of}\"\nb = \"{of}\"\nweight = 0.5\n")
     };
     let doubling: String = (0..60).map(|i| mix(&format!("t{i}"), &format!("t{}", i + 1))).collect();
+    let wrong: String = (0..WRONG)
+        .map(|i| {
+            let shape = "[[shapes]]\ntype = \"sphere\"\ncenter = [0, 0, 0]\nradius = 1\n";
+            format!("{shape}material = \"one-more-like-it-{i}\"\n")
+                + &format!("[materials.a-long-name-{i}]\ntype = \"diffuse\"\nreflectance = 0.5\n")
+        })
+        .collect();
     let blends: String = (0..60).map(|i| blend(&format!("m{i}"), &format!("m{}", i + 1))).collect();
     vec![
         scene("arrays in arrays", "scene.toml", format!("a = {}", "[".repeat(DEEP))),
@@ -44,6 +54,7 @@ pub(super) fn in_toml() -> Vec<Row> {
                     .split_once("[camera]")
                     .map_or("", |(_, rest)| rest),
         ),
+        with("many wrong names among many", "unknown material", &wrong),
         with("a texture of itself", "scene.toml", &mix("a", "a")),
         with("textures in a circle", "scene.toml", &(mix("a", "b") + &mix("b", "a"))),
         with("textures that double", "scene.toml", &doubling.replace("t0]", "a]")),
@@ -68,7 +79,23 @@ pub(super) fn in_xml() -> Vec<Row> {
             i + 1
         ))
         .collect();
+    let numbered = |count: usize, piece: &str| -> String {
+        (0..count).map(|i| piece.replace('#', &i.to_string())).collect()
+    };
+    let named = numbered(WRONG, "<bsdf type=\"diffuse\" id=\"a-long-name-#\"/>");
+    let wrong = numbered(WRONG, "<shape type=\"sphere\"><ref id=\"one-more-like-it-#\"/></shape>");
+    let defaults = numbered(WRONG, "<default name=\"a-long-name-#\" value=\"1\"/>");
+    let unknown = numbered(
+        WRONG,
+        "<shape type=\"sphere\"><float name=\"radius\" value=\"$one-more-like-it-#\"/></shape>",
+    );
     vec![
+        scene("many attributes", "scene.xml:4:1: this element has more than 256 attributes", &format!("<shape type=\"sphere\"{}/>", numbered(40_000, " a#=\"1\""))),
+        scene("many namespaces", "more than 64 namespaces", &format!("{}{}", numbered(3000, "<x xmlns:a#=\"b\">"), "</x>".repeat(3000))),
+        scene("many properties of a shape", "scene.xml", &format!("<shape type=\"sphere\">{}</shape>", numbered(60_000, "<float name=\"a#\" value=\"1\"/>"))),
+        scene("many parameters of a scene", "", &format!("{}<shape type=\"sphere\"/>", numbered(60_000, "<default name=\"a#\" value=\"1\"/>"))),
+        scene("many wrong references among many ids", "nothing has the id", &(named + &wrong)),
+        scene("many wrong parameters among many", "there is no parameter", &(defaults + &unknown)),
         scene("elements in elements", "scene.xml", &many("<bsdf type=\"twosided\">")),
         scene("closed elements in elements", "levels deep", &(many("<bsdf type=\"mask\">") + &many("</bsdf>"))),
         scene("many unknown elements", "scene.xml", &many("<x/>")),

@@ -4,7 +4,9 @@ use std::io::{Cursor, ErrorKind};
 
 use image::error::ImageError as LibraryError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
-use torrance_image::film::image::{DecodeError, decode_pfm, hdr_decoder, pfm_header};
+use torrance_image::film::image::{
+    DecodeError, check_exr_headers, decode_pfm, hdr_decoder, pfm_header, png_decoder,
+};
 use torrance_text::{human_bytes, quoted};
 
 use super::ImageError;
@@ -34,6 +36,14 @@ pub(super) fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageEr
     let format = reader.format().ok_or(ImageError::NoImage)?;
     if !format.reading_enabled() {
         return Err(ImageError::Format(format!("{format:?}")));
+    }
+    // The decoder that the library would choose has no limit of its own for what is in the file besides the image.
+    if format == ImageFormat::Png {
+        let decoder = png_decoder(Cursor::new(bytes), bytes.len() as u64).map_err(|e| reason(format, &e))?;
+        return decode_with(decoder, format, bytes.len());
+    }
+    if format == ImageFormat::OpenExr {
+        check_exr_headers(bytes).map_err(|e| undecodable("OpenEXR", &e.to_string()))?;
     }
     // Only as much is read as says how large the image is.
     decode_with(reader.into_decoder().map_err(|e| reason(format, &e))?, format, bytes.len())

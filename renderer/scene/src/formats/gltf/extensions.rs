@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use torrance_text::{nearest, quoted};
+use torrance_text::quoted;
 
 use super::json::Document;
 
@@ -67,7 +67,10 @@ pub(super) fn check(document: Document<'_>) -> Option<()> {
             Some(Support::Read) => continue,
             Some(Support::LeftOut(what)) => format!(": {what}"),
             Some(Support::Instead) => String::new(),
-            None => nearest(name, EXTENSIONS.iter().map(|(n, _)| *n))
+            None => document
+                .log
+                .suggestions
+                .nearest(name, EXTENSIONS.iter().map(|(n, _)| *n))
                 .map_or_else(String::new, |near| format!("; did you mean {near:?}?")),
         };
         missing = true;

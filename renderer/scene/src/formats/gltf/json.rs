@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use serde_json::Value;
-use torrance_text::{nearest, quoted};
+use torrance_text::{Suggestions, quoted};
 
 use crate::input::{MOST_PROBLEMS, Problem};
 
@@ -13,6 +13,7 @@ pub(super) struct Log {
     pub(super) file: String,
     pub(super) errors: RefCell<Vec<Problem>>,
     pub(super) warnings: RefCell<Vec<Problem>>,
+    pub(super) suggestions: Suggestions,
 }
 
 impl Log {
@@ -100,7 +101,7 @@ impl<'a> Node<'a> {
             if keys.contains(&key.as_str()) || common.contains(&key.as_str()) {
                 continue;
             }
-            let near = nearest(key, keys.iter().copied());
+            let near = self.document.log.suggestions.nearest(key, keys.iter().copied());
             let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
             self.warn(format!("has a key {}, which glTF does not know{hint}", quoted(key)));
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
-use torrance_text::{nearest, quoted};
+use torrance_text::quoted;
 
 use super::json::Node;
 use super::textures::{Lookup, Textures};
@@ -203,8 +203,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             (other, _) => {
                 let modes = ["OPAQUE", "MASK", "BLEND"];
-                let near =
-                    nearest(other, modes).map_or_else(String::new, |n| format!("; did you mean {n:?}?"));
+                let near = self.node.document.log.suggestions.nearest(other, modes);
+                let near = near.map_or_else(String::new, |n| format!("; did you mean {n:?}?"));
                 mode.fail(format!("must be \"OPAQUE\", \"MASK\" or \"BLEND\", not {}{near}", quoted(other)))
             }
         }

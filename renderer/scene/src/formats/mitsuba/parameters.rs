@@ -1,5 +1,11 @@
 //! Parameters of a scene: `$name` in attributes.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use torrance_text::Suggestions;
+
 /// Longest attribute after its parameters are replaced, bytes.
 const LONGEST: usize = 1 << 20;
 /// Most bytes of all attributes with parameters: parameters that are made of others grow fast.
@@ -15,16 +21,17 @@ pub(super) enum SubstitutionError {
     TooLong,
 }
 
-/// The parameters known so far, the longest names first.
+/// The parameters known so far.
 pub(super) struct Parameters {
-    list: Vec<Parameter>,
+    by_name: BTreeMap<String, Parameter>,
     /// Bytes written so far.
     written: usize,
 }
 
 struct Parameter {
-    name: String,
     value: String,
+    /// How many were known before it.
+    index: usize,
     /// Whether it is set from outside and nothing has asked for it yet.
     is_unused: bool,
 }
@@ -32,58 +39,78 @@ struct Parameter {
 impl Parameters {
     /// Those set from outside.
     pub(super) fn new(defines: &[(String, String)]) -> Self {
-        let mut parameters = Self { list: Vec::new(), written: 0 };
-        for (name, value) in defines {
-            // The last of several counts, as on any command line.
-            parameters.list.retain(|p| p.name != *name);
-            parameters.insert(Parameter { name: name.clone(), value: value.clone(), is_unused: true });
-        }
-        parameters
-    }
-
-    fn insert(&mut self, parameter: Parameter) {
-        let at = self.list.partition_point(|p| p.name.len() >= parameter.name.len());
-        self.list.insert(at, parameter);
+        // The last of several counts, as on any command line.
+        let parameter = |(index, (name, value)): (usize, &(String, String))| {
+            (name.clone(), Parameter { value: value.clone(), index, is_unused: true })
+        };
+        Self { by_name: defines.iter().enumerate().map(parameter).collect(), written: 0 }
     }
 
     /// Sets a parameter that has no value yet.
     pub(super) fn set_default(&mut self, name: String, value: String) {
-        match self.list.iter_mut().find(|p| p.name == name) {
-            Some(known) => known.is_unused = false,
-            None => self.insert(Parameter { name, value, is_unused: false }),
-        }
+        let new = Parameter { value, index: self.by_name.len(), is_unused: false };
+        self.by_name.entry(name).or_insert(new).is_unused = false;
     }
 
     /// Names of those set from outside that nothing asked for.
     pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().filter(|p| p.is_unused).map(|p| p.name.as_str())
+        self.sorted().into_iter().filter(|(_, p)| p.is_unused).map(|(name, _)| name)
     }
 
     /// Names of those that the scene has.
     pub(super) fn names(&self) -> Vec<String> {
-        self.list.iter().filter(|p| !p.is_unused).map(|p| p.name.clone()).collect()
+        self.sorted().into_iter().filter(|(_, p)| !p.is_unused).map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// All, the longest names first.
+    fn sorted(&self) -> Vec<(&str, &Parameter)> {
+        let mut all: Vec<_> = self.by_name.iter().map(|(name, p)| (name.as_str(), p)).collect();
+        all.sort_by_key(|(name, p)| (Reverse(name.len()), p.index));
+        all
+    }
+
+    /// The parameter of the longest name that a text begins with, and the length of that name.
+    fn at_start_of(&mut self, text: &str) -> Option<(usize, &mut Parameter)> {
+        let mut longest = text;
+        loop {
+            // The names that the text begins with are among those before it, and share most with it.
+            let up_to = (Bound::Unbounded, Bound::Included(longest));
+            let (before, _) = self.by_name.range::<str, _>(up_to).next_back()?;
+            if longest.starts_with(before.as_str()) {
+                longest = &longest[..before.len()];
+                break;
+            }
+            longest = common_start(longest, before);
+        }
+        Some((longest.len(), self.by_name.get_mut(longest)?))
     }
 
     /// A text with the values of parameters in their place.
     ///
     /// # Errors
     /// There is no such parameter, or the text becomes too long.
-    pub(super) fn replaced(&mut self, text: &str) -> Result<String, SubstitutionError> {
+    pub(super) fn replaced(
+        &mut self,
+        text: &str,
+        suggestions: &Suggestions,
+    ) -> Result<String, SubstitutionError> {
         let mut out = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
             out.push_str(&rest[..at]);
             let after = &rest[at + 1..];
-            let Some(parameter) = self.list.iter_mut().find(|p| after.starts_with(&p.name)) else {
+            let Some((length, parameter)) = self.at_start_of(after) else {
                 let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
-                let (name, known) = (&after[..end], self.names());
-                let hint = torrance_text::hint(name, "the scene has", known.iter().map(String::as_str));
-                return Err(SubstitutionError::Unknown { name: name.to_owned(), hint });
+                let name = after[..end].to_owned();
+                let known = if suggestions.allow() { self.names() } else { Vec::new() };
+                let hint = torrance_text::hint(&name, "the scene has", known.iter().map(String::as_str));
+                return Err(SubstitutionError::Unknown { name, hint });
             };
             parameter.is_unused = false;
             out.push_str(&parameter.value);
-            rest = &after[parameter.name.len()..];
-            self.written += parameter.value.len();
+            let added = parameter.value.len();
+            rest = &after[length..];
+            self.written += added;
             if out.len() > LONGEST || self.written > MOST {
                 return Err(SubstitutionError::TooLong);
             }
@@ -93,9 +120,21 @@ impl Parameters {
     }
 }
 
+/// What both texts begin with.
+fn common_start<'a>(text: &'a str, other: &str) -> &'a str {
+    let same = text.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+    &text[..same.map(|(c, _)| c.len_utf8()).sum()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Parameters {
+        fn fill(&mut self, text: &str) -> Result<String, SubstitutionError> {
+            self.replaced(text, &Suggestions::default())
+        }
+    }
 
     fn defined(list: &[(&str, &str)]) -> Parameters {
         let list: Vec<_> = list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
@@ -107,17 +146,35 @@ mod tests {
         let mut parameters = defined(&[("a", "1"), ("ab", "2")]);
         parameters.set_default("a".to_owned(), "9".to_owned());
         parameters.set_default("c".to_owned(), "3".to_owned());
-        assert_eq!(parameters.replaced("$a/$ab/$abc/x$c$c").as_deref(), Ok("1/2/2c/x33"));
-        assert_eq!(parameters.replaced("none").as_deref(), Ok("none"));
+        assert_eq!(parameters.fill("$a/$ab/$abc/x$c$c").as_deref(), Ok("1/2/2c/x33"));
+        assert_eq!(parameters.fill("none").as_deref(), Ok("none"));
         assert_eq!(parameters.unused().count(), 0);
-        let message = parameters.replaced("$bad").unwrap_err().to_string();
+        let message = parameters.fill("$bad").unwrap_err().to_string();
         assert_eq!(message, "there is no parameter \"bad\"; the scene has \"ab\", \"a\" or \"c\"");
+    }
+
+    #[test]
+    fn the_longest_name_is_found_among_many_like_it() {
+        let mut parameters = defined(&[("a", "1"), ("abc", "2"), ("abd", "3"), ("é", "4"), ("b", "5")]);
+        for (text, expected) in [
+            ("$abb", Some("1bb")),
+            ("$abcd", Some("2d")),
+            ("$abdé", Some("3é")),
+            ("$éa", Some("4a")),
+            ("$ê", None),
+            ("$", None),
+            ("$Z", None),
+            ("$ba$b$", None),
+            ("$bb$a", Some("5b1")),
+        ] {
+            assert_eq!(parameters.fill(text).ok().as_deref(), expected, "{text}");
+        }
     }
 
     #[test]
     fn what_nothing_asks_for_is_known() {
         let mut parameters = defined(&[("a", "1"), ("b", "2"), ("b", "3")]);
-        assert_eq!(parameters.replaced("$b").as_deref(), Ok("3"));
+        assert_eq!(parameters.fill("$b").as_deref(), Ok("3"));
         assert_eq!(parameters.unused().collect::<Vec<_>>(), ["a"]);
     }
 
@@ -127,7 +184,7 @@ mod tests {
         let mut value = "x".repeat(1000);
         for i in 0..10 {
             parameters.set_default(format!("p{i}"), value);
-            value = match parameters.replaced(&format!("$p{i}$p{i}$p{i}$p{i}")) {
+            value = match parameters.fill(&format!("$p{i}$p{i}$p{i}$p{i}")) {
                 Ok(value) => value,
                 Err(error) => return assert_eq!(error, SubstitutionError::TooLong),
             };

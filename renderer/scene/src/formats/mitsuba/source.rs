@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use torrance_text::Suggestions;
+
 use crate::input::{Error, Index, MOST_PROBLEMS, Problem, sorted};
 
 /// A part of one of the files.
@@ -31,6 +33,7 @@ pub(super) struct Text {
 #[derive(Default)]
 pub(super) struct Sources {
     pub(super) texts: Vec<Text>,
+    pub(super) suggestions: Suggestions,
     errors: Problems,
     warnings: Problems,
 }

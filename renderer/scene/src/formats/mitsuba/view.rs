@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use device::material::texture::NO_TEXTURE;
 use glam::{DAffine3, DVec3, Vec3};
-use torrance_text::{hint, nearest, quoted, quoted_path};
+use torrance_text::{quoted, quoted_path};
 
 use super::plugins::{Plugins, plugins};
 use super::source::Sources;
@@ -102,7 +102,8 @@ impl<'a> View<'a> {
         if unsupported.contains(&plugin.as_str()) {
             return Some(format!("{} is not supported", self.describe()));
         }
-        let hint = hint(plugin, "those that are read are", known.iter().copied());
+        let known = || known.iter().copied();
+        let hint = self.sources.suggestions.hint(plugin, "those that are read are", known);
         Some(format!("unknown {} {}{hint}", class.tag(), quoted(plugin)))
     }
 
@@ -140,7 +141,10 @@ impl<'a> View<'a> {
     fn referred(&self, property: &Property) -> Option<Self> {
         match (self.tree.object(&property.value), &property.value) {
             (Some(index), _) => self.other(index),
-            (None, Value::Reference(id)) => self.sources.error(&property.place, self.tree.unknown_id(id)),
+            (None, Value::Reference(id)) => {
+                let message = self.tree.unknown_id(id, &self.sources.suggestions);
+                self.sources.error(&property.place, message)
+            }
             _ => None,
         }
     }
@@ -182,6 +186,7 @@ impl<'a> View<'a> {
     pub(super) fn finish<T>(&self, found: Option<T>, children: &[Class]) -> Option<T> {
         self.asked.finished.borrow_mut().insert(self.index);
         let asked = self.asked.names.borrow().get(&self.index).cloned().unwrap_or_default();
+        let suggestions = &self.sources.suggestions;
         for property in &self.object.properties {
             let Property { name, place, value } = property;
             let object = match value {
@@ -202,9 +207,11 @@ impl<'a> View<'a> {
                 Some(object) if name.is_empty() => {
                     format!("{} cannot be in {}", object.describe(), self.describe())
                 }
-                _ if found.is_none() && nearest(name, asked.iter().copied()).is_none() => continue,
+                _ if found.is_none() && suggestions.nearest(name, asked.iter().copied()).is_none() => {
+                    continue;
+                }
                 _ => {
-                    let hint = hint(name, "it has", asked.iter().copied());
+                    let hint = suggestions.hint(name, "it has", || asked.iter().copied());
                     format!("{} has no {}{hint}", self.describe(), quoted(name))
                 }
             };
@@ -244,7 +251,8 @@ impl<'a> View<'a> {
         match choices.iter().find(|(name, _)| *name == word) {
             Some((_, value)) => Some(*value),
             None => {
-                let hint = hint(word, "it is", choices.iter().map(|(name, _)| *name));
+                let names = || choices.iter().map(|(name, _)| *name);
+                let hint = self.sources.suggestions.hint(word, "it is", names);
                 given.error(format!("unknown {name} {}{hint}", quoted(word)))
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use torrance_text::{hint, quoted};
+use torrance_text::quoted;
 
 use super::text::short_key;
 use crate::input::{Field, Section};
@@ -66,7 +66,7 @@ impl Names {
         if found.is_none() {
             let hint = match self.all.is_empty() {
                 true => without(short_key(name)),
-                false => hint(name, "the scene has", self.iter()),
+                false => field.src.suggestions.hint(name, "the scene has", || self.iter()),
             };
             field.src.error(field.span(), format!("unknown {kind} {}{hint}", quoted(name)));
         }

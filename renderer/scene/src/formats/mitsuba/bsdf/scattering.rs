@@ -1,7 +1,7 @@
 //! Scattering models: the plugins that do not contain others, and their shared parameters.
 
 use glam::Vec3;
-use torrance_text::{hint, quoted};
+use torrance_text::quoted;
 
 use super::super::ior;
 use super::super::plastic::{rough_internal, smooth_internal};
@@ -45,8 +45,9 @@ impl Materials<'_, '_> {
         let said = eta.or(k);
         match (name, said) {
             (Some((given, name)), None) => ior::conductor(name).or_else(|| {
-                let names = ior::CONDUCTORS.iter().map(|(names, ..)| names[0]);
-                given.error(format!("unknown conductor {}{}", quoted(name), hint(name, "it is", names)))
+                let names = || ior::CONDUCTORS.iter().map(|(names, ..)| names[0]);
+                let hint = view.sources.suggestions.hint(name, "it is", names);
+                given.error(format!("unknown conductor {}{hint}", quoted(name)))
             }),
             (Some(_), Some(said)) => said.fail("is given by \"material\" already; keep one of them"),
             (None, _) => {
@@ -188,7 +189,8 @@ fn one_ior(view: &View<'_>, name: &'static str, default: &str) -> Option<f32> {
     let Some(given) = view.get(name) else { return named(default) };
     let Value::Text(text) = &given.property.value else { return given.number_in(1e-3, MAX_IOR.into()) };
     named(text).or_else(|| {
-        let hint = hint(text, "it is", ior::DIELECTRICS.iter().map(|(name, _)| *name));
+        let names = || ior::DIELECTRICS.iter().map(|(name, _)| *name);
+        let hint = view.sources.suggestions.hint(text, "it is", names);
         given.error(format!("unknown dielectric {}{hint}", quoted(text)))
     })
 }

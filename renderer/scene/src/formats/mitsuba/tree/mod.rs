@@ -3,9 +3,10 @@
 //! The rules are those of Mitsuba's own parser (its documentation: "Scene XML file format").
 
 mod objects;
+mod tags;
 mod values;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use roxmltree::{Attribute, Document, Node, ParsingOptions};
@@ -25,6 +26,8 @@ const MAX_LEVELS: usize = 64;
 const MAX_INCLUDES: usize = 15;
 /// Most files that are included in all.
 const MAX_FILES: usize = 1000;
+/// Most folders of `path` tags, in each of which every file is looked for.
+const MAX_PATHS: usize = 100;
 /// Most elements and texts of a file.
 const MAX_NODES: u32 = 1 << 24;
 
@@ -66,6 +69,7 @@ pub(crate) fn read(
         tree: Tree::default(),
         parameters: Parameters::new(defines),
         spectra: HashMap::new(),
+        given: HashSet::new(),
         folders: Vec::new(),
         is_incomplete: false,
     };
@@ -92,6 +96,8 @@ struct Builder<'a> {
     parameters: Parameters,
     /// By file; nothing for those with errors, which are reported once.
     spectra: HashMap<PathBuf, Option<Spectrum>>,
+    /// Names of properties, with the indices of their objects.
+    given: HashSet<(usize, String)>,
     /// Folders of the file that is read and of those that include it, which come first.
     folders: Vec<PathBuf>,
     /// Whether a file that is included could not be read: what seems to be missing may be there.
@@ -133,6 +139,9 @@ impl Builder<'_> {
         into: Option<(usize, &str)>,
         includes: usize,
     ) -> Option<usize> {
+        if let Some((place, message)) = tags::excess(text) {
+            return self.sources.error(&Position { file, span: place }, message);
+        }
         let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_NODES, ..Default::default() };
         let document = match Document::parse_with_options(text, options) {
             Ok(document) => document,
@@ -285,8 +294,7 @@ impl Builder<'_> {
     /// Adds a property to an object.
     fn property(&mut self, parent: usize, name: String, place: Position, value: Value) -> Option<()> {
         let properties = &mut self.tree.objects.get_mut(parent)?.properties;
-        let is_twice = !name.is_empty() && properties.iter().any(|p| p.name == name);
-        if is_twice {
+        if !name.is_empty() && !self.given.insert((parent, name.clone())) {
             return self.sources.error(&place, format!("{} is given twice", quoted(&name)));
         }
         properties.push(Property { name, place, value });
@@ -313,7 +321,7 @@ impl Builder<'_> {
             return self.sources.error(&start_tag(node, context.file), message);
         };
         let place = value_place(&attribute, context.file);
-        match self.parameters.replaced(attribute.value()) {
+        match self.parameters.replaced(attribute.value(), &self.sources.suggestions) {
             Ok(text) => Some((text, place)),
             Err(_) if self.is_incomplete => None,
             Err(error) => self.sources.error(&place, error.to_string()),
@@ -328,7 +336,7 @@ impl Builder<'_> {
             if known.contains(&name) {
                 continue;
             }
-            let hint = hint(name, "it has", known.iter().copied());
+            let hint = self.sources.suggestions.hint(name, "it has", || known.iter().copied());
             let message = format!("<{}> has no attribute {}{hint}", tag_of(node), quoted(name));
             self.sources.error::<()>(&name_place(&attribute, context.file), message);
         }
@@ -356,7 +364,7 @@ impl Builder<'_> {
             }
             None if self.is_incomplete => None,
             None => {
-                let message = self.tree.unknown_id(&id);
+                let message = self.tree.unknown_id(&id, &self.sources.suggestions);
                 self.sources.error(&place, format!("{message} (an alias follows what it names)"))
             }
         }
@@ -367,6 +375,9 @@ impl Builder<'_> {
         self.check_attributes(node, context, &["value"]);
         let (name, place) = self.attribute(node, "value", context)?;
         match self.near(&name) {
+            Ok(_) if self.tree.paths.len() >= MAX_PATHS => {
+                self.sources.error(&place, format!("files are looked for in more than {MAX_PATHS} folders"))
+            }
             Ok(path) if path.is_dir() => {
                 self.tree.paths.insert(0, path);
                 Some(())

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DVec3};
-use torrance_text::{hint, quoted};
+use torrance_text::{Suggestions, quoted};
 
 use crate::files::{FileError, Files};
 use crate::formats::mitsuba::source::Position;
@@ -137,10 +137,13 @@ impl Tree {
     }
 
     /// The complaint about a reference.
-    pub(crate) fn unknown_id(&self, id: &str) -> String {
-        let mut ids: Vec<_> = self.ids.keys().map(String::as_str).collect();
-        ids.sort_unstable();
-        format!("nothing has the id {}{}", quoted(id), hint(id, "the scene has", ids))
+    pub(crate) fn unknown_id(&self, id: &str, suggestions: &Suggestions) -> String {
+        let sorted = || {
+            let mut ids: Vec<_> = self.ids.keys().map(String::as_str).collect();
+            ids.sort_unstable();
+            ids
+        };
+        format!("nothing has the id {}{}", quoted(id), suggestions.hint(id, "the scene has", sorted))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::{DAffine3, DMat3, DVec3};
 use roxmltree::Node;
-use torrance_text::{nearest, quoted, quoted_path};
+use torrance_text::{Suggestions, quoted, quoted_path};
 
 use super::{Builder, Class, Context, OTHER_TAGS, Value, name_place, start_tag, tag_of};
 use crate::description::limits::MAX_SPECTRUM_BYTES;
@@ -49,7 +49,10 @@ impl Builder<'_> {
                 if transform::STEPS.contains(&tag) {
                     return self.sources.error(&place, format!("<{tag}> belongs into a <transform>"));
                 }
-                self.sources.error(&place, format!("unknown element <{tag}>{}", meant(tag, tags)))
+                self.sources.error(
+                    &place,
+                    format!("unknown element <{tag}>{}", meant(tag, tags, &self.sources.suggestions)),
+                )
             }
         }
     }
@@ -186,7 +189,7 @@ impl Builder<'_> {
                 self.matrix(&text, &place)
             }
             _ => {
-                let near = meant(tag, transform::STEPS);
+                let near = meant(tag, transform::STEPS, &self.sources.suggestions);
                 self.sources.error(&place, format!("<{tag}> is no step of a <transform>{near}"))
             }
         }
@@ -220,8 +223,8 @@ impl Builder<'_> {
 }
 
 /// The question whether another tag is meant, if one is like it.
-fn meant<'a>(tag: &str, tags: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(tag, tags).map_or_else(String::new, |near| format!("; did you mean <{near}>?"))
+fn meant<'a>(tag: &str, tags: impl IntoIterator<Item = &'a str>, suggestions: &Suggestions) -> String {
+    suggestions.nearest(tag, tags).map_or_else(String::new, |near| format!("; did you mean <{near}>?"))
 }
 
 /// A finite number.
