@@ -1,5 +1,6 @@
 //! The program: command lines, files, exit codes and messages.
 
+mod attacks;
 mod bad_input;
 mod bad_suite;
 mod bench;
@@ -15,6 +16,7 @@ mod interrupt;
 mod merge;
 mod metals;
 mod names;
+mod pages;
 mod paths;
 mod program;
 mod references;

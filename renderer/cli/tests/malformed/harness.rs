@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use renderer::assemble::assemble;
@@ -80,14 +80,17 @@ struct Observation {
     time: Duration,
 }
 
-/// Runs `load` on a thread of its own, and gives up on it after a while. Nothing else is measured
-/// meanwhile: memory is counted for the whole program.
+/// Keeps other tests from running: memory is counted for the whole program. To be held by every test.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `load` on a thread of its own, and gives up on it after a while.
 ///
 /// # Errors
 /// A message: the loader panicked, or did not end.
 fn watch(patience: Duration, load: impl FnOnce() -> Outcome + Send + 'static) -> Result<Observation, String> {
-    static ONE: Mutex<()> = Mutex::new(());
-    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (done, result) = channel();
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use corpus::Row;
-use harness::{Limits, Outcome, load, within};
+use harness::{Limits, Outcome, alone, load, within};
 use mutation::systematic;
 use random::{Random, mutated};
 use seeds::{Seed, seeds};
@@ -73,6 +73,7 @@ fn check_report(report: &str, folder: &Path, row: &Row) -> Result<(), String> {
 
 #[test]
 fn what_is_wrong_is_refused_within_limits() {
+    let _alone = alone();
     let mut rows = corpus::rows();
     let written = rows.len();
     rows.extend(seeds().iter().flat_map(systematic));
@@ -96,6 +97,7 @@ fn what_is_wrong_is_refused_within_limits() {
 /// Seeds are good, so that what is wrong with a damaged one is the damage.
 #[test]
 fn seeds_are_loaded() {
+    let _alone = alone();
     for seed in seeds() {
         let row = row_of(&seed, seed.bytes.clone(), "as it was");
         assert_eq!(check(&row), Ok(true), "{}", seed.format);
@@ -114,6 +116,7 @@ fn row_of(seed: &Seed, bytes: Vec<u8>, how: &str) -> Row {
 
 #[test]
 fn random_damage_is_survived() {
+    let _alone = alone();
     let each: usize = tier::choose(40, 300);
     let mut random = Random(1);
     for seed in seeds() {
@@ -138,6 +141,7 @@ fn random_damage_is_survived() {
 /// The watchdog catches loaders that panic, hang, take too much, or say nothing.
 #[test]
 fn bad_loaders_are_caught() {
+    let _alone = alone();
     let limits = Limits { memory: 1 << 20, time: Duration::from_millis(600) };
     let panics = within(limits, || panic!("on purpose")).unwrap_err();
     assert_eq!(panics, "panics: on purpose");

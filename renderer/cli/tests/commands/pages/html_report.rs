@@ -11,7 +11,7 @@ use torrance_image::compare::Region;
 use torrance_image::film::Image;
 use torrance_plot::html::{BUDGET, Entry, Images, Page, Status, write};
 
-use crate::browser::{Browser, Pointer};
+use super::browser::{Browser, Pointer};
 
 mod reader;
 

@@ -6,12 +6,9 @@
 
 mod kills;
 mod mutations;
-#[allow(dead_code, reason = "other programs read more of an outcome")]
-#[path = "../commands/program/mod.rs"]
-mod program;
-#[path = "../malformed/random.rs"]
+#[path = "../../malformed/random.rs"]
 mod random;
-#[path = "../malformed/seeds.rs"]
+#[path = "../../malformed/seeds.rs"]
 mod seeds;
 
 use random::Random;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use torrance_image::film::{read, read_layers};
 
+use super::{count, random_numbers};
 use crate::program::Folder;
-use crate::{count, random_numbers};
 
 /// A command, and the files that it writes.
 struct Victim {

@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::random::mutated;
+use super::seeds::seeds;
+use super::{count, random_numbers};
 use crate::program::{Folder, Outcome};
-use crate::random::mutated;
-use crate::seeds::seeds;
-use crate::{count, random_numbers};
 
 /// Address space of the program, KiB.
 const MEMORY: u32 = 2 << 20;

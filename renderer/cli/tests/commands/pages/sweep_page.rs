@@ -13,7 +13,7 @@ use torrance_plot::chart::ColorMap;
 use torrance_plot::sheet::Side;
 use torrance_plot::sweep_page::{BUDGET, Page, Variant, write};
 
-use crate::browser::{Browser, Pointer};
+use super::browser::{Browser, Pointer};
 
 mod reader;
 mod sizes;
