@@ -17,7 +17,8 @@ fn page(text: &str) -> Vec<u8> {
         images: None,
     };
     let mut bytes = Vec::new();
-    write(&Page { title: text.clone(), subtitle: text, entries: vec![entry] }, BUDGET, &mut bytes).expect("memory takes it");
+    write(&Page { title: text.clone(), subtitle: text, entries: vec![entry] }, BUDGET, &mut bytes)
+        .expect("memory takes it");
     bytes
 }
 
