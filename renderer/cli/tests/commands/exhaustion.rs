@@ -135,24 +135,39 @@ impl Drop for Group {
 
 #[test]
 fn the_limit_of_a_control_group_is_known() {
-    let Some(group) = Group::new(256 << 20) else {
+    let Some(group) = Group::new(64 << 20) else {
         println!("skipped: no control group can be made");
         return;
     };
     let folder = Folder::new();
-    let run = |size: &str| {
-        let program = folder.program(&["render", "scene.toml", "-o", "a.png", "--spp", "1", "--size", size]);
+    let limited = |arguments: &[&str]| {
+        let program = folder.program(arguments);
         let mut limited = Command::new("sh");
         limited.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(group.0.join("cgroup.procs"));
         limited.arg(program.get_program()).args(program.get_args());
         limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "");
         Outcome::from(limited.output().unwrap())
     };
-    let refused = run("2048x2048");
-    assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert!(
-        refused.stderr.contains("would need 704 MiB of memory (176 bytes a pixel); this machine has 2"),
-        "{refused:?}"
-    );
-    assert_eq!(run("512x512").code, Some(0), "control: what fits is rendered");
+    for (size, fits) in [("1400x1400", false), ("128x128", true)] {
+        // Made without the limit.
+        for (name, seed) in [("a.exr", "1"), ("b.exr", "2")] {
+            let made =
+                folder.run(&["render", "scene.toml", "-o", name, "--spp=2", "--seed", seed, "--size", size]);
+            assert_eq!(made.code, Some(0), "{made:?}");
+        }
+        for (arguments, says) in [
+            (
+                &["render", "scene.toml", "-o", "c.png", "--spp=1", "--size", size][..],
+                "would need 329 MiB of memory",
+            ),
+            (&["merge", "a.exr", "b.exr", "-o", "m.exr"], "its channels need 10"),
+            (&["compare", "a.exr", "b.exr"], "its channels need 10"),
+        ] {
+            let outcome = limited(arguments);
+            match fits {
+                true => assert!(matches!(outcome.code, Some(0 | 1)), "control: {outcome:?}"),
+                false => assert!(outcome.code == Some(2) && outcome.stderr.contains(says), "{outcome:?}"),
+            }
+        }
+    }
 }

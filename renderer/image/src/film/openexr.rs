@@ -5,11 +5,15 @@ use std::io::{BufRead, Cursor, Seek};
 use exr::image::pixel_vec::PixelVec;
 use exr::meta::MetaData;
 use exr::meta::attribute::{AttributeValue, Chromaticities, Text};
+use exr::meta::header::Header;
 use exr::prelude::{
     AnyChannel, AnyChannels, Blocks, Compression, Encoding, FlatSamples, Image as ExrImage, Layer,
     LayerAttributes, LineOrder, ReadChannels, ReadLayers, ReadSpecificChannel, Vec2, WritableImage,
     read as exr_read,
 };
+
+use torrance_system::available_memory;
+use torrance_text::human_bytes;
 
 use super::encode::EncodeError;
 use super::exr_header;
@@ -101,6 +105,19 @@ pub(super) fn attribute(mut file: impl BufRead + Seek, name: &str) -> Option<Str
     }
 }
 
+/// Checks that all channels fit in memory, as far as that is known: as they are decoded, and once more as they are kept.
+fn check_memory(meta: &MetaData, available: Option<u128>) -> Result<(), DecodeError> {
+    let of = |header: &Header| header.layer_size.area() as u128 * header.channels.bytes_per_pixel as u128;
+    let needed = 2 * meta.headers.iter().map(of).sum::<u128>();
+    match available {
+        Some(available) if needed > available => {
+            let [needed, available] = [needed, available].map(human_bytes);
+            Err(refused(format!("its channels need {needed} of memory, and there are {available} available")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Width and height of the first layer.
 pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), DecodeError> {
     let meta = headers(&mut file)?;
@@ -147,6 +164,7 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Dec
     let (width, height) = (size.x() as u64, size.y() as u64);
     check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
         .map_err(|_| refused(format!("{width} by {height} pixels with {channels} channels")))?;
+    check_memory(&meta, available_memory())?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()
