@@ -4,7 +4,11 @@
 //! control, with fewer samples, bounds that are wider accordingly, and pairs of parameters in the place of all their
 //! combinations. The deep one is all of it: `TORRANCE_TESTS=deep cargo test …`.
 
+mod random;
+
 use std::sync::LazyLock;
+
+pub use random::Random;
 
 /// The environment variable that chooses the tier.
 pub const VARIABLE: &str = "TORRANCE_TESTS";

@@ -1,27 +1,16 @@
 //! Merged images against the moments of all their samples, computed at once.
 
+use tier::Random;
 use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::merge::{Merge, MergeError, MergedImage, Weight};
 use torrance_image::film::{Film, Pixel, read_layers};
 
 use crate::program::Folder;
 
-/// A generator for tests: SplitMix64 (Steele, Lea & Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Skewed, as radiance is: a third is zero, and the rest spans decades; above an offset.
-    fn radiance(&mut self, offset: f64) -> f64 {
-        let x = self.uniform();
-        offset + if x < 0.3 { 0.0 } else { (4.0 * self.uniform() - 3.0).exp() }
-    }
+/// Skewed, as radiance is: a third is zero, and the rest spans decades; above an offset.
+fn radiance(random: &mut Random, offset: f64) -> f64 {
+    let x = random.uniform();
+    offset + if x < 0.3 { 0.0 } else { (4.0 * random.uniform() - 3.0).exp() }
 }
 
 /// Mean and its standard error, by Welford's method.
@@ -65,7 +54,7 @@ fn first(layers: &Layers) -> (f64, f64, f64) {
 /// Renders of different lengths, and the whole of which they are parts.
 fn parts(offset: f64, lengths: &[usize]) -> (Vec<f64>, Vec<Layers>) {
     let mut random = Random(5);
-    let all: Vec<_> = (0..lengths.iter().sum()).map(|_| random.radiance(offset)).collect();
+    let all: Vec<_> = (0..lengths.iter().sum()).map(|_| radiance(&mut random, offset)).collect();
     let mut rest = all.as_slice();
     let images = lengths.iter().enumerate().map(|(seed, n)| {
         let (part, others) = rest.split_at(*n);

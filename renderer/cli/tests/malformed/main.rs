@@ -18,8 +18,9 @@ use std::time::Duration;
 use corpus::Row;
 use harness::{Limits, Outcome, alone, load, within};
 use mutation::systematic;
-use random::{Random, mutated};
+use random::mutated;
 use seeds::{Seed, seeds};
+use tier::Random;
 
 /// Limits on loading files of so many bytes: two seconds, 64 MiB and 256 bytes a byte. Images in addition may have
 /// 4096 by 4096 texels whatever the size of the file: 48 bytes each while they are decoded.

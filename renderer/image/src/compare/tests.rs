@@ -1,6 +1,7 @@
 //! Made-up images with noise of known laws.
 
 use half::f16;
+use tier::Random;
 
 use super::comparison::crop;
 use super::*;
@@ -8,19 +9,6 @@ use crate::film::estimate::Rounding;
 use crate::film::{Film, Pixel};
 
 const SIZE: usize = 40;
-
-/// Random numbers for tests (Steele, Lea and Flood 2014: SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 * 2.0_f64.powi(-53)
-    }
-}
 
 /// The law of a sample whose expectation is 1.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 //! Thousands of broken files: each loads or is refused, and none brings the loader down.
 
+use tier::Random;
 use torrance_scene::{
     Blend, Description, DielectricMaterial, DiffuseMaterial, Facets, Files, Geometry, GltfMaterial,
     MaterialKind, Normals, PlasticMaterial, PrincipledMaterial, Severity, SheenMaterial,
@@ -51,23 +52,6 @@ const PIECES: [&str; 30] = [
     "1979-05-27",
 ];
 
-/// SplitMix64: a fixed seed makes a failure repeatable.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n.max(1) as u64) as usize
-    }
-}
-
 /// Breaks `bytes` in one to four places.
 fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut out = bytes.to_vec();
@@ -83,7 +67,7 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
                 let to = random.below(out.len());
                 out.splice(to..to, copy);
             }
-            4 => out.insert(at, random.next() as u8),
+            4 => out.insert(at, random.next_u64() as u8),
             _ => {
                 let piece = PIECES[random.below(PIECES.len())];
                 // In place of what is there half the time.

@@ -11,7 +11,7 @@ mod random;
 #[path = "../../malformed/seeds.rs"]
 mod seeds;
 
-use random::Random;
+use tier::Random;
 
 /// How many attacks of a kind to try: as many as were asked for, or what the tier has.
 fn count(fast: usize, deep: usize) -> usize {

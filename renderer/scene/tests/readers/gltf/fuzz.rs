@@ -1,6 +1,7 @@
 //! Thousands of broken files: each is read or refused, and none brings the reader down.
 
 use serde_json::{Value, json};
+use tier::Random;
 use torrance_scene::{Description, Files, Geometry, limits};
 
 use super::{read, triangle};
@@ -10,19 +11,6 @@ const MODELS: [&[u8]; 3] = [
     include_bytes!("../../../../../tests/references/gltf-accessors/scene.glb"),
     include_bytes!("../../../../../tests/references/gltf-lights/scene.glb"),
 ];
-
-/// SplitMix64: a fixed seed makes a failure repeatable.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
-    }
-}
 
 /// Values that readers trip over.
 fn odd(random: &mut Random) -> Value {

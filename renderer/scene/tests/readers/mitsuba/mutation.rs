@@ -1,6 +1,7 @@
 //! Thousands of broken files.
 
 use glam::Vec3;
+use tier::Random;
 use torrance_scene::{Description, check_size};
 
 use super::{around, load_in, references};
@@ -29,19 +30,6 @@ const PIECES: [&str; 22] = [
     "id=\"floor\"",
     "<ref id=\"floor\"/>",
 ];
-
-/// SplitMix64: a fixed seed makes a failure repeatable.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
-    }
-}
 
 /// Breaks a text in one or two places.
 fn mutated(text: &str, random: &mut Random) -> String {
