@@ -1,5 +1,6 @@
 //! `torrance merge`: several images of one scene into one.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +9,7 @@ use torrance_image::film::encode::{ExrDepth, SOFTWARE, encode_layers};
 use torrance_image::film::layers::SAMPLES;
 use torrance_image::film::merge::{Merge, MergedImage, Weight};
 use torrance_image::film::write::Target;
-use torrance_image::film::{Format, Layers, read_layers};
+use torrance_image::film::{Extent, Format, Layers, read_layers};
 
 use super::{EXIT_CODES, Failure, Notes, print_json, say, values};
 
@@ -113,7 +114,12 @@ fn merge(args: &Args, notes: &Notes) -> Result<MergedImage, Failure> {
         if Format::from_path(path) == Ok(Format::Png) {
             return Err(Failure::input(format_args!("{name}: PNG holds what a display shows, not radiance")));
         }
-        let layers = read_layers(path).map_err(|e| Failure::input(format_args!("{name}: {e}")))?;
+        let wrong = |why: &dyn Display| Failure::input(format_args!("{name}: {why}"));
+        if merge.is_none() {
+            let extent = Extent::of(path).map_err(|e| wrong(&e))?;
+            Merge::check_memory(&extent).map_err(|e| wrong(&e))?;
+        }
+        let layers = read_layers(path).map_err(|e| wrong(&e))?;
         merge = Some(match merge {
             None => Merge::new(weight, &name, &layers).map_err(Failure::input)?,
             Some(mut merge) => merge.add(&name, &layers).map(|()| merge).map_err(Failure::input)?,

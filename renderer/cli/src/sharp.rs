@@ -7,10 +7,13 @@ use renderer::render::aov::{FOCUS_DISTANCE, FOV, LENS_RADIUS, PROJECTION};
 use torrance_image::film::encode::SOFTWARE;
 use torrance_image::film::estimate::PIXEL_FILTER;
 use torrance_image::film::layers::{SAMPLES, STDERR};
-use torrance_image::film::{Format, Image, Layers, read_layers};
+use torrance_image::film::{Extent, Format, Image, Layers, read_layers};
 
 use super::defocus::LensArgs;
 use super::{Failure, Notes};
+
+/// Memory that blurring takes besides the channels of the file, bytes a pixel: tables of sums of two layers.
+const BYTES: u64 = 180;
 
 /// An image to be blurred.
 pub(super) struct Sharp {
@@ -31,6 +34,10 @@ impl Sharp {
         if lens.is_some() && Format::from_path(path).is_ok_and(|f| f != Format::Exr) {
             return Err(wrong("only EXR files hold depths; --radius blurs evenly without".into()));
         }
+        let extent = Extent::of(path).map_err(|e| wrong(e.to_string()))?;
+        extent
+            .check_memory("blurring it", BYTES + extent.bytes_per_pixel)
+            .map_err(|e| wrong(e.to_string()))?;
         let others = read_layers(path).map_err(|e| wrong(e.to_string()))?;
         let image = others.image().ok_or_else(|| wrong(others.no_image()))?;
         let focus = lens.zip(wanted).map(|(args, wanted)| focus(args, wanted, &others));

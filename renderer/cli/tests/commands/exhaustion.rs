@@ -148,6 +148,27 @@ fn the_limit_of_a_control_group_is_known() {
         limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "");
         Outcome::from(limited.output().unwrap())
     };
+    // Between what fits and what does not, nothing is killed.
+    let (mut refused, mut done) = (0, 0);
+    for side in (100..700).step_by(tier::choose(150, 25)) {
+        let size = format!("--size={side}x{side}");
+        for (name, seed) in [("a.exr", "1"), ("b.exr", "2")] {
+            let made = folder.run(&["render", "scene.toml", "-o", name, "--spp=2", "--seed", seed, &size]);
+            assert_eq!(made.code, Some(0), "{made:?}");
+        }
+        for arguments in [
+            &["render", "scene.toml", "-o", "c.png", "--spp=1", &size][..],
+            &["merge", "a.exr", "b.exr", "-o", "m.exr"],
+            &["compare", "a.exr", "b.exr"],
+            &["defocus", "a.exr", "--radius=5", "-o", "d.exr"],
+        ] {
+            let outcome = limited(arguments);
+            check(&format!("{arguments:?} with {side} x {side} pixels"), &outcome);
+            refused += u32::from(outcome.code >= Some(2));
+            done += u32::from(outcome.code < Some(2));
+        }
+    }
+    assert!(refused > 0 && done > 0, "{refused} refused, {done} done");
     for (size, fits) in [("1400x1400", false), ("128x128", true)] {
         // Made without the limit.
         for (name, seed) in [("a.exr", "1"), ("b.exr", "2")] {
@@ -160,8 +181,9 @@ fn the_limit_of_a_control_group_is_known() {
                 &["render", "scene.toml", "-o", "c.png", "--spp=1", "--size", size][..],
                 "would need 329 MiB of memory",
             ),
-            (&["merge", "a.exr", "b.exr", "-o", "m.exr"], "its channels need 10"),
-            (&["compare", "a.exr", "b.exr"], "its channels need 10"),
+            (&["merge", "a.exr", "b.exr", "-o", "m.exr"], "merging needs 355"),
+            (&["compare", "a.exr", "b.exr"], "comparing it needs 486"),
+            (&["defocus", "a.exr", "--radius=5", "-o", "d.png"], "blurring it needs 388"),
         ] {
             let outcome = limited(arguments);
             match fits {

@@ -3,12 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use crate::film::estimate::{EstimateError, ImageEstimate, Noise};
+use crate::film::extent::{Extent, TooLittleMemory};
 use crate::film::{self, Format, Layers, ReadError, read_layers};
 use crate::metrics::Kind;
 
-/// Largest number of pixels, a little more than 7680 × 4320: a verdict takes 200 bytes a pixel, 7 GB in all, the metrics
-/// alone 70 bytes a pixel.
+/// Largest number of pixels, a little more than 7680 × 4320.
 pub const MAX_PIXELS: u64 = 1 << 25;
+
+/// Memory that a verdict takes, bytes a pixel.
+const VERDICT_BYTES: u64 = 260;
+/// Memory that the metrics take, bytes a pixel.
+const METRICS_BYTES: u64 = 72;
+/// Memory that the image which is read first takes while the other one is read, bytes a pixel.
+const KEPT_BYTES: u64 = 40;
 
 /// The source of one of the two images.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -103,6 +110,14 @@ pub enum SourceError {
         /// Height, pixels.
         height: u32,
     },
+    /// There is not enough memory to compare the images.
+    #[error("{}: {error}", path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: TooLittleMemory,
+    },
     /// A file has no such layer, or its standard errors are invalid.
     #[error("{}: {error}", path.display())]
     Layer {
@@ -142,6 +157,7 @@ pub fn read(a: &Source, b: &Source) -> Result<Images, SourceError> {
         let (a, b) = (a.path.clone(), b.path.clone());
         return Err(SourceError::Kinds { a, b, kinds: [kind, others] });
     }
+    [a, b].into_iter().try_for_each(Source::check_memory)?;
     let exact = [a, b].map(|source| source.noise == Knowledge::Exact);
     let read = |source: &Source| source.select(&source.layers()?, kind);
     Ok(Images { a: read(a)?, b: read(b)?, kind, exact })
@@ -179,6 +195,17 @@ impl Source {
             Knowledge::Estimate { stderr, .. } => stderr.as_deref(),
             _ => None,
         }
+    }
+
+    /// Checks that there is the memory to compare the image.
+    fn check_memory(&self) -> Result<(), SourceError> {
+        let extent = Extent::of(&self.path).map_err(|error| unreadable(&self.path, error))?;
+        let has_noise = extent.bytes_per_pixel > 12 || matches!(self.noise, Knowledge::Estimate { .. });
+        let compared = if has_noise { VERDICT_BYTES } else { METRICS_BYTES };
+        let needed = compared.max(2 * extent.bytes_per_pixel + KEPT_BYTES);
+        extent
+            .check_memory("comparing it", needed)
+            .map_err(|error| SourceError::Memory { path: self.path.clone(), error })
     }
 
     /// Reads all layers of the file.

@@ -110,7 +110,7 @@ pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
     let format = Format::from_path(path)?;
     let mut file = BufReader::new(File::open(path)?);
     let size = match format {
-        Format::Exr => openexr::size(file),
+        Format::Exr => openexr::extent(file).map(|extent| (extent.width, extent.height)),
         Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
         Format::Hdr => hdr_decoder(file).map_err(DecodeError::from).and_then(|d| checked(d.dimensions())),
         Format::Png => length(&file).and_then(|bytes| checked(png_decoder(file, bytes)?.dimensions())),

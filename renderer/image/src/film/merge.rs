@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::estimate::{PIXEL_FILTER, samples};
+use super::extent::{Extent, TooLittleMemory};
 use super::layers::{Layers, SAMPLES, STDERR, Samples};
 
 /// The weighting of images.
@@ -150,6 +151,15 @@ pub enum MergeError {
 const PASSES_HINT: &str = "; --passes merges images that are one equally good pass each";
 
 impl Merge {
+    /// Checks that there is the memory to merge images like this one: for each pixel two sets of moments, the image, and
+    /// what its channels take, as they are decoded, summed and written.
+    ///
+    /// # Errors
+    /// There is less.
+    pub fn check_memory(image: &Extent) -> Result<(), TooLittleMemory> {
+        image.check_memory("merging", 120 + 5 * image.bytes_per_pixel / 2)
+    }
+
     /// Begins with an image. `name` is its name in messages.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ pub mod develop;
 pub mod encode;
 pub mod estimate;
 mod exr_header;
+pub mod extent;
 #[cfg(test)]
 mod foreign;
 pub mod format;
@@ -18,6 +19,7 @@ pub mod statistics;
 pub mod write;
 
 pub use estimate::{ImageEstimate, PIXEL_FILTER};
+pub use extent::Extent;
 pub use format::Format;
 pub use image::{Image, ReadError, read, read_layers, size};
 pub use layers::Layers;

@@ -12,11 +12,9 @@ use exr::prelude::{
     read as exr_read,
 };
 
-use torrance_system::available_memory;
-use torrance_text::human_bytes;
-
 use super::encode::EncodeError;
 use super::exr_header;
+use super::extent::Extent;
 use super::image::{DecodeError, Image, check_pixels};
 use super::layers::{Channel, Layers, Samples};
 
@@ -105,24 +103,20 @@ pub(super) fn attribute(mut file: impl BufRead + Seek, name: &str) -> Option<Str
     }
 }
 
-/// Checks that all channels fit in memory, as far as that is known: as they are decoded, and once more as they are kept.
-fn check_memory(meta: &MetaData, available: Option<u128>) -> Result<(), DecodeError> {
-    let of = |header: &Header| header.layer_size.area() as u128 * header.channels.bytes_per_pixel as u128;
-    let needed = 2 * meta.headers.iter().map(of).sum::<u128>();
-    match available {
-        Some(available) if needed > available => {
-            let [needed, available] = [needed, available].map(human_bytes);
-            Err(refused(format!("its channels need {needed} of memory, and there are {available} available")))
-        }
-        _ => Ok(()),
-    }
+/// Width and height of the first layer, and what the channels of all layers take for each of its pixels.
+pub(super) fn extent(mut file: impl BufRead + Seek) -> Result<Extent, DecodeError> {
+    extent_of(&headers(&mut file)?)
 }
 
-/// Width and height of the first layer.
-pub(super) fn size(mut file: impl BufRead + Seek) -> Result<(u32, u32), DecodeError> {
-    let meta = headers(&mut file)?;
-    let size = first_size(&meta)?;
-    Ok((size.x() as u32, size.y() as u32))
+fn extent_of(meta: &MetaData) -> Result<Extent, DecodeError> {
+    let size = first_size(meta)?;
+    let of = |header: &Header| header.layer_size.area() * header.channels.bytes_per_pixel;
+    let bytes: usize = meta.headers.iter().map(of).sum();
+    Ok(Extent {
+        width: size.x() as u32,
+        height: size.y() as u32,
+        bytes_per_pixel: bytes.div_ceil(size.area().max(1)) as u64,
+    })
 }
 
 /// Reads channels R, G and B of the first layer that has them, whatever the order and type of the channels.
@@ -164,7 +158,11 @@ pub(super) fn decode_layers(mut file: impl BufRead + Seek) -> Result<Layers, Dec
     let (width, height) = (size.x() as u64, size.y() as u64);
     check_pixels(width, height.saturating_mul(channels.div_ceil(3).max(1)))
         .map_err(|_| refused(format!("{width} by {height} pixels with {channels} channels")))?;
-    check_memory(&meta, available_memory())?;
+    // As they are decoded, and once more as they are kept.
+    let extent = extent_of(&meta)?;
+    extent
+        .check_memory("reading its channels", 2 * extent.bytes_per_pixel)
+        .map_err(|error| refused(error.to_string()))?;
     let image = exr_read()
         .no_deep_data()
         .largest_resolution_level()

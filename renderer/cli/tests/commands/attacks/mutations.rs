@@ -15,6 +15,9 @@ const MEMORY: u32 = 2 << 20;
 /// Time that it has.
 const TIME: Duration = Duration::from_secs(5);
 
+/// Options of the smallest render of any scene.
+const RENDER: [&str; 5] = ["--size=8x8", "--spp=1", "--max-depth=4", "-o", "out.pfm"];
+
 /// Runs the program within these limits; `None` if it takes longer.
 fn run(folder: &Folder, arguments: &[&str]) -> Option<Outcome> {
     let program = folder.program(arguments);
@@ -66,7 +69,10 @@ fn damaged_scenes_are_read_or_refused() {
         }
         let bytes = mutated(&seed.bytes, &mut random);
         fs::write(folder.at(seed.file), &bytes).unwrap();
-        let outcome = run(&folder, &["inspect", seed.scene]);
+        // Half of them are rendered, as small as can be: what is read wrongly comes to light later.
+        let (inspect, render) =
+            (vec!["inspect", seed.scene], [&["render", seed.scene][..], &RENDER].concat());
+        let outcome = run(&folder, &if random.below(2) == 0 { inspect } else { render });
         refused += usize::from(outcome.as_ref().is_some_and(|outcome| outcome.code == Some(2)));
         if let Some(fault) = fault(outcome.as_ref(), &[0, 2]) {
             faults.push(format!("{}, attack {i}: {fault}\n{}", seed.format, String::from_utf8_lossy(&bytes)));
