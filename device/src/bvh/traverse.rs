@@ -70,7 +70,7 @@ impl Hit {
 }
 
 /// Depth of the stack. A node pushes at most one entry a level, so this is the deepest tree that can be
-/// traversed; the host checks it.
+/// traversed; the host builds none that is deeper.
 pub const STACK_SIZE: usize = 32;
 
 /// A set of siblings still to be visited: the base index, and a bit for each.
