@@ -34,11 +34,12 @@ fuzz_target!(|data: &[u8]| {
     let mut values = values.clone();
     let _ = values.takes(path);
     if values.set(path, value).is_ok() {
-        // What was set is there, and every path that is listed leads somewhere.
         assert!(values.find(path).is_ok(), "{path:?} was set, and is not there");
-        for parameter in values.list() {
-            assert!(values.get(&parameter.path).is_ok(), "{:?} is listed, and is not there", parameter.path);
+        // Of a scene that is right, every path that is listed leads somewhere.
+        if values.load().is_ok() {
+            for parameter in values.list() {
+                assert!(values.get(&parameter.path).is_ok(), "{:?} is listed, and is not there", parameter.path);
+            }
         }
-        let _ = values.load();
     }
 });

@@ -4,6 +4,9 @@
 //! `TORRANCE_ATTACKS` says how many attacks of each kind there are, and `TORRANCE_ATTACK_SEED` which.
 #![cfg(unix)]
 
+mod growth;
+#[cfg(target_os = "linux")]
+mod inputs;
 mod kills;
 mod mutations;
 #[path = "../../malformed/random.rs"]

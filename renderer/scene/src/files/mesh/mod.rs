@@ -3,7 +3,6 @@
 pub mod obj;
 pub mod ply;
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -178,9 +177,9 @@ fn repair_normals(file: &str, mesh: &mut TriangleMesh) -> Option<Problem> {
 /// Unit normals from the faces around each position, weighted by angle, which does not depend on how a
 /// surface is cut into triangles. Vertices at the same position get the same normal.
 fn smooth_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
-    let mut sums = HashMap::<[u32; 3], (Vec3, Vec3)>::with_capacity(mesh.positions.len());
-    // -0 and 0 are the same place.
-    let key = |p: Vec3| (p + Vec3::ZERO).to_array().map(f32::to_bits);
+    let places = places(&mesh.positions);
+    // The sum, and the first face's normal: faces that cancel, as those of a folded sheet do, leave that one.
+    let mut sums = vec![None; mesh.positions.len()];
     for triangle in &mesh.triangles {
         let p = triangle.map(|i| mesh.positions[i as usize]);
         let Some(normal) = (p[1] - p[0]).as_dvec3().cross((p[2] - p[0]).as_dvec3()).try_normalize() else {
@@ -190,14 +189,26 @@ fn smooth_normals(mesh: &TriangleMesh) -> Vec<Vec3> {
         for i in 0..3 {
             let (a, b) = (p[(i + 1) % 3] - p[i], p[(i + 2) % 3] - p[i]);
             let angle = a.as_dvec3().angle_between(b.as_dvec3()) as f32;
-            let sum = sums.entry(key(p[i])).or_insert((Vec3::ZERO, normal));
-            sum.0 += normal * angle;
+            let place = places[triangle[i] as usize] as usize;
+            sums[place].get_or_insert((Vec3::ZERO, normal)).0 += normal * angle;
         }
     }
-    let normal_at = |p: &Vec3| match sums.get(&key(*p)) {
-        // Faces that cancel, as those of a folded sheet do, leave the first one's.
-        Some((sum, first)) => sum.try_normalize().unwrap_or(*first),
+    let normal_at = |place: &u32| match sums[*place as usize] {
+        Some((sum, first)) => sum.try_normalize().unwrap_or(first),
         None => Vec3::Z,
     };
-    mesh.positions.iter().map(normal_at).collect()
+    places.iter().map(normal_at).collect()
+}
+
+/// For each vertex the first one at the same place. They are sorted, which is faster than a hash table of millions.
+pub(crate) fn places(positions: &[Vec3]) -> Vec<u32> {
+    // -0 and 0 are the same place.
+    let key = |p: &Vec3| (*p + Vec3::ZERO).to_array().map(f32::to_bits);
+    let mut sorted: Vec<_> = positions.iter().map(key).zip(0_u32..).collect();
+    sorted.sort_unstable();
+    let mut places = vec![0; positions.len()];
+    for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+        same.iter().for_each(|(_, vertex)| places[*vertex as usize] = same[0].1);
+    }
+    places
 }

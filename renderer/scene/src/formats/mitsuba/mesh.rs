@@ -1,10 +1,10 @@
 //! Shapes that are meshes in files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use glam::{Affine3A, DAffine3, Vec3};
+use glam::{Affine3A, DAffine3};
 use torrance_text::{quoted, quoted_path};
 
 use super::extent::TOO_FAR;
@@ -176,8 +176,7 @@ pub(super) fn wound_by_normals(mesh: Arc<TriangleMesh>) -> Arc<TriangleMesh> {
 
 /// Whether no two vertices are at the same place.
 fn has_distinct_positions(mesh: &TriangleMesh) -> bool {
-    let mut seen = HashSet::with_capacity(mesh.positions.len());
-    mesh.positions.iter().all(|p| seen.insert((*p + Vec3::ZERO).to_array().map(f32::to_bits)))
+    mesh::places(&mesh.positions).iter().zip(0..).all(|(place, vertex)| *place == vertex)
 }
 
 /// The mesh with normals from the faces around each vertex, weighted by their angles in the world, as Mitsuba makes them:

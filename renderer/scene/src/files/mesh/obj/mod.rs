@@ -48,6 +48,60 @@ pub(crate) fn too_many(file: &str) -> Problem {
     Problem::of_file(file, "too many vertices")
 }
 
+/// Indices of a vertex's position, normal and texture coordinates.
+type Triple = (u32, Option<u32>, Option<u32>);
+
+/// Vertices of a mesh by the triples that they are made of. Those of one position are a short list, which lies where its
+/// neighbours' do, as nothing in a hash table does.
+struct Vertices {
+    /// For each position its list in `listed`: the last entry, counted from 1; 0 for none.
+    last: Vec<u32>,
+    listed: Vec<Listed>,
+    /// What lists have no room for, lest a position that very many vertices have take time by their square.
+    others: HashMap<Triple, u32>,
+}
+
+struct Listed {
+    triple: Triple,
+    vertex: u32,
+    /// The entry before it in the list, counted as in [`Vertices::last`], and the number of entries up to this one.
+    before: u32,
+    length: u32,
+}
+
+impl Vertices {
+    /// Longest list.
+    const LONGEST: u32 = 8;
+
+    fn new(positions: usize) -> Self {
+        Self { last: vec![0; positions], listed: Vec::new(), others: HashMap::new() }
+    }
+
+    /// The entries of a position's list, the last one first.
+    fn list(&self, position: u32) -> impl Iterator<Item = &Listed> {
+        let at = |index: u32| self.listed.get((index as usize).wrapping_sub(1));
+        let last = self.last.get(position as usize).copied().unwrap_or(0);
+        std::iter::successors(at(last), move |entry| at(entry.before))
+    }
+
+    fn find(&self, triple: Triple) -> Option<u32> {
+        let listed = self.list(triple.0).find(|entry| entry.triple == triple).map(|entry| entry.vertex);
+        listed.or_else(|| self.others.get(&triple).copied())
+    }
+
+    /// Adds a vertex of a position that there is.
+    fn insert(&mut self, triple: Triple, vertex: u32) {
+        let length = self.list(triple.0).next().map_or(0, |entry| entry.length) + 1;
+        if length > Self::LONGEST {
+            self.others.insert(triple, vertex);
+            return;
+        }
+        let last = &mut self.last[triple.0 as usize];
+        self.listed.push(Listed { triple, vertex, before: *last, length });
+        *last = self.listed.len() as u32;
+    }
+}
+
 /// Adds a mesh as `tobj` gives it, with separate indices of positions, normals and texture coordinates, made into one
 /// vertex for each triple that occurs. `None` if there are more than fit 32 bits.
 pub(crate) fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh, flip_v: bool) -> Option<()> {
@@ -55,13 +109,13 @@ pub(crate) fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh, flip_v: bool) 
     let vec2 = |data: &[f32], i: u32| data.as_chunks::<2>().0.get(i as usize).copied().map(Vec2::from);
     let with_normals = model.normal_indices.len() == model.indices.len();
     let with_uvs = model.texcoord_indices.len() == model.indices.len();
-    let mut vertices = HashMap::new();
+    let mut vertices = Vertices::new(model.positions.len() / 3);
     let mut corners = Vec::with_capacity(model.indices.len());
     for (i, &position) in model.indices.iter().enumerate() {
         let normal = with_normals.then(|| model.normal_indices[i]);
         let uv = with_uvs.then(|| model.texcoord_indices[i]);
-        let vertex = match vertices.get(&(position, normal, uv)) {
-            Some(&vertex) => vertex,
+        let vertex = match vertices.find((position, normal, uv)) {
+            Some(vertex) => vertex,
             None => {
                 let vertex = u32::try_from(mesh.positions.len()).ok()?;
                 mesh.positions.push(vec3(&model.positions, position)?);
