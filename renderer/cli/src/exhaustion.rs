@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,12 +48,16 @@ unsafe impl GlobalAlloc for Allocator {
 
 /// Runs the program; a panic in it is told as an error.
 pub(super) fn guard(run: impl FnOnce() -> ExitCode + panic::UnwindSafe) -> ExitCode {
-    // Those who look for faults want all that there is.
-    if std::env::var_os("RUST_BACKTRACE").is_none() {
-        #[cfg(unix)]
-        unix::catch_abort();
-        panic::set_hook(Box::new(|info| say(told(info))));
-    }
+    #[cfg(unix)]
+    unix::catch_abort();
+    panic::set_hook(Box::new(|info| {
+        say(told(info));
+        // Those who look for faults want all that there is.
+        let backtrace = Backtrace::capture();
+        if backtrace.status() == BacktraceStatus::Captured {
+            say(backtrace);
+        }
+    }));
     panic::catch_unwind(run).unwrap_or_else(|_: Box<dyn Any + Send>| ExitCode::from(FAILED))
 }
 
@@ -66,7 +71,7 @@ fn told(info: &PanicHookInfo<'_>) -> String {
         payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
     let message = text.unwrap_or("for no reason that it gives");
     if NO_THREADS.iter().any(|part| message.contains(part)) {
-        return "error: the system lets the program start no more threads (see ulimit -u)".to_owned();
+        return "error: the system lets the program start no more threads (see ulimit -u and -v)".to_owned();
     }
     let place =
         info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! `torrance merge`: several images of one scene into one.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -102,14 +103,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn merge(args: &Args, notes: &Notes) -> Result<MergedImage, Failure> {
     let weight = if args.passes { Weight::Pass } else { Weight::Samples };
     let mut merge: Option<Merge> = None;
-    let mut files = Vec::new();
+    let mut files = HashSet::new();
     for path in &args.images {
         let name = format!("\"{}\"", path.display());
         let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        if files.contains(&file) {
+        if !files.insert(file) {
             return Err(Failure::input(format_args!("{name}: given twice")));
         }
-        files.push(file);
         notes.display.phase(format!("reading {name}"));
         if Format::from_path(path) == Ok(Format::Png) {
             return Err(Failure::input(format_args!("{name}: PNG holds what a display shows, not radiance")));

@@ -1,5 +1,6 @@
 //! `torrance render`: a scene to images.
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -80,7 +81,7 @@ pub(super) struct Args {
     #[command(flatten)]
     image: ImageArgs,
 
-    /// Replace a file that is there even if the render is interrupted and noisier
+    /// Replace a file that is there even if the render is interrupted and noisier, once every pixel has a sample
     #[arg(long)]
     force: bool,
 
@@ -272,8 +273,16 @@ impl Render<'_> {
         let image = Image::from(film);
         let (targets, unplaced) = match *interrupted {
             true if rendered.is_empty() => Default::default(),
-            true if !args.force => place_interrupted(targets, film, noise, &mut notes),
-            _ => (targets, Vec::new()),
+            true => {
+                let image = InterruptedImage {
+                    is_complete: film.is_complete(),
+                    relative_stderr: noise,
+                    spp: progress.spp,
+                    is_forced: args.force,
+                };
+                place_interrupted(targets, image, &mut notes)
+            }
+            false => (targets, Vec::new()),
         };
         if !rendered.is_empty() {
             notes.warn_of_samples(film, &image);
@@ -352,11 +361,13 @@ pub(super) fn write(
 /// Where the images of an interrupted render go, with those that can go nowhere.
 fn place_interrupted(
     targets: Vec<Target>,
-    film: &Film,
-    relative_stderr: f64,
+    image: InterruptedImage,
     notes: &mut Notes,
 ) -> (Vec<Target>, Vec<WriteError>) {
-    let image = InterruptedImage { is_complete: film.is_complete(), relative_stderr };
+    let force = match image.is_complete {
+        true => "--force would replace it",
+        false => "it lacks samples of some pixels",
+    };
     let (mut placed, mut failed) = (Vec::new(), Vec::new());
     for target in targets {
         let path = target.destination.path.clone();
@@ -365,8 +376,7 @@ fn place_interrupted(
                 let beside = &target.destination.path;
                 if *beside != path {
                     notes.warn(format!(
-                        "{} is there and stays, since the render was interrupted; this image goes to {}; --force \
-                         would replace it",
+                        "{} is there and stays, since the render was interrupted; this image goes to {}; {force}",
                         quoted_path(&path),
                         quoted_path(beside)
                     ));
@@ -414,15 +424,15 @@ pub(super) fn unwritten(failed: &[WriteError], kept: Option<&str>) -> Result<(),
 
 /// Checks where images are to go, before anything else is done.
 pub(super) fn check_outputs(paths: &[PathBuf]) -> Result<Vec<Target>, Failure> {
-    let mut targets: Vec<Target> = Vec::new();
-    for path in paths {
+    let mut files = HashSet::new();
+    let check = |path: &PathBuf| {
         let target = Target::check(path).map_err(Failure::input)?;
-        if targets.iter().any(|t| t.destination.is_same_file(&target.destination)) {
-            return Err(Failure::output(path, "given twice"));
+        match files.insert(target.destination.file().to_owned()) {
+            true => Ok(target),
+            false => Err(Failure::output(path, "given twice")),
         }
-        targets.push(target);
-    }
-    Ok(targets)
+    };
+    paths.iter().map(check).collect()
 }
 
 impl SettingArgs {

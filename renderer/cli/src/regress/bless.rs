@@ -1,5 +1,6 @@
 //! `torrance regress --bless`: new references.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -48,15 +49,19 @@ pub(super) fn run(
     options: &Options<'_>,
     show: &Show,
 ) -> Result<ExitCode, Failure> {
-    let mut seen: Vec<&Path> = Vec::new();
+    // Nothing is rendered that could not be written.
+    for case in cases.iter().filter(|case| leave_out(case, false).is_none()) {
+        place(&case.reference.path)?;
+    }
+    let mut seen: HashSet<&Path> = HashSet::new();
     let (mut written, mut kept, mut failed) = (0, 0, Vec::new());
     for case in cases {
         let path = case.reference.path.as_path();
-        if let Some(reason) = leave_out(case, seen.contains(&path)) {
+        if let Some(reason) = leave_out(case, seen.contains(path)) {
             show.print(&format!("{}: left out: {reason}\n", case.name));
             continue;
         }
-        seen.push(path);
+        seen.insert(path);
         let place = place(path)?;
         (options.observe)(Event::Started(case));
         let observe = |samples, total| (options.observe)(Event::Sampled(case, samples, total));

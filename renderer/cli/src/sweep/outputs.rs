@@ -195,9 +195,9 @@ impl Outputs {
         beside: bool,
         display: &mut Display,
     ) -> (Vec<WrittenFile>, Vec<sweep::Failure>) {
-        // The variants of an interrupted sheet are all in the store, so that the next one may replace it.
+        let is_free = |path: &Path| path.symlink_metadata().is_err();
         let place = |destination: &Destination| match beside && destination.path.exists() {
-            true => destination.beside(|_| true).map_err(sweep::Failure::new),
+            true => destination.beside(is_free).map_err(sweep::Failure::new),
             false => Ok(destination.clone()),
         };
         // There is nothing to show of a sweep that was interrupted at once.

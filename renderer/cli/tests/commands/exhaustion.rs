@@ -72,6 +72,40 @@ fn little_address_space_ends_in_a_sentence() {
     assert!(failed > 0, "no limit was tight enough to test anything");
 }
 
+/// Who looks for faults gets the same exit codes.
+#[test]
+fn a_backtrace_changes_no_exit_code() {
+    let folder = folder();
+    let program = folder.program(&["inspect", "scene.toml"]);
+    for value in ["0", "1", "full"] {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -v 24000 && exec \"$0\" \"$@\""]);
+        limited.arg(program.get_program()).args(["merge", "d.exr", "d.exr", "-o", "m.exr"]);
+        limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env("RUST_BACKTRACE", value);
+        let outcome = Outcome::from(limited.output().unwrap());
+        assert!(matches!(outcome.code, Some(2 | 3)), "{outcome:?}");
+        assert!(outcome.stderr.contains("error: "), "{outcome:?}");
+    }
+}
+
+/// As many files are written as there are meshes, but few are open at once.
+#[test]
+fn few_open_files_are_enough_for_many_meshes() {
+    let folder = Folder::new();
+    let faces: String = (0..300).map(|i| format!("usemtl m{i}\nf 1 2 3\n")).collect();
+    fs::write(folder.at("many.obj"), format!("v 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}")).unwrap();
+    for _ in 0..2 {
+        let program = folder.program(&["convert", "many.obj", "many.toml", "--force"]);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]);
+        limited.arg(program.get_program()).args(program.get_args()).current_dir(folder.path());
+        let outcome = Outcome::from(limited.output().unwrap());
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    }
+    assert_eq!(folder.names(), ["many-files", "many.obj", "many.toml"]);
+    assert_eq!(fs::read_dir(folder.at("many-files")).unwrap().count(), 300);
+}
+
 /// The program, where a user without rights may run it.
 fn program_for_all(folder: &Folder) -> PathBuf {
     let copy = folder.at("torrance");

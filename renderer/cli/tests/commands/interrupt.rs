@@ -130,20 +130,28 @@ fn an_interrupted_render_goes_beside_what_is_there() {
     assert_eq!(folder.names(), ["a.interrupted.png", "a.png", "b.png"]);
 }
 
-/// The signal comes in the first of the launches that a sample of every pixel takes.
+/// The signal comes in the first of the launches that a sample of every pixel takes. Even by force, nothing is replaced by
+/// what has holes.
 #[test]
 fn no_image_with_holes_replaces_one() {
-    let folder = Folder::new();
-    fs::write(folder.at("a.pfm"), "previous").unwrap();
-    let large = ["-o", "a.pfm", "--size", "3000x3000", "--spp", ENDLESS];
-    let child = spawn(&folder, &[&["render", "scene.toml"], &large[..]].concat());
-    wait_for_threads(&child);
-    sleep(Duration::from_millis(50));
-    signal(&child, "INT");
-    let outcome = outcome(child);
-    assert_eq!(outcome.code, Some(130), "{outcome:?}");
-    assert!(outcome.stderr.contains("interrupted"), "{outcome:?}");
-    assert!(is_previous(&folder, "a.pfm"), "{outcome:?}");
+    for force in [&["--force"][..], &[]] {
+        let folder = Folder::new();
+        let size = ["--size", "3000x3000"];
+        let previous =
+            ["render", "scene.toml", "--spp", "2", "--max-depth", "1", "-o", "a.png", "-o", "a.exr"];
+        let previous = folder.run(&[&previous[..], &size].concat());
+        assert_eq!(previous.code, Some(0), "{previous:?}");
+        let before = ["a.png", "a.exr"].map(|name| fs::read(folder.at(name)).unwrap());
+        let render = ["render", "scene.toml", "-o", "a.png", "-o", "a.exr", "--spp", ENDLESS];
+        let child = spawn(&folder, &[&render[..], &size, force].concat());
+        wait_for_threads(&child);
+        sleep(Duration::from_millis(50));
+        signal(&child, "INT");
+        let outcome = outcome(child);
+        assert_eq!(outcome.code, Some(130), "{outcome:?}");
+        assert!(outcome.stderr.contains("interrupted"), "{outcome:?}");
+        assert_eq!(["a.png", "a.exr"].map(|name| fs::read(folder.at(name)).unwrap()), before, "{outcome:?}");
+    }
 }
 
 #[test]
@@ -160,7 +168,7 @@ fn every_pixel_has_a_sample_however_short_the_time() {
 #[test]
 fn an_interrupted_sweep_goes_beside_what_is_there() {
     let folder = Folder::new();
-    for name in ["s.png", "s.csv"] {
+    for name in ["s.png", "s.csv", "s.interrupted.csv"] {
         fs::write(folder.at(name), "previous").unwrap();
     }
     let sweep = ["sweep", "scene.toml", "--param", "camera.fov=30:50:500", "--spp", "64", "--cols", "25"];
@@ -171,10 +179,12 @@ fn an_interrupted_sweep_goes_beside_what_is_there() {
     signal(&child, "INT");
     let outcome = outcome(child);
     assert_eq!(outcome.code, Some(130), "{outcome:?}");
-    assert!(is_previous(&folder, "s.png") && is_previous(&folder, "s.csv"));
+    assert!(["s.png", "s.csv", "s.interrupted.csv"].iter().all(|name| is_previous(&folder, name)));
     let mut names = folder.names();
     names.retain(|name| name != "s.png.parts");
-    assert_eq!(names, ["s.csv", "s.html", "s.interrupted.csv", "s.interrupted.png", "s.png"]);
+    let expected =
+        ["s.csv", "s.html", "s.interrupted-2.csv", "s.interrupted.csv", "s.interrupted.png", "s.png"];
+    assert_eq!(names, expected);
 }
 
 /// The folder goes while the image is rendered, as a network drive may.

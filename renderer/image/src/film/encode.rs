@@ -8,7 +8,7 @@ use super::develop::Develop;
 use super::estimate::PIXEL_FILTER;
 use super::format::Format;
 use super::image::Image;
-use super::interrupted::RELATIVE_STDERR;
+use super::interrupted::{RELATIVE_STDERR, SPP};
 use super::layers::Layers;
 use super::openexr;
 
@@ -77,7 +77,7 @@ impl Provenance {
             ("scene", self.scene.clone()),
             ("sceneHash", format!("{:016x}", self.scene_hash)),
             ("device", self.device.clone()),
-            ("spp", self.spp.to_string()),
+            (SPP, self.spp.to_string()),
             ("seed", self.seed.to_string()),
             ("renderTime", self.seconds.to_string()),
             (PIXEL_FILTER, "box".into()),
@@ -128,7 +128,10 @@ pub fn encode(
     let bytes = match format {
         Format::Png => match about.noise() {
             None => png(image, settings)?,
-            Some(noise) => with_text(png(image, settings)?, RELATIVE_STDERR, &noise),
+            Some(noise) => {
+                let with_noise = with_text(png(image, settings)?, RELATIVE_STDERR, &noise);
+                with_text(with_noise, SPP, &about.spp.to_string())
+            }
         },
         Format::Pfm => pfm(image),
         Format::Exr => {

@@ -1,7 +1,5 @@
 //! How much an image file holds, known before its pixels are read.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use torrance_system::available_memory;
@@ -41,8 +39,7 @@ impl Extent {
     /// The header cannot be read.
     pub fn of(path: &Path) -> Result<Self, ReadError> {
         if Format::from_path(path)? == Format::Exr {
-            let file = BufReader::new(File::open(path)?);
-            return openexr::extent(file)
+            return openexr::extent(image::open(path)?)
                 .map_err(|reason| ReadError::Invalid { format: Format::Exr, reason });
         }
         let (width, height) = image::size(path)?;

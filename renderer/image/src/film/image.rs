@@ -1,7 +1,7 @@
 //! Images in memory, and reading them from files.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read, Seek};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -56,7 +56,7 @@ pub enum ReadError {
     Format(#[from] UnknownExtension),
     /// The file could not be read.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
     /// The file is not what its extension says, or is damaged.
     #[error("not a valid .{} file: {reason}", .format.extension())]
     Invalid {
@@ -78,7 +78,7 @@ pub enum DecodeError {
     Layer(#[from] EstimateError),
     /// The file cannot be read.
     #[error(transparent)]
-    Io(#[from] std::io::Error),
+    Io(#[from] io::Error),
     /// The decoder of PNG or HDR fails.
     #[error(transparent)]
     Image(#[from] ImageError),
@@ -90,11 +90,21 @@ pub enum DecodeError {
 /// Largest number of pixels: 2²⁸, 3 GiB in memory. A damaged header may claim any size.
 const MAX_PIXELS: u64 = 1 << 28;
 
+/// Opens an image file. Its header is read before its pixels, and what is no regular file, such as a pipe into which nobody
+/// writes, would wait for ever.
+pub(super) fn open(path: &Path) -> io::Result<BufReader<File>> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    File::open(path).map(BufReader::new)
+}
+
 /// Reads an image. EXR, HDR and PFM hold radiance; PNG is decoded from sRGB to linear, but its exposure and tone mapping
 /// are not undone.
 pub fn read(path: &Path) -> Result<Image, ReadError> {
     let format = Format::from_path(path)?;
-    let mut file = BufReader::new(File::open(path)?);
+    let mut file = open(path)?;
     let image = match format {
         Format::Exr => openexr::decode(file),
         Format::Pfm => decode_pfm(&mut file),
@@ -108,7 +118,7 @@ pub fn read(path: &Path) -> Result<Image, ReadError> {
 /// damaged.
 pub fn size(path: &Path) -> Result<(u32, u32), ReadError> {
     let format = Format::from_path(path)?;
-    let mut file = BufReader::new(File::open(path)?);
+    let mut file = open(path)?;
     let size = match format {
         Format::Exr => openexr::extent(file).map(|extent| (extent.width, extent.height)),
         Format::Pfm => pfm_header(&mut file).and_then(|h| checked((h.width, h.height))),
@@ -124,7 +134,7 @@ pub fn read_layers(path: &Path) -> Result<Layers, ReadError> {
     if format != Format::Exr {
         return read(path).map(|image| Layers::from(&image));
     }
-    let file = BufReader::new(File::open(path)?);
+    let file = open(path)?;
     openexr::decode_layers(file).map_err(|reason| ReadError::Invalid { format, reason })
 }
 

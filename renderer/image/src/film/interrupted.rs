@@ -1,16 +1,19 @@
 //! Interrupted renders: where their images go, so that no better one is lost.
 //!
-//! Files say how noisy their image is, in the attribute [`RELATIVE_STDERR`] of EXR and the text of that name of PNG.
+//! Files say how noisy their image is, and of how many samples: in the attributes [`RELATIVE_STDERR`] and [`SPP`] of EXR and
+//! the texts of these names of PNG.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
+use std::str::FromStr;
 
 use super::write::{Target, TargetError};
-use super::{Format, openexr};
+use super::{Format, image, openexr};
 
 /// The attribute for the relative standard error of an image ([`super::Statistics::relative_stderr`]).
 pub const RELATIVE_STDERR: &str = "relativeStderr";
+
+/// The attribute for the number of samples of a pixel.
+pub const SPP: &str = "spp";
 
 /// Most bytes of a PNG file's header that are read for its text.
 const MOST_BYTES: usize = 1 << 20;
@@ -22,45 +25,59 @@ pub struct InterruptedImage {
     pub is_complete: bool,
     /// Relative standard error, NaN if it is unknown.
     pub relative_stderr: f64,
+    /// Samples of a pixel.
+    pub spp: u32,
+    /// Whether it may replace better images.
+    pub is_forced: bool,
 }
 
 impl InterruptedImage {
-    /// Where it goes: the target itself if that is free, or holds an image that is known to be at least as noisy. Otherwise
-    /// [beside](super::write::Destination::beside) it.
+    /// Where it goes: the target itself if that is free, or holds an image that is known to be at least as noisy and of no
+    /// more samples, or, if it is forced and complete, any. Otherwise [beside](super::write::Destination::beside) it.
     ///
     /// # Errors
     /// No file can be written beside it.
     pub fn target(&self, target: Target) -> Result<Target, TargetError> {
         let may_replace = |path: &Path| self.may_replace(path, target.format);
-        if may_replace(&target.destination.path) {
+        let may_replace_target = self.is_forced && self.is_complete;
+        if may_replace_target || may_replace(&target.destination.path) {
             return Ok(target);
         }
         Ok(Target { destination: target.destination.beside(may_replace)?, ..target })
     }
 
-    /// Whether nothing better is lost if it goes to `path`.
+    /// Whether nothing better is lost if it goes to `path`. An estimate of few samples may be too low, so that noise alone does
+    /// not tell: rare light may not have been met yet.
     fn may_replace(&self, path: &Path, format: Format) -> bool {
-        let is_better = |there: f64| self.is_complete && self.relative_stderr <= there;
-        !path.exists() || relative_stderr(path, format).is_some_and(is_better)
+        let says = |name| said(path, format, name);
+        let is_better = || {
+            self.is_complete
+                && number(says(RELATIVE_STDERR)).is_some_and(|there: f64| self.relative_stderr <= there)
+                && number(says(SPP)).is_some_and(|there: u32| there <= self.spp)
+        };
+        path.symlink_metadata().is_err() || is_better()
     }
 }
 
-/// The relative standard error that an image file says it has.
-fn relative_stderr(path: &Path, format: Format) -> Option<f64> {
-    let file = BufReader::new(File::open(path).ok()?);
-    let text = match format {
-        Format::Exr => openexr::attribute(file, RELATIVE_STDERR)?,
+fn number<T: FromStr>(text: Option<String>) -> Option<T> {
+    text?.parse().ok()
+}
+
+/// What an image file says under a name.
+fn said(path: &Path, format: Format, name: &str) -> Option<String> {
+    let file = image::open(path).ok()?;
+    match format {
+        Format::Exr => openexr::attribute(file, name),
         Format::Png => {
             let limits = png::Limits { bytes: MOST_BYTES };
             let mut decoder = png::Decoder::new_with_limits(file, limits);
             decoder.set_ignore_iccp_chunk(true);
             let reader = decoder.read_info().ok()?;
             let texts = &reader.info().uncompressed_latin1_text;
-            texts.iter().find(|text| text.keyword == RELATIVE_STDERR)?.text.clone()
+            texts.iter().find(|text| text.keyword == name).map(|text| text.text.clone())
         }
-        Format::Hdr | Format::Pfm => return None,
-    };
-    text.parse().ok()
+        Format::Hdr | Format::Pfm => None,
+    }
 }
 
 #[cfg(test)]
@@ -70,14 +87,14 @@ mod tests {
     use crate::film::encode::{Provenance, Settings, encode};
 
     fn interrupted(relative_stderr: f64) -> InterruptedImage {
-        InterruptedImage { is_complete: true, relative_stderr }
+        InterruptedImage { is_complete: true, relative_stderr, spp: 64, is_forced: false }
     }
 
     /// Writes an image that says how noisy it is, and gives its target.
     fn written(folder: &Path, name: &str, relative_stderr: Option<f64>) -> Target {
         let target = Target::check(&folder.join(name)).unwrap();
         let image = Image { width: 2, height: 1, pixels: vec![[0.5; 3]; 2] };
-        let about = Provenance { relative_stderr, ..Provenance::default() };
+        let about = Provenance { relative_stderr, spp: 64, ..Provenance::default() };
         let bytes = encode(&image, target.format, &Settings::default(), &about).unwrap().bytes;
         target.destination.write(&bytes).unwrap();
         target
@@ -98,6 +115,11 @@ mod tests {
                 (interrupted(0.25), &beside),
                 (interrupted(f64::NAN), &beside),
                 (InterruptedImage { is_complete: false, ..interrupted(0.1) }, &beside),
+                (InterruptedImage { is_complete: false, is_forced: true, ..interrupted(0.1) }, &beside),
+                (InterruptedImage { is_forced: true, ..interrupted(0.5) }, &there),
+                // No noise yet, after few samples.
+                (InterruptedImage { spp: 63, ..interrupted(0.0) }, &beside),
+                (InterruptedImage { spp: 65, ..interrupted(0.0) }, &there),
             ] {
                 assert_eq!(name(&one.target(target.clone()).unwrap()), expected, "{one:?}");
             }

@@ -1,10 +1,10 @@
 //! Atomic file writing: a reader sees either the complete old file or the complete new one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use std::{fmt, fs};
 
@@ -77,7 +77,7 @@ pub struct WrittenFile {
 const PREFIX: &str = ".torrance-";
 const SUFFIX: &str = ".tmp";
 
-/// Age at which a temporary file is abandoned if nobody has locked it: longer than there is between creating and locking.
+/// Age at which a temporary file is abandoned if its sign is not locked: longer than there is between creating and locking.
 const YOUNG: Duration = Duration::from_secs(10);
 /// Age at which one is abandoned that cannot be locked.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
@@ -105,11 +105,72 @@ fn is_abandoned(path: &Path) -> io::Result<bool> {
     if !metadata.is_file() || age < YOUNG {
         return Ok(false);
     }
-    Ok(match fs::File::open(path)?.try_lock() {
+    let sign = match fs::File::open(sign_of(path)) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(true),
+        opened => opened?,
+    };
+    Ok(match sign.try_lock() {
         Ok(()) => true,
         Err(TryLockError::WouldBlock) => false,
         Err(TryLockError::Error(_)) => age > OLD,
     })
+}
+
+/// The sign of a temporary file: itself, or of .torrance-SIGN-NAME.tmp, .torrance-SIGN.tmp.
+fn sign_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let sign = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    sign.map_or_else(|| path.to_owned(), |(sign, _)| path.with_file_name(format!("{PREFIX}{sign}{SUFFIX}")))
+}
+
+/// The sign that this program writes into a folder: a file that stays locked as long as something is unfinished there,
+/// however many files that are. Their names begin with its.
+#[derive(Debug)]
+struct Sign {
+    // Removed before the lock goes.
+    file: TempPath,
+    _locked: fs::File,
+    _registered: Registered,
+}
+
+/// The signs in folders.
+static SIGNS: Mutex<BTreeMap<PathBuf, Weak<Sign>>> = Mutex::new(BTreeMap::new());
+
+impl Sign {
+    /// The sign in a folder.
+    fn of(folder: &Path) -> io::Result<Arc<Self>> {
+        let mut signs = SIGNS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sign) = signs.get(folder).and_then(Weak::upgrade) {
+            return Ok(sign);
+        }
+        // None that nobody would remove is made in between.
+        let mut unfinished = unfinished();
+        let (locked, file) = temporary_in(folder, PREFIX)?.into_parts();
+        // Where files cannot be locked, its age protects it.
+        let _ = locked.try_lock();
+        let registered = registered(&mut unfinished, &file);
+        let sign = Arc::new(Self { file, _locked: locked, _registered: registered });
+        signs.insert(folder.to_owned(), Arc::downgrade(&sign));
+        Ok(sign)
+    }
+
+    /// What the names of its files begin with.
+    fn prefix(&self) -> String {
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        format!("{}-", name.strip_suffix(SUFFIX).unwrap_or(&name))
+    }
+}
+
+/// An empty file in a folder, removed when dropped, with the permissions that a new file has.
+fn temporary_in(folder: &Path, prefix: &str) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(SUFFIX);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
 /// Whether a file name is that of a temporary file, which remains if the program is killed.
@@ -135,19 +196,17 @@ impl Drop for Registered {
 pub struct UnfinishedFile {
     destination: Destination,
     temporary: TempPath,
-    /// Keeps the lock that says that somebody is about to finish it.
-    _held: fs::File,
     bytes: usize,
     // Dropped after the file.
     registered: Registered,
+    /// Says that somebody is about to finish it.
+    sign: Arc<Sign>,
 }
 
 /// The file that was at a place before.
 #[derive(Debug)]
 struct Previous {
     temporary: TempPath,
-    /// As [`UnfinishedFile::_held`].
-    _held: Option<fs::File>,
     registered: Registered,
 }
 
@@ -226,13 +285,18 @@ impl Destination {
         let name = file.file_name().ok_or_else(|| refused(&"has no file name"))?;
         let place = Self { path: path.into(), file: directory.join(name), directory };
         remove_abandoned(&place.directory);
-        place.temporary().map_err(|e| {
+        temporary_in(&place.directory, PREFIX).map_err(|e| {
             // `tempfile` adds the name that it tried, which says nothing to a user.
             let text = e.to_string();
             let text = text.split(" at path ").next().unwrap_or(&text);
             refused(&format_args!("cannot create files in {shown}: {text}"))
         })?;
         Ok(place)
+    }
+
+    /// The file that would be replaced, in a directory free of symbolic links.
+    pub fn file(&self) -> &Path {
+        &self.file
     }
 
     /// Whether both refer to the same file.
@@ -298,30 +362,17 @@ impl Destination {
         self.write(encoded.map_err(|e| WriteError::new(&self.path, &e))?.as_ref())
     }
 
-    /// An empty file in the directory, removed when dropped, with the permissions that a new file has.
-    fn temporary(&self) -> io::Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(PREFIX).suffix(SUFFIX);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        builder.tempfile_in(&self.directory)
-    }
-
     /// Writes `bytes` to a temporary file beside the file and syncs it to disk, for [`UnfinishedFile::commit`] or
     /// [`commit_all`] to put it into its place.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn prepare(&self, bytes: &[u8]) -> io::Result<UnfinishedFile> {
+        let sign = Sign::of(&self.directory)?;
         let (registered, mut temporary) = {
             // None that nobody would remove is made in between.
             let mut unfinished = unfinished();
-            let temporary = self.temporary()?;
-            // Where files cannot be locked, its age protects it.
-            let _ = temporary.as_file().try_lock();
+            let temporary = temporary_in(&self.directory, &sign.prefix())?;
             (registered(&mut unfinished, temporary.path()), temporary)
         };
         if let Ok(previous) = fs::metadata(&self.file) {
@@ -329,8 +380,8 @@ impl Destination {
         }
         temporary.write_all(bytes)?;
         temporary.as_file().sync_all()?;
-        let (destination, (held, temporary)) = (self.clone(), temporary.into_parts());
-        Ok(UnfinishedFile { destination, temporary, _held: held, bytes: bytes.len(), registered })
+        let (destination, temporary) = (self.clone(), temporary.into_temp_path());
+        Ok(UnfinishedFile { destination, temporary, bytes: bytes.len(), registered, sign })
     }
 
     /// [`Destination::prepare`], with the path in errors, for what an encoder has made.
@@ -352,20 +403,20 @@ impl Destination {
     }
 
     /// The file that is there, once more beside its place; nothing if there is none.
-    fn previous(&self) -> io::Result<Option<Previous>> {
+    fn previous(&self, sign: &Sign) -> io::Result<Option<Previous>> {
         let mut unfinished = unfinished();
         let again = |path: &Path| match fs::hard_link(&self.file, path) {
             // Not all file systems have links.
             Err(_) => fs::copy(&self.file, path).map(drop),
             linked => linked,
         };
-        let made = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).make_in(&self.directory, again);
+        let prefix = sign.prefix();
+        let made = tempfile::Builder::new().prefix(&prefix).suffix(SUFFIX).make_in(&self.directory, again);
         match made {
             Ok(made) => {
                 let temporary = made.into_temp_path();
                 let registered = registered(&mut unfinished, &temporary);
-                let held = fs::File::open(&temporary).ok().filter(|file| file.try_lock().is_ok());
-                Ok(Some(Previous { temporary, _held: held, registered }))
+                Ok(Some(Previous { temporary, registered }))
             }
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
@@ -404,7 +455,7 @@ impl UnfinishedFile {
     /// # Errors
     /// It cannot be; a previous file stays as it was.
     pub fn commit(self) -> io::Result<()> {
-        let Self { destination, temporary, .. } = self;
+        let Self { destination, temporary, registered: _registered, sign: _sign, .. } = self;
         temporary.persist(&destination.file).map_err(|e| e.error)?;
         destination.sync_directory();
         Ok(())
@@ -417,18 +468,19 @@ impl UnfinishedFile {
 /// One of them cannot be.
 pub fn commit_all(files: Vec<UnfinishedFile>) -> Result<(), WriteError> {
     let failed = |place: &Destination, e: &io::Error| WriteError::new(&place.path, e);
-    let (mut names, mut waiting) = (Vec::new(), Vec::new());
+    // Dropped last: names, and the signs of their folders.
+    let (mut signs, mut names, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     let count = files.len();
-    for (UnfinishedFile { destination, temporary, registered, .. }, i) in files.into_iter().zip(1..) {
+    for (UnfinishedFile { destination, temporary, registered, sign, .. }, i) in files.into_iter().zip(1..) {
         names.push(registered);
         // Nothing after the last one could fail.
-        let previous = if i < count { destination.previous() } else { Ok(None) };
-        let previous = previous.map_err(|e| failed(&destination, &e))?.map(
-            |Previous { temporary, registered, .. }| {
+        let previous = if i < count { destination.previous(&sign) } else { Ok(None) };
+        signs.push(sign);
+        let previous =
+            previous.map_err(|e| failed(&destination, &e))?.map(|Previous { temporary, registered }| {
                 names.push(registered);
                 temporary
-            },
-        );
+            });
         waiting.push((destination, temporary, previous));
     }
     // A program that is about to exit does so before or after all of them.
@@ -534,10 +586,14 @@ mod tests {
         age("torrance-other.tmp", 60);
         let held = age(".torrance-held.tmp", 60);
         held.lock().unwrap();
+        age(".torrance-held-a.tmp", 60);
+        age(".torrance-gone-a.tmp", 60);
         Destination::check(&at("x.png")).unwrap();
         let mut there = names(folder.path());
         there.sort();
-        assert_eq!(there, [".torrance-held.tmp", ".torrance-young.tmp", "torrance-other.tmp"]);
+        let expected =
+            [".torrance-held-a.tmp", ".torrance-held.tmp", ".torrance-young.tmp", "torrance-other.tmp"];
+        assert_eq!(there, expected);
     }
 
     #[test]

@@ -223,7 +223,7 @@ const XML: &str = "inspect s.xml";
 const RENDER: &str = "render s.toml -o out.pfm --size=8x8 --spp=1";
 
 /// All kinds.
-pub(super) const INPUTS: [Input; 32] = [
+pub(super) const INPUTS: [Input; 34] = [
     Input::new("TOML: shapes", 20_000, TOML, |n| scene(spheres(n))),
     Input::new("TOML: materials", 20_000, TOML, |n| {
         scene(each(n, |i| format!("[materials.m{i}]\ntype = \"diffuse\"\nreflectance = 0.5\n")))
@@ -249,6 +249,16 @@ pub(super) const INPUTS: [Input; 32] = [
             )
         })
     }),
+    Input::new("XML: parameters that it lacks", 1_500, XML, |n| {
+        xml_scene(n, |i| format!("<default name=\"d{i}\" value=\"1\"/>\n"))
+    })
+    .with(|n| (0..n).map(|i| format!("-Dzz{i}=2")).collect())
+    .refused(),
+    Input::new("render: images", 1_000, "render scene.toml --size=1x1 --spp=1 --set=nothing=1", |_| {
+        Vec::new()
+    })
+    .with(|n| (0..n).flat_map(|i| ["-o".to_owned(), format!("{i}.png")]).collect())
+    .refused(),
     Input::new("XML: references", 10_000, XML, |n| {
         xml_scene(n, |i| {
             format!("<bsdf type=\"diffuse\" id=\"m{i}\"/><shape type=\"sphere\"><ref id=\"m{i}\"/></shape>\n")

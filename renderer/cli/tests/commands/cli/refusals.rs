@@ -136,6 +136,27 @@ fn pipes_that_nothing_writes_into_are_not_waited_for() {
     assert!(outcome.stderr.contains("2 variants in "), "{outcome:?}");
 }
 
+/// The header of an image is read before its pixels, as a pipe cannot be.
+#[cfg(unix)]
+#[test]
+fn pipes_are_no_images() {
+    let folder = Folder::new();
+    let made = folder.run(&["render", "scene.toml", "-o", "a.exr", "--spp", "2"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let pipe = Command::new("mkfifo").arg(folder.at("pipe.exr")).status();
+    assert!(pipe.expect("mkfifo starts").success());
+    for arguments in [
+        &["compare", "pipe.exr", "a.exr"][..],
+        &["compare", "a.exr", "pipe.exr"],
+        &["merge", "pipe.exr", "a.exr", "-o", "b.exr"],
+        &["defocus", "pipe.exr", "--radius", "2", "-o", "b.exr"],
+    ] {
+        let outcome = folder.run(arguments);
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {outcome:?}");
+        assert!(outcome.stderr.contains("it is not a regular file"), "{outcome:?}");
+    }
+}
+
 /// A variable of the environment is no reason to start more threads than a machine can.
 #[test]
 fn a_variable_with_too_many_threads_is_limited() {

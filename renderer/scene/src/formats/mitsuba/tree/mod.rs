@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use roxmltree::{Attribute, Document, Node, ParsingOptions};
-use torrance_text::{hint, quoted, quoted_path};
+use torrance_text::{Suggestions, quoted, quoted_path};
 
 use crate::description::limits::MAX_SCENE_BYTES;
 use crate::files::{FileError, Files};
@@ -80,9 +80,10 @@ pub(crate) fn read(
     }
     let place = builder.tree.objects.get(root)?.place.clone();
     let unused: Vec<_> = builder.parameters.unused().map(str::to_owned).collect();
+    let known = builder.parameters.names();
+    let suggestions = Suggestions::default();
     for name in unused {
-        let known = builder.parameters.names();
-        let hint = hint(&name, "it has", known.iter().map(String::as_str).filter(|n| *n != name));
+        let hint = suggestions.hint(&name, "it has", || known.iter().map(String::as_str));
         let message = format!("the scene has no parameter {}{hint}", quoted(&name));
         builder.sources.error::<()>(&place, message);
     }
