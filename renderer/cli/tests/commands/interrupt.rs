@@ -174,7 +174,7 @@ fn an_interrupted_sweep_goes_beside_what_is_there() {
     let sweep = ["sweep", "scene.toml", "--param", "camera.fov=30:50:500", "--spp", "64", "--cols", "25"];
     let child =
         spawn(&folder, &[&sweep[..], &["-o", "s.png", "--csv", "s.csv", "--html", "s.html"]].concat());
-    let parts = || fs::read_dir(folder.at("s.png.parts")).map_or(0, Iterator::count);
+    let parts = || folder.files_in("s.png.parts");
     wait_for("some variants", || parts() > 3);
     signal(&child, "INT");
     let outcome = outcome(child);

@@ -86,7 +86,7 @@ fn a_killed_sweep_goes_on() {
     let params = ["--param", "materials.grey.reflectance=0.1:0.9:8", "--size", "96x64", "--spp", "384"];
     let arguments = [&["sweep", "scene.toml", "-o", "sheet.png", "--threads", "1"], &params[..]].concat();
     let mut child = folder.program(&arguments).stderr(Stdio::null()).spawn().expect("the program starts");
-    let parts = || fs::read_dir(folder.at("sheet.png.parts")).map_or(0, Iterator::count);
+    let parts = || folder.files_in("sheet.png.parts");
     let start = Instant::now();
     while parts() < 3 && start.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(2));

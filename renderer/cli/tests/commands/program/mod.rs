@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+use torrance_image::film::write::is_temporary;
 
 /// A grey sphere under a grey sky, small enough to render at once.
 const SCENE: &str = r#"
@@ -58,6 +59,15 @@ impl Folder {
         names.retain(|n| n != "scene.toml");
         names.sort();
         names
+    }
+
+    /// Number of finished files in a folder in it.
+    pub(crate) fn files_in(&self, folder: &str) -> usize {
+        let is_finished = |e: std::io::Result<std::fs::DirEntry>| {
+            e.is_ok_and(|e| !is_temporary(&e.file_name().to_string_lossy()))
+        };
+        let count = |entries: std::fs::ReadDir| entries.map(is_finished).filter(|finished| *finished).count();
+        std::fs::read_dir(self.at(folder)).map_or(0, count)
     }
 
     /// The program, about to be run in the folder on a machine without a GPU.

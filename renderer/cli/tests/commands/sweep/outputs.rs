@@ -95,7 +95,7 @@ fn two_sweeps_do_not_write_one_sheet() {
     let long = ["--size", "96x64", "--spp", "512", "--threads", "1"];
     let mut child = folder.program(&[&arguments[..], &long].concat());
     let mut child = child.stderr(Stdio::null()).spawn().expect("the program starts");
-    let parts = || fs::read_dir(folder.at("sheet.png.parts")).map_or(0, Iterator::count);
+    let parts = || folder.files_in("sheet.png.parts");
     let start = Instant::now();
     while parts() == 0 && start.elapsed() < Duration::from_secs(60) {
         sleep(Duration::from_millis(2));
