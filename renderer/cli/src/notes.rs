@@ -8,12 +8,20 @@ use super::{Display, count};
 pub(super) struct Notes {
     pub(super) display: Display,
     warnings: Vec<String>,
+    is_quiet: bool,
 }
 
 impl Notes {
     /// None yet; prints only these if `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
-        Self { display: Display::new(quiet), warnings: Vec::new() }
+        Self { display: Display::new(quiet), warnings: Vec::new(), is_quiet: quiet }
+    }
+
+    /// Says what is worth to know, though nothing is wrong.
+    pub(super) fn say(&mut self, notes: &[String]) {
+        for note in notes.iter().filter(|_| !self.is_quiet) {
+            self.display.print(&format!("{note}\n"));
+        }
     }
 
     /// Warns.

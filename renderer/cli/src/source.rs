@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use torrance_scene::{self as scene, Error, LoadedScene, Options, Overrides, Problem, SceneValues, Severity};
+use torrance_scene::{
+    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, SceneValues, Severity,
+    Surroundings,
+};
 
 use super::{Failure, Notes, color};
 
@@ -24,6 +27,36 @@ pub(super) struct SceneArgs {
     /// Set a parameter of the scene, as `torrance inspect --paths` lists them
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
+
+    /// Light of the scene. Models (glTF, OBJ, PLY) have no surroundings of their own
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    light: LightName,
+
+    /// Light from all around, in place of the scene's: an image file twice as wide as high, a colour such as 0.5, 1,0.9,0.8 or
+    /// "#ffe0c0", or studio
+    #[arg(long, value_name = "FILE|COLOUR", value_parser = str::parse::<Surroundings>, allow_hyphen_values = true)]
+    environment: Option<Surroundings>,
+}
+
+/// The names of `--light`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum LightName {
+    /// The scene's own; a model whose own light gives less than 5 % is put into a studio
+    Auto,
+    /// The scene's own alone
+    Scene,
+    /// The scene's own, in a studio
+    Default,
+}
+
+impl From<LightName> for LightChoice {
+    fn from(name: LightName) -> Self {
+        match name {
+            LightName::Auto => Self::Auto,
+            LightName::Scene => Self::Scene,
+            LightName::Default => Self::Default,
+        }
+    }
 }
 
 fn define(text: &str) -> Result<(String, String), String> {
@@ -53,6 +86,7 @@ impl SceneArgs {
         }
         let loaded = scene::load_with(&self.path, &self.options(overrides)).map_err(wrong)?;
         warn(&loaded.warnings, notes);
+        notes.say(&loaded.notes);
         Ok(loaded)
     }
 
@@ -64,6 +98,7 @@ impl SceneArgs {
     ) -> Result<(SceneValues, LoadedScene), Failure> {
         let mut values = SceneValues::open(&self.path, &self.options(overrides)).map_err(wrong)?;
         warn(values.warnings(), notes);
+        notes.say(values.notes());
         for (path, value) in &self.set {
             let failed = |message| Failure::input(format_args!("--set {path}={value}: {message}"));
             values.set(path, value).map_err(failed)?;
@@ -88,17 +123,25 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, .. } = self;
+        let Self { allow_external, define, light, environment, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
             define: define.clone(),
             set: Vec::new(),
+            light: *light,
+            environment: environment.clone(),
         }
     }
 
     fn options(&self, overrides: Overrides) -> Options {
-        Options { overrides, allow_external: self.allow_external, defines: self.define.clone() }
+        Options {
+            overrides,
+            allow_external: self.allow_external,
+            defines: self.define.clone(),
+            light: self.light.into(),
+            surroundings: self.environment.clone(),
+        }
     }
 }
 

@@ -25,12 +25,13 @@
 //! # Ok::<(), torrance_scene::Error>(())
 //! ```
 //!
-//! Modules know their own layer and those below: `description` and `input`; `files`; `formats`; `write`; `load`; `paths`.
+//! Modules know their own layer and those below: `description` and `input`; `files`; `formats`; `write`; `light`; `load`; `paths`.
 
 mod description;
 mod files;
 mod formats;
 pub mod input;
+mod light;
 mod load;
 mod paths;
 mod write;
@@ -45,6 +46,7 @@ pub use formats::toml::keys::{PathError, SECTIONS, page as reference_page, schem
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
+pub use light::{LightChoice, STUDIO_IRRADIANCE, Surroundings, SurroundingsError};
 pub use load::{LoadedScene, Options, load, load_bytes, load_unfinished, load_with, material_from_text};
 pub use paths::{Parameter, SceneValues};
 pub use paths::{path_and_value, says_all_of, split as keys_of_path};

@@ -15,6 +15,7 @@ use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
+use crate::light::{LightChoice, Surroundings, light};
 
 /// A scene that can be rendered, with warnings.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +26,12 @@ pub struct LoadedScene {
     pub warnings: Vec<Problem>,
     /// The files from which it was read: the scene file and all files that it names, free of symbolic links.
     pub files: BTreeSet<PathBuf>,
+    /// What the user may want to know, though nothing is wrong.
+    pub notes: Vec<String>,
 }
 
 /// Loading options.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
     /// Settings that override those of the scene.
     pub overrides: Overrides,
@@ -36,6 +39,10 @@ pub struct Options {
     pub allow_external: bool,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
+    /// What lights the scene.
+    pub light: LightChoice,
+    /// Light from all around, in place of the scene's environment.
+    pub surroundings: Option<Surroundings>,
 }
 
 /// As [`load_with`], for a scene that may only read files in its folder.
@@ -208,13 +215,17 @@ impl SceneFormat {
 
     /// Reads and validates the contents of a file.
     fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<LoadedScene, Error> {
-        let (description, warnings) = match self {
+        let (mut description, mut warnings) = match self {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
             Self::Gltf => gltf::read(file, bytes, files)?,
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
-        Ok(LoadedScene { description, warnings, files: files.named() })
+        let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
+        let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;
+        warnings.extend(told.warning.map(|message| Problem::of_file(file, message)));
+        let notes = told.note.map(|note| format!("{file}: {note}")).into_iter().collect();
+        Ok(LoadedScene { description, warnings, files: files.named(), notes })
     }
 }

@@ -49,6 +49,8 @@ struct Base {
     usual: BTreeSet<String>,
     /// The files that the scene was read from.
     read: BTreeSet<PathBuf>,
+    /// [`LoadedScene::notes`] of the scene file.
+    notes: Vec<String>,
 }
 
 /// A parameter of a scene.
@@ -69,7 +71,7 @@ impl SceneValues {
     /// All problems of the scene.
     pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
         let files = files_of(path, options).keeping();
-        let LoadedScene { description, warnings, files: read } = read_file(path, options, &files)?;
+        let LoadedScene { description, warnings, files: read, notes } = read_file(path, options, &files)?;
         let written = write_kept(&description, path, Extent::Full, files.kept.as_deref());
         let base = Base {
             path: path.to_owned(),
@@ -78,6 +80,7 @@ impl SceneValues {
             warnings,
             usual: BTreeSet::new(),
             read,
+            notes,
         };
         let document = written.document.into();
         let usual = base.read(&document)?.warnings.into_iter().map(|warning| warning.message).collect();
@@ -87,6 +90,11 @@ impl SceneValues {
     /// Warnings of the scene file.
     pub fn warnings(&self) -> &[Problem] {
         &self.base.warnings
+    }
+
+    /// What the user may want to know of the scene file, though nothing is wrong.
+    pub fn notes(&self) -> &[String] {
+        &self.base.notes
     }
 
     /// All parameters that have a value, in the order of the file. Keys that are not among them can be set as well.
@@ -255,7 +263,7 @@ impl Base {
         match read(&file, &text, &self.files) {
             Ok((description, warnings)) => {
                 let warnings = warnings.into_iter().map(placeless).collect();
-                Ok(LoadedScene { description, warnings, files: self.files.named() })
+                Ok(LoadedScene { description, warnings, files: self.files.named(), notes: Vec::new() })
             }
             Err(error) => Err(Error { problems: error.problems.into_iter().map(placeless).collect() }),
         }

@@ -13,6 +13,7 @@ mod pictures;
 mod placement;
 mod shapes;
 mod sky;
+mod studio;
 #[cfg(test)]
 mod tests;
 mod textures;

@@ -6,7 +6,7 @@ use torrance_scene::{Description, Environment, Image};
 
 use super::environment::radiance;
 use super::variant::same;
-use super::{Error, ImageEnvironment, Swatches, sky};
+use super::{Error, ImageEnvironment, Swatches, sky, studio};
 
 /// Images of a scene, in the device's form.
 #[derive(Debug, Clone)]
@@ -59,6 +59,9 @@ fn environment(description: &Description) -> Option<Arc<ImageEnvironment>> {
         Environment::Image { image, scale, world_from_image } => {
             let image = &description.images[*image];
             ImageEnvironment::new(radiance(image, *scale), image.width, *world_from_image, portals)
+        }
+        Environment::Studio(s) => {
+            ImageEnvironment::new(studio::bake(s), studio::WIDTH, s.world_from_studio, portals)
         }
         Environment::SunSky(s) => ImageEnvironment::new(sky::bake(s), sky::WIDTH, s.world_from_sky, portals),
     };

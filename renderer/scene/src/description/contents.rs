@@ -174,7 +174,7 @@ fn lights(d: &Description) -> Vec<LightContents> {
         power: match environment {
             // π through each square metre of the disk across each direction: 4π²r² L in all.
             Environment::Constant(radiance) => Some(mean(*radiance) * 4.0 * PI * PI * radius * radius),
-            Environment::Image { .. } | Environment::SunSky(_) => None,
+            Environment::Image { .. } | Environment::SunSky(_) | Environment::Studio(_) => None,
         },
     });
     shapes.chain(punctual).chain(environment).collect()

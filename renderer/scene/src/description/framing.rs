@@ -1,8 +1,8 @@
-//! A camera and light for models that have none.
+//! A camera for models that have none.
 
 use glam::Vec3;
 
-use super::{Camera, Description, Environment, FovAxis, Projection, PunctualKind, PunctualLight};
+use super::{Camera, FovAxis, Projection};
 use crate::description::Bounds;
 
 /// Field of view along the shorter side, degrees.
@@ -25,20 +25,6 @@ pub(crate) fn camera(bounds: &Bounds) -> Camera {
         mirrored: false,
         projection: Projection::pinhole(FOV, FovAxis::Smaller),
     }
-}
-
-/// Lights a scene without light: softly from everywhere, and from the upper left.
-pub(crate) fn light(scene: &mut Description) {
-    if scene.has_light() {
-        return;
-    }
-    scene.environment = Some(Environment::Constant(Vec3::splat(0.4)));
-    let kind = PunctualKind::Directional {
-        direction: Vec3::new(0.6, -1.0, -0.5).normalize(),
-        irradiance: Vec3::splat(2.0),
-        diameter: 8.0,
-    };
-    scene.lights.push(PunctualLight { name: "key".to_owned(), kind });
 }
 
 #[cfg(test)]

@@ -20,6 +20,25 @@ pub enum Environment {
     },
     /// A clear sky with its sun.
     SunSky(SunSky),
+    /// A photographer's studio, for models that come without light.
+    Studio(Studio),
+}
+
+/// The light of a photographer's studio: soft boxes in front of a backdrop that darkens from the ceiling to the floor. It has
+/// no colour of its own. Above and to the left of the camera is the largest box; a narrow one on the right and one behind give
+/// shapes an edge.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Studio {
+    /// Factor of its radiance. By 1, a white diffuse sphere has a radiance of about 1 where it is brightest.
+    pub scale: Vec3,
+    /// Rotation from the studio, which is looked into along −z, to the world.
+    pub world_from_studio: Mat3,
+}
+
+impl Default for Studio {
+    fn default() -> Self {
+        Self { scale: Vec3::ONE, world_from_studio: Mat3::IDENTITY }
+    }
 }
 
 /// A clear sky with its sun: Hošek & Wilkie 2012, "An Analytic Model for Full Spectral Sky-Dome Radiance".

@@ -42,7 +42,7 @@ pub(crate) fn shape(name: &str, mesh: Arc<TriangleMesh>, material: usize, emissi
 }
 
 impl Description {
-    /// Puts a camera and, unless something shines, light around a model.
+    /// Puts a camera in front of a model.
     ///
     /// # Errors
     /// There is no model: nothing in the file has an area.
@@ -51,7 +51,6 @@ impl Description {
             return Err(Problem::of_file(file, "nothing in the file has an area").into());
         }
         self.camera = framing::camera(&self.bounds());
-        framing::light(&mut self);
         Ok(self)
     }
 }

@@ -141,6 +141,7 @@ fn environment(e: &Environment, images: &[Image], assets: &mut Assets<'_>, exten
         Environment::Constant(_) => "constant",
         Environment::Image { .. } => "image",
         Environment::SunSky(_) => "sun_sky",
+        Environment::Studio(_) => "studio",
     };
     let mut t = Entries::new(&keys::ENVIRONMENT, name, extent);
     let rotation = match e {
@@ -160,6 +161,11 @@ fn environment(e: &Environment, images: &[Image], assets: &mut Assets<'_>, exten
             t.put("sun_direction", vector(sky.sun_direction));
             visit_sky(&mut t, &mut sky.clone());
             &sky.world_from_sky
+        }
+        Environment::Studio(studio) => {
+            t.put("type", name);
+            t.value("scale", &studio.scale);
+            &studio.world_from_studio
         }
     };
     t.put_unless(*rotation == Mat3::IDENTITY, "transform", transform(&Affine3A::from_mat3(*rotation)));

@@ -6,6 +6,7 @@ mod files;
 mod fuzz;
 mod gltf;
 mod layers;
+mod light;
 mod meshes;
 mod mitsuba;
 mod models;

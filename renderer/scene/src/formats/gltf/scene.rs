@@ -75,7 +75,6 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         if !has_camera {
             scene.camera = framing::camera(&bounds);
         }
-        framing::light(&mut scene);
         Some(scene)
     }
 

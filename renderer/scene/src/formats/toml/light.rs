@@ -8,7 +8,7 @@ use super::texture::Textures;
 use super::transform::transform;
 use super::values::{ByName, Named, ValueReader, Visitor, type_of};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::description::{Environment, Portal, PunctualKind, PunctualLight, SpotFalloff, SunSky};
+use crate::description::{Environment, Portal, PunctualKind, PunctualLight, SpotFalloff, Studio, SunSky};
 use crate::input::{Field, Section};
 
 impl Named for SpotFalloff {
@@ -24,6 +24,7 @@ pub(super) fn environment(section: &Section<'_>, textures: &mut Textures<'_>) ->
     match kind.name() {
         "image" => image(section, reader, textures).map(Some),
         "sun_sky" => sun_sky(section, reader).map(Environment::SunSky).map(Some),
+        "studio" => studio(section, reader).map(Environment::Studio).map(Some),
         _ => {
             let radiance = section.require("radiance", "radiance = 0.2")?.color(MAX_RADIANCE)?;
             Some((radiance != Vec3::ZERO).then_some(Environment::Constant(radiance)))
@@ -42,6 +43,13 @@ fn image(
     let image = section.require("file", "file = \"sky.exr\"").and_then(|f| textures.environment(section, &f));
     let environment = Environment::Image { image: image?, scale, world_from_image: rotation? };
     reader.is_right.then_some(environment)
+}
+
+fn studio(section: &Section<'_>, mut reader: ValueReader<'_, '_>) -> Option<Studio> {
+    let mut scale = Vec3::ONE;
+    reader.visit("scale", &mut scale);
+    let world_from_studio = rotation(section)?;
+    reader.is_right.then_some(Studio { scale, world_from_studio })
 }
 
 /// The numbers and colours of a sky.

@@ -105,11 +105,10 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
     }
     if src.errors.borrow().is_empty() {
         unused::warn(top, &description);
-        let has_openings =
-            matches!(description.environment, Some(Environment::Image { .. } | Environment::SunSky(_)));
+        let has_openings = !matches!(description.environment, None | Some(Environment::Constant(_)));
         if let Some(field) = top.get("portals").filter(|_| !has_openings) {
             field.warn(
-                "\"portals\" have no effect: they are for an [environment] of type \"image\" or \"sun_sky\"",
+                "\"portals\" have no effect: they are for an [environment] of type \"image\", \"sun_sky\" or \"studio\"",
             );
         }
     }

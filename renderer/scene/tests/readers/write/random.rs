@@ -10,8 +10,8 @@ use torrance_scene::{
     Environment, Facets, FovAxis, Geometry, GltfMaterial, Group, HiddenNormals, Holes, Image, Instance,
     InvalidNormals, Lens, Material, MaterialKind, NormalMap, NormalMapKind, PixelFilter, PlasticMaterial,
     Portal, PrincipledMaterial, Projection, PunctualKind, PunctualLight, RenderSettings, Scalar, Shape,
-    SheenMaterial, SpotFalloff, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints, TriangleMesh,
-    metals,
+    SheenMaterial, SpotFalloff, Studio, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints,
+    TriangleMesh, metals,
 };
 
 /// Random numbers, a few of them the ends of their ranges.
@@ -319,8 +319,12 @@ impl Random {
     }
 
     fn environment(&mut self, images: usize) -> Option<Environment> {
-        match self.below(4) {
+        match self.below(5) {
             0 => None,
+            4 => Some(Environment::Studio(Studio {
+                scale: self.rgb(5.0),
+                world_from_studio: Mat3::from_quat(self.rotation()),
+            })),
             1 => Some(Environment::Constant(self.rgb(3.0))),
             2 => Some(Environment::Image {
                 image: self.below(images),

@@ -13,7 +13,7 @@ pub(crate) static ENVIRONMENT: Section = Section::new(
 )
 .types(&ENVIRONMENT_TYPES);
 
-static ENVIRONMENT_TYPES: [Type; 3] = [
+static ENVIRONMENT_TYPES: [Type; 4] = [
     Type::new(&["constant"], "The same from everywhere.").adding(&[&CONSTANT]),
     Type::new(
         &["image"],
@@ -23,6 +23,11 @@ static ENVIRONMENT_TYPES: [Type; 3] = [
     .adding(&[&IMAGE, &PLACED]),
     Type::new(&["sun_sky"], "A clear sky with its sun, by Hošek and Wilkie 2012; the zenith is +y.")
         .adding(&[&SUN_SKY, &PLACED]),
+    Type::new(
+        &["studio"],
+        "The soft boxes of a photographer's studio, which is looked into along −z; models that come without light are in it.",
+    )
+    .adding(&[&STUDIO, &PLACED]),
 ];
 
 static CONSTANT: [Key; 1] =
@@ -44,6 +49,9 @@ static IMAGE: [Key; 3] = [
     )
     .or("\"srgb\""),
 ];
+
+static STUDIO: [Key; 1] =
+    [Key::new("scale", Color(MAX_RADIANCE), "What its radiance is multiplied by.").or("1")];
 
 static PLACED: [Key; 1] = [Key::new("transform", Tables(&STEPS), "A rotation of it into the world.")
     .example("[{ rotate = { axis = \"y\", degrees = 30 } }]")];

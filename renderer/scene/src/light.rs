@@ -1,0 +1,351 @@
+//! Light around models that bring none that matters.
+
+use std::f32::consts::PI;
+use std::ops;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use device::material::texture::NO_TEXTURE;
+use glam::{DVec3, Mat3, Vec3};
+use torrance_text::{quoted, quoted_path};
+
+use crate::description::limits::MAX_RADIANCE;
+use crate::description::{
+    Bounds, Color, Description, Environment, Geometry, MaterialKind, PunctualKind, Shape, Studio, Texture,
+};
+use crate::files::Files;
+use crate::files::image::{Meaning, Range};
+use crate::input::{Problem, parse_hex};
+
+/// What lights a scene.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LightChoice {
+    /// Its own light, and a studio around models (glTF, OBJ, PLY) whose own light does not matter.
+    #[default]
+    Auto,
+    /// Its own light alone.
+    Scene,
+    /// Its own light, in a studio in place of its surroundings.
+    Default,
+}
+
+/// Light from all around, in place of a scene's own environment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Surroundings {
+    /// The same radiance from everywhere, W·sr⁻¹·m⁻² per channel.
+    Constant(Vec3),
+    /// A photographer's studio.
+    Studio,
+    /// A file with an image of all directions.
+    Image(PathBuf),
+}
+
+/// What is neither a colour nor the name of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a colour is a number, three numbers between commas, none below 0, or \"#rrggbb\"")]
+pub struct SurroundingsError;
+
+impl FromStr for Surroundings {
+    type Err = SurroundingsError;
+
+    /// Reads `studio`, a colour (`0.5`, `1,0.9,0.8`, `"#ffe0c0"`) or the name of a file.
+    fn from_str(text: &str) -> Result<Self, SurroundingsError> {
+        if text == "studio" {
+            return Ok(Self::Studio);
+        }
+        if text.starts_with('#') {
+            return parse_hex(text).map(Self::Constant).ok_or(SurroundingsError);
+        }
+        let numbers: Result<Vec<f32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+        let Ok(numbers) = numbers else { return Ok(Self::Image(text.into())) };
+        let radiance = match numbers[..] {
+            [grey] => Vec3::splat(grey),
+            [r, g, b] => Vec3::new(r, g, b),
+            _ => return Err(SurroundingsError),
+        };
+        let is_right = radiance.cmpge(Vec3::ZERO).all() && radiance.cmple(Vec3::splat(MAX_RADIANCE)).all();
+        is_right.then_some(Self::Constant(radiance)).ok_or(SurroundingsError)
+    }
+}
+
+/// Irradiance in a studio, the mean over all directions that a surface may face, W·m⁻².
+pub const STUDIO_IRRADIANCE: f32 = 1.65;
+
+/// The part of all light that a model's own has to give for a studio to be left out.
+const MATTERS: f32 = 0.05;
+
+/// What a user is told of the light around a scene.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// What was done, though nothing is wrong.
+    pub(crate) note: Option<String>,
+    pub(crate) warning: Option<String>,
+}
+
+/// Lights a scene as it was asked for. `is_model`: its format has no surroundings of its own.
+///
+/// # Errors
+/// The image of the surroundings cannot be read.
+pub(crate) fn light(
+    scene: &mut Description,
+    is_model: bool,
+    choice: LightChoice,
+    surroundings: Option<&Surroundings>,
+    files: &Files,
+) -> Result<Told, Problem> {
+    let mut told = Told::default();
+    let studio = Some(Environment::Studio(Studio::default()));
+    match (surroundings, choice) {
+        (Some(surroundings), _) => scene.environment = environment(surroundings, scene, files)?,
+        (None, LightChoice::Scene) => {}
+        (None, LightChoice::Default) => scene.environment = studio,
+        (None, LightChoice::Auto) if !is_model || scene.environment.is_some() => {}
+        (None, LightChoice::Auto) => {
+            let part = own_part(scene);
+            if part < MATTERS {
+                scene.environment = studio;
+                told.note = Some(studio_note(part));
+                if let Some(dome) = dome(scene) {
+                    let shapes = &mut scene.shapes[dome];
+                    told.note = Some(dome_note(node(&shapes[0])));
+                    for shape in shapes {
+                        shape.emission = own_color(&scene.materials[shape.material].kind);
+                        shape.emission_two_sided = true;
+                    }
+                }
+            }
+        }
+    }
+    if !scene.has_light() {
+        let message =
+            "there is no light: the image will be black; --light default puts the scene into a studio";
+        told.warning = Some(message.to_owned());
+    }
+    Ok(told)
+}
+
+fn studio_note(part: f32) -> String {
+    let own = match 100.0 * part {
+        0.0 => "has no light of its own".to_owned(),
+        percent if percent < 0.1 => "has next to no light of its own".to_owned(),
+        percent => format!("gives {percent:.1} % of the light itself"),
+    };
+    format!("{own}, and is shown in a studio (--light scene is without, --environment has another)")
+}
+
+fn dome_note(name: &str) -> String {
+    format!(
+        "has no light of its own, and {} is all around the camera: it shines in its own colours, as skies of models are \
+         meant to (--light scene leaves it dark)",
+        quoted(name)
+    )
+}
+
+fn environment(
+    surroundings: &Surroundings,
+    scene: &mut Description,
+    files: &Files,
+) -> Result<Option<Environment>, Problem> {
+    Ok(match surroundings {
+        Surroundings::Constant(radiance) => {
+            (*radiance != Vec3::ZERO).then_some(Environment::Constant(*radiance))
+        }
+        Surroundings::Studio => Some(Environment::Studio(Studio::default())),
+        Surroundings::Image(path) => {
+            let meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Radiance };
+            let read = files.image(path, meaning).map_err(|reason| {
+                Problem::of_file(path.display().to_string(), format!("cannot read it as an image: {reason}"))
+            })?;
+            if read.image.width != 2 * read.image.height {
+                let (width, height) = (read.image.width, read.image.height);
+                let message = format!(
+                    "{} has {width}×{height} pixels: an image of all directions is twice as wide as high",
+                    quoted_path(path)
+                );
+                return Err(Problem::of_file(path.display().to_string(), message));
+            }
+            scene.images.push(read.image);
+            Some(Environment::Image {
+                image: scene.images.len() - 1,
+                scale: Vec3::ONE,
+                world_from_image: Mat3::IDENTITY,
+            })
+        }
+    })
+}
+
+/// Most shapes whose light is estimated, and most lights of which: they are enough to tell.
+const MOST_RECEIVERS: usize = 512;
+const MOST_LIGHTS: usize = 128;
+
+/// About which part of the light on its shapes a model would have of its own in a studio: the mean over shapes. No shadows are
+/// traced, and what emits shines alike to all sides.
+fn own_part(scene: &Description) -> f32 {
+    let lights = lights(scene);
+    let receivers = receivers(scene);
+    let step = receivers.len().div_ceil(MOST_RECEIVERS).max(1);
+    let parts = receivers.iter().step_by(step).map(|bounds| {
+        let own: f32 = lights.iter().map(|light| light.irradiance(bounds)).sum();
+        own / (own + STUDIO_IRRADIANCE)
+    });
+    let (sum, count) = parts.fold((0.0, 0_u32), |(sum, count), part| (sum + part, count + 1));
+    sum / count.max(1) as f32
+}
+
+/// A light, as far as this estimate goes.
+enum Light {
+    /// From a ball: power, W.
+    Near { center: Vec3, radius: f32, power: f32 },
+    /// Irradiance of a surface across it, W·m⁻².
+    Far(f32),
+}
+
+impl Light {
+    /// Irradiance where a shape is nearest to it, W·m⁻².
+    fn irradiance(&self, shape: &Bounds) -> f32 {
+        match *self {
+            Self::Far(irradiance) => irradiance,
+            Self::Near { center, radius, power } => {
+                let distance = shape.distance(center).max(radius).max(f32::MIN_POSITIVE);
+                power / (4.0 * PI * distance * distance)
+            }
+        }
+    }
+
+    fn power(&self) -> f32 {
+        match *self {
+            Self::Far(_) => f32::INFINITY,
+            Self::Near { power, .. } => power,
+        }
+    }
+}
+
+/// The strongest lights of a scene.
+fn lights(scene: &Description) -> Vec<Light> {
+    // Nothing in the groups of a model emits.
+    let emitters = scene.shapes.iter().filter(|shape| shape.emits() && !only_shows_itself(scene, shape));
+    let shapes = emitters.map(|shape| {
+        let bounds = shape.bounds();
+        Light::Near { center: bounds.center(), radius: bounds.radius(), power: power(scene, shape) }
+    });
+    let punctual = scene.lights.iter().map(|light| match &light.kind {
+        PunctualKind::Point { position, intensity } | PunctualKind::Spot { position, intensity, .. } => {
+            Light::Near { center: *position, radius: 0.0, power: 4.0 * PI * mean(*intensity) }
+        }
+        PunctualKind::Directional { irradiance, .. } => Light::Far(mean(*irradiance)),
+    });
+    let mut all: Vec<_> = shapes.chain(punctual).collect();
+    all.sort_by(|a, b| b.power().total_cmp(&a.power()));
+    all.truncate(MOST_LIGHTS);
+    all
+}
+
+/// Boxes around all that light falls on: shapes, and instances as a whole.
+fn receivers(scene: &Description) -> Vec<Bounds> {
+    let is_lit = |shape: &&Shape| !only_shows_itself(scene, shape);
+    let groups: Vec<_> = scene.groups.iter().map(|group| Bounds::around(&group.shapes)).collect();
+    let instances = scene.instances.iter();
+    let instances = instances.map(|i| groups[i.group as usize].transformed(&i.world_from_group));
+    scene.shapes.iter().filter(is_lit).map(Shape::bounds).chain(instances).collect()
+}
+
+/// The shapes of one node that shut out all light from outside: the camera is in it, as everything else is, and sees it almost
+/// everywhere above.
+fn dome(scene: &Description) -> Option<ops::Range<usize>> {
+    // The part of the extent of the scene that it has at least, and of the directions above the camera.
+    const EXTENT: f32 = 0.9;
+    const ABOVE: f64 = 0.9;
+    let (whole, camera) = (scene.bounds(), scene.camera.position);
+    let is_dome = |shapes: &[Shape]| {
+        let bounds = Bounds::around(shapes);
+        let size = (bounds.hi - bounds.lo).cmpge(EXTENT * (whole.hi - whole.lo));
+        let is_inside = camera.cmpgt(bounds.lo).all() && camera.cmplt(bounds.hi).all();
+        let above = || shapes.iter().map(|shape| part_above(camera, shape)).sum::<f64>();
+        size.all() && is_inside && above() > ABOVE
+    };
+    let mut end = 0;
+    let mut nodes = scene.shapes.chunk_by(|a, b| node(a) == node(b)).map(|shapes| {
+        end += shapes.len();
+        (end - shapes.len()..end, shapes)
+    });
+    nodes.find(|(_, shapes)| is_dome(shapes)).map(|(range, _)| range)
+}
+
+/// The name of the node that a shape is a part of: NODE.1 is the second part of NODE.
+fn node(shape: &Shape) -> &str {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    shape.name.rsplit_once('.').filter(|(_, part)| is_number(part)).map_or(&shape.name, |(node, _)| node)
+}
+
+/// The sum of the solid angles of a mesh's triangles above a point, over that of all directions upwards: Van Oosterom & Strackee
+/// 1983, "The Solid Angle of a Plane Triangle", eq. 8.
+fn part_above(point: Vec3, shape: &Shape) -> f64 {
+    let Geometry::Mesh(mesh) = &shape.geometry else { return 0.0 };
+    let corner =
+        |i: &u32| (shape.world_from_object.transform_point3(mesh.positions[*i as usize]) - point).as_dvec3();
+    let solid_angle = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.each_ref().map(corner);
+        if (a + b + c).y < 0.0 {
+            return 0.0;
+        }
+        let [la, lb, lc] = [a, b, c].map(DVec3::length);
+        let denominator = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+        2.0 * a.dot(b.cross(c)).abs().atan2(denominator)
+    };
+    mesh.triangles.iter().map(solid_angle).sum::<f64>() / std::f64::consts::TAU
+}
+
+/// The colour of a material in even light.
+fn own_color(kind: &MaterialKind) -> Color {
+    match kind {
+        MaterialKind::Gltf(gltf) => gltf.base_color,
+        MaterialKind::Diffuse(diffuse) => diffuse.reflectance,
+        MaterialKind::Principled(principled) => principled.base_color,
+        _ => Color::new(Vec3::splat(0.5)),
+    }
+}
+
+/// Whether a surface emits the colour that it is to be seen in, as those that are not to be lit do: no more than white, and
+/// it reflects nothing.
+fn only_shows_itself(scene: &Description, shape: &Shape) -> bool {
+    let is_black = match &scene.materials[shape.material].kind {
+        MaterialKind::Diffuse(diffuse) => diffuse.reflectance == Color::new(Vec3::ZERO),
+        _ => false,
+    };
+    is_black && shape.emission.value.max_element() <= 1.0
+}
+
+/// The power that a shape emits, W, the mean of the channels.
+fn power(scene: &Description, shape: &Shape) -> f32 {
+    let radiance = mean(shape.emission.value * mean_of(scene, shape.emission.texture));
+    let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
+    PI * radiance * sides * shape.geometry.area(&shape.world_from_object)
+}
+
+/// The mean of a texture; white without one. Images are looked up at some of their texels.
+fn mean_of(scene: &Description, texture: u32) -> Vec3 {
+    const LOOKUPS: usize = 1 << 14;
+    let color = |color: &Color| color.value * mean_of(scene, color.texture);
+    match scene.textures.get(texture as usize) {
+        _ if texture == NO_TEXTURE => Vec3::ONE,
+        None | Some(Texture::VertexColor { .. }) => Vec3::ONE,
+        Some(Texture::Checker { colors, .. } | Texture::Mix { colors, .. }) => {
+            0.5 * (color(&colors[0]) + color(&colors[1]))
+        }
+        Some(Texture::Product(colors)) => color(&colors[0]) * color(&colors[1]),
+        Some(Texture::Bitmap(bitmap)) => {
+            let image = &scene.images[bitmap.image];
+            let count = image.width as usize * image.height as usize;
+            let step = count.div_ceil(LOOKUPS).max(1) | 1;
+            let texels = (0..count).step_by(step).map(|i| {
+                let [r, g, b, _] = image.texel(i);
+                Vec3::new(r, g, b)
+            });
+            texels.sum::<Vec3>() / count.div_ceil(step).max(1) as f32
+        }
+    }
+}
+
+fn mean(c: Vec3) -> f32 {
+    c.element_sum() / 3.0
+}
