@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use torrance_scene::{
-    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, SceneValues, Severity,
-    Surroundings,
+    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits, SceneValues,
+    Severity, Surroundings,
 };
 
 use super::{Failure, Notes, color};
@@ -36,6 +36,31 @@ pub(super) struct SceneArgs {
     /// "#ffe0c0", or studio
     #[arg(long, value_name = "FILE|COLOUR", value_parser = str::parse::<Surroundings>, allow_hyphen_values = true)]
     environment: Option<Surroundings>,
+
+    /// How to take the candela and lux of lights in glTF files
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    punctual_units: UnitsName,
+}
+
+/// The names of `--punctual-units`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum UnitsName {
+    /// As physical light if it is far too bright otherwise
+    Auto,
+    /// Physical light, as Blender exports it: 683 lm are 1 W
+    Standard,
+    /// As most viewers take them: 1 lx is 1 W/m², in the unit of emission
+    Unitless,
+}
+
+impl From<UnitsName> for PunctualUnits {
+    fn from(name: UnitsName) -> Self {
+        match name {
+            UnitsName::Auto => Self::Auto,
+            UnitsName::Standard => Self::Standard,
+            UnitsName::Unitless => Self::Unitless,
+        }
+    }
 }
 
 /// The names of `--light`.
@@ -123,7 +148,7 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, light, environment, .. } = self;
+        let Self { allow_external, define, light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
@@ -131,6 +156,7 @@ impl SceneArgs {
             set: Vec::new(),
             light: *light,
             environment: environment.clone(),
+            punctual_units: *punctual_units,
         }
     }
 
@@ -140,6 +166,7 @@ impl SceneArgs {
             allow_external: self.allow_external,
             defines: self.define.clone(),
             light: self.light.into(),
+            punctual_units: self.punctual_units.into(),
             surroundings: self.environment.clone(),
         }
     }

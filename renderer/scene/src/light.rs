@@ -29,6 +29,26 @@ pub enum LightChoice {
     Default,
 }
 
+/// What the candela and lux of lights in glTF files stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PunctualUnits {
+    /// Physical light if it is far too bright for the other, as in Blender's exports.
+    #[default]
+    Auto,
+    /// Physical light: 683 lm are 1 W.
+    Standard,
+    /// The units of emission, of which 1 is the white of a screen, as most viewers take them: 1 lx is 1 W/m².
+    Unitless,
+}
+
+/// Lumens of a watt, by which exporters make photometric units of the watts that programs for modelling have: what a
+/// watt of light of 555 nm has.
+const LUMENS_PER_WATT: f32 = 683.0;
+
+/// Irradiance above which candela and lux are physical, W·m⁻²: what is to be seen without exposure has a few, and physical
+/// light 683 times as many.
+const TOO_BRIGHT: f32 = 80.0;
+
 /// Light from all around, in place of a scene's own environment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Surroundings {
@@ -73,6 +93,41 @@ pub const STUDIO_IRRADIANCE: f32 = 1.65;
 
 /// The part of all light that a model's own has to give for a studio to be left out.
 const MATTERS: f32 = 0.05;
+
+/// Makes watts of candela and lux, and yields a note if that was not asked for.
+pub(crate) fn convert_punctual(scene: &mut Description, units: PunctualUnits) -> Option<String> {
+    let is_physical = match units {
+        PunctualUnits::Standard => true,
+        PunctualUnits::Unitless => false,
+        PunctualUnits::Auto => median_irradiance(scene) > TOO_BRIGHT,
+    };
+    if !is_physical {
+        return None;
+    }
+    for light in &mut scene.lights {
+        match &mut light.kind {
+            PunctualKind::Point { intensity, .. } | PunctualKind::Spot { intensity, .. } => {
+                *intensity /= LUMENS_PER_WATT;
+            }
+            PunctualKind::Directional { irradiance, .. } => *irradiance /= LUMENS_PER_WATT,
+        }
+    }
+    let note = "has lights as bright as physical ones: 683 lm are 1 W (--punctual-units unitless takes them as they are)";
+    (units == PunctualUnits::Auto).then(|| note.to_owned())
+}
+
+/// The median over shapes of the irradiance by lights that are no shapes.
+fn median_irradiance(scene: &Description) -> f32 {
+    let lights: Vec<_> = punctual(scene).collect();
+    let of = |bounds: &Bounds| lights.iter().map(|light| light.irradiance(bounds)).sum::<f32>();
+    let mut all: Vec<_> =
+        if lights.is_empty() { Vec::new() } else { some_receivers(scene).iter().map(of).collect() };
+    if all.is_empty() {
+        return 0.0;
+    }
+    let middle = all.len() / 2;
+    *all.select_nth_unstable_by(middle, f32::total_cmp).1
+}
 
 /// What a user is told of the light around a scene.
 #[derive(Debug, Default)]
@@ -182,14 +237,12 @@ const MOST_LIGHTS: usize = 128;
 /// traced, and what emits shines alike to all sides.
 fn own_part(scene: &Description) -> f32 {
     let lights = lights(scene);
-    let receivers = receivers(scene);
-    let step = receivers.len().div_ceil(MOST_RECEIVERS).max(1);
-    let parts = receivers.iter().step_by(step).map(|bounds| {
+    let receivers = some_receivers(scene);
+    let parts = receivers.iter().map(|bounds| {
         let own: f32 = lights.iter().map(|light| light.irradiance(bounds)).sum();
         own / (own + STUDIO_IRRADIANCE)
     });
-    let (sum, count) = parts.fold((0.0, 0_u32), |(sum, count), part| (sum + part, count + 1));
-    sum / count.max(1) as f32
+    parts.sum::<f32>() / receivers.len().max(1) as f32
 }
 
 /// A light, as far as this estimate goes.
@@ -228,25 +281,31 @@ fn lights(scene: &Description) -> Vec<Light> {
         let bounds = shape.bounds();
         Light::Near { center: bounds.center(), radius: bounds.radius(), power: power(scene, shape) }
     });
-    let punctual = scene.lights.iter().map(|light| match &light.kind {
-        PunctualKind::Point { position, intensity } | PunctualKind::Spot { position, intensity, .. } => {
-            Light::Near { center: *position, radius: 0.0, power: 4.0 * PI * mean(*intensity) }
-        }
-        PunctualKind::Directional { irradiance, .. } => Light::Far(mean(*irradiance)),
-    });
-    let mut all: Vec<_> = shapes.chain(punctual).collect();
+    let mut all: Vec<_> = shapes.chain(punctual(scene)).collect();
     all.sort_by(|a, b| b.power().total_cmp(&a.power()));
     all.truncate(MOST_LIGHTS);
     all
 }
 
-/// Boxes around all that light falls on: shapes, and instances as a whole.
-fn receivers(scene: &Description) -> Vec<Bounds> {
+/// The lights that are no shapes.
+fn punctual(scene: &Description) -> impl Iterator<Item = Light> {
+    scene.lights.iter().map(|light| match &light.kind {
+        PunctualKind::Point { position, intensity } | PunctualKind::Spot { position, intensity, .. } => {
+            Light::Near { center: *position, radius: 0.0, power: 4.0 * PI * mean(*intensity) }
+        }
+        PunctualKind::Directional { irradiance, .. } => Light::Far(mean(*irradiance)),
+    })
+}
+
+/// Boxes around what light falls on, shapes, and instances as a whole: all, or some of very many.
+fn some_receivers(scene: &Description) -> Vec<Bounds> {
     let is_lit = |shape: &&Shape| !only_shows_itself(scene, shape);
     let groups: Vec<_> = scene.groups.iter().map(|group| Bounds::around(&group.shapes)).collect();
     let instances = scene.instances.iter();
     let instances = instances.map(|i| groups[i.group as usize].transformed(&i.world_from_group));
-    scene.shapes.iter().filter(is_lit).map(Shape::bounds).chain(instances).collect()
+    let all: Vec<_> = scene.shapes.iter().filter(is_lit).map(Shape::bounds).chain(instances).collect();
+    let step = all.len().div_ceil(MOST_RECEIVERS).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 /// The shapes of one node that shut out all light from outside: the camera is in it, as everything else is, and sees it almost

@@ -15,7 +15,7 @@ use crate::files::mesh::read_bytes;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
-use crate::light::{LightChoice, Surroundings, light};
+use crate::light::{LightChoice, PunctualUnits, Surroundings, convert_punctual, light};
 
 /// A scene that can be rendered, with warnings.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,8 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// What lights the scene.
     pub light: LightChoice,
+    /// What the candela and lux of lights in glTF files stand for.
+    pub punctual_units: PunctualUnits,
     /// Light from all around, in place of the scene's environment.
     pub surroundings: Option<Surroundings>,
 }
@@ -222,10 +224,12 @@ impl SceneFormat {
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
+        let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
         let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;
         warnings.extend(told.warning.map(|message| Problem::of_file(file, message)));
-        let notes = told.note.map(|note| format!("{file}: {note}")).into_iter().collect();
+        let notes = units.flatten().into_iter().chain(told.note);
+        let notes = notes.map(|note| format!("{file}: {note}")).collect();
         Ok(LoadedScene { description, warnings, files: files.named(), notes })
     }
 }

@@ -3,7 +3,8 @@
 use glam::Vec3;
 use serde_json::{Value, json};
 use torrance_scene::{
-    Description, Environment, Files, LightChoice, LoadedScene, Options, Surroundings, load_bytes, load_with,
+    Description, Environment, Files, LightChoice, LoadedScene, Options, PunctualKind, PunctualUnits,
+    Surroundings, load_bytes, load_with,
 };
 
 const TRIANGLE: &str = "mtllib m.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
@@ -158,5 +159,35 @@ fn what_shuts_out_the_studio_shines() {
         } else {
             assert!(shining.is_empty(), "light comes in from above and below");
         }
+    }
+}
+
+/// A triangle under a light of some lux.
+fn under_the_sun(lux: f64, punctual_units: PunctualUnits) -> LoadedScene {
+    let mut model = room(false);
+    model["extensions"] =
+        json!({ "KHR_lights_punctual": { "lights": [{ "type": "directional", "intensity": lux }] } });
+    model["nodes"][2] = json!({ "camera": 0, "extensions": { "KHR_lights_punctual": { "light": 0 } } });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.gltf"), model.to_string()).unwrap();
+    load_with(&folder.path().join("s.gltf"), &Options { punctual_units, ..Options::default() }).unwrap()
+}
+
+#[test]
+fn lux_are_physical_where_they_are_far_too_many() {
+    for (lux, units, expected, notes) in [
+        (3.0, PunctualUnits::Auto, 3.0, 0),
+        (2049.0, PunctualUnits::Auto, 3.0, 1),
+        (3.0, PunctualUnits::Standard, 3.0 / 683.0, 0),
+        (2049.0, PunctualUnits::Standard, 3.0, 0),
+        (2049.0, PunctualUnits::Unitless, 2049.0, 0),
+    ] {
+        let LoadedScene { description, notes: said, .. } = under_the_sun(lux, units);
+        let PunctualKind::Directional { irradiance, .. } = description.lights[0].kind else { panic!() };
+        assert!((irradiance / expected - 1.0).abs().max_element() < 1e-6, "{lux} {units:?}: {irradiance}");
+        // A note of the studio comes beside it where next to nothing is left.
+        let about_units = said.iter().filter(|note| note.contains("683 lm are 1 W")).count();
+        assert_eq!(about_units, notes, "{lux} {units:?}: {said:?}");
+        assert_eq!(is_studio(&description), expected < 0.1);
     }
 }

@@ -12,11 +12,6 @@ const SHORTER_SIDE: f32 = 512.0;
 /// Most that one side of an image may be longer than the other.
 const MAX_ASPECT: f32 = 16.0;
 
-/// Lumens of a watt, by which exporters make photometric units of the watts that programs for modelling have: what a
-/// watt of light of 555 nm has. Emission of surfaces is not converted: there exporters write, and viewers read, 1 for
-/// what is white on a screen.
-const LUMENS_PER_WATT: f32 = 683.0;
-
 /// Most that a light may have, cd or lx.
 const MAX_INTENSITY: f32 = 1e12;
 
@@ -92,7 +87,8 @@ fn size(aspect: f32) -> (u32, u32) {
     (width.round() as u32, height.round() as u32)
 }
 
-/// The light that a node's extension names.
+/// The light that a node's extension names, in candela and lux as if they were W/sr and W/m²: how many of these they are
+/// depends on the program that wrote the file, and is decided by [`crate::light`].
 pub(super) fn light(from: &Node<'_>, name: String, world: &DAffine3) -> Option<PunctualLight> {
     let document = from.document;
     let from = from.require("light")?;
@@ -107,7 +103,7 @@ pub(super) fn light(from: &Node<'_>, name: String, world: &DAffine3) -> Option<P
         range.warn("is left out: light has no end");
     }
     let color = Vec3::from(node.numbers_in("color", [1.0; 3], 1.0)?);
-    let strength = color * (node.number_in("intensity", 1.0, 0.0, MAX_INTENSITY)? / LUMENS_PER_WATT);
+    let strength = color * node.number_in("intensity", 1.0, 0.0, MAX_INTENSITY)?;
     let position = world.translation.as_vec3();
     let direction = axis(world, glam::DVec3::NEG_Z);
     let along = || direction.or_else(|| from.fail("is of a light whose node flattens it"));
