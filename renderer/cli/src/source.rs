@@ -28,6 +28,10 @@ pub(super) struct SceneArgs {
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
+    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
+    #[arg(long, value_name = "NAME|N")]
+    camera: Option<String>,
+
     /// Light of the scene. Models (glTF, OBJ, PLY) have no surroundings of their own
     #[arg(long, value_name = "NAME", default_value = "auto")]
     light: LightName,
@@ -148,12 +152,13 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, define, camera, light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
             define: define.clone(),
             set: Vec::new(),
+            camera: camera.clone(),
             light: *light,
             environment: environment.clone(),
             punctual_units: *punctual_units,
@@ -165,6 +170,7 @@ impl SceneArgs {
             overrides,
             allow_external: self.allow_external,
             defines: self.define.clone(),
+            camera: self.camera.clone(),
             light: self.light.into(),
             punctual_units: self.punctual_units.into(),
             surroundings: self.environment.clone(),

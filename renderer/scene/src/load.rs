@@ -39,6 +39,8 @@ pub struct Options {
     pub allow_external: bool,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
+    /// The camera of a glTF file, by its name, that of its node or its number in the file; the first by default.
+    pub camera: Option<String>,
     /// What lights the scene.
     pub light: LightChoice,
     /// What the candela and lux of lights in glTF files stand for.
@@ -97,6 +99,10 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
         let message =
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
+    if let (Some(name), false) = (&options.camera, format == SceneFormat::Gltf) {
+        let message = format!("there is no camera {} to choose: only glTF files have several", quoted(name));
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -220,7 +226,7 @@ impl SceneFormat {
         let (mut description, mut warnings) = match self {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
-            Self::Gltf => gltf::read(file, bytes, files)?,
+            Self::Gltf => gltf::read(file, bytes, files, options.camera.as_deref())?,
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };

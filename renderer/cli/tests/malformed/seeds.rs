@@ -241,6 +241,7 @@ pub(crate) fn seeds() -> Vec<Seed> {
         ),
         picture("png", "a.png", ImageFormat::Png),
         picture("jpeg", "a.jpg", ImageFormat::Jpeg),
+        picture("webp", "a.webp", ImageFormat::WebP),
         picture("exr", "a.exr", ImageFormat::OpenExr),
         picture("hdr", "a.hdr", ImageFormat::Hdr),
         picture("tga", "a.tga", ImageFormat::Tga),

@@ -110,6 +110,7 @@ fn reason(format: ImageFormat, error: &LibraryError) -> ImageError {
     let name = match format {
         ImageFormat::Png => "PNG",
         ImageFormat::Jpeg => "JPEG",
+        ImageFormat::WebP => "WebP",
         ImageFormat::Hdr => "HDR",
         ImageFormat::Tga => "TGA",
         ImageFormat::Bmp => "BMP",

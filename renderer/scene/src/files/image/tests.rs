@@ -124,6 +124,33 @@ fn jpegs_are_read() {
     assert!(read.texels.iter().all(near), "{:x?}", read.texels);
 }
 
+/// The library writes them without loss.
+#[test]
+fn webp_files_are_read() {
+    let pixels = |x: u32, y: u32| Rgb([(x * 16) as u8, (y * 30) as u8, 7]);
+    let [webp, png] =
+        [ImageFormat::WebP, ImageFormat::Png].map(|format| encoded(RgbImage::from_fn(16, 8, pixels), format));
+    assert_eq!(image(&webp, SRGB), image(&png, SRGB));
+    assert_ne!(webp, png);
+}
+
+/// A canvas may be larger than any image in it. Of 2³² pixels no byte is allocated.
+#[test]
+fn webp_files_that_say_they_are_huge_are_refused() {
+    let claims = |width: u32, height: u32| {
+        let sizes = [width, height].map(|n| (n - 1).to_le_bytes());
+        let canvas = [&[0; 4][..], &sizes[0][..3], &sizes[1][..3]].concat();
+        let pixels = encoded(RgbImage::new(1, 1), ImageFormat::WebP);
+        let chunks = [b"WEBPVP8X\x0a\0\0\0", &canvas[..], &pixels[12..]].concat();
+        let file = [b"RIFF", &(chunks.len() as u32).to_le_bytes()[..], &chunks].concat();
+        load(&file, LINEAR).map(|_| ()).unwrap_err().to_string()
+    };
+    for (width, height) in [(1 << 16, 1 << 16), (1 << 24, 255), (40_000, 1), (16_384, 16_384)] {
+        let message = claims(width, height);
+        assert!(message.starts_with("it has ") || message.starts_with("the WebP file "), "{message}");
+    }
+}
+
 #[test]
 fn numbers_out_of_range_are_brought_back_or_refused() {
     let exr = |r| encoded(Rgb32FImage::from_pixel(2, 1, Rgb([r, 0.5, 0.25])), ImageFormat::OpenExr);
@@ -279,6 +306,7 @@ fn damaged_files_do_no_harm() {
     let files = [
         encoded(bytes.clone(), ImageFormat::Png),
         encoded(bytes.clone(), ImageFormat::Jpeg),
+        encoded(bytes.clone(), ImageFormat::WebP),
         encoded(bytes.clone(), ImageFormat::Tga),
         encoded(bytes.clone(), ImageFormat::Bmp),
         encoded(bytes, ImageFormat::Pnm),

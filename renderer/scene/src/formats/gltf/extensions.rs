@@ -23,7 +23,7 @@ const EXTENSIONS: &[(&str, Support)] = &[
     ("EXT_mesh_manifold", Support::Read),
     ("EXT_meshopt_compression", Support::Instead),
     ("EXT_texture_avif", Support::Instead),
-    ("EXT_texture_webp", Support::Instead),
+    ("EXT_texture_webp", Support::Read),
     ("KHR_animation_pointer", Support::LeftOut("nothing moves")),
     ("KHR_draco_mesh_compression", Support::Instead),
     ("KHR_lights_punctual", Support::Read),

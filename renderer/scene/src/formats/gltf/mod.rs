@@ -52,15 +52,21 @@ const TOP: &[&str] = &[
     "textures",
 ];
 
-/// Reads the contents of a `.gltf` or `.glb` file, `file` in messages, and what it refers to.
+/// Reads the contents of a `.gltf` or `.glb` file, `file` in messages, and what it refers to, seen by the camera of a name or
+/// number, or by the first.
 ///
 /// # Errors
 /// All problems of the file, as far as it can be read.
-pub(crate) fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
+pub(crate) fn read(
+    file: &str,
+    bytes: &[u8],
+    files: &Files,
+    camera: Option<&str>,
+) -> Result<(Description, Vec<Problem>), Error> {
     let (root, binary) = container::open(file, bytes)?;
     let log = Log { file: file.to_owned(), ..Log::default() };
     let document = Document { root: &root, log: &log };
-    let description = describe(document, binary, files);
+    let description = describe(document, binary, files, camera);
     let errors = log.errors.take();
     match description {
         Some(description) if errors.is_empty() => Ok((description, log.warnings.take())),
@@ -68,7 +74,12 @@ pub(crate) fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Descripti
     }
 }
 
-fn describe(document: Document<'_>, binary: Option<&[u8]>, files: &Files) -> Option<Description> {
+fn describe(
+    document: Document<'_>,
+    binary: Option<&[u8]>,
+    files: &Files,
+    camera: Option<&str>,
+) -> Option<Description> {
     let node = document.node();
     if node.value.as_object().is_none() {
         document.log.error("is no glTF: it is JSON of something else than an object");
@@ -92,5 +103,5 @@ fn describe(document: Document<'_>, binary: Option<&[u8]>, files: &Files) -> Opt
     let buffers = Buffers::new(document, binary, files);
     let accessors = Accessors::new(&buffers);
     let meshes = Meshes::new(&accessors, Materials::new(Textures::new(&buffers)));
-    scene::Builder::new(meshes).build(&nodes::placed(&accessors)?)
+    scene::Builder::new(meshes).build(&nodes::placed(&accessors)?, camera)
 }

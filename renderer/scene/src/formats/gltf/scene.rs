@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3};
+use torrance_text::{hint, quoted};
 
-use super::json::Node;
+use super::json::{Log, Node};
 use super::material::MaterialEntry;
 use super::mesh::{self, Meshes, Pose, PrimitiveMesh};
 use super::nodes::{self, SceneNode, as_f32};
-use super::view::{self, LIGHTS};
+use super::view::{self, LIGHTS, View};
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Description, Group, Instance, Shape, framing};
 use crate::formats::model;
@@ -21,8 +22,7 @@ const MAX_COPIES: usize = 1 << 20;
 pub(super) struct Builder<'m, 'b, 'a> {
     meshes: Meshes<'m, 'b, 'a>,
     scene: Description,
-    /// Whether a node has a camera.
-    has_camera: bool,
+    cameras: Vec<PlacedCamera>,
     /// The group that a mesh is, if it is one.
     group_of: HashMap<usize, u32>,
     names: Names,
@@ -35,7 +35,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         Self {
             meshes,
             scene: model::model_scene(),
-            has_camera: false,
+            cameras: Vec::new(),
             group_of: HashMap::new(),
             names: Names::default(),
             group_names: Names::default(),
@@ -43,8 +43,8 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         }
     }
 
-    /// The description of nodes.
-    pub(super) fn build(mut self, all: &[SceneNode<'a>]) -> Option<Description> {
+    /// The description of nodes, seen by the camera of a name or number, or by the first.
+    pub(super) fn build(mut self, all: &[SceneNode<'a>], camera: Option<&str>) -> Option<Description> {
         let uses = Self::uses(all)?;
         self.places = all.iter().map(|placed| (placed.index, placed.world_from_node)).collect();
         let mut good = true;
@@ -55,7 +55,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             return None;
         }
         let log = self.meshes.accessors.buffers.document.log;
-        let Self { meshes: Meshes { materials, .. }, mut scene, has_camera, .. } = self;
+        let Self { meshes: Meshes { materials, .. }, mut scene, cameras, .. } = self;
         if scene.shapes.is_empty() && scene.instances.is_empty() {
             log.error("has no triangles to be seen");
             return None;
@@ -72,8 +72,13 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             log.error("reaches beyond 1e9 metres, where single precision fails");
             return None;
         }
-        if !has_camera {
-            scene.camera = framing::camera(&bounds);
+        match chosen(cameras, camera, log)? {
+            Some(View { camera, size }) => {
+                scene.camera = camera;
+                (scene.render.width, scene.render.height) =
+                    size.unwrap_or((scene.render.width, scene.render.height));
+            }
+            None => scene.camera = framing::camera(&bounds),
         }
         Some(scene)
     }
@@ -97,15 +102,10 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         let node = &placed.node;
         if let Some(camera) = node.get("camera") {
             let view = view::camera(&camera, &placed.world_from_node)?;
-            if self.has_camera {
-                camera.warn("is of another camera than the first, which is the one that counts");
-            } else {
-                self.scene.camera = view.camera;
-                if let Some((width, height)) = view.size {
-                    (self.scene.render.width, self.scene.render.height) = (width, height);
-                }
-                self.has_camera = true;
-            }
+            let index = camera.index("cameras")?;
+            let own = node.document.element("cameras", index, &["type", "perspective", "orthographic"])?;
+            let own = own.value.get("name").and_then(|name| name.as_str()).map(str::to_owned);
+            self.cameras.push(PlacedCamera { names: [Some(placed.name.clone()), own], index, view });
         }
         if let Some(extension) = node.extension(LIGHTS) {
             let name = self.names.unique(&placed.name);
@@ -221,6 +221,41 @@ fn is_solid(node: &Node<'_>, world: &Affine3A) -> bool {
         node.warn("is scaled to nothing, and its mesh left out");
     }
     is_solid
+}
+
+/// A camera of a node.
+struct PlacedCamera {
+    /// Those of the node and of the camera.
+    names: [Option<String>; 2],
+    /// Its index in the file.
+    index: usize,
+    view: View,
+}
+
+/// The camera that was asked for by its name, that of its node or its number in the file; the first of them if none was, and
+/// none if there is none.
+fn chosen(mut cameras: Vec<PlacedCamera>, wanted: Option<&str>, log: &Log) -> Option<Option<View>> {
+    let Some(wanted) = wanted else {
+        if let [first, _, ..] = &cameras[..] {
+            let name = first.names[0].as_deref().unwrap_or_default();
+            log.warn(format!(
+                "has {} cameras; that of {} counts, unless --camera says otherwise",
+                cameras.len(),
+                quoted(name)
+            ));
+        }
+        return Some((!cameras.is_empty()).then(|| cameras.swap_remove(0).view));
+    };
+    let is_named = |camera: &PlacedCamera| camera.names.iter().flatten().any(|name| name == wanted);
+    let is_numbered = |camera: &PlacedCamera| wanted.parse() == Ok(camera.index);
+    let found = cameras.iter().position(is_named).or_else(|| cameras.iter().position(is_numbered));
+    let Some(found) = found else {
+        let names = cameras.iter().filter_map(|camera| camera.names[0].as_deref());
+        let known = hint(wanted, "it has those of", names);
+        log.error(format!("has no camera {}{known}", quoted(wanted)));
+        return None;
+    };
+    Some(Some(cameras.swap_remove(found).view))
 }
 
 /// Names that are taken.

@@ -10,8 +10,10 @@ use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFil
 use crate::files::image::{self, DecodedImage, Meaning, Range};
 
 /// Extensions by which textures have images of other formats.
-const OTHER_IMAGES: [&str; 4] =
-    ["KHR_texture_basisu", "EXT_texture_webp", "EXT_texture_avif", "MSFT_texture_dds"];
+const OTHER_IMAGES: [&str; 3] = ["KHR_texture_basisu", "EXT_texture_avif", "MSFT_texture_dds"];
+
+/// The extension by which textures have WebP images, which are read.
+const WEBP: &str = "EXT_texture_webp";
 
 const TRANSFORM: &str = "KHR_texture_transform";
 
@@ -69,7 +71,11 @@ impl<'b, 'a> Textures<'b, 'a> {
         let info = info.clone().object(&["index", "texCoord", "scale", "strength"])?;
         let node = info.require("index")?.indexed("textures", &["sampler", "source"])?;
         let other = OTHER_IMAGES.into_iter().find(|name| node.extension(name).is_some());
-        let image = match (node.get("source"), other) {
+        let webp = match node.extension(WEBP) {
+            Some(webp) => Some(webp.object(&["source"])?.require("source")?),
+            None => None,
+        };
+        let image = match (webp.or_else(|| node.get("source")), other) {
             (Some(source), other) => {
                 if let Some(name) = other {
                     node.warn(format!(

@@ -256,9 +256,9 @@ fn places_and_reasons() {
         (
             vec![
                 ("/materials/0/normalTexture", json!({ "index": 0 })),
-                ("/textures", json!([{ "extensions": { "EXT_texture_webp": { "source": 0 } } }])),
+                ("/textures", json!([{ "extensions": { "EXT_texture_avif": { "source": 0 } } }])),
             ],
-            "textures[0] has its image by EXT_texture_webp, which is not supported",
+            "textures[0] has its image by EXT_texture_avif, which is not supported",
         ),
         (
             vec![
@@ -274,7 +274,7 @@ fn places_and_reasons() {
                 ("/textures", json!([{ "source": 0 }])),
                 ("/images", json!([{ "bufferView": 0 }])),
             ],
-            "images[0] cannot be read: it is no image that is read; PNG, JPEG, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
+            "images[0] cannot be read: it is no image that is read; PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
         ),
         (
             vec![

@@ -336,3 +336,24 @@ fn textures_of_what_is_zero_are_not_read() {
     assert_eq!(gltf(&description).metallic.texture, NO_TEXTURE);
     assert_ne!(gltf(&description).roughness.texture, NO_TEXTURE);
 }
+
+/// A texture may have an image for readers of WebP and one for others.
+#[test]
+fn the_webp_image_of_a_texture_is_preferred() {
+    let of = |color: [u8; 3], format| {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        image::RgbImage::from_pixel(2, 1, image::Rgb(color)).write_to(&mut bytes, format).unwrap();
+        json!({ "uri": uri(bytes.get_ref()) })
+    };
+    let images = [of([1, 2, 3], image::ImageFormat::Png), of([9, 8, 7], image::ImageFormat::WebP)];
+    let texture = |other: Value| {
+        let description = changed(&[
+            ("/images", json!(images)),
+            ("/textures", json!([{ "source": 0, "extensions": other }])),
+            ("/materials/0/pbrMetallicRoughness", json!({ "baseColorTexture": { "index": 0 } })),
+        ]);
+        description.images[0].texels[0].to_le_bytes()
+    };
+    assert_eq!(texture(json!({ "EXT_texture_webp": { "source": 1 } })), [9, 8, 7, 255]);
+    assert_eq!(texture(json!({})), [1, 2, 3, 255], "the control: the other image");
+}

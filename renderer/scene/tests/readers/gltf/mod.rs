@@ -10,8 +10,8 @@ use glam::{Affine3A, Vec2, Vec3};
 use serde_json::{Value, json};
 
 use torrance_scene::{
-    Description, Error, Files, FovAxis, Geometry, Problem, Projection, PunctualKind, Shape, SpotFalloff,
-    TriangleMesh, load_bytes,
+    Description, Error, Files, FovAxis, Geometry, Options, Problem, Projection, PunctualKind, Shape,
+    SpotFalloff, TriangleMesh, load_bytes, load_with,
 };
 
 fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
@@ -424,4 +424,52 @@ fn what_is_not_supported_is_said() {
             [expected].iter().filter(|e| !e.is_empty()).map(|e| format!("m.gltf: {e}")).collect();
         assert_eq!(warnings(&[change]), expected);
     }
+}
+
+#[test]
+fn a_camera_is_chosen_by_name_or_number() {
+    let camera = |yfov: f32| json!({ "type": "perspective", "perspective": { "yfov": yfov } });
+    let mut named = camera(1.5);
+    named["name"] = json!("close");
+    let document = with(&[
+        ("/cameras", json!([camera(0.5), camera(1.0), named])),
+        (
+            "/nodes",
+            json!([{ "mesh": 0 }, { "name": "a", "camera": 1 }, { "name": "b", "camera": 0 }, { "camera": 2 }]),
+        ),
+        ("/scenes/0/nodes", json!([0, 1, 2, 3])),
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.gltf");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let load = |camera: Option<&str>| {
+        load_with(&file, &Options { camera: camera.map(str::to_owned), ..Options::default() })
+    };
+    for (wanted, yfov) in [
+        (None, 1.0),
+        (Some("a"), 1.0),
+        (Some("b"), 0.5),
+        (Some("close"), 1.5),
+        (Some("0"), 0.5),
+        (Some("2"), 1.5),
+    ] {
+        let loaded = load(wanted).unwrap();
+        let expected = Projection::pinhole(f32::to_degrees(yfov), FovAxis::Y);
+        assert_eq!(loaded.description.camera.projection, expected, "{wanted:?}");
+        let several = "has 3 cameras; that of \"a\" counts, unless --camera says otherwise";
+        let warnings = loaded.warnings.iter().filter(|warning| warning.message == several).count();
+        assert_eq!(warnings, usize::from(wanted.is_none()), "{:?}", loaded.warnings);
+    }
+    let message = load(Some("c")).unwrap_err().to_string();
+    assert!(
+        message.ends_with("has no camera \"c\"; it has those of \"a\", \"b\" or \"nodes[3]\""),
+        "{message}"
+    );
+    std::fs::write(folder.path().join("m.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let options = Options { camera: Some("0".to_owned()), ..Options::default() };
+    let message = load_with(&folder.path().join("m.obj"), &options).unwrap_err().to_string();
+    assert!(
+        message.ends_with("there is no camera \"0\" to choose: only glTF files have several"),
+        "{message}"
+    );
 }

@@ -58,7 +58,7 @@ const CHANNEL: Key = Key::new(
 );
 
 static BITMAP: [Key; 5] = [
-    Key::new("file", File("image"), "A PNG, JPEG, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image.")
+    Key::new("file", File("image"), "A PNG, JPEG, WebP, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image.")
         .required("\"wood.png\""),
     Key::new(
         "color_space",
