@@ -341,11 +341,11 @@ fn textures_of_what_is_zero_are_not_read() {
 #[test]
 fn the_webp_image_of_a_texture_is_preferred() {
     let of = |color: [u8; 3], format| {
-        let mut bytes = std::io::Cursor::new(Vec::new());
+        let mut bytes = Cursor::new(Vec::new());
         image::RgbImage::from_pixel(2, 1, image::Rgb(color)).write_to(&mut bytes, format).unwrap();
         json!({ "uri": uri(bytes.get_ref()) })
     };
-    let images = [of([1, 2, 3], image::ImageFormat::Png), of([9, 8, 7], image::ImageFormat::WebP)];
+    let images = [of([1, 2, 3], ImageFormat::Png), of([9, 8, 7], ImageFormat::WebP)];
     let texture = |other: Value| {
         let description = changed(&[
             ("/images", json!(images)),
