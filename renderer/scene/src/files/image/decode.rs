@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, ErrorKind};
 
+use image::codecs::webp::WebPDecoder;
 use image::error::ImageError as LibraryError;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Rgb32FImage};
 use torrance_image::film::image::{
@@ -40,6 +41,14 @@ pub(super) fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageEr
     // The decoder that the library would choose has no limit of its own for what is in the file besides the image.
     if format == ImageFormat::Png {
         let decoder = png_decoder(Cursor::new(bytes), bytes.len() as u64).map_err(|e| reason(format, &e))?;
+        return decode_with(decoder, format, bytes.len());
+    }
+    if format == ImageFormat::WebP {
+        let decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(|e| reason(format, &e))?;
+        // No texture moves, and the library does not stand damaged animations.
+        if decoder.has_animation() {
+            return Err(ImageError::Format("animated WebP".to_owned()));
+        }
         return decode_with(decoder, format, bytes.len());
     }
     if format == ImageFormat::OpenExr {

@@ -134,6 +134,20 @@ fn webp_files_are_read() {
     assert_ne!(webp, png);
 }
 
+/// No texture moves; and the library fails at damaged animations.
+#[test]
+fn animated_webp_files_are_refused() {
+    let still = encoded(RgbImage::new(1, 1), ImageFormat::WebP);
+    let canvas = [&b"VP8X\x0a\0\0\0"[..], &[0b10, 0, 0, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let animation = [&b"ANIM\x06\0\0\0"[..], &[0; 6]].concat();
+    let frame = [&[0; 12][..], &[100, 0, 0, 0], &still[12..]].concat();
+    let frame = [&b"ANMF"[..], &(frame.len() as u32).to_le_bytes(), &frame].concat();
+    let chunks = [&b"WEBP"[..], &canvas, &animation, &frame].concat();
+    let file = [&b"RIFF"[..], &(chunks.len() as u32).to_le_bytes(), &chunks].concat();
+    let message = load(&file, LINEAR).map(|_| ()).unwrap_err().to_string();
+    assert!(message.starts_with("it is in the format animated WebP, which is not read; PNG, "), "{message}");
+}
+
 /// A canvas may be larger than any image in it. Of 2³² pixels no byte is allocated.
 #[test]
 fn webp_files_that_say_they_are_huge_are_refused() {
