@@ -3,8 +3,8 @@
 
     python3 tests/collection.py FOLDER [--program target/release/torrance] [--table table.tsv] [--images FOLDER]
 
-Each file is rendered, small, with a limit of time. The table has, separated by tabs: what became of it (read, warned, refused,
-failed), the mean luminance of its picture, the part of its pixels that are black, seconds, its name, and the first line of
+Each file is rendered, small, with a limit of time. The table has, separated by tabs: what became of it (read, warned, black,
+refused, failed), the mean luminance of its picture, the part of its pixels that are black, seconds, its name, and the first line of
 what the program said. At the end are counts. Needs nothing but Python and the program.
 """
 

@@ -9,6 +9,7 @@ use device::material::texture::NO_TEXTURE;
 use glam::{DVec3, Mat3, Vec3};
 use torrance_text::{quoted, quoted_path};
 
+use crate::description::contents::{mean, power_of};
 use crate::description::limits::MAX_RADIANCE;
 use crate::description::{
     Bounds, Color, Description, Environment, Geometry, MaterialKind, PunctualKind, Shape, Studio, Texture,
@@ -279,7 +280,8 @@ fn lights(scene: &Description) -> Vec<Light> {
     let emitters = scene.shapes.iter().filter(|shape| shape.emits() && !only_shows_itself(scene, shape));
     let shapes = emitters.map(|shape| {
         let bounds = shape.bounds();
-        Light::Near { center: bounds.center(), radius: bounds.radius(), power: power(scene, shape) }
+        let radiance = shape.emission.value * mean_of(scene, shape.emission.texture);
+        Light::Near { center: bounds.center(), radius: bounds.radius(), power: power_of(shape, radiance) }
     });
     let mut all: Vec<_> = shapes.chain(punctual(scene)).collect();
     all.sort_by(|a, b| b.power().total_cmp(&a.power()));
@@ -374,13 +376,6 @@ fn only_shows_itself(scene: &Description, shape: &Shape) -> bool {
     is_black && shape.emission.value.max_element() <= 1.0
 }
 
-/// The power that a shape emits, W, the mean of the channels.
-fn power(scene: &Description, shape: &Shape) -> f32 {
-    let radiance = mean(shape.emission.value * mean_of(scene, shape.emission.texture));
-    let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
-    PI * radiance * sides * shape.geometry.area(&shape.world_from_object)
-}
-
 /// The mean of a texture; white without one. Images are looked up at some of their texels.
 fn mean_of(scene: &Description, texture: u32) -> Vec3 {
     const LOOKUPS: usize = 1 << 14;
@@ -403,8 +398,4 @@ fn mean_of(scene: &Description, texture: u32) -> Vec3 {
             texels.sum::<Vec3>() / count.div_ceil(step).max(1) as f32
         }
     }
-}
-
-fn mean(c: Vec3) -> f32 {
-    c.element_sum() / 3.0
 }

@@ -99,6 +99,14 @@ impl ImageEnvironment {
     }
 }
 
+/// The direction of texel `i`, row by row, of an image of all directions: columns are centred in equal parts of the turn, and
+/// the first and the last row lie at the poles.
+pub(super) fn texel_direction(i: u32, width: u32, height: u32) -> DVec3 {
+    let phi = 2.0 * PI * ((f64::from(i % width) + 0.5) / f64::from(width) - 0.5);
+    let (sin, cos) = (PI * f64::from(i / width) / f64::from(height - 1)).sin_cos();
+    DVec3::new(sin * phi.sin(), cos, -sin * phi.cos())
+}
+
 /// Numbers of cells along a side of the table of a portal: as many as the image has rows, within these.
 const MIN_PORTAL_CELLS: u32 = 256;
 const MAX_PORTAL_CELLS: u32 = 2048;

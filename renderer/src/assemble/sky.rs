@@ -11,6 +11,8 @@ use hw_skymodel::rgb::{Channel, SkyParams, SkyState};
 use rayon::prelude::*;
 use torrance_scene::{PunctualKind, SunSky};
 
+use super::environment::texel_direction;
+
 /// Size of the image that a sky is made into, texels.
 pub(super) const WIDTH: u32 = 1024;
 /// Odd: one row is the horizon.
@@ -23,11 +25,7 @@ const Y_INTEGRAL: f32 = 106.856_98;
 /// with their RGB data. Below the horizon it is black.
 pub(super) fn bake(sky: &SunSky) -> impl IndexedParallelIterator<Item = Vec3> + use<> {
     let model = Model::new(sky);
-    (0..WIDTH * HEIGHT).into_par_iter().map(move |i| {
-        let phi = 2.0 * PI * ((f64::from(i % WIDTH) + 0.5) / f64::from(WIDTH) - 0.5);
-        let (sin, cos) = (PI * f64::from(i / WIDTH) / f64::from(HEIGHT - 1)).sin_cos();
-        model.radiance(DVec3::new(sin * phi.sin(), cos, -sin * phi.cos()))
-    })
+    (0..WIDTH * HEIGHT).into_par_iter().map(move |i| model.radiance(texel_direction(i, WIDTH, HEIGHT)))
 }
 
 /// The model for one place of the sun.

@@ -1,10 +1,10 @@
 //! The light of a photographer's studio, as an image of all directions.
 
-use std::f64::consts::PI;
-
 use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
 use torrance_scene::Studio;
+
+use super::environment::texel_direction;
 
 /// Columns of the image.
 pub(super) const WIDTH: u32 = 512;
@@ -37,11 +37,9 @@ const BACKDROP: [f64; 2] = [0.1, 0.42];
 /// Radiance in the directions of the texels of the image, row by row.
 pub(super) fn bake(studio: &Studio) -> impl IndexedParallelIterator<Item = Vec3> + use<> {
     let scale = studio.scale;
-    (0..WIDTH * HEIGHT).into_par_iter().map(move |i| {
-        let phi = 2.0 * PI * ((f64::from(i % WIDTH) + 0.5) / f64::from(WIDTH) - 0.5);
-        let (sin, cos) = (PI * f64::from(i / WIDTH) / f64::from(HEIGHT - 1)).sin_cos();
-        scale * radiance(DVec3::new(sin * phi.sin(), cos, -sin * phi.cos())) as f32
-    })
+    (0..WIDTH * HEIGHT)
+        .into_par_iter()
+        .map(move |i| scale * radiance(texel_direction(i, WIDTH, HEIGHT)) as f32)
 }
 
 /// Radiance from a direction: that of a box where there is one.
@@ -74,6 +72,8 @@ fn smooth_step(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::PI;
+
     use torrance_scene::STUDIO_IRRADIANCE;
 
     use super::*;

@@ -180,7 +180,7 @@ fn lights(d: &Description) -> Vec<LightContents> {
     shapes.chain(punctual).chain(environment).collect()
 }
 
-fn mean(c: Vec3) -> f32 {
+pub(crate) fn mean(c: Vec3) -> f32 {
     c.element_sum() / 3.0
 }
 
@@ -189,8 +189,13 @@ fn shape_power(shape: &Shape) -> Option<f32> {
     if shape.emission.texture != device::material::texture::NO_TEXTURE {
         return None;
     }
+    Some(power_of(shape, shape.emission.value))
+}
+
+/// The power of a shape that emits a radiance, W, the mean of the channels.
+pub(crate) fn power_of(shape: &Shape, radiance: Vec3) -> f32 {
     let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
-    Some(mean(shape.emission.value) * PI * sides * shape.geometry.area(&shape.world_from_object))
+    mean(radiance) * PI * sides * shape.geometry.area(&shape.world_from_object)
 }
 
 /// The power of a light, W per channel; of directional light, the power on a sphere of radius `radius`.

@@ -3,7 +3,7 @@
 pub(crate) mod affine;
 mod bounds;
 mod camera;
-mod contents;
+pub(crate) mod contents;
 pub(crate) mod framing;
 pub mod key;
 mod light;

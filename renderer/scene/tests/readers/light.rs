@@ -7,6 +7,8 @@ use torrance_scene::{
     Surroundings, load_bytes, load_with,
 };
 
+use crate::gltf::uri;
+
 const TRIANGLE: &str = "mtllib m.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
 
 /// A folder with an OBJ file of a triangle of a material.
@@ -134,14 +136,9 @@ fn room(is_closed: bool) -> Value {
         "bufferViews": [{ "buffer": 0, "byteLength": bytes.len() }],
         "buffers": [{
             "byteLength": bytes.len(),
-            "uri": format!("data:application/octet-stream;base64,{}", base64(&bytes)),
+            "uri": uri(&bytes),
         }],
     })
-}
-
-fn base64(bytes: &[u8]) -> String {
-    use ::base64::Engine;
-    ::base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 #[test]

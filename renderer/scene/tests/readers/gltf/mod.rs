@@ -19,7 +19,7 @@ fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Pro
 }
 
 /// The bytes of numbers as a `data:` URI.
-fn uri(bytes: &[u8]) -> String {
+pub(crate) fn uri(bytes: &[u8]) -> String {
     format!("data:application/octet-stream;base64,{}", BASE64_STANDARD.encode(bytes))
 }
 
