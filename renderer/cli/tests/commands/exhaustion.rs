@@ -56,12 +56,8 @@ fn little_address_space_ends_in_a_sentence() {
     let mut failed = 0;
     for arguments in COMMANDS {
         for mib in tier::choose(&[40, 100][..], &[30, 40, 50, 60, 70, 80, 100, 130, 160, 200, 300]) {
-            let program = folder.program(arguments);
-            let mut limited = Command::new("sh");
-            limited.args(["-c", &format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10)]);
-            limited.arg(program.get_program()).args(program.get_args());
-            limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env_remove("RUST_BACKTRACE");
-            let outcome = Outcome::from(limited.output().unwrap());
+            let mut limited = folder.limited(&format!("-v {}", mib << 10), arguments);
+            let outcome = Outcome::from(limited.env_remove("RUST_BACKTRACE").output().unwrap());
             // What the loader cannot map does not begin.
             if outcome.code != Some(127) {
                 failed += u32::from(outcome.code == Some(3));
@@ -76,13 +72,9 @@ fn little_address_space_ends_in_a_sentence() {
 #[test]
 fn a_backtrace_changes_no_exit_code() {
     let folder = folder();
-    let program = folder.program(&["inspect", "scene.toml"]);
     for value in ["0", "1", "full"] {
-        let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -v 24000 && exec \"$0\" \"$@\""]);
-        limited.arg(program.get_program()).args(["merge", "d.exr", "d.exr", "-o", "m.exr"]);
-        limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env("RUST_BACKTRACE", value);
-        let outcome = Outcome::from(limited.output().unwrap());
+        let mut limited = folder.limited("-v 24000", &["merge", "d.exr", "d.exr", "-o", "m.exr"]);
+        let outcome = Outcome::from(limited.env("RUST_BACKTRACE", value).output().unwrap());
         assert!(matches!(outcome.code, Some(2 | 3)), "{outcome:?}");
         assert!(outcome.stderr.contains("error: "), "{outcome:?}");
     }
@@ -95,10 +87,7 @@ fn few_open_files_are_enough_for_many_meshes() {
     let faces: String = (0..300).map(|i| format!("usemtl m{i}\nf 1 2 3\n")).collect();
     fs::write(folder.at("many.obj"), format!("v 0 0 0\nv 1 0 0\nv 0 1 0\n{faces}")).unwrap();
     for _ in 0..2 {
-        let program = folder.program(&["convert", "many.obj", "many.toml", "--force"]);
-        let mut limited = Command::new("sh");
-        limited.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]);
-        limited.arg(program.get_program()).args(program.get_args()).current_dir(folder.path());
+        let mut limited = folder.limited("-n 64", &["convert", "many.obj", "many.toml", "--force"]);
         let outcome = Outcome::from(limited.output().unwrap());
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
     }

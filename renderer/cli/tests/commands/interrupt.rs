@@ -281,14 +281,8 @@ fn a_render_killed_while_writing_leaves_a_whole_image() {
 fn a_full_disk_leaves_the_previous_image() {
     let folder = Folder::new();
     fs::write(folder.at("large.pfm"), "previous").unwrap();
-    let program =
-        folder.program(&["render", "scene.toml", "-o", "large.pfm", "-o", "small.png", "--size", "64x64"]);
-    let mut limited = Command::new("sh");
-    limited
-        .args(["-c", "ulimit -f 32 && exec \"$0\" \"$@\""])
-        .arg(program.get_program())
-        .args(program.get_args());
-    limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "");
+    let render = ["render", "scene.toml", "-o", "large.pfm", "-o", "small.png", "--size", "64x64"];
+    let mut limited = folder.limited("-f 32", &render);
     let outcome = Outcome::from(limited.output().unwrap());
     assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(3), ""), "{outcome:?}");
     let error = outcome.stderr.lines().find(|l| l.starts_with("error: ")).expect("an error");

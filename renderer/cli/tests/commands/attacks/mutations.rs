@@ -20,11 +20,8 @@ const RENDER: [&str; 5] = ["--size=8x8", "--spp=1", "--max-depth=4", "-o", "out.
 
 /// Runs the program within these limits; `None` if it takes longer.
 fn run(folder: &Folder, arguments: &[&str]) -> Option<Outcome> {
-    let program = folder.program(arguments);
-    let mut limited = Command::new("sh");
-    limited.args(["-c", &format!("ulimit -v {MEMORY} && exec \"$0\" \"$@\"")]);
-    limited.arg(program.get_program()).args(program.get_args());
-    limited.current_dir(folder.path()).env("TORRANCE_LIBCUDA", "").env_remove("RUST_BACKTRACE");
+    let mut limited = folder.limited(&format!("-v {MEMORY}"), arguments);
+    limited.env_remove("RUST_BACKTRACE");
     let mut child = limited.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the shell starts");
     let start = Instant::now();
     while child.try_wait().expect("a status").is_none() {

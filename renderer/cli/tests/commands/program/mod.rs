@@ -77,6 +77,16 @@ impl Folder {
         command
     }
 
+    /// [`Folder::program`] within limits of the shell's `ulimit`.
+    pub(crate) fn limited(&self, limits: &str, arguments: &[&str]) -> Command {
+        let program = self.program(arguments);
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit {limits} && exec \"$0\" \"$@\"")]);
+        limited.arg(program.get_program()).args(program.get_args());
+        limited.current_dir(self.path()).env("TORRANCE_LIBCUDA", "");
+        limited
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         self.program(arguments).output().expect("the program starts").into()
