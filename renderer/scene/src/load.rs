@@ -37,6 +37,8 @@ pub struct Options {
     pub overrides: Overrides,
     /// Whether the scene may read files outside its folder.
     pub allow_external: bool,
+    /// Whether mistakes that are forgiven otherwise are errors.
+    pub strict: bool,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
     /// The camera of a glTF file, by its name, that of its node or its number in the file; the first by default.
@@ -190,6 +192,13 @@ const EXTENSIONS: [(&str, SceneFormat); 6] = [
     ("ply", SceneFormat::Ply),
 ];
 
+/// Makes errors of the mistakes that readers have forgiven: whoever writes the scene wants to know of them.
+fn refuse_mistakes(warnings: &[Problem]) -> Result<(), Error> {
+    let forgiven = warnings.iter().filter(|problem| problem.remedy.is_some());
+    let problems: Vec<_> = forgiven.cloned().map(Problem::held_against).collect();
+    if problems.is_empty() { Ok(()) } else { Err(Error { problems }) }
+}
+
 /// The extensions, as a list in words.
 fn known_extensions() -> String {
     let [others @ .., last] = EXTENSIONS.map(|(extension, _)| format!(".{extension}"));
@@ -230,6 +239,9 @@ impl SceneFormat {
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
+        if options.strict || self == Self::Toml {
+            refuse_mistakes(&warnings)?;
+        }
         let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
         let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;

@@ -12,7 +12,7 @@ use torrance_text::{quoted, quoted_path};
 use crate::description::limits::MAX_SCENE_BYTES;
 use crate::description::{Color, Description, Material, Normals, Shape, TriangleMesh};
 use crate::files::Files;
-use crate::files::mesh::obj::{append, models, scan, too_many};
+use crate::files::mesh::obj::{append, decode_colors, models, scan, too_many};
 use crate::files::mesh::{Placement, finish_normals, place};
 use crate::formats::model;
 use crate::input::file::read_regular;
