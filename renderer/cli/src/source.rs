@@ -20,6 +20,10 @@ pub(super) struct SceneArgs {
     #[arg(long)]
     allow_external: bool,
 
+    /// Take mistakes in models (glTF, OBJ, PLY) as errors that warnings tell of otherwise, such as missing textures
+    #[arg(long)]
+    strict: bool,
+
     /// Set a parameter of a Mitsuba scene, which writes it as $NAME
     #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     define: Vec<(String, String)>,
@@ -152,10 +156,11 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, camera, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, strict, define, camera, light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
+            strict: *strict,
             define: define.clone(),
             set: Vec::new(),
             camera: camera.clone(),
@@ -169,6 +174,7 @@ impl SceneArgs {
         Options {
             overrides,
             allow_external: self.allow_external,
+            strict: self.strict,
             defines: self.define.clone(),
             camera: self.camera.clone(),
             light: self.light.into(),

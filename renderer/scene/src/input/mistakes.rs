@@ -10,18 +10,20 @@ pub(crate) struct Mistakes {
 
 #[derive(Debug)]
 struct Kind {
-    name: &'static str,
+    name: String,
     first: Problem,
     count: u64,
 }
 
 impl Mistakes {
     /// Counts a mistake. Only the first of its kind is described: what is wrong, and where.
-    pub(crate) fn add(&mut self, name: &'static str, remedy: &str, describe: impl FnOnce() -> Problem) {
+    pub(crate) fn add(&mut self, name: &str, remedy: &str, describe: impl FnOnce() -> Problem) {
         let is_same = |kind: &&mut Kind| kind.name == name && kind.first.remedy.as_deref() == Some(remedy);
         match self.kinds.iter_mut().find(is_same) {
             Some(kind) => kind.count += 1,
-            None => self.kinds.push(Kind { name, first: describe().forgiven(remedy), count: 1 }),
+            None => {
+                self.kinds.push(Kind { name: name.to_owned(), first: describe().forgiven(remedy), count: 1 })
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use device::features::Features;
 use glam::{Vec2, Vec3};
 use torrance_scene::{
     Channel, Color, Description, Error, Facets, Geometry, LoadedScene, Material, MaterialKind, NormalMapKind,
-    Overrides, Texture, TriangleMesh, Wrap, load, ply,
+    Options, Overrides, Texture, TriangleMesh, Wrap, load, load_with, ply,
 };
 
 const OBJ: &str = "mtllib a b.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0.25\nvt 0 1\nf 1/1 2/2 3/3\n\
@@ -69,8 +69,13 @@ fn models_without_a_library_are_grey_and_lit() {
     let folder = folder("");
     std::fs::remove_file(folder.path().join("a b.mtl")).unwrap();
     let loaded = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
-    assert_eq!(loaded.warnings.len(), 3);
-    assert!(loaded.warnings[0].message.starts_with("cannot read material library \"a b.mtl\": "));
+    let warnings: Vec<_> = loaded.warnings.iter().map(|w| w.to_string()).collect();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings[0]
+            .contains(": cannot read material library \"a b.mtl\": no such file; its materials are grey")
+    );
+    assert!(warnings[1].ends_with(": no library has a material \"red stone\" (the first of 2); it is grey"));
     assert!(loaded.description.has_light());
     assert!(loaded.description.materials.iter().all(|m| m.kind == MaterialKind::diffuse(Vec3::splat(0.8))));
 }
@@ -230,44 +235,168 @@ fn free_form_geometry_is_left_out_with_a_warning() {
     assert!(warnings.len() == 1 && warnings[0].to_string().ends_with(&message), "{warnings:?}");
 }
 
+/// Mistakes of others cost what they spoil and no more, and under `--strict` the whole.
 #[test]
-fn broken_libraries_are_refused_with_their_lines() {
+fn mistakes_in_libraries_are_forgiven() {
+    const LEFT_OUT: &str = "the statement is left out";
     let table = [
-        ("newmtl", "3:1: a material needs a name"),
-        ("Kd", "3:1: a colour has three numbers, and this one has 0"),
-        ("Kd 1 0", "3:1: a colour has three numbers, and this one has 2"),
-        ("Kd 1 x 0", "3:6: \"x\" is not a number"),
-        ("Kd 1 nan 0", "3:6: \"nan\" is not finite"),
-        ("Kd 1 -1 0", "3:6: -1 is below 0"),
-        ("Ke 1 2e9 0", "3:6: 2000000000 is not from 0 to 1000000000"),
-        ("Kd spectral a.rfl", "3:4: \"spectral\" colours are not read; write red, green and blue"),
-        ("Ns", "3:1: a number is missing"),
-        ("Ns -1", "3:4: -1 is below 0"),
-        ("Ni 0", "3:4: 0 is not from 0.001 to 1000"),
-        ("d 1.5", "3:3: 1.5 is not from 0 to 1"),
-        ("Tr -1", "3:4: -1 is not from 0 to 1"),
-        ("Pr inf", "3:4: \"inf\" is not finite"),
-        ("illum 11", "3:7: 11 is not from 0 to 10"),
-        ("map_Kd", "3:1: map_Kd needs the name of an image"),
-        ("map_Kd -s 1 1 1", "3:1: map_Kd needs the name of an image"),
-        ("map_Kd -q a.png", "3:8: unknown option \"-q\" of map_Kd"),
-        ("map_Kd -o inf a b.png", "3:11: \"inf\" is not finite"),
-        ("map_Kd -s 1e30 a b.png", "3:11: \"1e30\" is beyond ±1e9"),
+        ("newmtl", "3:1: a material needs a name", "it is that of \"usemtl\" without a name"),
+        ("Kd", "3:1: a colour has three numbers, and this one has 0", LEFT_OUT),
+        ("Kd 1 0", "3:1: a colour has three numbers, and this one has 2", LEFT_OUT),
+        ("Kd 1 x 0", "3:6: \"x\" is not a number", LEFT_OUT),
+        ("Kd 1 nan 0", "3:6: \"nan\" is not finite", LEFT_OUT),
+        ("Kd 1 -1 0", "3:6: -1 is below 0", "it is taken as 0"),
+        ("Ke 1 2e9 0", "3:6: 2000000000 is not from 0 to 1000000000", "it is taken as 1000000000"),
+        ("Kd spectral a.rfl", "3:4: \"spectral\" colours are not read; write red, green and blue", LEFT_OUT),
+        ("Ns", "3:1: a number is missing", LEFT_OUT),
+        ("Ns -1", "3:4: -1 is below 0", "it is taken as 0"),
+        ("Ni 0", "3:4: 0 is not from 0.001 to 1000", LEFT_OUT),
+        ("d 1.5", "3:3: 1.5 is not from 0 to 1", "it is taken as 1"),
+        ("Tr -1", "3:4: -1 is not from 0 to 1", "it is taken as 0"),
+        ("Pr inf", "3:4: \"inf\" is not finite", LEFT_OUT),
+        ("illum 11", "3:7: 11 is not from 0 to 10", "it is taken as 10"),
+        ("map_Kd", "3:1: map_Kd needs the name of an image", LEFT_OUT),
+        ("map_Kd -s 1 1 1", "3:1: map_Kd needs the name of an image", LEFT_OUT),
+        ("map_Kd -q a b.png", "3:8: unknown option \"-q\" of map_Kd", "it is left out"),
+        ("map_Kd -o inf a b.png", "3:11: \"inf\" is not finite", LEFT_OUT),
+        ("map_Kd -s 1e30 a b.png", "3:11: \"1e30\" is beyond ±1e9", LEFT_OUT),
     ];
-    for (statement, expected) in table {
-        let error =
-            load_model(&format!("newmtl red stone\nnewmtl lamp\n{statement}\n")).unwrap_err().to_string();
-        assert_eq!(error.rsplit_once("a b.mtl:").map(|(_, rest)| rest), Some(expected), "{error}");
+    for (statement, message, remedy) in table {
+        let folder = folder(&format!("newmtl red stone\nnewmtl lamp\n{statement}\n"));
+        let load =
+            |strict| load_with(&folder.path().join("m.obj"), &Options { strict, ..Options::default() });
+        let loaded = load(false).unwrap();
+        let warnings: Vec<_> = loaded.warnings.iter().map(|w| w.to_string()).collect();
+        let expected = format!("a b.mtl:{message}; {remedy}");
+        assert!(warnings.len() == 1 && warnings[0].ends_with(&expected), "{warnings:?}");
+        let error = load(true).unwrap_err().to_string();
+        assert_eq!(error.rsplit_once("a b.mtl:").map(|(_, rest)| rest), Some(message), "{error}");
     }
-    let error = load_model("Kd 1 1 1\n").unwrap_err().to_string();
-    assert!(error.ends_with("a b.mtl:1:1: this belongs to no material; begin one with newmtl"), "{error}");
-    let missing = load_model("newmtl lamp\nmap_Kd a c.png\n").unwrap_err().to_string();
+    let before = load_model("Kd 1 1 1\nKs 1\nnewmtl lamp\nnewmtl red stone\n").unwrap();
+    assert_eq!(before.warnings.len(), 1);
+    let expected = "a b.mtl:1:1: this belongs to no material; begin one with newmtl (the first of 2); the statement is left out";
+    assert!(before.warnings[0].to_string().ends_with(expected), "{:?}", before.warnings);
+}
+
+#[test]
+fn values_that_make_no_sense_are_the_usual_ones() {
+    let (_, glass, _) = lamp("Ni 0\nillum 7");
+    let MaterialKind::Dielectric(glass) = glass.kind else { panic!("{glass:?}") };
+    assert_eq!(glass.ior, 1.5);
+    assert_eq!(lamp("KD 0.25").1.kind, MaterialKind::diffuse(Vec3::splat(0.25)));
+}
+
+#[test]
+fn materials_that_are_all_invisible_are_opaque() {
+    let opacity = |mtl: &str| {
+        let loaded = load_model(mtl).unwrap();
+        let warning =
+            "all materials are fully transparent; they are opaque, since some programs write Tr for d";
+        let is_told = loaded.warnings.iter().any(|w| w.to_string().ends_with(warning));
+        let of =
+            |name: &str| loaded.description.materials.iter().find(|m| m.name == name).unwrap().opacity.value;
+        (of("red stone"), of("lamp"), is_told)
+    };
+    assert_eq!(opacity("newmtl red stone\nTr 1\nnewmtl lamp\nTr 1.0\n"), (1.0, 1.0, true));
+    // Some that can be seen tell what the statement means.
+    assert_eq!(opacity("newmtl red stone\nTr 1\nnewmtl lamp\nTr 0\n"), (0.0, 1.0, false));
+    assert_eq!(opacity("newmtl red stone\nTr 1\nnewmtl lamp\n"), (0.0, 1.0, false));
+    // What is said twice is said by d.
+    assert_eq!(opacity("newmtl red stone\nd 1\nTr 1\nnewmtl lamp\nTr 0.25\nd 0.5\n"), (1.0, 0.5, false));
+}
+
+#[test]
+fn textures_that_cannot_be_read_leave_their_factors() {
+    let of = |statements: &str| {
+        let text = format!("newmtl red stone\nnewmtl lamp\n{statements}\n");
+        let loaded = load_model(&text).unwrap();
+        let shape = loaded.description.shapes.iter().find(|s| s.name == "lamp").unwrap();
+        let material = loaded.description.materials[shape.material].clone();
+        let warnings: Vec<_> = loaded.warnings.iter().map(|w| w.to_string()).collect();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        (material, shape.emission, warnings[0].clone())
+    };
+    let (material, _, warning) = of("Kd 0.5 0.25 0\nmap_Kd a c.png\nmap_d a c.png\nbump a c.png");
+    assert_eq!(material.kind, MaterialKind::diffuse(Vec3::new(0.5, 0.25, 0.0)));
+    assert_eq!((material.opacity.value, material.normal_map), (1.0, None));
+    assert!(warning.contains("a b.mtl:4:1: cannot read image \"/"), "{warning}");
     assert!(
-        missing.contains("a b.mtl:2:1: cannot read image") && missing.contains("did you mean \"a b.png\"?"),
-        "{missing}"
+        warning.ends_with(
+            "a c.png\": no such file; did you mean \"a b.png\"? (the first of 3); the material is without it"
+        ),
+        "{warning}"
     );
-    let outside = load_model("newmtl lamp\nmap_Kd ../a.png\n").unwrap_err().to_string();
-    assert!(outside.contains("--allow-external"), "{outside}");
+    // Grey without a colour, and dark where only the texture shone.
+    assert_eq!(of("map_Kd a c.png").0.kind, MaterialKind::diffuse(Vec3::splat(0.8)));
+    assert_eq!(of("Ke 1 1 1\nmap_Ke a c.png").1, Color::new(Vec3::ZERO));
+    assert!(of("map_Kd ../a.png").2.contains("--allow-external"));
+    // Not an image.
+    assert!(of("map_Kd m.obj").2.contains("it is no image that is read; "));
+    let folder = folder("newmtl red stone\nnewmtl lamp\nmap_Kd a c.png\n");
+    let strict = Options { strict: true, ..Options::default() };
+    let error = load_with(&folder.path().join("m.obj"), &strict).unwrap_err().to_string();
+    assert!(error.contains("a b.mtl:3:1: cannot read image"), "{error}");
+}
+
+#[test]
+fn images_are_found_by_names_that_other_systems_would_find() {
+    for name in ["A B.PNG", "..\\A b.png", "C:\\Users\\me\\a b.png", "/home/me/a b.png", "\"A b.png\""] {
+        let text = format!("newmtl red stone\nnewmtl lamp\nKd 0 0 0\nmap_Kd {name}\n");
+        let loaded = load_model(&text).unwrap();
+        assert_eq!(loaded.description.images.len(), 1, "{name}");
+        let warnings: Vec<_> = loaded.warnings.iter().map(|w| w.to_string()).collect();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(
+            warnings[0].contains("a b.mtl:4:1: there is no image ")
+                && warnings[0].ends_with("a b.png\" is used"),
+            "{warnings:?}"
+        );
+        // Black beside a texture is what programs write that do not multiply.
+        let shape = loaded.description.shapes.iter().find(|s| s.name == "lamp").unwrap();
+        let MaterialKind::Diffuse(diffuse) = loaded.description.materials[shape.material].kind else {
+            panic!()
+        };
+        assert_eq!(diffuse.reflectance.value, Vec3::ONE);
+    }
+    let folder = folder("newmtl lamp\nnewmtl red stone\n");
+    std::fs::write(folder.path().join("m.obj"), OBJ.replace("a b.mtl", ".\\A B.mtl")).unwrap();
+    let loaded = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
+    assert_eq!(loaded.warnings.len(), 1);
+    assert!(loaded.warnings[0].to_string().contains("m.obj:1:1: there is no material library"));
+}
+
+#[test]
+fn names_may_have_any_characters() {
+    let folder = folder("newmtl Material #1\nKd 1 0 0\nnewmtl #2 # two\nKd 0 1 0 # green\n");
+    let obj = "mtllib a b.mtl # all\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl Material #1\nf 1 2 3 # one\nusemtl #2\nf 1 2 3\n";
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    let loaded = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
+    assert_eq!(loaded.warnings, []);
+    let found: Vec<_> = loaded.description.materials.iter().map(|m| (&*m.name, m.kind.clone())).collect();
+    let diffuse = MaterialKind::diffuse;
+    assert_eq!(found, [("Material #1", diffuse(Vec3::X)), ("#2", diffuse(Vec3::Y))]);
+}
+
+#[test]
+fn colours_of_vertices_multiply_those_of_materials() {
+    let folder = folder("newmtl red stone\nKd 0.5 0.5 0.5\nnewmtl lamp\nmap_Kd a b.png\n");
+    let obj = OBJ.replace("v 0 0 0\n", "v 0 0 0 1 0 0\n");
+    std::fs::write(folder.path().join("m.obj"), obj).unwrap();
+    let scene = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap().description;
+    let color = |name: &str| match &scene.materials.iter().find(|m| m.name == name).unwrap().kind {
+        MaterialKind::Diffuse(diffuse) => {
+            (diffuse.reflectance.value, &scene.textures[diffuse.reflectance.texture as usize])
+        }
+        other => panic!("{other:?}"),
+    };
+    let vertices = Texture::VertexColor { channel: Channel::Rgb };
+    assert_eq!(color("default"), (Vec3::ONE, &vertices));
+    assert_eq!(color("red stone"), (Vec3::splat(0.5), &vertices));
+    let (value, Texture::Product([image, of_vertices])) = color("lamp") else { panic!() };
+    assert_eq!((value, &scene.textures[of_vertices.texture as usize]), (Vec3::ONE, &vertices));
+    assert!(matches!(scene.textures[image.texture as usize], Texture::Bitmap(_)));
+    let Geometry::Mesh(mesh) = &scene.shapes[0].geometry else { panic!() };
+    assert_eq!(mesh.colors, [Vec3::X, Vec3::ONE, Vec3::ONE]);
 }
 
 #[test]

@@ -245,7 +245,9 @@ impl<'a> Scan<'a> {
         self.so_far.count(keyword);
         let wrong = match *keyword {
             "v" => self.vertex(line, rest).map_err(|m| (m, "faces that have it are left out")),
-            "vn" => numbers::<3>(rest, ("vertex normal", f32::MAX)).map_err(|m| (m, "that of the faces is used")),
+            "vn" => {
+                numbers::<3>(rest, ("vertex normal", f32::MAX)).map_err(|m| (m, "that of the faces is used"))
+            }
             "vt" => numbers::<1>(rest, ("texture vertex", MAX_COORDINATE)).map_err(|m| (m, "it is (0, 0)")),
             "f" => self.face(line, text, rest).map_err(|m| (m, "the face is left out")),
             "usemtl" | "mtllib" if self.keep.materials => {
@@ -368,10 +370,11 @@ impl<'a> Scan<'a> {
         let mut optional = |part: Option<&str>, what: &'static str, so_far: i64, total: i64| {
             let part = part.filter(|part| !part.is_empty())?;
             let found = index(part, what, so_far, total);
-            found.map_err(|(_, message)| {
-                self.forgive(line, text, span, (what, None, message), "the corner has none");
-            })
-            .ok()
+            found
+                .map_err(|(_, message)| {
+                    self.forgive(line, text, span, (what, None, message), "the corner has none");
+                })
+                .ok()
         };
         let uv = optional(vt, "texture coordinate", so_far.texcoords, total.texcoords);
         let normal = optional(vn, "normal", so_far.normals, total.normals);
