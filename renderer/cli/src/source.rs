@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use torrance_scene::{
     self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits, SceneValues,
-    Severity, Surroundings,
+    Severity, Surroundings, Up,
 };
 
 use super::{Failure, Notes, color};
@@ -35,6 +35,14 @@ pub(super) struct SceneArgs {
     /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     camera: Option<String>,
+
+    /// Axis that points up in an OBJ or PLY file: x, y, z, -x, -y or -z [default: y]
+    #[arg(long, value_name = "AXIS", value_parser = str::parse::<Up>, allow_hyphen_values = true)]
+    up: Option<Up>,
+
+    /// Radius of the points of a PLY file without faces [default: as their density asks for]
+    #[arg(long, value_name = "METRES", value_parser = radius)]
+    point_radius: Option<f32>,
 
     /// Light of the scene. Models (glTF, OBJ, PLY) have no surroundings of their own
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -90,6 +98,11 @@ impl From<LightName> for LightChoice {
             LightName::Default => Self::Default,
         }
     }
+}
+
+fn radius(text: &str) -> Result<f32, String> {
+    let radius = text.parse().ok().filter(|radius| (1e-9..=1e9).contains(radius));
+    radius.ok_or_else(|| "a radius is a number from 1e-9 to 1e9".to_owned())
 }
 
 fn define(text: &str) -> Result<(String, String), String> {
@@ -156,7 +169,8 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, strict, define, camera, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, strict, define, camera, up, point_radius, .. } = self;
+        let Self { light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
@@ -164,6 +178,8 @@ impl SceneArgs {
             define: define.clone(),
             set: Vec::new(),
             camera: camera.clone(),
+            up: *up,
+            point_radius: *point_radius,
             light: *light,
             environment: environment.clone(),
             punctual_units: *punctual_units,
@@ -177,6 +193,8 @@ impl SceneArgs {
             strict: self.strict,
             defines: self.define.clone(),
             camera: self.camera.clone(),
+            up: self.up,
+            point_radius: self.point_radius,
             light: self.light.into(),
             punctual_units: self.punctual_units.into(),
             surroundings: self.environment.clone(),

@@ -41,6 +41,7 @@ pub use description::*;
 pub use files::asset::Asset;
 pub use files::mesh::{MeshFile, TriangleOrigin, obj, ply};
 pub use files::{FileError, Files, ImageError};
+pub use formats::model::{Up, UpError};
 pub use formats::toml::BLACK as NO_MATERIAL;
 pub use formats::toml::keys::{PathError, SECTIONS, page as reference_page, schema as json_schema};
 pub use formats::toml::text::toml_key;

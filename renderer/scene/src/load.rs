@@ -12,6 +12,7 @@ use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSet
 use crate::files::Files;
 use crate::files::asset::Asset;
 use crate::files::mesh::read_bytes;
+use crate::formats::model::Up;
 use crate::formats::{gltf, mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
@@ -43,6 +44,10 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// The camera of a glTF file, by its name, that of its node or its number in the file; the first by default.
     pub camera: Option<String>,
+    /// Which way is up in an OBJ or PLY file; y by default.
+    pub up: Option<Up>,
+    /// Radius of the points of a PLY file without faces, metres, above 0; by default as their density asks for.
+    pub point_radius: Option<f32>,
     /// What lights the scene.
     pub light: LightChoice,
     /// What the candela and lux of lights in glTF files stand for.
@@ -105,6 +110,14 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     }
     if let (Some(name), false) = (&options.camera, format == SceneFormat::Gltf) {
         let message = format!("there is no camera {} to choose: only glTF files have several", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
+        let message = "the scene says which way is up: only OBJ and PLY files leave that open";
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.point_radius.is_some() && format != SceneFormat::Ply {
+        let message = "there are no points to have a radius: only PLY files have any";
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -236,8 +249,10 @@ impl SceneFormat {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
             Self::Gltf => gltf::read(file, bytes, files, options.camera.as_deref())?,
-            Self::Obj => obj::read_scene(file, bytes, files)?,
-            Self::Ply => ply::read_scene(file, bytes)?,
+            Self::Obj => obj::read_scene(file, bytes, files, options.up.unwrap_or_default())?,
+            Self::Ply => {
+                ply::read_scene(file, bytes, files, options.up.unwrap_or_default(), options.point_radius)?
+            }
         };
         if options.strict || self == Self::Toml {
             refuse_mistakes(&warnings)?;

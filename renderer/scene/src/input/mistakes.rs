@@ -27,6 +27,11 @@ impl Mistakes {
         }
     }
 
+    /// Adds others.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.kinds.extend(others.kinds);
+    }
+
     /// A warning for each kind, in the order of the first ones.
     pub(crate) fn into_warnings(self) -> impl Iterator<Item = Problem> {
         self.kinds.into_iter().map(|Kind { mut first, count, .. }| {

@@ -32,10 +32,9 @@ use crate::description::{
 };
 use crate::files::Files;
 use crate::files::image::{Meaning, Range};
+use crate::formats::model::GREY;
 use crate::input::{Mistakes, Problem};
 
-/// Default reflectance.
-pub(super) const GREY: Vec3 = Vec3::splat(0.8);
 /// Index of refraction of glass and plastics that say nothing.
 const IOR: f32 = 1.5;
 /// Index of refraction below which there would be no surface.

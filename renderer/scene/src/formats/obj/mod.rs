@@ -14,7 +14,7 @@ use crate::description::{Color, Description, Material, Normals, Shape, TriangleM
 use crate::files::Files;
 use crate::files::mesh::obj::{append, decode_colors, models, scan, too_many};
 use crate::files::mesh::{Placement, finish_normals, place};
-use crate::formats::model;
+use crate::formats::model::{self, Up};
 use crate::input::file::read_regular;
 use crate::input::{Error, Problem};
 
@@ -35,6 +35,7 @@ pub(crate) fn read_scene(
     file: &str,
     bytes: &[u8],
     files: &Files,
+    up: Up,
 ) -> Result<(Description, Vec<Problem>), Error> {
     let scanned = scan::scan(file, bytes, true, true)?;
     let mut warnings = scanned.warnings.clone();
@@ -59,7 +60,7 @@ pub(crate) fn read_scene(
         scene.shapes.extend(shape(file, name, mesh, (scene.materials.len(), emission), &mut warnings)?);
         scene.materials.push(material);
     }
-    scene.finish_model(file).map(|scene| (scene, warnings))
+    scene.finish_model(file, up).map(|scene| (scene, warnings))
 }
 
 /// The faces of a material, if any has an area.
