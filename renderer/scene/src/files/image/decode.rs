@@ -10,7 +10,7 @@ use torrance_image::film::image::{
 };
 use torrance_text::{human_bytes, quoted};
 
-use super::ImageError;
+use super::{ImageError, ktx2};
 use crate::description::limits::{
     MAX_BLANK_TEXELS, MAX_IMAGE_SIDE, MAX_IMAGE_TEXELS, MAX_TEXELS_PER_BYTE, available_memory,
 };
@@ -23,6 +23,9 @@ pub(super) fn decode(bytes: &[u8], is_tga: bool) -> Result<DynamicImage, ImageEr
     }
     if bytes.starts_with(b"PF") || bytes.starts_with(b"Pf") {
         return pfm(bytes);
+    }
+    if ktx2::is_ktx2(bytes) {
+        return ktx2::decode(bytes);
     }
     if bytes.starts_with(b"#?") {
         let format = ImageFormat::Hdr;
@@ -66,15 +69,20 @@ fn decode_with(
 ) -> Result<DynamicImage, ImageError> {
     let (width, height) = decoder.dimensions();
     check_size(width, height, decoder.total_bytes())?;
-    // What is much larger than its file is a decompression bomb.
-    let (texels, bytes) = (u64::from(width) * u64::from(height), bytes as u64);
+    check_ratio(u64::from(width) * u64::from(height), bytes)?;
+    DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+}
+
+/// Refuses what is much larger than its file of so many bytes: a decompression bomb.
+pub(super) fn check_ratio(texels: u64, bytes: usize) -> Result<(), ImageError> {
+    let bytes = bytes as u64;
     let most = MAX_BLANK_TEXELS.max(MAX_TEXELS_PER_BYTE * bytes);
     if texels > most {
         let size = human_bytes(bytes.into());
         let rule = format!("{texels} pixels in {size}; the most in a file of that size is {most}");
         return Err(ImageError::Size(rule));
     }
-    DynamicImage::from_decoder(decoder).map_err(|e| reason(format, &e))
+    Ok(())
 }
 
 /// Decodes a portable float map, which the library does not support.
@@ -89,7 +97,7 @@ fn pfm(mut bytes: &[u8]) -> Result<DynamicImage, ImageError> {
 }
 
 /// Checks the size of an image before anything is allocated for it; `bytes` is what it takes when decoded.
-fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
+pub(super) fn check_size(width: u32, height: u32, bytes: u64) -> Result<(), ImageError> {
     let texels = u64::from(width) * u64::from(height);
     let wrong = |rule: &str| Err(ImageError::Size(format!("{width}×{height} pixels{rule}")));
     if texels == 0 {
@@ -143,7 +151,7 @@ fn is_eof(error: &LibraryError) -> bool {
     matches!(error, LibraryError::IoError(e) if e.kind() == ErrorKind::UnexpectedEof)
 }
 
-fn undecodable(format: &'static str, words: &str) -> ImageError {
+pub(super) fn undecodable(format: &'static str, words: &str) -> ImageError {
     ImageError::Broken(format, format!("cannot be decoded: {}", quoted(words)))
 }
 

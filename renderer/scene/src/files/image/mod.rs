@@ -1,6 +1,7 @@
 //! Image files for textures.
 
 mod decode;
+mod ktx2;
 #[cfg(test)]
 mod tests;
 mod texels;
@@ -64,7 +65,7 @@ pub enum ImageError {
 }
 
 /// The supported formats, as the end of a message.
-const READ: &str = "PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
+const READ: &str = "PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR and TGA files are";
 
 /// A decoded image, with a warning if it is suspicious.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ pub(crate) struct DecodedImage {
     pub(crate) warning: Option<String>,
 }
 
-/// Reads a PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR or, by the name, TGA file.
+/// Reads a PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR or, by the name, TGA file.
 ///
 /// Channels of 8 bits stay bytes, with alpha. Finer ones become halves, with alpha, if these represent them exactly, as for
 /// most HDR and OpenEXR files; otherwise floats, without alpha. Nothing is allocated for an image before its header is

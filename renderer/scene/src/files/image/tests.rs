@@ -328,6 +328,8 @@ fn damaged_files_do_no_harm() {
         [b"PF\n2 3\n-1\n".as_slice(), &[0; 72]].concat(),
         encoded(floats.clone(), ImageFormat::Hdr),
         encoded(floats, ImageFormat::OpenExr),
+        KTX2[0].1.to_vec(),
+        KTX2[1].1.to_vec(),
     ];
     let mut refused = 0;
     for file in &files {
@@ -345,6 +347,47 @@ fn damaged_files_do_no_harm() {
         }
     }
     assert!(refused > 1000, "{refused}");
+}
+
+/// Both codings, with alpha, as Basis Universal 2.1 wrote them, against the texels that its transcoder finds in them.
+#[test]
+fn ktx2_files_of_basis_universal_are_read() {
+    for (name, file, expected) in KTX2 {
+        let read = image(file, SRGB);
+        assert_eq!((read.width, read.height, read.format), (20, 13, Format::Srgb8), "{name}");
+        let texels: Vec<u8> = read.texels.iter().flat_map(|texel| texel.to_le_bytes()).collect();
+        assert!(texels == expected, "{name}");
+    }
+    // Negative control: the codings differ.
+    assert!(KTX2[0].2 != KTX2[1].2);
+}
+
+const KTX2: [(&str, &[u8], &[u8]); 2] = [
+    ("ETC1S", include_bytes!("tests/etc1s.ktx2"), include_bytes!("tests/etc1s.rgba")),
+    ("UASTC", include_bytes!("tests/uastc-zstd.ktx2"), include_bytes!("tests/uastc-zstd.rgba")),
+];
+
+/// What a header says is refused before there is room for it.
+#[test]
+fn ktx2_files_that_say_they_are_huge_are_refused() {
+    let with = |at: usize, words: &[u32]| {
+        let mut file = KTX2[1].1.to_vec();
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        file[at..at + bytes.len()].copy_from_slice(&bytes);
+        load(&file, SRGB).map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(with(20, &[40_000, 1]), "it has 40000×1 pixels; the most is 32767 along a side");
+    assert_eq!(
+        with(20, &[16384, 16384]),
+        "it has 268435456 pixels in 467 bytes; the most in a file of that size is 16777216"
+    );
+    let huge = "the KTX2 file cannot be decoded: \"its level is larger than its image\"";
+    assert_eq!(with(96, &[0, 1 << 20]), huge);
+    let several = "it is in the format KTX2 with several images, which is not read; PNG, ";
+    for (at, words) in [(28, [2]), (32, [9]), (36, [6])] {
+        assert!(with(at, &words).starts_with(several));
+    }
+    assert!(with(12, &[145]).starts_with("it is in the format KTX2 of the Vulkan format 145, which"));
 }
 
 /// A PNG file of chunks.

@@ -1,8 +1,10 @@
 //! Accessors: typed elements of buffer views, with the substitutions of sparse ones.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use super::buffers::{Buffers, View};
+use super::draco::Decoded;
 use super::json::Node;
 
 /// Most elements that are read from accessors, those that several meshes share counted for each.
@@ -41,7 +43,7 @@ impl Component {
         }
     }
 
-    const fn size(self) -> usize {
+    pub(super) const fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,
             Self::I16 | Self::U16 => 2,
@@ -124,11 +126,18 @@ pub(super) struct Accessor<'a> {
 pub(super) struct Accessors<'b, 'a> {
     pub(super) buffers: &'b Buffers<'a>,
     spent: Cell<u64>,
+    /// What stands for accessors of the compressed primitive that is being read, by their indices.
+    decoded: RefCell<HashMap<usize, Decoded<'a>>>,
 }
 
 impl<'b, 'a> Accessors<'b, 'a> {
     pub(super) fn new(buffers: &'b Buffers<'a>) -> Self {
-        Self { buffers, spent: Cell::new(0) }
+        Self { buffers, spent: Cell::new(0), decoded: RefCell::default() }
+    }
+
+    /// Has accessors stand for what a compressed primitive has, until those of the next.
+    pub(super) fn replace(&self, decoded: HashMap<usize, Decoded<'a>>) {
+        self.decoded.replace(decoded);
     }
 
     /// The accessor that `from` is the index of, whose elements are of one of `types`.
@@ -147,6 +156,10 @@ impl<'b, 'a> Accessors<'b, 'a> {
             "VEC4" => 4,
             _ => 16,
         };
+        let normalized = node.get_or("normalized", false, |n| n.boolean())?;
+        if let Some(decoded) = self.decoded.borrow().get(&from.index("accessors")?) {
+            return decoded.clone().accessor(node, width, normalized);
+        }
         let counted = node.require("count")?;
         let count = counted.whole()?;
         let cost = if node.get("bufferView").is_some() { count } else { count.saturating_mul(ZERO) };
@@ -157,7 +170,6 @@ impl<'b, 'a> Accessors<'b, 'a> {
         self.spend(&counted, cost)?;
         let count = count as usize;
         let sparse = node.optional("sparse", |sparse| self.sparse(sparse, count, size))?;
-        let normalized = node.get_or("normalized", false, |n| n.boolean())?;
         Some(Accessor { node, count, component, normalized, width, elements, sparse })
     }
 
@@ -195,6 +207,19 @@ impl<'b, 'a> Accessors<'b, 'a> {
         }
         let values = node.require("values")?.object(&["bufferView", "byteOffset"])?;
         Some((read, Elements::read(self.buffers, &values, count, size)?))
+    }
+}
+
+impl<'a> Decoded<'a> {
+    /// The accessor that these elements stand for, with `width` numbers an element.
+    fn accessor(self, node: Node<'a>, width: usize, normalized: bool) -> Option<Accessor<'a>> {
+        let Self { bytes, count, component, width: found } = self;
+        if found != width {
+            return node.fail(format!("has {width} numbers an element, and the compressed mesh {found}"));
+        }
+        let size = component.size() * width;
+        let elements = Elements { view: View::of(bytes, None), offset: 0, stride: size, size };
+        Some(Accessor { node, count, component, normalized, width, elements: Some(elements), sparse: None })
     }
 }
 

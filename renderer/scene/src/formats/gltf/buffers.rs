@@ -11,15 +11,13 @@ use base64::prelude::BASE64_STANDARD;
 use torrance_text::{human_bytes, quoted};
 
 use super::json::{Document, Node};
+use super::meshopt;
 use crate::description::limits::MAX_MESH_BYTES;
 use crate::files::Files;
 use crate::files::mesh::read_bytes;
 
 /// A buffer view.
 const VIEW: &[&str] = &["buffer", "byteOffset", "byteLength", "byteStride", "target"];
-
-/// Extensions by which a view or buffer is compressed.
-const COMPRESSED: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
 /// The buffers of a document, each read when it is first asked for.
 pub(super) struct Buffers<'a> {
@@ -28,14 +26,17 @@ pub(super) struct Buffers<'a> {
     files: &'a Files,
     /// `None` for those with errors, which are reported once.
     read: RefCell<HashMap<usize, Option<Bytes<'a>>>>,
+    /// The bytes of compressed views; `None` for those with errors.
+    decompressed: RefCell<HashMap<usize, Option<View<'a>>>>,
     /// Bytes that may still be read.
     left: Cell<u64>,
 }
 
 /// The chunk of a `.glb` file, or what was read from elsewhere.
-type Bytes<'a> = Rc<Cow<'a, [u8]>>;
+pub(super) type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 
 /// A part of a buffer.
+#[derive(Clone)]
 pub(super) struct View<'a> {
     buffer: Bytes<'a>,
     start: usize,
@@ -44,7 +45,12 @@ pub(super) struct View<'a> {
     pub(super) stride: Option<usize>,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// All of `buffer`.
+    pub(super) fn of(buffer: Bytes<'a>, stride: Option<usize>) -> Self {
+        Self { start: 0, end: buffer.len(), buffer, stride }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -52,7 +58,8 @@ impl View<'_> {
 
 impl<'a> Buffers<'a> {
     pub(super) fn new(document: Document<'a>, binary: Option<&'a [u8]>, files: &'a Files) -> Self {
-        Self { document, binary, files, read: RefCell::default(), left: Cell::new(MAX_MESH_BYTES) }
+        let (read, decompressed) = (RefCell::default(), RefCell::default());
+        Self { document, binary, files, read, decompressed, left: Cell::new(MAX_MESH_BYTES) }
     }
 
     /// Bytes of the file and those that it names, as far as they are read; its text does not count.
@@ -63,11 +70,37 @@ impl<'a> Buffers<'a> {
     /// The view that `from` is the index of.
     pub(super) fn view(&self, from: &Node<'a>) -> Option<View<'a>> {
         let node = from.indexed("bufferViews", VIEW)?;
-        if let Some(name) = COMPRESSED.into_iter().find(|name| node.extension(name).is_some()) {
-            node.warn(format!(
-                "is compressed by {name}, which is not supported; what stands beside it is used"
-            ));
+        if let Some(packed) = meshopt::EXTENSIONS.into_iter().find_map(|name| node.extension(name)) {
+            let index = from.index("bufferViews")?;
+            if let Some(known) = self.decompressed.borrow().get(&index) {
+                return known.clone();
+            }
+            let view = self.decompress(&node, packed);
+            self.decompressed.borrow_mut().insert(index, view.clone());
+            return view;
         }
+        let (buffer, start, end) = self.range(&node)?;
+        Some(View { buffer, start, end, stride: stride(&node)? })
+    }
+
+    /// A view that is compressed; what may stand beside it is not read.
+    fn decompress(&self, node: &Node<'a>, packed: Node<'a>) -> Option<View<'a>> {
+        let packed = packed.object(meshopt::STREAM)?;
+        let (buffer, start, end) = self.range(&packed)?;
+        let bytes = meshopt::decode(&packed, &buffer[start..end])?;
+        self.take(node, bytes.len())?;
+        // Elements of attributes are multiples of 4 bytes, whatever their numbers take.
+        let stride = match stride(node)? {
+            None if packed.require("mode")?.string()? == "ATTRIBUTES" => {
+                Some(packed.require("byteStride")?.whole()? as usize)
+            }
+            stride => stride,
+        };
+        Some(View::of(Rc::new(Cow::Owned(bytes)), stride))
+    }
+
+    /// The part of a buffer that `node` names: the buffer, where it starts and ends.
+    fn range(&self, node: &Node<'a>) -> Option<(Bytes<'a>, usize, usize)> {
         let buffer = self.buffer(&node.require("buffer")?)?;
         let offset = node.get_or("byteOffset", 0, |n| n.whole())?;
         let length = node.require("byteLength")?.whole()?;
@@ -75,11 +108,7 @@ impl<'a> Buffers<'a> {
         if end > buffer.len() as u64 {
             return node.fail(format!("ends at byte {end} of a buffer of {}", buffer.len()));
         }
-        let stride = node.optional("byteStride", |stride| match stride.whole()? {
-            bytes @ 4..=252 => Some(bytes as usize),
-            bytes => stride.fail(format!("must be from 4 to 252, not {bytes}")),
-        })?;
-        Some(View { buffer, start: offset as usize, end: end as usize, stride })
+        Some((buffer, offset as usize, end as usize))
     }
 
     fn buffer(&self, from: &Node<'a>) -> Option<Bytes<'a>> {
@@ -99,11 +128,7 @@ impl<'a> Buffers<'a> {
             (Some(uri), _) => self.uri(&uri)?.0.into(),
             (None, Some(binary)) if index == 0 => binary.into(),
             _ => {
-                let why = match COMPRESSED.into_iter().find(|name| node.extension(name).is_some()) {
-                    Some(name) => format!(": it is compressed by {name}, which is not supported"),
-                    None => String::new(),
-                };
-                return node.fail(format!("has no \"uri\" that says where its bytes are{why}"));
+                return node.fail("has no \"uri\" that says where its bytes are");
             }
         };
         if length > bytes.len() as u64 {
@@ -119,12 +144,18 @@ impl<'a> Buffers<'a> {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("data:") => (data(node, rest)?, None),
             _ => self.file(node, uri)?,
         };
-        let Some(left) = self.left.get().checked_sub(bytes.len() as u64) else {
+        self.take(node, bytes.len())?;
+        Some((bytes, path))
+    }
+
+    /// Takes bytes from those that may be read.
+    fn take(&self, node: &Node<'a>, bytes: usize) -> Option<()> {
+        let Some(left) = self.left.get().checked_sub(bytes as u64) else {
             let most = human_bytes(MAX_MESH_BYTES.into());
-            return node.fail(format!("is one too many: files that it names may have {most} in all"));
+            return node.fail(format!("is one too many: what the file names may have {most} in all"));
         };
         self.left.set(left);
-        Some((bytes, path))
+        Some(())
     }
 
     /// The file that a URI stands for.
@@ -144,6 +175,14 @@ impl<'a> Buffers<'a> {
             Err(reason) => node.fail(format!("names {}, which cannot be read: {reason}", quoted(name))),
         }
     }
+}
+
+/// The bytes from one element of a view to the next, if they are said.
+fn stride(node: &Node<'_>) -> Option<Option<usize>> {
+    node.optional("byteStride", |stride| match stride.whole()? {
+        bytes @ 4..=252 => Some(bytes as usize),
+        bytes => stride.fail(format!("must be from 4 to 252, not {bytes}")),
+    })
 }
 
 /// The bytes of a URI after `data:`: a type, perhaps `;base64`, a comma, and the bytes.

@@ -53,7 +53,8 @@ fn chunks<'a>(file: &str, bytes: &'a [u8]) -> Result<(&'a [u8], Option<&'a [u8]>
             )));
         };
         chunks.push((kind, chunk));
-        at = end.next_multiple_of(4);
+        // Chunks begin at multiples of 4, but for those of writers that do not fill them up.
+        at = if word(end + 4) == Some(BIN) { end } else { end.next_multiple_of(4) };
     }
     match chunks[..] {
         [(JSON, json), (BIN, binary)] => Ok((json, Some(binary))),

@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
 
-use super::accessor::{ACCESSOR, Accessors};
+use super::accessor::Accessors;
 use super::json::Node;
 use super::material::{MaterialEntry, Materials};
-use super::tangents;
+use super::{draco, tangents};
 use crate::description::TriangleMesh;
 use crate::description::limits::is_degenerate;
 
 const PRIMITIVE: &[&str] = &["attributes", "indices", "material", "mode", "targets"];
 /// Most triangles of a file, those of meshes that are copied counted for each copy.
 pub(super) const MAX_TRIANGLES: usize = 1 << 26;
-const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Triangles of one material.
 #[derive(Clone)]
@@ -85,7 +84,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         joints: &[Affine3A],
     ) -> Option<Option<PrimitiveMesh>> {
         let attributes = node.require("attributes")?;
-        refuse_draco(&node, &attributes)?;
+        self.accessors.replace(draco::decode(&node, &attributes, self.accessors)?);
         let Some(position) = attributes.get("POSITION") else {
             node.warn("has no POSITION, and is left out");
             return Some(None);
@@ -278,19 +277,6 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
 /// The weights of the morph targets of a mesh, or of a node, if they are given.
 pub(super) fn weights(node: &Node<'_>) -> Option<Option<Vec<f32>>> {
     node.optional("weights", |weights| weights.elements()?.iter().map(Node::number).collect())
-}
-
-/// Reports a primitive whose vertices are compressed only.
-fn refuse_draco(node: &Node<'_>, attributes: &Node<'_>) -> Option<()> {
-    if node.extension(DRACO).is_none() {
-        return Some(());
-    }
-    let accessor = attributes.require("POSITION")?.indexed("accessors", ACCESSOR)?;
-    if accessor.get("bufferView").is_none() {
-        return node.fail(format!("is compressed by {DRACO}, which is not supported"));
-    }
-    node.warn(format!("is compressed by {DRACO}, which is not supported; what stands beside it is used"));
-    Some(())
 }
 
 /// The triangles of a strip, every other one with its corners turned around.

@@ -11,11 +11,13 @@
 mod accessor;
 mod buffers;
 mod container;
+mod draco;
 mod extensions;
 mod json;
 mod layers;
 mod material;
 mod mesh;
+mod meshopt;
 mod nodes;
 mod scene;
 mod tangents;

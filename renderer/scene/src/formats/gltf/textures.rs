@@ -9,11 +9,11 @@ use super::json::Node;
 use crate::description::{Bitmap, Channel, Color, Format, Image, Scalar, TexelFilter, Texture, Wrap};
 use crate::files::image::{self, DecodedImage, Meaning, Range};
 
-/// Extensions by which textures have images of other formats.
-const OTHER_IMAGES: [&str; 3] = ["KHR_texture_basisu", "EXT_texture_avif", "MSFT_texture_dds"];
+/// Extensions by which textures have images of other formats that are read.
+const READ_IMAGES: [&str; 2] = ["KHR_texture_basisu", "EXT_texture_webp"];
 
-/// The extension by which textures have WebP images, which are read.
-const WEBP: &str = "EXT_texture_webp";
+/// Extensions by which textures have images that are not.
+const OTHER_IMAGES: [&str; 2] = ["EXT_texture_avif", "MSFT_texture_dds"];
 
 const TRANSFORM: &str = "KHR_texture_transform";
 
@@ -71,11 +71,11 @@ impl<'b, 'a> Textures<'b, 'a> {
         let info = info.clone().object(&["index", "texCoord", "scale", "strength"])?;
         let node = info.require("index")?.indexed("textures", &["sampler", "source"])?;
         let other = OTHER_IMAGES.into_iter().find(|name| node.extension(name).is_some());
-        let webp = match node.extension(WEBP) {
-            Some(webp) => Some(webp.object(&["source"])?.require("source")?),
+        let read = match READ_IMAGES.into_iter().find_map(|name| node.extension(name)) {
+            Some(read) => Some(read.object(&["source"])?.require("source")?),
             None => None,
         };
-        let image = match (webp.or_else(|| node.get("source")), other) {
+        let image = match (read.or_else(|| node.get("source")), other) {
             (Some(source), other) => {
                 if let Some(name) = other {
                     node.warn(format!(
