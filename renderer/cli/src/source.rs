@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use torrance_scene::{
-    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits, SceneValues,
-    Severity, Surroundings,
+    self as scene, Error, GltfChoice, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits,
+    SceneValues, Severity, Surroundings,
 };
 
-use super::{Failure, Notes, color};
+use super::{Failure, Notes, color, values};
 
 /// A scene file, and how it is read.
 #[derive(Debug, clap::Args)]
@@ -28,9 +28,8 @@ pub(super) struct SceneArgs {
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
-    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
-    #[arg(long, value_name = "NAME|N")]
-    camera: Option<String>,
+    #[command(flatten)]
+    gltf: GltfArgs,
 
     /// Light of the scene. Models (glTF, OBJ, PLY) have no surroundings of their own
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -44,6 +43,30 @@ pub(super) struct SceneArgs {
     /// How to take the candela and lux of lights in glTF files
     #[arg(long, value_name = "NAME", default_value = "auto")]
     punctual_units: UnitsName,
+}
+
+/// What of a glTF file is shown.
+#[derive(Debug, Clone, clap::Args)]
+struct GltfArgs {
+    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
+    #[arg(long, value_name = "NAME|N")]
+    camera: Option<String>,
+
+    /// Scene of a glTF file: its name, or its number in the file, from 0 [default: that of the file, or the first]
+    #[arg(long, value_name = "NAME|N")]
+    scene: Option<String>,
+
+    /// Variant of the materials of a glTF file: its name, or its number in the file, from 0 [default: none of them]
+    #[arg(long, value_name = "NAME|N")]
+    variant: Option<String>,
+
+    /// Animation of a glTF file: its name, or its number in the file, from 0 [default: none, or the first if there is --at]
+    #[arg(long, value_name = "NAME|N")]
+    animation: Option<String>,
+
+    /// Time of the animation of a glTF file [default: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, allow_negative_numbers = true)]
+    at: Option<f32>,
 }
 
 /// The names of `--punctual-units`.
@@ -107,6 +130,13 @@ fn pair(split: Option<(&str, &str)>, expected: &str) -> Result<(String, String),
     Ok((name.to_owned(), value.to_owned()))
 }
 
+impl GltfArgs {
+    fn choice(&self) -> GltfChoice {
+        let Self { camera, scene, variant, animation, at } = self.clone();
+        GltfChoice { camera, scene, variant, animation, at }
+    }
+}
+
 impl SceneArgs {
     /// Reads the scene, and tells what is suspicious about it.
     pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<LoadedScene, Failure> {
@@ -152,13 +182,13 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, camera, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, define, gltf, light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
             define: define.clone(),
             set: Vec::new(),
-            camera: camera.clone(),
+            gltf: gltf.clone(),
             light: *light,
             environment: environment.clone(),
             punctual_units: *punctual_units,
@@ -170,7 +200,7 @@ impl SceneArgs {
             overrides,
             allow_external: self.allow_external,
             defines: self.define.clone(),
-            camera: self.camera.clone(),
+            gltf: self.gltf.choice(),
             light: self.light.into(),
             punctual_units: self.punctual_units.into(),
             surroundings: self.environment.clone(),
