@@ -112,7 +112,8 @@ impl<'r, 'b, 'a> Reader<'r, 'b, 'a> {
         }
         let from = channel.require("sampler")?;
         let Some(sampler) = self.samplers.get(usize::try_from(from.whole()?).unwrap_or(usize::MAX)) else {
-            return from.fail(format!("is {}, and there are {}", from.value, self.samplers.len()));
+            let count = self.samplers.len();
+            return from.fail(format!("is {}, and the animation has {count} of \"samplers\"", from.value));
         };
         let sampler = Sampler::read(self.accessors, sampler, width)?;
         self.end = self.end.max(sampler.end());

@@ -635,3 +635,251 @@ fn an_animation_is_chosen_by_name_or_number() {
         assert_eq!(refused(document, choice), format!("m.gltf: {expected}"));
     }
 }
+
+/// Documents that are wrong in what moves them, each with its message.
+#[test]
+fn wrong_animations_skins_and_targets_are_refused() {
+    let moves = |change: fn(&mut Packed, &mut Value)| {
+        let mut packed = Packed::default();
+        let output = packed.vectors(&[[0.0; 3], [1.0; 3]]);
+        let mut document =
+            animated(&mut packed, &[0.0, 1.0], "translation", output, "LINEAR", json!({ "mesh": 0 }));
+        change(&mut packed, &mut document);
+        // What was packed later is to be there, too.
+        packed.document(document)
+    };
+    let bent = |change: fn(&mut Packed, &mut Value)| {
+        let mut packed = Packed::default();
+        let mut document = skinned(&mut packed, None);
+        change(&mut packed, &mut document);
+        packed.document(document)
+    };
+    let sampler = "animations[0].samplers[0]";
+    let cases = [
+        (
+            moves(|packed, d| d["animations"][0]["samplers"][0]["input"] = json!(packed.scalars(&[1.0, 0.5]))),
+            format!("{sampler}.input has the time 0.5 after 1; times must grow"),
+        ),
+        (
+            moves(|packed, d| d["animations"][0]["samplers"][0]["input"] = json!(packed.scalars(&[]))),
+            format!("{sampler}.input has no times"),
+        ),
+        (
+            moves(|packed, d| d["animations"][0]["samplers"][0]["input"] = json!(packed.scalars(&[0.0, f32::NAN]))),
+            "accessors[3] has an element, 1, that is not a number (NaN)".to_owned(),
+        ),
+        (
+            moves(|packed, d| d["animations"][0]["samplers"][0]["input"] = json!(packed.scalars(&[0.0, 1.0, 2.0]))),
+            format!("{sampler}.output has 2 values, and there are 3 times, with a value for each"),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["samplers"][0]["interpolation"] = json!("CUBICSPLINE")),
+            format!("{sampler}.output has 2 values, and there are 2 times, with three values for each"),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["samplers"][0]["interpolation"] = json!("CUBIC")),
+            format!("{sampler}.interpolation must be \"STEP\", \"LINEAR\" or \"CUBICSPLINE\", not \"CUBIC\""),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["channels"][0]["target"]["path"] = json!("rotation")),
+            format!("{sampler}.output must be of VEC4, and accessors[0] is of VEC3"),
+        ),
+        (
+            moves(|packed, d| {
+                d["animations"][0]["channels"][0]["target"]["path"] = json!("rotation");
+                d["animations"][0]["samplers"][0]["output"] = json!(packed.vectors(&[[0.0; 4]; 2]));
+            }),
+            "animations[0].channels[0] gives a rotation of zero length at 0.5 s".to_owned(),
+        ),
+        (
+            moves(|packed, d| {
+                d["animations"][0]["channels"][0]["target"]["path"] = json!("weights");
+                d["animations"][0]["samplers"][0]["output"] = json!(packed.scalars(&[0.0, 1.0, 2.0]));
+            }),
+            format!("{sampler}.output has 3 values, and there are 2 times, with a value for each"),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["channels"][0]["target"]["path"] = json!("translatoin")),
+            "animations[0].channels[0].target.path must be \"translation\", \"rotation\", \"scale\" or \"weights\", not \
+             \"translatoin\""
+                .to_owned(),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["channels"][0]["target"]["node"] = json!(1)),
+            "animations[0].channels[0].target.node is 1, and there is only one of \"nodes\", 0".to_owned(),
+        ),
+        (
+            moves(|_, d| d["animations"][0]["channels"][0]["sampler"] = json!(3)),
+            "animations[0].channels[0].sampler is 3, and the animation has 1 of \"samplers\"".to_owned(),
+        ),
+        (
+            moves(|_, d| drop(d["animations"][0].as_object_mut().unwrap().remove("channels"))),
+            "animations[0] has no \"channels\"".to_owned(),
+        ),
+        (
+            moves(|packed, d| {
+                let far = [f32::MAX, f32::MAX, 0.0];
+                d["animations"][0]["samplers"][0]["output"] = json!(packed.vectors(&[[0.0; 3], [3e38; 3], far, [-3e38; 3], [3e38; 3], far]));
+                d["animations"][0]["samplers"][0]["interpolation"] = json!("CUBICSPLINE");
+            }),
+            "nodes[0] is moved or scaled beyond single precision".to_owned(),
+        ),
+        (bent(|_, d| d["skins"][0]["joints"] = json!([])), "skins[0].joints is empty".to_owned()),
+        (
+            bent(|_, d| d["skins"][0]["joints"] = json!([1])),
+            "meshes[0].primitives[0].attributes.JOINTS_0 has the joint 1 of a skin with 1".to_owned(),
+        ),
+        (
+            bent(|_, d| d["skins"][0]["joints"] = json!([1, 7])),
+            "skins[0].joints[1] is 7, and \"nodes\" go from 0 to 2".to_owned(),
+        ),
+        (
+            bent(|_, d| d["scenes"] = json!([{ "nodes": [0] }])),
+            "skins[0].joints[0] is no node of the scene".to_owned(),
+        ),
+        (
+            bent(|packed, d| {
+                d["skins"][0]["inverseBindMatrices"] = json!(packed.vectors(&[DMat4::IDENTITY.as_mat4().to_cols_array()]));
+            }),
+            "skins[0].inverseBindMatrices has 1 matrices, and there are 2 joints".to_owned(),
+        ),
+        (
+            bent(|_, d| drop(d["meshes"][0]["primitives"][0]["attributes"].as_object_mut().unwrap().remove("WEIGHTS_0"))),
+            "meshes[0].primitives[0].attributes has no \"WEIGHTS_0\"".to_owned(),
+        ),
+        (
+            bent(|packed, d| {
+                d["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(packed.vectors(&[[1.0; 4]; 2]));
+            }),
+            "meshes[0].primitives[0].attributes.WEIGHTS_0 has 2 elements, and there are 3 positions".to_owned(),
+        ),
+        (
+            bent(|packed, d| {
+                let huge = DMat4::from_scale(DVec3::splat(2e38)).as_mat4().to_cols_array();
+                d["skins"][0]["inverseBindMatrices"] = json!(packed.vectors(&[huge, huge]));
+                d["nodes"][1]["scale"] = json!([3e38, 3e38, 3e38]);
+            }),
+            "meshes[0].primitives[0].attributes has a vertex, 0, that joints move beyond single precision".to_owned(),
+        ),
+        (
+            bent(|packed, d| {
+                d["meshes"][0]["primitives"][0]["targets"] = json!([{ "POSITION": packed.vectors(&[[3e38; 3]; 3]) }]);
+                d["meshes"][0]["weights"] = json!([3]);
+            }),
+            "meshes[0].primitives[0].targets[0].POSITION is beyond single precision with the weight 3".to_owned(),
+        ),
+        (
+            bent(|packed, d| {
+                d["meshes"][0]["primitives"][0]["targets"] = json!([{ "POSITION": packed.vectors(&[[0.0; 3]; 2]) }]);
+                d["meshes"][0]["weights"] = json!([1]);
+            }),
+            "meshes[0].primitives[0].targets[0].POSITION has 2 elements, and there are 3 positions".to_owned(),
+        ),
+    ];
+    for (document, expected) in cases {
+        let time = document.get("animations").map(|_| 0.5);
+        let choice = GltfChoice { at: time, ..GltfChoice::default() };
+        assert_eq!(refused(&document, choice), format!("m.gltf: {expected}"));
+    }
+}
+
+#[test]
+fn what_is_odd_about_poses_is_said_once_with_its_count() {
+    let mut packed = Packed::default();
+    let output = packed.vectors(&[[0.0; 3], [1.0; 3]]);
+    let mut document =
+        animated(&mut packed, &[0.0, 1.0], "translation", output, "LINEAR", json!({ "mesh": 0 }));
+    let pointer = json!({ "sampler": 0, "target": {
+        "path": "pointer",
+        "extensions": { "KHR_animation_pointer": { "pointer": "/materials/0/emissiveFactor" } },
+    } });
+    let again = json!({ "sampler": 9, "target": { "node": 0, "path": "translation" } });
+    let of_nothing = json!({ "sampler": 9, "target": { "path": "scale" } });
+    let channels = document["animations"][0]["channels"].as_array_mut().unwrap();
+    channels.extend([pointer.clone(), pointer, again, of_nothing]);
+    document["extensionsRequired"] = json!(["KHR_animation_pointer"]);
+    let of = loaded(&document, at(0.5));
+    assert_eq!(
+        messages(&of.warnings),
+        [
+            "animations[0] has 2 channels of KHR_animation_pointer, which is not supported: what they move is at rest",
+            "animations[0] has 1 channel for what another one moves, and the first of them counts",
+        ]
+    );
+    assert_eq!(world(&of.description, 0)[0], DVec3::splat(0.5));
+
+    let mut packed = Packed::default();
+    let mut document = skinned(&mut packed, None);
+    let attributes = &mut document["meshes"][0]["primitives"][0]["attributes"];
+    attributes["WEIGHTS_0"] = json!(packed.vectors(&[[1.0, 0.0, 0.0, 0.0], [0.0; 4], [0.0; 4]]));
+    document["meshes"][0]["weights"] = json!([0, 1]);
+    let document = packed.document(document);
+    let of = loaded(&document, GltfChoice::default());
+    assert_eq!(
+        messages(&of.warnings),
+        [
+            "meshes[0].primitives[0] has 0 targets, and there are 2 weights for them",
+            "meshes[0].primitives[0].attributes has 2 vertices without a weight, which follow their first joint",
+        ]
+    );
+    // The second vertex has the knee first, and the third the hip.
+    let found = world(&of.description, 0);
+    assert!(
+        distance(&found, &[DVec3::Y * 4.0, DVec3::new(1.0, 6.0, 0.0), DVec3::Y * 6.0]) < ROUNDING,
+        "{found:?}"
+    );
+
+    let mut document = skinned(&mut Packed::default(), None);
+    let attributes = document["meshes"][0]["primitives"][0]["attributes"].as_object_mut().unwrap();
+    attributes.retain(|key, _| !key.ends_with("_0"));
+    let of = loaded(&document, GltfChoice::default());
+    assert_eq!(
+        messages(&of.warnings),
+        [
+            "meshes[0].primitives[0].attributes has no JOINTS_0, though its node has a skin: it follows the node"
+        ]
+    );
+    assert_eq!(world(&of.description, 0)[1], DVec3::X * 107.0);
+}
+
+/// Thousands of channels of one node, and of as many nodes, take time by their number.
+#[test]
+fn many_channels_take_linear_time() {
+    const MANY: usize = 50_000;
+    let mut packed = Packed::default();
+    let output = packed.vectors(&[[0.0; 3], [1.0; 3]]);
+    let mut document =
+        animated(&mut packed, &[0.0, 1.0], "translation", output, "LINEAR", json!({ "mesh": 0 }));
+    let channel = |node: usize| json!({ "sampler": 0, "target": { "node": node, "path": "translation" } });
+    document["animations"][0]["channels"] = (0..MANY).map(|_| channel(0)).collect();
+    let started = std::time::Instant::now();
+    let of = loaded(&document, at(0.5));
+    let repeated = format!(
+        "animations[0] has {} channels for what another one moves, and the first of them counts",
+        MANY - 1
+    );
+    assert_eq!(messages(&of.warnings), [repeated]);
+    document["nodes"] = (0..MANY).map(|i| if i == 0 { json!({ "mesh": 0 }) } else { json!({}) }).collect();
+    document["animations"][0]["channels"] = (0..MANY).map(channel).collect();
+    loaded(&document, at(0.5));
+    assert!(started.elapsed().as_secs_f64() < 5.0, "{:?}", started.elapsed());
+}
+
+/// Targets that are all zeros, again and again, are refused before memory is.
+#[test]
+fn many_targets_take_bounded_memory() {
+    let mut packed = Packed::default();
+    let corners: Vec<[f32; 3]> = (0..10_000).map(|i| CORNERS[i % 3]).collect();
+    let positions = packed.vectors(&corners);
+    let zeros = packed.push(json!({ "componentType": 5126, "count": 10_000, "type": "VEC3" }));
+    let primitive = |targets: usize| json!({ "attributes": { "POSITION": positions }, "targets": vec![json!({ "POSITION": zeros }); targets] });
+    let document = |targets: usize| {
+        packed.document(json!({
+            "nodes": [{ "mesh": 0 }],
+            "meshes": [{ "primitives": [primitive(targets)], "weights": vec![1; targets] }],
+        }))
+    };
+    loaded(&document(10), GltfChoice::default());
+    let message = refused(&document(100_000), GltfChoice::default());
+    assert!(message.contains("the most of a file of that size"), "{message}");
+}
