@@ -328,7 +328,15 @@ const OF_KNEE: [f64; 3] = [0.75, 1.0, 0.5];
 
 /// The vertices of [`skinned`] and their normals, in `f64`, with the knee bent.
 fn expected_skin(inverse_bind: Option<[DAffine3; 2]>, knee_degrees: f64) -> (Vec<DVec3>, Vec<DVec3>) {
-    let hip = DAffine3::from_translation(DVec3::Y * 4.0) * DAffine3::from_scale(DVec3::new(1.0, 2.0, 1.0));
+    expected_skin_of(DVec3::new(1.0, 2.0, 1.0), inverse_bind, knee_degrees)
+}
+
+fn expected_skin_of(
+    hip_scale: DVec3,
+    inverse_bind: Option<[DAffine3; 2]>,
+    knee_degrees: f64,
+) -> (Vec<DVec3>, Vec<DVec3>) {
+    let hip = DAffine3::from_translation(DVec3::Y * 4.0) * DAffine3::from_scale(hip_scale);
     let knee = hip * DAffine3::from_rotation_translation(about(DVec3::Z, knee_degrees), DVec3::X);
     let [hip_bind, knee_bind] = inverse_bind.unwrap_or([DAffine3::IDENTITY; 2]);
     let [hip, knee] = [hip * hip_bind, knee * knee_bind].map(DMat4::from);
@@ -423,13 +431,17 @@ fn more_than_four_joints_hold_a_vertex() {
     assert!((found - mean(4)).abs() > 1.0, "the first four alone are told apart");
 }
 
+/// As with a node that mirrors: normals point to where the front is then, and so does the winding.
 #[test]
 fn mirrored_joints_keep_the_front() {
-    let mut packed = Packed::default();
-    let mut document = skinned(&mut packed, None);
+    let mut document = skinned(&mut Packed::default(), None);
     document["nodes"][1]["scale"] = json!([-1, 1, 1]);
-    let shape = &loaded(&document, GltfChoice::default()).description.shapes[0];
-    let TriangleMesh { positions, normals, triangles, .. } = mesh(shape);
+    let description = loaded(&document, GltfChoice::default()).description;
+    let (positions, expected) = expected_skin_of(DVec3::new(-1.0, 1.0, 1.0), None, 90.0);
+    assert!(distance(&world(&description, 0), &positions) < ROUNDING);
+    let TriangleMesh { positions, normals, triangles, .. } = mesh(&description.shapes[0]);
+    let found: Vec<_> = normals.iter().map(|n| n.as_dvec3()).collect();
+    assert!(distance(&found, &expected) < ROUNDING, "{found:?} {expected:?}");
     let [a, b, c] = triangles[0].map(|i| positions[i as usize]);
     let front = (b - a).cross(c - a);
     assert!(normals.iter().all(|n| n.dot(front) > 0.0), "{normals:?} {front}");
