@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use torrance_scene::{
-    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits, SceneValues,
-    Severity, Surroundings, Up,
+    self as scene, Error, GltfChoice, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits,
+    SceneValues, Severity, Surroundings, Up,
 };
 
-use super::{Failure, Notes, color};
+use super::{Failure, Notes, color, values};
 
 /// A scene file, and how it is read.
 #[derive(Debug, clap::Args)]
@@ -32,9 +32,8 @@ pub(super) struct SceneArgs {
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
-    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
-    #[arg(long, value_name = "NAME|N")]
-    camera: Option<String>,
+    #[command(flatten)]
+    gltf: GltfArgs,
 
     /// Axis that points up in an OBJ or PLY file: x, y, z, -x, -y or -z [default: y]
     #[arg(long, value_name = "AXIS", value_parser = str::parse::<Up>, allow_hyphen_values = true)]
@@ -56,6 +55,30 @@ pub(super) struct SceneArgs {
     /// How to take the candela and lux of lights in glTF files
     #[arg(long, value_name = "NAME", default_value = "auto")]
     punctual_units: UnitsName,
+}
+
+/// What of a glTF file is shown.
+#[derive(Debug, Clone, clap::Args)]
+struct GltfArgs {
+    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
+    #[arg(long, value_name = "NAME|N")]
+    camera: Option<String>,
+
+    /// Scene of a glTF file: its name, or its number in the file, from 0 [default: that of the file, or the first]
+    #[arg(long, value_name = "NAME|N")]
+    scene: Option<String>,
+
+    /// Variant of the materials of a glTF file: its name, or its number in the file, from 0 [default: none of them]
+    #[arg(long, value_name = "NAME|N")]
+    variant: Option<String>,
+
+    /// Animation of a glTF file: its name, or its number in the file, from 0 [default: none, or the first if there is --at]
+    #[arg(long, value_name = "NAME|N")]
+    animation: Option<String>,
+
+    /// Time of the animation of a glTF file [default: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, allow_negative_numbers = true)]
+    at: Option<f32>,
 }
 
 /// The names of `--punctual-units`.
@@ -124,6 +147,13 @@ fn pair(split: Option<(&str, &str)>, expected: &str) -> Result<(String, String),
     Ok((name.to_owned(), value.to_owned()))
 }
 
+impl GltfArgs {
+    fn choice(&self) -> GltfChoice {
+        let Self { camera, scene, variant, animation, at } = self.clone();
+        GltfChoice { camera, scene, variant, animation, at }
+    }
+}
+
 impl SceneArgs {
     /// Reads the scene, and tells what is suspicious about it.
     pub(super) fn load(&self, overrides: Overrides, notes: &mut Notes) -> Result<LoadedScene, Failure> {
@@ -169,7 +199,7 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, strict, define, camera, up, point_radius, .. } = self;
+        let Self { allow_external, strict, define, gltf, up, point_radius, .. } = self;
         let Self { light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
@@ -177,7 +207,7 @@ impl SceneArgs {
             strict: *strict,
             define: define.clone(),
             set: Vec::new(),
-            camera: camera.clone(),
+            gltf: gltf.clone(),
             up: *up,
             point_radius: *point_radius,
             light: *light,
@@ -192,7 +222,7 @@ impl SceneArgs {
             allow_external: self.allow_external,
             strict: self.strict,
             defines: self.define.clone(),
-            camera: self.camera.clone(),
+            gltf: self.gltf.choice(),
             up: self.up,
             point_radius: self.point_radius,
             light: self.light.into(),

@@ -12,8 +12,9 @@ use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSet
 use crate::files::Files;
 use crate::files::asset::Asset;
 use crate::files::mesh::read_bytes;
+use crate::formats::gltf::{self, GltfChoice};
 use crate::formats::model::Up;
-use crate::formats::{gltf, mitsuba, obj, ply, toml};
+use crate::formats::{mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
 use crate::light::{LightChoice, PunctualUnits, Surroundings, convert_punctual, light};
@@ -42,8 +43,8 @@ pub struct Options {
     pub strict: bool,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
-    /// The camera of a glTF file, by its name, that of its node or its number in the file; the first by default.
-    pub camera: Option<String>,
+    /// What of a glTF file is shown.
+    pub gltf: GltfChoice,
     /// Which way is up in an OBJ or PLY file; y by default.
     pub up: Option<Up>,
     /// Radius of the points of a PLY file without faces, metres, above 0; by default as their density asks for.
@@ -108,8 +109,8 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
         return Err(Problem::of_file(file, message).into());
     }
-    if let (Some(name), false) = (&options.camera, format == SceneFormat::Gltf) {
-        let message = format!("there is no camera {} to choose: only glTF files have several", quoted(name));
+    if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
+        let message = format!("there is no {what} to choose: only glTF files have several");
         return Err(Problem::of_file(file, message).into());
     }
     if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
@@ -163,7 +164,20 @@ fn unseen_lights(description: &Description) -> Option<String> {
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
 /// `files` says.
 pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene, Error> {
-    SceneFormat::from_path(file)?.read(file, bytes, files, &Options::default())
+    load_bytes_with(file, bytes, files, &Options::default())
+}
+
+/// As [`load_bytes`], with options, of which the overrides and `allow_external` count for nothing.
+///
+/// # Errors
+/// As [`load_bytes`].
+pub fn load_bytes_with(
+    file: &str,
+    bytes: &[u8],
+    files: &Files,
+    options: &Options,
+) -> Result<LoadedScene, Error> {
+    SceneFormat::from_path(file)?.read(file, bytes, files, options)
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
@@ -245,10 +259,15 @@ impl SceneFormat {
 
     /// Reads and validates the contents of a file.
     fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<LoadedScene, Error> {
+        let mut notes = Vec::new();
         let (mut description, mut warnings) = match self {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
-            Self::Gltf => gltf::read(file, bytes, files, options.camera.as_deref())?,
+            Self::Gltf => {
+                let (description, warnings, told) = gltf::read(file, bytes, files, &options.gltf)?;
+                notes = told;
+                (description, warnings)
+            }
             Self::Obj => obj::read_scene(file, bytes, files, options.up.unwrap_or_default())?,
             Self::Ply => {
                 ply::read_scene(file, bytes, files, options.up.unwrap_or_default(), options.point_radius)?
@@ -261,7 +280,7 @@ impl SceneFormat {
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
         let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;
         warnings.extend(told.warning.map(|message| Problem::of_file(file, message)));
-        let notes = units.flatten().into_iter().chain(told.note);
+        let notes = notes.into_iter().chain(units.flatten()).chain(told.note);
         let notes = notes.map(|note| format!("{file}: {note}")).collect();
         Ok(LoadedScene { description, warnings, files: files.named(), notes })
     }

@@ -133,6 +133,57 @@ pub(crate) fn gltf() -> (serde_json::Value, Vec<u8>) {
     (document, bytes)
 }
 
+/// A file of this name is loaded in its first variant and its first animation, half a second after its start.
+pub(crate) const POSED: &str = "posed.gltf";
+
+/// A triangle with a morph target, held by two joints, in an animation; and its buffer.
+pub(crate) fn posed() -> (serde_json::Value, Vec<u8>) {
+    let (mut document, mut bytes) = gltf();
+    let mut accessors = document["accessors"].as_array().expect("accessors").clone();
+    let mut views = document["bufferViews"].as_array().expect("views").clone();
+    let mut add = |kind: &str, width: usize, numbers: &[f32]| {
+        let offset = bytes.len();
+        bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+        views.push(json!({ "buffer": 0, "byteOffset": offset, "byteLength": 4 * numbers.len() }));
+        accessors.push(json!({
+            "bufferView": views.len() - 1, "componentType": 5126, "count": numbers.len() / width, "type": kind,
+        }));
+        accessors.len() - 1
+    };
+    let weights = add("VEC4", 4, &[0.5, 0.25, 0.25, 0.0].repeat(3));
+    let matrices =
+        add("MAT4", 16, &[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 2., 0., 1.].repeat(2));
+    let times = add("SCALAR", 1, &[0.0, 1.0]);
+    let turn = add("VEC4", 4, &[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    let steps = add("VEC3", 3, &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
+    let curve = add("SCALAR", 1, &[0.0, 0.25, 1.0, 0.5, 1.0, 0.0]);
+    let joints = add("VEC4", 4, &[f32::from_le_bytes([0, 1, 1, 0]); 3].repeat(4));
+    accessors[joints]["componentType"] = json!(5121);
+    (document["accessors"], document["bufferViews"]) = (json!(accessors), json!(views));
+    document["buffers"][0]["byteLength"] = json!(bytes.len());
+    let mesh = &mut document["meshes"][0];
+    mesh["weights"] = json!([0.5]);
+    mesh["primitives"][0]["targets"] = json!([{ "POSITION": 0 }]);
+    mesh["primitives"][0]["attributes"]["JOINTS_0"] = json!(joints);
+    mesh["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(weights);
+    mesh["primitives"][0]["extensions"] =
+        json!({ "KHR_materials_variants": { "mappings": [{ "variants": [0], "material": 0 }] } });
+    document["extensions"] = json!({ "KHR_materials_variants": { "variants": [{ "name": "a" }] } });
+    document["nodes"][1]["skin"] = json!(0);
+    document["skins"] = json!([{ "joints": [0, 1], "inverseBindMatrices": matrices }]);
+    let channel =
+        |i: usize, node: usize, path: &str| json!({ "sampler": i, "target": { "node": node, "path": path } });
+    document["animations"] = json!([{
+        "channels": [channel(0, 0, "rotation"), channel(1, 1, "translation"), channel(2, 1, "weights")],
+        "samplers": [
+            { "input": times, "output": turn },
+            { "input": times, "output": steps, "interpolation": "STEP" },
+            { "input": times, "output": curve, "interpolation": "CUBICSPLINE" },
+        ],
+    }]);
+    (document, bytes)
+}
+
 /// A `.glb` file of a document and its first buffer.
 pub(crate) fn glb(document: &serde_json::Value, binary: &[u8]) -> Vec<u8> {
     let mut document = document.clone();
@@ -205,6 +256,7 @@ pub(crate) fn seeds() -> Vec<Seed> {
         of(format, "scene.toml", file, image(kind), vec![("scene.toml", toml_of_image(file))])
     };
     let (document, buffer) = gltf();
+    let (moving, moving_buffer) = posed();
     let xml_scene = xml(
         "<default name=\"n\" value=\"0.5\"/><bsdf type=\"twosided\" id=\"b\"><bsdf type=\"diffuse\">\
          <texture type=\"bitmap\" name=\"reflectance\"><string name=\"filename\" value=\"a.png\"/></texture>\
@@ -232,6 +284,14 @@ pub(crate) fn seeds() -> Vec<Seed> {
         alone("gltf", "a.gltf", document.to_string().into(), vec![png(), ("a.bin", buffer.clone())]),
         alone("glb", "a.glb", glb(&document, &buffer), vec![png()]),
         of("gltf buffer", "a.gltf", "a.bin", buffer, vec![png(), ("a.gltf", document.to_string().into())]),
+        alone("gltf, posed", POSED, moving.to_string().into(), vec![png(), ("a.bin", moving_buffer.clone())]),
+        of(
+            "gltf buffer, posed",
+            POSED,
+            "a.bin",
+            moving_buffer,
+            vec![png(), (POSED, moving.to_string().into())],
+        ),
         of(
             "serialized",
             "scene.xml",

@@ -13,6 +13,8 @@ pub(super) struct Log {
     pub(super) file: String,
     pub(super) errors: RefCell<Vec<Problem>>,
     pub(super) warnings: RefCell<Vec<Problem>>,
+    /// What the user may want to know, though nothing is wrong.
+    pub(super) notes: RefCell<Vec<String>>,
     pub(super) suggestions: Suggestions,
 }
 
@@ -24,6 +26,10 @@ impl Log {
     /// Warns, once however often the same is said.
     pub(super) fn warn(&self, message: impl Into<String>) {
         self.push(&self.warnings, message.into());
+    }
+
+    pub(super) fn note(&self, message: String) {
+        self.notes.borrow_mut().push(message);
     }
 
     fn push(&self, list: &RefCell<Vec<Problem>>, message: String) {
@@ -228,6 +234,12 @@ impl<'a> Document<'a> {
     /// How many elements a list has.
     pub(super) fn count(&self, list: &str) -> usize {
         self.list(list).len()
+    }
+
+    /// The elements of a list.
+    pub(super) fn elements(self, list: &str) -> Vec<Node<'a>> {
+        let element = |(i, value)| self.at(format!("{list}[{i}]"), value);
+        self.list(list).iter().enumerate().map(element).collect()
     }
 
     /// An element of a list by its index, which exists.

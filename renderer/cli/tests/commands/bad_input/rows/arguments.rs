@@ -118,6 +118,31 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "invalid value '-2' for '--time <TIME>': a time budget must be longer than 0",
     ),
     (
+        "a time before an animation",
+        Arguments(&["scene.toml", "-o", "out.png", "--at", "-0.5"]),
+        "invalid value '-0.5' for '--at <SECONDS>': expected seconds from 0 to 1e9, as in 1.5",
+    ),
+    (
+        "an animation of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--animation", "walk", "--at", "1"]),
+        "scene.toml: there is no animation \"walk\" to choose: only glTF files have several",
+    ),
+    (
+        "a time of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--at", "1.5"]),
+        "scene.toml: there is no animation at 1.5 s to choose: only glTF files have several",
+    ),
+    (
+        "a variant of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--variant", "1"]),
+        "scene.toml: there is no variant \"1\" to choose: only glTF files have several",
+    ),
+    (
+        "a scene of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--scene", "night"]),
+        "scene.toml: there is no scene \"night\" to choose: only glTF files have several",
+    ),
+    (
         "a parameter without a value",
         Arguments(&["scene.toml", "-o", "out.png", "--set", "camera.fov"]),
         "invalid value 'camera.fov' for '--set <PATH=VALUE>': expected PATH=VALUE, as in materials.ball.roughness=0.3",
