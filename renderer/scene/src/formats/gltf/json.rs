@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use serde_json::Value;
 use torrance_text::{Suggestions, quoted};
 
-use crate::input::{MOST_PROBLEMS, Problem};
+use crate::input::{MOST_PROBLEMS, Mistakes, Problem};
 
 /// Errors and warnings of a file.
 #[derive(Default)]
@@ -15,6 +15,7 @@ pub(super) struct Log {
     pub(super) warnings: RefCell<Vec<Problem>>,
     /// What the user may want to know, though nothing is wrong.
     pub(super) notes: RefCell<Vec<String>>,
+    pub(super) mistakes: RefCell<Mistakes>,
     pub(super) suggestions: Suggestions,
 }
 
@@ -30,6 +31,23 @@ impl Log {
 
     pub(super) fn note(&self, message: String) {
         self.notes.borrow_mut().push(message);
+    }
+
+    /// Counts a mistake that a sensible picture survives, and says what is done about all that are alike.
+    pub(super) fn forgive(&self, message: impl Into<String>, remedy: &str) {
+        let problem = || Problem::of_file(self.file.as_str(), message);
+        self.mistakes.borrow_mut().add("", remedy, problem);
+    }
+
+    /// What `read` yields. If that is nothing, its errors are mistakes about which something can be done.
+    pub(super) fn forgiving<T>(&self, remedy: &str, read: impl FnOnce() -> Option<T>) -> Option<T> {
+        let before = self.errors.borrow().len();
+        let found = read();
+        if found.is_none() {
+            let errors = self.errors.borrow_mut().split_off(before);
+            errors.into_iter().for_each(|error| self.forgive(error.message, remedy));
+        }
+        found
     }
 
     fn push(&self, list: &RefCell<Vec<Problem>>, message: String) {

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
+use serde_json::Value;
 
-use super::accessor::Accessors;
+use super::accessor::{ACCESSOR, Accessors, Vertices};
 use super::json::Node;
 use super::material::{MaterialEntry, Materials};
 use super::morph::Morph;
@@ -41,6 +42,9 @@ pub(super) struct Meshes<'m, 'b, 'a> {
     variant: Option<usize>,
     /// `None` for those with errors, which are reported once.
     read: HashMap<usize, Option<Arc<[PrimitiveMesh]>>>,
+    /// Meshes by what their primitives have but for the material, and by the texture coordinates that it asks for: files with
+    /// many materials like to show them all on one shape.
+    known: HashMap<String, HashMap<Option<u32>, Arc<TriangleMesh>>>,
     /// How many triangles there are so far.
     triangles: usize,
 }
@@ -51,7 +55,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         materials: Materials<'b, 'a>,
         variant: Option<usize>,
     ) -> Self {
-        Self { accessors, materials, variant, read: HashMap::new(), triangles: 0 }
+        Self { accessors, materials, variant, read: HashMap::new(), known: HashMap::new(), triangles: 0 }
     }
 
     /// The parts of a mesh by its index.
@@ -76,6 +80,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         let mut parts = Vec::new();
         for primitive in primitives {
             parts.push(self.part(primitive.object(PRIMITIVE)?, weights, pose.skin.as_ref()));
+            self.accessors.select(None);
         }
         let parts: Option<Vec<Option<PrimitiveMesh>>> = parts.into_iter().collect();
         Some(parts?.into_iter().flatten().collect())
@@ -89,17 +94,34 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         skin: Option<&Skin>,
     ) -> Option<Option<PrimitiveMesh>> {
         let attributes = node.require("attributes")?;
+        let key = (skin.is_none() && weights.is_empty()).then(|| geometry_key(&node));
+        if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
+            let index = variants::material(&node, self.variant)?;
+            let ready = self.materials.get(index, attributes.get("COLOR_0").is_some())?;
+            if let Some(mesh) = known.get(&ready.set).cloned() {
+                self.count_triangles(&node, mesh.triangles.len())?;
+                return Some(Some(PrimitiveMesh { mesh, ready }));
+            }
+        }
         self.accessors.replace(draco::decode(&node, &attributes, self.accessors)?);
         let Some(position) = attributes.get("POSITION") else {
             node.warn("has no POSITION, and is left out");
             return Some(None);
         };
-        let positions = self.vec3s(&position)?;
+        let is_indexed = node.get("indices").is_some();
+        let read = || self.vec3s(&position, "triangles that have it are left out");
+        let mut positions = if is_indexed { Vec::new() } else { read()? };
+        let all = if is_indexed { self.accessors.open(&position, &["VEC3"])?.count } else { positions.len() };
+        let Some(mut triangles) = self.triangles(&node, all)? else { return Some(None) };
+        if is_indexed {
+            self.accessors.select(Vertices::of(&mut triangles, all));
+            positions = read()?;
+        }
         let count = positions.len();
-        let Some(triangles) = self.triangles(&node, count)? else { return Some(None) };
         let mut mesh = TriangleMesh { positions, triangles, ..TriangleMesh::default() };
         if let Some(normal) = attributes.get("NORMAL") {
-            mesh.normals = self.vec3s(&normal).and_then(|n| same_count(&normal, n, count))?;
+            let normals = self.vec3s(&normal, "that of the faces is used");
+            mesh.normals = normals.and_then(|n| same_count(&normal, n, count))?;
         }
         let morph = Morph::new(&node, weights)?;
         let rest = (skin.is_some() || !morph.is_empty()).then(|| mesh.clone());
@@ -133,7 +155,11 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         }
         let set = texture_coordinates(ready);
         morph.add(self.accessors, &set, &["VEC2"], &mut mesh.uvs)?;
-        Some(Some(PrimitiveMesh { mesh: Arc::new(compact(mesh)), ready }))
+        let mesh = Arc::new(compact(mesh));
+        if let Some(key) = key {
+            self.known.entry(key).or_default().insert(ready.set, Arc::clone(&mesh));
+        }
+        Some(Some(PrimitiveMesh { mesh, ready }))
     }
 
     /// Takes triangles from those that a file may have.
@@ -147,8 +173,8 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         ))
     }
 
-    fn vec3s(&self, from: &Node<'a>) -> Option<Vec<Vec3>> {
-        let floats = self.accessors.get(from, &["VEC3"])?.floats::<3>()?;
+    fn vec3s(&self, from: &Node<'a>, remedy: &str) -> Option<Vec<Vec3>> {
+        let floats = self.accessors.get(from, &["VEC3"])?.forgiven_floats::<3>(remedy);
         Some(floats.into_iter().map(Vec3::from).collect())
     }
 
@@ -191,17 +217,18 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
     fn triangles(&self, node: &Node<'a>, vertices: usize) -> Option<Option<Vec<[u32; 3]>>> {
         let corners: Vec<u32> = match node.get("indices") {
             Some(from) => {
-                let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?;
-                if let Some(i) = indices.iter().position(|[i]| *i as usize >= vertices) {
-                    let [index] = indices[i];
-                    return from.fail(format!("has the index {index} of a mesh with {vertices} vertices"));
+                let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?.into_flattened();
+                if let Some(index) = indices.iter().find(|i| **i as usize >= vertices) {
+                    let path = &from.path;
+                    let message = format!("{path} has the index {index} of a mesh with {vertices} vertices");
+                    node.document.log.forgive(message, "triangles that have it are left out");
                 }
-                indices.into_iter().map(|[i]| i).collect()
+                indices
             }
             None => (0..vertices as u32).collect(),
         };
         let mode = node.get_or("mode", 4, |n| n.whole())?;
-        let triangles = match mode {
+        let mut triangles: Vec<[u32; 3]> = match mode {
             0..=3 => {
                 node.warn(format!(
                     "is of {}, which are not supported, and is left out",
@@ -219,6 +246,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             6 => corners.get(1..).unwrap_or(&[]).windows(2).map(|c| [c[0], c[1], corners[0]]).collect(),
             _ => return node.fail(format!("has the mode {mode}; modes go from 0 to 6")),
         };
+        triangles.retain(|t| t.iter().all(|i| (*i as usize) < vertices));
         Some(Some(triangles))
     }
 
@@ -248,15 +276,54 @@ fn texture_coordinates(ready: MaterialEntry) -> String {
     format!("TEXCOORD_{}", ready.set.unwrap_or(0))
 }
 
+/// What a primitive that nothing moves is but for its material: equal keys are equal geometry, also where accessors are two
+/// of the same bytes.
+fn geometry_key(primitive: &Node<'_>) -> String {
+    let accessors = primitive.document.node().get("accessors");
+    let accessors = accessors.as_ref().and_then(|all| all.value.as_array());
+    let accessor = |index: &Value| -> String {
+        let found = accessors.and_then(|all| all.get(index.as_u64()? as usize)?.as_object());
+        found.and_then(accessor_key).unwrap_or_else(|| index.to_string())
+    };
+    let mut key = String::new();
+    for (name, value) in primitive.value.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("material", _) => {}
+            ("attributes", Value::Object(attributes)) => {
+                key.extend(attributes.iter().map(|(name, index)| format!(" {name:?} {}", accessor(index))));
+            }
+            ("indices", index) => key.push_str(&format!(" indices {}", accessor(index))),
+            (name, value) => key.push_str(&format!(" {name:?} {value}")),
+        }
+    }
+    key
+}
+
+/// What an accessor reads, if that can be said shortly.
+fn accessor_key(accessor: &serde_json::Map<String, Value>) -> Option<String> {
+    const LONGEST: usize = 8;
+    let mut key = String::from("[");
+    for name in ACCESSOR.iter().filter(|name| !["min", "max"].contains(name)) {
+        match accessor.get(*name) {
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => key.push_str(&format!(" {value}")),
+            Some(Value::String(value)) if value.len() < LONGEST => key.push_str(&format!(" {value}")),
+            None => key.push_str(" -"),
+            Some(_) => return None,
+        }
+    }
+    Some(key)
+}
+
 /// The triangles of a strip, every other one with its corners turned around.
 fn strip(corners: &[u32]) -> Vec<[u32; 3]> {
     let triangle = |(i, c): (usize, &[u32])| if i % 2 == 0 { [c[0], c[1], c[2]] } else { [c[0], c[2], c[1]] };
     corners.windows(3).enumerate().map(triangle).collect()
 }
 
-/// Leaves out vertices that no triangle has, where there may be many: primitives like to share theirs.
+/// Leaves out vertices that no triangle has, where there may be many, or some that are no points.
 fn compact(mesh: TriangleMesh) -> TriangleMesh {
-    if mesh.positions.len() <= 3 * mesh.triangles.len() {
+    let is_right = mesh.positions.iter().all(|p| p.is_finite());
+    if is_right && mesh.positions.len() <= 3 * mesh.triangles.len() {
         return mesh;
     }
     let mut kept = Vec::new();

@@ -76,9 +76,14 @@ pub(crate) fn read(
     let log = Log { file: file.to_owned(), ..Log::default() };
     let document = Document { root: &root, log: &log };
     let description = describe(document, binary, files, choice);
-    let errors = log.errors.take();
+    let (errors, mistakes) = (log.errors.take(), log.mistakes.take().into_warnings());
     match description {
-        Some(description) if errors.is_empty() => Ok((description, log.warnings.take(), log.notes.take())),
+        Some(description) if errors.is_empty() => {
+            let warnings = log.warnings.take().into_iter().chain(mistakes).collect();
+            Ok((description, warnings, log.notes.take()))
+        }
+        // Of what is reported once the report may have been forgiven elsewhere.
+        None if errors.is_empty() => Err(Error { problems: mistakes.map(Problem::held_against).collect() }),
         _ => Err(Error { problems: errors }),
     }
 }

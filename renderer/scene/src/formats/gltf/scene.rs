@@ -19,6 +19,9 @@ use crate::formats::model;
 /// Most shapes that meshes which emit are copied to.
 const MAX_COPIES: usize = 1 << 20;
 
+/// What is done about a camera or light that is wrong.
+const LEFT_OUT: &str = "it is left out";
+
 /// Puts a description together.
 pub(super) struct Builder<'m, 'b, 'a> {
     meshes: Meshes<'m, 'b, 'a>,
@@ -100,8 +103,10 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
 
     fn place(&mut self, placed: &SceneNode<'a>, uses: &HashMap<usize, usize>) -> Option<()> {
         let node = &placed.node;
-        if let Some(camera) = node.get("camera") {
-            let view = view::camera(&camera, &placed.world_from_node)?;
+        let log = node.document.log;
+        if let Some(camera) = node.get("camera")
+            && let Some(view) = log.forgiving(LEFT_OUT, || view::camera(&camera, &placed.world_from_node))
+        {
             let index = camera.index("cameras")?;
             let own = node.document.element("cameras", index, &["type", "perspective", "orthographic"])?;
             let own = own.value.get("name").and_then(|name| name.as_str()).map(str::to_owned);
@@ -109,7 +114,8 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         }
         if let Some(extension) = node.extension(LIGHTS) {
             let name = self.names.unique(&placed.name);
-            self.scene.lights.push(view::light(&extension, name, &placed.world_from_node)?);
+            let light = log.forgiving(LEFT_OUT, || view::light(&extension, name, &placed.world_from_node));
+            self.scene.lights.extend(light);
         }
         let Some(mesh) = node.get("mesh") else { return Some(()) };
         let index = mesh.index("meshes")?;
