@@ -60,8 +60,7 @@ impl Header {
 
 /// Decodes the largest image of a file.
 pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
-    let header =
-        Header::read(bytes).ok_or_else(|| ImageError::Broken(NAME, "ends too early".to_owned()))?;
+    let header = Header::read(bytes).ok_or_else(|| ImageError::Broken(NAME, "ends too early".to_owned()))?;
     let Header { width, height, .. } = header;
     if header.depth > 0 || header.layers > 1 || header.faces != 1 {
         return Err(ImageError::Format("KTX2 with several images".to_owned()));
@@ -70,7 +69,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
     check_size(width, height, 4 * texels)?;
     check_ratio(texels, bytes.len())?;
     // Blocks at the edges may reach beyond them.
-    let most = BYTES_PER_TEXEL * u64::from(width.next_multiple_of(12)) * u64::from(height.next_multiple_of(12));
+    let most =
+        BYTES_PER_TEXEL * u64::from(width.next_multiple_of(12)) * u64::from(height.next_multiple_of(12));
     if header.supercompression == ZSTANDARD && header.uncompressed > most {
         return Err(undecodable(NAME, "its level is larger than its image"));
     }

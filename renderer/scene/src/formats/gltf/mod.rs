@@ -71,7 +71,7 @@ pub(crate) fn read(
     let description = describe(document, binary, files, camera);
     let errors = log.errors.take();
     match description {
-        Some(description) if errors.is_empty() => Ok((description, log.warnings.take())),
+        Some(description) if errors.is_empty() => Ok((description, log.take_warnings())),
         _ => Err(Error { problems: errors }),
     }
 }
