@@ -15,6 +15,7 @@ use renderer::render::{
 use renderer::{Machine, MachineError};
 use torrance_image::film::develop::{Develop, Tonemap};
 use torrance_image::film::encode::{ExrDepth, PngDepth, Provenance, Settings, encode_layers};
+use torrance_image::film::exposure::metered;
 use torrance_image::film::interrupted::InterruptedImage;
 use torrance_image::film::layers::STDERR;
 use torrance_image::film::rescue::rescue;
@@ -28,7 +29,7 @@ use torrance_text::quoted_path;
 use super::device::{self, MachineArgs};
 use super::integrator::{IntegratorArgs, StageArgs};
 use super::summary::tell;
-use super::values::{self, RrDepth};
+use super::values::{self, Exposure, RrDepth};
 use super::{
     ChartFile, Display, EXIT_CODES, Failure, INTERRUPTED, Laps, Notes, SceneArgs, aov, count, print_json,
     say_text, signals, stage_times,
@@ -141,9 +142,9 @@ pub(super) struct SettingArgs {
 /// How images are written.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImageArgs {
-    /// Exposure of PNG, stops: 1 doubles the brightness
-    #[arg(long, value_name = "STOPS", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
-    exposure: f32,
+    /// Exposure of PNG, stops: 1 doubles the brightness; or auto, by which the image's mean is a middle grey
+    #[arg(long, value_name = "STOPS|auto", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
+    exposure: Exposure,
 
     /// How PNG shows what is brighter than white
     #[arg(long, value_name = "NAME", default_value = "clip", value_parser = values::choice(values::TONEMAPS))]
@@ -291,7 +292,10 @@ impl Render<'_> {
             notes.warn_of_noise("the image", noise, wanted);
         }
         let (mut outputs, failed) =
-            write(&targets, &image, &layers, &args.image.settings(), &about, &mut notes);
+            write(&targets, &image, &layers, &args.image.settings_of(&image, &mut notes), &about, &mut notes);
+        if !rendered.is_empty() {
+            args.image.warn_of_darkness(&image, &targets, &mut notes);
+        }
         let mut failures = [unplaced, failed].concat();
         let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
         let kept = (!failures.is_empty() && !outputs.iter().any(has_samples))
@@ -471,16 +475,54 @@ impl SettingArgs {
 }
 
 impl ImageArgs {
-    pub(super) fn settings(&self) -> Settings {
-        let develop = Develop { exposure: self.exposure, tonemap: self.tonemap };
+    /// For one image, which is metered if that is wanted.
+    pub(super) fn settings_of(&self, image: &Image, notes: &mut Notes) -> Settings {
+        let stops = match self.exposure {
+            Exposure::Stops(stops) => stops,
+            Exposure::Auto => {
+                let stops = metered(image).unwrap_or(0.0);
+                notes.say(&[format!("exposed by {stops:+.1} stops")]);
+                stops
+            }
+        };
+        self.settings(stops)
+    }
+
+    /// For many images, which are to be compared.
+    pub(super) fn settings_of_all(&self) -> Result<Settings, Failure> {
+        match self.exposure {
+            Exposure::Stops(stops) => Ok(self.settings(stops)),
+            Exposure::Auto => Err(Failure::input(
+                "--exposure auto exposes each image by itself, and these are to be compared: give stops",
+            )),
+        }
+    }
+
+    fn settings(&self, exposure: f32) -> Settings {
+        let develop = Develop { exposure, tonemap: self.tonemap };
         Settings { develop, png: self.bit_depth, exr: self.exr }
+    }
+
+    /// Warns of an image that is far too dark or bright to be seen in a PNG, unless its exposure was chosen.
+    fn warn_of_darkness(&self, image: &Image, targets: &[Target], notes: &mut Notes) {
+        /// From where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
+        const FAR: f32 = 5.0;
+        let is_shown = targets.iter().any(|target| target.format.is_display_referred());
+        if self.exposure != Exposure::Stops(0.0) || !is_shown {
+            return;
+        }
+        if let Some(stops) = metered(image).filter(|stops| stops.abs() > FAR) {
+            let (what, stops) = (if stops > 0.0 { "dark" } else { "bright" }, stops.abs());
+            notes.warn(format!(
+                "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
+            ));
+        }
     }
 
     /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
-        if self.settings().develop != Develop::default()
-            && !targets.iter().any(|t| t.format.is_display_referred())
-        {
+        let is_developed = self.exposure != Exposure::Stops(0.0) || self.tonemap != Tonemap::default();
+        if is_developed && !targets.iter().any(|t| t.format.is_display_referred()) {
             notes.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
         }
         let none_is = |format| !targets.iter().any(|t| t.format == format);

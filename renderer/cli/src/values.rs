@@ -132,10 +132,22 @@ pub(super) fn rr_depth(text: &str) -> Result<RrDepth, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RrDepth(pub(super) Option<u32>);
 
-/// Exposure, stops.
-pub(super) fn exposure(text: &str) -> Result<f32, String> {
-    let expected = format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2");
-    number(text, |x: &f32| x.abs() <= MAX_EXPOSURE, expected)
+/// How bright PNG is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Exposure {
+    /// By so many stops.
+    Stops(f32),
+    /// As the image is metered.
+    Auto,
+}
+
+/// Exposure: stops, or `auto`.
+pub(super) fn exposure(text: &str) -> Result<Exposure, String> {
+    if text == "auto" {
+        return Ok(Exposure::Auto);
+    }
+    let expected = format!("expected stops from -{MAX_EXPOSURE} to {MAX_EXPOSURE}, as in 1.5 or -2, or auto");
+    number(text, |x: &f32| x.abs() <= MAX_EXPOSURE, expected).map(Exposure::Stops)
 }
 
 /// Angles of incidence, degrees. A type of its own, because clap takes `Vec` for a repeated option.
@@ -354,7 +366,8 @@ mod tests {
         assert_eq!(spp("64"), Ok(64));
         assert_eq!(rr_depth("off"), Ok(RrDepth(None)));
         assert_eq!(rr_depth("5"), Ok(RrDepth(Some(5))));
-        assert_eq!(exposure("-1.5"), Ok(-1.5));
+        assert_eq!(exposure("-1.5"), Ok(Exposure::Stops(-1.5)));
+        assert_eq!(exposure("auto"), Ok(Exposure::Auto));
         for text in ["0", "-1", "1.5", "", "4294967296", "x"] {
             assert!(spp(text).unwrap_err().starts_with("expected a whole number from 1 to"), "{text}");
         }

@@ -30,3 +30,34 @@ pub fn scene_with(name: &str, text: &str, other: &str, data: &[u8]) {
     std::fs::write(folder.join(other), data).expect("there is room for the file");
     let _ = load_bytes(name, text.as_bytes(), &Files::new(folder, false));
 }
+
+/// Loads a scene with a textured sphere, whose texture is the file `name` of `data`.
+pub fn texture(name: &str, data: &[u8]) {
+    const SCENE: &str = r#"
+[camera]
+position = [0, 0, 4]
+target = [0, 0, 0]
+fov = 40
+[materials.a]
+type = "diffuse"
+reflectance = { file = "FILE" }
+[[shapes]]
+type = "sphere"
+material = "a"
+emission = 1
+"#;
+    scene_with("scene.toml", &SCENE.replace("FILE", name), name, data);
+}
+
+/// Loads a `.glb` file of the document `json` and the bytes `data`.
+pub fn glb(json: &str, data: &[u8]) {
+    let size = |bytes: usize| (bytes as u32).to_le_bytes();
+    let mut file = b"glTF\x02\0\0\0".to_vec();
+    file.extend(size(28 + json.len() + data.len()));
+    for (kind, chunk) in [(b"JSON", json.as_bytes()), (b"BIN\0", data)] {
+        file.extend(size(chunk.len()));
+        file.extend(kind);
+        file.extend(chunk);
+    }
+    scene("scene.glb", &file);
+}

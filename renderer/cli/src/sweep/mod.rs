@@ -258,7 +258,7 @@ fn prepare(
         store: VariantStore::beside(&args.output),
         time: args.settings.time,
         noise: args.settings.noise,
-        images: args.image.settings(),
+        images: args.image.settings_of_all()?,
         style: args.sheet.style(&scene),
         scene,
     };

@@ -150,6 +150,48 @@ fn a_stop_of_exposure_doubles_png_and_leaves_exr() {
     assert_eq!(image(&folder, "a.exr"), rendered("a.exr", &[]));
 }
 
+/// The log-average of what is neither black nor among the darkest or brightest tenth becomes a middle grey, in a scene that is
+/// 2⁻⁸ as bright as the usual one as well.
+#[test]
+fn images_are_exposed_by_themselves() {
+    let folder = Folder::new();
+    let scene = std::fs::read_to_string(folder.at("scene.toml")).unwrap();
+    let dim = scene.replace("radiance = [0.3, 0.2, 0.1]", "radiance = 0.001");
+    assert_ne!(scene, dim);
+    std::fs::write(folder.at("dim.toml"), dim).unwrap();
+    let dark = folder.run(&["render", "dim.toml", "-o", "dark.png", "--spp", "4"]);
+    let warning = "too dark for a display; --exposure auto corrects that";
+    assert!(dark.stderr.contains(warning), "{dark:?}");
+    for name in ["scene", "dim"] {
+        let [scene, png, exr] = ["toml", "png", "exr"].map(|extension| format!("{name}.{extension}"));
+        let args = [
+            "render",
+            &scene,
+            "-o",
+            &png,
+            "-o",
+            &exr,
+            "--spp",
+            "4",
+            "--exposure",
+            "auto",
+            "--bit-depth",
+            "16",
+        ];
+        let outcome = folder.run(&args);
+        assert!(outcome.stderr.contains("exposed by ") && !outcome.stderr.contains(warning), "{outcome:?}");
+        let mean = |file: &str| {
+            let luminance = |p: &[f32; 3]| 0.2126 * p[0] + 0.7152 * p[1] + 0.0722 * p[2];
+            let mut all: Vec<f32> =
+                image(&folder, file).pixels.iter().map(luminance).filter(|y| *y > 0.0).collect();
+            all.sort_by(f32::total_cmp);
+            let kept = &all[all.len() / 10..all.len() - all.len() / 10];
+            (kept.iter().map(|y| y.ln()).sum::<f32>() / kept.len() as f32).exp()
+        };
+        assert!((mean(&png) / 0.18 - 1.0).abs() < 0.02, "{} of {}", mean(&png), mean(&exr));
+    }
+}
+
 #[test]
 fn tone_mapping_changes_what_is_shown() {
     let clip = rendered("a.png", &["--exposure", "3"]);

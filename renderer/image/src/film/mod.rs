@@ -3,6 +3,7 @@
 pub mod develop;
 pub mod encode;
 pub mod estimate;
+pub mod exposure;
 mod exr_header;
 pub mod extent;
 #[cfg(test)]

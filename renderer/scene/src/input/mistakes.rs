@@ -36,7 +36,7 @@ impl Mistakes {
     pub(crate) fn into_warnings(self) -> impl Iterator<Item = Problem> {
         self.kinds.into_iter().map(|Kind { mut first, count, .. }| {
             if count > 1 {
-                first.message.push_str(&format!(" (the first of {count})"));
+                first.message.push_str(&format!(" (and {} more of the kind)", count - 1));
             }
             first
         })

@@ -170,13 +170,13 @@ fn mistakes_that_leave_a_picture_are_forgiven() {
         "f 1 2 3\nv 1 0 0\nv inf inf inf\nv 2e9 0 0\nv 2e9 0 0",
         &[
             "3:3: a coordinate of this vertex is infinite; faces that have it are left out",
-            "4:3: the coordinate \"2e9\" is beyond ±1e9 (the first of 2); faces that have it are left out",
+            "4:3: the coordinate \"2e9\" is beyond ±1e9 (and 1 more of the kind); faces that have it are left out",
         ],
     );
     alone(
         "v 0 0 0\nf 1 1\nf 1\nf",
         &[
-            "2:1: a face has at least three vertices, and this one has 2 (the first of 3); the face is left out",
+            "2:1: a face has at least three vertices, and this one has 2 (and 2 more of the kind); the face is left out",
         ],
     );
     alone(
@@ -189,8 +189,8 @@ fn mistakes_that_leave_a_picture_are_forgiven() {
     let file = forgiven(
         &format!("{corners}f 1/1/1 2/2/2 3/3/3"),
         &[
-            "4:3: the texture coordinate index 1 is out of range; the file has 0 (the first of 3); the corner has none",
-            "4:3: the normal index 1 is out of range; the file has 0 (the first of 3); the corner has none",
+            "4:3: the texture coordinate index 1 is out of range; the file has 0 (and 2 more of the kind); the corner has none",
+            "4:3: the normal index 1 is out of range; the file has 0 (and 2 more of the kind); the corner has none",
         ],
     );
     assert_eq!((file.mesh.triangles.len(), &file.mesh.normals, &file.mesh.uvs), (2, &vec![], &vec![]));

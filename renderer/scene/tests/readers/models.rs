@@ -75,7 +75,10 @@ fn models_without_a_library_are_grey_and_lit() {
         warnings[0]
             .contains(": cannot read material library \"a b.mtl\": no such file; its materials are grey")
     );
-    assert!(warnings[1].ends_with(": no library has a material \"red stone\" (the first of 2); it is grey"));
+    assert!(
+        warnings[1]
+            .ends_with(": no library has a material \"red stone\" (and 1 more of the kind); it is grey")
+    );
     assert!(loaded.description.has_light());
     assert!(loaded.description.materials.iter().all(|m| m.kind == MaterialKind::diffuse(Vec3::splat(0.8))));
 }
@@ -274,7 +277,7 @@ fn mistakes_in_libraries_are_forgiven() {
     }
     let before = load_model("Kd 1 1 1\nKs 1\nnewmtl lamp\nnewmtl red stone\n").unwrap();
     assert_eq!(before.warnings.len(), 1);
-    let expected = "a b.mtl:1:1: this belongs to no material; begin one with newmtl (the first of 2); the statement is left out";
+    let expected = "a b.mtl:1:1: this belongs to no material; begin one with newmtl (and 1 more of the kind); the statement is left out";
     assert!(before.warnings[0].to_string().ends_with(expected), "{:?}", before.warnings);
 }
 
@@ -322,7 +325,7 @@ fn textures_that_cannot_be_read_leave_their_factors() {
     assert!(warning.contains("a b.mtl:4:1: cannot read image \"/"), "{warning}");
     assert!(
         warning.ends_with(
-            "a c.png\": no such file; did you mean \"a b.png\"? (the first of 3); the material is without it"
+            "a c.png\": no such file; did you mean \"a b.png\"? (and 2 more of the kind); the material is without it"
         ),
         "{warning}"
     );

@@ -1,6 +1,7 @@
 //! JSON values that know their place, as in `materials[0].pbrMetallicRoughness`.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use serde_json::Value;
 use torrance_text::{Suggestions, quoted};
@@ -12,7 +13,7 @@ use crate::input::{MOST_PROBLEMS, Mistakes, Problem};
 pub(super) struct Log {
     pub(super) file: String,
     pub(super) errors: RefCell<Vec<Problem>>,
-    pub(super) warnings: RefCell<Vec<Problem>>,
+    pub(super) warnings: RefCell<Kinds>,
     /// What the user may want to know, though nothing is wrong.
     pub(super) notes: RefCell<Vec<String>>,
     pub(super) mistakes: RefCell<Mistakes>,
@@ -21,12 +22,15 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn error(&self, message: impl Into<String>) {
-        self.push(&self.errors, message.into());
+        let (mut errors, message) = (self.errors.borrow_mut(), message.into());
+        if errors.len() < MOST_PROBLEMS && !errors.iter().rev().take(64).any(|p| p.message == message) {
+            errors.push(Problem::of_file(self.file.as_str(), message));
+        }
     }
 
-    /// Warns, once however often the same is said.
+    /// Warns, once of a kind.
     pub(super) fn warn(&self, message: impl Into<String>) {
-        self.push(&self.warnings, message.into());
+        self.warnings.borrow_mut().push(message.into());
     }
 
     pub(super) fn note(&self, message: String) {
@@ -50,10 +54,47 @@ impl Log {
         found
     }
 
-    fn push(&self, list: &RefCell<Vec<Problem>>, message: String) {
-        let mut list = list.borrow_mut();
-        if list.len() < MOST_PROBLEMS && !list.iter().rev().take(64).any(|p| p.message == message) {
-            list.push(Problem::of_file(self.file.as_str(), message));
+    /// The warnings, with how many there are of each kind.
+    pub(super) fn take_warnings(&self) -> Vec<Problem> {
+        let warnings = self.warnings.take().first.into_iter();
+        warnings
+            .map(|(message, others)| {
+                let more =
+                    if others == 0 { String::new() } else { format!(" (and {others} more of the kind)") };
+                Problem::of_file(self.file.as_str(), message + &more)
+            })
+            .collect()
+    }
+}
+
+/// Messages that differ in nothing but numbers, such as places in lists, are of a kind.
+#[derive(Default)]
+pub(super) struct Kinds {
+    /// The first of each kind, and how many others there are.
+    first: Vec<(String, usize)>,
+    /// By a message without its numbers: its place in that list, and the one said last.
+    places: HashMap<String, (usize, String)>,
+}
+
+impl Kinds {
+    fn push(&mut self, message: String) {
+        let kind = message
+            .split(|c: char| c.is_ascii_digit())
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("#");
+        match self.places.get_mut(&kind) {
+            // The same may be found again.
+            Some((_, last)) if *last == message => {}
+            Some((place, last)) => {
+                self.first[*place].1 += 1;
+                *last = message;
+            }
+            None if self.first.len() < MOST_PROBLEMS => {
+                self.places.insert(kind, (self.first.len(), message.clone()));
+                self.first.push((message, 0));
+            }
+            None => {}
         }
     }
 }

@@ -79,12 +79,11 @@ pub(crate) fn read(
     let (errors, mistakes) = (log.errors.take(), log.mistakes.take().into_warnings());
     match description {
         Some(description) if errors.is_empty() => {
-            let warnings = log.warnings.take().into_iter().chain(mistakes).collect();
+            let warnings = log.take_warnings().into_iter().chain(mistakes).collect();
             Ok((description, warnings, log.notes.take()))
         }
-        // Of what is reported once the report may have been forgiven elsewhere.
-        None if errors.is_empty() => Err(Error { problems: mistakes.map(Problem::held_against).collect() }),
-        _ => Err(Error { problems: errors }),
+        // What was forgiven may be why nothing is left.
+        _ => Err(Error { problems: mistakes.map(Problem::held_against).chain(errors).collect() }),
     }
 }
 

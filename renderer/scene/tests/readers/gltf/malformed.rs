@@ -29,8 +29,8 @@ fn places_and_reasons() {
             "requires the extension \"KHR_material_unlit\", which is not supported; did you mean \"KHR_materials_unlit\"?",
         ),
         (
-            vec![("/extensionsRequired", json!(["KHR_draco_mesh_compression"]))],
-            "requires the extension \"KHR_draco_mesh_compression\", which is not supported",
+            vec![("/extensionsRequired", json!(["MSFT_texture_dds"]))],
+            "requires the extension \"MSFT_texture_dds\", which is not supported",
         ),
         (
             vec![("/extensionsRequired", json!(["KHR_materials_dispersion"]))],
@@ -140,7 +140,7 @@ fn places_and_reasons() {
                 ("/meshes/0/primitives/0/extensions", json!({ "KHR_draco_mesh_compression": {} })),
                 ("/accessors/0", json!({ "componentType": 5126, "count": 3, "type": "VEC3" })),
             ],
-            "meshes[0].primitives[0] is compressed by KHR_draco_mesh_compression, which is not supported",
+            "meshes[0].primitives[0].extensions.KHR_draco_mesh_compression has no \"bufferView\"",
         ),
         (
             vec![("/accessors/1/componentType", json!(5126)), ("/accessors/1/count", json!(1))],
@@ -274,7 +274,7 @@ fn places_and_reasons() {
                 ("/textures", json!([{ "source": 0 }])),
                 ("/images", json!([{ "bufferView": 0 }])),
             ],
-            "images[0] cannot be read: it is no image that is read; PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
+            "images[0] cannot be read: it is no image that is read; PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
         ),
         (
             vec![

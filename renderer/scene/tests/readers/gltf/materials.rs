@@ -305,8 +305,8 @@ fn what_of_materials_is_not_supported_is_said() {
              normals of what they cover",
         ),
         (
-            ("/textures/0", json!({ "source": 0, "extensions": { "KHR_texture_basisu": { "source": 0 } } })),
-            "textures[0] has an image by KHR_texture_basisu, which is not supported; its \"source\" is used",
+            ("/textures/0", json!({ "source": 0, "extensions": { "EXT_texture_avif": { "source": 0 } } })),
+            "textures[0] has an image by EXT_texture_avif, which is not supported; its \"source\" is used",
         ),
         (
             (

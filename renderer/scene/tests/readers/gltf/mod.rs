@@ -1,5 +1,6 @@
 //! Descriptions of valid files, and messages for wrong ones.
 
+mod compressed;
 mod fuzz;
 mod malformed;
 mod materials;

@@ -23,7 +23,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "mesh for an image",
         Scene("roughness = 0.3", r#"roughness = { file = "tile.obj" }"#),
-        r#"scene.toml:21:22: cannot read image "tile.obj": it is no image that is read; PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
+        r#"scene.toml:21:22: cannot read image "tile.obj": it is no image that is read; PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
     ),
     (
         "empty image file",
@@ -33,7 +33,7 @@ pub(crate) const TEXTURES: &[Row<'_>] = &[
     (
         "image of another format",
         Scene("roughness = 0.3", r#"roughness = { file = "moving.gif" }"#),
-        r#"scene.toml:21:22: cannot read image "moving.gif": it is in the format Gif, which is not read; PNG, JPEG, WebP, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
+        r#"scene.toml:21:22: cannot read image "moving.gif": it is in the format Gif, which is not read; PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR and TGA files are"#,
     ),
     (
         "image cut off",

@@ -37,7 +37,7 @@ static IMAGE: [Key; 3] = [
     Key::new(
         "file",
         File("image"),
-        "A PNG, JPEG, WebP, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image, twice as wide as high.",
+        "A PNG, JPEG, WebP, KTX2, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image, twice as wide as high.",
     )
     .required("\"sky.exr\""),
     Key::new("scale", Color(MAX_RADIANCE), "What its values are multiplied by to give radiance, W·sr⁻¹·m⁻².")

@@ -58,8 +58,12 @@ const CHANNEL: Key = Key::new(
 );
 
 static BITMAP: [Key; 5] = [
-    Key::new("file", File("image"), "A PNG, JPEG, WebP, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image.")
-        .required("\"wood.png\""),
+    Key::new(
+        "file",
+        File("image"),
+        "A PNG, JPEG, WebP, KTX2, BMP, PNM, TGA, Radiance HDR, PFM or OpenEXR image.",
+    )
+    .required("\"wood.png\""),
     Key::new(
         "color_space",
         Word(&[("srgb", "encoded as for displays"), ("linear", "as they are")]),
