@@ -9,8 +9,8 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::seeds::{
-    MTL, OBJ, PLY, POSED, glb, gltf, image, pfm, posed, serialized, toml, toml_of_image, toml_of_mesh,
-    toml_of_transforms, xml, xml_of_mesh, xml_of_spectrum,
+    MTL, OBJ, PLY, POSED, TEXTURED_PLY, glb, gltf, image, pfm, posed, serialized, toml, toml_of_image,
+    toml_of_mesh, toml_of_transforms, xml, xml_of_mesh, xml_of_spectrum,
 };
 
 mod data;

@@ -70,7 +70,7 @@ pub(crate) fn xml_of_spectrum(name: &str) -> Vec<u8> {
     ))
 }
 
-pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
+pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0 1 0.5 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
     usemtl b\nf 1/1/1 2/1/1 3/1/1 \\\n4/1/1\nf -1//-1 -2//-1 -3//-1\nf 1 2 3\n";
 
 pub(crate) const MTL: &str = "newmtl b\nKd 0.5 0.25 1\nKs 0.5 0.5 0.5\nKe 1 2 3\nNs 100\nNi 1.5\nd 0.5\nillum 2\n\
@@ -79,6 +79,28 @@ pub(crate) const MTL: &str = "newmtl b\nKd 0.5 0.25 1\nKs 0.5 0.5 0.5\nKe 1 2 3\
 pub(crate) const PLY: &str = "ply\nformat ascii 1.0\ncomment x\nelement vertex 4\nproperty float x\nproperty float y\n\
     property float z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
     0 0 0 255\n1 0 0 0\n1 1 0 7\n0 1 0 9\n4 0 1 2 3\n";
+
+/// A square with what programs write of faces and images.
+pub(crate) const TEXTURED_PLY: &str = "ply\nformat ascii 1.0\ncomment TextureFile a.png\ncomment TextureFile ./a.png\n\
+    element vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 2\n\
+    property list uchar int vertex_indices\nproperty list uchar float texcoord\nproperty int texnumber\n\
+    property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n\
+    3 0 1 2 6 0 0 1 0 1 1 0 255 0 0\n3 0 2 3 6 0 0 0.5 0.25 0 1 1 0 255 0\n";
+
+/// Points with colours.
+pub(crate) fn cloud() -> Vec<u8> {
+    let mut out =
+        b"ply\nformat binary_little_endian 1.0\nelement vertex 50\nproperty float x\nproperty float y\n\
+        property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n"
+            .to_vec();
+    for i in 0..50_u8 {
+        let (x, y) = (f32::from(i % 7), f32::from(i / 7));
+        out.extend([x, y].iter().flat_map(|x| x.to_le_bytes()));
+        out.extend(f64::from(i).sin().to_le_bytes());
+        out.extend([i, 5 * i, 255 - i]);
+    }
+    out
+}
 
 /// The file of [`PLY`] in binary.
 fn binary_ply(little: bool) -> Vec<u8> {
@@ -279,6 +301,9 @@ pub(crate) fn seeds() -> Vec<Seed> {
         alone("obj", "a.obj", OBJ.into(), vec![png(), ("a.mtl", MTL.into())]),
         of("mtl", "a.obj", "a.mtl", MTL.into(), vec![png(), ("a.obj", OBJ.into())]),
         alone("ply", "a.ply", PLY.into(), Vec::new()),
+        alone("ply of points", "a.ply", cloud(), Vec::new()),
+        alone("ply with images", "a.ply", TEXTURED_PLY.into(), vec![png()]),
+        mesh("ply with faces' attributes", "a.ply", TEXTURED_PLY.into()),
         mesh("ply, little-endian", "a.ply", binary_ply(true)),
         mesh("ply, big-endian", "a.ply", binary_ply(false)),
         alone("gltf", "a.gltf", document.to_string().into(), vec![png(), ("a.bin", buffer.clone())]),

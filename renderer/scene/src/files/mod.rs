@@ -7,6 +7,7 @@ pub(crate) mod mesh;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::input::file::{MOST_ENTRIES, ReadError};
@@ -40,13 +41,18 @@ pub struct Files {
     /// Their contents, if they are to be cached.
     pub(crate) kept: Option<Arc<FileCache>>,
     pub(crate) elsewhere: Arc<MemoryFiles>,
+    /// How many files were not where they should be.
+    missing: Arc<AtomicUsize>,
 }
+
+/// Number of missing files up to which others of similar names are looked for.
+const MOST_SEARCHES: usize = 256;
 
 impl Files {
     /// Files named relative to `folder`; `external` allows files outside it.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
         let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
-        Self { folder: folder.into(), external, resolved, kept, elsewhere }
+        Self { folder: folder.into(), external, resolved, kept, elsewhere, missing: Arc::default() }
     }
 
     /// These files, with their contents cached.
@@ -103,6 +109,10 @@ impl Files {
         if let Ok(path) = &exact
             && path.is_file()
         {
+            return exact.map(|path| (path, false));
+        }
+        // Folders are not searched for each of very many.
+        if self.missing.fetch_add(1, Ordering::Relaxed) >= MOST_SEARCHES {
             return exact.map(|path| (path, false));
         }
         let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();

@@ -222,7 +222,10 @@ pub(super) fn in_gltf() -> Vec<Row> {
         with(
             "many zeros",
             "the most of a file",
-            &[("/accessors/0", json!({ "componentType": 5126, "count": 10_000_000, "type": "VEC3" }))],
+            &[
+                ("/accessors/0", json!({ "componentType": 5126, "count": 10_000_000, "type": "VEC3" })),
+                ("/meshes/0/primitives/0", json!({ "attributes": { "POSITION": 0 } })),
+            ],
         ),
         with(
             "a mesh in many places",
@@ -242,6 +245,39 @@ pub(super) fn in_gltf() -> Vec<Row> {
         with("a buffer from the network", "a.gltf", &[("/buffers/0/uri", json!("http://localhost/a.bin"))]),
         with("base64 that is none", "a.gltf", &[("/buffers/0/uri", json!("data:;base64,####"))]),
         with("a texture of itself", "a.gltf", &[("/textures/0/source", json!(1))]),
+        with(
+            "a mesh of many materials",
+            "",
+            &[
+                ("/materials", json!(vec![json!({}); DEEP])),
+                (
+                    "/meshes/0/primitives",
+                    (0..DEEP)
+                        .map(|i| json!({ "attributes": { "POSITION": 0 }, "indices": 2, "material": i }))
+                        .collect(),
+                ),
+            ],
+        ),
+        with(
+            "many images that are not there",
+            "a.gltf",
+            &[
+                ("/images", (0..DEEP).map(|i| json!({ "uri": format!("{i}.png") })).collect()),
+                ("/textures", (0..DEEP).map(|i| json!({ "source": i })).collect()),
+                (
+                    "/materials",
+                    (0..DEEP)
+                        .map(|i| json!({ "pbrMetallicRoughness": { "baseColorTexture": { "index": i } } }))
+                        .collect(),
+                ),
+                (
+                    "/meshes/0/primitives",
+                    (0..DEEP)
+                        .map(|i| json!({ "attributes": { "POSITION": 0 }, "indices": 2, "material": i }))
+                        .collect(),
+                ),
+            ],
+        ),
         {
             let zeros = json!({ "componentType": 5126, "count": 30_000, "type": "VEC3" });
             let primitive = json!({ "attributes": { "POSITION": 0 } });

@@ -39,8 +39,10 @@ use crate::input::{Mistakes, Problem};
 const IOR: f32 = 1.5;
 /// Index of refraction below which there would be no surface.
 const LEAST_IOR: f32 = 1.000_1;
-/// Number of missing images up to which others of similar names are looked for.
-const MOST_SEARCHES: usize = 256;
+/// Number of missing images up to which it is found out why each is.
+const MOST_MISSING: usize = 256;
+/// Images that cannot be read, and what is done about them.
+const LOST: (&str, &str) = ("image", "the material is without it");
 /// Roughness of sheen, for which libraries have no statement.
 const SHEEN_ROUGHNESS: f32 = 0.3;
 
@@ -157,14 +159,14 @@ impl<'a> Textures<'a> {
     fn read_image(&mut self, map: &MapFile, shown: &str, meaning: Meaning) -> Option<usize> {
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
         let shown = quoted_path(shown);
-        // Folders are not searched for each of very many.
-        let found = match self.missing {
-            0..MOST_SEARCHES => self.files.look_for(&self.folder, &map.file),
-            _ => self.files.resolve_in(&self.folder, &map.file).map(|path| (path, false)),
-        };
+        let found = self.files.look_for(&self.folder, &map.file);
+        if self.missing >= MOST_MISSING && found.as_ref().is_ok_and(|(path, _)| !path.is_file()) {
+            // Why it cannot be read is told of the first only.
+            self.mistakes.add(LOST.0, LOST.1, || problem(String::new()));
+            return None;
+        }
         let read = found.and_then(|(path, is_other)| {
             if is_other {
-                self.missing += 1;
                 let remedy = format!("{} is used", quoted_path(&path));
                 self.mistakes.add("another image", &remedy, || problem(format!("there is no image {shown}")));
             }
@@ -179,7 +181,7 @@ impl<'a> Textures<'a> {
             Err(reason) => {
                 self.missing += 1;
                 let message = || problem(format!("cannot read image {shown}: {reason}"));
-                self.mistakes.add("image", "the material is without it", message);
+                self.mistakes.add(LOST.0, LOST.1, message);
                 None
             }
         }

@@ -20,7 +20,7 @@ use crate::input::{Error, Problem};
 
 use materials::Textures;
 
-/// Most material libraries that a line names; with more words it is one name.
+/// Most material libraries that a line names; with more words it is one name. Also the most that may be missing.
 const MOST_LIBRARIES: usize = 64;
 
 /// The name of the faces that name no material.
@@ -111,7 +111,11 @@ fn read_materials(
     let lines = scanned.libraries.iter().filter(|(_, names)| named.insert(names));
     let libraries =
         lines.flat_map(|(line, names)| library_names(files, names).into_iter().map(move |name| (line, name)));
+    let mut missing = 0;
     for (line, name) in libraries {
+        if missing > MOST_LIBRARIES {
+            break;
+        }
         let problem = |message| Problem::at_line(file, *line, "", 0..0, message);
         let shown = quoted_path(name);
         let found = files.look_for(files.folder(), &name.trim_matches('"').replace('\\', "/"));
@@ -131,6 +135,7 @@ fn read_materials(
                 }
             }
             Err(reason) => {
+                missing += 1;
                 let message = || problem(format!("cannot read material library {shown}: {reason}"));
                 textures.mistakes.add("library", "its materials are grey", message);
             }

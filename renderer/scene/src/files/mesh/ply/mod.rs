@@ -82,20 +82,28 @@ pub(crate) fn turn_v(mesh: &mut TriangleMesh) {
 pub(crate) fn read_any(file: &str, input: impl Read, len: u64, normals: Normals) -> Result<PlyFile, Problem> {
     let mut input = BufReader::with_capacity(BUFFER, input);
     let mut mistakes = Mistakes::default();
-    let mut header = header::read(file, &mut input, len, &mut mistakes)?;
+    let read = header::read(file, &mut input, len, &mut mistakes);
+    let read = read.and_then(|header| Ok((Rows::new(file, &header, normals)?, header)));
+    // A mistake that would be forgiven is why what follows is wrong.
+    let blame =
+        |mistakes: Mistakes, problem| mistakes.into_warnings().next().map_or(problem, Problem::held_against);
+    let (mut rows, mut header) = match read {
+        Ok(read) => read,
+        Err(problem) => return Err(blame(mistakes, problem)),
+    };
+    rows.mistakes = mistakes;
     let textures = std::mem::take(&mut header.textures);
-    let mut rows = Rows::new(file, &header, normals, mistakes)?;
     let (at, last) = (header.bytes, 0);
     let read = match header.encoding {
         Encoding::Ascii => {
             let (line, text, word) = (header.lines, String::new(), 0..0);
             let (line_end, mistakes) = (header.line_end, Mistakes::default());
-            rows.read(&header, Text { file, input, line_end, mistakes, line, text, word })
+            rows.read(&header, &mut Text { file, input, line_end, mistakes, line, text, word })
         }
-        Encoding::LittleEndian => rows.read(&header, Binary::<_, false> { file, input, at, last }),
-        Encoding::BigEndian => rows.read(&header, Binary::<_, true> { file, input, at, last }),
+        Encoding::LittleEndian => rows.read(&header, &mut Binary::<_, false> { file, input, at, last }),
+        Encoding::BigEndian => rows.read(&header, &mut Binary::<_, true> { file, input, at, last }),
     };
-    read.map_err(|fault| *fault)?;
+    read.map_err(|(fault, mistakes)| blame(mistakes, *fault))?;
     let Rows { mut mesh, mut warnings, clamped, faces, face_attributes, is_spoilt, mistakes, .. } = rows;
     // All polygons are triangles in most files, and then faces need no list.
     let mut place = match faces == Some(mesh.triangles.len() as u64) {
@@ -212,7 +220,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(file: &'a str, header: &Header, normals: Normals, mistakes: Mistakes) -> Result<Self, Problem> {
+    fn new(file: &'a str, header: &Header, normals: Normals) -> Result<Self, Problem> {
         let problem = |message: String| Problem::of_file(file, message);
         let vertex =
             header.element("vertex").ok_or_else(|| problem("the file has no element \"vertex\"".into()))?;
@@ -252,7 +260,7 @@ impl<'a> Rows<'a> {
             faces: Some(0),
             face_attributes: FaceAttributes::default(),
             is_spoilt: false,
-            mistakes,
+            mistakes: Mistakes::default(),
             clamped: 0,
             linear,
             warnings: Vec::new(),
@@ -260,17 +268,28 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Reads all rows of all elements.
-    fn read(&mut self, header: &Header, mut values: impl Values) -> Result<(), Fault> {
+    /// Reads all rows of all elements. With what is wrong come mistakes in how rows are written.
+    fn read(&mut self, header: &Header, values: &mut impl Values) -> Result<(), (Fault, Mistakes)> {
+        let read = self.read_elements(header, values);
+        let mistakes = values.mistakes();
+        match read {
+            Ok(()) => {
+                self.mistakes.extend(mistakes);
+                Ok(())
+            }
+            Err(fault) => Err((fault, mistakes)),
+        }
+    }
+
+    fn read_elements(&mut self, header: &Header, values: &mut impl Values) -> Result<(), Fault> {
         for element in &header.elements {
             match element.name.as_str() {
-                "vertex" => self.read_vertices(element, &mut values)?,
-                "face" if element.count > 0 => self.read_faces(element, &mut values)?,
-                "tristrips" => self.read_strips(element, &mut values)?,
-                _ => pass_over(element, &mut values)?,
+                "vertex" => self.read_vertices(element, values)?,
+                "face" if element.count > 0 => self.read_faces(element, values)?,
+                "tristrips" => self.read_strips(element, values)?,
+                _ => pass_over(element, values)?,
             }
         }
-        self.mistakes.extend(values.mistakes());
         if values.has_more()? {
             let message = "the file goes on after its last element; what follows is left out";
             self.warnings.push(Problem::of_file(self.file, message));
