@@ -41,7 +41,10 @@ pub(crate) fn read_scene(
     let mut scene = model_scene();
     if read.mesh.triangles.is_empty() {
         if read.mesh.positions.is_empty() {
-            return Err(problem("there are neither faces nor points").into());
+            // What spoilt all points says more.
+            let mistake = warnings.into_iter().find(|warning| warning.remedy.is_some());
+            let empty = || problem("there are neither faces nor points");
+            return Err(mistake.map_or_else(empty, Problem::held_against).into());
         }
         let told = cloud::add(&mut scene, &read.mesh, point_radius);
         warnings.extend(told.map(|told| problem(&told)));

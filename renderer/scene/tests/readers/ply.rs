@@ -227,7 +227,11 @@ fn broken_texts_are_refused_with_their_lines() {
         ("1 0 0 0", "1 nan 0 0", "m.ply:16:3: a coordinate of this vertex is not a number (NaN)"),
         ("1 0 0 0", "1 -inf 0 0", "m.ply:16:3: a coordinate of this vertex is infinite"),
         ("1 0 0 0", "1 2e9 0 0", "m.ply:16:3: the coordinate of this vertex, 2e9, is beyond ±1e9"),
-        ("1 0 0 0", "1 0 0", "m.ply:16:1: this line has too few numbers for the element's properties"),
+        (
+            "1 0 0 0",
+            "1 0 0",
+            "m.ply:16:1: this line has too few numbers for the element's properties (and 1 more of the kind)",
+        ),
         ("3 0 1 2", "3 0 1 5", "m.ply:20:7: the vertex index 5 is out of range; the file has 5, from 0"),
         ("3 0 1 2", "3 0 1 -1", "m.ply:20:7: the vertex index -1 is out of range; the file has 5, from 0"),
         ("3 0 1 2", "3 0 1 1.5", "m.ply:20:7: \"1.5\" is not a whole number"),
