@@ -25,6 +25,7 @@ pub fn canonical(description: &Description) -> Description {
     }
     drop_empty_groups(&mut d.groups, &mut d.instances);
     drop_flat_triangles(&mut d);
+    all_shapes(&mut d).for_each(|shape| shape.emission_two_sided &= shape.emits());
     order_textures(&mut d);
     order_images(&mut d);
     settle_materials(&mut d);

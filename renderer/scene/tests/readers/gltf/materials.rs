@@ -1,14 +1,15 @@
 //! Materials and textures.
 
 use std::io::Cursor;
+use std::path::Path;
 
 use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Vec2, Vec3};
 use image::{ImageFormat, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use torrance_scene::{
-    Bitmap, Channel, Color, Description, Format, GltfMaterial, MaterialKind, NormalMapKind, Scalar,
-    TexelFilter, Texture, Wrap,
+    Bitmap, Channel, Color, Description, Extent, Format, GltfMaterial, MaterialKind, NormalMapKind, Scalar,
+    TexelFilter, Texture, Wrap, write,
 };
 
 use super::{changed, described, mesh, read_json, uri, warnings, with};
@@ -356,4 +357,17 @@ fn the_webp_image_of_a_texture_is_preferred() {
     };
     assert_eq!(texture(json!({ "EXT_texture_webp": { "source": 1 } })), [9, 8, 7, 255]);
     assert_eq!(texture(json!({})), [1, 2, 3, 255], "the control: the other image");
+}
+
+/// What is seen from both sides, but emits nothing, is written without a key that has no effect.
+#[test]
+fn written_scenes_warn_of_nothing_themselves() {
+    for (emission, sides) in [([0.0; 3], false), ([1.0; 3], true)] {
+        let description = changed(&[
+            ("/materials/0/doubleSided", json!(true)),
+            ("/materials/0/emissiveFactor", json!(emission)),
+        ]);
+        let text = write(&description, Path::new("scene.toml"), Extent::Short).text();
+        assert_eq!(text.contains("emission_sides"), sides, "{text}");
+    }
 }
