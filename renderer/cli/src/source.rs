@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use torrance_scene::{
-    self as scene, Error, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits, SceneValues,
-    Severity, Surroundings,
+    self as scene, Error, GltfChoice, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits,
+    SceneValues, Severity, Surroundings, Up,
 };
 
-use super::{Failure, Notes, color};
+use super::{Failure, Notes, color, values};
 
 /// A scene file, and how it is read.
 #[derive(Debug, clap::Args)]
@@ -20,6 +20,10 @@ pub(super) struct SceneArgs {
     #[arg(long)]
     allow_external: bool,
 
+    /// Take mistakes in models (glTF, OBJ, PLY) as errors that warnings tell of otherwise, such as missing textures
+    #[arg(long)]
+    strict: bool,
+
     /// Set a parameter of a Mitsuba scene, which writes it as $NAME
     #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     define: Vec<(String, String)>,
@@ -28,9 +32,16 @@ pub(super) struct SceneArgs {
     #[arg(long, value_name = "PATH=VALUE", value_parser = setting)]
     pub(super) set: Vec<(String, String)>,
 
-    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
-    #[arg(long, value_name = "NAME|N")]
-    camera: Option<String>,
+    #[command(flatten)]
+    gltf: GltfArgs,
+
+    /// Axis that points up in an OBJ or PLY file: x, y, z, -x, -y or -z [default: y]
+    #[arg(long, value_name = "AXIS", value_parser = str::parse::<Up>, allow_hyphen_values = true)]
+    up: Option<Up>,
+
+    /// Radius of the points of a PLY file without faces [default: as their density asks for]
+    #[arg(long, value_name = "METRES", value_parser = radius)]
+    point_radius: Option<f32>,
 
     /// Light of the scene. Models (glTF, OBJ, PLY) have no surroundings of their own
     #[arg(long, value_name = "NAME", default_value = "auto")]
@@ -44,6 +55,30 @@ pub(super) struct SceneArgs {
     /// How to take the candela and lux of lights in glTF files
     #[arg(long, value_name = "NAME", default_value = "auto")]
     punctual_units: UnitsName,
+}
+
+/// What of a glTF file is shown.
+#[derive(Debug, Clone, clap::Args)]
+struct GltfArgs {
+    /// Camera of a glTF file: its name, that of its node, or its number in the file, from 0 [default: the first]
+    #[arg(long, value_name = "NAME|N")]
+    camera: Option<String>,
+
+    /// Scene of a glTF file: its name, or its number in the file, from 0 [default: that of the file, or the first]
+    #[arg(long, value_name = "NAME|N")]
+    scene: Option<String>,
+
+    /// Variant of the materials of a glTF file: its name, or its number in the file, from 0 [default: none of them]
+    #[arg(long, value_name = "NAME|N")]
+    variant: Option<String>,
+
+    /// Animation of a glTF file: its name, or its number in the file, from 0 [default: none, or the first if there is --at]
+    #[arg(long, value_name = "NAME|N")]
+    animation: Option<String>,
+
+    /// Time of the animation of a glTF file [default: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds, allow_negative_numbers = true)]
+    at: Option<f32>,
 }
 
 /// The names of `--punctual-units`.
@@ -88,6 +123,11 @@ impl From<LightName> for LightChoice {
     }
 }
 
+fn radius(text: &str) -> Result<f32, String> {
+    let radius = text.parse().ok().filter(|radius| (1e-9..=1e9).contains(radius));
+    radius.ok_or_else(|| "a radius is a number from 1e-9 to 1e9".to_owned())
+}
+
 fn define(text: &str) -> Result<(String, String), String> {
     pair(text.split_once('='), "expected NAME=VALUE")
 }
@@ -105,6 +145,13 @@ fn setting(text: &str) -> Result<(String, String), String> {
 fn pair(split: Option<(&str, &str)>, expected: &str) -> Result<(String, String), String> {
     let (name, value) = split.filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
     Ok((name.to_owned(), value.to_owned()))
+}
+
+impl GltfArgs {
+    fn choice(&self) -> GltfChoice {
+        let Self { camera, scene, variant, animation, at } = self.clone();
+        GltfChoice { camera, scene, variant, animation, at }
+    }
 }
 
 impl SceneArgs {
@@ -152,13 +199,17 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, camera, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, strict, define, gltf, up, point_radius, .. } = self;
+        let Self { light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
+            strict: *strict,
             define: define.clone(),
             set: Vec::new(),
-            camera: camera.clone(),
+            gltf: gltf.clone(),
+            up: *up,
+            point_radius: *point_radius,
             light: *light,
             environment: environment.clone(),
             punctual_units: *punctual_units,
@@ -169,8 +220,11 @@ impl SceneArgs {
         Options {
             overrides,
             allow_external: self.allow_external,
+            strict: self.strict,
             defines: self.define.clone(),
-            camera: self.camera.clone(),
+            gltf: self.gltf.choice(),
+            up: self.up,
+            point_radius: self.point_radius,
             light: self.light.into(),
             punctual_units: self.punctual_units.into(),
             surroundings: self.environment.clone(),

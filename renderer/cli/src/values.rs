@@ -218,6 +218,11 @@ pub(super) fn metres(text: &str) -> Result<f32, String> {
     number(text, |x| (1e-9..=1e9).contains(x), "expected metres from 1e-9 to 1e9, as in 0.05")
 }
 
+/// A time in an animation.
+pub(super) fn seconds(text: &str) -> Result<f32, String> {
+    number(text, |x| (0.0..=1e9).contains(x), "expected seconds from 0 to 1e9, as in 1.5")
+}
+
 /// A field of view.
 pub(super) fn fov(text: &str) -> Result<f32, String> {
     number(degrees(text), |x| (0.001..=179.0).contains(x), "expected degrees from 0.001 to 179, as in 40")

@@ -41,13 +41,17 @@ pub use description::*;
 pub use files::asset::Asset;
 pub use files::mesh::{MeshFile, TriangleOrigin, obj, ply};
 pub use files::{FileError, Files, ImageError};
+pub use formats::gltf::GltfChoice;
+pub use formats::model::{Up, UpError};
 pub use formats::toml::BLACK as NO_MATERIAL;
 pub use formats::toml::keys::{PathError, SECTIONS, page as reference_page, schema as json_schema};
 pub use formats::toml::text::toml_key;
 pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
 pub use light::{LightChoice, PunctualUnits, STUDIO_IRRADIANCE, Surroundings, SurroundingsError};
-pub use load::{LoadedScene, Options, load, load_bytes, load_unfinished, load_with, material_from_text};
+pub use load::{
+    LoadedScene, Options, load, load_bytes, load_bytes_with, load_unfinished, load_with, material_from_text,
+};
 pub use paths::{Parameter, SceneValues};
 pub use paths::{path_and_value, says_all_of, split as keys_of_path};
 pub use write::{Extent, SceneDocument, canonical, write};

@@ -12,7 +12,9 @@ use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSet
 use crate::files::Files;
 use crate::files::asset::Asset;
 use crate::files::mesh::read_bytes;
-use crate::formats::{gltf, mitsuba, obj, ply, toml};
+use crate::formats::gltf::{self, GltfChoice};
+use crate::formats::model::Up;
+use crate::formats::{mitsuba, obj, ply, toml};
 use crate::input::file::{ReadError, read_bounded, text_of};
 use crate::input::{Error, Problem};
 use crate::light::{LightChoice, PunctualUnits, Surroundings, convert_punctual, light};
@@ -37,10 +39,16 @@ pub struct Options {
     pub overrides: Overrides,
     /// Whether the scene may read files outside its folder.
     pub allow_external: bool,
+    /// Whether mistakes that are forgiven otherwise are errors.
+    pub strict: bool,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
-    /// The camera of a glTF file, by its name, that of its node or its number in the file; the first by default.
-    pub camera: Option<String>,
+    /// What of a glTF file is shown.
+    pub gltf: GltfChoice,
+    /// Which way is up in an OBJ or PLY file; y by default.
+    pub up: Option<Up>,
+    /// Radius of the points of a PLY file without faces, metres, above 0; by default as their density asks for.
+    pub point_radius: Option<f32>,
     /// What lights the scene.
     pub light: LightChoice,
     /// What the candela and lux of lights in glTF files stand for.
@@ -101,8 +109,16 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
         return Err(Problem::of_file(file, message).into());
     }
-    if let (Some(name), false) = (&options.camera, format == SceneFormat::Gltf) {
-        let message = format!("there is no camera {} to choose: only glTF files have several", quoted(name));
+    if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
+        let message = format!("there is no {what} to choose: only glTF files have several");
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
+        let message = "the scene says which way is up: only OBJ and PLY files leave that open";
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.point_radius.is_some() && format != SceneFormat::Ply {
+        let message = "there are no points to have a radius: only PLY files have any";
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -148,7 +164,20 @@ fn unseen_lights(description: &Description) -> Option<String> {
 /// Reads and validates the contents of a scene file. `file` is its name, which tells the format; paths in it start where
 /// `files` says.
 pub fn load_bytes(file: &str, bytes: &[u8], files: &Files) -> Result<LoadedScene, Error> {
-    SceneFormat::from_path(file)?.read(file, bytes, files, &Options::default())
+    load_bytes_with(file, bytes, files, &Options::default())
+}
+
+/// As [`load_bytes`], with options, of which the overrides and `allow_external` count for nothing.
+///
+/// # Errors
+/// As [`load_bytes`].
+pub fn load_bytes_with(
+    file: &str,
+    bytes: &[u8],
+    files: &Files,
+    options: &Options,
+) -> Result<LoadedScene, Error> {
+    SceneFormat::from_path(file)?.read(file, bytes, files, options)
 }
 
 /// Reads and validates one material: the keys of `[materials.NAME]`, as in `type = "diffuse", reflectance = 0.5`, with
@@ -190,6 +219,13 @@ const EXTENSIONS: [(&str, SceneFormat); 6] = [
     ("ply", SceneFormat::Ply),
 ];
 
+/// Makes errors of the mistakes that readers have forgiven: whoever writes the scene wants to know of them.
+fn refuse_mistakes(warnings: &[Problem]) -> Result<(), Error> {
+    let forgiven = warnings.iter().filter(|problem| problem.remedy.is_some());
+    let problems: Vec<_> = forgiven.cloned().map(Problem::held_against).collect();
+    if problems.is_empty() { Ok(()) } else { Err(Error { problems }) }
+}
+
 /// The extensions, as a list in words.
 fn known_extensions() -> String {
     let [others @ .., last] = EXTENSIONS.map(|(extension, _)| format!(".{extension}"));
@@ -223,18 +259,28 @@ impl SceneFormat {
 
     /// Reads and validates the contents of a file.
     fn read(self, file: &str, bytes: &[u8], files: &Files, options: &Options) -> Result<LoadedScene, Error> {
+        let mut notes = Vec::new();
         let (mut description, mut warnings) = match self {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
-            Self::Gltf => gltf::read(file, bytes, files, options.camera.as_deref())?,
-            Self::Obj => obj::read_scene(file, bytes, files)?,
-            Self::Ply => ply::read_scene(file, bytes)?,
+            Self::Gltf => {
+                let (description, warnings, told) = gltf::read(file, bytes, files, &options.gltf)?;
+                notes = told;
+                (description, warnings)
+            }
+            Self::Obj => obj::read_scene(file, bytes, files, options.up.unwrap_or_default())?,
+            Self::Ply => {
+                ply::read_scene(file, bytes, files, options.up.unwrap_or_default(), options.point_radius)?
+            }
         };
+        if options.strict || self == Self::Toml {
+            refuse_mistakes(&warnings)?;
+        }
         let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
         let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;
         warnings.extend(told.warning.map(|message| Problem::of_file(file, message)));
-        let notes = units.flatten().into_iter().chain(told.note);
+        let notes = notes.into_iter().chain(units.flatten()).chain(told.note);
         let notes = notes.map(|note| format!("{file}: {note}")).collect();
         Ok(LoadedScene { description, warnings, files: files.named(), notes })
     }

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| torrance_fuzz::scene("scene.gltf", data));
+fuzz_target!(|data: &[u8]| torrance_fuzz::scene_in_motion("scene.gltf", data));

@@ -3,11 +3,24 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use torrance_scene::{Files, load_bytes};
+use torrance_scene::{Files, GltfChoice, Options, load_bytes, load_bytes_with};
 
 /// Loads `data` as a scene file called `name`, alone in its folder.
 pub fn scene(name: &str, data: &[u8]) {
     let _ = load_bytes(name, data, &Files::new("/nonexistent", false));
+}
+
+/// As [`scene`], and once more in the first variant and the first animation of what has any.
+pub fn scene_in_motion(name: &str, data: &[u8]) {
+    scene(name, data);
+    let first = |key: &[u8]| data.windows(key.len()).any(|part| part == key).then(|| "0".to_owned());
+    let (variant, animation) = (first(b"\"variants\""), first(b"\"animations\""));
+    if variant.is_some() || animation.is_some() {
+        let at = animation.is_some().then_some(0.5);
+        let gltf = GltfChoice { variant, animation, at, ..GltfChoice::default() };
+        let options = Options { gltf, ..Options::default() };
+        let _ = load_bytes_with(name, data, &Files::new("/nonexistent", false), &options);
+    }
 }
 
 /// Loads the scene `text`, called `name`, beside which the file `other` holds `data`.

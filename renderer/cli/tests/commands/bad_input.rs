@@ -208,6 +208,41 @@ fn a_few_flat_triangles_are_a_warning() {
 }
 
 /// Options that change nothing are said to.
+/// A model with a mistake is rendered with a warning, and refused if that is asked for.
+#[test]
+fn mistakes_in_models_are_warnings_unless_strict() {
+    let folder = folder(&Arguments(&[]));
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("m.mtl", "newmtl a\nKd 0.5 0.5 0.5\nmap_Kd absent.png\nNi 0\n");
+    write("m.obj", "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1/1 2/1 3/1\nf 1 2\n");
+    let arguments = ["m.obj", "-o", "out.png", "--size", "8x8", "--spp", "1", "--device", "cpu", "--quiet"];
+    let output = render(folder.path(), &arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let mistakes = [
+        (
+            "m.obj:6:3: the texture coordinate index 1 is out of range; the file has 0 (and 2 more of the kind)",
+            "the corner has none",
+        ),
+        ("m.obj:7:1: a face has at least three vertices, and this one has 2", "the face is left out"),
+        ("m.mtl:4:4: 0 is not from 0.001 to 1000", "the statement is left out"),
+        ("m.mtl:3:1: cannot read image \"absent.png\": no such file", "the material is without it"),
+    ];
+    let lines = |kind: &str| stderr.lines().filter(|line| line.starts_with(kind)).count();
+    for (message, remedy) in mistakes {
+        assert!(stderr.contains(&format!("warning: {message}; {remedy}\n")), "{message}: {stderr}");
+    }
+    assert_eq!(lines("warning: "), mistakes.len(), "{stderr}");
+    std::fs::remove_file(folder.path().join("out.png")).unwrap();
+    let output = render(folder.path(), &[&arguments[..], &["--strict"]].concat());
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    for (message, _) in mistakes {
+        assert!(stderr.contains(&format!("error: {message}\n")), "{message}: {stderr}");
+    }
+    assert!(!folder.path().join("out.png").exists());
+}
+
 #[test]
 fn options_of_formats_that_are_not_written_are_a_warning() {
     let folder = folder(&Arguments(&[]));

@@ -9,15 +9,15 @@ use image::ImageFormat;
 use serde_json::{Value, json};
 
 use super::seeds::{
-    MTL, OBJ, PLY, glb, gltf, image, pfm, serialized, toml, toml_of_image, toml_of_mesh, toml_of_transforms,
-    xml, xml_of_mesh, xml_of_spectrum,
+    MTL, OBJ, PLY, POSED, TEXTURED_PLY, glb, gltf, image, pfm, posed, serialized, toml, toml_of_image,
+    toml_of_mesh, toml_of_transforms, xml, xml_of_mesh, xml_of_spectrum,
 };
 
 mod data;
 mod scenes;
 
 use data::{in_images, in_meshes, in_serialized, in_spectra, in_transforms};
-use scenes::{in_gltf, in_toml, in_xml, with_names};
+use scenes::{in_gltf, in_poses, in_toml, in_xml, with_names};
 
 /// A scene with something wrong.
 pub(crate) struct Row {
@@ -44,6 +44,7 @@ pub(crate) fn rows() -> Vec<Row> {
     for more in [
         in_xml(),
         in_gltf(),
+        in_poses(),
         in_meshes(),
         in_serialized(),
         in_images(),

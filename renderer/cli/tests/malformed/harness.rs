@@ -10,7 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use renderer::assemble::assemble;
-use torrance_scene::{Options, load_with};
+use torrance_scene::{GltfChoice, Options, load_with};
+
+use super::seeds::POSED;
 
 /// Limits on loading.
 #[derive(Debug, Clone, Copy)]
@@ -137,8 +139,13 @@ pub(crate) fn within(
 }
 
 /// Loads a scene as the program does, up to what is uploaded.
-pub(crate) fn load(path: &Path, allow_external: bool) -> Outcome {
-    let options = Options { allow_external, ..Options::default() };
+pub(crate) fn load(path: &Path, allow_external: bool, strict: bool) -> Outcome {
+    let first = || Some("0".to_owned());
+    let gltf = match path.ends_with(POSED) {
+        true => GltfChoice { variant: first(), animation: first(), at: Some(0.5), ..GltfChoice::default() },
+        false => GltfChoice::default(),
+    };
+    let options = Options { allow_external, strict, gltf, ..Options::default() };
     let scene = load_with(path, &options).map_err(|error| error.report(false));
     // The program puts the name before what is wrong with the whole of a scene.
     let named = |error| format!("error: {}: {error}", path.display());

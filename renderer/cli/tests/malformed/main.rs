@@ -45,7 +45,10 @@ fn check(row: &Row) -> Result<bool, String> {
     let bytes = row.files.iter().map(|(_, bytes)| bytes.len()).sum();
     let limits = limits_of(bytes, row.files.iter().any(|(name, _)| is_image(name)));
     let (scene, allow_external) = (folder.path().join(&row.files[0].0), row.allow_external);
-    match within(limits, move || load(&scene, allow_external))? {
+    // What is forgiven is loaded, and has to be survived as well.
+    let forgiving = scene.clone();
+    within(limits, move || load(&forgiving, allow_external, false))?;
+    match within(limits, move || load(&scene, allow_external, true))? {
         Outcome::Loaded if row.says.is_empty() => Ok(true),
         Outcome::Loaded => Err("is loaded".to_owned()),
         Outcome::Refused(report) => check_report(&report, folder.path(), row).map(|()| false),

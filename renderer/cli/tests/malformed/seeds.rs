@@ -70,7 +70,7 @@ pub(crate) fn xml_of_spectrum(name: &str) -> Vec<u8> {
     ))
 }
 
-pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
+pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0 1 0.5 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
     usemtl b\nf 1/1/1 2/1/1 3/1/1 \\\n4/1/1\nf -1//-1 -2//-1 -3//-1\nf 1 2 3\n";
 
 pub(crate) const MTL: &str = "newmtl b\nKd 0.5 0.25 1\nKs 0.5 0.5 0.5\nKe 1 2 3\nNs 100\nNi 1.5\nd 0.5\nillum 2\n\
@@ -79,6 +79,28 @@ pub(crate) const MTL: &str = "newmtl b\nKd 0.5 0.25 1\nKs 0.5 0.5 0.5\nKe 1 2 3\
 pub(crate) const PLY: &str = "ply\nformat ascii 1.0\ncomment x\nelement vertex 4\nproperty float x\nproperty float y\n\
     property float z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
     0 0 0 255\n1 0 0 0\n1 1 0 7\n0 1 0 9\n4 0 1 2 3\n";
+
+/// A square with what programs write of faces and images.
+pub(crate) const TEXTURED_PLY: &str = "ply\nformat ascii 1.0\ncomment TextureFile a.png\ncomment TextureFile ./a.png\n\
+    element vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 2\n\
+    property list uchar int vertex_indices\nproperty list uchar float texcoord\nproperty int texnumber\n\
+    property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n\
+    3 0 1 2 6 0 0 1 0 1 1 0 255 0 0\n3 0 2 3 6 0 0 0.5 0.25 0 1 1 0 255 0\n";
+
+/// Points with colours.
+pub(crate) fn cloud() -> Vec<u8> {
+    let mut out =
+        b"ply\nformat binary_little_endian 1.0\nelement vertex 50\nproperty float x\nproperty float y\n\
+        property double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n"
+            .to_vec();
+    for i in 0..50_u8 {
+        let (x, y) = (f32::from(i % 7), f32::from(i / 7));
+        out.extend([x, y].iter().flat_map(|x| x.to_le_bytes()));
+        out.extend(f64::from(i).sin().to_le_bytes());
+        out.extend([i, 5 * i, 255 - i]);
+    }
+    out
+}
 
 /// The file of [`PLY`] in binary.
 fn binary_ply(little: bool) -> Vec<u8> {
@@ -130,6 +152,57 @@ pub(crate) fn gltf() -> (serde_json::Value, Vec<u8>) {
         ],
         "buffers": [{ "byteLength": bytes.len(), "uri": "a.bin" }],
     });
+    (document, bytes)
+}
+
+/// A file of this name is loaded in its first variant and its first animation, half a second after its start.
+pub(crate) const POSED: &str = "posed.gltf";
+
+/// A triangle with a morph target, held by two joints, in an animation; and its buffer.
+pub(crate) fn posed() -> (serde_json::Value, Vec<u8>) {
+    let (mut document, mut bytes) = gltf();
+    let mut accessors = document["accessors"].as_array().expect("accessors").clone();
+    let mut views = document["bufferViews"].as_array().expect("views").clone();
+    let mut add = |kind: &str, width: usize, numbers: &[f32]| {
+        let offset = bytes.len();
+        bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+        views.push(json!({ "buffer": 0, "byteOffset": offset, "byteLength": 4 * numbers.len() }));
+        accessors.push(json!({
+            "bufferView": views.len() - 1, "componentType": 5126, "count": numbers.len() / width, "type": kind,
+        }));
+        accessors.len() - 1
+    };
+    let weights = add("VEC4", 4, &[0.5, 0.25, 0.25, 0.0].repeat(3));
+    let matrices =
+        add("MAT4", 16, &[1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 2., 0., 1.].repeat(2));
+    let times = add("SCALAR", 1, &[0.0, 1.0]);
+    let turn = add("VEC4", 4, &[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+    let steps = add("VEC3", 3, &[0.0, 0.0, 0.0, 1.0, 2.0, 3.0]);
+    let curve = add("SCALAR", 1, &[0.0, 0.25, 1.0, 0.5, 1.0, 0.0]);
+    let joints = add("VEC4", 4, &[f32::from_le_bytes([0, 1, 1, 0]); 3].repeat(4));
+    accessors[joints]["componentType"] = json!(5121);
+    (document["accessors"], document["bufferViews"]) = (json!(accessors), json!(views));
+    document["buffers"][0]["byteLength"] = json!(bytes.len());
+    let mesh = &mut document["meshes"][0];
+    mesh["weights"] = json!([0.5]);
+    mesh["primitives"][0]["targets"] = json!([{ "POSITION": 0 }]);
+    mesh["primitives"][0]["attributes"]["JOINTS_0"] = json!(joints);
+    mesh["primitives"][0]["attributes"]["WEIGHTS_0"] = json!(weights);
+    mesh["primitives"][0]["extensions"] =
+        json!({ "KHR_materials_variants": { "mappings": [{ "variants": [0], "material": 0 }] } });
+    document["extensions"] = json!({ "KHR_materials_variants": { "variants": [{ "name": "a" }] } });
+    document["nodes"][1]["skin"] = json!(0);
+    document["skins"] = json!([{ "joints": [0, 1], "inverseBindMatrices": matrices }]);
+    let channel =
+        |i: usize, node: usize, path: &str| json!({ "sampler": i, "target": { "node": node, "path": path } });
+    document["animations"] = json!([{
+        "channels": [channel(0, 0, "rotation"), channel(1, 1, "translation"), channel(2, 1, "weights")],
+        "samplers": [
+            { "input": times, "output": turn },
+            { "input": times, "output": steps, "interpolation": "STEP" },
+            { "input": times, "output": curve, "interpolation": "CUBICSPLINE" },
+        ],
+    }]);
     (document, bytes)
 }
 
@@ -205,6 +278,7 @@ pub(crate) fn seeds() -> Vec<Seed> {
         of(format, "scene.toml", file, image(kind), vec![("scene.toml", toml_of_image(file))])
     };
     let (document, buffer) = gltf();
+    let (moving, moving_buffer) = posed();
     let xml_scene = xml(
         "<default name=\"n\" value=\"0.5\"/><bsdf type=\"twosided\" id=\"b\"><bsdf type=\"diffuse\">\
          <texture type=\"bitmap\" name=\"reflectance\"><string name=\"filename\" value=\"a.png\"/></texture>\
@@ -227,11 +301,22 @@ pub(crate) fn seeds() -> Vec<Seed> {
         alone("obj", "a.obj", OBJ.into(), vec![png(), ("a.mtl", MTL.into())]),
         of("mtl", "a.obj", "a.mtl", MTL.into(), vec![png(), ("a.obj", OBJ.into())]),
         alone("ply", "a.ply", PLY.into(), Vec::new()),
+        alone("ply of points", "a.ply", cloud(), Vec::new()),
+        alone("ply with images", "a.ply", TEXTURED_PLY.into(), vec![png()]),
+        mesh("ply with faces' attributes", "a.ply", TEXTURED_PLY.into()),
         mesh("ply, little-endian", "a.ply", binary_ply(true)),
         mesh("ply, big-endian", "a.ply", binary_ply(false)),
         alone("gltf", "a.gltf", document.to_string().into(), vec![png(), ("a.bin", buffer.clone())]),
         alone("glb", "a.glb", glb(&document, &buffer), vec![png()]),
         of("gltf buffer", "a.gltf", "a.bin", buffer, vec![png(), ("a.gltf", document.to_string().into())]),
+        alone("gltf, posed", POSED, moving.to_string().into(), vec![png(), ("a.bin", moving_buffer.clone())]),
+        of(
+            "gltf buffer, posed",
+            POSED,
+            "a.bin",
+            moving_buffer,
+            vec![png(), (POSED, moving.to_string().into())],
+        ),
         of(
             "serialized",
             "scene.xml",

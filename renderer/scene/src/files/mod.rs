@@ -7,9 +7,10 @@ pub(crate) mod mesh;
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::input::file::ReadError;
+use crate::input::file::{MOST_ENTRIES, ReadError};
 pub use image::ImageError;
 
 use crate::files::asset::Asset;
@@ -40,13 +41,18 @@ pub struct Files {
     /// Their contents, if they are to be cached.
     pub(crate) kept: Option<Arc<FileCache>>,
     pub(crate) elsewhere: Arc<MemoryFiles>,
+    /// How many files were not where they should be.
+    missing: Arc<AtomicUsize>,
 }
+
+/// Number of missing files up to which others of similar names are looked for.
+const MOST_SEARCHES: usize = 256;
 
 impl Files {
     /// Files named relative to `folder`; `external` allows files outside it.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
         let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
-        Self { folder: folder.into(), external, resolved, kept, elsewhere }
+        Self { folder: folder.into(), external, resolved, kept, elsewhere, missing: Arc::default() }
     }
 
     /// These files, with their contents cached.
@@ -92,6 +98,35 @@ impl Files {
         self.allowed(folder.as_ref().join(name))
     }
 
+    /// The file that a file of others calls `name`, relative to `folder`, and whether it is another than that says: one whose
+    /// name differs in capital letters, as systems have it that do not tell them apart, or that is in the folder itself, as
+    /// where a file has been moved together with what it names.
+    ///
+    /// # Errors
+    /// The scene may not read it.
+    pub(crate) fn look_for(&self, folder: &Path, name: &str) -> Result<(PathBuf, bool), FileError> {
+        let exact = self.resolve_in(folder, name);
+        if let Ok(path) = &exact
+            && path.is_file()
+        {
+            return exact.map(|path| (path, false));
+        }
+        // Folders are not searched for each of very many.
+        if self.missing.fetch_add(1, Ordering::Relaxed) >= MOST_SEARCHES {
+            return exact.map(|path| (path, false));
+        }
+        let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        let last = parts.len().saturating_sub(1);
+        let starts = if last == 0 { vec![0] } else { vec![0, last] };
+        let found = starts.into_iter().find_map(|start| {
+            let parts = parts.get(start..)?;
+            self.resolve_in(folder, parts.iter().collect::<PathBuf>()).ok()?;
+            let path = in_any_case(folder, parts)?;
+            self.allowed(path).ok().filter(|path| path.is_file())
+        });
+        found.map_or_else(|| exact.map(|path| (path, false)), |path| Ok((path, true)))
+    }
+
     fn allowed(&self, path: PathBuf) -> Result<PathBuf, FileError> {
         if self.external || (self.is_below_by_name(&path) && self.is_below_by_links(&path)) {
             self.resolved.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
@@ -123,6 +158,23 @@ impl Files {
             _ => true,
         }
     }
+}
+
+/// The file of these names, one within another, whose capital letters may differ.
+fn in_any_case(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    let mut path = folder.to_owned();
+    for name in names {
+        let exact = path.join(name);
+        path = if exact.exists() {
+            exact
+        } else {
+            let entries = std::fs::read_dir(if path.as_os_str().is_empty() { Path::new(".") } else { &path });
+            let names = entries.ok()?.take(MOST_ENTRIES).flatten().map(|entry| entry.file_name());
+            let wanted = name.to_lowercase();
+            path.join(names.filter(|other| other.to_string_lossy().to_lowercase() == wanted).min()?)
+        };
+    }
+    Some(path)
 }
 
 #[cfg(test)]

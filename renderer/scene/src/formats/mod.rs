@@ -1,5 +1,6 @@
 //! Formats of scene files: text or bytes in, a description out.
 
+mod cloud;
 pub(crate) mod gltf;
 pub(crate) mod mitsuba;
 pub(crate) mod model;

@@ -28,7 +28,7 @@ pub enum ReadError {
 }
 
 /// Most files of a folder among which a similar name is looked for.
-const MOST_ENTRIES: usize = 1000;
+pub(crate) const MOST_ENTRIES: usize = 1000;
 /// How long a pipe with a name may wait for someone to write into it.
 const PATIENCE: Duration = Duration::from_secs(5);
 

@@ -2,9 +2,11 @@
 
 mod document;
 pub mod file;
+mod mistakes;
 mod problem;
 
 pub(crate) use document::NOT_TOML;
 pub use document::{Field, Section, Source, parse, parse_hex, sorted};
+pub(crate) use mistakes::Mistakes;
 pub use problem::{Error, Problem, Severity};
 pub use problem::{Index, MOST_PROBLEMS, io_reason};

@@ -25,6 +25,8 @@ pub struct Problem {
     pub message: String,
     /// A hint on the solution or the reason, if helpful.
     pub help: Option<String>,
+    /// What is done about it, of a mistake that a sensible picture survives; it follows the message.
+    pub remedy: Option<String>,
     excerpt: Option<Box<Excerpt>>,
 }
 
@@ -50,7 +52,8 @@ pub enum Severity {
 impl Problem {
     /// A problem of a whole file.
     pub fn of_file(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), place: None, message: message.into(), help: None, excerpt: None }
+        let (file, message) = (file.into(), message.into());
+        Self { file, place: None, message, help: None, remedy: None, excerpt: None }
     }
 
     /// A problem at the bytes `span` of `text`, the contents of `file`.
@@ -95,6 +98,18 @@ impl Problem {
         self
     }
 
+    /// Makes a warning of it: of what is wrong, and what is done about it.
+    pub fn forgiven(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Makes an error of a warning again, if it is of a mistake that was forgiven.
+    pub(crate) fn held_against(mut self) -> Self {
+        self.remedy = None;
+        self
+    }
+
     /// The report for a person to read: `error: FILE:LINE:COLUMN: message`, then the place in the file.
     /// Ends in a newline.
     pub fn report(&self, severity: Severity, color: bool) -> String {
@@ -131,7 +146,8 @@ impl fmt::Display for Problem {
         match self.place {
             Some((line, column)) => write!(f, "{file}:{line}:{column}: {message}"),
             None => write!(f, "{file}: {message}"),
-        }
+        }?;
+        self.remedy.as_ref().map_or(Ok(()), |remedy| write!(f, "; {remedy}"))
     }
 }
 

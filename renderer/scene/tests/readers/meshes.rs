@@ -124,27 +124,131 @@ m.obj:8:7: the vertex index 6 is out of range; the file has 5
 m.obj:9:7: the vertex index -6 is out of range; up to here the file has 5
 m.obj:10:7: the texture coordinate index 1 is out of range; the file has 0";
     assert_eq!(problems(text), expected);
-    assert_eq!(problems(b"v 0 0 0\nf 1 1/x 1//\xff/\n"), "m.obj:2:5: \"x\" is not an index");
-    assert_eq!(
-        problems(b"v 0 0 0\nf 1/1/1/1 1 1"),
-        "m.obj:2:3: \"1/1/1/1\" is not a face vertex; write v, v/vt, v//vn or v/vt/vn"
-    );
     assert_eq!(problems(b""), "m.obj:1:1: the mesh is empty: there are no faces");
     assert_eq!(
-        problems(b"vt 0\nvt 0 nan\nvt a 0\nvt inf 0\nvt 0 2e9\nf 1 1 1"),
+        problems(b"vt 0 nan\nvt a 0\nvt inf 0\nvt 0 2e9\nf 1 1 1"),
         "\
-m.obj:1:1: a texture vertex has two coordinates, and this one has 1
-m.obj:2:6: a coordinate of this texture vertex is not a number (NaN)
-m.obj:3:4: \"a\" is not a number
-m.obj:4:4: a coordinate of this texture vertex is infinite
-m.obj:5:6: the coordinate \"2e9\" is beyond ±1e9
-m.obj:6:3: the vertex index 1 is out of range; the file has 0"
+m.obj:1:6: a coordinate of this texture vertex is not a number (NaN)
+m.obj:2:4: \"a\" is not a number
+m.obj:3:4: a coordinate of this texture vertex is infinite
+m.obj:4:6: the coordinate \"2e9\" is beyond ±1e9
+m.obj:5:3: the vertex index 1 is out of range; the file has 0"
     );
     assert_eq!(
         problems(b"f 99999999999999999999 1 1"),
         "m.obj:1:3: \"99999999999999999999\" is not an index"
     );
     assert_eq!(problems(b"f -9223372036854775808 1 1").lines().count(), 1);
+}
+
+/// A file with a good triangle at its end, and the warnings of what is before.
+#[track_caller]
+fn forgiven(before: &str, warnings: &[&str]) -> MeshFile {
+    let file = read(&format!("{before}\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\n"), Normals::File);
+    let found: Vec<_> = file.warnings.iter().map(Problem::to_string).collect();
+    let expected: Vec<_> = warnings.iter().map(|warning| format!("m.obj:{warning}")).collect();
+    assert_eq!(found, expected, "{before:?}");
+    assert!(file.warnings.iter().all(|warning| warning.remedy.is_some()), "{before:?}");
+    file
+}
+
+#[test]
+fn mistakes_that_leave_a_picture_are_forgiven() {
+    // Nothing but the good triangle is left of these.
+    let alone = |before: &str, warnings: &[&str]| {
+        let mesh = forgiven(before, warnings).mesh;
+        assert_eq!((mesh.positions.len(), mesh.triangles.len()), (3, 1), "{before:?}");
+    };
+    alone("", &[]);
+    alone("unknown 1 2\ncall a.obj\n?!", &[]);
+    alone(
+        "v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3",
+        &["1:3: a coordinate of this vertex is not a number (NaN); faces that have it are left out"],
+    );
+    // What no face has hurts no face; forward indices are known, too.
+    alone(
+        "f 1 2 3\nv 1 0 0\nv inf inf inf\nv 2e9 0 0\nv 2e9 0 0",
+        &[
+            "3:3: a coordinate of this vertex is infinite; faces that have it are left out",
+            "4:3: the coordinate \"2e9\" is beyond ±1e9 (and 1 more of the kind); faces that have it are left out",
+        ],
+    );
+    alone(
+        "v 0 0 0\nf 1 1\nf 1\nf",
+        &[
+            "2:1: a face has at least three vertices, and this one has 2 (and 2 more of the kind); the face is left out",
+        ],
+    );
+    alone(
+        "v 0 0 0\nf 1 1 9",
+        &["2:7: the vertex index 9 is out of range; the file has 4; the face is left out"],
+    );
+    alone("v 0 0 0\nf 1 1 x", &["2:7: \"x\" is not an index; the face is left out"]);
+    // Faces stay without what they name and the file has not.
+    let corners = "v 0 0 0\nv 1 0 0\nv 1 1 0\n";
+    let file = forgiven(
+        &format!("{corners}f 1/1/1 2/2/2 3/3/3"),
+        &[
+            "4:3: the texture coordinate index 1 is out of range; the file has 0 (and 2 more of the kind); the corner has none",
+            "4:3: the normal index 1 is out of range; the file has 0 (and 2 more of the kind); the corner has none",
+        ],
+    );
+    assert_eq!((file.mesh.triangles.len(), &file.mesh.normals, &file.mesh.uvs), (2, &vec![], &vec![]));
+    let file = forgiven(
+        &format!("{corners}f 1 2/x 3//\u{fffd}/"),
+        &[
+            "4:5: \"x\" is not an index; the corner has none",
+            "4:9: \"3//\u{fffd}/\" is not a face vertex; write v, v/vt, v//vn or v/vt/vn; what follows v/vt/vn is left out",
+            "4:9: \"\u{fffd}\" is not an index; the corner has none",
+        ],
+    );
+    assert_eq!(file.mesh.triangles.len(), 2);
+    let bad = "vt nan 0\nvn 0 nan 0\nvt 0.25\nvt\n";
+    let text = format!("{corners}{bad}f 1/1/1 2/2/1 3/3/1");
+    let found = read(&text, Normals::File);
+    assert_eq!(found.mesh.uvs, [[0.0, 1.0], [0.25, 1.0], [0.0, 1.0]].map(Vec2::from));
+    assert_eq!(found.mesh.normals, [Vec3::Z; 3]);
+    let warnings: Vec<_> = found.warnings.iter().map(Problem::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "m.obj:4:4: a coordinate of this texture vertex is not a number (NaN); it is (0, 0)",
+            "m.obj:5:6: a coordinate of this vertex normal is not a number (NaN); that of the faces is used",
+            "m.obj:7:1: a texture vertex has at least one coordinate, and this one has 0; it is (0, 0)",
+            "m.obj: 3 vertex normals have zero length; the normals of the faces there are used instead",
+        ]
+    );
+}
+
+#[test]
+fn lines_end_and_begin_as_programs_write_them() {
+    let text = format!("# of C:\\models\\\n{CORNERS}f 1 2 3\n");
+    let expected = read(&text, Normals::File);
+    assert_eq!(expected.mesh.triangles, [[0, 1, 2]]);
+    for other in [text.replace('\n', "\r\n"), text.replace('\n', "\r"), format!("\u{feff}{text}")] {
+        assert_eq!(read(&other, Normals::File).mesh, expected.mesh, "{other:?}");
+    }
+    // Windows-1252.
+    let latin = [b"# caf\xe9\no caf\xe9\n".as_slice(), text.as_bytes()].concat();
+    assert_eq!(obj::read("m.obj", &latin, Normals::File, false).unwrap().mesh, expected.mesh);
+}
+
+/// IEC 61966-2-1: the encoded value 0.5 is 0.21404 linear.
+#[test]
+fn colours_follow_positions_encoded_as_srgb() {
+    let colors = |text: &str| read(text, Normals::File);
+    let file = colors("v 0 0 0 1 0 0.5\nv 1 0 0 0 1 0.5 1\nv 0 1 0\nf 1 2 3");
+    let half = 0.214_041;
+    let expected = [[1.0, 0.0, half], [0.0, 1.0, half], [1.0; 3]].map(Vec3::from);
+    assert!(file.mesh.colors.iter().zip(expected).all(|(a, b)| (*a - b).length() < 1e-5), "{:?}", file.mesh);
+    assert_eq!((file.mesh.colors.len(), file.warnings), (3, vec![]));
+    // Bytes, as some programs write them; a fourth number is no colour.
+    let file = colors("v 0 0 0 255 0 127.5\nv 1 0 0 0 255 127.5\nv 0 1 0 255 255 255\nf 1 2 3");
+    assert!(file.mesh.colors.iter().zip(expected).all(|(a, b)| (*a - b).length() < 1e-5), "{:?}", file.mesh);
+    let warning =
+        "m.obj: colours of vertices go from 0 to 1, and here to 255; they are taken for parts of 255";
+    assert_eq!(file.warnings.iter().map(Problem::to_string).collect::<Vec<_>>(), [warning]);
+    assert_eq!(colors("v 0 0 0 1\nv 1 0 0 1\nv 0 1 0 0.5\nf 1 2 3").mesh.colors, []);
 }
 
 #[test]

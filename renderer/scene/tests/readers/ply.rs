@@ -152,7 +152,6 @@ fn suspicious_files_are_read_with_a_warning() {
     let found = read(text.as_bytes(), Normals::File).unwrap();
     assert_eq!(found.mesh.colors[4], Vec3::new(0.0, 0.5, 1.0));
     let warnings = [
-        "m.ply: the texture coordinates of faces (texcoord) are not read; those of vertices are",
         "m.ply: the file goes on after its last element; what follows is left out",
         "m.ply: 5 vertex colours are outside 0 to 1, and clamped",
     ];
@@ -191,11 +190,7 @@ fn broken_texts_are_refused_with_their_lines() {
             "m.ply:3:1: unknown keyword \"elements\"; did you mean \"element\"?",
         ),
         ("element face 1", "element vertex 1", "m.ply:12:9: there is an element \"vertex\" already"),
-        (
-            "element face 1",
-            "element edge 1",
-            "m.ply: the file has no element \"face\": clouds of points are not read",
-        ),
+        ("element face 1", "element edge 1", "m.ply: the mesh is empty: there are no faces"),
         ("float x", "floaty x", "m.ply:4:10: unknown type \"floaty\"; did you mean \"float\"?"),
         (
             "float x",
@@ -205,17 +200,16 @@ fn broken_texts_are_refused_with_their_lines() {
         ("float y", "float x", "m.ply:5:16: element \"vertex\" has a property \"x\" already"),
         ("float z", "float w", "m.ply: element \"vertex\" has no properties x, y and z"),
         ("float x", "list uchar float x", "m.ply: property \"x\" of element \"vertex\" is a list"),
-        ("list uchar int", "list float int", "m.ply:13:15: the length of a list is a whole number"),
         (
-            "int vertex_indices",
-            "float vertex_indices",
-            "m.ply: property \"vertex_indices\" of element \"face\" is no list of whole numbers",
+            "list uchar int vertex_indices",
+            "list uchar float corners",
+            "m.ply: element \"face\" has no list of indices, as \"vertex_indices\" is",
         ),
-        ("int vertex_indices", "int corners", "m.ply: element \"face\" has no property \"vertex_indices\""),
         (
             "end_header\n",
             "",
-            "m.ply:14:1: unknown keyword \"0\"; a header has \"format\", \"comment\", \"obj_info\", \"element\" or \"property\"",
+            "m.ply:14:1: unknown keyword \"0\"; a header has \"format\", \"comment\", \"obj_info\", \"element\" or \"property\" \
+             (and 5 more of the kind)",
         ),
         (
             "element vertex 5",
@@ -233,20 +227,152 @@ fn broken_texts_are_refused_with_their_lines() {
         ("1 0 0 0", "1 nan 0 0", "m.ply:16:3: a coordinate of this vertex is not a number (NaN)"),
         ("1 0 0 0", "1 -inf 0 0", "m.ply:16:3: a coordinate of this vertex is infinite"),
         ("1 0 0 0", "1 2e9 0 0", "m.ply:16:3: the coordinate of this vertex, 2e9, is beyond ±1e9"),
-        ("0 0 1 0.5", "0 0 NaN 0.5", "m.ply:15:11: a coordinate of this vertex normal is not a number (NaN)"),
-        ("0.5 0.5\n", "0.5 3e9\n", "m.ply:15:17: the texture coordinate of this vertex, 3e9, is beyond ±1e9"),
-        ("1 0 0 0", "1 0 0", "m.ply:16:1: this line has too few numbers for the element's properties"),
-        ("1 0 0 0", "1 0 0 0 0", "m.ply:16:19: this line has more numbers than the element has properties"),
+        (
+            "1 0 0 0",
+            "1 0 0",
+            "m.ply:16:1: this line has too few numbers for the element's properties (and 1 more of the kind)",
+        ),
         ("3 0 1 2", "3 0 1 5", "m.ply:20:7: the vertex index 5 is out of range; the file has 5, from 0"),
         ("3 0 1 2", "3 0 1 -1", "m.ply:20:7: the vertex index -1 is out of range; the file has 5, from 0"),
         ("3 0 1 2", "3 0 1 1.5", "m.ply:20:7: \"1.5\" is not a whole number"),
         ("3 0 1 2", "2 0 1", "m.ply:20:1: a face has at least three vertices, and this one has 2"),
         ("3 0 1 2", "4 0 1 2", "m.ply:20:1: this line has too few numbers for the element's properties"),
-        ("3 0 1 2", "3 0 1 2 3", "m.ply:20:9: this line has more numbers than the element has properties"),
     ];
     for (from, to, expected) in table {
         assert_eq!(wrong(from, to), expected, "{from:?} → {to:?}");
     }
+}
+
+/// What a change of the good file costs, which has a second triangle here: warnings, and triangles that are left.
+#[track_caller]
+fn forgiven(changes: &[(&str, &str)]) -> (usize, Vec<String>) {
+    let mut text = format!(
+        "{ASCII}property float nx\nproperty float ny\nproperty float nz\nproperty float u\nproperty float v\n\
+         element face 2\nproperty list uchar int vertex_indices\nend_header\n{}3 0 1 2\n3 0 2 3\n",
+        POINTS.replace('\n', " 0 0 1 0.5 0.5\n")
+    );
+    for (from, to) in changes {
+        assert!(text.contains(from), "{from:?}");
+        text = text.replacen(from, to, 1);
+    }
+    let file = read(text.as_bytes(), Normals::File).unwrap_or_else(|e| panic!("{e}"));
+    assert!(file.mesh.positions.iter().all(|p| p.is_finite()));
+    assert!(file.mesh.normals.iter().all(|n| n.is_normalized()), "{:?}", file.mesh.normals);
+    let warnings = file.warnings.iter().map(|w| w.to_string().split_off("m.ply".len())).collect();
+    (file.mesh.triangles.len(), warnings)
+}
+
+#[test]
+fn mistakes_that_leave_a_picture_are_forgiven() {
+    let table = [
+        (
+            "1 0 0 0",
+            "nan 0 0 0",
+            1,
+            ":16:1: a coordinate of this vertex is not a number (NaN); what has it is left out",
+        ),
+        (
+            "2 0 0 0",
+            "inf 0 0 0",
+            2,
+            ":19:1: a coordinate of this vertex is infinite; what has it is left out",
+        ),
+        (
+            "0.5 0.5\n",
+            "0.5 3e9\n",
+            2,
+            ":15:17: the texture coordinate of this vertex, 3e9, is beyond ±1e9; it is 0",
+        ),
+        (
+            "0.5 0.5\n",
+            "0.5 0.5 7\n",
+            2,
+            ":15:21: this line has more numbers than the element has properties; those at its end are left out",
+        ),
+        (
+            "1 0 0 0 0 1",
+            "1 0 0\n0 0 1",
+            2,
+            ":16:1: this line has too few numbers for the element's properties; they go on in the next",
+        ),
+        (
+            "3 0 1 2",
+            "3 0 1 5",
+            1,
+            ":20:7: the vertex index 5 is out of range; the file has 5, from 0; the face is left out",
+        ),
+        (
+            "3 0 1 2",
+            "2 0 1",
+            1,
+            ":20:1: a face has at least three vertices, and this one has 2; the face is left out",
+        ),
+        (
+            "element face",
+            "vendor x\nelement face",
+            2,
+            ":12:1: unknown keyword \"vendor\"; a header has \"format\", \
+         \"comment\", \"obj_info\", \"element\" or \"property\"; the line is left out",
+        ),
+    ];
+    for (from, to, triangles, warning) in table {
+        assert_eq!(forgiven(&[(from, to)]), (triangles, vec![warning.to_owned()]), "{from:?} → {to:?}");
+    }
+    // Normals of faces, where there is none.
+    let (triangles, warnings) = forgiven(&[("0 0 1 0.5", "0 0 NaN 0.5")]);
+    assert_eq!(
+        (triangles, &warnings[0][..]),
+        (2, ":15:11: a coordinate of this vertex normal is not a number (NaN); that of the faces is used")
+    );
+    // Lists of all types, whatever they are called, and properties of others.
+    assert_eq!(forgiven(&[("list uchar int", "list float int")]), (2, vec![]));
+    assert_eq!(forgiven(&[("int vertex_indices", "double vertex_indices")]), (2, vec![]));
+    assert_eq!(forgiven(&[("int vertex_indices", "ushort corners")]), (2, vec![]));
+    let vendor = "property list uchar int vertex_indices\nproperty uchar vendor";
+    let rows = [("3 0 1 2", "3 0 1 2 7"), ("3 0 2 3", "3 0 2 3 9")];
+    assert_eq!(
+        forgiven(&[&[("property list uchar int vertex_indices", vendor)], &rows[..]].concat()),
+        (2, vec![])
+    );
+}
+
+#[test]
+fn lines_may_end_as_on_an_old_macintosh() {
+    let text =
+        format!("{ASCII}element face 1\nproperty list uchar int vertex_index\nend_header\n{POINTS}3 0 1 2\n");
+    assert_eq!(mesh(text.replace('\n', "\r").as_bytes()), mesh(text.as_bytes()));
+}
+
+/// A square of two triangles, with what VCGlib writes of faces: texture coordinates of their corners, and colours.
+const WEDGES: &str = "ply\nformat ascii 1.0\ncomment TextureFile a b.png\ncomment texturefile second.png\n\
+    element vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face 2\n\
+    property list uchar int vertex_indices\nproperty list uchar float texcoord\nproperty int texnumber\n\
+    property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\nend_header\n\
+    0 0 0\n1 0 0\n1 1 0\n0 1 0\n\
+    3 0 1 2 6 0 0 1 0 1 1 0 255 0 0 255\n3 0 2 3 6 0 0 0.5 0.25 0 1 1 0 255 0 255\n";
+
+#[test]
+fn faces_have_texture_coordinates_and_colours() {
+    let found = mesh(WEDGES.as_bytes());
+    // All corners differ from those of the other face in colour.
+    assert_eq!(found.triangles, [[0, 1, 2], [4, 5, 3]]);
+    assert_eq!(found.positions[4..], [Vec3::ZERO, Vec3::new(1.0, 1.0, 0.0)]);
+    let (a, b, c) = (Vec2::ZERO, Vec2::X, Vec2::ONE);
+    assert_eq!(found.uvs, [a, b, c, Vec2::Y, a, Vec2::new(0.5, 0.25)]);
+    let (red, green) = (Vec3::X, Vec3::Y);
+    assert_eq!(found.colors, [red, red, red, green, green, green]);
+    // Faces that agree share their vertices.
+    let same = WEDGES.replace("6 0 0 0.5 0.25 0 1 1 0 255 0", "6 0 0 1 1 0 1 0 255 0 0");
+    let shared = mesh(same.as_bytes());
+    assert_eq!((shared.positions.len(), shared.triangles), (4, vec![[0, 1, 2], [0, 2, 3]]));
+    // What vertices say is finer.
+    let finer = WEDGES
+        .replace("float z\n", "float z\nproperty float s\nproperty float t\n")
+        .replace("0 0 0\n1 0 0\n1 1 0\n0 1 0\n", "0 0 0 .1 0\n1 0 0 .2 0\n1 1 0 .3 0\n0 1 0 .4 0\n");
+    assert_eq!(mesh(finer.as_bytes()).uvs[..4], [0.1, 0.2, 0.3, 0.4].map(|u| Vec2::new(u, 0.0)));
+    // Lists that are too short give what they have.
+    let short = WEDGES.replace("6 0 0 0.5 0.25 0 1 1", "2 0.5 0.5 1");
+    assert_eq!(mesh(short.as_bytes()).uvs[3..], [Vec2::ZERO, Vec2::splat(0.5), Vec2::ZERO]);
 }
 
 #[test]
@@ -262,17 +388,26 @@ fn broken_bytes_are_refused_with_their_places() {
         out[at..at + bytes.len()].copy_from_slice(bytes);
         out
     };
-    let nan = "a coordinate of this vertex is not a number (NaN)";
-    assert_eq!(problem(&with(x, &f64::NAN.to_le_bytes())), format!("m.ply: byte {x}: {nan}"));
-    let infinite = "a coordinate of this vertex is infinite";
+    let forgiven = |bytes: &[u8]| {
+        let file = read(bytes, Normals::File).unwrap();
+        let warnings: Vec<_> = file.warnings.iter().map(Problem::to_string).collect();
+        (file.mesh.triangles.clone(), file.mesh.positions.iter().all(|p| p.is_finite()), warnings)
+    };
+    // Two of three triangles have that vertex.
+    let without = |at: usize, what: &str| {
+        let warning =
+            format!("m.ply: byte {at}: a coordinate of this vertex is {what}; what has it is left out");
+        (vec![[0, 2, 3]], true, vec![warning])
+    };
+    assert_eq!(forgiven(&with(x, &f64::NAN.to_le_bytes())), without(x, "not a number (NaN)"));
     // Too large for f32.
-    assert_eq!(problem(&with(x, &1e300_f64.to_le_bytes())), format!("m.ply: byte {x}: {infinite}"));
-    assert_eq!(problem(&with(y, &f32::INFINITY.to_le_bytes())), format!("m.ply: byte {y}: {infinite}"));
+    assert_eq!(forgiven(&with(x, &1e300_f64.to_le_bytes())), without(x, "infinite"));
+    assert_eq!(forgiven(&with(y, &f32::INFINITY.to_le_bytes())), without(y, "infinite"));
     let index = face + 10;
-    let out_of_range = "the vertex index 4294967295 is out of range; the file has 4, from 0";
-    assert_eq!(problem(&with(index, &[255; 4])), format!("m.ply: byte {index}: {out_of_range}"));
-    let short = "a face has at least three vertices, and this one has 1";
-    assert_eq!(problem(&with(face + 4, &[1, 0])), format!("m.ply: byte {}: {short}", face + 4));
+    let warning = format!(
+        "m.ply: byte {index}: the vertex index 4294967295 is out of range; the file has 4, from 0; the face is left out"
+    );
+    assert_eq!(forgiven(&with(index, &[255; 4])), (vec![[3, 1, 0]], true, vec![warning]));
     let negative = "a list cannot have the length -1";
     assert_eq!(problem(&with(head + 1, &[255])), format!("m.ply: byte {}: {negative}", head + 1));
     for bytes in [little, big] {

@@ -15,7 +15,50 @@ pub(super) fn in_meshes() -> Vec<Row> {
     };
     let mtl =
         |name: &str, text: String| row(name, "", vec![("a.obj", OBJ.into()), ("a.mtl", text.into_bytes())]);
+    let many = |text: &dyn Fn(usize) -> String| (0..DEEP).map(text).collect::<String>();
     let mut rows = vec![
+        obj(
+            "many libraries that are not there",
+            "",
+            OBJ.to_owned() + &many(&|i| format!("mtllib {i}.mtl\n")),
+        ),
+        obj("many mistakes", "", OBJ.to_owned() + &many(&|i| format!("f {i}00 x\nv nan {i}\nvt\n"))),
+        mtl(
+            "many images that are not there",
+            MTL.to_owned() + &many(&|i| format!("newmtl m{i}\nmap_Kd A{i}.png\nmap_d c:\\\\b{i}\n")),
+        ),
+        mtl("many statements before a material", many(&|i| format!("statement{i} 1\n")) + MTL),
+        mtl(
+            "many numbers out of range",
+            MTL.to_owned() + &many(&|i| format!("Ns -{i}\nd 1{i}\nKd -1 {i} 0\n")),
+        ),
+        ply(
+            "many images".into(),
+            "",
+            TEXTURED_PLY.replace(
+                "element vertex",
+                &((0..20_000).map(|i| format!("comment TextureFile {i}.png\n")).collect::<String>()
+                    + "element vertex"),
+            ),
+        ),
+        ply(
+            "a million points at a place".into(),
+            "",
+            format!(
+                "ply\nformat ascii 1.0\nelement vertex 1000000\nproperty uchar x\nproperty uchar y\nproperty uchar z\n\
+                 property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n{}",
+                "1 2 3 4 5 6\n".repeat(1_000_000)
+            ),
+        ),
+        ply(
+            "points of all colours".into(),
+            "",
+            format!(
+                "ply\nformat ascii 1.0\nelement vertex {DEEP}\nproperty int x\nproperty uchar y\nproperty uchar z\n\
+                 property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n{}",
+                many(&|i| format!("{i} 0 0 {} {} {}\n", i % 256, i / 256 % 256, i / 3 % 256))
+            ),
+        ),
         ply(
             "a header without an end".into(),
             "a.ply",

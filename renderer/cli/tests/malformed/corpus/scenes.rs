@@ -131,22 +131,75 @@ pub(super) fn in_xml() -> Vec<Row> {
     ]
 }
 
+/// A document with values put where pointers say.
+fn changed(whole: &Value, changes: &[(&str, Value)]) -> String {
+    let mut document = whole.clone();
+    for (pointer, value) in changes {
+        let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+        match document.pointer_mut(parent).expect("a parent") {
+            Value::Array(array) => array[key.parse::<usize>().expect("an index")] = value.clone(),
+            other => other[key] = value.clone(),
+        }
+    }
+    document.to_string()
+}
+
+/// Variants, animations, skins and morph targets of glTF.
+pub(super) fn in_poses() -> Vec<Row> {
+    let (whole, binary) = posed();
+    let with = |name: &str, says, changes: &[(&str, Value)]| {
+        let document = changed(&whole, changes).into_bytes();
+        row(
+            name,
+            says,
+            vec![(POSED, document), ("a.bin", binary.clone()), ("a.png", image(ImageFormat::Png))],
+        )
+    };
+    let channel = whole["animations"][0]["channels"][0].clone();
+    let zeros = json!({ "componentType": 5126, "count": 3, "type": "VEC3" });
+    let mut rows = vec![
+        with("as it is", "", &[]),
+        with("times that fall", "must grow", &[("/animations/0/samplers/0/input", json!(8))]),
+        with("many channels of a node", "", &[("/animations/0/channels", json!(vec![channel; DEEP]))]),
+        with("joints in a circle", "in the scene already", &[("/nodes/1/children", json!([0]))]),
+        with("many joints", "the most of a file", &[("/skins/0/joints", json!(vec![0; 3_000_000]))]),
+        with(
+            "many targets of zeros",
+            "the most of a file",
+            &[
+                ("/accessors/0", zeros),
+                ("/meshes/0/primitives/0/targets", json!(vec![json!({ "POSITION": 0 }); DEEP])),
+                ("/meshes/0/weights", json!(vec![1; DEEP])),
+                ("/animations", json!([{ "channels": [], "samplers": [] }])),
+            ],
+        ),
+    ];
+    let places = [
+        "/skins/0/joints/0",
+        "/skins/0/inverseBindMatrices",
+        "/nodes/1/skin",
+        "/meshes/0/primitives/0/attributes/JOINTS_0",
+        "/meshes/0/primitives/0/targets/0/POSITION",
+        "/animations/0/channels/0/sampler",
+        "/animations/0/channels/0/target/node",
+        "/animations/0/samplers/0/input",
+        "/animations/0/samplers/0/output",
+        "/meshes/0/primitives/0/extensions/KHR_materials_variants/mappings/0/material",
+    ];
+    for place in places {
+        for number in [json!(1_u64 << 31), json!(u64::MAX), json!(-1), json!(1e300)] {
+            rows.push(with(&format!("{place} is {number}"), POSED, &[(place, number)]));
+        }
+    }
+    rows
+}
+
 pub(super) fn in_gltf() -> Vec<Row> {
     let (whole, binary) = gltf();
     let files = |document: String| {
         vec![("a.gltf", document.into_bytes()), ("a.bin", binary.clone()), ("a.png", image(ImageFormat::Png))]
     };
-    let with = |name: &str, says, changes: &[(&str, Value)]| {
-        let mut document = whole.clone();
-        for (pointer, value) in changes {
-            let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
-            match document.pointer_mut(parent).expect("a parent") {
-                Value::Array(array) => array[key.parse::<usize>().expect("an index")] = value.clone(),
-                other => other[key] = value.clone(),
-            }
-        }
-        row(name, says, files(document.to_string()))
-    };
+    let with = |name: &str, says, changes: &[(&str, Value)]| row(name, says, files(changed(&whole, changes)));
     let chain = |n: usize| -> Value {
         (0..n).map(|i| json!({ "children": [i + 1] })).chain([json!({ "mesh": 0 })]).collect()
     };
@@ -169,7 +222,10 @@ pub(super) fn in_gltf() -> Vec<Row> {
         with(
             "many zeros",
             "the most of a file",
-            &[("/accessors/0", json!({ "componentType": 5126, "count": 10_000_000, "type": "VEC3" }))],
+            &[
+                ("/accessors/0", json!({ "componentType": 5126, "count": 10_000_000, "type": "VEC3" })),
+                ("/meshes/0/primitives/0", json!({ "attributes": { "POSITION": 0 } })),
+            ],
         ),
         with(
             "a mesh in many places",
@@ -189,6 +245,39 @@ pub(super) fn in_gltf() -> Vec<Row> {
         with("a buffer from the network", "a.gltf", &[("/buffers/0/uri", json!("http://localhost/a.bin"))]),
         with("base64 that is none", "a.gltf", &[("/buffers/0/uri", json!("data:;base64,####"))]),
         with("a texture of itself", "a.gltf", &[("/textures/0/source", json!(1))]),
+        with(
+            "a mesh of many materials",
+            "",
+            &[
+                ("/materials", json!(vec![json!({}); DEEP])),
+                (
+                    "/meshes/0/primitives",
+                    (0..DEEP)
+                        .map(|i| json!({ "attributes": { "POSITION": 0 }, "indices": 2, "material": i }))
+                        .collect(),
+                ),
+            ],
+        ),
+        with(
+            "many images that are not there",
+            "a.gltf",
+            &[
+                ("/images", (0..DEEP).map(|i| json!({ "uri": format!("{i}.png") })).collect()),
+                ("/textures", (0..DEEP).map(|i| json!({ "source": i })).collect()),
+                (
+                    "/materials",
+                    (0..DEEP)
+                        .map(|i| json!({ "pbrMetallicRoughness": { "baseColorTexture": { "index": i } } }))
+                        .collect(),
+                ),
+                (
+                    "/meshes/0/primitives",
+                    (0..DEEP)
+                        .map(|i| json!({ "attributes": { "POSITION": 0 }, "indices": 2, "material": i }))
+                        .collect(),
+                ),
+            ],
+        ),
         {
             let zeros = json!({ "componentType": 5126, "count": 30_000, "type": "VEC3" });
             let primitive = json!({ "attributes": { "POSITION": 0 } });

@@ -26,8 +26,11 @@ pub struct MeshFile {
 }
 
 impl MeshFile {
-    /// With a mesh that knows where it comes from.
+    /// With a mesh that knows where it comes from, unless a scene could not name the file for its mistakes.
     pub(crate) fn with_source(mut self, file: &Path, normals: Normals, flip_v: bool) -> Self {
+        if self.warnings.iter().any(|warning| warning.remedy.is_some()) {
+            return self;
+        }
         Arc::make_mut(&mut self.mesh).source = Some(MeshSource { file: file.into(), normals, flip_v });
         self
     }

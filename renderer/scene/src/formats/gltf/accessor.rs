@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::buffers::{Buffers, View};
 use super::draco::Decoded;
 use super::json::Node;
 
-/// Most elements that are read from accessors, those that several meshes share counted for each.
+/// Most elements that are read from accessors. Of the vertices that several primitives share each reads its own only.
 pub(super) const MAX_ELEMENTS: u64 = 1 << 28;
 /// Most elements that are read of files without bytes.
 const BLANK_ELEMENTS: u64 = 1 << 21;
@@ -120,6 +121,45 @@ pub(super) struct Accessor<'a> {
     elements: Option<Elements<'a>>,
     /// Which elements are others.
     sparse: Option<(Vec<u32>, Elements<'a>)>,
+    /// Which elements are read, if not all are.
+    selected: Option<Rc<Vertices>>,
+}
+
+/// Some of the vertices that accessors have.
+pub(super) struct Vertices {
+    /// How many accessors have.
+    all: usize,
+    /// Indices, growing.
+    used: Vec<u32>,
+}
+
+impl Vertices {
+    /// Those of triangles, which then count in these, unless they are all.
+    pub(super) fn of(triangles: &mut [[u32; 3]], all: usize) -> Option<Self> {
+        let corners = || triangles.iter().flatten().copied();
+        // A mesh may have a small part of very many.
+        let used: Vec<u32> = if all / 4 <= triangles.len() {
+            let mut is_used = vec![false; all];
+            corners().for_each(|i| is_used[i as usize] = true);
+            (0..all as u32).filter(|i| is_used[*i as usize]).collect()
+        } else {
+            let mut used: Vec<u32> = corners().collect();
+            used.sort_unstable();
+            used.dedup();
+            used
+        };
+        if used.len() == all {
+            return None;
+        }
+        for corner in triangles.iter_mut().flatten() {
+            *corner = used.partition_point(|i| i < corner) as u32;
+        }
+        Some(Self { all, used })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.used.len()
+    }
 }
 
 /// Reads accessors, up to [`MAX_ELEMENTS`] elements, and as many as the bytes of the file allow.
@@ -128,11 +168,13 @@ pub(super) struct Accessors<'b, 'a> {
     spent: Cell<u64>,
     /// What stands for accessors of the compressed primitive that is being read, by their indices.
     decoded: RefCell<HashMap<usize, Decoded<'a>>>,
+    /// Which vertices the primitive that is being read has, if not all.
+    selected: RefCell<Option<Rc<Vertices>>>,
 }
 
 impl<'b, 'a> Accessors<'b, 'a> {
     pub(super) fn new(buffers: &'b Buffers<'a>) -> Self {
-        Self { buffers, spent: Cell::new(0), decoded: RefCell::default() }
+        Self { buffers, spent: Cell::new(0), decoded: RefCell::default(), selected: RefCell::default() }
     }
 
     /// Has accessors stand for what a compressed primitive has, until those of the next.
@@ -140,8 +182,33 @@ impl<'b, 'a> Accessors<'b, 'a> {
         self.decoded.replace(decoded);
     }
 
-    /// The accessor that `from` is the index of, whose elements are of one of `types`.
+    /// Has accessors stand for some of their elements, until others are selected or all.
+    pub(super) fn select(&self, vertices: Option<Vertices>) {
+        self.selected.replace(vertices.map(Rc::new));
+    }
+
+    /// The accessor that `from` is the index of, whose elements are of one of `types`, all of which are to be read, or those
+    /// that are selected.
     pub(super) fn get(&self, from: &Node<'a>, types: &[&str]) -> Option<Accessor<'a>> {
+        let mut accessor = self.open(from, types)?;
+        if let Some(selected) = self.selected.borrow().as_ref() {
+            if selected.all != accessor.count {
+                let (count, all) = (accessor.count, selected.all);
+                return from.fail(format!("has {count} elements, and there are {all} positions"));
+            }
+            accessor.count = selected.len();
+            accessor.selected = Some(Rc::clone(selected));
+        }
+        // Decoding has been counted.
+        if !self.decoded.borrow().contains_key(&from.index("accessors")?) {
+            let each = if accessor.elements.is_some() { 1 } else { ZERO };
+            self.spend(&accessor.node.require("count")?, (accessor.count as u64).saturating_mul(each))?;
+        }
+        Some(accessor)
+    }
+
+    /// As [`Self::get`], of an accessor of which nothing is read but how many elements it has.
+    pub(super) fn open(&self, from: &Node<'a>, types: &[&str]) -> Option<Accessor<'a>> {
         let node = from.indexed("accessors", ACCESSOR)?;
         let component = Component::read(&node.require("componentType")?)?;
         let kind = node.require("type")?;
@@ -162,15 +229,13 @@ impl<'b, 'a> Accessors<'b, 'a> {
         }
         let counted = node.require("count")?;
         let count = counted.whole()?;
-        let cost = if node.get("bufferView").is_some() { count } else { count.saturating_mul(ZERO) };
         let size = component.size() * width;
-        // The buffer is read first: its bytes count for what may be asked.
+        // The buffer is read, too: its bytes count for what may be asked.
         let elements =
             node.optional("bufferView", |_| Elements::read(self.buffers, &node, count as usize, size))?;
-        self.spend(&counted, cost)?;
         let count = count as usize;
         let sparse = node.optional("sparse", |sparse| self.sparse(sparse, count, size))?;
-        Some(Accessor { node, count, component, normalized, width, elements, sparse })
+        Some(Accessor { node, count, component, normalized, width, elements, sparse, selected: None })
     }
 
     /// A number of elements, taken from those that may be read.
@@ -205,6 +270,7 @@ impl<'b, 'a> Accessors<'b, 'a> {
         if read.windows(2).any(|pair| pair[0] >= pair[1]) {
             return indices.fail("must grow from one to the next");
         }
+        self.spend(&counted, count as u64)?;
         let values = node.require("values")?.object(&["bufferView", "byteOffset"])?;
         Some((read, Elements::read(self.buffers, &values, count, size)?))
     }
@@ -219,7 +285,8 @@ impl<'a> Decoded<'a> {
         }
         let size = component.size() * width;
         let elements = Elements { view: View::of(bytes, None), offset: 0, stride: size, size };
-        Some(Accessor { node, count, component, normalized, width, elements: Some(elements), sparse: None })
+        let elements = Some(elements);
+        Some(Accessor { node, count, component, normalized, width, elements, sparse: None, selected: None })
     }
 }
 
@@ -231,12 +298,14 @@ impl Accessor<'_> {
             indices.iter().enumerate().map(|(k, i)| (*i as usize, values.get(k)))
         });
         let mut next = others.next();
-        for i in 0..self.count {
+        let used = self.selected.as_ref().map(|selected| selected.used.as_slice());
+        for k in 0..self.count {
+            let i = used.map_or(k, |used| used[k] as usize);
+            while next.is_some_and(|(at, _)| at < i) {
+                next = others.next();
+            }
             match next {
-                Some((at, bytes)) if at == i => {
-                    with(i, bytes);
-                    next = others.next();
-                }
+                Some((at, bytes)) if at == i => with(i, bytes),
                 _ => with(i, self.elements.as_ref().map_or(zeros, |e| e.get(i))),
             }
         }
@@ -244,25 +313,37 @@ impl Accessor<'_> {
 
     /// The elements as `N` floats each; missing ones are 1. All are finite.
     pub(super) fn floats<const N: usize>(&self) -> Option<Vec<[f32; N]>> {
+        let floats = self.all_floats();
+        self.check_finite(&floats)?;
+        Some(floats)
+    }
+
+    /// As [`Self::floats`], but where numbers are none, of which is warned, with what is done about it.
+    pub(super) fn forgiven_floats<const N: usize>(&self, remedy: &str) -> Vec<[f32; N]> {
+        let floats = self.all_floats();
+        let _ = self.node.document.log.forgiving(remedy, || self.check_finite(&floats));
+        floats
+    }
+
+    fn all_floats<const N: usize>(&self) -> Vec<[f32; N]> {
         let mut floats = Vec::with_capacity(self.count);
-        let mut bad = None;
-        self.for_each(|i, bytes| {
+        self.for_each(|_, bytes| {
             let mut element = [1.0; N];
             for (x, bytes) in element.iter_mut().zip(bytes.chunks_exact(self.component.size())) {
                 *x = self.component.float(bytes, self.normalized);
-                if !x.is_finite() && bad.is_none() {
-                    bad = Some((i, *x));
-                }
             }
             floats.push(element);
         });
-        match bad {
-            None => Some(floats),
-            Some((i, x)) => {
-                let what = if x.is_nan() { "not a number (NaN)" } else { "infinite" };
-                self.node.fail(format!("has an element, {i}, that is {what}"))
-            }
-        }
+        floats
+    }
+
+    fn check_finite<const N: usize>(&self, floats: &[[f32; N]]) -> Option<()> {
+        let is_bad = |element: &[f32; N]| element.iter().any(|x| !x.is_finite());
+        let Some(at) = floats.iter().position(is_bad) else { return Some(()) };
+        let x = floats[at].into_iter().find(|x| !x.is_finite()).unwrap_or(f32::NAN);
+        let what = if x.is_nan() { "not a number (NaN)" } else { "infinite" };
+        let at = self.selected.as_ref().map_or(at, |selected| selected.used[at] as usize);
+        self.node.fail(format!("has an element, {at}, that is {what}"))
     }
 
     /// The elements as whole numbers: indices.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use torrance_text::{human_bytes, quoted};
+use torrance_text::{human_bytes, quoted, quoted_path};
 
 use super::json::{Document, Node};
 use super::meshopt;
@@ -169,9 +169,16 @@ impl<'a> Buffers<'a> {
         // Some writers leave names as they are: what is there is meant.
         let there = |name: &str| self.files.resolve(name).is_ok_and(|path| path.exists());
         let name = if decoded != uri && !there(&decoded) && there(uri) { uri } else { &decoded };
-        let read = self.files.resolve(name).and_then(|path| Ok((read_bytes(&path)?, Some(path))));
+        let found = self.files.look_for(self.files.folder(), name);
+        let read = found.and_then(|(path, is_other)| Ok((read_bytes(&path)?, Some(path), is_other)));
         match read {
-            Ok(read) => Some(read),
+            Ok((bytes, path, is_other)) => {
+                if let Some(path) = path.as_ref().filter(|_| is_other) {
+                    let message = format!("{} names {}, which is not there", node.path, quoted(name));
+                    self.document.log.forgive(message, &format!("{} is read", quoted_path(path)));
+                }
+                Some((bytes, path))
+            }
             Err(reason) => node.fail(format!("names {}, which cannot be read: {reason}", quoted(name))),
         }
     }

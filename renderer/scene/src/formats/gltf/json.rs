@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use torrance_text::{Suggestions, quoted};
 
-use crate::input::{MOST_PROBLEMS, Problem};
+use crate::input::{MOST_PROBLEMS, Mistakes, Problem};
 
 /// Errors and warnings of a file.
 #[derive(Default)]
@@ -14,6 +14,9 @@ pub(super) struct Log {
     pub(super) file: String,
     pub(super) errors: RefCell<Vec<Problem>>,
     pub(super) warnings: RefCell<Kinds>,
+    /// What the user may want to know, though nothing is wrong.
+    pub(super) notes: RefCell<Vec<String>>,
+    pub(super) mistakes: RefCell<Mistakes>,
     pub(super) suggestions: Suggestions,
 }
 
@@ -28,6 +31,27 @@ impl Log {
     /// Warns, once of a kind.
     pub(super) fn warn(&self, message: impl Into<String>) {
         self.warnings.borrow_mut().push(message.into());
+    }
+
+    pub(super) fn note(&self, message: String) {
+        self.notes.borrow_mut().push(message);
+    }
+
+    /// Counts a mistake that a sensible picture survives, and says what is done about all that are alike.
+    pub(super) fn forgive(&self, message: impl Into<String>, remedy: &str) {
+        let problem = || Problem::of_file(self.file.as_str(), message);
+        self.mistakes.borrow_mut().add("", remedy, problem);
+    }
+
+    /// What `read` yields. If that is nothing, its errors are mistakes about which something can be done.
+    pub(super) fn forgiving<T>(&self, remedy: &str, read: impl FnOnce() -> Option<T>) -> Option<T> {
+        let before = self.errors.borrow().len();
+        let found = read();
+        if found.is_none() {
+            let errors = self.errors.borrow_mut().split_off(before);
+            errors.into_iter().for_each(|error| self.forgive(error.message, remedy));
+        }
+        found
     }
 
     /// The warnings, with how many there are of each kind.
@@ -269,6 +293,12 @@ impl<'a> Document<'a> {
     /// How many elements a list has.
     pub(super) fn count(&self, list: &str) -> usize {
         self.list(list).len()
+    }
+
+    /// The elements of a list.
+    pub(super) fn elements(self, list: &str) -> Vec<Node<'a>> {
+        let element = |(i, value)| self.at(format!("{list}[{i}]"), value);
+        self.list(list).iter().enumerate().map(element).collect()
     }
 
     /// An element of a list by its index, which exists.

@@ -147,7 +147,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let most = section.number_in("iridescenceThicknessMaximum", 400.0, 0.0, MOST)?;
         gltf.iridescence_thickness = match self.lookup(section, "iridescenceThicknessTexture")? {
             Some(lookup) => {
-                let texture = self.textures.bitmap(&lookup, false, Channel::G)?;
+                let texture = self.textures.bitmap(&lookup, false, Channel::G);
                 self.textures.between(least, most, texture)
             }
             None => Scalar::new(most),
@@ -207,7 +207,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let glossiness = section.number_in("glossinessFactor", 1.0, 0.0, 1.0)?;
         gltf.roughness = match self.lookup(&section, "specularGlossinessTexture")? {
             Some(lookup) => {
-                let texture = self.textures.bitmap(&lookup, true, Channel::A)?;
+                let texture = self.textures.bitmap(&lookup, true, Channel::A);
                 self.textures.between(1.0, 1.0 - glossiness, texture)
             }
             None => Scalar::new(1.0 - glossiness),

@@ -7,7 +7,7 @@ use glam::Vec3;
 use torrance_text::quoted;
 
 use super::json::Node;
-use super::textures::{Lookup, Textures};
+use super::textures::{Lookup, Textures, WITHOUT_IMAGE};
 use crate::description::limits::MAX_RADIANCE;
 use crate::description::{
     Channel, Color, DiffuseMaterial, GltfMaterial, InvalidNormals, Material, MaterialKind, NormalMap,
@@ -168,7 +168,10 @@ impl<'a> Reader<'_, '_, 'a> {
             None => 1.0,
         };
         let node = self.node.clone();
-        self.textured(&node, strength * Vec3::from(factor), "emissiveTexture")
+        let emission = self.textured(&node, strength * Vec3::from(factor), "emissiveTexture")?;
+        // What a texture was to make shine stays dark without it.
+        let is_lost = emission.texture == NO_TEXTURE && node.get("emissiveTexture").is_some();
+        Some(if is_lost { Color::new(Vec3::ZERO) } else { emission })
     }
 
     /// The part that is there: by alpha, or by whether that is above a threshold.
@@ -188,18 +191,17 @@ impl<'a> Reader<'_, '_, 'a> {
             ("OPAQUE", _) => Some(Scalar::new(1.0)),
             ("BLEND", None) => Some(Scalar::new(alpha)),
             ("BLEND", Some(lookup)) => {
-                let texture = self.textures.bitmap(&lookup, true, Channel::A)?;
+                let texture = self.textures.bitmap(&lookup, true, Channel::A);
                 Some(Scalar { value: alpha, texture })
             }
             ("MASK", lookup) => {
                 let cutoff = self.node.number_in("alphaCutoff", 0.5, 0.0, f32::MAX)?;
-                match lookup {
-                    None => Some(Scalar::new(if alpha >= cutoff { 1.0 } else { 0.0 })),
-                    Some(lookup) => {
-                        let texture = self.textures.mask(&lookup, alpha, cutoff)?;
-                        Some(Scalar { value: 1.0, texture })
-                    }
-                }
+                let texture = match lookup {
+                    None => NO_TEXTURE,
+                    Some(lookup) => self.textures.mask(&lookup, alpha, cutoff)?,
+                };
+                let is_there = texture != NO_TEXTURE || alpha >= cutoff;
+                Some(Scalar { value: if is_there { 1.0 } else { 0.0 }, texture })
             }
             (other, _) => {
                 let modes = ["OPAQUE", "MASK", "BLEND"];
@@ -214,10 +216,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some(info) = self.node.get("normalTexture") else { return Some(None) };
         let node = self.node.clone();
         let Some(lookup) = self.lookup(&node, "normalTexture")? else { return Some(None) };
-        let texture = self.textures.bitmap(&lookup, false, Channel::Rgb)? as usize;
+        let texture = self.textures.bitmap(&lookup, false, Channel::Rgb);
+        if texture == NO_TEXTURE {
+            return Some(None);
+        }
         let scale = info.number_in("scale", 1.0, -1e6, 1e6)?;
         Some(Some(NormalMap {
-            texture,
+            texture: texture as usize,
             kind: NormalMapKind::Up,
             scale,
             invalid: InvalidNormals::Bend,
@@ -228,7 +233,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Where a texture is looked up, if it is there.
     pub(super) fn lookup(&mut self, section: &Node<'a>, key: &str) -> Option<Option<Lookup>> {
         let Some(info) = section.get(key) else { return Some(None) };
-        let lookup = self.textures.lookup(&info)?;
+        let log = self.node.document.log;
+        let found = log.forgiving(WITHOUT_IMAGE, || self.textures.lookup(&info));
+        let Some(lookup) = found else { return Some(None) };
         if !self.sets.iter().any(|(set, path)| (*set, path) == (lookup.set, &info.path)) {
             self.sets.push((lookup.set, info.path));
         }
@@ -248,7 +255,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.lookup(section, texture)? {
             // Not even looked at where it counts for nothing.
             Some(lookup) if value != 0.0 => {
-                Some(Scalar { value, texture: self.textures.bitmap(&lookup, false, channel)? })
+                Some(Scalar { value, texture: self.textures.bitmap(&lookup, false, channel) })
             }
             _ => Some(Scalar::new(value)),
         }
@@ -258,7 +265,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn textured(&mut self, section: &Node<'a>, value: Vec3, texture: &str) -> Option<Color> {
         match self.lookup(section, texture)? {
             Some(lookup) if value != Vec3::ZERO => {
-                Some(Color { value, texture: self.textures.bitmap(&lookup, true, Channel::Rgb)? })
+                Some(Color { value, texture: self.textures.bitmap(&lookup, true, Channel::Rgb) })
             }
             _ => Some(Color::new(value)),
         }

@@ -1,14 +1,17 @@
-//! Meshes: primitives become triangle meshes, in the pose that is at rest.
+//! Meshes: primitives become triangle meshes, in their pose.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{Affine3A, Mat3A, Vec2, Vec3, Vec3A};
+use glam::{Vec2, Vec3};
+use serde_json::Value;
 
-use super::accessor::Accessors;
+use super::accessor::{ACCESSOR, Accessors, Vertices};
 use super::json::Node;
 use super::material::{MaterialEntry, Materials};
-use super::{draco, tangents};
+use super::morph::Morph;
+use super::skin::Skin;
+use super::{draco, nodes, tangents, variants};
 use crate::description::TriangleMesh;
 use crate::description::limits::is_degenerate;
 
@@ -23,28 +26,36 @@ pub(super) struct PrimitiveMesh {
     pub(super) ready: MaterialEntry,
 }
 
-/// Displacement of the vertices of a mesh.
+/// What moves the vertices of a mesh.
 #[derive(Default)]
-pub(super) struct Pose {
+pub(super) struct Pose<'w> {
     /// Of each morph target, if they are others than those of the mesh.
-    pub(super) weights: Option<Vec<f32>>,
-    /// From where vertices are at rest to the world, of each joint of a skin.
-    pub(super) joints: Vec<Affine3A>,
+    pub(super) weights: Option<&'w [f32]>,
+    pub(super) skin: Option<Skin>,
 }
 
 /// The meshes of a document, each read when it is first used.
 pub(super) struct Meshes<'m, 'b, 'a> {
     pub(super) accessors: &'m Accessors<'b, 'a>,
     pub(super) materials: Materials<'b, 'a>,
+    /// The index of the variant of materials that is shown, if one is.
+    variant: Option<usize>,
     /// `None` for those with errors, which are reported once.
     read: HashMap<usize, Option<Arc<[PrimitiveMesh]>>>,
+    /// Meshes by what their primitives have but for the material, and by the texture coordinates that it asks for: files with
+    /// many materials like to show them all on one shape.
+    known: HashMap<String, HashMap<Option<u32>, Arc<TriangleMesh>>>,
     /// How many triangles there are so far.
     triangles: usize,
 }
 
 impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
-    pub(super) fn new(accessors: &'m Accessors<'b, 'a>, materials: Materials<'b, 'a>) -> Self {
-        Self { accessors, materials, read: HashMap::new(), triangles: 0 }
+    pub(super) fn new(
+        accessors: &'m Accessors<'b, 'a>,
+        materials: Materials<'b, 'a>,
+        variant: Option<usize>,
+    ) -> Self {
+        Self { accessors, materials, variant, read: HashMap::new(), known: HashMap::new(), triangles: 0 }
     }
 
     /// The parts of a mesh by its index.
@@ -58,19 +69,18 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
     }
 
     /// The parts of a mesh whose vertices are moved.
-    pub(super) fn posed(&mut self, index: usize, pose: &Pose) -> Option<Arc<[PrimitiveMesh]>> {
+    pub(super) fn posed(&mut self, index: usize, pose: &Pose<'_>) -> Option<Arc<[PrimitiveMesh]>> {
         let node = self.accessors.buffers.document.element("meshes", index, &["primitives", "weights"])?;
         let primitives = node.require("primitives")?.elements()?;
         if primitives.is_empty() {
             return node.fail("has no \"primitives\"");
         }
-        let weights = match &pose.weights {
-            Some(weights) => weights.clone(),
-            None => weights(&node)?.unwrap_or_default(),
-        };
+        let own = nodes::weights(&node)?.unwrap_or_default();
+        let weights = pose.weights.unwrap_or(&own);
         let mut parts = Vec::new();
         for primitive in primitives {
-            parts.push(self.part(primitive.object(PRIMITIVE)?, &weights, &pose.joints));
+            parts.push(self.part(primitive.object(PRIMITIVE)?, weights, pose.skin.as_ref()));
+            self.accessors.select(None);
         }
         let parts: Option<Vec<Option<PrimitiveMesh>>> = parts.into_iter().collect();
         Some(parts?.into_iter().flatten().collect())
@@ -81,46 +91,75 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         &mut self,
         node: Node<'a>,
         weights: &[f32],
-        joints: &[Affine3A],
+        skin: Option<&Skin>,
     ) -> Option<Option<PrimitiveMesh>> {
         let attributes = node.require("attributes")?;
+        let key = (skin.is_none() && weights.is_empty()).then(|| geometry_key(&node));
+        if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
+            let index = variants::material(&node, self.variant)?;
+            let ready = self.materials.get(index, attributes.get("COLOR_0").is_some())?;
+            if let Some(mesh) = known.get(&ready.set).cloned() {
+                self.count_triangles(&node, mesh.triangles.len())?;
+                return Some(Some(PrimitiveMesh { mesh, ready }));
+            }
+        }
         self.accessors.replace(draco::decode(&node, &attributes, self.accessors)?);
         let Some(position) = attributes.get("POSITION") else {
             node.warn("has no POSITION, and is left out");
             return Some(None);
         };
-        let positions = self.vec3s(&position)?;
+        let is_indexed = node.get("indices").is_some();
+        let read = || self.vec3s(&position, "triangles that have it are left out");
+        let mut positions = if is_indexed { Vec::new() } else { read()? };
+        let all = if is_indexed { self.accessors.open(&position, &["VEC3"])?.count } else { positions.len() };
+        let Some(mut triangles) = self.triangles(&node, all)? else { return Some(None) };
+        if is_indexed {
+            self.accessors.select(Vertices::of(&mut triangles, all));
+            positions = read()?;
+        }
         let count = positions.len();
-        let Some(mut triangles) = self.triangles(&node, count)? else { return Some(None) };
-        let mut mesh = TriangleMesh { positions, ..TriangleMesh::default() };
+        let mut mesh = TriangleMesh { positions, triangles, ..TriangleMesh::default() };
         if let Some(normal) = attributes.get("NORMAL") {
-            mesh.normals = self.vec3s(&normal).and_then(|n| same_count(&normal, n, count))?;
+            let normals = self.vec3s(&normal, "that of the faces is used");
+            mesh.normals = normals.and_then(|n| same_count(&normal, n, count))?;
         }
-        self.morph(&node, &mut mesh, weights)?;
-        if !joints.is_empty() {
-            self.skin(&attributes, &mut mesh, joints)?;
+        let morph = Morph::new(&node, weights)?;
+        let rest = (skin.is_some() || !morph.is_empty()).then(|| mesh.clone());
+        morph.add(self.accessors, "POSITION", &["VEC3"], &mut mesh.positions)?;
+        morph.add(self.accessors, "NORMAL", &["VEC3"], &mut mesh.normals)?;
+        if let Some(skin) = skin {
+            skin.bend(self.accessors, &attributes, &mut mesh)?;
         }
-        if let Some(color) = attributes.get("COLOR_0") {
-            mesh.colors = self.colors(&color, count)?;
-        }
-        triangles.retain(|t| {
-            let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+        let positions = &mesh.positions;
+        mesh.triangles.retain(|t| {
+            let [a, b, c] = t.map(|i| positions[i as usize]);
             !is_degenerate(b - a, c - a)
         });
-        if triangles.is_empty() {
+        if mesh.triangles.is_empty() {
             node.warn("has no triangle with an area, and is left out");
             return Some(None);
         }
-        mesh.triangles = triangles;
+        if let Some(color) = attributes.get("COLOR_0") {
+            mesh.colors = self.colors(&color, count)?;
+            morph.add(self.accessors, "COLOR_0", &["VEC3", "VEC4"], &mut mesh.colors)?;
+            // As the specification says (3.7.2.2).
+            mesh.colors.iter_mut().for_each(|color| *color = color.clamp(Vec3::ZERO, Vec3::ONE));
+        }
         self.count_triangles(&node, mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
-        let index = node.optional("material", |n| n.index("materials"))?;
+        let index = variants::material(&node, self.variant)?;
         let ready = self.materials.get(index, !mesh.colors.is_empty())?;
         mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
         if ready.has_direction {
-            self.check_tangents(&attributes, &mesh)?;
+            self.check_tangents(&attributes, rest, &mesh)?;
         }
-        Some(Some(PrimitiveMesh { mesh: Arc::new(compact(mesh)), ready }))
+        let set = texture_coordinates(ready);
+        morph.add(self.accessors, &set, &["VEC2"], &mut mesh.uvs)?;
+        let mesh = Arc::new(compact(mesh));
+        if let Some(key) = key {
+            self.known.entry(key).or_default().insert(ready.set, Arc::clone(&mesh));
+        }
+        Some(Some(PrimitiveMesh { mesh, ready }))
     }
 
     /// Takes triangles from those that a file may have.
@@ -134,8 +173,8 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         ))
     }
 
-    fn vec3s(&self, from: &Node<'a>) -> Option<Vec<Vec3>> {
-        let floats = self.accessors.get(from, &["VEC3"])?.floats::<3>()?;
+    fn vec3s(&self, from: &Node<'a>, remedy: &str) -> Option<Vec<Vec3>> {
+        let floats = self.accessors.get(from, &["VEC3"])?.forgiven_floats::<3>(remedy);
         Some(floats.into_iter().map(Vec3::from).collect())
     }
 
@@ -159,7 +198,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         ready: MaterialEntry,
         count: usize,
     ) -> Option<Vec<Vec2>> {
-        let name = format!("TEXCOORD_{}", ready.set.unwrap_or(0));
+        let name = texture_coordinates(ready);
         if let Some(uv) = attributes.get(&name) {
             let floats = self.accessors.get(&uv, &["VEC2"])?.floats::<2>()?;
             return same_count(&uv, floats.into_iter().map(Vec2::from).collect(), count);
@@ -178,17 +217,18 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
     fn triangles(&self, node: &Node<'a>, vertices: usize) -> Option<Option<Vec<[u32; 3]>>> {
         let corners: Vec<u32> = match node.get("indices") {
             Some(from) => {
-                let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?;
-                if let Some(i) = indices.iter().position(|[i]| *i as usize >= vertices) {
-                    let [index] = indices[i];
-                    return from.fail(format!("has the index {index} of a mesh with {vertices} vertices"));
+                let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?.into_flattened();
+                if let Some(index) = indices.iter().find(|i| **i as usize >= vertices) {
+                    let path = &from.path;
+                    let message = format!("{path} has the index {index} of a mesh with {vertices} vertices");
+                    node.document.log.forgive(message, "triangles that have it are left out");
                 }
-                indices.into_iter().map(|[i]| i).collect()
+                indices
             }
             None => (0..vertices as u32).collect(),
         };
         let mode = node.get_or("mode", 4, |n| n.whole())?;
-        let triangles = match mode {
+        let mut triangles: Vec<[u32; 3]> = match mode {
             0..=3 => {
                 node.warn(format!(
                     "is of {}, which are not supported, and is left out",
@@ -206,63 +246,20 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             6 => corners.get(1..).unwrap_or(&[]).windows(2).map(|c| [c[0], c[1], corners[0]]).collect(),
             _ => return node.fail(format!("has the mode {mode}; modes go from 0 to 6")),
         };
+        triangles.retain(|t| t.iter().all(|i| (*i as usize) < vertices));
         Some(Some(triangles))
     }
 
-    /// Adds morph targets by their weights.
-    fn morph(&self, node: &Node<'a>, mesh: &mut TriangleMesh, weights: &[f32]) -> Option<()> {
-        let targets = node.list("targets")?;
-        for (target, weight) in targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
-            for (key, to) in [("POSITION", &mut mesh.positions), ("NORMAL", &mut mesh.normals)] {
-                if let Some(from) = target.get(key).filter(|_| !to.is_empty()) {
-                    let moves = self.vec3s(&from).and_then(|m| same_count(&from, m, to.len()))?;
-                    to.iter_mut().zip(moves).for_each(|(to, by)| *to += *weight * by);
-                }
-            }
-        }
-        if mesh.positions.iter().all(|p| p.is_finite()) {
-            Some(())
-        } else {
-            node.fail("is moved out of reach by its targets")
-        }
-    }
-
-    /// Moves vertices with the joints that hold them.
-    fn skin(&self, attributes: &Node<'a>, mesh: &mut TriangleMesh, joints: &[Affine3A]) -> Option<()> {
-        let count = mesh.positions.len();
-        let (at, by) = (attributes.require("JOINTS_0")?, attributes.require("WEIGHTS_0")?);
-        let indices = same_count(&at, self.accessors.get(&at, &["VEC4"])?.wholes::<4>()?, count)?;
-        let weights = same_count(&by, self.accessors.get(&by, &["VEC4"])?.floats::<4>()?, count)?;
-        if let Some(more) = attributes.get("JOINTS_1") {
-            more.warn("is not supported: vertices follow their first four joints");
-        }
-        for (i, (indices, weights)) in indices.iter().zip(&weights).enumerate() {
-            let sum: f32 = weights.iter().sum();
-            let (mut matrix, mut translation) = (Mat3A::ZERO, Vec3A::ZERO);
-            for (index, weight) in indices.iter().zip(weights).filter(|(_, w)| **w != 0.0) {
-                let Some(joint) = joints.get(*index as usize) else {
-                    return at.fail(format!("has the joint {index} of a skin with {}", joints.len()));
-                };
-                matrix += joint.matrix3 * (weight / sum);
-                translation += joint.translation * (weight / sum);
-            }
-            let moved = Affine3A { matrix3: matrix, translation };
-            if !moved.is_finite() {
-                return by.fail(format!("has weights, of vertex {i}, that have no sum"));
-            }
-            mesh.positions[i] = moved.transform_point3(mesh.positions[i]);
-            if let Some(n) = mesh.normals.get_mut(i) {
-                // The cofactors: the inverse transposed, but for scale, and never singular by rounding.
-                let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
-                *n = (Mat3A::from_cols(y.cross(z), z.cross(x), x.cross(y)) * Vec3A::from(*n)).into();
-            }
-        }
-        Some(())
-    }
-
-    /// Warns of tangents that are not where texture coordinates grow.
-    fn check_tangents(&self, attributes: &Node<'a>, mesh: &TriangleMesh) -> Option<()> {
+    /// Warns of tangents that are not where texture coordinates grow, of the vertices at `rest` if they are moved.
+    fn check_tangents(
+        &self,
+        attributes: &Node<'a>,
+        rest: Option<TriangleMesh>,
+        mesh: &TriangleMesh,
+    ) -> Option<()> {
         let Some(from) = attributes.get("TANGENT") else { return Some(()) };
+        let rest = rest.map(|rest| TriangleMesh { uvs: mesh.uvs.clone(), ..rest });
+        let mesh = rest.as_ref().unwrap_or(mesh);
         let tangents = self.accessors.get(&from, &["VEC4"])?.floats::<4>()?;
         let tangents = same_count(&from, tangents, mesh.positions.len())?;
         if tangents::disagree(mesh, &tangents) {
@@ -274,9 +271,47 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
     }
 }
 
-/// The weights of the morph targets of a mesh, or of a node, if they are given.
-pub(super) fn weights(node: &Node<'_>) -> Option<Option<Vec<f32>>> {
-    node.optional("weights", |weights| weights.elements()?.iter().map(Node::number).collect())
+/// The attribute by which a material places its textures.
+fn texture_coordinates(ready: MaterialEntry) -> String {
+    format!("TEXCOORD_{}", ready.set.unwrap_or(0))
+}
+
+/// What a primitive that nothing moves is but for its material: equal keys are equal geometry, also where accessors are two
+/// of the same bytes.
+fn geometry_key(primitive: &Node<'_>) -> String {
+    let accessors = primitive.document.node().get("accessors");
+    let accessors = accessors.as_ref().and_then(|all| all.value.as_array());
+    let accessor = |index: &Value| -> String {
+        let found = accessors.and_then(|all| all.get(index.as_u64()? as usize)?.as_object());
+        found.and_then(accessor_key).unwrap_or_else(|| index.to_string())
+    };
+    let mut key = String::new();
+    for (name, value) in primitive.value.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("material", _) => {}
+            ("attributes", Value::Object(attributes)) => {
+                key.extend(attributes.iter().map(|(name, index)| format!(" {name:?} {}", accessor(index))));
+            }
+            ("indices", index) => key.push_str(&format!(" indices {}", accessor(index))),
+            (name, value) => key.push_str(&format!(" {name:?} {value}")),
+        }
+    }
+    key
+}
+
+/// What an accessor reads, if that can be said shortly.
+fn accessor_key(accessor: &serde_json::Map<String, Value>) -> Option<String> {
+    const LONGEST: usize = 8;
+    let mut key = String::from("[");
+    for name in ACCESSOR.iter().filter(|name| !["min", "max"].contains(name)) {
+        match accessor.get(*name) {
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => key.push_str(&format!(" {value}")),
+            Some(Value::String(value)) if value.len() < LONGEST => key.push_str(&format!(" {value}")),
+            None => key.push_str(" -"),
+            Some(_) => return None,
+        }
+    }
+    Some(key)
 }
 
 /// The triangles of a strip, every other one with its corners turned around.
@@ -285,9 +320,10 @@ fn strip(corners: &[u32]) -> Vec<[u32; 3]> {
     corners.windows(3).enumerate().map(triangle).collect()
 }
 
-/// Leaves out vertices that no triangle has, where there may be many: primitives like to share theirs.
+/// Leaves out vertices that no triangle has, where there may be many, or some that are no points.
 fn compact(mesh: TriangleMesh) -> TriangleMesh {
-    if mesh.positions.len() <= 3 * mesh.triangles.len() {
+    let is_right = mesh.positions.iter().all(|p| p.is_finite());
+    if is_right && mesh.positions.len() <= 3 * mesh.triangles.len() {
         return mesh;
     }
     let mut kept = Vec::new();
@@ -315,7 +351,7 @@ fn only<T: Copy>(all: &[T], kept: &[usize]) -> Vec<T> {
 }
 
 /// Elements of which there must be as many as positions.
-fn same_count<T>(from: &Node<'_>, elements: Vec<T>, count: usize) -> Option<Vec<T>> {
+pub(super) fn same_count<T>(from: &Node<'_>, elements: Vec<T>, count: usize) -> Option<Vec<T>> {
     if elements.len() == count {
         return Some(elements);
     }

@@ -2,14 +2,16 @@
 //!
 //! Lengths are metres and +y is up, there as here. Surfaces are seen from both sides, whatever `doubleSided` says: it is
 //! for those who draw only what faces the viewer. It decides whether the back emits. Occlusion, which a path tracer finds
-//! itself, and clipping planes count for nothing. What moves is at rest: animations are not played, and skins and morph
-//! targets are as the nodes and weights of the file have them.
+//! itself, and clipping planes count for nothing. What moves is as one animation has it at one time, if one is
+//! chosen ([`GltfChoice`]), and else as the nodes and weights of the file say.
 //!
 //! The JSON is read by [`json`] key by key, so that every message names the place, and every index and extent is checked
 //! before it is used. Crates that know the format leave most extensions of materials to their users.
 
 mod accessor;
+mod animation;
 mod buffers;
+mod choice;
 mod container;
 mod draco;
 mod extensions;
@@ -18,14 +20,19 @@ mod layers;
 mod material;
 mod mesh;
 mod meshopt;
+mod morph;
 mod nodes;
+mod sampler;
 mod scene;
+mod skin;
 mod tangents;
 mod textures;
+mod variants;
 mod view;
 
 use self::accessor::Accessors;
 use self::buffers::Buffers;
+pub use self::choice::GltfChoice;
 use self::json::{Document, Log};
 use self::material::Materials;
 use self::mesh::Meshes;
@@ -54,8 +61,8 @@ const TOP: &[&str] = &[
     "textures",
 ];
 
-/// Reads the contents of a `.gltf` or `.glb` file, `file` in messages, and what it refers to, seen by the camera of a name or
-/// number, or by the first.
+/// Reads the contents of a `.gltf` or `.glb` file, `file` in messages, and what it refers to; with warnings, and with notes for
+/// the user.
 ///
 /// # Errors
 /// All problems of the file, as far as it can be read.
@@ -63,16 +70,20 @@ pub(crate) fn read(
     file: &str,
     bytes: &[u8],
     files: &Files,
-    camera: Option<&str>,
-) -> Result<(Description, Vec<Problem>), Error> {
+    choice: &GltfChoice,
+) -> Result<(Description, Vec<Problem>, Vec<String>), Error> {
     let (root, binary) = container::open(file, bytes)?;
     let log = Log { file: file.to_owned(), ..Log::default() };
     let document = Document { root: &root, log: &log };
-    let description = describe(document, binary, files, camera);
-    let errors = log.errors.take();
+    let description = describe(document, binary, files, choice);
+    let (errors, mistakes) = (log.errors.take(), log.mistakes.take().into_warnings());
     match description {
-        Some(description) if errors.is_empty() => Ok((description, log.take_warnings())),
-        _ => Err(Error { problems: errors }),
+        Some(description) if errors.is_empty() => {
+            let warnings = log.take_warnings().into_iter().chain(mistakes).collect();
+            Ok((description, warnings, log.notes.take()))
+        }
+        // What was forgiven may be why nothing is left.
+        _ => Err(Error { problems: mistakes.map(Problem::held_against).chain(errors).collect() }),
     }
 }
 
@@ -80,7 +91,7 @@ fn describe(
     document: Document<'_>,
     binary: Option<&[u8]>,
     files: &Files,
-    camera: Option<&str>,
+    choice: &GltfChoice,
 ) -> Option<Description> {
     let node = document.node();
     if node.value.as_object().is_none() {
@@ -99,11 +110,11 @@ fn describe(
     }
     asset.require("version")?;
     extensions::check(document)?;
-    if document.count("animations") > 0 {
-        document.log.warn("has animations, which are not supported: it is at rest");
-    }
     let buffers = Buffers::new(document, binary, files);
     let accessors = Accessors::new(&buffers);
-    let meshes = Meshes::new(&accessors, Materials::new(Textures::new(&buffers)));
-    scene::Builder::new(meshes).build(&nodes::placed(&accessors)?, camera)
+    let mut motion = animation::choose(&accessors, choice)?;
+    let nodes = nodes::placed(&accessors, choice.scene.as_deref(), &mut motion)?;
+    let variant = variants::choose(document, choice.variant.as_deref())?;
+    let meshes = Meshes::new(&accessors, Materials::new(Textures::new(&buffers)), variant);
+    scene::Builder::new(meshes).build(&nodes, choice.camera.as_deref())
 }

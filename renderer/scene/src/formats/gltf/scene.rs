@@ -8,8 +8,9 @@ use torrance_text::{hint, quoted};
 
 use super::json::{Log, Node};
 use super::material::MaterialEntry;
-use super::mesh::{self, Meshes, Pose, PrimitiveMesh};
-use super::nodes::{self, SceneNode, as_f32};
+use super::mesh::{Meshes, Pose, PrimitiveMesh};
+use super::nodes::{SceneNode, as_f32};
+use super::skin::Skin;
 use super::view::{self, LIGHTS, View};
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Description, Group, Instance, Shape, framing};
@@ -17,6 +18,9 @@ use crate::formats::model;
 
 /// Most shapes that meshes which emit are copied to.
 const MAX_COPIES: usize = 1 << 20;
+
+/// What is done about a camera or light that is wrong.
+const LEFT_OUT: &str = "it is left out";
 
 /// Puts a description together.
 pub(super) struct Builder<'m, 'b, 'a> {
@@ -48,7 +52,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         let uses = Self::uses(all)?;
         self.places = all.iter().map(|placed| (placed.index, placed.world_from_node)).collect();
         let mut good = true;
-        for placed in all {
+        for placed in all.iter().filter(|placed| placed.is_visible) {
             good &= self.place(placed, &uses).is_some();
         }
         if !good {
@@ -86,10 +90,9 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
     /// How often each mesh is placed as it is.
     fn uses(all: &[SceneNode<'a>]) -> Option<HashMap<usize, usize>> {
         let mut uses = HashMap::new();
-        for placed in all {
+        for placed in all.iter().filter(|placed| placed.is_visible && placed.weights.is_none()) {
             if let Some(mesh) = placed.node.get("mesh")
                 && placed.node.get("skin").is_none()
-                && placed.node.get("weights").is_none()
             {
                 *uses.entry(mesh.index("meshes")?).or_insert(0) +=
                     placed.instances.as_ref().map_or(1, Vec::len);
@@ -100,8 +103,10 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
 
     fn place(&mut self, placed: &SceneNode<'a>, uses: &HashMap<usize, usize>) -> Option<()> {
         let node = &placed.node;
-        if let Some(camera) = node.get("camera") {
-            let view = view::camera(&camera, &placed.world_from_node)?;
+        let log = node.document.log;
+        if let Some(camera) = node.get("camera")
+            && let Some(view) = log.forgiving(LEFT_OUT, || view::camera(&camera, &placed.world_from_node))
+        {
             let index = camera.index("cameras")?;
             let own = node.document.element("cameras", index, &["type", "perspective", "orthographic"])?;
             let own = own.value.get("name").and_then(|name| name.as_str()).map(str::to_owned);
@@ -109,20 +114,28 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         }
         if let Some(extension) = node.extension(LIGHTS) {
             let name = self.names.unique(&placed.name);
-            self.scene.lights.push(view::light(&extension, name, &placed.world_from_node)?);
+            let light = log.forgiving(LEFT_OUT, || view::light(&extension, name, &placed.world_from_node));
+            self.scene.lights.extend(light);
         }
         let Some(mesh) = node.get("mesh") else { return Some(()) };
         let index = mesh.index("meshes")?;
-        let pose = self.pose(node)?;
-        if pose.weights.is_some() || !pose.joints.is_empty() {
+        if let Some(skin) = node.get("skin") {
+            let (accessors, weights) = (self.meshes.accessors, placed.weights.as_deref());
+            let skin = Skin::read(accessors, &skin, &placed.world_from_node, &self.places)?;
+            let parts = self.meshes.posed(index, &Pose { weights, skin: Some(skin) })?;
+            if placed.instances.is_some() {
+                node.warn("has a skin, and is there once: its instances are left out");
+            }
             // A skin places its vertices in the world.
-            let world = if pose.joints.is_empty() { placed.world_from_node } else { DAffine3::IDENTITY };
-            let parts = self.meshes.posed(index, &pose)?;
-            return self.add_shapes(placed, &parts, &as_f32(&world));
+            return self.add_shapes(placed, &parts, &Affine3A::IDENTITY);
         }
-        let parts = self.meshes.get(index)?;
+        let parts = match placed.weights.as_deref() {
+            None => self.meshes.get(index)?,
+            weights => self.meshes.posed(index, &Pose { weights, skin: None })?,
+        };
         let emits = parts.iter().any(|part| part.ready.emission.value != glam::Vec3::ZERO);
-        let is_group = !emits && !parts.is_empty() && uses.get(&index).is_some_and(|n| *n > 1);
+        let is_shared = placed.weights.is_none();
+        let is_group = is_shared && !emits && !parts.is_empty() && uses.get(&index).is_some_and(|n| *n > 1);
         let own = [DAffine3::IDENTITY];
         for (i, within) in placed.instances.as_deref().unwrap_or(&own).iter().enumerate() {
             let world = as_f32(&(placed.world_from_node * *within));
@@ -137,13 +150,6 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
             }
         }
         Some(())
-    }
-
-    /// Displacement of the vertices of a node's mesh.
-    fn pose(&self, node: &Node<'a>) -> Option<Pose> {
-        let weights = mesh::weights(node)?;
-        let joints = |skin: Node<'a>| nodes::joints(self.meshes.accessors, &skin, &self.places);
-        Some(Pose { weights, joints: node.get_or("skin", Vec::new(), joints)? })
     }
 
     fn add_shapes(

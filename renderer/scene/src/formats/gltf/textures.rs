@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Mat2, Vec2};
 
 use super::buffers::Buffers;
@@ -26,6 +27,9 @@ const MAX_MASK_SIDE: u32 = 4096;
 /// Most words that texels of all images together take: 2 GiB.
 const MAX_TEXELS: usize = 1 << 29;
 
+/// What is done about a texture that cannot be read.
+pub(super) const WITHOUT_IMAGE: &str = "the material is without it";
+
 /// Where a parameter finds its texels.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Lookup {
@@ -41,7 +45,7 @@ pub(super) struct Lookup {
 /// The images and textures read so far.
 pub(super) struct Textures<'b, 'a> {
     pub(super) buffers: &'b Buffers<'a>,
-    /// `None` for those with errors, which are reported once.
+    /// `None` for those that cannot be read, of which is warned once.
     read: HashMap<(usize, Meaning), Option<usize>>,
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
@@ -90,7 +94,10 @@ impl<'b, 'a> Textures<'b, 'a> {
             (None, None) => return node.fail("has no \"source\" that says which image it is of"),
         };
         let default = ([Wrap::Repeat; 2], TexelFilter::Linear);
-        let (wrap, filter) = node.get_or("sampler", default, |n| sampler(&n))?;
+        let log = self.buffers.document.log;
+        let sampler =
+            log.forgiving("the usual is taken", || node.get_or("sampler", default, |n| sampler(&n)));
+        let (wrap, filter) = sampler.unwrap_or(default);
         let mut set = info.get_or("texCoord", 0, |n| n.whole())?;
         let mut image_from_uv = Affine2::IDENTITY;
         if let Some(transform) = info.extension(TRANSFORM) {
@@ -102,9 +109,9 @@ impl<'b, 'a> Textures<'b, 'a> {
         Some(Lookup { image, image_from_uv, wrap, filter, set })
     }
 
-    /// A texture of one channel, or of the colours, of an image.
-    pub(super) fn bitmap(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> Option<u32> {
-        let image = self.image(lookup.image, meaning(is_srgb, false))?;
+    /// A texture of one channel, or of the colours, of an image; [`NO_TEXTURE`] if that cannot be read.
+    pub(super) fn bitmap(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> u32 {
+        let Some(image) = self.image(lookup.image, meaning(is_srgb, false)) else { return NO_TEXTURE };
         // Floats have no alpha beside them: it is an image of its own, unless there is none.
         let alone = match (channel, self.images[image].format) {
             (Channel::A, Format::RgbF32) => self.image(lookup.image, meaning(false, true)),
@@ -112,7 +119,7 @@ impl<'b, 'a> Textures<'b, 'a> {
         };
         let (image, channel) = alone.map_or((image, channel), |alone| (alone, Channel::R));
         let Lookup { image_from_uv, wrap, filter, .. } = *lookup;
-        Some(self.add(Texture::Bitmap(Bitmap { image, image_from_uv, wrap, channel, filter })))
+        self.add(Texture::Bitmap(Bitmap { image, image_from_uv, wrap, channel, filter }))
     }
 
     /// The index of a texture, which may be there already.
@@ -127,8 +134,8 @@ impl<'b, 'a> Textures<'b, 'a> {
     /// `low` where the texture is 0, and `high` where it is 1.
     pub(super) fn between(&mut self, low: f32, high: f32, texture: u32) -> Scalar {
         let scale = low.max(high);
-        if scale == 0.0 {
-            return Scalar::new(0.0);
+        if scale == 0.0 || texture == NO_TEXTURE {
+            return Scalar::new(high);
         }
         let colors = [low, high].map(|x| Color::new(glam::Vec3::splat(x / scale)));
         let weight = Scalar { value: 1.0, texture };
@@ -137,8 +144,10 @@ impl<'b, 'a> Textures<'b, 'a> {
 
     /// A texture that is 1 where alpha times `factor` is at least `cutoff`, and 0 elsewhere.
     pub(super) fn mask(&mut self, lookup: &Lookup, factor: f32, cutoff: f32) -> Option<u32> {
-        let alpha = self.bitmap(lookup, true, Channel::A)?;
-        let Texture::Bitmap(bitmap) = self.textures[alpha as usize].clone() else { return None };
+        let alpha = self.bitmap(lookup, true, Channel::A);
+        let Some(Texture::Bitmap(bitmap)) = self.textures.get(alpha as usize).cloned() else {
+            return Some(NO_TEXTURE);
+        };
         let key = format!("{:?}", (bitmap.image, bitmap.wrap, bitmap.filter, factor, cutoff));
         let image = match self.masks.get(&key) {
             Some(image) => *image,
@@ -175,7 +184,9 @@ impl<'b, 'a> Textures<'b, 'a> {
         if let Some(known) = self.read.get(&(index, meaning)) {
             return *known;
         }
-        let read = self.read_image(index, meaning).and_then(|image| self.keep(image));
+        let log = self.buffers.document.log;
+        let read = log
+            .forgiving(WITHOUT_IMAGE, || self.read_image(index, meaning).and_then(|image| self.keep(image)));
         self.read.insert((index, meaning), read);
         read
     }

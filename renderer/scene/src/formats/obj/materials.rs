@@ -13,7 +13,9 @@
 //! | others | plastic: `Kd` below a coat whose reflection `Ks` scales, index `Ni`, or 1.5 |
 //!
 //! Roughness follows from the exponent `Ns`: α = √(2/(Ns + 2)) (Walter et al. 2007, §5.3). `d` is the part of the surface
-//! that is there, except of dielectrics. Bump maps are heights in metres, times `-bm`.
+//! that is there, except of dielectrics. Bump maps are heights in metres, times `-bm`. Colours of vertices multiply `Kd`.
+//!
+//! A texture that cannot be read leaves its factor: the colour or number beside it. What it was to make shine stays dark.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -30,14 +32,17 @@ use crate::description::{
 };
 use crate::files::Files;
 use crate::files::image::{Meaning, Range};
-use crate::input::Problem;
+use crate::formats::model::GREY;
+use crate::input::{Mistakes, Problem};
 
-/// Default reflectance.
-pub(super) const GREY: Vec3 = Vec3::splat(0.8);
 /// Index of refraction of glass and plastics that say nothing.
 const IOR: f32 = 1.5;
 /// Index of refraction below which there would be no surface.
 const LEAST_IOR: f32 = 1.000_1;
+/// Number of missing images up to which it is found out why each is.
+const MOST_MISSING: usize = 256;
+/// Images that cannot be read, and what is done about them.
+const LOST: (&str, &str) = ("image", "the material is without it");
 /// Roughness of sheen, for which libraries have no statement.
 const SHEEN_ROUGHNESS: f32 = 0.3;
 
@@ -52,7 +57,11 @@ pub(super) struct Textures<'a> {
     read: HashMap<(String, Meaning), Option<usize>>,
     /// Libraries with materials whose highlights are left out.
     without_highlights: HashSet<String>,
-    pub(super) problems: Vec<Problem>,
+    /// Whether vertices have colours.
+    is_colored: bool,
+    /// Number of images that were not where they should be.
+    missing: usize,
+    pub(super) mistakes: Mistakes,
     pub(super) warnings: Vec<Problem>,
 }
 
@@ -63,7 +72,7 @@ const NUMBER: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range:
 const HEIGHT: Meaning = Meaning { is_srgb: false, is_alpha: false, range: Range::Height };
 
 impl<'a> Textures<'a> {
-    pub(super) fn new(files: &'a Files) -> Self {
+    pub(super) fn new(files: &'a Files, is_colored: bool) -> Self {
         Self {
             files,
             library: String::new(),
@@ -72,7 +81,9 @@ impl<'a> Textures<'a> {
             textures: Vec::new(),
             read: HashMap::new(),
             without_highlights: HashSet::new(),
-            problems: Vec::new(),
+            is_colored,
+            missing: 0,
+            mistakes: Mistakes::default(),
             warnings: Vec::new(),
         }
     }
@@ -136,33 +147,71 @@ impl<'a> Textures<'a> {
     }
 
     fn image(&mut self, map: &MapFile, meaning: Meaning) -> Option<usize> {
-        let shown = self.folder.join(&map.file).display().to_string();
-        let key = (shown.clone(), meaning);
+        let key = (self.folder.join(&map.file).display().to_string(), meaning);
         if let Some(known) = self.read.get(&key) {
             return *known;
         }
+        let index = self.read_image(map, &key.0, meaning);
+        self.read.insert(key, index);
+        index
+    }
+
+    fn read_image(&mut self, map: &MapFile, shown: &str, meaning: Meaning) -> Option<usize> {
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
-        let path = self.files.resolve_in(&self.folder, &map.file);
-        let index = match path.and_then(|path| self.files.image(&path, meaning)) {
+        let shown = quoted_path(shown);
+        let found = self.files.look_for(&self.folder, &map.file);
+        if self.missing >= MOST_MISSING && found.as_ref().is_ok_and(|(path, _)| !path.is_file()) {
+            // Why it cannot be read is told of the first only.
+            self.mistakes.add(LOST.0, LOST.1, || problem(String::new()));
+            return None;
+        }
+        let read = found.and_then(|(path, is_other)| {
+            if is_other {
+                let remedy = format!("{} is used", quoted_path(&path));
+                self.mistakes.add("another image", &remedy, || problem(format!("there is no image {shown}")));
+            }
+            self.files.image(&path, meaning)
+        });
+        match read {
             Ok(found) => {
-                let warning = found.warning.map(|w| problem(format!("image {} {w}", quoted_path(&shown))));
-                self.warnings.extend(warning);
+                self.warnings.extend(found.warning.map(|w| problem(format!("image {shown} {w}"))));
                 self.images.push(found.image);
                 Some(self.images.len() - 1)
             }
             Err(reason) => {
-                self.problems.push(problem(format!("cannot read image {}: {reason}", quoted_path(&shown))));
+                self.missing += 1;
+                let message = || problem(format!("cannot read image {shown}: {reason}"));
+                self.mistakes.add(LOST.0, LOST.1, message);
                 None
             }
-        };
-        self.read.insert(key, index);
-        index
+        }
+    }
+
+    /// A colour times those of vertices, if there are any.
+    fn colored(&mut self, color: Color) -> Color {
+        if !self.is_colored {
+            return color;
+        }
+        self.textures.push(Texture::VertexColor { channel: Channel::Rgb });
+        let mut texture = self.textures.len() as u32 - 1;
+        if color.texture != NO_TEXTURE {
+            let factors = [color.texture, texture].map(|texture| Color { value: Vec3::ONE, texture });
+            self.textures.push(Texture::Product(factors));
+            texture += 1;
+        }
+        Color { texture, ..color }
     }
 }
 
+/// The colour of faces without a material: that of their vertices, or grey.
+pub(super) fn default_color(textures: &mut Textures<'_>) -> Color {
+    let grey = if textures.is_colored { Vec3::ONE } else { GREY };
+    textures.colored(Color::new(grey))
+}
+
 /// A material that says nothing.
-pub(super) fn plain(name: &str) -> Material {
-    Material::new(name, MaterialKind::diffuse(GREY))
+pub(super) fn plain(name: &str, textures: &mut Textures<'_>) -> Material {
+    Material::new(name, MaterialKind::Diffuse(DiffuseMaterial::new(default_color(textures))))
 }
 
 /// The material, and the radiance that its surfaces emit.
@@ -173,12 +222,8 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
     }
     let is_clear = matches!(kind, MaterialKind::Dielectric(_));
     let mut material = Material::new(&m.name, kind);
-    let map = m.emission_map.as_ref();
-    let radiance = m.emission.unwrap_or(if map.is_some() { Vec3::ONE } else { Vec3::ZERO });
-    let emission = match radiance {
-        Vec3::ZERO => Color::new(Vec3::ZERO),
-        value => Color { value, texture: textures.texture_or_none(map, RADIANCE, Channel::Rgb) },
-    };
+    let emission = emission(m, textures);
+    let radiance = emission.value;
     if !is_clear {
         let value = m.opacity.unwrap_or(1.0);
         let opacity = textures.scalar(value, m.opacity_map.as_ref());
@@ -192,6 +237,18 @@ pub(super) fn material(m: &MtlMaterial, textures: &mut Textures<'_>) -> (Materia
     }
     material.normal_map = normal_map(m, textures);
     (material, emission)
+}
+
+fn emission(m: &MtlMaterial, textures: &mut Textures<'_>) -> Color {
+    let dark = Color::new(Vec3::ZERO);
+    let radiance = m.emission.unwrap_or(if m.emission_map.is_some() { Vec3::ONE } else { Vec3::ZERO });
+    match &m.emission_map {
+        _ if radiance == Vec3::ZERO => dark,
+        None => Color::new(radiance),
+        Some(map) => textures
+            .texture(map, RADIANCE, Channel::Rgb)
+            .map_or(dark, |texture| Color { value: radiance, texture: texture as u32 }),
+    }
 }
 
 fn normal_map(m: &MtlMaterial, textures: &mut Textures<'_>) -> Option<NormalMap> {
@@ -222,8 +279,13 @@ fn factor(number: Option<f32>, map: Option<&MapFile>, default: f32) -> f32 {
 }
 
 fn diffuse_color(m: &MtlMaterial, textures: &mut Textures<'_>) -> Color {
-    let map = m.diffuse_map.as_ref();
-    textures.color(m.diffuse.unwrap_or(if map.is_some() { Vec3::ONE } else { GREY }), map)
+    let texture = textures.texture_or_none(m.diffuse_map.as_ref(), COLOR, Channel::Rgb);
+    if texture == NO_TEXTURE && m.diffuse.is_none() {
+        return default_color(textures);
+    }
+    // Programs for which a texture takes the place of the colour write black beside it.
+    let value = m.diffuse.filter(|color| texture == NO_TEXTURE || *color != Vec3::ZERO);
+    textures.colored(Color { value: value.unwrap_or(Vec3::ONE), texture })
 }
 
 fn gltf(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
@@ -263,7 +325,7 @@ fn classic(m: &MtlMaterial, textures: &mut Textures<'_>) -> MaterialKind {
     let specular =
         if model < 2 || specular == Vec3::ZERO { black } else { textures.color(specular, specular_map) };
     let diffuse = match m.diffuse {
-        Some(Vec3::ZERO) => black,
+        Some(Vec3::ZERO) if m.diffuse_map.is_none() => black,
         _ => diffuse_color(m, textures),
     };
     let alpha = (2.0 / (m.exponent.unwrap_or(10.0) + 2.0)).sqrt().clamp(MIN_ALPHA, 1.0);

@@ -3,7 +3,7 @@
 mod materials;
 mod mtl;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::{Affine3A, Vec3};
@@ -12,15 +12,15 @@ use torrance_text::{quoted, quoted_path};
 use crate::description::limits::MAX_SCENE_BYTES;
 use crate::description::{Color, Description, Material, Normals, Shape, TriangleMesh};
 use crate::files::Files;
-use crate::files::mesh::obj::{append, models, scan, too_many};
+use crate::files::mesh::obj::{append, decode_colors, models, scan, too_many};
 use crate::files::mesh::{Placement, finish_normals, place};
-use crate::formats::model;
+use crate::formats::model::{self, Up};
 use crate::input::file::read_regular;
 use crate::input::{Error, Problem};
 
 use materials::Textures;
 
-/// Most material libraries that a line names; with more words it is one name.
+/// Most material libraries that a line names; with more words it is one name. Also the most that may be missing.
 const MOST_LIBRARIES: usize = 64;
 
 /// The name of the faces that name no material.
@@ -35,6 +35,7 @@ pub(crate) fn read_scene(
     file: &str,
     bytes: &[u8],
     files: &Files,
+    up: Up,
 ) -> Result<(Description, Vec<Problem>), Error> {
     let scanned = scan::scan(file, bytes, true, true)?;
     let mut warnings = scanned.warnings.clone();
@@ -43,9 +44,10 @@ pub(crate) fn read_scene(
         let part = model.mesh.material_id.map_or(0, |id| id + 1);
         append(&mut meshes[part], &model.mesh, false).ok_or_else(|| too_many(file))?;
     }
-    let mut textures = Textures::new(files);
-    let found = read_materials(file, &scanned, files, &mut textures)?;
+    let mut textures = Textures::new(files, scanned.color_unit.is_some());
+    let found = read_materials(file, &scanned, files, &mut textures);
     warnings.append(&mut textures.warnings);
+    warnings.extend(textures.mistakes.into_warnings());
     let names = std::iter::once(NO_MATERIAL).chain(scanned.materials.iter().map(|(_, name)| name.as_str()));
     let mut scene = model::model_scene();
     (scene.images, scene.textures) = (textures.images, textures.textures);
@@ -53,11 +55,12 @@ pub(crate) fn read_scene(
         if mesh.triangles.is_empty() {
             continue;
         }
+        decode_colors(&mut mesh, &scanned);
         warnings.extend(finish_normals(file, &mut mesh, Normals::File));
         scene.shapes.extend(shape(file, name, mesh, (scene.materials.len(), emission), &mut warnings)?);
         scene.materials.push(material);
     }
-    scene.finish_model(file).map(|scene| (scene, warnings))
+    scene.finish_model(file, up).map(|scene| (scene, warnings))
 }
 
 /// The faces of a material, if any has an area.
@@ -87,7 +90,9 @@ fn shape(
 
 /// The files that a line names: one, whose name may have spaces, or if that is not there several between spaces.
 fn library_names<'a>(files: &Files, names: &'a str) -> Vec<&'a str> {
-    let is_there = |name: &str| files.resolve(name).is_ok_and(|path| path.is_file());
+    let is_there = |name: &str| {
+        files.look_for(files.folder(), name).is_ok_and(|(path, is_other)| !is_other && path.is_file())
+    };
     let several: Vec<_> = names.split_ascii_whitespace().take(MOST_LIBRARIES + 1).collect();
     let is_list = several.len() <= MOST_LIBRARIES && !is_there(names);
     if is_list && several.iter().any(|name| is_there(name)) { several } else { vec![names] }
@@ -99,31 +104,44 @@ fn read_materials(
     scanned: &scan::ObjText,
     files: &Files,
     textures: &mut Textures<'_>,
-) -> Result<Vec<(Material, Color)>, Error> {
+) -> Vec<(Material, Color)> {
     let mut known = HashMap::new();
-    let libraries = scanned
-        .libraries
-        .iter()
-        .flat_map(|(line, names)| library_names(files, names).into_iter().map(move |name| (line, name)));
+    // Some files name their library once for every object.
+    let mut named = HashSet::new();
+    let lines = scanned.libraries.iter().filter(|(_, names)| named.insert(names));
+    let libraries =
+        lines.flat_map(|(line, names)| library_names(files, names).into_iter().map(move |name| (line, name)));
+    let mut missing = 0;
     for (line, name) in libraries {
-        let path = files.resolve(name);
-        let read = path.and_then(|path| Ok((read_regular(&path, MAX_SCENE_BYTES)?, path)));
+        if missing > MOST_LIBRARIES {
+            break;
+        }
+        let problem = |message| Problem::at_line(file, *line, "", 0..0, message);
+        let shown = quoted_path(name);
+        let found = files.look_for(files.folder(), &name.trim_matches('"').replace('\\', "/"));
+        let read =
+            found.and_then(|(path, is_other)| Ok((read_regular(&path, MAX_SCENE_BYTES)?, path, is_other)));
         match read {
-            Ok((bytes, path)) => {
-                let shown = path.display().to_string();
-                let (library, warnings) = mtl::read(&shown, &bytes)?;
+            Ok((bytes, path, is_other)) => {
+                if is_other {
+                    let remedy = format!("{} is read", quoted_path(&path));
+                    let message = || problem(format!("there is no material library {shown}"));
+                    textures.mistakes.add("another library", &remedy, message);
+                }
+                let (library, warnings) = mtl::read(&path.display().to_string(), &bytes);
                 textures.warnings.extend(warnings);
                 for material in library {
                     known.entry(material.name.clone()).or_insert((path.clone(), material));
                 }
             }
             Err(reason) => {
-                let message = format!("cannot read material library {}: {reason}", quoted_path(name));
-                textures.warnings.push(Problem::at_line(file, *line, "", 0..0, message));
+                missing += 1;
+                let message = || problem(format!("cannot read material library {shown}: {reason}"));
+                textures.mistakes.add("library", "its materials are grey", message);
             }
         }
     }
-    let mut found = vec![(materials::plain(NO_MATERIAL), Color::new(Vec3::ZERO))];
+    let mut found = vec![(materials::plain(NO_MATERIAL, textures), Color::new(Vec3::ZERO))];
     for (line, name) in &scanned.materials {
         found.push(match known.get(name) {
             Some((path, material)) => {
@@ -131,14 +149,12 @@ fn read_materials(
                 materials::material(material, textures)
             }
             None => {
-                let message = format!("no library has a material {}; it is grey", quoted(name));
-                textures.warnings.push(Problem::at_line(file, *line, "", 0..0, message));
-                (materials::plain(name), Color::new(Vec3::ZERO))
+                let message = format!("no library has a material {}", quoted(name));
+                let problem = || Problem::at_line(file, *line, "", 0..0, message);
+                textures.mistakes.add("material", "it is grey", problem);
+                (materials::plain(name, textures), Color::new(Vec3::ZERO))
             }
         });
     }
-    match textures.problems.is_empty() {
-        true => Ok(found),
-        false => Err(Error { problems: std::mem::take(&mut textures.problems) }),
-    }
+    found
 }

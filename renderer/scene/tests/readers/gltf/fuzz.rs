@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use tier::Random;
-use torrance_scene::{Description, Files, Geometry, limits};
+use torrance_scene::{Description, Files, Geometry, GltfChoice, limits, load_bytes_with};
 
-use super::{read, triangle};
+use super::packed::Packed;
+use super::{choosing, read, triangle};
 
 const MODELS: [&[u8]; 3] = [
     include_bytes!("../../../../../tests/references/gltf-textures/scene.glb"),
@@ -129,6 +130,80 @@ fn broken_documents() {
     }
     // Both must happen, or the test tests nothing.
     assert!(counts.iter().all(|n| *n > 150), "{counts:?}");
+}
+
+/// A triangle with two morph targets, held by two joints; an animation of all that moves, and a variant.
+fn moving() -> Value {
+    let mut packed = Packed::default();
+    let positions = packed.vectors(&[[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+    let delta = packed.sparse(3, &[(1, [0.0, 0.0, 2.0])]);
+    let attributes = json!({
+        "POSITION": positions,
+        "NORMAL": packed.vectors(&[[0.0, 0.0, 1.0]; 3]),
+        "JOINTS_0": packed.joints(&[[0, 1, 0, 0]; 3]),
+        "WEIGHTS_0": packed.vectors(&[[0.5, 0.5, 0.0, 0.0]; 3]),
+    });
+    let matrix = glam::Mat4::from_scale(glam::Vec3::splat(0.5)).to_cols_array();
+    let skin = json!({ "joints": [1, 2], "inverseBindMatrices": packed.vectors(&[matrix; 2]) });
+    let input = packed.scalars(&[0.0, 1.0]);
+    let outputs = [
+        packed.vectors(&[[0.0; 3], [1.0; 3]]),
+        packed.vectors(&[[0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]),
+        packed.scalars(&[0.0, 0.0, 0.25, 0.5, 1.0, 0.0, 0.0, 1.0, 0.5, 0.25, 0.0, 0.0]),
+    ];
+    let samplers = outputs.map(|output| json!({ "input": input, "output": output }));
+    let channel = |sampler: u32, node: u32, path: &str| json!({ "sampler": sampler, "target": { "node": node, "path": path } });
+    let mut document = packed.document(json!({
+        "nodes": [{ "mesh": 0, "skin": 0 }, { "children": [2] }, { "translation": [1, 0, 0] }, { "mesh": 0 }],
+        "meshes": [{
+            "primitives": [{
+                "attributes": attributes,
+                "targets": [{ "POSITION": delta }, { "NORMAL": positions }],
+                "extensions": { "KHR_materials_variants": { "mappings": [{ "variants": [0], "material": 0 }] } },
+            }],
+            "weights": [0.5, 0],
+        }],
+        "materials": [{}],
+        "skins": [skin],
+        "animations": [{
+            "channels": [
+                channel(0, 1, "translation"), channel(1, 2, "rotation"), channel(0, 2, "scale"), channel(2, 0, "weights"),
+            ],
+            "samplers": samplers,
+        }],
+        "extensions": { "KHR_materials_variants": { "variants": [{ "name": "a" }] } },
+    }));
+    document["animations"][0]["samplers"][2]["interpolation"] = json!("CUBICSPLINE");
+    document
+}
+
+#[test]
+fn broken_poses() {
+    let mut random = Random(3);
+    let mut counts = [0; 2];
+    let zero = || Some("0".to_owned());
+    let chosen = GltfChoice { variant: zero(), animation: zero(), at: Some(0.5), ..GltfChoice::default() };
+    let options = choosing(chosen);
+    let files = Files::new("/nowhere", false);
+    let whole = moving();
+    load_bytes_with("m.gltf", whole.to_string().as_bytes(), &files, &options).unwrap();
+    for _ in 0..6000 {
+        let mut document = whole.clone();
+        for _ in 0..=random.below(2) {
+            disturb(&mut document, &mut random);
+        }
+        match load_bytes_with("m.gltf", document.to_string().as_bytes(), &files, &options) {
+            Ok(loaded) => {
+                check(&loaded.description);
+                counts[0] += 1;
+            }
+            Err(error) => {
+                assert!(error.report(false).starts_with("error: m.gltf"));
+                counts[1] += 1;
+            }
+        }
+    }
+    assert!(counts.iter().all(|n| *n > 300), "{counts:?}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Files that are wrong: each is refused with a message that says where, or read with a warning.
 
+use glam::Vec3;
 use serde_json::{Value, json};
-use torrance_scene::Files;
+use torrance_scene::{Files, Geometry, Options, load_bytes_with};
 
 use super::{floats, glb, read, read_json, triangle, uri, with};
 
@@ -78,39 +79,6 @@ fn places_and_reasons() {
         (nodes(json!([{ "mesh": 0, "skin": 0 }])).to_vec(), "nodes[0].skin is 0, and there are no \"skins\""),
         (nodes(json!([{ "name": 1 }])).to_vec(), "nodes[0].name must be a string, not 1"),
         (
-            vec![("/nodes/0/camera", json!(0)), ("/cameras", json!([{ "type": "x" }]))],
-            "cameras[0].type must be \"perspective\" or \"orthographic\", not \"x\"",
-        ),
-        (
-            vec![
-                ("/nodes/0/camera", json!(0)),
-                ("/cameras", json!([{ "type": "perspective", "perspective": { "yfov": 0 } }])),
-            ],
-            "cameras[0].perspective.yfov must be above 0 and below π",
-        ),
-        (
-            vec![
-                ("/nodes/0/camera", json!(0)),
-                ("/cameras", json!([{ "type": "orthographic", "orthographic": { "xmag": 0, "ymag": 1 } }])),
-            ],
-            "cameras[0].orthographic.xmag must not be 0",
-        ),
-        (
-            vec![("/nodes/0/extensions", json!({ "KHR_lights_punctual": { "light": 2 } }))],
-            "nodes[0].extensions.KHR_lights_punctual.light is 2, and KHR_lights_punctual has 0 lights",
-        ),
-        (
-            vec![
-                ("/nodes/0/extensions", json!({ "KHR_lights_punctual": { "light": 0 } })),
-                (
-                    "/extensions",
-                    json!({ "KHR_lights_punctual": { "lights": [{ "type": "spot", "spot": { "innerConeAngle": 1 } }] } }),
-                ),
-            ],
-            "extensions.KHR_lights_punctual.lights[0].spot has the angles 1 and 0.7853982; the inner one must be 0 or above \
-             and below the outer one, and that at most π/2",
-        ),
-        (
             vec![(
                 "/nodes/0/extensions",
                 json!({ "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 1 } } }),
@@ -160,7 +128,10 @@ fn places_and_reasons() {
             "accessors[0] ends at byte 3600000000 of a buffer view of 36",
         ),
         (
-            vec![("/accessors/0", json!({ "componentType": 5126, "count": 100_000_000, "type": "VEC3" }))],
+            vec![
+                ("/accessors/0", json!({ "componentType": 5126, "count": 100_000_000, "type": "VEC3" })),
+                ("/meshes/0/primitives/0", json!({ "attributes": { "POSITION": 0 } })),
+            ],
             "accessors[0].count asks for 1600000000 elements: with those before, more than 2097152, the most of a file of \
              that size",
         ),
@@ -170,7 +141,8 @@ fn places_and_reasons() {
         ),
         (
             vec![("/accessors/0/count", json!(2))],
-            "meshes[0].primitives[0].indices has the index 2 of a mesh with 2 vertices",
+            "meshes[0].primitives[0].indices has the index 2 of a mesh with 2 vertices\n\
+             m.gltf: has no triangles to be seen",
         ),
         (
             vec![("/accessors/0/sparse", json!({ "count": 4 }))],
@@ -245,13 +217,64 @@ fn places_and_reasons() {
             vec![("/materials/0/pbrMetallicRoughness", json!({ "metallicFactor": "1" }))],
             "materials[0].pbrMetallicRoughness.metallicFactor must be a number, not \"1\"",
         ),
+    ];
+    for (changes, expected) in &cases {
+        assert_eq!(refused(changes), format!("m.gltf: {expected}"));
+    }
+    assert!(cases.len() > 50, "{}", cases.len());
+}
+
+/// Mistakes cost what they spoil and no more, and under `--strict` the whole.
+#[test]
+fn mistakes_that_leave_a_picture_are_forgiven() {
+    let cases: Vec<(Vec<(&str, Value)>, &str, &str)> = vec![
+        (
+            vec![("/nodes/0/camera", json!(0)), ("/cameras", json!([{ "type": "x" }]))],
+            "cameras[0].type must be \"perspective\" or \"orthographic\", not \"x\"",
+            "it is left out",
+        ),
+        (
+            vec![
+                ("/nodes/0/camera", json!(0)),
+                ("/cameras", json!([{ "type": "perspective", "perspective": { "yfov": 0 } }])),
+            ],
+            "cameras[0].perspective.yfov must be above 0 and below π",
+            "it is left out",
+        ),
+        (
+            vec![
+                ("/nodes/0/camera", json!(0)),
+                ("/cameras", json!([{ "type": "orthographic", "orthographic": { "xmag": 0, "ymag": 1 } }])),
+            ],
+            "cameras[0].orthographic.xmag must not be 0",
+            "it is left out",
+        ),
+        (
+            vec![("/nodes/0/extensions", json!({ "KHR_lights_punctual": { "light": 2 } }))],
+            "nodes[0].extensions.KHR_lights_punctual.light is 2, and KHR_lights_punctual has 0 lights",
+            "it is left out",
+        ),
+        (
+            vec![
+                ("/nodes/0/extensions", json!({ "KHR_lights_punctual": { "light": 0 } })),
+                (
+                    "/extensions",
+                    json!({ "KHR_lights_punctual": { "lights": [{ "type": "spot", "spot": { "innerConeAngle": 1 } }] } }),
+                ),
+            ],
+            "extensions.KHR_lights_punctual.lights[0].spot has the angles 1 and 0.7853982; the inner one must be 0 or above \
+             and below the outer one, and that at most π/2",
+            "it is left out",
+        ),
         (
             vec![("/materials/0/emissiveTexture", json!({ "index": 0 }))],
             "materials[0].emissiveTexture.index is 0, and there are no \"textures\"",
+            "the material is without it",
         ),
         (
             vec![("/materials/0/normalTexture", json!({ "index": 0 })), ("/textures", json!([{}]))],
             "textures[0] has no \"source\" that says which image it is of",
+            "the material is without it",
         ),
         (
             vec![
@@ -259,6 +282,7 @@ fn places_and_reasons() {
                 ("/textures", json!([{ "extensions": { "EXT_texture_avif": { "source": 0 } } }])),
             ],
             "textures[0] has its image by EXT_texture_avif, which is not supported",
+            "the material is without it",
         ),
         (
             vec![
@@ -267,6 +291,7 @@ fn places_and_reasons() {
                 ("/images", json!([{}])),
             ],
             "images[0] has neither a \"bufferView\" nor a \"uri\"",
+            "the material is without it",
         ),
         (
             vec![
@@ -275,30 +300,248 @@ fn places_and_reasons() {
                 ("/images", json!([{ "bufferView": 0 }])),
             ],
             "images[0] cannot be read: it is no image that is read; PNG, JPEG, WebP, KTX2, BMP, PNM, HDR, PFM, OpenEXR and TGA files are",
+            "the material is without it",
         ),
         (
             vec![
-                ("/materials/0/normalTexture", json!({ "index": 0 })),
-                ("/textures", json!([{ "source": 0, "sampler": 0 }])),
-                ("/images", json!([{}])),
-                ("/samplers", json!([{ "wrapS": 1 }])),
+                ("/materials/0/pbrMetallicRoughness", json!({ "baseColorTexture": { "index": 0 } })),
+                ("/textures", json!([{ "source": 0 }])),
+                ("/images", json!([{ "uri": "absent.png" }])),
             ],
-            "samplers[0].wrapS is 1; textures wrap by 10497, 33071 or 33648",
+            "images[0].uri names \"absent.png\", which cannot be read: there is no folder \"/nowhere\"",
+            "the material is without it",
         ),
     ];
-    for (changes, expected) in &cases {
-        assert_eq!(refused(changes), format!("m.gltf: {expected}"));
+    for (changes, message, remedy) in &cases {
+        let (_, warnings) = read_json(&with(changes)).unwrap_or_else(|e| panic!("{changes:?}: {e}"));
+        assert_eq!(warnings, [format!("m.gltf: {message}; {remedy}")]);
+        let (text, strict) = (with(changes).to_string(), Options { strict: true, ..Options::default() });
+        let error = load_bytes_with("m.gltf", text.as_bytes(), &Files::new("/nowhere", false), &strict);
+        assert_eq!(error.unwrap_err().to_string(), format!("m.gltf: {message}"));
     }
-    assert!(cases.len() > 60, "{}", cases.len());
+}
+
+/// A quad of which one triangle is good, and the other has a vertex that is none, in one way or another.
+#[test]
+fn triangles_that_cannot_be_are_left_out() {
+    let quad = |corner: [f32; 3], index: u8| {
+        let [x, y, z] = corner;
+        let mut bytes = floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, y, z]);
+        bytes.extend([0, 1, 2, 1, 2, index]);
+        let primitive = json!({ "attributes": { "POSITION": 0 }, "indices": 1 });
+        let document = with(&[
+            ("/accessors/0/count", json!(4)),
+            ("/accessors/1", json!({ "bufferView": 1, "componentType": 5121, "count": 6, "type": "SCALAR" })),
+            ("/bufferViews/0/byteLength", json!(48)),
+            ("/bufferViews/1", json!({ "buffer": 0, "byteOffset": 48, "byteLength": 6 })),
+            ("/buffers/0", json!({ "byteLength": 54, "uri": uri(&bytes) })),
+            ("/meshes/0/primitives/0", primitive),
+        ]);
+        let (scene, warnings) = read_json(&document).unwrap();
+        let Geometry::Mesh(mesh) = &scene.shapes[0].geometry else { panic!() };
+        assert!(mesh.positions.iter().all(|p| p.is_finite()));
+        (mesh.triangles.len(), warnings)
+    };
+    assert_eq!(quad([1.0, 1.0, 0.0], 3), (2, vec![]));
+    let nan = "m.gltf: accessors[0] has an element, 3, that is not a number (NaN); triangles that have it are left out";
+    assert_eq!(quad([1.0, f32::NAN, 0.0], 3), (1, vec![nan.to_owned()]));
+    let far = "m.gltf: meshes[0].primitives[0].indices has the index 9 of a mesh with 4 vertices; triangles that have it \
+               are left out";
+    assert_eq!(quad([1.0, 1.0, 0.0], 9), (1, vec![far.to_owned()]));
+    // Where no triangle has it, it is not even looked at.
+    assert_eq!(quad([f32::INFINITY; 3], 0), (2, vec![]));
+}
+
+#[test]
+fn samplers_that_are_wrong_are_the_usual_ones() {
+    let pixel = ::image::RgbImage::from_pixel(1, 1, ::image::Rgb([9, 9, 9]));
+    let mut png = std::io::Cursor::new(Vec::new());
+    pixel.write_to(&mut png, ::image::ImageFormat::Png).unwrap();
+    let (scene, warnings) = read_json(&with(&[
+        ("/materials/0/pbrMetallicRoughness", json!({ "baseColorTexture": { "index": 0 } })),
+        ("/textures", json!([{ "source": 0, "sampler": 0 }])),
+        ("/images", json!([{ "uri": uri(png.get_ref()) }])),
+        ("/samplers", json!([{ "wrapS": 1 }])),
+    ]))
+    .unwrap();
+    let warning =
+        "m.gltf: samplers[0].wrapS is 1; textures wrap by 10497, 33071 or 33648; the usual is taken";
+    assert_eq!((scene.images.len(), warnings), (1, vec![warning.to_owned()]));
+}
+
+/// The factors of a material whose textures cannot be read are what is left of it, but for emission.
+#[test]
+fn factors_stay_without_their_textures() {
+    let (texture, normal) = (json!({ "index": 0 }), json!({ "index": 0, "scale": 2 }));
+    let material = |mode: &str, alpha: f32| {
+        let pbr = json!({
+            "baseColorFactor": [0.5, 0.25, 1, alpha], "baseColorTexture": texture,
+            "metallicFactor": 0.25, "roughnessFactor": 0.5, "metallicRoughnessTexture": texture,
+        });
+        let material = json!({
+            "pbrMetallicRoughness": pbr, "normalTexture": normal, "alphaMode": mode,
+            "emissiveFactor": [1, 1, 1], "emissiveTexture": texture,
+        });
+        let (scene, warnings) = read_json(&with(&[
+            ("/materials/0", material),
+            ("/textures", json!([{ "source": 0 }])),
+            ("/images", json!([{ "uri": "data:image/png;base64,AAAA" }])),
+        ]))
+        .unwrap();
+        // Once as colours and once as numbers.
+        assert!(warnings.len() == 1 && warnings[0].contains("(and 1 more of the kind)"), "{warnings:?}");
+        assert_eq!(scene.shapes[0].emission.value, Vec3::ZERO);
+        let material = scene.materials[0].clone();
+        assert_eq!(material.normal_map, None);
+        let torrance_scene::MaterialKind::Gltf(gltf) = material.kind else { panic!() };
+        assert_eq!(gltf.base_color, torrance_scene::Color::new(Vec3::new(0.5, 0.25, 1.0)));
+        assert!(gltf.metallic.is(0.25) && gltf.roughness.is(0.5));
+        material.opacity
+    };
+    assert!(material("BLEND", 0.75).is(0.75));
+    assert!(material("MASK", 0.75).is(1.0));
+    assert!(material("MASK", 0.25).is(0.0));
+}
+
+/// A buffer that is lost leaves nothing, also if an image has asked for it before.
+#[test]
+fn buffers_are_not_forgiven() {
+    let lost = [
+        ("/materials/0/pbrMetallicRoughness", json!({ "baseColorTexture": { "index": 0 } })),
+        ("/textures", json!([{ "source": 0 }])),
+        ("/images", json!([{ "bufferView": 0 }])),
+        ("/buffers/0/uri", json!("a.bin")),
+    ];
+    assert_eq!(
+        refused(&lost),
+        "m.gltf: buffers[0].uri names \"a.bin\", which cannot be read: there is no folder \"/nowhere\""
+    );
+}
+
+/// A grid of `side`² quads, with an index of four bytes a corner, as positions, indices, and what these are in JSON.
+fn grid(side: u32) -> (Vec<u8>, Value) {
+    let place = |i: u32| [(i % (side + 1)) as f32, (i / (side + 1)) as f32, 0.0];
+    let vertices = (side + 1) * (side + 1);
+    let mut bytes = floats(&(0..vertices).flat_map(place).collect::<Vec<_>>());
+    let start = bytes.len();
+    for i in (0..vertices - side - 2).filter(|i| i % (side + 1) != side) {
+        let [a, b, c, d] = [i, i + 1, i + side + 2, i + side + 1];
+        bytes.extend([a, b, c, a, c, d].iter().flat_map(|i| i.to_le_bytes()));
+    }
+    let views = json!([
+        { "buffer": 0, "byteLength": start },
+        { "buffer": 0, "byteOffset": start, "byteLength": bytes.len() - start },
+    ]);
+    (bytes, views)
+}
+
+/// Many materials on one shape, as charts of materials have them, are few bytes, and one mesh in memory; whether primitives
+/// name the same accessors or others of the same bytes.
+#[test]
+fn what_counts_against_limits_is_distinct() {
+    const PARTS: usize = 400;
+    let (bytes, views) = grid(50);
+    let corners = 6 * 50 * 50;
+    let positions = json!({ "bufferView": 0, "componentType": 5126, "count": 51 * 51, "type": "VEC3" });
+    let indices = json!({ "bufferView": 1, "componentType": 5125, "count": corners, "type": "SCALAR" });
+    for own in [false, true] {
+        let count = if own { PARTS } else { 1 };
+        let accessors: Vec<_> = (0..count).flat_map(|_| [positions.clone(), indices.clone()]).collect();
+        let part = |i: usize| {
+            let first = if own { 2 * i } else { 0 };
+            json!({ "primitives": [{ "attributes": { "POSITION": first }, "indices": first + 1, "material": i }] })
+        };
+        let document = with(&[
+            ("/scenes/0/nodes", json!((0..PARTS).collect::<Vec<_>>())),
+            ("/nodes", (0..PARTS).map(|i| json!({ "mesh": i, "translation": [i, 0, 0] })).collect()),
+            ("/meshes", (0..PARTS).map(part).collect()),
+            ("/materials", (0..PARTS).map(|i| json!({ "name": format!("m{i}") })).collect()),
+            ("/accessors", accessors.into()),
+            ("/bufferViews", views.clone()),
+            ("/buffers/0", json!({ "byteLength": bytes.len(), "uri": uri(&bytes) })),
+        ]);
+        let (scene, warnings) = read_json(&document).unwrap();
+        assert_eq!((scene.shapes.len(), scene.materials.len(), warnings), (PARTS, PARTS, vec![]));
+        let meshes = scene.shapes.iter().map(|shape| match &shape.geometry {
+            Geometry::Mesh(mesh) => std::sync::Arc::as_ptr(mesh),
+            _ => panic!(),
+        });
+        assert_eq!(meshes.collect::<std::collections::BTreeSet<_>>().len(), 1, "{own}");
+    }
+}
+
+/// Primitives of a few triangles each, out of vertices that all share: each reads its own vertices.
+#[test]
+fn shared_vertices_are_read_where_they_are_used() {
+    let side = 300;
+    let (bytes, views) = grid(side as u32);
+    let parts = side * side;
+    let accessor = |i: usize| json!({ "bufferView": 1, "byteOffset": 24 * i, "componentType": 5125, "count": 6, "type": "SCALAR" });
+    let positions =
+        json!({ "bufferView": 0, "componentType": 5126, "count": (side + 1) * (side + 1), "type": "VEC3" });
+    let accessors: Vec<_> = std::iter::once(positions).chain((0..parts).map(accessor)).collect();
+    let part = |i: usize| json!({ "attributes": { "POSITION": 0 }, "indices": i + 1 });
+    let document = with(&[
+        ("/meshes/0/primitives", (0..parts).map(part).collect()),
+        ("/accessors", accessors.into()),
+        ("/bufferViews", views),
+        ("/buffers/0", json!({ "byteLength": bytes.len(), "uri": uri(&bytes) })),
+    ]);
+    let (scene, warnings) = read_json(&document).unwrap();
+    assert_eq!((scene.shapes.len(), warnings), (parts, vec![]));
+    for shape in &scene.shapes {
+        let Geometry::Mesh(mesh) = &shape.geometry else { panic!() };
+        assert_eq!((mesh.positions.len(), mesh.triangles.len()), (4, 2));
+        assert_eq!(
+            mesh.positions[mesh.triangles[0][2] as usize] - mesh.positions[0],
+            Vec3::new(1.0, 1.0, 0.0)
+        );
+    }
+}
+
+/// What is distinct is bounded by the bytes of the file: indices that overlap, by a byte each time, are others every time.
+#[test]
+fn distinct_accessors_of_the_same_bytes_have_a_limit() {
+    let (parts, corners) = (60_000, 30_000);
+    let bytes = [floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]), [0, 1, 2].repeat(50_000)].concat();
+    let accessor = |i: usize| json!({ "bufferView": 1, "byteOffset": i, "componentType": 5121, "count": corners, "type": "SCALAR" });
+    let positions = json!({ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3" });
+    let accessors: Vec<_> = std::iter::once(positions).chain((0..parts).map(accessor)).collect();
+    let part = |i: usize| json!({ "attributes": { "POSITION": 0 }, "indices": i + 1 });
+    let message = refused(&[
+        ("/meshes/0/primitives", (0..parts).map(part).collect()),
+        ("/accessors", accessors.into()),
+        (
+            "/bufferViews",
+            json!([
+                { "buffer": 0, "byteLength": 36 },
+                { "buffer": 0, "byteOffset": 36, "byteLength": bytes.len() - 36 },
+            ]),
+        ),
+        ("/buffers/0", json!({ "byteLength": bytes.len(), "uri": uri(&bytes) })),
+    ]);
+    let found = message.lines().next().unwrap();
+    assert!(
+        found.contains(
+            "].count asks for 30000 elements: with those before, more than 2400576, the most of a file"
+        ),
+        "{found}"
+    );
 }
 
 #[test]
 fn numbers_that_are_none() {
     for (number, what) in [(f32::NAN, "not a number (NaN)"), (f32::NEG_INFINITY, "infinite")] {
         let mut bytes = floats(&[0.0, 0.0, 0.0, 1.0, number, 0.0, 0.0, 1.0, 0.0]);
+        bytes.extend([0, 0, 1, 0, 2, 0]);
         bytes.resize(80, 0);
         let changes = [("/buffers/0", json!({ "byteLength": 80, "uri": uri(&bytes) }))];
-        assert_eq!(refused(&changes), format!("m.gltf: accessors[0] has an element, 1, that is {what}"));
+        assert_eq!(
+            refused(&changes),
+            format!(
+                "m.gltf: accessors[0] has an element, 1, that is {what}\nm.gltf: has no triangles to be seen"
+            )
+        );
     }
 }
 

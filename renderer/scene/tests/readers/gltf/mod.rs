@@ -4,6 +4,8 @@ mod compressed;
 mod fuzz;
 mod malformed;
 mod materials;
+mod packed;
+mod poses;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -11,8 +13,8 @@ use glam::{Affine3A, Vec2, Vec3};
 use serde_json::{Value, json};
 
 use torrance_scene::{
-    Description, Error, Files, FovAxis, Geometry, Options, Problem, Projection, PunctualKind, Shape,
-    SpotFalloff, TriangleMesh, load_bytes, load_with,
+    Description, Error, Files, FovAxis, Geometry, GltfChoice, Options, Problem, Projection, PunctualKind,
+    Shape, SpotFalloff, TriangleMesh, load_bytes, load_with,
 };
 
 fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
@@ -91,6 +93,10 @@ fn changed(changes: &[(&str, Value)]) -> Description {
 /// The warnings of a valid document.
 fn warnings(changes: &[(&str, Value)]) -> Vec<String> {
     read_json(&with(changes)).unwrap_or_else(|e| panic!("{e}")).1
+}
+
+fn choosing(gltf: GltfChoice) -> Options {
+    Options { gltf, ..Options::default() }
 }
 
 fn mesh(shape: &Shape) -> &TriangleMesh {
@@ -396,13 +402,15 @@ fn what_is_hidden_or_elsewhere_is_not_there() {
     let error = read_json(&with(&[("/nodes/0", hidden)])).unwrap_err();
     assert_eq!(error.to_string(), "m.gltf: has no triangles to be seen");
     let two = [("/scenes", json!([{ "nodes": [] }, { "nodes": [0] }])), ("/scene", json!(1))];
-    assert_eq!(warnings(&two), ["m.gltf: has 2 scenes, of which scenes[1] is shown"]);
+    assert_eq!(
+        warnings(&two),
+        ["m.gltf: has 2 scenes, \"0\" and \"1\"; \"1\" is shown, unless --scene says otherwise"]
+    );
 }
 
 #[test]
 fn what_is_not_supported_is_said() {
     for (change, expected) in [
-        (("/animations", json!([{}])), "has animations, which are not supported: it is at rest"),
         (
             ("/extensionsUsed", json!(["X_y"])),
             "uses the extension \"X_y\", which is not supported: it is left out",
@@ -444,7 +452,7 @@ fn a_camera_is_chosen_by_name_or_number() {
     let file = folder.path().join("m.gltf");
     std::fs::write(&file, document.to_string()).unwrap();
     let load = |camera: Option<&str>| {
-        load_with(&file, &Options { camera: camera.map(str::to_owned), ..Options::default() })
+        load_with(&file, &choosing(GltfChoice { camera: camera.map(str::to_owned), ..GltfChoice::default() }))
     };
     for (wanted, yfov) in [
         (None, 1.0),
@@ -467,7 +475,7 @@ fn a_camera_is_chosen_by_name_or_number() {
         "{message}"
     );
     std::fs::write(folder.path().join("m.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
-    let options = Options { camera: Some("0".to_owned()), ..Options::default() };
+    let options = choosing(GltfChoice { camera: Some("0".to_owned()), ..GltfChoice::default() });
     let message = load_with(&folder.path().join("m.obj"), &options).unwrap_err().to_string();
     assert!(
         message.ends_with("there is no camera \"0\" to choose: only glTF files have several"),

@@ -13,6 +13,26 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         r#"scnee.toml: cannot read the scene: no such file; did you mean "scene.toml"?"#,
     ),
     (
+        "axis that is none",
+        Arguments(&["tile.obj", "-o", "out.png", "--up", "w", DAYS]),
+        "invalid value 'w' for '--up <AXIS>': an axis is x, y, z, -x, -y or -z",
+    ),
+    (
+        "axis of a scene that has one",
+        Arguments(&["scene.toml", "-o", "out.png", "--up", "z", DAYS]),
+        "scene.toml: the scene says which way is up: only OBJ and PLY files leave that open",
+    ),
+    (
+        "radius of points of nothing",
+        Arguments(&["cloud.ply", "-o", "out.png", "--point-radius", "0", DAYS]),
+        "invalid value '0' for '--point-radius <METRES>': a radius is a number from 1e-9 to 1e9",
+    ),
+    (
+        "radius of points of a mesh",
+        Arguments(&["tile.obj", "-o", "out.png", "--point-radius", "0.1", DAYS]),
+        "tile.obj: there are no points to have a radius: only PLY files have any",
+    ),
+    (
         "no such folder",
         Arguments(&["nowhere/scene.toml", "-o", "out.png"]),
         r#"nowhere/scene.toml: cannot read the scene: there is no folder "nowhere""#,
@@ -116,6 +136,31 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "negative time",
         Arguments(&["scene.toml", "-o", "out.png", "--time", "-2"]),
         "invalid value '-2' for '--time <TIME>': a time budget must be longer than 0",
+    ),
+    (
+        "a time before an animation",
+        Arguments(&["scene.toml", "-o", "out.png", "--at", "-0.5"]),
+        "invalid value '-0.5' for '--at <SECONDS>': expected seconds from 0 to 1e9, as in 1.5",
+    ),
+    (
+        "an animation of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--animation", "walk", "--at", "1"]),
+        "scene.toml: there is no animation \"walk\" to choose: only glTF files have several",
+    ),
+    (
+        "a time of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--at", "1.5"]),
+        "scene.toml: there is no animation at 1.5 s to choose: only glTF files have several",
+    ),
+    (
+        "a variant of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--variant", "1"]),
+        "scene.toml: there is no variant \"1\" to choose: only glTF files have several",
+    ),
+    (
+        "a scene of another format",
+        Arguments(&["scene.toml", "-o", "out.png", "--scene", "night"]),
+        "scene.toml: there is no scene \"night\" to choose: only glTF files have several",
     ),
     (
         "a parameter without a value",

@@ -171,7 +171,7 @@ pub(crate) const MESHES: &[Row<'_>] = &[
     (
         "normal that is not there",
         Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1//1 2//1 3//1\n"),
-        "tile.obj:4:3: the normal index 1 is out of range; the file has 0",
+        "tile.obj:4:3: the normal index 1 is out of range; the file has 0 (and 2 more of the kind)",
     ),
     (
         "texture coordinate NaN",
@@ -189,9 +189,9 @@ pub(crate) const MESHES: &[Row<'_>] = &[
         r#"tile.obj:4:6: the coordinate "-1e10" is beyond ±1e9"#,
     ),
     (
-        "texture coordinate of one number",
-        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0.5\nf 1/1 2/1 3/1\n"),
-        "tile.obj:4:1: a texture vertex has two coordinates, and this one has 1",
+        "texture coordinate of no number",
+        Mesh(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nvt\nf 1/1 2/1 3/1\n"),
+        "tile.obj:4:1: a texture vertex has at least one coordinate, and this one has 0",
     ),
     (
         "texture coordinates that are not there",

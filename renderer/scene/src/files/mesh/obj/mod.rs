@@ -1,8 +1,11 @@
 //! Wavefront OBJ meshes. `tobj` parses them; `scan` looks first, because it knows the lines.
 //!
-//! Positions, normals, texture coordinates and faces count, and materials where a file is a whole scene; groups, points,
-//! lines and curves are passed over. Polygons become fans. The v of the file is 0 at the bottom of an image, as exporters
-//! write it; here it is 0 at the top.
+//! Positions, colours, normals, texture coordinates and faces count, and materials where a file is a whole scene; groups,
+//! points, lines and curves are passed over. Polygons become fans. The v of the file is 0 at the bottom of an image, as
+//! exporters write it; here it is 0 at the top.
+//!
+//! Colours follow positions, `v x y z r g b`, encoded as sRGB: as Blender (since 3.3), MeshLab and three.js write them, which
+//! read them so, too.
 
 pub(crate) mod scan;
 
@@ -11,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
+use torrance_image::film::develop::srgb_decode;
 
 use crate::description::{Normals, TriangleMesh};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
@@ -27,6 +31,7 @@ pub fn read(file: &str, bytes: &[u8], normals: Normals, flip_v: bool) -> Result<
     for model in models(file, &scanned)? {
         append(&mut mesh, &model.mesh, flip_v).ok_or_else(|| too_many(file))?;
     }
+    decode_colors(&mut mesh, &scanned);
     let mut warnings = scanned.warnings;
     warnings.extend(finish_normals(file, &mut mesh, normals));
     Ok(MeshFile { mesh: Arc::new(mesh), place: TriangleOrigin::Lines(scanned.triangle_lines), warnings })
@@ -42,6 +47,13 @@ pub(crate) fn models(file: &str, scanned: &ObjText) -> Result<Vec<tobj::Model>, 
         Ok((models, _)) => Ok(models),
         Err(e) => Err(Problem::of_file(file, format!("not a valid OBJ file: {e}"))),
     }
+}
+
+/// Makes linear colours of those that the file has.
+pub(crate) fn decode_colors(mesh: &mut TriangleMesh, scanned: &ObjText) {
+    let Some(unit) = scanned.color_unit else { return };
+    let linear = |x: f32| srgb_decode(f64::from(x / unit)) as f32;
+    mesh.colors.iter_mut().for_each(|color| *color = color.map(linear));
 }
 
 pub(crate) fn too_many(file: &str) -> Problem {
@@ -119,6 +131,7 @@ pub(crate) fn append(mesh: &mut TriangleMesh, model: &tobj::Mesh, flip_v: bool) 
             None => {
                 let vertex = u32::try_from(mesh.positions.len()).ok()?;
                 mesh.positions.push(vec3(&model.positions, position)?);
+                mesh.colors.extend(vec3(&model.vertex_color, position));
                 if let Some(normal) = normal {
                     mesh.normals.push(vec3(&model.normals, normal)?);
                 }

@@ -1,10 +1,10 @@
 //! The header of a PLY file.
 
-use std::io::Read;
+use std::io::BufRead;
 
 use torrance_text::{hint, quoted};
 
-use crate::input::Problem;
+use crate::input::{Mistakes, Problem};
 
 /// Longest header; those of real files have less than a thousandth.
 const MAX_HEADER_BYTES: usize = 1 << 20;
@@ -127,6 +127,10 @@ pub(super) struct Header {
     pub(super) bytes: u64,
     /// Number of its lines.
     pub(super) lines: usize,
+    /// What ends its lines: a carriage return alone, as on a Macintosh before 2001, or a line feed, perhaps after one.
+    pub(super) line_end: u8,
+    /// Names of images, as VCGlib writes them in comments: `comment TextureFile wood.png`.
+    pub(super) textures: Vec<String>,
 }
 
 impl Header {
@@ -161,14 +165,26 @@ impl Header {
 type Complaint<'a> = (Option<&'a str>, String);
 
 /// Reads the head of a file of `len` bytes.
-pub(super) fn read(file: &str, input: &mut impl Read, len: u64) -> Result<Header, Problem> {
-    let mut header = Header { encoding: Encoding::Ascii, elements: Vec::new(), bytes: 0, lines: 0 };
+pub(super) fn read(
+    file: &str,
+    input: &mut impl BufRead,
+    len: u64,
+    mistakes: &mut Mistakes,
+) -> Result<Header, Problem> {
+    let mut header = Header {
+        encoding: Encoding::Ascii,
+        elements: Vec::new(),
+        bytes: 0,
+        lines: 0,
+        line_end: b'\n',
+        textures: Vec::new(),
+    };
     let mut encoding = None;
     loop {
         let line = next_line(file, input, &mut header)?;
         let text = String::from_utf8_lossy(&line);
         if header.lines == 1 {
-            if text != "ply" {
+            if text.trim_ascii_end() != "ply" {
                 return Err(Problem::of_file(file, "not a PLY file: its first line is not \"ply\""));
             }
             continue;
@@ -177,19 +193,40 @@ pub(super) fn read(file: &str, input: &mut impl Read, len: u64) -> Result<Header
         if words == ["end_header"] {
             break;
         }
-        statement(&words, &mut encoding, &mut header.elements).map_err(|(word, message)| {
+        if let ["comment", keyword, ..] = words[..]
+            && keyword.eq_ignore_ascii_case("TextureFile")
+        {
+            // Its name may have spaces.
+            let start = keyword.as_ptr() as usize - text.as_ptr() as usize + keyword.len();
+            header.textures.push(text[start..].trim_ascii().to_owned());
+        }
+        let problem = |(word, message): Complaint<'_>| {
             let start = word.map_or(0, |w| w.as_ptr() as usize - text.as_ptr() as usize);
             let end = word.map_or(text.len(), |w| start + w.len());
             Problem::at_line(file, header.lines, &text, start..end, message)
-        })?;
+        };
+        let keyword = words.first().copied().unwrap_or_default();
+        if keyword.is_empty() || KEYWORDS.contains(&keyword) {
+            statement(&words, &mut encoding, &mut header.elements).map_err(problem)?;
+            if let Some(complaint) = repetition(&words, header.elements.last()) {
+                mistakes.add("property", "the first counts", || problem(complaint));
+            }
+        } else {
+            let hint = hint(keyword, "a header has", KEYWORDS.into_iter());
+            let complaint = (Some(keyword), format!("unknown keyword {}{hint}", quoted(keyword)));
+            mistakes.add("keyword", "the line is left out", || problem(complaint));
+        }
     }
     header.encoding = encoding.ok_or_else(|| Problem::of_file(file, "the header has no \"format\""))?;
     header.check_counts(file, len)?;
     Ok(header)
 }
 
+/// The statements of a header.
+const KEYWORDS: [&str; 5] = ["format", "comment", "obj_info", "element", "property"];
+
 /// The next line without its end. Byte by byte, since what follows the header must be left to others.
-fn next_line(file: &str, input: &mut impl Read, header: &mut Header) -> Result<Vec<u8>, Problem> {
+fn next_line(file: &str, input: &mut impl BufRead, header: &mut Header) -> Result<Vec<u8>, Problem> {
     let mut line = Vec::new();
     header.lines += 1;
     loop {
@@ -207,7 +244,11 @@ fn next_line(file: &str, input: &mut impl Read, header: &mut Header) -> Result<V
             let message = format!("the header is longer than {MAX_HEADER_BYTES} bytes");
             return Err(Problem::of_file(file, message));
         }
-        if byte == *b"\n" {
+        if header.lines == 1 && byte == *b"\r" && !input.fill_buf().is_ok_and(|rest| rest.starts_with(b"\n"))
+        {
+            header.line_end = b'\r';
+        }
+        if byte == [header.line_end] {
             line.pop_if(|b| *b == b'\r');
             return Ok(line);
         }
@@ -220,9 +261,7 @@ fn statement<'a>(
     encoding: &mut Option<Encoding>,
     elements: &mut Vec<Element>,
 ) -> Result<(), Complaint<'a>> {
-    const KEYWORDS: [&str; 5] = ["format", "comment", "obj_info", "element", "property"];
     match words {
-        [] | ["comment" | "obj_info", ..] => Ok(()),
         ["format", name, version] => {
             if encoding.is_some() {
                 return Err((None, "the format is given twice".into()));
@@ -245,11 +284,16 @@ fn statement<'a>(
         ["property", rest @ ..] => property(rest, elements.last_mut()),
         ["format", ..] => Err((None, "write format, the encoding and 1.0".into())),
         ["element", ..] => Err((None, "write element, its name and the number of rows".into())),
-        [other, ..] => {
-            let hint = hint(other, "a header has", KEYWORDS.iter().copied());
-            Err((Some(other), format!("unknown keyword {}{hint}", quoted(other))))
-        }
+        _ => Ok(()),
     }
+}
+
+/// What is wrong if the property that has just been added to an element is there already.
+fn repetition<'a>(words: &[&'a str], element: Option<&Element>) -> Option<Complaint<'a>> {
+    let (element, name) = (element?, words.last().filter(|_| words.first() == Some(&"property"))?);
+    let is_new = element.find(name) == element.properties.len().checked_sub(1);
+    let message = || format!("element {} has a property {} already", quoted(&element.name), quoted(name));
+    (!is_new).then(|| (Some(*name), message()))
 }
 
 fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), Complaint<'a>> {
@@ -258,11 +302,7 @@ fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), 
     };
     let (kind, name) = match words {
         ["list", count, item, name] => {
-            let size = Type::named(count)?;
-            if size.is_float() {
-                return Err((Some(count), "the length of a list is a whole number".into()));
-            }
-            (Kind::List { count: size, item: Type::named(item)? }, name)
+            (Kind::List { count: Type::named(count)?, item: Type::named(item)? }, name)
         }
         [of, name] if *of != "list" => (Kind::Scalar(Type::named(of)?), name),
         _ => {
@@ -270,10 +310,7 @@ fn property<'a>(words: &[&'a str], element: Option<&mut Element>) -> Result<(), 
             return Err((None, message.into()));
         }
     };
-    if element.find(name).is_some() {
-        let message = format!("element {} has a property {} already", quoted(&element.name), quoted(name));
-        return Err((Some(name), message));
-    }
+    // Of properties of one name the first is found.
     element.properties.push(Property { name: (*name).into(), kind });
     Ok(())
 }

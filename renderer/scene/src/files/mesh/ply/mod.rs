@@ -2,12 +2,16 @@
 //!
 //! Read are of the element `vertex`, position (`x y z`), normal (`nx ny nz`), texture coordinates (`u v`, `s t`,
 //! `texture_u texture_v` or `texture_s texture_t`) and colour (`red green blue`, `diffuse_red …`, `r g b` or Mitsuba's
-//! `color_0 …`); of `face`, the list `vertex_indices` or `vertex_index`, polygons as fans; of `tristrips`, the same lists,
-//! in which a negative index ends a strip. Other properties and elements are passed over.
+//! `color_0 …`); of `face`, the list `vertex_indices` or `vertex_index`, polygons as fans, and as VCGlib (MeshLab) writes them
+//! a colour, the list `texcoord` of u and v of each corner, and `texnumber`; of `tristrips`, the same lists of indices, in
+//! which a negative one ends a strip. Other properties and elements are passed over.
 //!
 //! Whole numbers that are colours are encoded as sRGB, like the photographs and brushes that they come from; floats are
 //! linear. v is taken as it stands, 0 at the top of an image, as Mitsuba has it.
+//!
+//! Files of others have mistakes. What they spoil is left out, with a warning for each kind of them.
 
+mod faces;
 mod header;
 mod values;
 mod write;
@@ -22,8 +26,9 @@ use torrance_text::quoted;
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Normals, TriangleMesh};
 use crate::files::mesh::{MeshFile, TriangleOrigin, finish_normals};
-use crate::input::Problem;
+use crate::input::{Mistakes, Problem};
 
+use faces::FaceAttributes;
 use header::{Element, Encoding, Header, Kind, Property, Type};
 use values::{Binary, Fault, Text, Values};
 
@@ -31,6 +36,18 @@ pub use write::write;
 
 /// Bytes read at once.
 const BUFFER: usize = 1 << 18;
+
+/// A PLY file: a mesh, or points if it has no triangles.
+#[derive(Debug)]
+pub(crate) struct PlyFile {
+    pub(crate) mesh: TriangleMesh,
+    pub(crate) place: TriangleOrigin,
+    pub(crate) warnings: Vec<Problem>,
+    /// Names of images.
+    pub(crate) textures: Vec<String>,
+    /// Which of them each triangle has, if that is said.
+    pub(crate) texture_of: Vec<u32>,
+}
 
 /// Reads a PLY file of `len` bytes. `file` is its name in messages; `flip_v` turns v around.
 ///
@@ -43,37 +60,89 @@ pub fn read(
     normals: Normals,
     flip_v: bool,
 ) -> Result<MeshFile, Problem> {
+    let PlyFile { mut mesh, place, warnings, .. } = read_any(file, input, len, normals)?;
+    if mesh.triangles.is_empty() {
+        // What spoilt all faces says more.
+        let mistake = warnings.into_iter().find(|warning| warning.remedy.is_some());
+        let empty = || Problem::of_file(file, "the mesh is empty: there are no faces");
+        return Err(mistake.map_or_else(empty, Problem::held_against));
+    }
+    if flip_v {
+        turn_v(&mut mesh);
+    }
+    Ok(MeshFile { mesh: Arc::new(mesh), place, warnings })
+}
+
+/// Turns v around.
+pub(crate) fn turn_v(mesh: &mut TriangleMesh) {
+    mesh.uvs.iter_mut().for_each(|uv| uv.y = 1.0 - uv.y);
+}
+
+/// As [`read`], also of a cloud of points, and with the images that the file names.
+pub(crate) fn read_any(file: &str, input: impl Read, len: u64, normals: Normals) -> Result<PlyFile, Problem> {
     let mut input = BufReader::with_capacity(BUFFER, input);
-    let header = header::read(file, &mut input, len)?;
-    let mut rows = Rows::new(file, &header, normals)?;
+    let mut mistakes = Mistakes::default();
+    let read = header::read(file, &mut input, len, &mut mistakes);
+    let read = read.and_then(|header| Ok((Rows::new(file, &header, normals)?, header)));
+    // A mistake that would be forgiven is why what follows is wrong.
+    let blame =
+        |mistakes: Mistakes, problem| mistakes.into_warnings().next().map_or(problem, Problem::held_against);
+    let (mut rows, mut header) = match read {
+        Ok(read) => read,
+        Err(problem) => return Err(blame(mistakes, problem)),
+    };
+    rows.mistakes = mistakes;
+    let textures = std::mem::take(&mut header.textures);
     let (at, last) = (header.bytes, 0);
     let read = match header.encoding {
         Encoding::Ascii => {
             let (line, text, word) = (header.lines, String::new(), 0..0);
-            rows.read(&header, Text { file, input, line, text, word })
+            let (line_end, mistakes) = (header.line_end, Mistakes::default());
+            rows.read(&header, &mut Text { file, input, line_end, mistakes, line, text, word })
         }
-        Encoding::LittleEndian => rows.read(&header, Binary::<_, false> { file, input, at, last }),
-        Encoding::BigEndian => rows.read(&header, Binary::<_, true> { file, input, at, last }),
+        Encoding::LittleEndian => rows.read(&header, &mut Binary::<_, false> { file, input, at, last }),
+        Encoding::BigEndian => rows.read(&header, &mut Binary::<_, true> { file, input, at, last }),
     };
-    read.map_err(|fault| *fault)?;
-    let Rows { mut mesh, mut warnings, clamped, faces, .. } = rows;
-    if mesh.triangles.is_empty() {
-        return Err(Problem::of_file(file, "the mesh is empty: there are no faces"));
+    read.map_err(|(fault, mistakes)| blame(mistakes, *fault))?;
+    let Rows { mut mesh, mut warnings, clamped, faces, face_attributes, is_spoilt, mistakes, .. } = rows;
+    // All polygons are triangles in most files, and then faces need no list.
+    let mut place = match faces == Some(mesh.triangles.len() as u64) {
+        true => TriangleOrigin::Face,
+        false => TriangleOrigin::Triangle,
+    };
+    let texture_of = face_attributes.hand_out(&mut mesh);
+    if is_spoilt {
+        place = TriangleOrigin::Triangle;
     }
+    let texture_of = if is_spoilt { leave_out_spoilt(&mut mesh, texture_of) } else { texture_of };
+    warnings.extend(mistakes.into_warnings());
     if clamped > 0 {
         let message = format!("{clamped} vertex colours are outside 0 to 1, and clamped");
         warnings.push(Problem::of_file(file, message));
     }
-    if flip_v {
-        mesh.uvs.iter_mut().for_each(|uv| uv.y = 1.0 - uv.y);
+    if !mesh.triangles.is_empty() {
+        warnings.extend(finish_normals(file, &mut mesh, normals));
     }
-    warnings.extend(finish_normals(file, &mut mesh, normals));
-    // All polygons are triangles in most files, and then faces need no list.
-    let place = match faces == mesh.triangles.len() as u64 {
-        true => TriangleOrigin::Face,
-        false => TriangleOrigin::Triangle,
-    };
-    Ok(MeshFile { mesh: Arc::new(mesh), place, warnings })
+    Ok(PlyFile { mesh, place, warnings, textures, texture_of })
+}
+
+/// Leaves out triangles of vertices that are no points, or of a cloud the points themselves. Where vertices stay that no
+/// triangle has, they are others. Yields what is left of `texture_of`.
+fn leave_out_spoilt(mesh: &mut TriangleMesh, mut texture_of: Vec<u32>) -> Vec<u32> {
+    let is_point: Vec<bool> = mesh.positions.iter().map(|p| p.is_finite()).collect();
+    if mesh.triangles.is_empty() {
+        let mut kept = is_point.iter();
+        mesh.colors.retain(|_| kept.next().copied().unwrap_or(true));
+        mesh.positions.retain(|p| p.is_finite());
+        return texture_of;
+    }
+    let is_whole = |triangle: &[u32; 3]| triangle.iter().all(|i| is_point[*i as usize]);
+    let mut whole = mesh.triangles.iter().map(is_whole).collect::<Vec<_>>().into_iter();
+    texture_of.retain(|_| whole.next().unwrap_or(true));
+    mesh.triangles.retain(is_whole);
+    let other = mesh.triangles.first().map_or(Vec3::ZERO, |t| mesh.positions[t[0] as usize]);
+    mesh.positions.iter_mut().filter(|p| !p.is_finite()).for_each(|p| *p = other);
+    texture_of
 }
 
 /// Attributes of a vertex.
@@ -136,8 +205,12 @@ struct Rows<'a> {
     has: [bool; 4],
     vertices: u64,
     mesh: TriangleMesh,
-    /// Number of faces so far.
-    faces: u64,
+    /// Number of faces so far, unless some were left out.
+    faces: Option<u64>,
+    face_attributes: FaceAttributes,
+    /// Whether some vertices are no points.
+    is_spoilt: bool,
+    mistakes: Mistakes,
     /// Number of vertices with a colour out of range.
     clamped: u64,
     /// Linear values of the bytes of colours.
@@ -151,9 +224,6 @@ impl<'a> Rows<'a> {
         let problem = |message: String| Problem::of_file(file, message);
         let vertex =
             header.element("vertex").ok_or_else(|| problem("the file has no element \"vertex\"".into()))?;
-        if !header.elements.iter().any(|e| e.name == "face" || e.name == "tristrips") {
-            return Err(problem("the file has no element \"face\": clouds of points are not read".into()));
-        }
         if vertex.count > u64::from(u32::MAX) {
             return Err(problem(format!("{} vertices are more than 32-bit indices can name", vertex.count)));
         }
@@ -187,7 +257,10 @@ impl<'a> Rows<'a> {
             has,
             vertices: vertex.count,
             mesh: TriangleMesh::default(),
-            faces: 0,
+            faces: Some(0),
+            face_attributes: FaceAttributes::default(),
+            is_spoilt: false,
+            mistakes: Mistakes::default(),
             clamped: 0,
             linear,
             warnings: Vec::new(),
@@ -195,14 +268,26 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Reads all rows of all elements.
-    fn read(&mut self, header: &Header, mut values: impl Values) -> Result<(), Fault> {
+    /// Reads all rows of all elements. With what is wrong come mistakes in how rows are written.
+    fn read(&mut self, header: &Header, values: &mut impl Values) -> Result<(), (Fault, Mistakes)> {
+        let read = self.read_elements(header, values);
+        let mistakes = values.mistakes();
+        match read {
+            Ok(()) => {
+                self.mistakes.extend(mistakes);
+                Ok(())
+            }
+            Err(fault) => Err((fault, mistakes)),
+        }
+    }
+
+    fn read_elements(&mut self, header: &Header, values: &mut impl Values) -> Result<(), Fault> {
         for element in &header.elements {
             match element.name.as_str() {
-                "vertex" => self.read_vertices(element, &mut values)?,
-                "face" => self.read_faces(element, &mut values)?,
-                "tristrips" => self.read_lists(element, &mut values, Self::strip)?,
-                _ => pass_over(element, &mut values)?,
+                "vertex" => self.read_vertices(element, values)?,
+                "face" if element.count > 0 => self.read_faces(element, values)?,
+                "tristrips" => self.read_strips(element, values)?,
+                _ => pass_over(element, values)?,
             }
         }
         if values.has_more()? {
@@ -235,7 +320,9 @@ impl<'a> Rows<'a> {
             }
             values.end_row()?;
             let [x, y, z, nx, ny, nz, u, v, r, g, b] = row;
-            self.mesh.positions.push(Vec3::new(x, y, z));
+            let position = Vec3::new(x, y, z);
+            self.is_spoilt |= position.is_nan();
+            self.mesh.positions.push(position);
             if normals {
                 self.mesh.normals.push(Vec3::new(nx, ny, nz));
             }
@@ -254,45 +341,58 @@ impl<'a> Rows<'a> {
 
     /// Reads a number of a column.
     #[inline(always)]
-    fn value(&self, column: Column, of: Type, values: &mut impl Values) -> Result<f32, Fault> {
+    fn value(&mut self, column: Column, of: Type, values: &mut impl Values) -> Result<f32, Fault> {
         let x = values.float(of)?;
         if column as usize >= Column::Red as usize && !of.is_float() {
-            return Ok(match of {
-                Type::U8 => self.linear[x.clamp(0.0, 255.0) as usize],
-                _ => srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32,
-            });
+            return Ok(self.encoded(x, of));
         }
         let limit = if (column as usize) < 3 || (6..8).contains(&(column as usize)) {
             MAX_COORDINATE
         } else {
             f32::MAX
         };
-        if x.abs() <= limit { Ok(x) } else { Err(out_of_range(x, column, limit, values)) }
+        if x.abs() <= limit { Ok(x) } else { Ok(self.out_of_range(x, column, limit, values)) }
     }
 
-    fn read_faces(&mut self, element: &Element, values: &mut impl Values) -> Result<(), Fault> {
-        if element.find("texcoord").is_some() && !self.has[2] {
-            let message = "the texture coordinates of faces (texcoord) are not read; those of vertices are";
-            self.warnings.push(Problem::of_file(self.file, message));
+    /// The linear value of a whole number that is encoded as sRGB.
+    #[inline(always)]
+    fn encoded(&self, x: f32, of: Type) -> f32 {
+        match of {
+            Type::U8 => self.linear[x.clamp(0.0, 255.0) as usize],
+            _ => srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32,
         }
-        self.mesh.triangles.reserve_exact(element.count as usize);
-        self.faces += element.count;
-        self.read_lists(element, values, Self::face)
     }
 
-    /// Reads the lists of corners of an element's rows.
-    fn read_lists<V: Values>(
-        &mut self,
-        element: &Element,
-        values: &mut V,
-        read: impl Fn(&mut Self, Type, Type, &mut V) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+    /// What stands in for a number that is none.
+    #[cold]
+    fn out_of_range(&mut self, x: f32, column: Column, limit: f32, values: &impl Values) -> f32 {
+        let (what, remedy, other) = match column {
+            Column::X | Column::Y | Column::Z => {
+                ("coordinate of this vertex", "what has it is left out", f32::NAN)
+            }
+            Column::Nx | Column::Ny | Column::Nz => {
+                ("coordinate of this vertex normal", "that of the faces is used", f32::NAN)
+            }
+            Column::U | Column::V => ("texture coordinate of this vertex", "it is 0", 0.0),
+            Column::Red | Column::Green | Column::Blue => ("colour of this vertex", "it is 0", 0.0),
+        };
+        let (kind, message) = match x {
+            x if x.is_nan() => ("NaN", format!("a {what} is not a number (NaN)")),
+            x if x.is_infinite() => ("infinite", format!("a {what} is infinite")),
+            x => ("limit", format!("the {what}, {x:e}, is beyond ±{limit:e}")),
+        };
+        self.mistakes.add(kind, remedy, || *values.fault(message));
+        other
+    }
+
+    /// Reads the lists of corners of strips.
+    fn read_strips<V: Values>(&mut self, element: &Element, values: &mut V) -> Result<(), Fault> {
         let list = self.index_list(element)?;
         for _ in 0..element.count {
             values.begin_row()?;
             for (i, property) in element.properties.iter().enumerate() {
                 match property.kind {
-                    Kind::List { count, item } if i == list => read(self, count, item, values)?,
+                    Kind::List { count, item } if i == list => self.strip(count, item, values)?,
                     _ => pass_over_property(property, values)?,
                 }
             }
@@ -301,51 +401,36 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Which property holds the corners.
+    /// Which property holds the corners: by its name, or else the first list of whole numbers.
     fn index_list(&self, element: &Element) -> Result<usize, Fault> {
-        let name = quoted(&element.name);
-        let problem = |message| Fault::from(Problem::of_file(self.file, message));
-        let Some(at) = element.find("vertex_indices").or_else(|| element.find("vertex_index")) else {
-            return Err(problem(format!("element {name} has no property \"vertex_indices\"")));
-        };
-        match element.properties[at].kind {
-            Kind::List { item, .. } if !item.is_float() => Ok(at),
-            _ => Err(problem(format!(
-                "property {} of element {name} is no list of whole numbers",
-                quoted(&element.properties[at].name)
-            ))),
-        }
-    }
-
-    #[inline(always)]
-    fn face(&mut self, count: Type, item: Type, values: &mut impl Values) -> Result<(), Fault> {
-        let corners = values.integer(count)?;
-        if corners < 3 {
-            return Err(
-                values.fault(format!("a face has at least three vertices, and this one has {corners}"))
-            );
-        }
-        let first = self.index(item, values)?;
-        let mut last = self.index(item, values)?;
-        for _ in 2..corners {
-            let next = self.index(item, values)?;
-            self.mesh.triangles.push([first, last, next]);
-            last = next;
-        }
-        Ok(())
+        let is_list = |kind: Kind| matches!(kind, Kind::List { .. });
+        let is_of_wholes = |kind: Kind| matches!(kind, Kind::List { item, .. } if !item.is_float());
+        let named = element.find("vertex_indices").or_else(|| element.find("vertex_index"));
+        let named = named.filter(|at| is_list(element.properties[*at].kind));
+        let found = named.or_else(|| element.properties.iter().position(|p| is_of_wholes(p.kind)));
+        found.ok_or_else(|| {
+            let name = quoted(&element.name);
+            let message = format!("element {name} has no list of indices, as \"vertex_indices\" is");
+            Problem::of_file(self.file, message).into()
+        })
     }
 
     /// Reads the index of a vertex.
     #[inline(always)]
-    fn index(&self, of: Type, values: &mut impl Values) -> Result<u32, Fault> {
+    fn index(&mut self, of: Type, values: &mut impl Values, remedy: &str) -> Result<Option<u32>, Fault> {
         let index = values.integer(of)?;
-        if (index as u64) < self.vertices { Ok(index as u32) } else { Err(self.no_vertex(index, values)) }
+        if (index as u64) < self.vertices {
+            return Ok(Some(index as u32));
+        }
+        self.no_vertex(index, values, remedy);
+        Ok(None)
     }
 
     #[cold]
-    fn no_vertex(&self, index: i64, values: &impl Values) -> Fault {
+    fn no_vertex(&mut self, index: i64, values: &impl Values, remedy: &str) {
         let count = self.vertices;
-        values.fault(format!("the vertex index {index} is out of range; the file has {count}, from 0"))
+        let message = || format!("the vertex index {index} is out of range; the file has {count}, from 0");
+        self.mistakes.add("index", remedy, || *values.fault(message()));
     }
 
     /// Triangles that share two vertices with the one before, every other one turned around.
@@ -354,12 +439,12 @@ impl<'a> Rows<'a> {
         strip.clear();
         for _ in 0..values.integer(count)? {
             let index = values.integer(item)?;
-            if index < 0 {
+            if index < 0 || index as u64 >= self.vertices {
+                if index >= 0 {
+                    self.no_vertex(index, values, "the strip ends there");
+                }
                 strip.clear();
                 continue;
-            }
-            if index as u64 >= self.vertices {
-                return Err(self.no_vertex(index, values));
             }
             strip.push(index as u32);
             if let [.., a, b, c] = strip[..] {
@@ -372,21 +457,6 @@ impl<'a> Rows<'a> {
         self.corners = strip;
         Ok(())
     }
-}
-
-#[cold]
-fn out_of_range(x: f32, column: Column, limit: f32, values: &impl Values) -> Fault {
-    let what = match column {
-        Column::X | Column::Y | Column::Z => "coordinate of this vertex",
-        Column::Nx | Column::Ny | Column::Nz => "coordinate of this vertex normal",
-        Column::U | Column::V => "texture coordinate of this vertex",
-        Column::Red | Column::Green | Column::Blue => "colour of this vertex",
-    };
-    values.fault(match x {
-        x if x.is_nan() => format!("a {what} is not a number (NaN)"),
-        x if x.is_infinite() => format!("a {what} is infinite"),
-        x => format!("the {what}, {x:e}, is beyond ±{limit:e}"),
-    })
 }
 
 fn pass_over(element: &Element, values: &mut impl Values) -> Result<(), Fault> {

@@ -5,7 +5,7 @@ use std::io::{BufRead, ErrorKind, Read};
 use torrance_text::quoted;
 
 use super::header::Type;
-use crate::input::{Problem, io_reason};
+use crate::input::{Mistakes, Problem, io_reason};
 
 /// Longest line of a text: a polygon of a hundred thousand corners.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -41,12 +41,20 @@ pub(super) trait Values {
 
     /// Whether anything is left after the last row.
     fn has_more(&mut self) -> Result<bool, Fault>;
+
+    /// Mistakes in how rows are written.
+    fn mistakes(&mut self) -> Mistakes {
+        Mistakes::default()
+    }
 }
 
 /// Numbers as text: a row is a line.
 pub(super) struct Text<'a, R> {
     pub(super) file: &'a str,
     pub(super) input: R,
+    /// What ends lines.
+    pub(super) line_end: u8,
+    pub(super) mistakes: Mistakes,
     /// Number of the line, from 1.
     pub(super) line: usize,
     pub(super) text: String,
@@ -61,7 +69,7 @@ impl<R: BufRead> Text<'_, R> {
             let mut bytes = std::mem::take(&mut self.text).into_bytes();
             bytes.clear();
             self.word = 0..0;
-            let read = self.input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
+            let read = self.input.by_ref().take(MAX_LINE_BYTES).read_until(self.line_end, &mut bytes);
             let read = read.map_err(|e| Problem::of_file(self.file, io_reason(&e)))?;
             self.line += 1;
             self.text =
@@ -77,17 +85,26 @@ impl<R: BufRead> Text<'_, R> {
         }
     }
 
-    fn next_word(&mut self) -> Result<&str, Fault> {
+    /// Where the next word of the line is.
+    fn word_ahead(&self) -> Option<std::ops::Range<usize>> {
         let rest = &self.text.as_bytes()[self.word.end..];
-        let start = rest.iter().position(|b| !b.is_ascii_whitespace());
-        let Some(start) = start.map(|i| self.word.end + i) else {
-            self.word = 0..self.text.len();
-            return Err(self.fault("this line has too few numbers for the element's properties".into()));
-        };
+        let start = self.word.end + rest.iter().position(|b| !b.is_ascii_whitespace())?;
         let rest = &self.text.as_bytes()[start..];
-        let end = start + rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-        self.word = start..end;
-        Ok(&self.text[start..end])
+        Some(start..start + rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()))
+    }
+
+    fn next_word(&mut self) -> Result<&str, Fault> {
+        let mut word = self.word_ahead();
+        if word.is_none() {
+            // Some programs break lines where they like.
+            let message = "this line has too few numbers for the element's properties";
+            let problem = || Problem::at_line(self.file, self.line, &self.text, 0..self.text.len(), message);
+            self.mistakes.add("few", "they go on in the next", problem);
+            self.begin_row()?;
+            word = self.word_ahead();
+        }
+        self.word = word.unwrap_or_default();
+        Ok(&self.text[self.word.clone()])
     }
 
     fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T, Fault> {
@@ -109,16 +126,27 @@ impl<R: BufRead> Values for Text<'_, R> {
         if self.word.end == self.text.len() {
             return Ok(());
         }
-        self.next_word()?;
-        Err(self.fault("this line has more numbers than the element has properties".into()))
+        self.word = self.word_ahead().unwrap_or_default();
+        let message = "this line has more numbers than the element has properties";
+        let problem = || Problem::at_line(self.file, self.line, &self.text, self.word.clone(), message);
+        self.mistakes.add("many", "those at its end are left out", problem);
+        Ok(())
     }
 
     fn float(&mut self, _of: Type) -> Result<f32, Fault> {
         self.number("number")
     }
 
-    fn integer(&mut self, _of: Type) -> Result<i64, Fault> {
-        self.number("whole number")
+    fn integer(&mut self, of: Type) -> Result<i64, Fault> {
+        // Of floats as well, as long as they are whole.
+        match of.is_float() {
+            true => self.number("whole number").map(|x: f64| x as i64),
+            false => self.number("whole number"),
+        }
+    }
+
+    fn mistakes(&mut self) -> Mistakes {
+        std::mem::take(&mut self.mistakes)
     }
 
     fn skip(&mut self, _of: Type, count: u64) -> Result<(), Fault> {

@@ -1,0 +1,40 @@
+//! Variants of materials: `KHR_materials_variants`.
+
+use super::choice::Named;
+use super::json::{Document, Node};
+
+const VARIANTS: &str = "KHR_materials_variants";
+
+/// The index of the variant that is wanted, if one is; else a note says which there are.
+pub(super) fn choose(document: Document<'_>, wanted: Option<&str>) -> Option<Option<usize>> {
+    let variants = match document.node().extension(VARIANTS) {
+        Some(extension) => extension.object(&["variants"])?.list("variants")?,
+        None => Vec::new(),
+    };
+    let named = Named::new("variant", &variants);
+    match wanted {
+        Some(wanted) => named.find(wanted, document.log).map(Some),
+        None => {
+            if !variants.is_empty() {
+                let count = named.count();
+                document.log.note(format!("has {count}: none is shown, unless --variant says otherwise"));
+            }
+            Some(None)
+        }
+    }
+}
+
+/// The index of the material of a primitive: the variant's, or that of the primitive if the variant has none for it.
+pub(super) fn material(primitive: &Node<'_>, variant: Option<usize>) -> Option<Option<usize>> {
+    if let (Some(variant), Some(extension)) = (variant, primitive.extension(VARIANTS)) {
+        for mapping in extension.object(&["mappings"])?.list("mappings")? {
+            let mapping = mapping.object(&["variants", "material"])?;
+            for index in mapping.require("variants")?.elements()? {
+                if index.whole()? == variant as u64 {
+                    return mapping.require("material")?.index("materials").map(Some);
+                }
+            }
+        }
+    }
+    primitive.optional("material", |node| node.index("materials"))
+}
