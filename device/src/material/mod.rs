@@ -81,7 +81,7 @@ impl Header {
     pub const HOLES: u32 = 1 << 2;
     /// The normal map is a bump map.
     pub const BUMP: u32 = 1 << 3;
-    /// Normals that would turn reflections into the surface are left as they are.
+    /// Normals of the map that would turn reflections into the surface are left as they are.
     pub const KEEP_INVALID_NORMALS: u32 = 1 << 4;
     /// Shadow terminators of perturbed normals stay hard.
     pub const HARD_TERMINATOR: u32 = 1 << 5;
@@ -93,6 +93,8 @@ impl Header {
     pub const FLIP_INVALID_NORMALS: u32 = 1 << 8;
     /// Shapes emit where there are holes as well.
     pub const HOLES_EMIT: u32 = 1 << 9;
+    /// Interpolated normals that would turn reflections into the surface are turned to the nearest that do not.
+    pub const BENDS_NORMALS: u32 = 1 << 10;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -276,6 +278,7 @@ impl Material {
             .and(Features::CUTOUTS.when(header.has(Header::HOLES)))
             .and(Features::TEXTURES.when(header.opacity.texture != texture::NO_TEXTURE))
             .and(Features::BLENDS.when(header.back != Header::NONE))
+            .and(Features::BENT_NORMALS.when(header.has(Header::BENDS_NORMALS)))
     }
 
     /// The parameters.
