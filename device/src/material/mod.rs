@@ -77,7 +77,7 @@ impl Header {
     pub const TWO_SIDED: u32 = 1;
     /// Scattering depends on the tangent direction: the x axis of the local frame has to be dp/du.
     pub const TANGENTS: u32 = 1 << 1;
-    /// `opacity` is not 1 everywhere.
+    /// `opacity` is not 1 everywhere, or not from behind.
     pub const HOLES: u32 = 1 << 2;
     /// The normal map is a bump map.
     pub const BUMP: u32 = 1 << 3;
@@ -95,6 +95,8 @@ impl Header {
     pub const HOLES_EMIT: u32 = 1 << 9;
     /// Interpolated normals that would turn reflections into the surface are turned to the nearest that do not.
     pub const BENDS_NORMALS: u32 = 1 << 10;
+    /// Nothing is there for what comes from behind.
+    pub const CULLS_BACKFACES: u32 = 1 << 11;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -257,7 +259,7 @@ impl Material {
         let is_bumpy = header.normal_map != Header::NONE;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
-            | flag(Header::HOLES, !header.opacity.is(1.0));
+            | flag(Header::HOLES, !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES));
         let mut material = Self { header, parameters: [[0; 4]; ROWS] };
         let bytes = bytemuck::bytes_of(parameters);
         bytemuck::cast_slice_mut(&mut material.parameters)[..bytes.len()].copy_from_slice(bytes);

@@ -136,7 +136,7 @@ unsafe fn visibility_through_holes<A: Arch, C: Compiled>(
     }
 }
 
-/// The part of the surface that is there.
+/// The part of the surface that is there for what comes along `ray`.
 ///
 /// # Safety
 /// `scene` is valid and has the surface.
@@ -152,6 +152,9 @@ pub(super) unsafe fn opacity<C: Compiled>(
         let header = surface.header(scene);
         if !header.has(Header::HOLES) {
             return 1.0;
+        }
+        if header.has(Header::CULLS_BACKFACES) && !surface.shows_front(ray.d) {
+            return 0.0;
         }
         header.opacity_at::<C>(&surface.look::<C>(scene, ray.d, cone))
     }
@@ -459,6 +462,12 @@ impl Surface {
     unsafe fn header(&self, scene: &SceneView) -> Header {
         // SAFETY: the primitive's material is in range.
         unsafe { load((&raw const (*scene.materials.add(self.prim.material() as usize))).cast::<Header>()) }
+    }
+
+    /// Whether the front is seen along `d`.
+    #[inline(always)]
+    fn shows_front(&self, d: Vec3) -> bool {
+        (self.ng.dot(d) < 0.0) != self.prim.is_flipped()
     }
 
     /// Where its emission is looked up.

@@ -45,8 +45,20 @@ pub struct Options {
     pub light: LightChoice,
     /// What the candela and lux of lights in glTF files stand for.
     pub punctual_units: PunctualUnits,
+    /// What becomes of the backs of materials in glTF files that are not double-sided.
+    pub backfaces: Backfaces,
     /// Light from all around, in place of the scene's environment.
     pub surroundings: Option<Surroundings>,
+}
+
+/// What becomes of the backs of materials in glTF files that are not double-sided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backfaces {
+    /// They are like the fronts.
+    #[default]
+    Keep,
+    /// Nothing is there from behind, as the format has it, but for glass that light leaves there.
+    Cull,
 }
 
 /// As [`load_with`], for a scene that may only read files in its folder.
@@ -103,6 +115,10 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     }
     if let (Some(name), false) = (&options.camera, format == SceneFormat::Gltf) {
         let message = format!("there is no camera {} to choose: only glTF files have several", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.backfaces == Backfaces::Cull && format != SceneFormat::Gltf {
+        let message = "there are no backfaces to cull: only glTF files say which of them are not to be seen";
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -230,6 +246,9 @@ impl SceneFormat {
             Self::Obj => obj::read_scene(file, bytes, files)?,
             Self::Ply => ply::read_scene(file, bytes)?,
         };
+        if self == Self::Gltf && options.backfaces == Backfaces::Keep {
+            description.materials.iter_mut().for_each(|material| material.cull_backfaces = false);
+        }
         let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
         let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;

@@ -11,8 +11,8 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use torrance_gpu::backend::Shared;
 use torrance_scene::{
-    Color, Description, Facets, Geometry, HiddenNormals, Image, InvalidNormals, Masking, Material, MaterialKind,
-    NormalMapKind, PlasticMaterial, Scalar, Shape, Texture,
+    Color, Description, Facets, Geometry, HiddenNormals, Image, InvalidNormals, Masking, Material,
+    MaterialKind, NormalMapKind, PlasticMaterial, Scalar, Shape, Texture,
 };
 
 use super::Error;
@@ -34,7 +34,12 @@ pub(super) fn records(description: &Description) -> (Vec<DeviceMaterial>, Vec<Co
     let mut coats = Vec::new();
     let bent = bent(description);
     let records = description.materials.iter().zip(bent).map(|(material, bends)| {
-        record(material, description.render.masking, if bends { Header::BENDS_NORMALS } else { 0 }, &mut coats)
+        record(
+            material,
+            description.render.masking,
+            if bends { Header::BENDS_NORMALS } else { 0 },
+            &mut coats,
+        )
     });
     (records.collect(), coats)
 }
@@ -46,11 +51,13 @@ fn bent(description: &Description) -> Vec<bool> {
     if description.render.hidden_normals != HiddenNormals::Bend {
         return bent;
     }
-    let is_smooth = |shape: &&Shape| matches!(&shape.geometry, Geometry::Mesh(mesh) if !mesh.normals.is_empty());
+    let is_smooth =
+        |shape: &&Shape| matches!(&shape.geometry, Geometry::Mesh(mesh) if !mesh.normals.is_empty());
     let of_smooth = description.all_shapes().filter(is_smooth).map(|shape| shape.material).collect();
     for i in reached(description, of_smooth) {
         let Material { kind, normal_map, .. } = &description.materials[i];
-        let is_matt = matches!(kind, MaterialKind::Diffuse(_) | MaterialKind::Sheen(_) | MaterialKind::Blend(_));
+        let is_matt =
+            matches!(kind, MaterialKind::Diffuse(_) | MaterialKind::Sheen(_) | MaterialKind::Blend(_));
         bent[i] = !is_matt && normal_map.is_none_or(|map| map.invalid == InvalidNormals::Bend);
     }
     bent
@@ -60,6 +67,7 @@ fn record(material: &Material, masking: Masking, flags: u32, coats: &mut Vec<Coa
     let mut header = Header { flags, opacity: material.opacity, ..Header::PLAIN };
     header.flags |= if material.two_sided { Header::TWO_SIDED } else { 0 };
     header.flags |= if material.holes_emit { Header::HOLES_EMIT } else { 0 };
+    header.flags |= if material.cull_backfaces { Header::CULLS_BACKFACES } else { 0 };
     header.back = material.back.map_or(Header::NONE, |i| i as u32);
     if let Some(map) = &material.normal_map {
         header.normal_map = map.texture as u32;

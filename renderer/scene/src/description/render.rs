@@ -56,11 +56,11 @@ pub enum Holes {
 #[repr(u32)]
 pub enum HiddenNormals {
     /// The normal of the triangle, where it faces away; reflections into the surface are lost.
-    #[default]
     Geometric,
     /// That normal all the same, as in Mitsuba: it decides which side is seen, so that opaque materials are black there.
     Keep,
     /// The nearest normal that reflects above the surface, as seen by the viewer.
+    #[default]
     Bend,
 }
 
@@ -77,7 +77,7 @@ impl Default for RenderSettings {
             sampler: Sampler::Sobol,
             direct: Direct::Mis,
             masking: Masking::Correlated,
-            hidden_normals: HiddenNormals::Geometric,
+            hidden_normals: HiddenNormals::Bend,
             holes: Holes::Pass,
             hide_emitters: false,
             filter: PixelFilter::PIXEL,

@@ -124,7 +124,7 @@ static RENDER_KEYS: [Key; 15] = [
         ]),
         "What is done to interpolated normals of meshes that face away from the viewer, or would send reflections into the surface.",
     )
-    .or("\"geometric\""),
+    .or("\"bend\""),
     Key::new(
         "holes",
         Word(&[
