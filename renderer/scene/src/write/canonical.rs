@@ -167,6 +167,7 @@ fn settle_materials(d: &mut Description) {
 fn settle(material: &mut Material) {
     let passes = material.kind.has_no_sides() || material.back.is_some();
     material.two_sided |= passes;
+    material.cull_backfaces &= material.can_cull_backfaces();
     material.kind.set_masking(Masking::Correlated);
     if let Some(facets) = material.kind.facets_mut() {
         settle_facets(facets);

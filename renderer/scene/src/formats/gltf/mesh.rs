@@ -105,7 +105,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         let attributes = node.require("attributes")?;
         let key = (skin.is_none() && weights.is_empty()).then(|| geometry_key(&node));
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
-            let index = variants::material(&node, self.variant)?;
+            let index = variants::material(self.accessors, &node, self.variant)?;
             let ready = self.materials.get(index, attributes.get("COLOR_0").is_some())?;
             if let Some(mesh) = known.get(&ready.set).cloned() {
                 self.count_triangles(&node, mesh.triangles.len())?;
