@@ -223,7 +223,8 @@ lobes! {
 pub struct Basic;
 
 impl Compiled for Basic {
-    const FEATURES: Features = Diffuse::FEATURE.and(Conductor::FEATURE).and(SmoothConductor::FEATURE);
+    const FEATURES: Features =
+        Diffuse::FEATURE.and(Conductor::FEATURE).and(SmoothConductor::FEATURE).and(Features::BENT_NORMALS);
 }
 
 /// [`Basic`] and dielectrics.

@@ -77,11 +77,11 @@ impl Header {
     pub const TWO_SIDED: u32 = 1;
     /// Scattering depends on the tangent direction: the x axis of the local frame has to be dp/du.
     pub const TANGENTS: u32 = 1 << 1;
-    /// `opacity` is not 1 everywhere.
+    /// `opacity` is not 1 everywhere, or not from behind.
     pub const HOLES: u32 = 1 << 2;
     /// The normal map is a bump map.
     pub const BUMP: u32 = 1 << 3;
-    /// Normals that would turn reflections into the surface are left as they are.
+    /// Normals of the map that would turn reflections into the surface are left as they are.
     pub const KEEP_INVALID_NORMALS: u32 = 1 << 4;
     /// Shadow terminators of perturbed normals stay hard.
     pub const HARD_TERMINATOR: u32 = 1 << 5;
@@ -93,6 +93,10 @@ impl Header {
     pub const FLIP_INVALID_NORMALS: u32 = 1 << 8;
     /// Shapes emit where there are holes as well.
     pub const HOLES_EMIT: u32 = 1 << 9;
+    /// Interpolated normals that would turn reflections into the surface are turned to the nearest that do not.
+    pub const BENDS_NORMALS: u32 = 1 << 10;
+    /// Nothing is there for what comes from behind.
+    pub const CULLS_BACKFACES: u32 = 1 << 11;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -255,7 +259,7 @@ impl Material {
         let is_bumpy = header.normal_map != Header::NONE;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
-            | flag(Header::HOLES, !header.opacity.is(1.0));
+            | flag(Header::HOLES, !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES));
         let mut material = Self { header, parameters: [[0; 4]; ROWS] };
         let bytes = bytemuck::bytes_of(parameters);
         bytemuck::cast_slice_mut(&mut material.parameters)[..bytes.len()].copy_from_slice(bytes);
@@ -276,6 +280,7 @@ impl Material {
             .and(Features::CUTOUTS.when(header.has(Header::HOLES)))
             .and(Features::TEXTURES.when(header.opacity.texture != texture::NO_TEXTURE))
             .and(Features::BLENDS.when(header.back != Header::NONE))
+            .and(Features::BENT_NORMALS.when(header.has(Header::BENDS_NORMALS)))
     }
 
     /// The parameters.

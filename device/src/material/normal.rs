@@ -1,8 +1,8 @@
-//! Normal and bump maps.
+//! Normals that are not the surface's: interpolated ones, and those of normal and bump maps.
 //!
-//! A perturbed normal belongs to no surface, and light shows it in two ways. Reflections of it may lead into the
+//! Such a normal belongs to no surface, and light shows it in two ways. Reflections of it may lead into the
 //! surface: such normals are bent to the nearest that does not ([`bent`]). And light ends at a hard edge where the
-//! perturbed normal turns away from it, on a surface that is lit: there it is faded out as by microfacets
+//! normal of a map turns away from it, on a surface that is lit: there it is faded out as by microfacets
 //! ([`Terminator`]).
 
 use glam::{Vec2, Vec3};
@@ -150,5 +150,18 @@ impl Header {
     #[inline(always)]
     pub fn is_bumpy<C: Compiled>(&self) -> bool {
         C::sees(Features::NORMAL_MAPS) && self.normal_map != Self::NONE
+    }
+
+    /// Whether interpolated normals are bent.
+    #[inline(always)]
+    pub fn bends_normals<C: Compiled>(&self) -> bool {
+        C::sees(Features::BENT_NORMALS) && self.has(Self::BENDS_NORMALS)
+    }
+
+    /// Whether normals are bent, be they interpolated or of a map.
+    #[inline(always)]
+    pub fn bends<C: Compiled>(&self) -> bool {
+        const OF_MAP: u32 = Header::FLIP_INVALID_NORMALS | Header::KEEP_INVALID_NORMALS;
+        if self.is_bumpy::<C>() { !self.has(OF_MAP) } else { self.bends_normals::<C>() }
     }
 }

@@ -136,7 +136,7 @@ unsafe fn visibility_through_holes<A: Arch, C: Compiled>(
     }
 }
 
-/// The part of the surface that is there.
+/// The part of the surface that is there for what comes along `ray`.
 ///
 /// # Safety
 /// `scene` is valid and has the surface.
@@ -152,6 +152,9 @@ pub(super) unsafe fn opacity<C: Compiled>(
         let header = surface.header(scene);
         if !header.has(Header::HOLES) {
             return 1.0;
+        }
+        if header.has(Header::CULLS_BACKFACES) && !surface.shows_front(ray.d) {
+            return 0.0;
         }
         header.opacity_at::<C>(&surface.look::<C>(scene, ray.d, cone))
     }
@@ -461,6 +464,12 @@ impl Surface {
         unsafe { load((&raw const (*scene.materials.add(self.prim.material() as usize))).cast::<Header>()) }
     }
 
+    /// Whether the front is seen along `d`.
+    #[inline(always)]
+    fn shows_front(&self, d: Vec3) -> bool {
+        (self.ng.dot(d) < 0.0) != self.prim.is_flipped()
+    }
+
     /// Where its emission is looked up.
     #[inline(always)]
     fn on(&self) -> On {
@@ -586,13 +595,18 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     let side = if outside { surface.ng } else { -surface.ng };
     let ns = surface.ns * 1.0_f32.copysign(if keeps { -surface.ns.dot(d) } else { surface.ns.dot(side) });
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
-    let ns = if keeps || ns.dot(d) < 0.0 { ns } else { side };
-    let below = ns;
-    let (ns, terminator) = if header.is_bumpy::<C>() {
+    let below = if keeps || ns.dot(d) < 0.0 || header.bends_normals::<C>() { ns } else { side };
+    let ns = if header.is_bumpy::<C>() {
         // SAFETY: the material's map is in range.
-        unsafe { mapped_normal::<C>(&at, &header, surface, (ns, side), -d) }
+        unsafe { mapped_normal::<C>(&at, &header, surface, below, -d) }
     } else {
-        (ns, Terminator::NONE)
+        below
+    };
+    let ns = if header.bends::<C>() { bent(ns, side, -d) } else { ns };
+    let terminator = if header.is_bumpy::<C>() && !header.has(Header::HARD_TERMINATOR) {
+        Terminator::new(below, ns)
+    } else {
+        Terminator::NONE
     };
     let frame =
         if header.has(Header::TANGENTS) { Frame::from_z_x(ns, surface.dp_du) } else { Frame::from_z(ns) };
@@ -606,7 +620,7 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     Some(Scatterer { side, keeps, below, p, offset, frame, wo, terminator, material, kind, at, around })
 }
 
-/// The normal of a normal or bump map, on the side of `ns`, and its shadow terminator.
+/// The normal of a normal or bump map, on the side of `ns`.
 ///
 /// # Safety
 /// `at` is of a valid scene, and `header` is of a material of it that has a map.
@@ -615,19 +629,12 @@ unsafe fn mapped_normal<C: Compiled>(
     at: &At<'_>,
     header: &Header,
     surface: &Surface,
-    (ns, side): (Vec3, Vec3),
+    ns: Vec3,
     wo: Vec3,
-) -> (Vec3, Terminator) {
+) -> Vec3 {
     // SAFETY: as the caller promised.
     let n = unsafe { perturbed(at, header, ns, &surface.parameterization::<C>(at.scene)) };
-    let n = match header.has(Header::FLIP_INVALID_NORMALS) {
-        true => flipped(n, ns, wo),
-        false if header.has(Header::KEEP_INVALID_NORMALS) => n,
-        false => bent(n, side, wo),
-    };
-    let terminator =
-        if header.has(Header::HARD_TERMINATOR) { Terminator::NONE } else { Terminator::new(ns, n) };
-    (n, terminator)
+    if header.has(Header::FLIP_INVALID_NORMALS) { flipped(n, ns, wo) } else { n }
 }
 
 /// Seed for random walks of lobes, different at every vertex of every path.

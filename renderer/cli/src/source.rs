@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use torrance_scene::{
-    self as scene, Error, GltfChoice, LightChoice, LoadedScene, Options, Overrides, Problem, PunctualUnits,
-    SceneValues, Severity, Surroundings, Up,
+    self as scene, Backfaces, Error, GltfChoice, LightChoice, LoadedScene, Options, Overrides, Problem,
+    PunctualUnits, SceneValues, Severity, Surroundings, Up,
 };
 
 use super::{Failure, Notes, color, values};
@@ -55,6 +55,28 @@ pub(super) struct SceneArgs {
     /// How to take the candela and lux of lights in glTF files
     #[arg(long, value_name = "NAME", default_value = "auto")]
     punctual_units: UnitsName,
+
+    /// What to do with the backs of materials in a glTF file that are not doubleSided
+    #[arg(long, value_name = "NAME", default_value = "keep")]
+    backfaces: BackfacesName,
+}
+
+/// The names of `--backfaces`.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum BackfacesName {
+    /// They are like the fronts
+    Keep,
+    /// As glTF says: nothing is there for rays that come from behind, but for glass that light leaves there
+    Cull,
+}
+
+impl From<BackfacesName> for Backfaces {
+    fn from(name: BackfacesName) -> Self {
+        match name {
+            BackfacesName::Keep => Self::Keep,
+            BackfacesName::Cull => Self::Cull,
+        }
+    }
 }
 
 /// What of a glTF file is shown.
@@ -200,7 +222,7 @@ impl SceneArgs {
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
         let Self { allow_external, strict, define, gltf, up, point_radius, .. } = self;
-        let Self { light, environment, punctual_units, .. } = self;
+        let Self { light, environment, punctual_units, backfaces, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
@@ -213,6 +235,7 @@ impl SceneArgs {
             light: *light,
             environment: environment.clone(),
             punctual_units: *punctual_units,
+            backfaces: *backfaces,
         }
     }
 
@@ -227,6 +250,7 @@ impl SceneArgs {
             point_radius: self.point_radius,
             light: self.light.into(),
             punctual_units: self.punctual_units.into(),
+            backfaces: self.backfaces.into(),
             surroundings: self.environment.clone(),
         }
     }

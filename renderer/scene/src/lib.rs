@@ -50,7 +50,8 @@ pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
 pub use light::{LightChoice, PunctualUnits, STUDIO_IRRADIANCE, Surroundings, SurroundingsError};
 pub use load::{
-    LoadedScene, Options, load, load_bytes, load_bytes_with, load_unfinished, load_with, material_from_text,
+    Backfaces, LoadedScene, Options, load, load_bytes, load_bytes_with, load_unfinished, load_with,
+    material_from_text,
 };
 pub use paths::{Parameter, SceneValues};
 pub use paths::{path_and_value, says_all_of, split as keys_of_path};

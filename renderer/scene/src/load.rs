@@ -53,8 +53,20 @@ pub struct Options {
     pub light: LightChoice,
     /// What the candela and lux of lights in glTF files stand for.
     pub punctual_units: PunctualUnits,
+    /// What becomes of the backs of materials in glTF files that are not double-sided.
+    pub backfaces: Backfaces,
     /// Light from all around, in place of the scene's environment.
     pub surroundings: Option<Surroundings>,
+}
+
+/// What becomes of the backs of materials in glTF files that are not double-sided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backfaces {
+    /// They are like the fronts.
+    #[default]
+    Keep,
+    /// Nothing is there from behind, as the format has it, but for glass that light leaves there.
+    Cull,
 }
 
 /// As [`load_with`], for a scene that may only read files in its folder.
@@ -119,6 +131,10 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     }
     if options.point_radius.is_some() && format != SceneFormat::Ply {
         let message = "there are no points to have a radius: only PLY files have any";
+        return Err(Problem::of_file(file, message).into());
+    }
+    if options.backfaces == Backfaces::Cull && format != SceneFormat::Gltf {
+        let message = "there are no backfaces to cull: only glTF files say which of them are not to be seen";
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -275,6 +291,9 @@ impl SceneFormat {
         };
         if options.strict || self == Self::Toml {
             refuse_mistakes(&warnings)?;
+        }
+        if self == Self::Gltf && options.backfaces == Backfaces::Keep {
+            description.materials.iter_mut().for_each(|material| material.cull_backfaces = false);
         }
         let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
         let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);

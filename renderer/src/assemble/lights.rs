@@ -244,9 +244,10 @@ impl Emitter<'_> {
         let area = prim.area();
         let varies =
             shape.emission.texture != NO_TEXTURE || !(material.opacity.is(1.0) || material.holes_emit);
+        let both = shape.emission_two_sided && !material.cull_backfaces;
         let flag = |flag: u32, holds: bool| if holds { flag } else { 0 };
         let flags = flag(Light::FLIPPED, shape.flip_normals)
-            | flag(Light::TWO_SIDED, shape.emission_two_sided)
+            | flag(Light::TWO_SIDED, both)
             | flag(Light::VARYING, varies);
         let light = Light {
             a: prim.a,
@@ -259,7 +260,7 @@ impl Emitter<'_> {
             extent: prim.extent(),
         };
         let mean = if varies { self.mean_emission(swatches) } else { shape.emission.value };
-        let sides = if shape.emission_two_sided { 2.0 } else { 1.0 };
+        let sides = if both { 2.0 } else { 1.0 };
         let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
         let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, reserved: [0; 2] };
         Weighted { light, power, surface }

@@ -11,8 +11,8 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 use torrance_gpu::backend::Shared;
 use torrance_scene::{
-    Color, Description, Facets, Image, InvalidNormals, Masking, Material, MaterialKind, NormalMapKind,
-    PlasticMaterial, Scalar, Texture,
+    Color, Description, Facets, Geometry, HiddenNormals, Image, InvalidNormals, Masking, Material,
+    MaterialKind, NormalMapKind, PlasticMaterial, Scalar, Shape, Texture,
 };
 
 use super::Error;
@@ -32,14 +32,42 @@ pub(super) struct VertexAttributes {
 /// The records of all materials, and the coats of the plastics among them.
 pub(super) fn records(description: &Description) -> (Vec<DeviceMaterial>, Vec<Coat>) {
     let mut coats = Vec::new();
-    let record = |m| record(m, description.render.masking, &mut coats);
-    (description.materials.iter().map(record).collect(), coats)
+    let bent = bent(description);
+    let records = description.materials.iter().zip(bent).map(|(material, bends)| {
+        record(
+            material,
+            description.render.masking,
+            if bends { Header::BENDS_NORMALS } else { 0 },
+            &mut coats,
+        )
+    });
+    (records.collect(), coats)
 }
 
-fn record(material: &Material, masking: Masking, coats: &mut Vec<Coat>) -> DeviceMaterial {
-    let mut header = Header { opacity: material.opacity, ..Header::PLAIN };
-    header.flags = if material.two_sided { Header::TWO_SIDED } else { 0 };
+/// Which materials bend interpolated normals: those that reflect as around a mirror, on meshes that have such normals. Maps may
+/// have it otherwise.
+fn bent(description: &Description) -> Vec<bool> {
+    let mut bent = vec![false; description.materials.len()];
+    if description.render.hidden_normals != HiddenNormals::Bend {
+        return bent;
+    }
+    let is_smooth =
+        |shape: &&Shape| matches!(&shape.geometry, Geometry::Mesh(mesh) if !mesh.normals.is_empty());
+    let of_smooth = description.all_shapes().filter(is_smooth).map(|shape| shape.material).collect();
+    for i in reached(description, of_smooth) {
+        let Material { kind, normal_map, .. } = &description.materials[i];
+        let is_matt =
+            matches!(kind, MaterialKind::Diffuse(_) | MaterialKind::Sheen(_) | MaterialKind::Blend(_));
+        bent[i] = !is_matt && normal_map.is_none_or(|map| map.invalid == InvalidNormals::Bend);
+    }
+    bent
+}
+
+fn record(material: &Material, masking: Masking, flags: u32, coats: &mut Vec<Coat>) -> DeviceMaterial {
+    let mut header = Header { flags, opacity: material.opacity, ..Header::PLAIN };
+    header.flags |= if material.two_sided { Header::TWO_SIDED } else { 0 };
     header.flags |= if material.holes_emit { Header::HOLES_EMIT } else { 0 };
+    header.flags |= if material.cull_backfaces { Header::CULLS_BACKFACES } else { 0 };
     header.back = material.back.map_or(Header::NONE, |i| i as u32);
     if let Some(map) = &material.normal_map {
         header.normal_map = map.texture as u32;
@@ -199,7 +227,7 @@ impl Swatches {
     /// before it scatters.
     pub(crate) fn lobe(&self, material: &Material, masking: Masking) -> Tinted {
         let mut coats = Vec::new();
-        let record = record(material, masking, &mut coats);
+        let record = record(material, masking, 0, &mut coats);
         // SAFETY: the record is a material, and the scene has what materials look up.
         self.look(&coats, |at| unsafe {
             DeviceMaterial::bsdf::<Full>(&raw const record, record.header().kind, at)

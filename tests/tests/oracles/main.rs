@@ -1,6 +1,7 @@
 //! Images against closed forms, quadrature in `f64` and another renderer.
 
 mod aov;
+mod backfaces;
 mod cameras;
 mod closed_forms;
 mod defocus;

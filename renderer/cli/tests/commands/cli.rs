@@ -155,10 +155,10 @@ fn a_stop_of_exposure_doubles_png_and_leaves_exr() {
 #[test]
 fn images_are_exposed_by_themselves() {
     let folder = Folder::new();
-    let scene = std::fs::read_to_string(folder.at("scene.toml")).unwrap();
+    let scene = fs::read_to_string(folder.at("scene.toml")).unwrap();
     let dim = scene.replace("radiance = [0.3, 0.2, 0.1]", "radiance = 0.001");
     assert_ne!(scene, dim);
-    std::fs::write(folder.at("dim.toml"), dim).unwrap();
+    fs::write(folder.at("dim.toml"), dim).unwrap();
     let dark = folder.run(&["render", "dim.toml", "-o", "dark.png", "--spp", "4"]);
     let warning = "too dark for a display; --exposure auto corrects that";
     assert!(dark.stderr.contains(warning), "{dark:?}");

@@ -86,6 +86,9 @@ fn check_conversion(scene: &Path) {
         let json = succeeded(&torrance(&elsewhere, &["inspect", scene, "--json", "--allow-external"]));
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert!(json["shapes"].as_object().is_some_and(|shapes| !shapes.is_empty()), "{name}: {json}");
+        // What is written has nothing suspicious of its own.
+        let warnings = json["warnings"].as_array().map_or(0, Vec::len);
+        assert!(scene == name || warnings == 0, "{name}: {}", json["warnings"]);
     }
     let paths = succeeded(&torrance(&elsewhere, &["inspect", "out.toml", "--paths"]));
     assert!(paths.lines().count() > 10 && paths.lines().all(|line| line.contains(" = ")), "{name}: {paths}");

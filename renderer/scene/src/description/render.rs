@@ -50,15 +50,18 @@ pub enum Holes {
     Scatter,
 }
 
-/// Shading normal where the interpolated one of a mesh faces away from the viewer, as at the silhouettes of coarse meshes.
+/// Shading normal where the interpolated one of a mesh faces away from the viewer or would send reflections into the surface, as
+/// at the silhouettes of coarse meshes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u32)]
 pub enum HiddenNormals {
-    /// The normal of the triangle.
-    #[default]
+    /// The normal of the triangle, where it faces away; reflections into the surface are lost.
     Geometric,
     /// That normal all the same, as in Mitsuba: it decides which side is seen, so that opaque materials are black there.
     Keep,
+    /// The nearest normal that reflects above the surface, as seen by the viewer.
+    #[default]
+    Bend,
 }
 
 impl Default for RenderSettings {
@@ -74,7 +77,7 @@ impl Default for RenderSettings {
             sampler: Sampler::Sobol,
             direct: Direct::Mis,
             masking: Masking::Correlated,
-            hidden_normals: HiddenNormals::Geometric,
+            hidden_normals: HiddenNormals::Bend,
             holes: Holes::Pass,
             hide_emitters: false,
             filter: PixelFilter::PIXEL,

@@ -25,6 +25,7 @@ pub fn canonical(description: &Description) -> Description {
     }
     drop_empty_groups(&mut d.groups, &mut d.instances);
     drop_flat_triangles(&mut d);
+    all_shapes(&mut d).for_each(|shape| shape.emission_two_sided &= shape.emits());
     order_textures(&mut d);
     order_images(&mut d);
     settle_materials(&mut d);
@@ -166,6 +167,7 @@ fn settle_materials(d: &mut Description) {
 fn settle(material: &mut Material) {
     let passes = material.kind.has_no_sides() || material.back.is_some();
     material.two_sided |= passes;
+    material.cull_backfaces &= material.can_cull_backfaces();
     material.kind.set_masking(Masking::Correlated);
     if let Some(facets) = material.kind.facets_mut() {
         settle_facets(facets);

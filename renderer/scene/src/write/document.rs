@@ -285,8 +285,7 @@ fn shape(place: &str, shape: &Shape, names: &Names, assets: &mut Assets<'_>, ext
     if names.materials[shape.material] != BLACK {
         t.put("material", names.materials[shape.material].as_str());
     }
-    let is_dark = shape.emission == Color::new(Vec3::ZERO);
-    t.put_unless(is_dark, "emission", names.color(&shape.emission));
+    t.put_unless(!shape.emits(), "emission", names.color(&shape.emission));
     t.value("emission_sides", &shape.emission_two_sided);
     t.value("flip_normals", &shape.flip_normals);
     if shape.world_from_object != Affine3A::IDENTITY {

@@ -19,6 +19,9 @@ pub(super) fn material(material: &Material, names: &Names, extent: Extent) -> Ta
     if !passes {
         w.t.value("two_sided", &material.two_sided);
     }
+    if material.can_cull_backfaces() {
+        w.t.value("cull_backfaces", &material.cull_backfaces);
+    }
     if let Some(back) = material.back {
         w.t.put("back", names.materials[back].as_str());
     }

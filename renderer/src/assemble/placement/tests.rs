@@ -181,6 +181,6 @@ fn the_fingerprint_knows_instances_and_hidden_normals() {
     let mut kept = original.clone();
     kept.render.hidden_normals = HiddenNormals::Keep;
     assert_ne!(fingerprint(&kept), fingerprint(&original));
-    kept.render.hidden_normals = HiddenNormals::Geometric;
+    kept.render.hidden_normals = HiddenNormals::default();
     assert_eq!(fingerprint(&kept), fingerprint(&original));
 }

@@ -162,7 +162,7 @@ pub(super) fn in_poses() -> Vec<Row> {
         with("times that fall", "must grow", &[("/animations/0/samplers/0/input", json!(8))]),
         with("many channels of a node", "", &[("/animations/0/channels", json!(vec![channel; DEEP]))]),
         with("joints in a circle", "in the scene already", &[("/nodes/1/children", json!([0]))]),
-        with("many joints", "the most of a file", &[("/skins/0/joints", json!(vec![0; 3_000_000]))]),
+        with("many joints", "the most of a file", &[("/skins/0/joints", json!(vec![0; 2_200_000]))]),
         with(
             "many targets of zeros",
             "the most of a file",
@@ -174,6 +174,34 @@ pub(super) fn in_poses() -> Vec<Row> {
             ],
         ),
     ];
+    let posed_by_many = |name, part: &str, value: Value| {
+        let mut nodes = vec![whole["nodes"][0].clone()];
+        nodes[0]["children"] = (1..DEEP / 10).collect();
+        nodes.resize(DEEP / 10, json!({ "mesh": 0, "weights": [] }));
+        with(
+            name,
+            "the most of a file",
+            &[(part, value), ("/nodes", nodes.into()), ("/skins/0/joints/1", json!(0))],
+        )
+    };
+    let mapping = json!({ "variants": [1], "material": 0 });
+    rows.extend([
+        posed_by_many(
+            "many targets at many nodes",
+            "/meshes/0/primitives/0/targets",
+            json!(vec![json!({}); DEEP]),
+        ),
+        posed_by_many(
+            "many primitives at many nodes",
+            "/meshes/0/primitives",
+            json!(vec![json!({ "attributes": {} }); DEEP]),
+        ),
+        posed_by_many(
+            "many mappings at many nodes",
+            "/meshes/0/primitives/0/extensions/KHR_materials_variants/mappings",
+            json!(vec![mapping; DEEP]),
+        ),
+    ]);
     let places = [
         "/skins/0/joints/0",
         "/skins/0/inverseBindMatrices",

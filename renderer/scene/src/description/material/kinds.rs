@@ -132,6 +132,15 @@ impl MaterialKind {
         self.is_transmissive() || matches!(self, Self::Blend(_))
     }
 
+    /// Whether light passes into what the surface encloses, as into glass.
+    pub(super) fn is_solid(&self) -> bool {
+        match self {
+            Self::Dielectric(_) => true,
+            Self::Principled(p) => p.is_transmissive(),
+            _ => false,
+        }
+    }
+
     /// The roughness of kinds whose facets it is a parameter of in all directions.
     pub fn roughness_mut(&mut self) -> Option<&mut Scalar> {
         match self {

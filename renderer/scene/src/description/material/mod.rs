@@ -36,6 +36,8 @@ pub struct Material {
     pub name: String,
     /// Whether the back side scatters as the front does; otherwise it is black, unless light passes.
     pub two_sided: bool,
+    /// Whether nothing is there for rays that come from behind, of the camera, of light, or of any other.
+    pub cull_backfaces: bool,
     /// Index of the material that the back side has instead.
     pub back: Option<usize>,
     /// The part of the surface that is there, in [0, 1]; the rest are holes.
@@ -54,12 +56,19 @@ impl Material {
         Self {
             name: name.into(),
             two_sided: true,
+            cull_backfaces: false,
             back: None,
             opacity: Scalar::new(1.0),
             holes_emit: false,
             normal_map: None,
             kind,
         }
+    }
+
+    /// Whether nothing may be there from behind: not where light leaves what the surface encloses, nor where another material
+    /// is.
+    pub(crate) fn can_cull_backfaces(&self) -> bool {
+        self.back.is_none() && !self.kind.is_solid()
     }
 
     /// Indices of the textures that it refers to, those in other textures apart.

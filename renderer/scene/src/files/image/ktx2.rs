@@ -66,7 +66,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
         return Err(ImageError::Format("KTX2 with several images".to_owned()));
     }
     let texels = u64::from(width) * u64::from(height);
-    check_size(width, height, 4 * texels)?;
+    check_size(width, height, texels.saturating_mul(4))?;
     check_ratio(texels, bytes.len())?;
     // Blocks at the edges may reach beyond them.
     let most =

@@ -377,6 +377,7 @@ fn ktx2_files_that_say_they_are_huge_are_refused() {
         load(&file, SRGB).map(|_| ()).unwrap_err().to_string()
     };
     assert_eq!(with(20, &[40_000, 1]), "it has 40000×1 pixels; the most is 32767 along a side");
+    assert!(with(20, &[u32::MAX; 2]).ends_with(" pixels; the most is 32767 along a side"));
     assert_eq!(
         with(20, &[16384, 16384]),
         "it has 268435456 pixels in 467 bytes; the most in a file of that size is 16777216"

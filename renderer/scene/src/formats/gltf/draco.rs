@@ -72,8 +72,10 @@ fn mesh<'a>(node: &Node<'a>, accessors: &Accessors<'_, 'a>) -> Option<Mesh> {
     if let Err(error) = MeshDecoder::new().decode(&mut buffer, &mut mesh) {
         return from.fail(format!("cannot be decoded as Draco: {}", quoted(&error.to_string())));
     }
-    let elements = mesh.num_points() * mesh.num_attributes().max(1) as usize + 3 * mesh.num_faces();
-    accessors.spend(node, elements as u64)?;
+    // Points without attributes have no bytes that limits count.
+    let attributes = mesh.num_attributes().max(1) as u64;
+    let elements = (mesh.num_points() as u64).saturating_mul(attributes);
+    accessors.spend(node, elements.saturating_add(3 * mesh.num_faces() as u64))?;
     Some(mesh)
 }
 

@@ -180,6 +180,11 @@ impl<'a> Node<'a> {
         Some(array.iter().enumerate().map(element).collect())
     }
 
+    /// How many elements the value has, if it is an array.
+    pub(super) fn len(&self) -> u64 {
+        self.value.as_array().map_or(0, |array| array.len() as u64)
+    }
+
     /// The elements of the array under a key; none if there is no such key.
     pub(super) fn list(&self, key: &str) -> Option<Vec<Self>> {
         self.get_or(key, Vec::new(), |node| node.elements())

@@ -86,7 +86,9 @@ impl<'b, 'a> Materials<'b, 'a> {
         let set = reader.set();
         let has_direction =
             normal_map.is_some() || matches!(&kind, MaterialKind::Gltf(p) if !p.anisotropy.is(0.0));
-        self.list.push(Material { opacity, normal_map, ..Material::new(name, kind) });
+        let mut material = Material { opacity, normal_map, ..Material::new(name, kind) };
+        material.cull_backfaces = !two_sided && material.can_cull_backfaces();
+        self.list.push(material);
         Some(MaterialEntry { material: self.list.len() - 1, emission, two_sided, set, has_direction })
     }
 }

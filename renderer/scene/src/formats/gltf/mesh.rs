@@ -71,11 +71,20 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
     /// The parts of a mesh whose vertices are moved.
     pub(super) fn posed(&mut self, index: usize, pose: &Pose<'_>) -> Option<Arc<[PrimitiveMesh]>> {
         let node = self.accessors.buffers.document.element("meshes", index, &["primitives", "weights"])?;
-        let primitives = node.require("primitives")?.elements()?;
+        let primitives = node.require("primitives")?;
+        // Many nodes may pose the same mesh.
+        self.accessors.spend(&primitives, primitives.len())?;
+        let primitives = primitives.elements()?;
         if primitives.is_empty() {
             return node.fail("has no \"primitives\"");
         }
-        let own = nodes::weights(&node)?.unwrap_or_default();
+        let own = match pose.weights {
+            Some(_) => Vec::new(),
+            None => {
+                self.accessors.spend(&node, node.get("weights").map_or(0, |weights| weights.len()))?;
+                nodes::weights(&node)?.unwrap_or_default()
+            }
+        };
         let weights = pose.weights.unwrap_or(&own);
         let mut parts = Vec::new();
         for primitive in primitives {
@@ -96,7 +105,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         let attributes = node.require("attributes")?;
         let key = (skin.is_none() && weights.is_empty()).then(|| geometry_key(&node));
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
-            let index = variants::material(&node, self.variant)?;
+            let index = variants::material(self.accessors, &node, self.variant)?;
             let ready = self.materials.get(index, attributes.get("COLOR_0").is_some())?;
             if let Some(mesh) = known.get(&ready.set).cloned() {
                 self.count_triangles(&node, mesh.triangles.len())?;
@@ -123,7 +132,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             let normals = self.vec3s(&normal, "that of the faces is used");
             mesh.normals = normals.and_then(|n| same_count(&normal, n, count))?;
         }
-        let morph = Morph::new(&node, weights)?;
+        let morph = Morph::new(self.accessors, &node, weights)?;
         let rest = (skin.is_some() || !morph.is_empty()).then(|| mesh.clone());
         morph.add(self.accessors, "POSITION", &["VEC3"], &mut mesh.positions)?;
         morph.add(self.accessors, "NORMAL", &["VEC3"], &mut mesh.normals)?;
@@ -147,7 +156,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         }
         self.count_triangles(&node, mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
-        let index = variants::material(&node, self.variant)?;
+        let index = variants::material(self.accessors, &node, self.variant)?;
         let ready = self.materials.get(index, !mesh.colors.is_empty())?;
         mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
         if ready.has_direction {

@@ -12,8 +12,12 @@ pub(super) struct Morph<'a> {
 }
 
 impl<'a> Morph<'a> {
-    pub(super) fn new(primitive: &Node<'a>, weights: &[f32]) -> Option<Self> {
-        let targets = primitive.list("targets")?;
+    pub(super) fn new(accessors: &Accessors<'_, 'a>, primitive: &Node<'a>, weights: &[f32]) -> Option<Self> {
+        // Many nodes may pose the same mesh.
+        let targets = primitive.get_or("targets", Vec::new(), |targets| {
+            accessors.spend(&targets, targets.len())?;
+            targets.elements()
+        })?;
         if !weights.is_empty() && weights.len() != targets.len() {
             let (targets, weights) = (targets.len(), weights.len());
             primitive.warn(format!("has {targets} targets, and there are {weights} weights for them"));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use glam::{Affine3A, DAffine3, DMat4, Mat3A, Vec3A};
+use glam::{Affine3A, DAffine3, DMat4, Mat3A, Vec3, Vec3A};
 
 use super::accessor::Accessors;
 use super::json::Node;
@@ -28,11 +28,11 @@ impl Skin {
     ) -> Option<Self> {
         let skin = from.indexed("skins", &["inverseBindMatrices", "skeleton", "joints"])?;
         let list = skin.require("joints")?;
+        accessors.spend(&list, list.len())?;
         let nodes = list.elements()?;
         if nodes.is_empty() {
             return list.fail("is empty");
         }
-        accessors.spend(&skin, nodes.len() as u64)?;
         let inverse_bind = skin.optional("inverseBindMatrices", |from| {
             let matrices = accessors.get(&from, &["MAT4"])?.floats::<16>()?;
             if matrices.len() < nodes.len() {
@@ -66,26 +66,21 @@ impl Skin {
         if influences.sets.is_empty() {
             attributes.warn("has no JOINTS_0, though its node has a skin: it follows the node");
         }
-        let mut is_mirrored = vec![false; mesh.positions.len()];
-        let mut unheld = 0;
-        for i in 0..mesh.positions.len() {
-            let moved = match influences.sets.is_empty() {
+        let (mut is_mirrored, mut unheld) = (Vec::with_capacity(mesh.positions.len()), 0);
+        for (i, position) in mesh.positions.iter_mut().enumerate() {
+            let world_from_rest = match influences.sets.is_empty() {
                 true => self.world_from_node,
                 false => influences.blend(i, &self.joints, &mut unheld)?,
             };
-            mesh.positions[i] = moved.transform_point3(mesh.positions[i]);
-            if !mesh.positions[i].is_finite() {
+            *position = world_from_rest.transform_point3(*position);
+            if !position.is_finite() {
                 return attributes
                     .fail(format!("has a vertex, {i}, that joints move beyond single precision"));
             }
-            let determinant = moved.matrix3.determinant();
-            if let Some(n) = mesh.normals.get_mut(i) {
-                // The inverse transposed, but for scale, by its cofactors: those are never singular by rounding.
-                let [x, y, z] = [moved.matrix3.x_axis, moved.matrix3.y_axis, moved.matrix3.z_axis];
-                let cofactors = Mat3A::from_cols(y.cross(z), z.cross(x), x.cross(y));
-                *n = (cofactors * Vec3A::from(*n) * 1.0_f32.copysign(determinant)).into();
+            if let Some(normal) = mesh.normals.get_mut(i) {
+                *normal = turned(&world_from_rest.matrix3, *normal);
             }
-            is_mirrored[i] = determinant < 0.0;
+            is_mirrored.push(world_from_rest.matrix3.determinant() < 0.0);
         }
         if unheld > 0 {
             attributes
@@ -99,6 +94,14 @@ impl Skin {
         }
         Some(())
     }
+}
+
+/// The direction of a normal where a matrix has moved its surface: its transposed inverse does that, here by its cofactors,
+/// which are never singular by rounding.
+fn turned(matrix: &Mat3A, normal: Vec3) -> Vec3 {
+    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
+    let cofactors = Mat3A::from_cols(y.cross(z), z.cross(x), x.cross(y));
+    (cofactors * Vec3A::from(normal) * 1.0_f32.copysign(matrix.determinant())).into()
 }
 
 /// A set of four joints a vertex, with their weights.

@@ -1,9 +1,11 @@
 //! Images, samplers, and how textures lie on surfaces.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Mat2, Vec2};
+use rayon::prelude::*;
 
 use super::buffers::Buffers;
 use super::json::Node;
@@ -261,25 +263,32 @@ fn masked(image: &Image, bitmap: &Bitmap, factor: f32, cutoff: f32) -> Image {
         _ => MASK_TEXELS,
     };
     let (width, height) = (image.width * finer, image.height * finer);
-    let alpha = |x: i64, y: i64| {
-        let x = wrapped(x, image.width, bitmap.wrap[0]);
-        let y = wrapped(y, image.height, bitmap.wrap[1]);
-        let at = (y * image.width + x) as usize;
-        match image.format {
-            // Alpha alone is all channels.
-            Format::RgbF32 if bitmap.channel == Channel::R => image.texel(at)[0],
-            _ => image.texel(at)[3],
+    // Alpha alone is all channels.
+    let is_alone = image.format == Format::RgbF32 && bitmap.channel == Channel::R;
+    let channel = if is_alone { 0 } else { 3 };
+    let texels = image.width as usize * image.height as usize;
+    let alpha: Vec<f32> = (0..texels).into_par_iter().map(|i| image.texel(i)[channel]).collect();
+    // Where a column or row of the mask lies between two of the image.
+    let between = |i: u32, n: u32, wrap: Wrap| {
+        let x = (i as f32 + 0.5) / finer as f32 - 0.5;
+        let first = x.floor() as i64;
+        ([first, first + 1].map(|i| wrapped(i, n, wrap)), x - x.floor())
+    };
+    let columns: Vec<_> = (0..width).map(|i| between(i, image.width, bitmap.wrap[0])).collect();
+    let row = |(i, texels): (usize, &mut [u32])| {
+        let (rows, t) = between(i as u32, image.height, bitmap.wrap[1]);
+        let [above, below] = rows.map(|row| &alpha[(row * image.width) as usize..][..image.width as usize]);
+        for (texel, ([left, right], s)) in texels.iter_mut().zip(&columns) {
+            let along = |row: &[f32]| row[*left as usize] * (1.0 - s) + row[*right as usize] * s;
+            let there = factor * (along(above) * (1.0 - t) + along(below) * t) >= cutoff;
+            *texel = if there { u32::MAX } else { 0xff00_0000 };
         }
     };
-    let texels = (0..height).flat_map(|row| (0..width).map(move |column| [column, row])).map(|place| {
-        let [x, y] = place.map(|i| (i as f32 + 0.5) / finer as f32 - 0.5);
-        let (i, j) = (x.floor() as i64, y.floor() as i64);
-        let (s, t) = (x - x.floor(), y - y.floor());
-        let row = |j| alpha(i, j) * (1.0 - s) + alpha(i + 1, j) * s;
-        let there = factor * (row(j) * (1.0 - t) + row(j + 1) * t) >= cutoff;
-        if there { u32::MAX } else { 0xff00_0000 }
-    });
-    Image::new(width, height, Format::Rgba8, texels.collect())
+    // Where they stay from the beginning: masks are large.
+    let mut texels: Arc<[u32]> = std::iter::repeat_n(0, width as usize * height as usize).collect();
+    let own = Arc::get_mut(&mut texels).into_iter();
+    own.for_each(|texels| texels.par_chunks_exact_mut(width as usize).enumerate().for_each(row));
+    Image::new(width, height, Format::Rgba8, texels)
 }
 
 /// A column or row of an image, wherever it is counted to.

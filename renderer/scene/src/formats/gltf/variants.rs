@@ -1,5 +1,6 @@
 //! Variants of materials: `KHR_materials_variants`.
 
+use super::accessor::Accessors;
 use super::choice::Named;
 use super::json::{Document, Node};
 
@@ -25,11 +26,20 @@ pub(super) fn choose(document: Document<'_>, wanted: Option<&str>) -> Option<Opt
 }
 
 /// The index of the material of a primitive: the variant's, or that of the primitive if the variant has none for it.
-pub(super) fn material(primitive: &Node<'_>, variant: Option<usize>) -> Option<Option<usize>> {
+pub(super) fn material<'a>(
+    accessors: &Accessors<'_, 'a>,
+    primitive: &Node<'a>,
+    variant: Option<usize>,
+) -> Option<Option<usize>> {
     if let (Some(variant), Some(extension)) = (variant, primitive.extension(VARIANTS)) {
-        for mapping in extension.object(&["mappings"])?.list("mappings")? {
+        let mappings = extension.object(&["mappings"])?.require("mappings")?;
+        // Many nodes may pose the same mesh.
+        accessors.spend(&mappings, mappings.len())?;
+        for mapping in mappings.elements()? {
             let mapping = mapping.object(&["variants", "material"])?;
-            for index in mapping.require("variants")?.elements()? {
+            let variants = mapping.require("variants")?;
+            accessors.spend(&variants, variants.len())?;
+            for index in variants.elements()? {
                 if index.whole()? == variant as u64 {
                     return mapping.require("material")?.index("materials").map(Some);
                 }

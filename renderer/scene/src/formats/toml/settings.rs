@@ -22,7 +22,7 @@ impl Named for Masking {
     const NAMES: ByName<Self> = &[("correlated", Self::Correlated), ("separable", Self::Separable)];
 }
 impl Named for HiddenNormals {
-    const NAMES: ByName<Self> = &[("geometric", Self::Geometric), ("keep", Self::Keep)];
+    const NAMES: ByName<Self> = &[("bend", Self::Bend), ("geometric", Self::Geometric), ("keep", Self::Keep)];
 }
 impl Named for Holes {
     const NAMES: ByName<Self> = &[("pass", Self::Pass), ("scatter", Self::Scatter)];

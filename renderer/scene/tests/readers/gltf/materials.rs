@@ -1,14 +1,15 @@
 //! Materials and textures.
 
 use std::io::Cursor;
+use std::path::Path;
 
 use device::material::texture::NO_TEXTURE;
 use glam::{Affine2, Vec2, Vec3};
 use image::{ImageFormat, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use torrance_scene::{
-    Bitmap, Channel, Color, Description, Format, GltfMaterial, MaterialKind, NormalMapKind, Scalar,
-    TexelFilter, Texture, Wrap,
+    Backfaces, Bitmap, Channel, Color, Description, Extent, Format, GltfMaterial, MaterialKind,
+    NormalMapKind, Options, Scalar, TexelFilter, Texture, Wrap, load_with, write,
 };
 
 use super::{changed, described, mesh, read_json, uri, warnings, with};
@@ -124,6 +125,44 @@ fn emission_is_factor_times_strength() {
     assert_eq!(description.shapes[0].emission, Color::new(Vec3::new(8.0, 4.0, 0.0)));
     assert!(description.shapes[0].emission_two_sided);
     assert!(description.environment.is_none() && description.lights.is_empty());
+}
+
+/// The default is one-sided; glass that light leaves through the back has to have one.
+#[test]
+fn backs_are_culled_if_that_is_wanted_and_the_file_says_so() {
+    let glass = json!({
+        "KHR_materials_transmission": { "transmissionFactor": 1 },
+        "KHR_materials_volume": { "thicknessFactor": 1 },
+    });
+    let smooth = json!({ "metallicFactor": 0, "roughnessFactor": 0 });
+    let document = with(&[
+        ("/materials/-", json!({ "name": "one-sided" })),
+        ("/materials/-", json!({ "name": "double-sided", "doubleSided": true })),
+        ("/materials/-", json!({ "name": "glass", "pbrMetallicRoughness": smooth, "extensions": glass })),
+        ("/extensionsUsed", json!(["KHR_materials_transmission", "KHR_materials_volume"])),
+    ]);
+    let mut document = document;
+    let first = document["materials"].as_array().unwrap().len() - 3;
+    let primitive = document["meshes"][0]["primitives"][0].clone();
+    let primitives = [Some(first), Some(first + 1), Some(first + 2), None].map(|material| {
+        let mut primitive = primitive.clone();
+        primitive["material"] = json!(material);
+        if material.is_none() {
+            primitive.as_object_mut().unwrap().remove("material");
+        }
+        primitive
+    });
+    document["meshes"][0]["primitives"] = json!(primitives);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.gltf");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let culled = |backfaces| {
+        let loaded = load_with(&file, &Options { backfaces, ..Options::default() }).unwrap();
+        let culled = loaded.description.materials.into_iter().filter(|material| material.cull_backfaces);
+        culled.map(|material| material.name).collect::<Vec<_>>()
+    };
+    assert_eq!(culled(Backfaces::Cull), ["one-sided", "(default)"]);
+    assert_eq!(culled(Backfaces::Keep), Vec::<String>::new());
 }
 
 #[test]
@@ -356,4 +395,17 @@ fn the_webp_image_of_a_texture_is_preferred() {
     };
     assert_eq!(texture(json!({ "EXT_texture_webp": { "source": 1 } })), [9, 8, 7, 255]);
     assert_eq!(texture(json!({})), [1, 2, 3, 255], "the control: the other image");
+}
+
+/// What is seen from both sides, but emits nothing, is written without a key that has no effect.
+#[test]
+fn written_scenes_warn_of_nothing_themselves() {
+    for (emission, sides) in [([0.0; 3], false), ([1.0; 3], true)] {
+        let description = changed(&[
+            ("/materials/0/doubleSided", json!(true)),
+            ("/materials/0/emissiveFactor", json!(emission)),
+        ]);
+        let text = write(&description, Path::new("scene.toml"), Extent::Short).text();
+        assert_eq!(text.contains("emission_sides"), sides, "{text}");
+    }
 }

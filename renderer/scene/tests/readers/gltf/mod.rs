@@ -13,8 +13,8 @@ use glam::{Affine3A, Vec2, Vec3};
 use serde_json::{Value, json};
 
 use torrance_scene::{
-    Description, Error, Files, FovAxis, Geometry, GltfChoice, Options, Problem, Projection, PunctualKind,
-    Shape, SpotFalloff, TriangleMesh, load_bytes, load_with,
+    Backfaces, Description, Error, Files, FovAxis, Geometry, GltfChoice, Options, Problem, Projection,
+    PunctualKind, Shape, SpotFalloff, TriangleMesh, load_bytes, load_with,
 };
 
 fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
@@ -481,4 +481,7 @@ fn a_camera_is_chosen_by_name_or_number() {
         message.ends_with("there is no camera \"0\" to choose: only glTF files have several"),
         "{message}"
     );
+    let options = Options { backfaces: Backfaces::Cull, ..Options::default() };
+    let message = load_with(&folder.path().join("m.obj"), &options).unwrap_err().to_string();
+    assert!(message.ends_with("only glTF files say which of them are not to be seen"), "{message}");
 }

@@ -378,6 +378,11 @@ pub(super) fn random(seed: u64) -> Description {
         let material = r.material(textures.len(), &materials);
         materials.push(material);
     }
+    // Not of what others are made of.
+    let parts: Vec<_> = materials.iter().flat_map(Material::references).collect();
+    for (i, material) in materials.iter_mut().enumerate() {
+        material.cull_backfaces = r.is() && !parts.contains(&i);
+    }
     let mut shapes: Vec<_> =
         (0..1 + r.below(6)).map(|_| r.shape(textures.len(), materials.len(), true)).collect();
     shapes.push(Shape { geometry: Geometry::Mesh(r.mesh()), ..shapes[0].clone() });
@@ -408,7 +413,7 @@ pub(super) fn random(seed: u64) -> Description {
             seed: r.bits(),
             rr_depth: r.pick(&[None, Some(0), Some(5)]),
             masking: r.pick(&[Masking::Correlated, Masking::Separable]),
-            hidden_normals: r.pick(&[HiddenNormals::Geometric, HiddenNormals::Keep]),
+            hidden_normals: r.pick(&[HiddenNormals::Bend, HiddenNormals::Geometric, HiddenNormals::Keep]),
             holes: r.pick(&[Holes::Pass, Holes::Scatter]),
             hide_emitters: r.is(),
             sample_border: r.is(),

@@ -163,6 +163,11 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
         "scene.toml: there is no scene \"night\" to choose: only glTF files have several",
     ),
     (
+        "backfaces of what has none",
+        Arguments(&["scene.toml", "-o", "out.png", "--backfaces", "cull"]),
+        "scene.toml: there are no backfaces to cull: only glTF files say which of them are not to be seen",
+    ),
+    (
         "a parameter without a value",
         Arguments(&["scene.toml", "-o", "out.png", "--set", "camera.fov"]),
         "invalid value 'camera.fov' for '--set <PATH=VALUE>': expected PATH=VALUE, as in materials.ball.roughness=0.3",
@@ -215,7 +220,7 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
     ),
     (
         "materials.gold.denoise=0.3",
-        r#"no "materials.gold.denoise"; "materials.gold" has "type", "two_sided", "back", "opacity", "holes_emit", "normal_map", "bump_map", "metal", "eta", "k", "roughness", "alpha", "distribution", "scattering" and 1 more"#,
+        r#"no "materials.gold.denoise"; "materials.gold" has "type", "two_sided", "cull_backfaces", "back", "opacity", "holes_emit", "normal_map", "bump_map", "metal", "eta", "k", "roughness", "alpha", "distribution" and 2 more"#,
     ),
     ("materials.gold.roughness=2", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),
     ("materials.gold.roughness=0.001", r#""roughness" is 0, or from 0.01 to 1, or [u, v]"#),

@@ -346,6 +346,30 @@ pub(crate) const KEYS: &[Row<'_>] = &[
         r#"scene.toml:17:1: material "white" has another material on its back; leave "two_sided" out"#,
     ),
     (
+        "another back, and none",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nback = \"gold\"\ncull_backfaces = true",
+        ),
+        r#"scene.toml:17:1: material "white" has another material on its back; leave "cull_backfaces" out"#,
+    ),
+    (
+        "no back within another",
+        Scene(
+            "reflectance = [0.8, 0.7, 0.6]",
+            "reflectance = [0.8, 0.7, 0.6]\nback = \"leaf\"\n\n[materials.leaf]\ntype = \"diffuse\"\nreflectance = 0.5\ncull_backfaces = true",
+        ),
+        r#"scene.toml:13:12: material "leaf" has "cull_backfaces", which counts for nothing within material "white"; give that one instead"#,
+    ),
+    (
+        "no back of what refracts",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"principled\"\nspec_trans = 0.5\ncull_backfaces = true",
+        ),
+        r#"scene.toml:16:1: material "white" has "spec_trans", so that light leaves through its back; leave "cull_backfaces" out"#,
+    ),
+    (
         "sides of what refracts",
         Scene(
             "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",

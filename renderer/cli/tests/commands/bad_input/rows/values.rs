@@ -140,6 +140,14 @@ pub(crate) const VALUES: &[Row<'_>] = &[
         r#"scene.toml:15:1: material "white" is a dielectric, which light passes from both sides; leave "two_sided" out"#,
     ),
     (
+        "glass without a back",
+        Scene(
+            "type = \"diffuse\"\nreflectance = [0.8, 0.7, 0.6]",
+            "type = \"dielectric\"\ncull_backfaces = true",
+        ),
+        r#"scene.toml:15:1: material "white" is a dielectric, which light leaves through its back; leave "cull_backfaces" out"#,
+    ),
+    (
         "rough one way",
         Scene("roughness = 0.3", "alpha = [0, 0.3]"),
         r#"scene.toml:21:9: "alpha" is 0 along one direction only; a surface is smooth along both or rough along both"#,

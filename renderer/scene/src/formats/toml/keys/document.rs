@@ -118,12 +118,13 @@ static RENDER_KEYS: [Key; 15] = [
     Key::new(
         "hidden_normals",
         Word(&[
-            ("geometric", "the normal of the triangle"),
-            ("keep", "that normal all the same, as in Mitsuba: opaque materials are black there"),
+            ("bend", "turned to the nearest that do not"),
+            ("geometric", "replaced by the normal of the triangle if they face away; reflections into the surface are lost"),
+            ("keep", "left as they are, as in Mitsuba: opaque materials are black where they face away"),
         ]),
-        "What shades where the interpolated normal of a mesh faces away from the viewer.",
+        "What is done to interpolated normals of meshes that face away from the viewer, or would send reflections into the surface.",
     )
-    .or("\"geometric\""),
+    .or("\"bend\""),
     Key::new(
         "holes",
         Word(&[

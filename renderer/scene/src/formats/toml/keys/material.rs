@@ -18,7 +18,7 @@ pub(crate) static MATERIAL: Section = Section::new(
      [materials.rust]\ntype = \"diffuse\"\nreflectance = [0.34, 0.12, 0.04]\nroughness = 1\n```",
 );
 
-static MATERIAL_KEYS: [Key; 6] = [
+static MATERIAL_KEYS: [Key; 7] = [
     Key::new(
         "two_sided",
         Boolean,
@@ -26,6 +26,12 @@ static MATERIAL_KEYS: [Key; 6] = [
     )
     .or("true")
     .not_for(&["dielectric", "thin_dielectric", "blend"]),
+    Key::flag(
+        "cull_backfaces",
+        "Whether nothing is there for rays that come from behind: of the camera, of light, or scattered. Not for solid glass, nor \
+         with `back`.",
+    )
+    .not_for(&["dielectric"]),
     Key::new("back", Name("material"), "The material that the back has instead, which shows its front there.")
         .example("\"other\""),
     Key::new(

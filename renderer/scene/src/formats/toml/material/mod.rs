@@ -71,7 +71,7 @@ impl Materials {
         self.list.push((name, material));
         let index = self.list.len() - 1;
         check_references(&self.list, index, field);
-        check_opacities(&self.list, index, field);
+        check_holes(&self.list, index, field);
         Some(index)
     }
 
@@ -98,7 +98,7 @@ pub(super) fn materials(top: &Section<'_>, textures: &mut Textures<'_>) -> Mater
     }
     for (i, (_, field)) in entries.iter().enumerate() {
         check_references(&list, i, field);
-        check_opacities(&list, i, field);
+        check_holes(&list, i, field);
     }
     let taken = names.iter().map(str::to_owned).collect();
     Materials { list, names, taken }
@@ -134,15 +134,18 @@ fn check_references(list: &[(String, Option<Material>)], start: usize, field: &F
     }
 }
 
-/// Reports materials within another that have holes: those of the material that a shape has are the ones there are.
-fn check_opacities(list: &[(String, Option<Material>)], index: usize, field: &Field<'_>) {
+/// Reports materials within another that have holes, or are holes from behind: those of the material that a shape has are the ones
+/// there are.
+fn check_holes(list: &[(String, Option<Material>)], index: usize, field: &Field<'_>) {
     let Some(material) = &list[index].1 else { return };
-    let parts = material.references().filter_map(|i| list[i].1.as_ref());
-    for part in parts.filter(|part| !part.opacity.is(1.0)) {
-        let (part, name) = (quoted(&part.name), &field.name);
-        let message = format!(
-            "material {part} has an \"opacity\", which counts for nothing within material {name}; give that one instead"
-        );
-        field.src.error(field.key_span.clone(), message);
+    for part in material.references().filter_map(|i| list[i].1.as_ref()) {
+        let holes = [(!part.opacity.is(1.0), "an \"opacity\""), (part.cull_backfaces, "\"cull_backfaces\"")];
+        for (_, what) in holes.iter().filter(|(has, _)| *has) {
+            let (part, name) = (quoted(&part.name), &field.name);
+            let message = format!(
+                "material {part} has {what}, which counts for nothing within material {name}; give that one instead"
+            );
+            field.src.error(field.key_span.clone(), message);
+        }
     }
 }

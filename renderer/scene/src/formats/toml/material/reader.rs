@@ -40,6 +40,7 @@ impl Reader<'_, '_, '_> {
         self.check_sides(kind.name());
         let mut values = ValueReader::new(&section, &keys::MATERIAL, Some(kind));
         let (two_sided, holes_emit) = (values.or("two_sided", true), values.or("holes_emit", false));
+        let cull_backfaces = values.or("cull_backfaces", false);
         let back = section.get("back").map_or(Some(None), |f| self.reference(&f).map(Some));
         let opacity = match section.get("opacity") {
             Some(field) => self.textures.scalar(&field, (0.0, 1.0)),
@@ -50,6 +51,7 @@ impl Reader<'_, '_, '_> {
         Some(Material {
             name: name.to_owned(),
             two_sided: two_sided?,
+            cull_backfaces: cull_backfaces?,
             back: back?,
             opacity: opacity?,
             holes_emit: holes_emit?,
@@ -72,12 +74,17 @@ impl Reader<'_, '_, '_> {
             }
         } else if kind.ends_with("dielectric") {
             wrong("two_sided", "is a dielectric, which light passes from both sides");
+            if kind == "dielectric" {
+                wrong("cull_backfaces", "is a dielectric, which light leaves through its back");
+            }
         } else if section.get("spec_trans").is_some_and(|f| !f.is_zero()) {
             wrong("two_sided", "has \"spec_trans\", so that light passes from both sides");
+            wrong("cull_backfaces", "has \"spec_trans\", so that light leaves through its back");
         } else if kind == "gltf" && section.get("transmission").is_some_and(|f| !f.is_zero()) {
             wrong("two_sided", "has \"transmission\", so that light passes from both sides");
         } else if section.get("back").is_some() {
             wrong("two_sided", "has another material on its back");
+            wrong("cull_backfaces", "has another material on its back");
         }
     }
 
