@@ -15,7 +15,7 @@ pub(super) fn in_meshes() -> Vec<Row> {
     };
     let mtl =
         |name: &str, text: String| row(name, "", vec![("a.obj", OBJ.into()), ("a.mtl", text.into_bytes())]);
-    let many = |text: &dyn Fn(usize) -> String| (0..DEEP).map(text).collect::<String>();
+    let many = |text: &dyn Fn(usize) -> String| (0..DEEP / 4).map(text).collect::<String>();
     let mut rows = vec![
         obj(
             "many libraries that are not there",
@@ -54,8 +54,9 @@ pub(super) fn in_meshes() -> Vec<Row> {
             "points of all colours".into(),
             "",
             format!(
-                "ply\nformat ascii 1.0\nelement vertex {DEEP}\nproperty int x\nproperty uchar y\nproperty uchar z\n\
+                "ply\nformat ascii 1.0\nelement vertex {}\nproperty int x\nproperty uchar y\nproperty uchar z\n\
                  property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n{}",
+                DEEP / 4,
                 many(&|i| format!("{i} 0 0 {} {} {}\n", i % 256, i / 256 % 256, i / 3 % 256))
             ),
         ),

@@ -222,7 +222,7 @@ impl Library {
             self.forgiven.push((complaint, "it is that of \"usemtl\" without a name".to_owned()));
         }
         let name = name.unwrap_or_default();
-        if !self.names.insert(name.to_owned()) {
+        if !self.names.insert(name.to_owned()) && self.warned.insert("newmtl".to_owned()) {
             self.warnings.push(format!("material {} is there already; the first counts", quoted(name)));
         }
         self.said.clear();
@@ -241,7 +241,8 @@ impl Library {
         let counts = NUMBERS.iter().any(|(name, ..)| is(name))
             || MAPS.iter().any(|(name, _)| is(name))
             || ["Kd", "Ks", "Ke", "Ni", "illum"].into_iter().any(is);
-        if counts && !self.said.insert(keyword.to_ascii_lowercase()) {
+        let keyword_again = format!("{} again", keyword.to_ascii_lowercase());
+        if counts && !self.said.insert(keyword.to_ascii_lowercase()) && self.warned.insert(keyword_again) {
             let name = self.materials.last().map_or("", |material| &material.name);
             let message = format!("material {} has {keyword} already; the last counts", quoted(name));
             self.warnings.push(message);
@@ -279,7 +280,7 @@ impl Library {
 
     fn reflectance(&mut self, words: &[Word<'_>]) -> Result<Vec3, Complaint> {
         let color = self.color(words, f32::MAX)?;
-        if color.max_element() > 1.0 {
+        if color.max_element() > 1.0 && self.warned.insert("a colour above 1".to_owned()) {
             self.warnings.push("a surface reflects no more than 1; the colour is clamped".into());
         }
         Ok(color.min(Vec3::ONE))
