@@ -20,6 +20,10 @@ pub(super) struct SceneArgs {
     #[arg(long)]
     allow_external: bool,
 
+    /// Folders in which a Mitsuba scene looks for files before its own, and which it may read, separated by ;
+    #[arg(long = "append", short = 'a', value_name = "FOLDERS", value_delimiter = ';')]
+    search: Vec<PathBuf>,
+
     /// Set a parameter of a Mitsuba scene, which writes it as $NAME
     #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     define: Vec<(String, String)>,
@@ -152,10 +156,11 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, define, camera, light, environment, punctual_units, .. } = self;
+        let Self { allow_external, search, define, camera, light, environment, punctual_units, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
+            search: search.clone(),
             define: define.clone(),
             set: Vec::new(),
             camera: camera.clone(),
@@ -169,6 +174,7 @@ impl SceneArgs {
         Options {
             overrides,
             allow_external: self.allow_external,
+            search: self.search.clone(),
             defines: self.define.clone(),
             camera: self.camera.clone(),
             light: self.light.into(),

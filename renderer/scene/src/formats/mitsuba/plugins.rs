@@ -8,6 +8,13 @@ pub(super) struct Plugins {
     pub(super) unsupported: &'static [&'static str],
 }
 
+impl Plugins {
+    /// Whether there is a plugin of a name, read or not.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.known.contains(&name) || self.unsupported.contains(&name)
+    }
+}
+
 /// The plugins of a class, if any are read.
 pub(super) const fn plugins(class: Class) -> Option<Plugins> {
     let (known, unsupported): (&[_], &[_]) = match class {

@@ -3,9 +3,10 @@
 use glam::{DAffine3, DVec3, Vec2};
 
 use super::clip::Clip;
+use super::direct::DirectSamples;
 use super::tree::Class;
 use super::view::{PropertyView, View};
-use crate::description::affine::are_alike;
+use crate::description::affine::{are_alike, are_alike_within};
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::description::{
     Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
@@ -38,8 +39,16 @@ impl Film {
     }
 }
 
+/// How a scene is to be rendered.
+pub(super) struct Settings<'a> {
+    pub(super) render: RenderSettings,
+    pub(super) camera: Camera,
+    pub(super) clip: Clip<'a>,
+    pub(super) samples: DirectSamples<'a>,
+}
+
 /// Reads what integrator and sensor say of how a scene is to be rendered.
-pub(super) fn read<'a>(scene: &View<'a>) -> Option<(RenderSettings, Camera, Clip<'a>)> {
+pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let paths = paths(scene);
     let sensors = scene.children(Class::Sensor);
     let Some(sensor) = sensors.first() else {
@@ -57,19 +66,20 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<(RenderSettings, Camera, Clip
     let clip = Clip::read(&sensor);
     let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.far());
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
-    let (film, (sampler, spp, seed), paths) = (film?, sampler?, paths?);
+    let (film, (sampler, spp, seed), (paths, samples)) = (film?, sampler?, paths?);
     let [width, height] = film.crop;
     let Film { filter, sample_border, .. } = film;
     let (masking, hidden_normals) = (Masking::Separable, HiddenNormals::Keep);
     let settings = RenderSettings { masking, hidden_normals, filter, sample_border, ..paths };
     let render = RenderSettings { width, height, spp, seed, sampler, ..settings };
-    Some((render, camera?, clip))
+    Some(Settings { render, camera: camera?, clip, samples })
 }
 
 /// The settings of the integrator, however deep that is in others.
-fn paths(scene: &View<'_>) -> Option<RenderSettings> {
+fn paths<'a>(scene: &View<'a>) -> Option<(RenderSettings, DirectSamples<'a>)> {
     let Some(mut given) = scene.child(Class::Integrator)? else {
-        return Some(RenderSettings { max_depth: MAX_DEPTH, holes: Holes::Scatter, ..Default::default() });
+        let paths = RenderSettings { max_depth: MAX_DEPTH, holes: Holes::Scatter, ..Default::default() };
+        return Some((paths, DirectSamples::ONE));
     };
     for _ in 0..8 {
         let view = given.object()?;
@@ -84,14 +94,14 @@ fn paths(scene: &View<'_>) -> Option<RenderSettings> {
     given.error("integrators are nested more than 8 levels deep")
 }
 
-fn integrator(view: &View<'_>) -> Option<RenderSettings> {
+fn integrator<'a>(view: &View<'a>) -> Option<(RenderSettings, DirectSamples<'a>)> {
     // How work is cut to pieces, and how long it may take, is decided elsewhere.
     view.ignore(&["samples_per_pass", "block_size", "timeout"]);
     let hide_emitters = view.boolean("hide_emitters", false);
+    let mut samples = Some(DirectSamples::ONE);
     let segments = match view.object.plugin.as_str() {
         "direct" => {
-            let why = "each sample of a pixel has one of a light and one of the bsdf";
-            view.warn_of(&["shading_samples", "emitter_samples", "bsdf_samples"], why);
+            samples = DirectSamples::read(view);
             Some((2, None, Holes::Scatter))
         }
         plugin => {
@@ -113,7 +123,7 @@ fn integrator(view: &View<'_>) -> Option<RenderSettings> {
     let paths = segments.zip(hide_emitters).map(|((max_depth, rr_depth, holes), hide_emitters)| {
         RenderSettings { max_depth, rr_depth, holes, hide_emitters, ..Default::default() }
     });
-    view.finish(paths, &[])
+    view.finish(paths.zip(samples), &[])
 }
 
 /// The sampler, samples per pixel, and seed.
@@ -206,7 +216,8 @@ fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
     let m = to_world.matrix3;
     let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
     let scale = x.length();
-    let is_rigid = are_alike([x, y, z]) && (scale - 1.0).abs() < 1e-3;
+    // Mitsuba's own tolerance.
+    let is_rigid = are_alike_within(1e-3, [x, y, z]) && (scale - 1.0).abs() < 1e-3;
     let (projection, to_world) = match projection {
         Some(projection) if is_rigid => (projection, to_world),
         Some(_) => {

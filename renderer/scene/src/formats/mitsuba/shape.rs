@@ -8,10 +8,11 @@ use super::bsdf::{Adapters, Materials};
 use super::extent::problem;
 use super::mesh::Meshes;
 use super::plugins::Plugins;
+use super::source::Repeated;
 use super::texture::Quantity;
 use super::tree::Class;
 use super::view::{PropertyView, View};
-use crate::description::affine::{are_alike, is_similarity};
+use crate::description::affine::{are_alike, is_similarity, nearest_rotation};
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Color, Description, Geometry, Group, Instance, Shape, Texture, texture};
 
@@ -217,12 +218,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
             "sphere" => {
                 let center = view.vector("center", DVec3::ZERO);
                 let radius = radius(view);
-                let (center, to_world) = (center?.as_vec3(), to_world?);
-                if !is_similarity(&to_world.matrix3) {
-                    return view
-                        .error("\"to_world\" would make an ellipsoid of the sphere; scale all axes alike");
-                }
-                Some((Geometry::Sphere { center, radius: radius? }, to_world, true))
+                let (center, to_world) = (center?, unstretched(view, to_world?, center?));
+                Some((Geometry::Sphere { center: center.as_vec3(), radius: radius? }, to_world, true))
             }
             "cylinder" => {
                 let from = view.vector("p0", DVec3::ZERO);
@@ -242,6 +239,20 @@ impl<'t, 'f> Shapes<'t, 'f> {
 fn radius(view: &View<'_>) -> Option<f32> {
     let most = f64::from(MAX_COORDINATE);
     view.number_in("radius", 1.0, (1.0 / most, most))
+}
+
+/// The similarity that Mitsuba makes of the transform of a sphere: the rotation nearest to it, with what it does to the length
+/// of x.
+fn unstretched(view: &View<'_>, to_world: DAffine3, center: DVec3) -> DAffine3 {
+    if is_similarity(&to_world.matrix3) {
+        return to_world;
+    }
+    let scale = to_world.matrix3.x_axis.length();
+    let message =
+        format!("\"to_world\" stretches the sphere, which is scaled by {scale:.4} alike, as in Mitsuba");
+    view.sources.warn_each(Repeated::Stretched, &view.object.place, message);
+    let matrix3 = nearest_rotation(&to_world.matrix3) * scale;
+    DAffine3 { matrix3, translation: to_world.transform_point3(center) - matrix3 * center }
 }
 
 /// A cylinder, whose transform may stretch it along its axis; what we keep is a similarity and a longer axis.
