@@ -1,8 +1,9 @@
 //! Shapes, groups of shapes, and where they are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use glam::{DAffine3, DMat3, DVec3, Vec3};
+use torrance_text::quoted;
 
 use super::bsdf::{Adapters, Materials};
 use super::extent::problem;
@@ -145,7 +146,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
             Some(None) => Some(self.materials.default(emission.is_some_and(|e| e.is_some()))),
             None => None,
         };
-        let (geometry, to_world, turns) = self.geometry(view, to_world)?;
+        let attribute = self.attribute(view, material, emission.flatten());
+        let (geometry, to_world, turns) = self.geometry(view, to_world, attribute.as_deref())?;
         let (material, emission, flip_normals) = (material?, emission?, flip_normals?);
         let world_from_object = to_world.as_affine3a();
         if let Some(problem) = problem(&geometry, &world_from_object) {
@@ -166,22 +168,36 @@ impl<'t, 'f> Shapes<'t, 'f> {
             flip_normals: flip_normals != (turns && is_mirrored),
             world_from_object,
         };
-        self.check(view, &shape)?;
+        self.check(view, &shape, attribute.as_deref())?;
         let material = &mut self.materials.list[shape.material];
         material.holes_emit |= shape.emits() && !material.opacity.is(1.0);
         Some(shape)
     }
 
+    /// The attribute of its mesh that a shape's textures are.
+    fn attribute(&self, view: &View<'_>, material: Option<usize>, emission: Option<Color>) -> Option<String> {
+        let mut names = BTreeSet::new();
+        material.into_iter().for_each(|index| self.materials.add_attributes(index, &mut names));
+        emission.into_iter().for_each(|e| self.materials.textures.add_attributes(e.texture, &mut names));
+        if names.len() > 1 {
+            let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
+            return view.fail(format!("uses the mesh attributes {}; one is supported", names.join(" and ")));
+        }
+        names.pop_first()
+    }
+
     /// Reports what does not go together.
-    fn check(&self, view: &View<'_>, shape: &Shape) -> Option<()> {
+    fn check(&self, view: &View<'_>, shape: &Shape, attribute: Option<&str>) -> Option<()> {
         let textures = &self.materials.textures.textures;
         let has = |is: fn(&Texture) -> bool| {
             self.materials.has(shape.material, is) || texture::has(shape.emission.texture, textures, is)
         };
         let mesh = if let Geometry::Mesh(mesh) = &shape.geometry { Some(mesh) } else { None };
-        if mesh.is_none_or(|mesh| mesh.colors.is_empty()) && has(Texture::is_by_vertices) {
-            let message =
-                format!("{} has no vertex colours for its textures; they are white", view.describe());
+        if let Some(name) = attribute
+            && mesh.is_none_or(|mesh| mesh.colors.is_empty())
+        {
+            let (shape, name) = (view.describe(), quoted(name));
+            let message = format!("{shape} has no attribute {name} for its textures; they are white");
             view.sources.warn(&view.object.place, message);
         }
         if mesh.is_some_and(|mesh| mesh.uvs.is_empty()) && has(Texture::is_by_uvs) {
@@ -206,6 +222,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         &mut self,
         view: &View<'_>,
         to_world: Option<DAffine3>,
+        attribute: Option<&str>,
     ) -> Option<(Geometry, DAffine3, bool)> {
         match view.object.plugin.as_str() {
             "rectangle" => Some((Geometry::Quad, to_world?, false)),
@@ -229,7 +246,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 Some((geometry, to_world, false))
             }
             _ => {
-                let (mesh, follows_winding) = self.meshes.mesh(view, to_world.as_ref())?;
+                let (mesh, follows_winding) = self.meshes.mesh(view, to_world.as_ref(), attribute)?;
                 Some((Geometry::Mesh(mesh), to_world?, follows_winding))
             }
         }

@@ -8,6 +8,7 @@
 //! Whole numbers that are colours are encoded as sRGB, like the photographs and brushes that they come from; floats are
 //! linear. v is taken as it stands, 0 at the top of an image, as Mitsuba has it.
 
+mod attribute;
 mod header;
 mod values;
 mod write;
@@ -27,6 +28,7 @@ use crate::input::Problem;
 use header::{Element, Encoding, Header, Kind, Property, Type};
 use values::{Binary, Fault, Text, Values};
 
+pub(crate) use attribute::{MeshAttribute, read_attribute};
 pub use write::write;
 
 /// Bytes read at once.
@@ -259,7 +261,7 @@ impl<'a> Rows<'a> {
         if column as usize >= Column::Red as usize && !of.is_float() {
             return Ok(match of {
                 Type::U8 => self.linear[x.clamp(0.0, 255.0) as usize],
-                _ => srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32,
+                _ => as_color(x, of),
             });
         }
         let limit = if (column as usize) < 3 || (6..8).contains(&(column as usize)) {
@@ -287,7 +289,7 @@ impl<'a> Rows<'a> {
         values: &mut V,
         read: impl Fn(&mut Self, Type, Type, &mut V) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let list = self.index_list(element)?;
+        let list = index_list(self.file, element)?;
         for _ in 0..element.count {
             values.begin_row()?;
             for (i, property) in element.properties.iter().enumerate() {
@@ -299,22 +301,6 @@ impl<'a> Rows<'a> {
             values.end_row()?;
         }
         Ok(())
-    }
-
-    /// Which property holds the corners.
-    fn index_list(&self, element: &Element) -> Result<usize, Fault> {
-        let name = quoted(&element.name);
-        let problem = |message| Fault::from(Problem::of_file(self.file, message));
-        let Some(at) = element.find("vertex_indices").or_else(|| element.find("vertex_index")) else {
-            return Err(problem(format!("element {name} has no property \"vertex_indices\"")));
-        };
-        match element.properties[at].kind {
-            Kind::List { item, .. } if !item.is_float() => Ok(at),
-            _ => Err(problem(format!(
-                "property {} of element {name} is no list of whole numbers",
-                quoted(&element.properties[at].name)
-            ))),
-        }
     }
 
     #[inline(always)]
@@ -371,6 +357,27 @@ impl<'a> Rows<'a> {
         }
         self.corners = strip;
         Ok(())
+    }
+}
+
+/// The linear value of a whole number that is a channel of a colour.
+fn as_color(x: f32, of: Type) -> f32 {
+    srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32
+}
+
+/// Which property of an element holds the corners.
+fn index_list(file: &str, element: &Element) -> Result<usize, Fault> {
+    let name = quoted(&element.name);
+    let problem = |message| Fault::from(Problem::of_file(file, message));
+    let Some(at) = element.find("vertex_indices").or_else(|| element.find("vertex_index")) else {
+        return Err(problem(format!("element {name} has no property \"vertex_indices\"")));
+    };
+    match element.properties[at].kind {
+        Kind::List { item, .. } if !item.is_float() => Ok(at),
+        _ => Err(problem(format!(
+            "property {} of element {name} is no list of whole numbers",
+            quoted(&element.properties[at].name)
+        ))),
     }
 }
 
