@@ -30,15 +30,19 @@ impl Features {
     pub const HIDDEN_LIGHTS: Self = Self(1 << 23);
     /// Microfacets with Beckmann's statistics, which take functions of their own.
     pub const BECKMANN: Self = Self(1 << 22);
+    /// Lights that shine through pictures.
+    pub const SLIDES: Self = Self(1 << 21);
+    /// A camera that does not see what is far away.
+    pub const CLIPPING: Self = Self(1 << 20);
     /// Features that a material can require when it is shaded: lobes, tints, normal maps and blends.
     pub const OF_MATERIAL: Self =
-        Self((1 << 22) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
+        Self((1 << 20) - 1).and(Self::BECKMANN).and(Self::TINTS).and(Self::NORMAL_MAPS).and(Self::BLENDS);
     /// Everything.
     pub const ALL: Self = Self(u32::MAX);
 
     /// The lobe with a number.
     pub(crate) const fn lobe(index: u32) -> Self {
-        assert!(index < 22);
+        assert!(index < 20);
         Self(1 << index)
     }
 

@@ -146,7 +146,7 @@ pub(super) fn finish(
 /// A warning of lights that are points, if direct light is estimated by BSDF sampling alone.
 fn unseen_lights(description: &Description) -> Option<String> {
     let is_point = |kind: PunctualKind| match kind {
-        PunctualKind::Point { .. } | PunctualKind::Spot { .. } => true,
+        PunctualKind::Point { .. } | PunctualKind::Spot { .. } | PunctualKind::Projector { .. } => true,
         PunctualKind::Directional { diameter, .. } => diameter == 0.0,
     };
     if description.render.direct != Direct::Bsdf {

@@ -1,9 +1,7 @@
 //! How many samples the integrator `direct` takes of direct light, which changes its image.
 
-use glam::Vec3;
-
 use super::view::{PropertyView, View};
-use crate::description::{Description, Direct, PunctualKind};
+use crate::description::{Description, Direct};
 
 /// Most samples of lights: beyond it, brightness says little.
 const MOST: i64 = 1_000_000;
@@ -51,17 +49,10 @@ impl<'a> DirectSamples<'a> {
         }
         let times = self.lights;
         for light in &mut scene.lights {
-            *brightness(&mut light.kind) *= times as f32;
+            *light.kind.brightness_mut() *= times as f32;
         }
         if let Some(given) = lights {
             given.warn(format!("makes lights that are points {times} times as bright, as in Mitsuba"));
         }
-    }
-}
-
-fn brightness(kind: &mut PunctualKind) -> &mut Vec3 {
-    match kind {
-        PunctualKind::Point { intensity, .. } | PunctualKind::Spot { intensity, .. } => intensity,
-        PunctualKind::Directional { irradiance, .. } => irradiance,
     }
 }

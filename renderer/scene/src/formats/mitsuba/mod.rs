@@ -101,6 +101,6 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     if scene.sources.is_fine() && description.shapes.is_empty() && description.instances.is_empty() {
         return scene.error("the scene has no shapes");
     }
-    clip.warn(&description);
+    clip.apply(&mut description);
     Some(description)
 }

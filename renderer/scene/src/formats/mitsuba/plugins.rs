@@ -107,8 +107,8 @@ pub(super) const fn plugins(class: Class) -> Option<Plugins> {
         ),
         // The last of them in shapes.
         Class::Emitter => (
-            &["constant", "envmap", "point", "spot", "directional", "sunsky", "area"],
-            &["projector", "timed_sunsky", "directionalarea", "volumelight"],
+            &["constant", "envmap", "point", "spot", "projector", "directional", "sunsky", "area"],
+            &["timed_sunsky", "directionalarea", "volumelight"],
         ),
         Class::Scene | Class::Medium | Class::Volume | Class::Phase => return None,
     };

@@ -2,14 +2,15 @@
 
 use glam::{DAffine3, DVec3, Vec2};
 
-use super::clip::Clip;
+use super::clip::ClipPlanes;
 use super::direct::DirectSamples;
 use super::tree::Class;
 use super::view::{PropertyView, View};
 use crate::description::affine::{are_alike, are_alike_within};
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::description::{
-    Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
+    Camera, Clip, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings,
+    Sampler,
 };
 
 /// A film: the image, and what part of it there is.
@@ -43,7 +44,7 @@ impl Film {
 pub(super) struct Settings<'a> {
     pub(super) render: RenderSettings,
     pub(super) camera: Camera,
-    pub(super) clip: Clip<'a>,
+    pub(super) clip: ClipPlanes<'a>,
     pub(super) samples: DirectSamples<'a>,
 }
 
@@ -63,8 +64,9 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let film = film(&sensor);
     let sampler = sampler(&sensor);
     // What is wrong with a camera does not hang on the film.
-    let clip = Clip::read(&sensor);
-    let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.far());
+    let clip = ClipPlanes::read(&sensor);
+    let camera =
+        camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.as_ref().map_or(1e4, ClipPlanes::far));
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
     let (film, (sampler, spp, seed), (paths, samples)) = (film?, sampler?, paths?);
     let [width, height] = film.crop;
@@ -72,7 +74,7 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let (masking, hidden_normals) = (Masking::Separable, HiddenNormals::Keep);
     let settings = RenderSettings { masking, hidden_normals, filter, sample_border, ..paths };
     let render = RenderSettings { width, height, spp, seed, sampler, ..settings };
-    Some(Settings { render, camera: camera?, clip, samples })
+    Some(Settings { render, camera: camera?, clip: clip?, samples })
 }
 
 /// The settings of the integrator, however deep that is in others.
@@ -237,6 +239,7 @@ fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
         up: y.normalize().as_vec3(),
         mirrored: m.determinant() < 0.0,
         projection,
+        clip: Clip::DEFAULT,
     })
 }
 
@@ -263,16 +266,7 @@ fn perspective(view: &View<'_>, film: &Film, far: f64) -> Option<Projection> {
     if film.crop == film.size {
         return Some(Projection::Perspective { fov, fov_axis: axis, principal_point, lens });
     }
-    let aspect = film.aspect();
-    // Half the width of the image at distance 1.
-    let tan = f64::from(fov).to_radians().mul_add(0.5, 0.0).tan();
-    let half_width = match axis {
-        FovAxis::X => tan,
-        FovAxis::Y => tan * aspect,
-        FovAxis::Diagonal => tan * aspect / (1.0 + aspect * aspect).sqrt(),
-        FovAxis::Smaller => tan * aspect.max(1.0),
-        FovAxis::Larger => tan * aspect.min(1.0),
-    };
+    let half_width = half_width((fov, axis), film.aspect());
     let [[w, h], [cw, ch]] = [film.size, film.crop].map(|s| s.map(f64::from));
     let half_width = half_width * cw / w;
     let [shift_x, shift_y] = crop_shift(film);
@@ -284,6 +278,18 @@ fn perspective(view: &View<'_>, film: &Film, far: f64) -> Option<Projection> {
     Some(Projection::Perspective { fov, fov_axis: FovAxis::X, principal_point, lens })
 }
 
+/// Half the width of the image at distance 1, which is `aspect` times as wide as high.
+pub(super) fn half_width((fov, axis): (f32, FovAxis), aspect: f64) -> f64 {
+    let tan = (0.5 * f64::from(fov).to_radians()).tan();
+    match axis {
+        FovAxis::X => tan,
+        FovAxis::Y => tan * aspect,
+        FovAxis::Diagonal => tan * aspect / (1.0 + aspect * aspect).sqrt(),
+        FovAxis::Smaller => tan * aspect.max(1.0),
+        FovAxis::Larger => tan * aspect.min(1.0),
+    }
+}
+
 /// How far the middle of the crop is to the right of and below that of the image, as parts of its width and height.
 fn crop_shift(film: &Film) -> [f64; 2] {
     [0, 1].map(|i| {
@@ -293,7 +299,7 @@ fn crop_shift(film: &Film) -> [f64; 2] {
 }
 
 /// The field of view, degrees, and its axis; by default that of a 50 mm lens on 35 mm film.
-fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
+pub(super) fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
     const AXES: [(&str, FovAxis); 5] = [
         ("x", FovAxis::X),
         ("y", FovAxis::Y),

@@ -105,6 +105,15 @@ impl<'a> Textures<'a> {
         references.for_each(|i| self.add_attributes(i as u32, names));
     }
 
+    /// How many times as wide as high an image is, for those that are no images 1.
+    pub(super) fn aspect(&self, texture: u32) -> f64 {
+        let image = match self.textures.get(texture as usize) {
+            Some(Texture::Bitmap(bitmap)) => &self.images[bitmap.image],
+            _ => return 1.0,
+        };
+        f64::from(image.width) / f64::from(image.height)
+    }
+
     /// A colour, or `default`.
     pub(super) fn color(
         &mut self,
