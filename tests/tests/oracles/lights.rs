@@ -70,7 +70,15 @@ fn irradiance_from_spots() {
         let intensity = Vec3::splat(3.0);
         punctual(
             &mut scene,
-            PunctualKind::Spot { position: POSITION, direction, intensity, inner, outer, falloff },
+            PunctualKind::Spot {
+                position: POSITION,
+                direction,
+                intensity,
+                inner,
+                outer,
+                falloff,
+                slide: None,
+            },
         );
         let part = |w: DVec3| {
             let cos = w.dot(direction.as_dvec3());
@@ -104,6 +112,7 @@ fn spots_are_those_of_the_field() {
         inner: 14.0,
         outer: 22.0,
         falloff: SpotFalloff::Linear,
+        slide: None,
     };
     punctual(&mut scene, kind);
     let data = assembled(&scene);
