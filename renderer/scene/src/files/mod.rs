@@ -127,7 +127,10 @@ impl Files {
         }
         // Folders are not searched for each of very many.
         if self.missing.fetch_add(1, Ordering::Relaxed) >= MOST_SEARCHES {
-            return exact.map(|path| (path, false));
+            return match exact {
+                Ok(path) if !path.exists() => Err(ReadError::System("no such file".to_owned()).into()),
+                exact => exact.map(|path| (path, false)),
+            };
         }
         let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
         let last = parts.len().saturating_sub(1);

@@ -26,7 +26,7 @@ pub struct Problem {
     /// A hint on the solution or the reason, if helpful.
     pub help: Option<String>,
     /// What is done about it, of a mistake that a sensible picture survives; it follows the message.
-    pub remedy: Option<String>,
+    pub remedy: Option<Box<str>>,
     excerpt: Option<Box<Excerpt>>,
 }
 
@@ -99,7 +99,7 @@ impl Problem {
     }
 
     /// Makes a warning of it: of what is wrong, and what is done about it.
-    pub fn forgiven(mut self, remedy: impl Into<String>) -> Self {
+    pub fn forgiven(mut self, remedy: impl Into<Box<str>>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }

@@ -375,7 +375,7 @@ fn names_may_have_any_characters() {
     std::fs::write(folder.path().join("m.obj"), obj).unwrap();
     let loaded = load(&folder.path().join("m.obj"), &Overrides::default()).unwrap();
     assert_eq!(loaded.warnings, []);
-    let found: Vec<_> = loaded.description.materials.iter().map(|m| (&*m.name, m.kind.clone())).collect();
+    let found: Vec<_> = loaded.description.materials.iter().map(|m| (&*m.name, m.kind)).collect();
     let diffuse = MaterialKind::diffuse;
     assert_eq!(found, [("Material #1", diffuse(Vec3::X)), ("#2", diffuse(Vec3::Y))]);
 }
@@ -537,7 +537,7 @@ fn points_are_spheres() {
     assert!((diffuse.reflectance.value - Vec3::new(0.0, 0.502_886, 0.0)).length() < 1e-5);
     // In a lattice of ½, spheres of that radius meet in the middle of its squares: at ½/√2.
     let found = radius(&scene);
-    assert!(found >= 0.25 * std::f32::consts::SQRT_2 && found < 0.51, "{found}");
+    assert!((0.25 * std::f32::consts::SQRT_2..0.51).contains(&found), "{found}");
     assert_eq!(
         radius(&load_cloud(&cloud(20, color), &Options { point_radius: Some(0.125), ..Options::default() })),
         0.125

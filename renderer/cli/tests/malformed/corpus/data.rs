@@ -42,12 +42,12 @@ pub(super) fn in_meshes() -> Vec<Row> {
             ),
         ),
         ply(
-            "a million points at a place".into(),
+            "many points at a place".into(),
             "",
             format!(
-                "ply\nformat ascii 1.0\nelement vertex 1000000\nproperty uchar x\nproperty uchar y\nproperty uchar z\n\
+                "ply\nformat ascii 1.0\nelement vertex {DEEP}\nproperty uchar x\nproperty uchar y\nproperty uchar z\n\
                  property uchar red\nproperty uchar green\nproperty uchar blue\nend_header\n{}",
-                "1 2 3 4 5 6\n".repeat(1_000_000)
+                "1 2 3 4 5 6\n".repeat(DEEP)
             ),
         ),
         ply(

@@ -39,10 +39,6 @@ use crate::input::{Mistakes, Problem};
 const IOR: f32 = 1.5;
 /// Index of refraction below which there would be no surface.
 const LEAST_IOR: f32 = 1.000_1;
-/// Number of missing images up to which it is found out why each is.
-const MOST_MISSING: usize = 256;
-/// Images that cannot be read, and what is done about them.
-const LOST: (&str, &str) = ("image", "the material is without it");
 /// Roughness of sheen, for which libraries have no statement.
 const SHEEN_ROUGHNESS: f32 = 0.3;
 
@@ -59,8 +55,6 @@ pub(super) struct Textures<'a> {
     without_highlights: HashSet<String>,
     /// Whether vertices have colours.
     is_colored: bool,
-    /// Number of images that were not where they should be.
-    missing: usize,
     pub(super) mistakes: Mistakes,
     pub(super) warnings: Vec<Problem>,
 }
@@ -82,7 +76,6 @@ impl<'a> Textures<'a> {
             read: HashMap::new(),
             without_highlights: HashSet::new(),
             is_colored,
-            missing: 0,
             mistakes: Mistakes::default(),
             warnings: Vec::new(),
         }
@@ -160,11 +153,6 @@ impl<'a> Textures<'a> {
         let problem = |message| Problem::at_line(&self.library, map.line, "", 0..0, message);
         let shown = quoted_path(shown);
         let found = self.files.look_for(&self.folder, &map.file);
-        if self.missing >= MOST_MISSING && found.as_ref().is_ok_and(|(path, _)| !path.is_file()) {
-            // Why it cannot be read is told of the first only.
-            self.mistakes.add(LOST.0, LOST.1, || problem(String::new()));
-            return None;
-        }
         let read = found.and_then(|(path, is_other)| {
             if is_other {
                 let remedy = format!("{} is used", quoted_path(&path));
@@ -179,9 +167,8 @@ impl<'a> Textures<'a> {
                 Some(self.images.len() - 1)
             }
             Err(reason) => {
-                self.missing += 1;
                 let message = || problem(format!("cannot read image {shown}: {reason}"));
-                self.mistakes.add(LOST.0, LOST.1, message);
+                self.mistakes.add("image", "the material is without it", message);
                 None
             }
         }

@@ -178,11 +178,13 @@ impl Library {
                 self.warnings.push(not_applied("-halo", keyword));
             }
             let x = self.clamped(rest, *lo, *hi)?;
-            return Ok(self.set(|material| *number(material) = Some(x)));
+            self.set(|material| *number(material) = Some(x));
+            return Ok(());
         }
         if let Some((name, map)) = MAPS.iter().find(|(name, _)| is(name)) {
             let found = self.map_file(line, text, rest, name)?;
-            return Ok(self.set(|material| *map(material) = Some(found)));
+            self.set(|material| *map(material) = Some(found));
+            return Ok(());
         }
         match keyword.to_ascii_lowercase().as_str() {
             "kd" => {

@@ -227,7 +227,8 @@ fn places_and_reasons() {
 /// Mistakes cost what they spoil and no more, and under `--strict` the whole.
 #[test]
 fn mistakes_that_leave_a_picture_are_forgiven() {
-    let cases: Vec<(Vec<(&str, Value)>, &str, &str)> = vec![
+    type Case<'a> = (Vec<(&'a str, Value)>, &'a str, &'a str);
+    let cases: Vec<Case<'_>> = vec![
         (
             vec![("/nodes/0/camera", json!(0)), ("/cameras", json!([{ "type": "x" }]))],
             "cameras[0].type must be \"perspective\" or \"orthographic\", not \"x\"",

@@ -212,7 +212,7 @@ pub(super) fn read(
                 mistakes.add("property", "the first counts", || problem(complaint));
             }
         } else {
-            let hint = hint(keyword, "a header has", KEYWORDS.into_iter());
+            let hint = hint(keyword, "a header has", KEYWORDS);
             let complaint = (Some(keyword), format!("unknown keyword {}{hint}", quoted(keyword)));
             mistakes.add("keyword", "the line is left out", || problem(complaint));
         }
