@@ -162,7 +162,7 @@ fn users_say_where_else_files_are() {
     };
     assert_eq!(
         message(&[]),
-        "scenes/s.xml:1:140: cannot read \"scenes/m.xml\": no such file",
+        "scenes/s.xml:1:135: cannot read \"scenes/m.xml\": no such file",
         "control: nobody says it"
     );
     assert_eq!(message(&["c"]), "scenes/s.xml: there is no folder \"c\" to look for files in");
@@ -241,5 +241,8 @@ fn what_is_meant_is_clear() {
     let error = load_text(&text.replace("<default name=\"spp\" value=\"256\"/>", "")).unwrap_err();
     assert_eq!(error.problems[0].message, "there is no parameter \"spp\"; -D NAME=VALUE sets one");
     let spelt = around("<shape type=\"Spheer\"/>");
-    assert_eq!(load_text(&spelt).unwrap_err().problems[0].message, "unknown shape \"Spheer\"; did you mean \"sphere\"?");
+    assert_eq!(
+        load_text(&spelt).unwrap_err().problems[0].message,
+        "unknown shape \"Spheer\"; did you mean \"sphere\"?"
+    );
 }

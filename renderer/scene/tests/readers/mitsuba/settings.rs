@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3};
 use torrance_scene::{
-    Camera, Clip, Description, Direct, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Problem, Projection, PunctualKind,
-    RenderSettings, Sampler,
+    Camera, Clip, Description, Direct, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Problem,
+    Projection, PunctualKind, RenderSettings, Sampler,
 };
 
 use super::{load_text, scene};
@@ -206,8 +206,8 @@ fn what_is_passed_over_is_said() {
         warnings,
         [
             "s.xml:1:42: integrator \"volpath\" becomes \"path\": there are no media",
-            "s.xml:2:28: what is farther than 0.5 is not seen by sensor \"perspective\", as in Mitsuba: \"near_clip\" and \
-             \"far_clip\" say how far it sees",
+            "s.xml:2:28: what is farther than 0.5 is not seen by sensor \"perspective\", as in Mitsuba: its \"near_clip\" \
+             and \"far_clip\"",
             "s.xml:3:1: there is more than one sensor; the first makes the image",
         ]
     );
@@ -282,14 +282,17 @@ fn what_is_cut_off_is_said() {
             [false, false] => String::new(),
         };
         let message = format!(
-            "what is {what} is not seen by sensor \"{sensor}\", as in Mitsuba: \"near_clip\" and \"far_clip\" say how far it sees"
+            "what is {what} is not seen by sensor \"{sensor}\", as in Mitsuba: its \"near_clip\" and \"far_clip\""
         );
         let said = if expected == whole { Vec::new() } else { vec![message] };
         assert_eq!(warnings, said, "{sensor} {clip:?} {shape}");
-        assert_eq!([found.near, found.far], [
-            if expected[0] { near } else { Clip::DEFAULT.near },
-            if expected[1] { far } else { Clip::DEFAULT.far },
-        ]);
+        assert_eq!(
+            [found.near, found.far],
+            [
+                if expected[0] { near } else { Clip::DEFAULT.near },
+                if expected[1] { far } else { Clip::DEFAULT.far },
+            ]
+        );
     }
 }
 
@@ -350,7 +353,10 @@ fn direct_counts_points_by_its_samples() {
         assert_eq!(load(&samples).unwrap(), (vec![strength; 3], 1.0, direct, expected), "{samples}");
     }
     for (samples, expected) in [
-        (emitter(0) + &bsdf(0), "s.xml:1:24: integrator \"direct\" has samples neither of lights nor of bsdfs"),
+        (
+            emitter(0) + &bsdf(0),
+            "s.xml:1:24: integrator \"direct\" has samples neither of lights nor of bsdfs",
+        ),
         (
             integer("shading_samples", 2) + &bsdf(2),
             "s.xml:2:1: \"shading_samples\" of integrator \"direct\" is given by the samples of lights and of bsdfs already; \
