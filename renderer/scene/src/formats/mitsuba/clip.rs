@@ -9,9 +9,9 @@ use crate::description::{Bounds, Clip, Description, Outline, Projection, Shape, 
 pub(super) struct ClipPlanes<'a> {
     near: f64,
     far: f64,
-    /// The sensor, or the property that gives one of them.
     sensor: View<'a>,
-    given: Option<PropertyView<'a>>,
+    /// The properties that give them.
+    given: [Option<PropertyView<'a>>; 2],
 }
 
 impl<'a> ClipPlanes<'a> {
@@ -26,7 +26,7 @@ impl<'a> ClipPlanes<'a> {
             return sensor
                 .error(format!("\"near_clip\" has to be between 0 and \"far_clip\": {near} and {far}"));
         }
-        Some(Self { near, far, sensor: *sensor, given: given[0].or(given[1]) })
+        Some(Self { near, far, sensor: *sensor, given })
     }
 
     /// Beyond what nothing is seen, metres.
@@ -38,20 +38,22 @@ impl<'a> ClipPlanes<'a> {
     pub(super) fn apply(&self, d: &mut Description) {
         let (near, far) = (self.near as f32, self.far as f32);
         let cuts = (is_nearer(d, near), reaches(d, f32::INFINITY, far));
-        let what = match cuts {
+        d.camera.clip = Clip {
+            near: if cuts.0 { near } else { Clip::DEFAULT.near },
+            far: if cuts.1 { far } else { Clip::DEFAULT.far },
+        };
+        let [given_near, given_far] = self.given;
+        // The default is no farther than any camera is from what it shows.
+        let what = match (cuts.0 && given_near.is_some(), cuts.1) {
             (true, true) => format!("nearer than {near} or farther than {far}"),
             (true, false) => format!("nearer than {near}"),
             (false, true) => format!("farther than {far}"),
             (false, false) => return,
         };
-        d.camera.clip = Clip {
-            near: if cuts.0 { near } else { Clip::DEFAULT.near },
-            far: if cuts.1 { far } else { Clip::DEFAULT.far },
-        };
-        let place = self.given.map_or(&self.sensor.object.place, |given| &given.property.place);
+        let place = given_near.or(given_far).map_or(&self.sensor.object.place, |given| &given.property.place);
         let sensor = self.sensor.describe();
         let message = format!(
-            "what is {what} is not seen by {sensor}, as in Mitsuba: \"near_clip\" and \"far_clip\" say how far it sees"
+            "what is {what} is not seen by {sensor}, as in Mitsuba: its \"near_clip\" and \"far_clip\""
         );
         self.sensor.sources.warn(place, message);
     }

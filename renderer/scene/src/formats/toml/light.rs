@@ -192,9 +192,10 @@ fn spot(
         return None;
     }
     let (position, direction, intensity, falloff) = (position?, direction?, intensity?, falloff?);
+    let up = up(section, direction)?;
     let slide = match intensity.texture {
         NO_TEXTURE => None,
-        texture => Some(Slide { texture, up: up(section, direction)? }),
+        texture => Some(Slide { texture, up }),
     };
     let intensity = intensity.value;
     Some(PunctualKind::Spot { position, direction, intensity, inner, outer, falloff, slide })

@@ -88,7 +88,7 @@ const ROWS: &[(&str, &str)] = &[
     (r#"<shape type="sphere"><emitter type="point"/></shape>"#, r#"s.xml:2:37: unknown emitter "point"; those that are read are "area""#),
     (r#"<shape type="sphere"><medium type="homogeneous" name="interior"/></shape>"#, r#"s.xml:2:22: participating media are not supported"#),
     (r#"<emitter type="constant"/>"#, r#"s.xml:2:1: the scene has more than one environment"#),
-    (r#"<emitter type="projector"/>"#, r#"s.xml:2:16: emitter "projector" is not supported"#),
+    (r#"<emitter type="timed_sunsky"/>"#, r#"s.xml:2:16: emitter "timed_sunsky" is not supported"#),
     (r#"<emitter type="spot"><float name="beam_width" value="30"/></emitter>"#, r#"s.xml:2:1: "beam_width" of a spot is at most its "cutoff_angle""#),
     (r#"<shape type="obj"/>"#, r#"s.xml:2:1: shape "obj" has no "filename""#),
     (r#"<shape type="obj"><string name="filename" value="a.ply"/></shape>"#, r#"s.xml:2:19: mesh file "FOLDER/a.ply" is not a .obj file"#),

@@ -206,8 +206,8 @@ fn what_is_passed_over_is_said() {
         warnings,
         [
             "s.xml:1:42: integrator \"volpath\" becomes \"path\": there are no media",
-            "s.xml:2:28: what is farther than 0.5 is not seen by sensor \"perspective\", as in Mitsuba: \"near_clip\" and \
-             \"far_clip\" say how far it sees",
+            "s.xml:2:28: what is farther than 0.5 is not seen by sensor \"perspective\", as in Mitsuba: its \"near_clip\" \
+             and \"far_clip\"",
             "s.xml:3:1: there is more than one sensor; the first makes the image",
         ]
     );
@@ -282,7 +282,7 @@ fn what_is_cut_off_is_said() {
             [false, false] => String::new(),
         };
         let message = format!(
-            "what is {what} is not seen by sensor \"{sensor}\", as in Mitsuba: \"near_clip\" and \"far_clip\" say how far it sees"
+            "what is {what} is not seen by sensor \"{sensor}\", as in Mitsuba: its \"near_clip\" and \"far_clip\""
         );
         let said = if expected == whole { Vec::new() } else { vec![message] };
         assert_eq!(warnings, said, "{sensor} {clip:?} {shape}");

@@ -80,16 +80,17 @@ fn find(element: &Element, name: &str) -> Option<Vec<usize>> {
             return Some(found);
         }
     }
-    ENDINGS.iter().find_map(|endings| {
+    let named = ENDINGS.iter().filter_map(|endings| {
         let prefix = if endings[0] == "r" { name.strip_suffix("_color")? } else { name };
-        let names = endings.map(|ending| format!("{prefix}_{ending}"));
-        let has = |i: usize| element.find(&names[i]).is_some();
-        match [1, 2, 3].map(has) {
-            [true, true, false] => all(&names[..3]),
-            [false, ..] => all(&names[..1]),
-            _ => None,
-        }
-    })
+        Some(endings.map(|ending| format!("{prefix}_{ending}")))
+    });
+    let has = |name: &String| element.find(name).is_some();
+    let names = named.into_iter().find(|names| has(&names[0]))?;
+    match [1, 2, 3].map(|i| has(&names[i])) {
+        [true, true, false] => all(&names[..3]),
+        [false, ..] => all(&names[..1]),
+        _ => None,
+    }
 }
 
 /// What is read of a file.

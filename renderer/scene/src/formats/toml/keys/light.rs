@@ -138,7 +138,8 @@ static PICTURE: [Key; 1] = [Key::new(
 .unit("W·sr⁻¹")
 .required("10")];
 static UP: [Key; 1] =
-    [Key::new("up", Vector(MAX_COORDINATE), "Where the top of the picture is.").example("[0, 1, 0]")];
+    [Key::new("up", Vector(MAX_COORDINATE), "Where the top of the picture is, by default +y.")
+        .example("[0, 0, -1]")];
 static PROJECTOR: [Key; 2] = [
     Key::angle("fov", 0.001, 179.0, "Angle that the picture is wide.").or("45"),
     Key::new("aspect", Number(1e-3, 1e3), "How many times as wide as high the picture is.").or("1"),
