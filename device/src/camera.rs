@@ -175,6 +175,12 @@ impl Camera {
         b.x * corner(first) + b.y * corner(first + 1.0)
     }
 
+    /// Length of a ray along `d` per length along the axis; in a panorama, which has none, per length.
+    #[inline(always)]
+    pub(crate) fn stretch(&self, d: Vec3) -> f32 {
+        if self.projection == Projection::Panorama as u32 { 1.0 } else { 1.0 / max(d.dot(self.axis), 1e-6) }
+    }
+
     /// Footprint of a pixel around a ray along `d`.
     ///
     /// On the plane at distance 1, a pixel of area A has the solid angle A·cos³ to the axis.

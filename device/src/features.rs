@@ -32,8 +32,12 @@ impl Features {
     pub const BECKMANN: Self = Self(1 << 22);
     /// Interpolated normals that are bent where they would turn reflections into the surface.
     pub const BENT_NORMALS: Self = Self(1 << 21);
+    /// Lights that shine through pictures.
+    pub const SLIDES: Self = Self(1 << 20);
+    /// A camera that does not see what is far away.
+    pub const CLIPPING: Self = Self(1 << 19);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
-    pub const OF_MATERIAL: Self = Self((1 << 21) - 1)
+    pub const OF_MATERIAL: Self = Self((1 << 19) - 1)
         .and(Self::BECKMANN)
         .and(Self::BENT_NORMALS)
         .and(Self::TINTS)
@@ -44,7 +48,7 @@ impl Features {
 
     /// The lobe with a number.
     pub(crate) const fn lobe(index: u32) -> Self {
-        assert!(index < 21);
+        assert!(index < 19);
         Self(1 << index)
     }
 

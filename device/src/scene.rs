@@ -1,10 +1,12 @@
 //! The scene as the stages see it.
 
 use bytemuck::{Pod, Zeroable};
+use glam::Vec3;
 
 use crate::camera::Camera;
 use crate::filter::FilterView;
 use crate::light::Lighting;
+use crate::ray::Ray;
 use crate::view::extends;
 
 /// A scene in the memory of a back end: plain pointers, passed to stages by value. The host has validated all
@@ -20,6 +22,10 @@ pub struct SceneView {
     pub holes: u32,
     /// Non-zero if the camera does not see lights.
     pub hides_emitters: u32,
+    /// The camera sees nothing that is nearer along its axis, metres.
+    pub near: f32,
+    /// Nor anything that is farther.
+    pub far: f32,
     /// The camera.
     pub camera: Camera,
 }
@@ -27,6 +33,18 @@ pub struct SceneView {
 extends!(SceneView with lighting: Lighting);
 
 impl SceneView {
+    /// The camera's ray from where things are seen on.
+    #[inline(always)]
+    pub(crate) fn clipped(&self, ray: Ray) -> Ray {
+        if self.near > 0.0 { Ray { o: ray.at(self.near * self.camera.stretch(ray.d)), ..ray } } else { ray }
+    }
+
+    /// Whether what is at distance `t` on a ray along `d` that begins there is too far to be seen.
+    #[inline(always)]
+    pub(crate) fn is_beyond(&self, d: Vec3, t: f32) -> bool {
+        t > (self.far - self.near) * self.camera.stretch(d)
+    }
+
     /// No material has holes.
     pub const NO_HOLES: u32 = 0;
     /// Paths and light pass holes as if nothing were there.
@@ -40,7 +58,7 @@ impl SceneView {
 #[repr(transparent)]
 pub struct KeptView(pub SceneView);
 
-const _: () = assert!(size_of::<SceneView>() == 21 * 8 + 10 * 4 + size_of::<Camera>());
+const _: () = assert!(size_of::<SceneView>() == 22 * 8 + 12 * 4 + size_of::<Camera>());
 
 // SAFETY: pointers, numbers, and a camera, which is plain data; none is without a meaning for being zero.
 unsafe impl Zeroable for KeptView {}

@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use glam::{Affine3A, DVec3, Vec3};
 use torrance_scene::{
-    Camera, Color, Description, Direct, Environment, FovAxis, Geometry, Masking, Material, MaterialKind,
-    Projection, RenderSettings, Sampler, Shape, TriangleMesh,
+    Camera, Clip, Color, Description, Direct, Environment, FovAxis, Geometry, Masking, Material,
+    MaterialKind, Projection, RenderSettings, Sampler, Shape, TriangleMesh,
 };
 
 use crate::compare::{Reference, compare};
@@ -47,7 +47,14 @@ pub fn description(size: u32, camera: Camera, reflectance: f32, shapes: Vec<Shap
 
 /// A camera whose field of view is `fov` degrees high.
 pub fn camera(position: Vec3, target: Vec3, up: Vec3, fov: f32) -> Camera {
-    Camera { position, target, up, mirrored: false, projection: Projection::pinhole(fov, FovAxis::Y) }
+    Camera {
+        position,
+        target,
+        up,
+        mirrored: false,
+        projection: Projection::pinhole(fov, FovAxis::Y),
+        clip: Clip::DEFAULT,
+    }
 }
 
 /// A shape of the first material that shines from its front, grey.

@@ -1,6 +1,6 @@
 //! The scene as lights see it.
 
-use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel};
+use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel, Slide};
 use crate::material::Surfaces;
 use crate::view::extends;
 
@@ -20,6 +20,8 @@ pub struct Lighting {
     pub light_table: *const AliasEntry,
     /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
     pub emissive: *const EmissiveSurface,
+    /// The slides of lights; null if there are none.
+    pub slides: *const Slide,
     /// The environment, if it is an image.
     pub environment: *const Environment,
     /// Texels of the environment: radiance, W·sr⁻¹·m⁻², and its luminance.

@@ -6,6 +6,7 @@ mod lighting;
 pub mod portal;
 mod punctual;
 pub mod select;
+mod slide;
 pub mod surface;
 pub mod table;
 
@@ -18,6 +19,7 @@ pub use environment::{Environment, SkyTexel};
 pub use lighting::Lighting;
 pub use portal::Portal;
 pub use select::AliasEntry;
+pub use slide::Slide;
 pub use surface::EmissiveSurface;
 pub use table::Table;
 
@@ -102,7 +104,7 @@ impl Light {
     pub const TWO_SIDED: u32 = 1 << 9;
     /// Flag of a spot light: falls off linearly in the angle.
     pub const LINEAR_FALLOFF: u32 = 1 << 10;
-    /// Flag: emission varies over the surface, as [`Lighting::emissive`] says.
+    /// Flag: emission varies over the surface, or with the direction through a slide, as [`Lighting::emissive`] says.
     pub const VARYING: u32 = 1 << 11;
 
     /// The kind of a light that is a shape.
@@ -119,7 +121,9 @@ impl Light {
     /// Features that the light requires of a kernel.
     pub const fn features(&self) -> Features {
         let is_basic = matches!(self.kind(), Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT);
-        Features::LIGHTS.when(!is_basic || self.kind_flags & Self::VARYING != 0)
+        let varies = self.kind_flags & Self::VARYING != 0;
+        let has_slide = varies && matches!(self.kind(), Self::POINT | Self::SPOT);
+        Features::LIGHTS.when(!is_basic || varies).and(Features::SLIDES.when(has_slide))
     }
 
     /// Radiance that leaves into direction `w`, where `ng` is the normal by the shape's own orientation.
@@ -186,8 +190,13 @@ impl Light {
         if self.kind_flags & Self::VARYING == 0 {
             return Some(sample);
         }
-        // SAFETY: the scene has the surface of a light that varies.
-        let part = outlined(move || unsafe { surface::sampled::<C>(scene, index, &sample, u) });
+        // SAFETY: the scene has the surface of a light that varies, or its slide.
+        let part = outlined(move || unsafe {
+            match C::sees(Features::SLIDES) && matches!(self.kind(), Self::POINT | Self::SPOT) {
+                true => slide::part::<C>(scene, load(scene.emissive.add(index as usize)).slide, -sample.wi),
+                false => surface::sampled::<C>(scene, index, &sample, u),
+            }
+        });
         Some(LightSample { li: sample.li * part, ..sample })
     }
 

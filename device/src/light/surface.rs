@@ -18,8 +18,10 @@ pub struct EmissiveSurface {
     pub prim: u32,
     /// Index of the texture that [`super::Light::le`] is multiplied by, or [`crate::material::texture::NO_TEXTURE`].
     pub texture: u32,
+    /// Index of the slide of a light that is a point.
+    pub slide: u32,
     /// Unused.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 /// Point of a surface at which its emission is looked up.

@@ -6,8 +6,8 @@ use glam::{Vec2, Vec3};
 use super::megakernel::Invocation;
 use super::stage::{Count, Function};
 use super::step::{
-    MAX_HOLES, Surface, hole_depth, is_hidden, is_hole, opacity, pass, scatter, scatterer, sees_holes,
-    surface_at,
+    MAX_HOLES, Surface, hole_depth, is_clipped, is_hidden, is_hole, opacity, pass, scatter, scatterer,
+    sees_holes, surface_at,
 };
 use super::{PathSettings, PathState, SampleArgs};
 use crate::arch::load;
@@ -93,7 +93,7 @@ unsafe fn meet<A: Arch>(
     unsafe {
         while state.holes < MAX_HOLES {
             let hit = closest_hit::<A, Full>(scene, state.ray, f32::INFINITY);
-            if !hit.is_hit() {
+            if !hit.is_hit() || is_clipped::<Full>(scene, state, hit.t) {
                 return None;
             }
             state.cone.travel(hit.t);
@@ -114,15 +114,16 @@ unsafe fn meet<A: Arch>(
 /// As [`meet`].
 #[inline(always)]
 unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
-    let mut ray = scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5);
-    let mut depth = 0;
+    let mut ray = scene.clipped(scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5));
+    let (mut depth, mut is_first) = (0, true);
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {
         for _ in 0..MAX_HOLES {
             let hit = closest_hit::<A, Full>(scene, ray, f32::INFINITY);
-            if !hit.is_hit() {
+            if !hit.is_hit() || (is_first && scene.is_beyond(ray.d, hit.t)) {
                 break;
             }
+            is_first = false;
             let surface = surface_at::<Full>(scene, &ray, &hit);
             if sees_holes::<Full>(scene) && opacity::<Full>(scene, &surface, &ray, &Cone::default()) < 0.5 {
                 depth += hole_depth(scene);

@@ -11,7 +11,9 @@ use crate::bvh::{Arch, Geometry, Hit, Instance, Node};
 use crate::camera::Camera;
 use crate::film::{FilmPixel, FirstHitPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
-use crate::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Table};
+use crate::light::{
+    AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Slide, Table,
+};
 use crate::material::probe::{Answer, Input};
 use crate::material::program::Combination;
 use crate::material::texture::Texture;
@@ -78,6 +80,7 @@ layout! {
     Light { le };
     AliasEntry;
     EmissiveSurface;
+    Slide;
     Environment { table };
     SkyTexel;
     Portal;

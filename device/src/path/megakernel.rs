@@ -95,6 +95,7 @@ pub unsafe fn generate(
     // SAFETY: as the caller promised.
     let (place, weight) = unsafe { scene.filter.sample(Vec2::new(u, v), [x, y], size) };
     let ray = scene.camera.ray_through(x as f32 + place.x, y as f32 + place.y, Vec2::new(lens_x, lens_y));
+    let ray = scene.clipped(ray);
     PathState {
         ray,
         cone: scene.camera.cone(ray.d),

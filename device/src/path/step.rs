@@ -219,7 +219,7 @@ pub unsafe fn shade<C: Compiled>(
     state: &mut PathState,
     hit: &Hit,
 ) -> Shaded {
-    if !hit.is_hit() {
+    if !hit.is_hit() || is_clipped::<C>(scene, state, hit.t) {
         // SAFETY: as the caller promised.
         unsafe { gather_infinite::<C>(scene, settings, state) };
         return Shaded::END;
@@ -298,6 +298,12 @@ pub(super) fn pass(scene: &SceneView, state: &mut PathState, surface: &Surface, 
     state.ray.o = beyond;
     state.holes += 1;
     state.depth += if is_hole { hole_depth(scene) } else { 0 };
+}
+
+/// Whether the camera does not see what a path meets at distance `t`, for being too far away.
+#[inline(always)]
+pub(super) fn is_clipped<C: Compiled>(scene: &SceneView, state: &PathState, t: f32) -> bool {
+    C::sees(Features::CLIPPING) && state.depth == 0 && state.holes == 0 && scene.is_beyond(state.ray.d, t)
 }
 
 /// Whether lights are hidden from the camera.
@@ -588,12 +594,19 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     // SAFETY: the primitive's material is in range.
     let MaterialChoice { material, header, front } =
         unsafe { choose_material::<C>(&at, surface.prim.material(), u) };
-    let at = At { front, ..at };
-    if !front && !header.has(Header::TWO_SIDED) {
+    // Where an interpolated normal faces away, one that a map makes of it may still face the viewer, as in Mitsuba.
+    let by_map = !front
+        && keeps
+        && !header.has(Header::TWO_SIDED)
+        && header.is_bumpy::<C>()
+        && header.has(Header::KEEP_INVALID_NORMALS);
+    if !front && !header.has(Header::TWO_SIDED) && !by_map {
         return None;
     }
+    let at = At { front: front || by_map, ..at };
     let side = if outside { surface.ng } else { -surface.ng };
     let ns = surface.ns * 1.0_f32.copysign(if keeps { -surface.ns.dot(d) } else { surface.ns.dot(side) });
+    let ns = if by_map { -ns } else { ns };
     // A shading normal that faces away from the viewer cannot shade what is seen of the surface.
     let below = if keeps || ns.dot(d) < 0.0 || header.bends_normals::<C>() { ns } else { side };
     let ns = if header.is_bumpy::<C>() {

@@ -24,6 +24,10 @@ pub(super) struct SceneArgs {
     #[arg(long)]
     strict: bool,
 
+    /// Folders in which a Mitsuba scene looks for files before its own, and which it may read, separated by ;
+    #[arg(long = "append", short = 'a', value_name = "FOLDERS", value_delimiter = ';')]
+    search: Vec<PathBuf>,
+
     /// Set a parameter of a Mitsuba scene, which writes it as $NAME
     #[arg(long, short = 'D', value_name = "NAME=VALUE", value_parser = define)]
     define: Vec<(String, String)>,
@@ -221,11 +225,12 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, strict, define, gltf, up, point_radius, .. } = self;
+        let Self { allow_external, search, strict, define, gltf, up, point_radius, .. } = self;
         let Self { light, environment, punctual_units, backfaces, .. } = self;
         Self {
             path: path.to_owned(),
             allow_external: *allow_external,
+            search: search.clone(),
             strict: *strict,
             define: define.clone(),
             set: Vec::new(),
@@ -244,6 +249,7 @@ impl SceneArgs {
             overrides,
             allow_external: self.allow_external,
             strict: self.strict,
+            search: self.search.clone(),
             defines: self.define.clone(),
             gltf: self.gltf.choice(),
             up: self.up,

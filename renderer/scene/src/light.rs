@@ -106,12 +106,7 @@ pub(crate) fn convert_punctual(scene: &mut Description, units: PunctualUnits) ->
         return None;
     }
     for light in &mut scene.lights {
-        match &mut light.kind {
-            PunctualKind::Point { intensity, .. } | PunctualKind::Spot { intensity, .. } => {
-                *intensity /= LUMENS_PER_WATT;
-            }
-            PunctualKind::Directional { irradiance, .. } => *irradiance /= LUMENS_PER_WATT,
-        }
+        *light.kind.brightness_mut() /= LUMENS_PER_WATT;
     }
     let note = "has lights as bright as physical ones: 683 lm are 1 W (--punctual-units unitless takes them as they are)";
     (units == PunctualUnits::Auto).then(|| note.to_owned())
@@ -292,7 +287,9 @@ fn lights(scene: &Description) -> Vec<Light> {
 /// The lights that are no shapes.
 fn punctual(scene: &Description) -> impl Iterator<Item = Light> {
     scene.lights.iter().map(|light| match &light.kind {
-        PunctualKind::Point { position, intensity } | PunctualKind::Spot { position, intensity, .. } => {
+        PunctualKind::Point { position, intensity }
+        | PunctualKind::Spot { position, intensity, .. }
+        | PunctualKind::Projector { position, intensity, .. } => {
             Light::Near { center: *position, radius: 0.0, power: 4.0 * PI * mean(*intensity) }
         }
         PunctualKind::Directional { irradiance, .. } => Light::Far(mean(*irradiance)),

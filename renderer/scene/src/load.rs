@@ -41,6 +41,8 @@ pub struct Options {
     pub allow_external: bool,
     /// Whether mistakes that are forgiven otherwise are errors.
     pub strict: bool,
+    /// Folders in which the scene looks for files before its own, and which it may read, for formats with a search path.
+    pub search: Vec<PathBuf>,
     /// Values of the scene file's parameters, by name, for formats that have parameters.
     pub defines: Vec<(String, String)>,
     /// What of a glTF file is shown.
@@ -110,6 +112,7 @@ pub fn load_unfinished(path: &Path, text: &str, assets: Vec<Asset>) -> Result<Lo
 /// The files that a scene file may read.
 pub(super) fn files_of(path: &Path, options: &Options) -> Files {
     Files::new(path.parent().unwrap_or(Path::new("")), options.allow_external)
+        .searching(options.search.clone())
 }
 
 /// Reads a scene file and what it refers to, before anything is overridden.
@@ -119,6 +122,17 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
         let message =
             format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
+        return Err(Problem::of_file(file, message).into());
+    }
+    if let (Some(folder), false) = (options.search.first(), format == SceneFormat::Mitsuba) {
+        let message = format!(
+            "there is no search path to append {} to: only Mitsuba scenes have one",
+            quoted_path(folder)
+        );
+        return Err(Problem::of_file(file, message).into());
+    }
+    if let Some(folder) = options.search.iter().find(|folder| !folder.is_dir()) {
+        let message = format!("there is no folder {} to look for files in", quoted_path(folder));
         return Err(Problem::of_file(file, message).into());
     }
     if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
@@ -164,7 +178,7 @@ pub(super) fn finish(
 /// A warning of lights that are points, if direct light is estimated by BSDF sampling alone.
 fn unseen_lights(description: &Description) -> Option<String> {
     let is_point = |kind: PunctualKind| match kind {
-        PunctualKind::Point { .. } | PunctualKind::Spot { .. } => true,
+        PunctualKind::Point { .. } | PunctualKind::Spot { .. } | PunctualKind::Projector { .. } => true,
         PunctualKind::Directional { diameter, .. } => diameter == 0.0,
     };
     if description.render.direct != Direct::Bsdf {

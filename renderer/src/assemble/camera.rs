@@ -56,6 +56,7 @@ fn lens_axes(lens: &Lens, right: DVec3, up: DVec3) -> [Vec3; 2] {
 mod tests {
     use super::*;
     use glam::Vec2;
+    use torrance_scene::Clip;
 
     const LENS: Lens = Lens { radius: 0.2, focus_distance: 3.0, blades: 0, rotation: 0.0 };
 
@@ -70,6 +71,7 @@ mod tests {
             up: Vec3::new(0.1, 1.0, 0.2),
             mirrored: false,
             projection,
+            clip: Clip::DEFAULT,
         }
     }
 
@@ -360,6 +362,7 @@ mod tests {
             up: Vec3::new(0.0, 1e-25, 0.0),
             mirrored: false,
             projection: Projection::pinhole(40.0, FovAxis::X),
+            clip: Clip::DEFAULT,
         };
         let found = record(&tiny, 4, 3);
         (tiny.target.z, tiny.up.y) = (-1.0, 1.0);

@@ -9,7 +9,7 @@ use device::path::PathSettings;
 use device::shape::Primitive;
 use device::shape::triangle::{TriangleColors, TriangleNormals, TriangleUvs};
 use rayon::prelude::*;
-use torrance_scene::{HiddenNormals, Holes};
+use torrance_scene::{Clip, HiddenNormals, Holes};
 
 use super::SceneData;
 
@@ -43,6 +43,12 @@ impl SceneData {
         }
         if self.holes != Holes::default() && self.features.contains(Features::CUTOUTS) {
             hash.add(&[self.holes as u32]);
+        }
+        if self.clip != Clip::DEFAULT {
+            hash.add(&[self.clip.near, self.clip.far]);
+        }
+        if !self.lights.slides.is_empty() {
+            hash.add(&self.lights.slides);
         }
         if self.hides_emitters {
             hash.add(&[u32::MAX]);

@@ -6,13 +6,13 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use device::color::luminance;
 use device::features::Features;
-use device::light::{AliasEntry, EmissiveSurface, Light};
+use device::light::{AliasEntry, EmissiveSurface, Light, Slide as DeviceSlide};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 use device::shape::triangle::TriangleUvs;
 use device::shape::{Kind, Primitive, disk};
 use glam::{Vec2, Vec3};
-use torrance_scene::{Description, Environment, Material, PunctualKind, Shape, SpotFalloff};
+use torrance_scene::{Color, Description, Environment, Material, PunctualKind, Shape, Slide, SpotFalloff};
 
 use super::shapes::{Flat, ShapeOf};
 use super::{Pictures, Swatches, sky};
@@ -29,6 +29,8 @@ pub struct Lights {
     /// The surface of each light, if the emission of any varies. Its primitive is one of the scene, and of leaves once these
     /// are known.
     pub emissive: Vec<EmissiveSurface>,
+    /// The slides of lights that are points.
+    pub slides: Vec<DeviceSlide>,
     /// Features that kernels need for the lights.
     pub(super) features: Features,
 }
@@ -75,12 +77,21 @@ struct Weighted {
     light: Light,
     power: f64,
     surface: EmissiveSurface,
+    slide: Option<DeviceSlide>,
 }
 
 impl Weighted {
     fn new(light: Light, power: f64) -> Self {
-        let surface = EmissiveSurface { prim: 0, texture: NO_TEXTURE, reserved: [0; 2] };
-        Self { light, power, surface }
+        let surface = EmissiveSurface { prim: 0, texture: NO_TEXTURE, slide: 0, reserved: 0 };
+        Self { light, power, surface, slide: None }
+    }
+
+    /// The same light through a slide.
+    fn through(self, slide: DeviceSlide, swatches: &Swatches) -> Self {
+        let picture = Color { texture: slide.texture, ..Color::new(Vec3::ONE) };
+        let mean = spread().map(|uv| swatches.color_at(&picture, uv)).sum::<Vec3>() / POINTS as f32;
+        let light = Light { kind_flags: self.light.kind_flags | Light::VARYING, ..self.light };
+        Self { light, power: self.power * f64::from(luminance(mean)), slide: Some(slide), ..self }
     }
 }
 
@@ -109,7 +120,7 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
     // To look at all vertices takes long.
     let radius = if kinds.iter().any(is_directional) { radius(description) } else { 1.0 };
     let (disks, points): (Vec<_>, Vec<_>) =
-        kinds.into_iter().map(|kind| punctual(kind, radius)).partition(is_seen);
+        kinds.into_iter().map(|kind| punctual(kind, radius, &pictures.swatches)).partition(is_seen);
     all.extend(points);
     let first_infinite = all.len() as u32;
     all.extend(disks);
@@ -121,7 +132,7 @@ pub(super) fn collect(surfaces: Surfaces<'_>, description: &Description, picture
     let surfaces: usize = sources.iter().sum();
     sources.resize(sources.len() + all.len() - surfaces, 1);
     mix(&mut all, &sources);
-    finish(&all, first_infinite)
+    finish(all, first_infinite)
 }
 
 /// Radius of the scene, metres.
@@ -149,7 +160,12 @@ fn mix(all: &mut [Weighted], sources: &[usize]) {
     }
 }
 
-fn finish(all: &[Weighted], first_infinite: u32) -> Lights {
+fn finish(mut all: Vec<Weighted>, first_infinite: u32) -> Lights {
+    let mut slides = Vec::new();
+    for light in &mut all {
+        light.surface.slide = slides.len() as u32;
+        slides.extend(light.slide);
+    }
     let powers: Vec<f64> = all.iter().map(|w| w.power).collect();
     let (table, pmf) = alias_table(&powers);
     let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
@@ -158,7 +174,7 @@ fn finish(all: &[Weighted], first_infinite: u32) -> Lights {
     // What varies is a texture's, or has holes that one makes.
     let textures = Features::TEXTURES.when(varies);
     let features = lights.iter().map(Light::features).fold(textures, Features::and);
-    Lights { all: lights, table, first_infinite, emissive, features }
+    Lights { all: lights, table, first_infinite, emissive, slides, features }
 }
 
 /// The light of the environment; `None` if that is black.
@@ -184,14 +200,16 @@ fn is_seen(Weighted { light, .. }: &Weighted) -> bool {
 }
 
 /// A light without a surface, in a scene of a radius.
-fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
+fn punctual(kind: PunctualKind, radius: f64, swatches: &Swatches) -> Weighted {
     let power = |solid_angle: f64, intensity: Vec3| solid_angle * f64::from(luminance(intensity));
     match kind {
         PunctualKind::Point { position, intensity } => {
             let light = Light { a: position, kind_flags: Light::POINT, le: intensity, ..Light::zeroed() };
             Weighted::new(light, power(4.0 * PI, intensity))
         }
-        PunctualKind::Spot { position, direction, intensity, inner, outer, falloff } => {
+        PunctualKind::Spot { position, direction, intensity, inner, outer, falloff, slide } => {
+            let half = outer.to_radians().tan();
+            let slide = slide.map(|slide| before(slide, direction, [half; 2], false));
             let [inner, outer] = [inner, outer].map(|angle| f64::from(angle).to_radians());
             let (flag, c) = match falloff {
                 SpotFalloff::Linear => (Light::LINEAR_FALLOFF, [outer, outer - inner]),
@@ -208,7 +226,20 @@ fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
                 le: intensity,
                 ..Light::zeroed()
             };
-            Weighted::new(light, power(solid_angle, intensity))
+            let whole = Weighted::new(light, power(solid_angle, intensity));
+            match slide {
+                Some(slide) => whole.through(slide, swatches),
+                None => whole,
+            }
+        }
+        PunctualKind::Projector { position, direction, intensity, fov, aspect, slide } => {
+            let half = (0.5 * fov.to_radians()).tan();
+            let half = [half, half / aspect];
+            let light = Light { a: position, kind_flags: Light::POINT, le: intensity, ..Light::zeroed() };
+            // The picture at distance 1 gets as much of it everywhere.
+            let area = 4.0 * f64::from(half[0] * half[1]);
+            let whole = Weighted::new(light, power(area, intensity));
+            whole.through(before(slide, direction, half, true), swatches)
         }
         PunctualKind::Directional { direction, irradiance, diameter } => {
             let half = 0.5 * f64::from(diameter).to_radians();
@@ -226,6 +257,30 @@ fn punctual(kind: PunctualKind, radius: f64) -> Weighted {
             Weighted::new(light, power(PI * radius * radius, irradiance))
         }
     }
+}
+
+/// A slide before a light that shines along `direction`, whose halves are the tangents of angles.
+fn before(Slide { texture, up }: Slide, direction: Vec3, half: [f32; 2], is_projected: bool) -> DeviceSlide {
+    let axis = direction.normalize();
+    let right = axis.cross(up).normalize();
+    let down = axis.cross(right);
+    DeviceSlide {
+        right: right * (0.5 / half[0]),
+        texture,
+        down: down * (0.5 / half[1]),
+        is_projected: is_projected.into(),
+        axis,
+        reserved: 0,
+    }
+}
+
+/// Number of the points of [`spread`].
+const POINTS: u32 = 64;
+
+/// Points spread evenly over the unit square: multiples of the inverse powers of the root of x³ = x + 1 (Roberts 2018).
+fn spread() -> impl Iterator<Item = Vec2> {
+    let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
+    (0..POINTS).map(move |k| Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3)))
 }
 
 /// A primitive that emits light.
@@ -262,34 +317,28 @@ impl Emitter<'_> {
         let mean = if varies { self.mean_emission(swatches) } else { shape.emission.value };
         let sides = if both { 2.0 } else { 1.0 };
         let power = PI * f64::from(area) * sides * f64::from(luminance(mean));
-        let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, reserved: [0; 2] };
-        Weighted { light, power, surface }
+        let surface = EmissiveSurface { prim: i, texture: shape.emission.texture, slide: 0, reserved: 0 };
+        Weighted { light, power, surface, slide: None }
     }
 
     /// Its radiance, if that varies, in the mean over some points spread evenly over it.
     fn mean_emission(&self, swatches: &Swatches) -> Vec3 {
         let Self { prim, uvs, shape, material } = self;
-        const POINTS: u32 = 64;
-        // Multiples of the inverse powers of the root of x³ = x + 1 (Roberts 2018).
-        let at = |k: u32, step: f64| (0.5 + f64::from(k) * step).fract() as f32;
-        let uv_at = |k: u32| {
-            let u = Vec2::new(at(k, 0.754_877_666_246_692_7), at(k, 0.569_840_290_998_053_3));
-            match prim.kind() {
-                Kind::Sphere => Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32),
-                Kind::Disk => disk::uv(prim, sample_uniform_disk_concentric(u).to_array()),
-                Kind::Cylinder => u,
-                Kind::Triangle => uvs.map_or(Vec2::ZERO, |uvs| {
-                    let b = sample_uniform_triangle(u);
-                    uvs.at([b.x, b.y])
-                }),
-            }
+        let uv_at = |u: Vec2| match prim.kind() {
+            Kind::Sphere => Vec2::new(u.x, (1.0 - 2.0 * u.y).acos() / PI as f32),
+            Kind::Disk => disk::uv(prim, sample_uniform_disk_concentric(u).to_array()),
+            Kind::Cylinder => u,
+            Kind::Triangle => uvs.map_or(Vec2::ZERO, |uvs| {
+                let b = sample_uniform_triangle(u);
+                uvs.at([b.x, b.y])
+            }),
         };
-        let radiance = |k| {
-            let uv = uv_at(k);
+        let radiance = |u| {
+            let uv = uv_at(u);
             let part = if material.holes_emit { 1.0 } else { swatches.scalar_at(&material.opacity, uv) };
             swatches.color_at(&shape.emission, uv) * part.clamp(0.0, 1.0)
         };
-        (0..POINTS).map(radiance).sum::<Vec3>() / POINTS as f32
+        spread().map(radiance).sum::<Vec3>() / POINTS as f32
     }
 }
 

@@ -43,7 +43,7 @@ pub use shapes::ShapeOf;
 pub use variant::{Original, share_kernels};
 
 use torrance_scene::limits::available_memory;
-use torrance_scene::{Description, HiddenNormals, Holes, RenderSettings, Shape};
+use torrance_scene::{Clip, Description, HiddenNormals, Holes, RenderSettings, Shape};
 use torrance_text::human_bytes;
 
 use lights::Emitters;
@@ -74,6 +74,8 @@ pub struct SceneData {
     pub holes: Holes,
     /// Whether the camera does not see lights.
     pub hides_emitters: bool,
+    /// What the camera sees by how far it is.
+    pub clip: Clip,
     /// The camera.
     pub camera: DeviceCamera,
     /// Settings of the transport.
@@ -262,7 +264,8 @@ impl SceneData {
         Self {
             features: of_materials
                 .and(lights.features)
-                .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters)),
+                .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
+                .and(Features::CLIPPING.when(description.camera.clip.far < Clip::DEFAULT.far)),
             families: Families::new(description, &materials),
             geometry: Geometry::default(),
             lights,
@@ -273,6 +276,7 @@ impl SceneData {
             hidden_normals: render.hidden_normals,
             holes: render.holes,
             hides_emitters: render.hide_emitters,
+            clip: description.camera.clip,
             camera: camera::record(&description.camera, render.width, render.height),
             settings: settings(render),
             width: render.width,
@@ -293,6 +297,7 @@ impl SceneData {
             + size_of_val(&*lights.all)
             + size_of_val(&*lights.table)
             + size_of_val(&*lights.emissive)
+            + size_of_val(&*lights.slides)
             + pictures.environment.as_ref().map_or(0, |environment| environment.bytes());
         let stats = Stats { lights: lights.all.len(), bytes: stats.bytes + bytes, ..stats };
         let features = features

@@ -8,7 +8,7 @@ use device::bsdf::plastic::Coat;
 use device::bvh::{Geometry, Instance, Node};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
-use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel};
+use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Slide};
 use device::material::texture::Texture;
 use device::material::{Material, Surfaces};
 use device::scene::{KeptView, SceneView};
@@ -38,6 +38,7 @@ pub struct Uploaded<B: Backend> {
     filter: B::Buf<FilterPart>,
     filter_edges: B::Buf<FilterEdge>,
     emissive: B::Buf<EmissiveSurface>,
+    slides: B::Buf<Slide>,
     environment: B::Buf<Environment>,
     sky: B::Buf<SkyTexel>,
     portals: B::Buf<Portal>,
@@ -68,6 +69,7 @@ impl<B: Primitives> Uploaded<B> {
             filter: backend.upload("pixel filter", &scene.filter.parts)?,
             filter_edges: backend.upload("edges of the pixel filter", &scene.filter.edges)?,
             emissive: backend.upload("emissive surfaces", &scene.lights.emissive)?,
+            slides: backend.upload("slides of lights", &scene.lights.slides)?,
             environment: backend.upload("environment", &[])?,
             sky: backend.upload("sky", &[])?,
             portals: backend.upload("portals", &[])?,
@@ -108,7 +110,7 @@ impl<B: Primitives> Uploaded<B> {
         #[rustfmt::skip]
         let Self {
             nodes, prims, sources, instances, normals, uvs, colors, materials, coats, textures, texels, lights,
-            light_table, filter, filter_edges, emissive,
+            light_table, filter, filter_edges, emissive, slides,
             environment: _, sky: _, portals: _, tables: _, view: _,
         } = self;
         shared! {
@@ -127,6 +129,7 @@ impl<B: Primitives> Uploaded<B> {
             lights: "lights", lights.all;
             light_table: "light table", lights.table;
             emissive: "emissive surfaces", lights.emissive;
+            slides: "slides of lights", lights.slides;
             filter: "pixel filter", filter.parts;
             filter_edges: "edges of the pixel filter", filter.edges;
         }
@@ -192,6 +195,7 @@ impl<B: Primitives> Uploaded<B> {
             lights: self.lights.ptr(),
             light_table: self.light_table.ptr(),
             emissive: self.emissive.ptr(),
+            slides: self.slides.ptr(),
             environment: self.environment.ptr(),
             sky: self.sky.ptr(),
             portals: self.portals.ptr(),
@@ -212,6 +216,8 @@ impl<B: Primitives> Uploaded<B> {
                 Holes::Scatter => SceneView::HOLES_SCATTER,
             },
             hides_emitters: scene.hides_emitters.into(),
+            near: scene.clip.near,
+            far: scene.clip.far,
             camera: scene.camera,
         }
     }

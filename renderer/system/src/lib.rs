@@ -1,4 +1,4 @@
-//! Limits that the system sets: memory and threads that this process may have.
+//! Limits that the system sets, memory and threads that this process may have, and panics of others.
 //!
 //! In: nothing. Out: bytes that are available, and a pool of as many threads as could be started. What needs much memory asks
 //! here first, so that it is refused with a sentence rather than ended by the system.
@@ -12,7 +12,9 @@
 //! ```
 
 mod memory;
+mod panics;
 mod threads;
 
 pub use memory::available_memory;
+pub use panics::caught;
 pub use threads::{MOST_THREADS, can_start_thread, start_pool, thread_pool};

@@ -6,11 +6,14 @@ use torrance_tests::closed::{STRATEGIES, camera, description, is_everywhere, sha
 
 const ALBEDO: f32 = 0.6;
 
-/// A large square across the y axis at a height, whose front faces up or down.
-fn square(height: f32, up: bool) -> Shape {
+/// A square across the y axis at a height, `size` from its middle to its sides, whose front faces up or down.
+fn square(height: f32, size: f32, up: bool) -> Shape {
     let turn = if up { -1.0 } else { 1.0 } * std::f32::consts::FRAC_PI_2;
     let placed = Affine3A::from_translation(height * Vec3::Y) * Affine3A::from_rotation_x(turn);
-    Shape { world_from_object: placed * Affine3A::from_scale(Vec3::splat(1e4)), ..shape(Geometry::Quad, 0.0) }
+    Shape {
+        world_from_object: placed * Affine3A::from_scale(Vec3::splat(size)),
+        ..shape(Geometry::Quad, 0.0)
+    }
 }
 
 /// What is at (0, 0.5, 0), looking up or down, between shapes of a material that is culled or not.
@@ -39,7 +42,7 @@ fn mirrored(scene: &Description) -> Description {
 fn culled_surfaces_are_not_there_from_behind() {
     for flip in [false, true] {
         for (front, expected) in [(true, ALBEDO), (false, 1.0)] {
-            let shape = Shape { flip_normals: flip, ..square(1.0, front == flip) };
+            let shape = Shape { flip_normals: flip, ..square(1.0, 10.0, front == flip) };
             let scene = seen(true, true, vec![shape]);
             is_everywhere("culled", &scene, 1 << 10, &|_| expected.into());
             is_everywhere("an instance", &mirrored(&scene), 1 << 10, &|_| expected.into());
@@ -52,12 +55,14 @@ fn culled_surfaces_are_not_there_from_behind() {
     }
 }
 
-/// Light passes from the front to the back: from a floor, a ray to it meets the back. So it does however light is found.
+/// Light passes from the front to the back: from a floor within a box, rays to it meet the back. So it does however light is found.
 #[test]
 fn light_passes_where_rays_to_it_meet_the_back() {
     for direct in STRATEGIES {
-        for (up, culls, expected) in [(true, true, ALBEDO), (false, true, 0.0), (true, false, 0.0)] {
-            let mut scene = seen(false, culls, vec![square(0.0, true), square(1.0, up)]);
+        for (inward, culls, expected) in [(false, true, ALBEDO), (true, true, 0.0), (false, false, 0.0)] {
+            let (scale, flip_normals) = (Affine3A::from_scale(Vec3::splat(1e3)), inward);
+            let walls = Shape { world_from_object: scale, flip_normals, ..shape(Geometry::Box, 0.0) };
+            let mut scene = seen(false, culls, vec![square(0.0, 10.0, true), walls]);
             scene.render.direct = direct;
             is_everywhere("lit", &scene, 1 << 12, &|_| expected.into());
         }
@@ -73,13 +78,12 @@ fn backs_that_are_not_there_do_not_shine() {
     for direct in STRATEGIES {
         for (up, culls, factor) in [(true, true, 0.0), (false, true, factor), (true, false, factor)] {
             let expected = ALBEDO * factor;
-            let mut lamp = square(1.0, up);
-            lamp.world_from_object.matrix3 *= 1e-4;
+            let mut lamp = square(1.0, 1.0, up);
             (lamp.emission, lamp.emission_two_sided) = (Color::new(Vec3::ONE), true);
-            let mut scene = seen(false, culls, vec![square(0.0, true), lamp]);
+            let mut scene = seen(false, culls, vec![square(0.0, 10.0, true), lamp]);
             scene.camera = camera(0.5 * Vec3::Y, Vec3::ZERO, Vec3::Z, 1.0);
             (scene.render.direct, scene.environment, scene.render.max_depth) = (direct, None, 2);
-            is_everywhere("shines", &scene, 1 << 12, &|_| expected.into());
+            is_everywhere("shines", &scene, 1 << 15, &|_| expected.into());
         }
     }
 }

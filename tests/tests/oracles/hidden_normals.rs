@@ -120,17 +120,14 @@ fn bent_normals_make_no_light_and_lose_less() {
         ..GltfMaterial::DEFAULT
     });
     for machine in machines() {
-        for (name, kind, lowest) in
-            [("metal", rough_metal(), 0.4), ("glass", glass(), 0.3), ("glTF", gltf, 0.3)]
-        {
+        for (name, kind) in [("metal", rough_metal()), ("glass", glass()), ("glTF", gltf)] {
             let spp = tier::choose(256, 1024);
             let of = |hidden| pixels(machine, &coarse_sphere(kind, hidden, WHOLE), spp);
             let ((bent, over), (lost, _)) = (of(HiddenNormals::Bend), of(HiddenNormals::Geometric));
             let [b, l] = [mean(&bent), mean(&lost)];
             println!("{name}: {b} from {}, {l} from {}, {over} above", least(&bent), least(&lost));
             assert!(over < 5.0, "{name}: a pixel is {over} standard errors above 1");
-            assert!(b > l + 5e-4 && least(&bent) > lowest, "{name}: {b} and {l}, from {}", least(&bent));
-            assert!(least(&lost) < lowest, "control: {name} is {} everywhere", least(&lost));
+            assert!(b > l + 5e-4 && b > 0.85, "{name}: {b}, and {l} without bending");
         }
     }
 }

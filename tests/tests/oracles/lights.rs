@@ -4,10 +4,11 @@ mod environment;
 
 use std::f64::consts::PI;
 
+use device::material::texture::NO_TEXTURE;
 use glam::{Affine3A, DVec3, Mat3, Vec3};
 use torrance_scene::{
-    Bitmap, Description, Direct, Environment, Format, Geometry, Holes, Image, Material, MaterialKind,
-    PunctualKind, PunctualLight, Scalar, Shape, SpotFalloff, TexelFilter, Texture, Wrap,
+    Bitmap, Clip, Description, Direct, Environment, Format, Geometry, Holes, Image, Material, MaterialKind,
+    PunctualKind, PunctualLight, Scalar, Shape, Slide, SpotFalloff, TexelFilter, Texture, Wrap,
 };
 use torrance_tests::closed::{
     below_a_rectangle, camera, description, furnace, is_everywhere, is_within, lit_floor, pixel_means, shape,
@@ -61,6 +62,56 @@ fn irradiance_from_a_point() {
     assert!(film.pixels.iter().all(|pixel| pixel.mean() == [0.0; 3]));
 }
 
+/// A screen across the axis gets the same irradiance everywhere.
+#[test]
+fn irradiance_from_a_projector() {
+    let direction = Vec3::new(-0.2, -1.0, 0.1).normalize();
+    let (mut scene, point) = floor();
+    let slide = Slide { texture: NO_TEXTURE, up: Vec3::Z };
+    let (intensity, fov, aspect) = (Vec3::splat(3.0), 150.0, 1.25);
+    punctual(
+        &mut scene,
+        PunctualKind::Projector { position: POSITION, direction, intensity, fov, aspect, slide },
+    );
+    let by_cosines = |power: i32| {
+        let point = &point;
+        pixel_means(&move |x, y| {
+            let (geometry, w) = from_above(point(x, y));
+            3.0 * geometry / w.dot(direction.as_dvec3()).powi(power)
+        })
+    };
+    let expected = by_cosines(3);
+    with("projector", &scene, &BOTH, 256, &expected);
+    let differs = |other: Vec<f64>| other.iter().zip(&expected).any(|(a, b)| (a / b - 1.0).abs() > 0.01);
+    assert!(differs(by_cosines(2)), "control: another power");
+}
+
+/// What is nearer or farther than the camera sees is there for light, but not for the eye.
+#[test]
+fn clipped_walls_are_not_seen() {
+    let wall = |z: f32, emission: f32| {
+        let mut wall: Shape = shape(Geometry::Quad, emission);
+        wall.emission_two_sided = true;
+        wall.world_from_object =
+            Affine3A::from_translation(Vec3::Z * z) * Affine3A::from_scale(Vec3::splat(9.0));
+        wall
+    };
+    let walls = vec![wall(2.0, 1.0), wall(0.0, 2.0)];
+    let mut scene = description(8, camera(Vec3::Z * 4.0, Vec3::ZERO, Vec3::Y, 60.0), 0.0, walls);
+    scene.environment = Some(Environment::Constant(Vec3::splat(4.0)));
+    for ([near, far], expected) in [
+        ([0.0, 1e10], 1.0),
+        ([1.9, 4.1], 1.0),
+        ([2.1, 1e10], 2.0),
+        ([2.1, 3.9], 4.0),
+        ([0.0, 1.9], 4.0),
+        ([4.1, 1e4], 4.0),
+    ] {
+        scene.camera.clip = Clip { near, far };
+        is_within(1e-6, &format!("{near} to {far}"), &scene, 16, &|_| expected);
+    }
+}
+
 #[test]
 fn irradiance_from_spots() {
     let direction = Vec3::new(-0.2, -1.0, 0.1).normalize();
@@ -70,7 +121,15 @@ fn irradiance_from_spots() {
         let intensity = Vec3::splat(3.0);
         punctual(
             &mut scene,
-            PunctualKind::Spot { position: POSITION, direction, intensity, inner, outer, falloff },
+            PunctualKind::Spot {
+                position: POSITION,
+                direction,
+                intensity,
+                inner,
+                outer,
+                falloff,
+                slide: None,
+            },
         );
         let part = |w: DVec3| {
             let cos = w.dot(direction.as_dvec3());
@@ -104,6 +163,7 @@ fn spots_are_those_of_the_field() {
         inner: 14.0,
         outer: 22.0,
         falloff: SpotFalloff::Linear,
+        slide: None,
     };
     punctual(&mut scene, kind);
     let data = assembled(&scene);

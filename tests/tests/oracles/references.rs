@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use glam::{Affine2, Vec2};
+use glam::{Affine2, Mat3, Vec2, Vec3};
 use torrance_scene::{
-    Description, Format, Geometry, Masking, MaterialKind, NormalMapKind, TexelFilter, Texture,
+    Clip, Description, Format, Geometry, InvalidNormals, Masking, MaterialKind, NormalMapKind, PunctualKind,
+    Shape, TexelFilter, Texture,
 };
 use torrance_tests::compare::{Difference, Reference, compare};
 use torrance_tests::tampered::{self, Mistake};
@@ -106,6 +107,16 @@ fn normalmap() {
     agrees("normalmap", "reference", Masking::Separable);
 }
 
+#[test]
+fn slides() {
+    agrees("slides", "reference", Masking::Separable);
+}
+
+#[test]
+fn silhouette() {
+    agrees("silhouette", "reference", Masking::Separable);
+}
+
 /// Asserts that a scene with a change is told from its reference.
 fn rejects(folder: &str, what: &str, spp: u32, change: impl FnOnce(&mut Description)) {
     let mut scene = reference_scene(folder);
@@ -143,6 +154,40 @@ fn control_rejects_textures_that_are_not_as_they_should_be() {
             .iter_mut()
             .filter_map(Texture::bitmap_mut)
             .for_each(|t| t.image_from_uv.translation += 0.5 / 128.0);
+    });
+}
+
+#[test]
+fn control_rejects_what_mitsuba_does_not_mean() {
+    rejects("slides", "slides upside down", 64, |scene| {
+        for light in &mut scene.lights {
+            match &mut light.kind {
+                PunctualKind::Spot { slide: Some(slide), .. } | PunctualKind::Projector { slide, .. } => {
+                    slide.up = -slide.up;
+                }
+                _ => {}
+            }
+        }
+    });
+    rejects("slides", "an axis brought to unit length", 256, |scene| {
+        let is_box = |shape: &&mut Shape| matches!(shape.geometry, Geometry::Box);
+        let cube = scene.shapes.iter_mut().find(is_box).expect("a cube");
+        let axis = Vec3::new(0.0, 1.0, 1.0).normalize();
+        cube.world_from_object.matrix3 = (Mat3::from_axis_angle(axis, 25.0_f32.to_radians())
+            * Mat3::from_diagonal(Vec3::splat(0.45)))
+        .into();
+    });
+    rejects("slides", "a wall that is seen", 64, |scene| scene.camera.clip = Clip::DEFAULT);
+    rejects("slides", "faces without attributes", 64, |scene| {
+        for shape in &mut scene.shapes {
+            if let Geometry::Mesh(mesh) = &mut shape.geometry {
+                Arc::make_mut(mesh).colors.clear();
+            }
+        }
+    });
+    rejects("silhouette", "normals that are turned to the viewer", 1024, |scene| {
+        let maps = scene.materials.iter_mut().filter_map(|m| m.normal_map.as_mut());
+        maps.for_each(|map| map.invalid = InvalidNormals::Flip);
     });
 }
 

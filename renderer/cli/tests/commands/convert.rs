@@ -137,6 +137,16 @@ fn nothing_is_replaced_by_chance() {
         refused(&["inspect", "scene.toml", "--define", "n=1"]),
         "error: scene.toml: there is no parameter \"n\" to define: only Mitsuba scenes have any\n"
     );
+    assert_eq!(
+        refused(&["inspect", "scene.toml", "-a", "here;there"]),
+        "error: scene.toml: there is no search path to append \"here\" to: only Mitsuba scenes have one\n"
+    );
+    std::fs::write(at("scene.xml"), "<scene version=\"3.0.0\"/>").unwrap();
+    assert_eq!(
+        refused(&["inspect", "scene.xml", "--append", "there"]),
+        "error: scene.xml: there is no folder \"there\" to look for files in\n"
+    );
+    std::fs::remove_file(at("scene.xml")).unwrap();
     succeeded(&torrance(folder.path(), &["convert", "scene.toml", "there.toml", "--force"]));
     assert!(std::fs::read_to_string(at("there.toml")).unwrap().starts_with("[render]\n"));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

@@ -102,6 +102,28 @@ pub(crate) fn cloud() -> Vec<u8> {
     out
 }
 
+/// A mesh with attributes of its faces.
+const ATTRIBUTES: &str = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+    property float a_0\nelement face 2\nproperty list uchar int vertex_indices\nproperty float b_0\nproperty float b_1\n\
+    property float b_2\nend_header\n0 0 0 1\n1 0 0 0\n1 1 0 0.5\n3 0 1 2 0.1 0.2 0.3\n3 2 1 0 0.4 0.5 0.6\n";
+
+/// A scene of [`ATTRIBUTES`] in the light of pictures.
+fn xml_of_slides() -> Vec<u8> {
+    let picture = |name: &str| {
+        format!(
+            "<texture type=\"bitmap\" name=\"{name}\"><string name=\"filename\" value=\"a.png\"/></texture>"
+        )
+    };
+    xml(&format!(
+        "<shape type=\"ply\"><string name=\"filename\" value=\"a.ply\"/><bsdf type=\"diffuse\">\
+         <texture type=\"mesh_attribute\" name=\"reflectance\"><string name=\"name\" value=\"face_b\"/></texture></bsdf>\
+         <transform name=\"to_world\"><rotate y=\"2\" angle=\"$n\"/></transform></shape><default name=\"n\" value=\"20\"/>\n\
+         <emitter type=\"projector\">{}<float name=\"fov\" value=\"40\"/></emitter><emitter type=\"Spot\">{}</emitter>",
+        picture("irradiance"),
+        picture("texture")
+    ))
+}
+
 /// The file of [`PLY`] in binary.
 fn binary_ply(little: bool) -> Vec<u8> {
     let end = PLY.find("end_header\n").expect("a header") + 11;
@@ -298,6 +320,19 @@ pub(crate) fn seeds() -> Vec<Seed> {
     vec![
         alone("toml", "scene.toml", toml_scene, files()),
         alone("xml", "scene.xml", xml_scene, files()),
+        alone(
+            "xml, slides and attributes",
+            "scene.xml",
+            xml_of_slides(),
+            vec![png(), ("a.ply", ATTRIBUTES.into())],
+        ),
+        of(
+            "ply, attributes",
+            "scene.xml",
+            "a.ply",
+            ATTRIBUTES.into(),
+            vec![("scene.xml", xml_of_slides()), png()],
+        ),
         alone("obj", "a.obj", OBJ.into(), vec![png(), ("a.mtl", MTL.into())]),
         of("mtl", "a.obj", "a.mtl", MTL.into(), vec![png(), ("a.obj", OBJ.into())]),
         alone("ply", "a.ply", PLY.into(), Vec::new()),

@@ -15,6 +15,29 @@ pub struct Camera {
     pub mirrored: bool,
     /// How directions or points become places in the image.
     pub projection: Projection,
+    /// What it sees by how far it is.
+    pub clip: Clip,
+}
+
+/// The distances along the axis of a camera between which it sees things, metres. What it does not see is there all the same,
+/// for light and in mirrors.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clip {
+    /// Where it begins, ≥ 0.
+    pub near: f32,
+    /// Where it ends, above `near`.
+    pub far: f32,
+}
+
+impl Clip {
+    /// Everything there can be.
+    pub const DEFAULT: Self = Self { near: 0.0, far: 1e10 };
+}
+
+impl Default for Clip {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }
 
 /// How directions or points become places in the image.

@@ -198,12 +198,18 @@ pub(crate) fn power_of(shape: &Shape, radiance: Vec3) -> f32 {
     mean(radiance) * PI * sides * shape.geometry.area(&shape.world_from_object)
 }
 
-/// The power of a light, W per channel; of directional light, the power on a sphere of radius `radius`.
+/// The power of a light, W per channel, as if pictures before it were white; of directional light, the power on a sphere of
+/// radius `radius`.
 fn punctual_power(kind: &PunctualKind, radius: f32) -> Vec3 {
     match kind {
         PunctualKind::Point { intensity, .. } => 4.0 * PI * intensity,
         PunctualKind::Spot { intensity, inner, outer, falloff, .. } => {
             intensity * spot_solid_angle(*inner, *outer, *falloff)
+        }
+        // The area of the picture at distance 1, which gets as much of it everywhere.
+        PunctualKind::Projector { intensity, fov, aspect, .. } => {
+            let width = 2.0 * (0.5 * fov.to_radians()).tan();
+            intensity * width * (width / aspect)
         }
         PunctualKind::Directional { irradiance, .. } => irradiance * PI * radius * radius,
     }

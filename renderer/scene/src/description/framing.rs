@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::{Camera, FovAxis, Projection};
+use super::{Camera, Clip, FovAxis, Projection};
 use crate::description::Bounds;
 
 /// Field of view along the shorter side, degrees.
@@ -19,6 +19,7 @@ pub(crate) fn camera(bounds: &Bounds) -> Camera {
     };
     let distance = 1.02 * radius / (0.5 * FOV.to_radians()).sin();
     Camera {
+        clip: Clip::DEFAULT,
         position: center + distance * VIEW.normalize(),
         target: center,
         up: Vec3::Y,

@@ -2,6 +2,8 @@
 
 use glam::{Mat3, Vec3};
 
+use super::Color;
+
 /// Light that arrives from outside the scene.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Environment {
@@ -104,6 +106,23 @@ pub enum PunctualKind {
         outer: f32,
         /// How it falls off in between.
         falloff: SpotFalloff,
+        /// A picture that it shines through, as wide and high as the cone.
+        slide: Option<Slide>,
+    },
+    /// From a point through a picture.
+    Projector {
+        /// Where it is, metres.
+        position: Vec3,
+        /// Unit vector to the middle of the picture.
+        direction: Vec3,
+        /// Radiant intensity along it, W·sr⁻¹ per channel, where the picture is white.
+        intensity: Vec3,
+        /// Angle that the picture is wide, degrees, in (0, 180).
+        fov: f32,
+        /// How many times as wide as high the picture is.
+        aspect: f32,
+        /// The picture; nothing passes beside it.
+        slide: Slide,
     },
     /// Along one direction, or from a disk in the sky.
     Directional {
@@ -116,12 +135,54 @@ pub enum PunctualKind {
     },
 }
 
+/// A picture before a light, which is looked up by the direction in which the light leaves, as on a screen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slide {
+    /// Index into [`super::Description::textures`], or [`device::material::texture::NO_TEXTURE`] if it is white.
+    pub texture: u32,
+    /// Where its top is, not along the axis of the light.
+    pub up: Vec3,
+}
+
 impl PunctualKind {
+    /// Intensity or irradiance, and the index of the texture that it is multiplied by.
+    pub(crate) fn color(&self) -> Color {
+        match self {
+            Self::Point { intensity, .. } | Self::Spot { intensity, slide: None, .. } => {
+                Color::new(*intensity)
+            }
+            Self::Spot { intensity, slide: Some(slide), .. } | Self::Projector { intensity, slide, .. } => {
+                Color { value: *intensity, texture: slide.texture }
+            }
+            Self::Directional { irradiance, .. } => Color::new(*irradiance),
+        }
+    }
+
+    /// Intensity or irradiance.
+    pub(crate) fn brightness_mut(&mut self) -> &mut Vec3 {
+        match self {
+            Self::Point { intensity, .. }
+            | Self::Spot { intensity, .. }
+            | Self::Projector { intensity, .. } => intensity,
+            Self::Directional { irradiance, .. } => irradiance,
+        }
+    }
+
+    /// The picture that the light shines through.
+    pub(crate) fn slide_mut(&mut self) -> Option<&mut Slide> {
+        match self {
+            Self::Spot { slide, .. } => slide.as_mut(),
+            Self::Projector { slide, .. } => Some(slide),
+            Self::Point { .. } | Self::Directional { .. } => None,
+        }
+    }
+
     /// Its type in scene files.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Point { .. } => "point",
             Self::Spot { .. } => "spot",
+            Self::Projector { .. } => "projector",
             Self::Directional { .. } => "directional",
         }
     }

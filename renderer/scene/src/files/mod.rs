@@ -30,11 +30,13 @@ pub enum FileError {
     Image(#[from] ImageError),
 }
 
-/// The files that a scene may read: those in its folder and below, or all. A scene from an untrusted source cannot read
-/// other files.
+/// The files that a scene may read: those in its folder and below, in folders that the user names and below, or all. A scene
+/// from an untrusted source cannot read other files.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: PathBuf,
+    /// Other folders in which files are looked for, in this order.
+    search: Vec<PathBuf>,
     external: bool,
     /// Paths that were resolved and may be read.
     resolved: Arc<Mutex<BTreeSet<PathBuf>>>,
@@ -52,7 +54,14 @@ impl Files {
     /// Files named relative to `folder`; `external` allows files outside it.
     pub fn new(folder: impl Into<PathBuf>, external: bool) -> Self {
         let (resolved, kept, elsewhere) = (Arc::default(), None, Arc::default());
-        Self { folder: folder.into(), external, resolved, kept, elsewhere, missing: Arc::default() }
+        let (folder, search, missing) = (folder.into(), Vec::new(), Arc::default());
+        Self { folder, search, external, resolved, kept, elsewhere, missing }
+    }
+
+    /// These files, and those in other folders, which formats with a search path look into.
+    #[must_use]
+    pub fn searching(self, folders: Vec<PathBuf>) -> Self {
+        Self { search: folders, ..self }
     }
 
     /// These files, with their contents cached.
@@ -75,6 +84,11 @@ impl Files {
     /// The folder that names are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The folders of [`Self::searching`].
+    pub(crate) fn search(&self) -> &[PathBuf] {
+        &self.search
     }
 
     /// The path of the file that a scene calls `name`, whether or not it exists.
@@ -131,35 +145,37 @@ impl Files {
     }
 
     fn allowed(&self, path: PathBuf) -> Result<PathBuf, FileError> {
-        if self.external || (self.is_below_by_name(&path) && self.is_below_by_links(&path)) {
+        let mut roots = self.search.iter().chain([&self.folder]);
+        if self.external || roots.any(|root| is_below_by_name(root, &path) && is_below_by_links(root, &path))
+        {
             self.resolved.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
             return Ok(path);
         }
         Err(FileError::External)
     }
+}
 
-    /// Whether `path` as written is in the folder.
-    fn is_below_by_name(&self, path: &Path) -> bool {
-        let Ok(rest) = path.strip_prefix(&self.folder) else { return false };
-        let mut depth = 0_i64;
-        rest.components().all(|part| {
-            match part {
-                Component::ParentDir => depth -= 1,
-                Component::Normal(_) => depth += 1,
-                Component::CurDir => {}
-                Component::RootDir | Component::Prefix(_) => return false,
-            }
-            depth >= 0
-        })
-    }
-
-    /// Whether `path` is in the folder once symbolic links are resolved; true if it does not exist.
-    fn is_below_by_links(&self, path: &Path) -> bool {
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
-        match (folder.canonicalize(), path.canonicalize()) {
-            (Ok(folder), Ok(path)) => path.starts_with(folder),
-            _ => true,
+/// Whether `path` as written is in a folder.
+fn is_below_by_name(folder: &Path, path: &Path) -> bool {
+    let Ok(rest) = path.strip_prefix(folder) else { return false };
+    let mut depth = 0_i64;
+    rest.components().all(|part| {
+        match part {
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return false,
         }
+        depth >= 0
+    })
+}
+
+/// Whether `path` is in a folder once symbolic links are resolved; true if it does not exist.
+fn is_below_by_links(folder: &Path, path: &Path) -> bool {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (folder.canonicalize(), path.canonicalize()) {
+        (Ok(folder), Ok(path)) => path.starts_with(folder),
+        _ => true,
     }
 }
 
@@ -196,6 +212,15 @@ mod tests {
                 assert_eq!(anywhere.resolve(name), Ok(Path::new(folder).join(name)));
             }
         }
+    }
+
+    #[test]
+    fn what_the_user_names_may_be_read_as_well() {
+        let files = Files::new("scenes", false).searching(vec!["library".into(), "/more".into()]);
+        let found = |folder: &str, name: &str| files.resolve_in(folder, name).is_ok();
+        assert!(found("library", "a.obj") && found("/more", "b/../a.obj") && found("scenes", "a.obj"));
+        assert!(!found("library", "../a.obj") && !found("/more", "../a.obj") && !found("other", "a.obj"));
+        assert!(Files::new("scenes", false).resolve_in("library", "a.obj").is_err(), "control");
     }
 
     #[test]

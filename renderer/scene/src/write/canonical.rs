@@ -100,6 +100,8 @@ fn order_textures(d: &mut Description) {
     d.texture_names = names.into_iter().map(|(index, name)| (new[index] as usize, name)).collect();
     d.materials.iter_mut().for_each(|material| material.for_each_texture(renumber));
     all_shapes(d).for_each(|shape| renumber(&mut shape.emission.texture));
+    let slides = d.lights.iter_mut().filter_map(|light| light.kind.slide_mut());
+    slides.for_each(|slide| renumber(&mut slide.texture));
 }
 
 fn visit(index: usize, textures: &[Texture], done: &mut [bool], order: &mut Vec<usize>) {

@@ -15,8 +15,8 @@ use crate::files::asset::range;
 use crate::files::image::Range;
 use crate::formats::toml::text::{number, rgb, short_key, vector};
 use crate::formats::toml::{
-    BLACK, Named, keys, visit_dimensions, visit_filter, visit_frame, visit_lens, visit_projection,
-    visit_sampling, visit_sky, visit_visibility,
+    BLACK, Named, keys, visit_clip, visit_dimensions, visit_filter, visit_frame, visit_lens,
+    visit_projection, visit_sampling, visit_sky, visit_visibility,
 };
 
 /// Instances of a group in a row, from which on they are a file.
@@ -50,7 +50,7 @@ pub(super) fn document(d: &Description, assets: &mut Assets<'_>, extent: Extent)
         Table::from_iter([("corner".to_owned(), vector(portal.corner)), ("edges".to_owned(), edges)]).into()
     };
     add("portals", Value::Array(d.portals.iter().map(portal).collect()));
-    let lights = d.lights.iter().enumerate().map(|(i, light)| self::light(i, light, extent).into());
+    let lights = d.lights.iter().enumerate().map(|(i, light)| self::light(i, light, &names, extent).into());
     add("lights", Value::Array(lights.collect()));
     let textures = names.textures.iter().enumerate();
     let textures = textures.map(|(i, name)| (name.clone(), texture(i, d, &names, assets, extent).into()));
@@ -124,6 +124,7 @@ fn camera(c: &Camera, extent: Extent) -> Table {
     t.put_unless(is_default, "type", name);
     visit_frame(&mut t, &mut c);
     t.value("mirrored", &c.mirrored);
+    visit_clip(&mut t, &mut c.clip);
     if let Projection::Perspective { fov, .. } = &c.projection {
         t.value("fov", fov);
     }
@@ -176,7 +177,7 @@ fn space(is_srgb: bool) -> &'static str {
     if is_srgb { "srgb" } else { "linear" }
 }
 
-fn light(index: usize, light: &PunctualLight, extent: Extent) -> Table {
+fn light(index: usize, light: &PunctualLight, names: &Names, extent: Extent) -> Table {
     let mut t = Entries::new(&keys::LIGHT, light.kind.name(), extent);
     if light.name != format!("lights[{index}]") {
         t.put("name", light.name.as_str());
@@ -187,10 +188,21 @@ fn light(index: usize, light: &PunctualLight, extent: Extent) -> Table {
             t.value("position", position);
             t.value("intensity", intensity);
         }
-        PunctualKind::Spot { position, direction, intensity, inner, outer, falloff } => {
+        PunctualKind::Projector { position, direction, fov, aspect, slide, .. } => {
             t.value("position", position);
             t.value("direction", direction);
-            t.value("intensity", intensity);
+            t.value("up", &slide.up);
+            t.put("intensity", names.color(&light.kind.color()));
+            t.value("fov", fov);
+            t.value("aspect", aspect);
+        }
+        PunctualKind::Spot { position, direction, inner, outer, falloff, slide, .. } => {
+            t.value("position", position);
+            t.value("direction", direction);
+            if let Some(slide) = slide {
+                t.value("up", &slide.up);
+            }
+            t.put("intensity", names.color(&light.kind.color()));
             t.value("inner", inner);
             t.value("outer", outer);
             t.value("falloff", falloff);

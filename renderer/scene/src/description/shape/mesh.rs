@@ -59,6 +59,26 @@ pub struct TriangleMesh {
     pub source: Option<MeshSource>,
 }
 
+impl TriangleMesh {
+    /// The mesh with a colour for each triangle, whose vertices become its own.
+    #[must_use]
+    pub fn colored_by_triangle(&self, colors: &[Vec3]) -> Self {
+        fn own<T: Copy>(triangles: &[[u32; 3]], of_vertices: &[T]) -> Vec<T> {
+            triangles.as_flattened().iter().filter_map(|i| of_vertices.get(*i as usize).copied()).collect()
+        }
+        Self {
+            positions: own(&self.triangles, &self.positions),
+            normals: own(&self.triangles, &self.normals),
+            uvs: own(&self.triangles, &self.uvs),
+            colors: colors.iter().flat_map(|color| [*color; 3]).collect(),
+            triangles: (0..self.triangles.len() as u32)
+                .map(|i| [0, 1, 2].map(|corner| 3 * i + corner))
+                .collect(),
+            source: None,
+        }
+    }
+}
+
 /// Where a mesh comes from: reading the file again in this way gives the same mesh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeshSource {

@@ -3,6 +3,7 @@
 use basisu::{DecodeFlags, TargetFormat, Transcoder};
 use half::f16;
 use image::{DynamicImage, Rgba32FImage, RgbaImage};
+use torrance_system::caught;
 
 use super::ImageError;
 use super::decode::{check_ratio, check_size, undecodable};
@@ -74,6 +75,13 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
     if header.supercompression == ZSTANDARD && header.uncompressed > most {
         return Err(undecodable(NAME, "its level is larger than its image"));
     }
+    let damaged = undecodable(NAME, "its texels are damaged");
+    caught(|| transcode(bytes, &header)).unwrap_or(Err(damaged))
+}
+
+/// The largest image of a file, whose size is allowed. The transcoder does not stand all damage.
+fn transcode(bytes: &[u8], header: &Header) -> Result<DynamicImage, ImageError> {
+    let Header { width, height, .. } = *header;
     let transcoder = Transcoder::new(bytes).map_err(|_| match header.vulkan_format {
         0 | ASTC_FIRST..=ASTC_LAST => undecodable(NAME, "it is no texture of Basis Universal, or damaged"),
         format => ImageError::Format(format!("KTX2 of the Vulkan format {format}")),

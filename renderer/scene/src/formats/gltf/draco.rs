@@ -11,6 +11,7 @@ use draco_core::geometry_attribute::PointAttribute;
 use draco_core::geometry_indices::PointIndex;
 use draco_core::mesh::Mesh;
 use draco_core::mesh_decoder::MeshDecoder;
+use torrance_system::caught;
 use torrance_text::quoted;
 
 use super::accessor::{Accessors, Component};
@@ -69,8 +70,9 @@ fn mesh<'a>(node: &Node<'a>, accessors: &Accessors<'_, 'a>) -> Option<Mesh> {
         .with_max_decoded_bytes(most);
     let mut mesh = Mesh::new();
     let mut buffer = DecoderBuffer::new(packed).with_limits(limits);
-    if let Err(error) = MeshDecoder::new().decode(&mut buffer, &mut mesh) {
-        return from.fail(format!("cannot be decoded as Draco: {}", quoted(&error.to_string())));
+    let decoded = caught(|| MeshDecoder::new().decode(&mut buffer, &mut mesh).map_err(|e| e.to_string()));
+    if let Err(reason) = decoded.unwrap_or_else(|| Err("it is damaged".to_owned())) {
+        return from.fail(format!("cannot be decoded as Draco: {}", quoted(&reason)));
     }
     // Points without attributes have no bytes that limits count.
     let attributes = mesh.num_attributes().max(1) as u64;

@@ -5,7 +5,7 @@ use std::f32::consts::{FRAC_PI_2, FRAC_PI_4};
 use glam::{DAffine3, Vec3};
 
 use super::json::Node;
-use crate::description::{Camera, FovAxis, Projection, PunctualKind, PunctualLight, SpotFalloff};
+use crate::description::{Camera, Clip, FovAxis, Projection, PunctualKind, PunctualLight, SpotFalloff};
 
 /// The shorter side of the image of a camera that has an aspect ratio, pixels.
 const SHORTER_SIDE: f32 = 512.0;
@@ -46,7 +46,7 @@ pub(super) fn camera(from: &Node<'_>, world: &DAffine3) -> Option<View> {
     // Far from the origin, a point one metre away would be rounded too much.
     let distance = position.abs().max_element().max(1.0);
     let target = position - distance * back;
-    let camera = Camera { position, target, up, mirrored: false, projection };
+    let camera = Camera { position, target, up, mirrored: false, projection, clip: Clip::DEFAULT };
     Some(View { camera, size: aspect.map(size) })
 }
 
@@ -116,7 +116,15 @@ pub(super) fn light(from: &Node<'_>, name: String, world: &DAffine3) -> Option<P
         "spot" => {
             let (inner, outer) = cone(&node)?;
             let falloff = SpotFalloff::Smooth;
-            PunctualKind::Spot { position, direction: along()?, intensity: strength, inner, outer, falloff }
+            PunctualKind::Spot {
+                position,
+                direction: along()?,
+                intensity: strength,
+                inner,
+                outer,
+                falloff,
+                slide: None,
+            }
         }
         other => {
             let other = torrance_text::quoted(other);

@@ -1,39 +1,61 @@
-//! Clipping planes, which Mitsuba's cameras have and ours do not.
+//! Clipping planes, which all of Mitsuba's cameras have.
 
 use glam::{Affine3A, Vec3};
 
 use super::view::{PropertyView, View};
-use crate::description::{Bounds, Description, Outline, Projection, Shape, corners};
+use crate::description::{Bounds, Clip, Description, Outline, Projection, Shape, corners};
 
-/// The distances between which a sensor of Mitsuba sees things, if they are given.
-pub(super) struct Clip<'a> {
-    near: Option<(PropertyView<'a>, f64)>,
-    far: Option<(PropertyView<'a>, f64)>,
+/// The distances between which a sensor of Mitsuba sees things, in metres.
+pub(super) struct ClipPlanes<'a> {
+    near: f64,
+    far: f64,
+    sensor: View<'a>,
+    /// The properties that give them.
+    given: [Option<PropertyView<'a>>; 2],
 }
 
-impl<'a> Clip<'a> {
-    pub(super) fn read(sensor: &View<'a>) -> Self {
-        let number = |name| sensor.get(name).and_then(|given| Some((given, given.number()?)));
-        Self { near: number("near_clip"), far: number("far_clip") }
+impl<'a> ClipPlanes<'a> {
+    pub(super) fn read(sensor: &View<'a>) -> Option<Self> {
+        let given = ["near_clip", "far_clip"].map(|name| sensor.get(name));
+        let number =
+            |given: Option<PropertyView<'_>>, default| given.map_or(Some(default), |given| given.number());
+        let (near, far) = (number(given[0], 1e-2), number(given[1], 1e4));
+        let (near, far) = (near?, far?);
+        if !(near > 0.0 && near < far) {
+            let [near, far] = [near, far].map(|x| x.to_string());
+            return sensor
+                .error(format!("\"near_clip\" has to be between 0 and \"far_clip\": {near} and {far}"));
+        }
+        Some(Self { near, far, sensor: *sensor, given })
     }
 
-    /// Beyond what nothing is seen, metres; Mitsuba's default if it is not given.
-    pub(super) fn far(&self) -> f64 {
-        self.far.map_or(1e4, |(_, far)| far)
+    /// Beyond what nothing is seen, metres.
+    pub(super) const fn far(&self) -> f64 {
+        self.far
     }
 
-    /// Warns if something of the scene may be cut off: what is too near or too far is seen here.
-    pub(super) fn warn(&self, d: &Description) {
-        let near = self.near.filter(|(_, near)| is_nearer(d, *near as f32));
-        let far = self.far.filter(|(_, far)| reaches(d, f32::INFINITY, *far as f32));
-        let (given, names) = match (near, far) {
-            (Some((given, _)), Some(_)) => (given, "\"near_clip\" and \"far_clip\" cut"),
-            (Some((given, _)), None) => (given, "\"near_clip\" cuts"),
-            (None, Some((given, _))) => (given, "\"far_clip\" cuts"),
-            (None, None) => return,
+    /// Clips what a camera sees, with a warning, if it cuts something off at all.
+    pub(super) fn apply(&self, d: &mut Description) {
+        let (near, far) = (self.near as f32, self.far as f32);
+        let cuts = (is_nearer(d, near), reaches(d, f32::INFINITY, far));
+        d.camera.clip = Clip {
+            near: if cuts.0 { near } else { Clip::DEFAULT.near },
+            far: if cuts.1 { far } else { Clip::DEFAULT.far },
         };
-        let message = format!("what {names} off of {} is seen here", given.view.describe());
-        given.view.sources.warn(&given.property.place, message);
+        let [given_near, given_far] = self.given;
+        // The default is no farther than any camera is from what it shows.
+        let what = match (cuts.0 && given_near.is_some(), cuts.1) {
+            (true, true) => format!("nearer than {near} or farther than {far}"),
+            (true, false) => format!("nearer than {near}"),
+            (false, true) => format!("farther than {far}"),
+            (false, false) => return,
+        };
+        let place = given_near.or(given_far).map_or(&self.sensor.object.place, |given| &given.property.place);
+        let sensor = self.sensor.describe();
+        let message = format!(
+            "what is {what} is not seen by {sensor}, as in Mitsuba: its \"near_clip\" and \"far_clip\""
+        );
+        self.sensor.sources.warn(place, message);
     }
 }
 

@@ -1,12 +1,16 @@
 //! Emitters that belong to no shape.
 
+use device::material::texture::NO_TEXTURE;
 use glam::{DAffine3, DMat3, DVec3, Vec3};
 
+use super::settings::{fov, half_width};
 use super::texture::{Quantity, Textures};
 use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
 use crate::description::limits::MAX_RADIANCE;
-use crate::description::{Description, Environment, PunctualKind, PunctualLight, SpotFalloff, SunSky};
+use crate::description::{
+    Color, Description, Environment, PunctualKind, PunctualLight, Slide, SpotFalloff, SunSky,
+};
 use crate::files::image::{Meaning, Range};
 
 /// Reads an emitter of the scene.
@@ -40,6 +44,7 @@ pub(super) fn add(
     let kind = match plugin {
         "point" => point(&view, textures),
         "spot" => spot(&view, textures),
+        "projector" => projector(&view, textures),
         _ => directional(&view, textures),
     };
     let kind = view.finish(kind, &[]);
@@ -105,24 +110,60 @@ fn point(view: &View<'_>, textures: &mut Textures<'_>) -> Option<PunctualKind> {
 }
 
 fn spot(view: &View<'_>, textures: &mut Textures<'_>) -> Option<PunctualKind> {
-    if let Some(texture) = view.get("texture") {
-        return texture.fail("is not supported: spots are of one colour");
-    }
     let intensity = light(view, textures, "intensity");
+    let picture = match view.get("texture") {
+        Some(given) => match textures.color(view, "texture", 1.0, Quantity::Fraction)? {
+            Color { texture: NO_TEXTURE, .. } => return given.fail("has to be a texture that varies"),
+            picture => Some(picture),
+        },
+        None => None,
+    };
     let outer = view.number_in("cutoff_angle", 20.0, (1e-3, 180.0))?;
     let inner = view.number_in("beam_width", f64::from(outer) * 0.75, (0.0, 180.0))?;
     let to_world = view.transform("to_world")?;
     if inner > outer {
         return view.error("\"beam_width\" of a spot is at most its \"cutoff_angle\"");
     }
+    if picture.is_some() && to_world.matrix3.determinant() < 0.0 {
+        return view.error("\"to_world\" of a spot with a texture is a reflection; that is not supported");
+    }
+    // The first row of its texture is where −y is.
+    let up = -to_world.matrix3.y_axis.normalize().as_vec3();
     Some(PunctualKind::Spot {
         position: to_world.translation.as_vec3(),
         direction: to_world.matrix3.z_axis.normalize().as_vec3(),
-        intensity: intensity?,
+        intensity: intensity? * picture.map_or(Vec3::ONE, |picture| picture.value),
+        slide: picture.map(|Color { texture, .. }| Slide { texture, up }),
         // A step, but for rounding.
         inner: inner.min(outer * (1.0 - 1e-4)),
         outer,
         falloff: SpotFalloff::Linear,
+    })
+}
+
+/// A projector, whose picture gives the irradiance of a screen at distance 1, but for π.
+fn projector(view: &View<'_>, textures: &mut Textures<'_>) -> Option<PunctualKind> {
+    let irradiance = textures.color(view, "irradiance", 1.0, Quantity::Light);
+    let scale = view.number_in("scale", 1.0, (0.0, MAX_RADIANCE.into()));
+    let fov = fov(view);
+    let to_world = view.transform("to_world")?;
+    let m = to_world.matrix3;
+    if !is_similarity(&m) || m.determinant() < 0.0 {
+        return view
+            .error("\"to_world\" of a projector has to be a rotation, a uniform scale or a translation");
+    }
+    let Color { value, texture } = irradiance?;
+    let aspect = textures.aspect(texture);
+    let tan = half_width(fov?, aspect);
+    // As if the scene were so much smaller, and the normal of the screen longer.
+    let scale = scale? * m.x_axis.length() as f32;
+    Some(PunctualKind::Projector {
+        position: to_world.translation.as_vec3(),
+        direction: m.z_axis.normalize().as_vec3(),
+        intensity: value * std::f32::consts::PI * scale,
+        fov: (2.0 * tan.atan()).to_degrees() as f32,
+        aspect: aspect as f32,
+        slide: Slide { texture, up: m.y_axis.normalize().as_vec3() },
     })
 }
 

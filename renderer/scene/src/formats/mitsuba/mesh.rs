@@ -1,20 +1,23 @@
 //! Shapes that are meshes in files.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glam::{Affine3A, DAffine3};
+use glam::{Affine3A, DAffine3, Vec3};
 use torrance_text::{quoted, quoted_path};
 
 use super::extent::TOO_FAR;
 use super::serialized;
 use super::view::{PropertyView, View};
 use crate::description::affine::is_similarity;
+use crate::description::limits::MAX_MESH_BYTES;
 use crate::description::{Normals, TriangleMesh};
 use crate::files::Files;
+use crate::files::mesh::ply::{self, MeshAttribute};
 use crate::files::mesh::{self, MeshError, Placement, read_bytes};
 use crate::input::Problem;
+use crate::input::file::open_regular;
 
 /// The options with which a file is read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -31,19 +34,22 @@ pub(super) struct Meshes<'a> {
     files: &'a Files,
     /// Nothing for those with errors, which are reported once.
     read: HashMap<MeshKey, Option<Arc<TriangleMesh>>>,
+    /// By file and name; nothing for those with errors, as before.
+    attributes: HashMap<(PathBuf, String), Option<Option<Arc<MeshAttribute>>>>,
 }
 
 impl<'a> Meshes<'a> {
     pub(super) fn new(files: &'a Files) -> Self {
-        Self { files, read: HashMap::new() }
+        Self { files, read: HashMap::new(), attributes: HashMap::new() }
     }
 
     /// The mesh of a shape, without the triangles that have no area where `to_world` puts them, and whether its normals
-    /// follow its winding in the world, so that a reflection turns them around.
+    /// follow its winding in the world, so that a reflection turns them around. Its colours are `attribute`, if it has that.
     pub(super) fn mesh(
         &mut self,
         view: &View<'_>,
         to_world: Option<&DAffine3>,
+        attribute: Option<&str>,
     ) -> Option<(Arc<TriangleMesh>, bool)> {
         let plugin = view.object.plugin.as_str();
         let face_normals = view.boolean("face_normals", false);
@@ -62,7 +68,7 @@ impl<'a> Meshes<'a> {
         let (flip_v, index, face_normals) = (flip_v?, index? as usize, face_normals?);
         let path = file.path(self.files, "mesh file", name)?;
         let normals = if face_normals { Normals::Flat } else { Normals::File };
-        let how = MeshKey { path, normals, flip_v, index };
+        let how = MeshKey { path: path.clone(), normals, flip_v, index };
         let mesh = self.file(&file, plugin, how.clone())?;
         let follows_winding = mesh.normals.is_empty();
         let to_world = to_world?;
@@ -73,8 +79,49 @@ impl<'a> Meshes<'a> {
             true => Arc::new(smooth(&mesh, to_world)),
             false => mesh,
         };
+        // Colours of vertices have been read with them.
+        let mesh = match attribute {
+            None | Some("vertex_color") => mesh,
+            Some(name) => self.with_attribute(&file, plugin, path, name, &mesh)?,
+        };
         let mesh = place(view, &file, &mesh, &to_world.as_affine3a())?;
         Some((mesh, follows_winding))
+    }
+
+    /// A mesh whose colours are an attribute of a file, or that has none.
+    fn with_attribute(
+        &mut self,
+        file: &PropertyView<'_>,
+        plugin: &str,
+        path: PathBuf,
+        name: &str,
+        mesh: &TriangleMesh,
+    ) -> Option<Arc<TriangleMesh>> {
+        let key = (path, name.to_owned());
+        let found = match plugin {
+            "ply" => {
+                let known = self.attributes.get(&key).cloned();
+                known.unwrap_or_else(|| {
+                    let read = read_attribute(file, &key.0, name);
+                    self.attributes.insert(key.clone(), read.clone());
+                    read
+                })?
+            }
+            _ => None,
+        };
+        let plain = |colors: &[Vec3]| TriangleMesh { colors: colors.to_vec(), source: None, ..mesh.clone() };
+        Some(Arc::new(match found.as_deref() {
+            None => plain(&[]),
+            Some(MeshAttribute::Vertices(colors)) => plain(colors),
+            Some(MeshAttribute::Triangles(colors)) if colors.len() != mesh.triangles.len() => {
+                return file.error(format!(
+                    "mesh file {} has strips, to which {} gives no values",
+                    quoted_path(&key.0),
+                    quoted(name)
+                ));
+            }
+            Some(MeshAttribute::Triangles(colors)) => mesh.colored_by_triangle(colors),
+        }))
     }
 
     /// The mesh in a file.
@@ -89,6 +136,21 @@ impl<'a> Meshes<'a> {
         self.read.insert(how, read.clone());
         read
     }
+}
+
+/// Reads an attribute of a PLY file.
+fn read_attribute(file: &PropertyView<'_>, path: &Path, name: &str) -> Option<Option<Arc<MeshAttribute>>> {
+    let shown = path.display().to_string();
+    let opened = open_regular(path, MAX_MESH_BYTES);
+    let (input, len) = file.read(&format!("mesh file {}", quoted_path(path)), opened)?;
+    let sources = file.view.sources;
+    let read = ply::read_attribute(&shown, input, len, name).map_err(|problem| sources.push(problem)).ok()?;
+    let Some((attribute, clamped)) = read else { return Some(None) };
+    if clamped > 0 {
+        let message = format!("{clamped} values of {} are outside 0 to 1, and clamped", quoted(name));
+        sources.push_warning(Problem::of_file(shown, message));
+    }
+    Some(Some(Arc::new(attribute)))
 }
 
 fn read_serialized(given: &PropertyView<'_>, how: &MeshKey) -> Option<Arc<TriangleMesh>> {

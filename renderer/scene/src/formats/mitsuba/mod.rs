@@ -12,6 +12,7 @@ mod bsdf;
 mod cie;
 mod clip;
 mod cycles;
+mod direct;
 mod emitter;
 mod extent;
 mod ior;
@@ -32,6 +33,7 @@ mod view;
 
 use bsdf::Materials;
 use mesh::Meshes;
+use settings::Settings;
 use shape::Shapes;
 use source::Sources;
 use texture::Textures;
@@ -90,14 +92,15 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
         ],
     );
     unread::warn(scene);
-    let clip;
-    (description.render, description.camera, clip) = settings?;
+    let Settings { render, camera, clip, samples } = settings?;
+    (description.render, description.camera) = (render, camera);
+    samples.apply(&mut description);
     if scene.sources.is_fine() && !description.has_light() {
         return scene.error("the scene has no light, so the image would be black; add an <emitter>");
     }
     if scene.sources.is_fine() && description.shapes.is_empty() && description.instances.is_empty() {
         return scene.error("the scene has no shapes");
     }
-    clip.warn(&description);
+    clip.apply(&mut description);
     Some(description)
 }

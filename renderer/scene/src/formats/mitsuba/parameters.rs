@@ -15,8 +15,11 @@ const MOST: usize = 64 << 20;
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub(super) enum SubstitutionError {
     /// There is no such parameter; the end of the sentence.
-    #[error("there is no parameter {}{hint}", torrance_text::quoted(name))]
+    #[error("there is no parameter {}{hint}; -D NAME=VALUE sets one", torrance_text::quoted(name))]
     Unknown { name: String, hint: String },
+    /// There is no name after the `$`.
+    #[error("there is no name after the $; \\$ stands for the sign itself")]
+    Nameless,
     #[error("parameters make this too long")]
     TooLong,
 }
@@ -24,6 +27,10 @@ pub(super) enum SubstitutionError {
 /// The parameters known so far.
 pub(super) struct Parameters {
     by_name: BTreeMap<String, Parameter>,
+    /// Values of defaults that follow further down in the file, if they are made of no others.
+    later: BTreeMap<String, String>,
+    /// Those that were used before their defaults, once each.
+    early: Vec<String>,
     /// Bytes written so far.
     written: usize,
 }
@@ -43,7 +50,20 @@ impl Parameters {
         let parameter = |(index, (name, value)): (usize, &(String, String))| {
             (name.clone(), Parameter { value: value.clone(), index, is_unused: true })
         };
-        Self { by_name: defines.iter().enumerate().map(parameter).collect(), written: 0 }
+        let by_name = defines.iter().enumerate().map(parameter).collect();
+        Self { by_name, later: BTreeMap::new(), early: Vec::new(), written: 0 }
+    }
+
+    /// Takes note of a default that follows further down in the file, for what is used before it.
+    pub(super) fn announce(&mut self, name: &str, value: &str) {
+        if !name.is_empty() && !value.contains('$') {
+            self.later.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+        }
+    }
+
+    /// Names of those that were used before their defaults since this was asked last.
+    pub(super) fn take_early(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.early)
     }
 
     /// Sets a parameter that has no value yet.
@@ -69,20 +89,35 @@ impl Parameters {
         all
     }
 
-    /// The parameter of the longest name that a text begins with, and the length of that name.
+    /// The parameter of the longest name that a text begins with, and the length of that name. If there is none, one that is
+    /// given further down and has all of the name.
     fn at_start_of(&mut self, text: &str) -> Option<(usize, &mut Parameter)> {
+        let known = self.known_at_start_of(text);
+        let name = match known {
+            Some(length) => &text[..length],
+            None => {
+                let name = name_at_start_of(text);
+                let value = self.later.remove(name)?;
+                self.early.push(name.to_owned());
+                self.set_default(name.to_owned(), value);
+                name
+            }
+        };
+        Some((name.len(), self.by_name.get_mut(name)?))
+    }
+
+    /// The length of the longest name of a parameter that a text begins with.
+    fn known_at_start_of(&self, text: &str) -> Option<usize> {
         let mut longest = text;
         loop {
             // The names that the text begins with are among those before it, and share most with it.
             let up_to = (Bound::Unbounded, Bound::Included(longest));
             let (before, _) = self.by_name.range::<str, _>(up_to).next_back()?;
             if longest.starts_with(before.as_str()) {
-                longest = &longest[..before.len()];
-                break;
+                return Some(before.len());
             }
             longest = common_start(longest, before);
         }
-        Some((longest.len(), self.by_name.get_mut(longest)?))
     }
 
     /// A text with the values of parameters in their place.
@@ -97,11 +132,19 @@ impl Parameters {
         let mut out = String::new();
         let mut rest = text;
         while let Some(at) = rest.find('$') {
-            out.push_str(&rest[..at]);
             let after = &rest[at + 1..];
+            if let Some(before) = rest[..at].strip_suffix('\\') {
+                out.push_str(before);
+                out.push('$');
+                rest = after;
+                continue;
+            }
+            out.push_str(&rest[..at]);
             let Some((length, parameter)) = self.at_start_of(after) else {
-                let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
-                let name = after[..end].to_owned();
+                let name = name_at_start_of(after).to_owned();
+                if name.is_empty() {
+                    return Err(SubstitutionError::Nameless);
+                }
                 let known = if suggestions.allow() { self.names() } else { Vec::new() };
                 let hint = torrance_text::hint(&name, "the scene has", known.iter().map(String::as_str));
                 return Err(SubstitutionError::Unknown { name, hint });
@@ -118,6 +161,12 @@ impl Parameters {
         out.push_str(rest);
         Ok(out)
     }
+}
+
+/// The name that a text begins with, if nothing is known of it.
+fn name_at_start_of(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
 }
 
 /// What both texts begin with.
@@ -150,7 +199,10 @@ mod tests {
         assert_eq!(parameters.fill("none").as_deref(), Ok("none"));
         assert_eq!(parameters.unused().count(), 0);
         let message = parameters.fill("$bad").unwrap_err().to_string();
-        assert_eq!(message, "there is no parameter \"bad\"; the scene has \"ab\", \"a\" or \"c\"");
+        assert_eq!(
+            message,
+            "there is no parameter \"bad\"; the scene has \"ab\", \"a\" or \"c\"; -D NAME=VALUE sets one"
+        );
     }
 
     #[test]
@@ -169,6 +221,22 @@ mod tests {
         ] {
             assert_eq!(parameters.fill(text).ok().as_deref(), expected, "{text}");
         }
+    }
+
+    /// As Mitsuba 3.9.1 has it, but for what is used before its default, which it refuses.
+    #[test]
+    fn defaults_may_follow_and_signs_be_escaped() {
+        let mut parameters = defined(&[("a", "1")]);
+        parameters.announce("spp", "256");
+        parameters.announce("spp", "16");
+        parameters.announce("made", "$a");
+        assert_eq!(parameters.fill("$spp/$a$spp").as_deref(), Ok("256/1256"));
+        assert_eq!(parameters.take_early(), ["spp"]);
+        parameters.set_default("spp".to_owned(), "256".to_owned());
+        assert_eq!(parameters.fill("$spp").as_deref(), Ok("256"));
+        assert!(parameters.take_early().is_empty() && parameters.fill("$made").is_err());
+        assert_eq!(parameters.fill("\\$3 \\$a $a\\").as_deref(), Ok("$3 $a 1\\"));
+        assert_eq!(parameters.fill("cost: $").unwrap_err(), SubstitutionError::Nameless);
     }
 
     #[test]

@@ -8,6 +8,13 @@ pub(super) struct Plugins {
     pub(super) unsupported: &'static [&'static str],
 }
 
+impl Plugins {
+    /// Whether there is a plugin of a name, read or not.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.known.contains(&name) || self.unsupported.contains(&name)
+    }
+}
+
 /// The plugins of a class, if any are read.
 pub(super) const fn plugins(class: Class) -> Option<Plugins> {
     let (known, unsupported): (&[_], &[_]) = match class {
@@ -100,8 +107,8 @@ pub(super) const fn plugins(class: Class) -> Option<Plugins> {
         ),
         // The last of them in shapes.
         Class::Emitter => (
-            &["constant", "envmap", "point", "spot", "directional", "sunsky", "area"],
-            &["projector", "timed_sunsky", "directionalarea", "volumelight"],
+            &["constant", "envmap", "point", "spot", "projector", "directional", "sunsky", "area"],
+            &["timed_sunsky", "directionalarea", "volumelight"],
         ),
         Class::Scene | Class::Medium | Class::Volume | Class::Phase => return None,
     };

@@ -2,13 +2,15 @@
 
 use glam::{DAffine3, DVec3, Vec2};
 
-use super::clip::Clip;
+use super::clip::ClipPlanes;
+use super::direct::DirectSamples;
 use super::tree::Class;
 use super::view::{PropertyView, View};
-use crate::description::affine::are_alike;
+use crate::description::affine::{are_alike, are_alike_within};
 use crate::description::limits::{MAX_COORDINATE, MAX_DEPTH, MAX_SPP, check_size};
 use crate::description::{
-    Camera, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings, Sampler,
+    Camera, Clip, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Projection, RenderSettings,
+    Sampler,
 };
 
 /// A film: the image, and what part of it there is.
@@ -38,8 +40,16 @@ impl Film {
     }
 }
 
+/// How a scene is to be rendered.
+pub(super) struct Settings<'a> {
+    pub(super) render: RenderSettings,
+    pub(super) camera: Camera,
+    pub(super) clip: ClipPlanes<'a>,
+    pub(super) samples: DirectSamples<'a>,
+}
+
 /// Reads what integrator and sensor say of how a scene is to be rendered.
-pub(super) fn read<'a>(scene: &View<'a>) -> Option<(RenderSettings, Camera, Clip<'a>)> {
+pub(super) fn read<'a>(scene: &View<'a>) -> Option<Settings<'a>> {
     let paths = paths(scene);
     let sensors = scene.children(Class::Sensor);
     let Some(sensor) = sensors.first() else {
@@ -54,22 +64,24 @@ pub(super) fn read<'a>(scene: &View<'a>) -> Option<(RenderSettings, Camera, Clip
     let film = film(&sensor);
     let sampler = sampler(&sensor);
     // What is wrong with a camera does not hang on the film.
-    let clip = Clip::read(&sensor);
-    let camera = camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.far());
+    let clip = ClipPlanes::read(&sensor);
+    let camera =
+        camera(&sensor, film.as_ref().unwrap_or(&Film::WHOLE), clip.as_ref().map_or(1e4, ClipPlanes::far));
     let camera = sensor.finish(camera, &[Class::Film, Class::Sampler]);
-    let (film, (sampler, spp, seed), paths) = (film?, sampler?, paths?);
+    let (film, (sampler, spp, seed), (paths, samples)) = (film?, sampler?, paths?);
     let [width, height] = film.crop;
     let Film { filter, sample_border, .. } = film;
     let (masking, hidden_normals) = (Masking::Separable, HiddenNormals::Keep);
     let settings = RenderSettings { masking, hidden_normals, filter, sample_border, ..paths };
     let render = RenderSettings { width, height, spp, seed, sampler, ..settings };
-    Some((render, camera?, clip))
+    Some(Settings { render, camera: camera?, clip: clip?, samples })
 }
 
 /// The settings of the integrator, however deep that is in others.
-fn paths(scene: &View<'_>) -> Option<RenderSettings> {
+fn paths<'a>(scene: &View<'a>) -> Option<(RenderSettings, DirectSamples<'a>)> {
     let Some(mut given) = scene.child(Class::Integrator)? else {
-        return Some(RenderSettings { max_depth: MAX_DEPTH, holes: Holes::Scatter, ..Default::default() });
+        let paths = RenderSettings { max_depth: MAX_DEPTH, holes: Holes::Scatter, ..Default::default() };
+        return Some((paths, DirectSamples::ONE));
     };
     for _ in 0..8 {
         let view = given.object()?;
@@ -84,14 +96,14 @@ fn paths(scene: &View<'_>) -> Option<RenderSettings> {
     given.error("integrators are nested more than 8 levels deep")
 }
 
-fn integrator(view: &View<'_>) -> Option<RenderSettings> {
+fn integrator<'a>(view: &View<'a>) -> Option<(RenderSettings, DirectSamples<'a>)> {
     // How work is cut to pieces, and how long it may take, is decided elsewhere.
     view.ignore(&["samples_per_pass", "block_size", "timeout"]);
     let hide_emitters = view.boolean("hide_emitters", false);
+    let mut samples = Some(DirectSamples::ONE);
     let segments = match view.object.plugin.as_str() {
         "direct" => {
-            let why = "each sample of a pixel has one of a light and one of the bsdf";
-            view.warn_of(&["shading_samples", "emitter_samples", "bsdf_samples"], why);
+            samples = DirectSamples::read(view);
             Some((2, None, Holes::Scatter))
         }
         plugin => {
@@ -113,7 +125,7 @@ fn integrator(view: &View<'_>) -> Option<RenderSettings> {
     let paths = segments.zip(hide_emitters).map(|((max_depth, rr_depth, holes), hide_emitters)| {
         RenderSettings { max_depth, rr_depth, holes, hide_emitters, ..Default::default() }
     });
-    view.finish(paths, &[])
+    view.finish(paths.zip(samples), &[])
 }
 
 /// The sampler, samples per pixel, and seed.
@@ -206,7 +218,8 @@ fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
     let m = to_world.matrix3;
     let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
     let scale = x.length();
-    let is_rigid = are_alike([x, y, z]) && (scale - 1.0).abs() < 1e-3;
+    // Mitsuba's own tolerance.
+    let is_rigid = are_alike_within(1e-3, [x, y, z]) && (scale - 1.0).abs() < 1e-3;
     let (projection, to_world) = match projection {
         Some(projection) if is_rigid => (projection, to_world),
         Some(_) => {
@@ -226,6 +239,7 @@ fn camera(view: &View<'_>, film: &Film, far: f64) -> Option<Camera> {
         up: y.normalize().as_vec3(),
         mirrored: m.determinant() < 0.0,
         projection,
+        clip: Clip::DEFAULT,
     })
 }
 
@@ -252,16 +266,7 @@ fn perspective(view: &View<'_>, film: &Film, far: f64) -> Option<Projection> {
     if film.crop == film.size {
         return Some(Projection::Perspective { fov, fov_axis: axis, principal_point, lens });
     }
-    let aspect = film.aspect();
-    // Half the width of the image at distance 1.
-    let tan = f64::from(fov).to_radians().mul_add(0.5, 0.0).tan();
-    let half_width = match axis {
-        FovAxis::X => tan,
-        FovAxis::Y => tan * aspect,
-        FovAxis::Diagonal => tan * aspect / (1.0 + aspect * aspect).sqrt(),
-        FovAxis::Smaller => tan * aspect.max(1.0),
-        FovAxis::Larger => tan * aspect.min(1.0),
-    };
+    let half_width = half_width((fov, axis), film.aspect());
     let [[w, h], [cw, ch]] = [film.size, film.crop].map(|s| s.map(f64::from));
     let half_width = half_width * cw / w;
     let [shift_x, shift_y] = crop_shift(film);
@@ -273,6 +278,18 @@ fn perspective(view: &View<'_>, film: &Film, far: f64) -> Option<Projection> {
     Some(Projection::Perspective { fov, fov_axis: FovAxis::X, principal_point, lens })
 }
 
+/// Half the width of the image at distance 1, which is `aspect` times as wide as high.
+pub(super) fn half_width((fov, axis): (f32, FovAxis), aspect: f64) -> f64 {
+    let tan = (0.5 * f64::from(fov).to_radians()).tan();
+    match axis {
+        FovAxis::X => tan,
+        FovAxis::Y => tan * aspect,
+        FovAxis::Diagonal => tan * aspect / (1.0 + aspect * aspect).sqrt(),
+        FovAxis::Smaller => tan * aspect.max(1.0),
+        FovAxis::Larger => tan * aspect.min(1.0),
+    }
+}
+
 /// How far the middle of the crop is to the right of and below that of the image, as parts of its width and height.
 fn crop_shift(film: &Film) -> [f64; 2] {
     [0, 1].map(|i| {
@@ -282,7 +299,7 @@ fn crop_shift(film: &Film) -> [f64; 2] {
 }
 
 /// The field of view, degrees, and its axis; by default that of a 50 mm lens on 35 mm film.
-fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
+pub(super) fn fov(view: &View<'_>) -> Option<(f32, FovAxis)> {
     const AXES: [(&str, FovAxis); 5] = [
         ("x", FovAxis::X),
         ("y", FovAxis::Y),

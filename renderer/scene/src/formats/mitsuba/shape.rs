@@ -1,17 +1,19 @@
 //! Shapes, groups of shapes, and where they are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use glam::{DAffine3, DMat3, DVec3, Vec3};
+use torrance_text::quoted;
 
 use super::bsdf::{Adapters, Materials};
 use super::extent::problem;
 use super::mesh::Meshes;
 use super::plugins::Plugins;
+use super::source::Repeated;
 use super::texture::Quantity;
 use super::tree::Class;
 use super::view::{PropertyView, View};
-use crate::description::affine::{are_alike, is_similarity};
+use crate::description::affine::{are_alike, is_similarity, nearest_rotation};
 use crate::description::limits::MAX_COORDINATE;
 use crate::description::{Color, Description, Geometry, Group, Instance, Shape, Texture, texture};
 
@@ -144,7 +146,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
             Some(None) => Some(self.materials.default(emission.is_some_and(|e| e.is_some()))),
             None => None,
         };
-        let (geometry, to_world, turns) = self.geometry(view, to_world)?;
+        let attribute = self.attribute(view, material, emission.flatten());
+        let (geometry, to_world, turns) = self.geometry(view, to_world, attribute.as_deref())?;
         let (material, emission, flip_normals) = (material?, emission?, flip_normals?);
         let world_from_object = to_world.as_affine3a();
         if let Some(problem) = problem(&geometry, &world_from_object) {
@@ -165,22 +168,36 @@ impl<'t, 'f> Shapes<'t, 'f> {
             flip_normals: flip_normals != (turns && is_mirrored),
             world_from_object,
         };
-        self.check(view, &shape)?;
+        self.check(view, &shape, attribute.as_deref())?;
         let material = &mut self.materials.list[shape.material];
         material.holes_emit |= shape.emits() && !material.opacity.is(1.0);
         Some(shape)
     }
 
+    /// The attribute of its mesh that a shape's textures are.
+    fn attribute(&self, view: &View<'_>, material: Option<usize>, emission: Option<Color>) -> Option<String> {
+        let mut names = BTreeSet::new();
+        material.into_iter().for_each(|index| self.materials.add_attributes(index, &mut names));
+        emission.into_iter().for_each(|e| self.materials.textures.add_attributes(e.texture, &mut names));
+        if names.len() > 1 {
+            let names: Vec<_> = names.iter().map(|name| quoted(name)).collect();
+            return view.fail(format!("uses the mesh attributes {}; one is supported", names.join(" and ")));
+        }
+        names.pop_first()
+    }
+
     /// Reports what does not go together.
-    fn check(&self, view: &View<'_>, shape: &Shape) -> Option<()> {
+    fn check(&self, view: &View<'_>, shape: &Shape, attribute: Option<&str>) -> Option<()> {
         let textures = &self.materials.textures.textures;
         let has = |is: fn(&Texture) -> bool| {
             self.materials.has(shape.material, is) || texture::has(shape.emission.texture, textures, is)
         };
         let mesh = if let Geometry::Mesh(mesh) = &shape.geometry { Some(mesh) } else { None };
-        if mesh.is_none_or(|mesh| mesh.colors.is_empty()) && has(Texture::is_by_vertices) {
-            let message =
-                format!("{} has no vertex colours for its textures; they are white", view.describe());
+        if let Some(name) = attribute
+            && mesh.is_none_or(|mesh| mesh.colors.is_empty())
+        {
+            let (shape, name) = (view.describe(), quoted(name));
+            let message = format!("{shape} has no attribute {name} for its textures; they are white");
             view.sources.warn(&view.object.place, message);
         }
         if mesh.is_some_and(|mesh| mesh.uvs.is_empty()) && has(Texture::is_by_uvs) {
@@ -205,6 +222,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
         &mut self,
         view: &View<'_>,
         to_world: Option<DAffine3>,
+        attribute: Option<&str>,
     ) -> Option<(Geometry, DAffine3, bool)> {
         match view.object.plugin.as_str() {
             "rectangle" => Some((Geometry::Quad, to_world?, false)),
@@ -217,12 +235,8 @@ impl<'t, 'f> Shapes<'t, 'f> {
             "sphere" => {
                 let center = view.vector("center", DVec3::ZERO);
                 let radius = radius(view);
-                let (center, to_world) = (center?.as_vec3(), to_world?);
-                if !is_similarity(&to_world.matrix3) {
-                    return view
-                        .error("\"to_world\" would make an ellipsoid of the sphere; scale all axes alike");
-                }
-                Some((Geometry::Sphere { center, radius: radius? }, to_world, true))
+                let (center, to_world) = (center?, unstretched(view, to_world?, center?));
+                Some((Geometry::Sphere { center: center.as_vec3(), radius: radius? }, to_world, true))
             }
             "cylinder" => {
                 let from = view.vector("p0", DVec3::ZERO);
@@ -232,7 +246,7 @@ impl<'t, 'f> Shapes<'t, 'f> {
                 Some((geometry, to_world, false))
             }
             _ => {
-                let (mesh, follows_winding) = self.meshes.mesh(view, to_world.as_ref())?;
+                let (mesh, follows_winding) = self.meshes.mesh(view, to_world.as_ref(), attribute)?;
                 Some((Geometry::Mesh(mesh), to_world?, follows_winding))
             }
         }
@@ -242,6 +256,20 @@ impl<'t, 'f> Shapes<'t, 'f> {
 fn radius(view: &View<'_>) -> Option<f32> {
     let most = f64::from(MAX_COORDINATE);
     view.number_in("radius", 1.0, (1.0 / most, most))
+}
+
+/// The similarity that Mitsuba makes of the transform of a sphere: the rotation nearest to it, with what it does to the length
+/// of x.
+fn unstretched(view: &View<'_>, to_world: DAffine3, center: DVec3) -> DAffine3 {
+    if is_similarity(&to_world.matrix3) {
+        return to_world;
+    }
+    let scale = to_world.matrix3.x_axis.length();
+    let message =
+        format!("\"to_world\" stretches the sphere, which is scaled by {scale:.4} alike, as in Mitsuba");
+    view.sources.warn_each(Repeated::Stretched, &view.object.place, message);
+    let matrix3 = nearest_rotation(&to_world.matrix3) * scale;
+    DAffine3 { matrix3, translation: to_world.transform_point3(center) - matrix3 * center }
 }
 
 /// A cylinder, whose transform may stretch it along its axis; what we keep is a similarity and a longer axis.

@@ -1,6 +1,7 @@
 //! The files of a scene, places in them, and what is wrong there.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -29,6 +30,17 @@ pub(super) struct Text {
     index: OnceCell<Index>,
 }
 
+/// Kinds of warnings that a scene may give rise to over and over, of which the first is told with how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Repeated {
+    /// Rotations around axes that are no unit vectors.
+    Axis,
+    /// Parameters that are used before their defaults.
+    Early,
+    /// Spheres that would be ellipsoids.
+    Stretched,
+}
+
 /// The files read so far, and what was found wrong in them.
 #[derive(Default)]
 pub(super) struct Sources {
@@ -36,6 +48,8 @@ pub(super) struct Sources {
     pub(super) suggestions: Suggestions,
     errors: Problems,
     warnings: Problems,
+    /// The first of each kind, and how many there are.
+    repeated: RefCell<BTreeMap<Repeated, (Problem, usize)>>,
 }
 
 /// At most [`MOST_PROBLEMS`].
@@ -101,6 +115,12 @@ impl Sources {
         self.warnings.add(|| self.problem(place, message));
     }
 
+    /// Reports what does no harm, as one of a kind.
+    pub(super) fn warn_each(&self, kind: Repeated, place: &Position, message: impl Into<String>) {
+        let mut repeated = self.repeated.borrow_mut();
+        repeated.entry(kind).or_insert_with(|| (self.problem(place, message), 0)).1 += 1;
+    }
+
     /// Reports what does no harm in another file.
     pub(super) fn push_warning(&self, problem: Problem) {
         self.warnings.add(|| problem);
@@ -115,6 +135,12 @@ impl Sources {
     pub(super) fn finish<T>(self, made: Option<T>) -> Result<(T, Vec<Problem>), Error> {
         let first = self.texts.first().map_or(String::new(), |t| t.name.clone());
         let errors = self.errors.0.into_inner();
+        for (mut problem, count) in self.repeated.into_inner().into_values() {
+            if count > 1 {
+                problem.message += &format!("; there are {} more like it", count - 1);
+            }
+            self.warnings.add(|| problem);
+        }
         match made {
             Some(made) if errors.is_empty() => Ok((made, sorted(&first, self.warnings.0.into_inner()))),
             _ => Err(Error { problems: sorted(&first, errors) }),

@@ -1,6 +1,6 @@
 //! Textures, and the colours and numbers that may come from them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use device::material::texture::NO_TEXTURE;
@@ -77,6 +77,8 @@ pub(super) struct Textures<'a> {
     level: usize,
     /// By image: the same in grey.
     greys: HashMap<usize, usize>,
+    /// By texture: the attribute of a mesh that it is.
+    attributes: HashMap<usize, String>,
     pub(super) images: Vec<Image>,
     pub(super) textures: Vec<Texture>,
 }
@@ -89,9 +91,27 @@ impl<'a> Textures<'a> {
             known: HashMap::new(),
             level: 0,
             greys: HashMap::new(),
+            attributes: HashMap::new(),
             images: Vec::new(),
             textures: Vec::new(),
         }
+    }
+
+    /// Adds the attributes of meshes that a texture is made of to `names`.
+    pub(super) fn add_attributes(&self, texture: u32, names: &mut BTreeSet<String>) {
+        let index = texture as usize;
+        names.extend(self.attributes.get(&index).cloned());
+        let references = self.textures.get(index).into_iter().flat_map(Texture::references);
+        references.for_each(|i| self.add_attributes(i as u32, names));
+    }
+
+    /// How many times as wide as high an image is, for those that are no images 1.
+    pub(super) fn aspect(&self, texture: u32) -> f64 {
+        let image = match self.textures.get(texture as usize) {
+            Some(Texture::Bitmap(bitmap)) => &self.images[bitmap.image],
+            _ => return 1.0,
+        };
+        f64::from(image.width) / f64::from(image.height)
     }
 
     /// A colour, or `default`.
@@ -203,12 +223,14 @@ impl<'a> Textures<'a> {
                 let scale = view.number_in("scale", 1.0, (0.0, quantity.most().into()));
                 let given = view.require("name")?;
                 let name = given.text()?;
-                if name != "vertex_color" {
+                if !(name.starts_with("vertex_") || name.starts_with("face_")) {
                     let name = quoted(name);
-                    return given
-                        .error(format!("the mesh attribute {name} is not supported; \"vertex_color\" is"));
+                    return given.error(format!(
+                        "the name of the mesh attribute {name} has to start with \"vertex_\" or \"face_\""
+                    ));
                 }
                 let Color { texture, .. } = self.add(Texture::VertexColor { channel: purpose.channel() });
+                self.attributes.insert(texture as usize, name.to_owned());
                 Some(Color { value: Vec3::splat(scale?), texture })
             }
             // The only other one that `plugins` lets through.

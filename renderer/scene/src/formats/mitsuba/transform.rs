@@ -8,7 +8,8 @@ use crate::description::affine::sin_cos_degrees;
 /// Tags of the steps of a transform.
 pub(super) const STEPS: [&str; 5] = ["translate", "rotate", "scale", "lookat", "matrix"];
 
-/// The rotation by `degrees` around a unit vector: Rodrigues, cos·1 + sin·\[a\]× + (1 − cos)·a aᵀ.
+/// The rotation by `degrees` around a unit vector: Rodrigues, cos·1 + sin·\[a\]× + (1 − cos)·a aᵀ. Of another vector it is what
+/// Mitsuba makes of that, which stretches.
 pub(super) fn rotation(a: DVec3, degrees: f64) -> DMat3 {
     let (sin, cos) = sin_cos_degrees(degrees);
     let cross =

@@ -248,7 +248,7 @@ impl<'a> View<'a> {
     pub(super) fn choice<T: Copy>(&self, name: &'static str, default: T, choices: &[(&str, T)]) -> Option<T> {
         let Some(given) = self.get(name) else { return Some(default) };
         let word = given.text()?;
-        match choices.iter().find(|(name, _)| *name == word) {
+        match choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) {
             Some((_, value)) => Some(*value),
             None => {
                 let names = || choices.iter().map(|(name, _)| *name);

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::keys;
 use super::values::{ByName, Named, ValueReader, Visitor, type_of};
 use crate::description::limits::{MAX_COORDINATE, MIN_LENGTH};
-use crate::description::{Camera, FovAxis, Lens, Projection};
+use crate::description::{Camera, Clip, FovAxis, Lens, Projection};
 use crate::input::{Field, Section};
 
 impl Named for FovAxis {
@@ -23,6 +23,23 @@ pub(crate) fn visit_frame(visitor: &mut impl Visitor, camera: &mut Camera) {
     visitor.visit("position", &mut camera.position);
     visitor.visit("target", &mut camera.target);
     visitor.visit("up", &mut camera.up);
+}
+
+/// The distances between which things are seen.
+pub(crate) fn visit_clip(visitor: &mut impl Visitor, clip: &mut Clip) {
+    visitor.visit("near", &mut clip.near);
+    visitor.visit("far", &mut clip.far);
+}
+
+/// Whether something is between two distances; reports if not.
+fn is_range(section: &Section<'_>, clip: Clip) -> bool {
+    let is_right = clip.near < clip.far;
+    if !is_right {
+        let place = section.get("near").or_else(|| section.get("far"));
+        let message = format!("\"near\" must be below \"far\", which is {}, not {}", clip.far, clip.near);
+        section.src.error(place.map_or(section.span.clone(), |f| f.span()), message);
+    }
+    is_right
 }
 
 /// The values of a projection that follow its field of view.
@@ -50,12 +67,15 @@ pub(super) fn camera(section: &Section<'_>) -> Option<Camera> {
         _ => Projection::pinhole(0.0, FovAxis::default()),
     };
     let (position, target) = (Vec3::ZERO, Vec3::ZERO);
-    let mut camera = Camera { position, target, up: Vec3::Y, mirrored: false, projection };
+    let mut camera =
+        Camera { position, target, up: Vec3::Y, mirrored: false, projection, clip: Clip::DEFAULT };
     let mut reader = ValueReader::new(section, &keys::CAMERA, Some(kind));
     visit_frame(&mut reader, &mut camera);
     reader.is_right = reader.is_right && has_frame(section, &camera);
     let frame = reader.is_right.then(|| camera.clone());
     reader.visit("mirrored", &mut camera.mirrored);
+    visit_clip(&mut reader, &mut camera.clip);
+    reader.is_right = reader.is_right && is_range(section, camera.clip);
     visit_projection(&mut reader, &mut camera.projection);
     if let Projection::Perspective { fov, lens, .. } = &mut camera.projection {
         let read = section.require("fov", "fov = 40").and_then(|f| self::fov(&f));

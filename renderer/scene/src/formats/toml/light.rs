@@ -1,5 +1,6 @@
 //! `[environment]` and `[[lights]]`.
 
+use device::material::texture::NO_TEXTURE;
 use glam::{DVec3, Mat3, Vec3};
 
 use super::keys;
@@ -8,7 +9,9 @@ use super::texture::Textures;
 use super::transform::transform;
 use super::values::{ByName, Named, ValueReader, Visitor, type_of};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE, is_degenerate};
-use crate::description::{Environment, Portal, PunctualKind, PunctualLight, SpotFalloff, Studio, SunSky};
+use crate::description::{
+    Color, Environment, Portal, PunctualKind, PunctualLight, Slide, SpotFalloff, Studio, SunSky,
+};
 use crate::input::{Field, Section};
 
 impl Named for SpotFalloff {
@@ -122,8 +125,9 @@ pub(super) fn direction(field: &Field<'_>) -> Option<Vec3> {
 }
 
 /// Reads all lights. Those with errors are left out.
-pub(super) fn lights(top: &Section<'_>) -> Vec<PunctualLight> {
-    top.get("lights").map_or_else(Vec::new, |field| read_each(tables(&field, "lights"), light))
+pub(super) fn lights(top: &Section<'_>, textures: &mut Textures<'_>) -> Vec<PunctualLight> {
+    let read = |section: &Section<'_>| light(section, textures);
+    top.get("lights").map_or_else(Vec::new, |field| read_each(tables(&field, "lights"), read))
 }
 
 /// Reads `[[portals]]`. Those with errors are left out.
@@ -149,7 +153,7 @@ fn portal(section: &Section<'_>) -> Option<Portal> {
     Some(Portal { corner: corner?, edges: [a, b] })
 }
 
-fn light(section: &Section<'_>) -> Option<PunctualLight> {
+fn light(section: &Section<'_>, textures: &mut Textures<'_>) -> Option<PunctualLight> {
     let kind = section.require("type", "type = \"point\"")?.choice(&keys::LIGHT.choices())?;
     section.reject_unknown_keys(&keys::LIGHT.known(Some(kind)));
     let name = section.get("name").map_or(Some(section.name.as_str()), |f| f.string()).map(str::to_owned);
@@ -159,7 +163,8 @@ fn light(section: &Section<'_>) -> Option<PunctualLight> {
             let (position, intensity) = (reader.given("position"), reader.given("intensity"));
             Some(PunctualKind::Point { position: position?, intensity: intensity? })
         }
-        "spot" => spot(section, reader),
+        "spot" => spot(section, reader, textures),
+        "projector" => projector(section, reader, textures),
         _ => {
             let direction =
                 section.require("direction", "direction = [0, -1, 0]").and_then(|f| direction(&f));
@@ -170,8 +175,12 @@ fn light(section: &Section<'_>) -> Option<PunctualLight> {
     Some(PunctualLight { name: name?, kind: kind? })
 }
 
-fn spot(section: &Section<'_>, mut reader: ValueReader<'_, '_>) -> Option<PunctualKind> {
-    let (position, intensity) = (reader.given("position"), reader.given("intensity"));
+fn spot(
+    section: &Section<'_>,
+    mut reader: ValueReader<'_, '_>,
+    textures: &mut Textures<'_>,
+) -> Option<PunctualKind> {
+    let (position, intensity) = (reader.given("position"), intensity(section, textures));
     let direction = aim(section, position);
     let (inner, outer) = (reader.or("inner", 0.0), reader.or("outer", 45.0));
     let falloff = reader.or("falloff", SpotFalloff::default());
@@ -183,7 +192,44 @@ fn spot(section: &Section<'_>, mut reader: ValueReader<'_, '_>) -> Option<Punctu
         return None;
     }
     let (position, direction, intensity, falloff) = (position?, direction?, intensity?, falloff?);
-    Some(PunctualKind::Spot { position, direction, intensity, inner, outer, falloff })
+    let up = up(section, direction)?;
+    let slide = match intensity.texture {
+        NO_TEXTURE => None,
+        texture => Some(Slide { texture, up }),
+    };
+    let intensity = intensity.value;
+    Some(PunctualKind::Spot { position, direction, intensity, inner, outer, falloff, slide })
+}
+
+fn projector(
+    section: &Section<'_>,
+    mut reader: ValueReader<'_, '_>,
+    textures: &mut Textures<'_>,
+) -> Option<PunctualKind> {
+    let (position, intensity) = (reader.given("position"), intensity(section, textures));
+    let direction = aim(section, position);
+    let (fov, aspect) = (reader.or("fov", 45.0), reader.or("aspect", 1.0));
+    let (position, direction, Color { value: intensity, texture }) = (position?, direction?, intensity?);
+    let slide = Slide { texture, up: up(section, direction)? };
+    Some(PunctualKind::Projector { position, direction, intensity, fov: fov?, aspect: aspect?, slide })
+}
+
+/// The intensity of a light that may shine through a texture.
+fn intensity(section: &Section<'_>, textures: &mut Textures<'_>) -> Option<Color> {
+    textures.color(&section.require("intensity", "intensity = 10")?, MAX_RADIANCE)
+}
+
+/// Where the top of a picture is that a light shines through along `along`.
+fn up(section: &Section<'_>, along: Vec3) -> Option<Vec3> {
+    let Some(field) = section.get("up") else {
+        // Whoever looks straight up or down has to say it; here something will do.
+        return Some(if along.y.abs() < 0.999 { Vec3::Y } else { Vec3::NEG_Z });
+    };
+    let up = direction(&field)?;
+    match up.cross(along).length() < 1e-3 {
+        true => field.fail("is along the axis of the light"),
+        false => Some(up),
+    }
 }
 
 /// Where a spot light at `position` points: along a direction, or at a point.

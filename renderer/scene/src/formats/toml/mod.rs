@@ -24,7 +24,7 @@ use mesh::Meshes;
 use shape::Resources;
 use texture::Textures;
 
-pub(crate) use camera::{visit_frame, visit_lens, visit_projection};
+pub(crate) use camera::{visit_clip, visit_frame, visit_lens, visit_projection};
 pub(crate) use keys::{Key, Type, lookup, otherwise};
 pub(crate) use light::visit_sky;
 pub use material::BLACK;
@@ -73,7 +73,7 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
     let mut resources = Resources { materials, textures, meshes: Meshes::new(files) };
     let mut shapes = shape::shapes(top, &mut resources);
     let instanced = group::instanced(top, &mut resources, files);
-    let (lights, portals) = (light::lights(top), light::portals(top));
+    let (lights, portals) = (light::lights(top, &mut resources.textures), light::portals(top));
     let environment = top.get("environment").map(|f| f.table("[environment]"));
     let found = match &environment {
         Some(section) => section.as_ref().and_then(|s| light::environment(s, &mut resources.textures)),

@@ -9,8 +9,10 @@ use crate::input::{Field, Section};
 pub(super) fn warn(top: &Section<'_>, d: &Description) {
     let of_materials = d.materials.iter().flat_map(|material| material.textures());
     let of_shapes = d.all_shapes().map(|shape| shape.emission.texture);
+    let of_lights = d.lights.iter().map(|light| light.kind.color().texture);
     let of_textures = d.textures.iter().flat_map(|texture| texture.references());
-    let used: HashSet<_> = of_materials.chain(of_shapes).map(|i| i as usize).chain(of_textures).collect();
+    let used: HashSet<_> =
+        of_materials.chain(of_shapes).chain(of_lights).map(|i| i as usize).chain(of_textures).collect();
     let names = d.texture_names.iter().filter(|(index, _)| used.contains(index));
     warn_of_others(top, "textures", &names.map(|(_, name)| name.as_str()).collect());
 

@@ -119,6 +119,61 @@ fn includes_are_found_near_those_that_name_them() {
     }
 }
 
+/// In Mitsuba 3.9.1 what `-a` appends comes after what `path` says, and before the folder of the scene.
+#[test]
+fn users_say_where_else_files_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let leaf = |red: &str| {
+        format!(
+            "<scene version=\"3.0.0\"><bsdf type=\"diffuse\" id=\"m\"><rgb name=\"reflectance\" value=\"{red} 0 0\"/>\
+             </bsdf></scene>"
+        )
+    };
+    for (name, red) in [("scenes/own", "0.1"), ("a", "0.2"), ("b", "0.3")] {
+        std::fs::create_dir_all(at(name)).unwrap();
+        std::fs::write(at(name).join("m.xml"), leaf(red)).unwrap();
+        std::fs::write(at(name).join("m.serialized"), serialized()).unwrap();
+    }
+    let text = |path: &str| {
+        around(&format!(
+            "{path}<include filename=\"m.xml\"/><shape type=\"serialized\"><string name=\"filename\" value=\"m.serialized\"/>\
+             <ref id=\"m\"/></shape>"
+        ))
+    };
+    let load = |path: &str, search: &[&str]| {
+        let scene = at("scenes/s.xml");
+        std::fs::write(&scene, text(path)).unwrap();
+        let search = search.iter().map(|name| at(name)).collect();
+        load_with(&scene, &Options { search, ..Options::default() }).map(|loaded| {
+            let Geometry::Mesh(_) = loaded.description.shapes[0].geometry else { panic!() };
+            (loaded.description.materials[0].kind, loaded.files)
+        })
+    };
+    let red = |red: f32| MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0));
+    let (found, files) = load("", &["b", "a"]).unwrap();
+    assert_eq!(found, red(0.3));
+    assert!(files.contains(&at("b/m.serialized").canonicalize().unwrap()), "{files:?}");
+    assert_eq!(load("", &["a", "b"]).unwrap().0, red(0.2));
+    assert_eq!(load("<path value=\"own\"/>", &["a"]).unwrap().0, red(0.1));
+    let message = |search: &[&str]| {
+        let message = load("", search).unwrap_err().problems[0].to_string();
+        message.replace(&format!("{}/", folder.path().display()), "")
+    };
+    assert_eq!(
+        message(&[]),
+        "scenes/s.xml:1:135: cannot read \"scenes/m.xml\": no such file",
+        "control: nobody says it"
+    );
+    assert_eq!(message(&["c"]), "scenes/s.xml: there is no folder \"c\" to look for files in");
+    let other = Options { search: vec![at("a")], ..Options::default() };
+    let message = load_with(&at("scenes/s.toml"), &other).unwrap_err().to_string();
+    assert_eq!(
+        message.replace(&format!("{}/", folder.path().display()), ""),
+        "scenes/s.toml: there is no search path to append \"a\" to: only Mitsuba scenes have one"
+    );
+}
+
 /// The warnings of a scene with `inner`.
 fn warnings(inner: &str) -> Vec<String> {
     let (_, warnings) = load_text(&around(&format!("\n{inner}"))).unwrap_or_else(|e| panic!("{inner}: {e}"));
@@ -168,4 +223,26 @@ fn what_nothing_uses_is_said() {
     ] {
         assert_eq!(warnings(&format!("{unused}{sphere}")), expected);
     }
+}
+
+/// Mitsuba 3.9.1 refuses the first, and the others where file names are case-sensitive.
+#[test]
+fn what_is_meant_is_clear() {
+    let text = "<scene version=\"3.0.0\"><sensor type=\"Perspective\"><sampler type=\"independent\">\n\
+                <integer name=\"sample_count\" value=\"$spp\"/></sampler><film type=\"hdrFilm\"><integer name=\"width\" value=\"$spp\"/>\
+                </film></sensor><default name=\"spp\" value=\"256\"/><emitter type=\"CONSTANT\"/><shape type=\"Sphere\" id=\"\\$5\"/>\
+                </scene>";
+    let (d, warnings) = load_text(text).unwrap();
+    assert_eq!((d.render.spp, d.render.width, d.shapes[0].name.as_str()), (256, 256, "$5"));
+    assert_eq!(
+        warnings.iter().map(Problem::to_string).collect::<Vec<_>>(),
+        ["s.xml:2:37: parameter \"spp\" is used before its <default>, which Mitsuba refuses"]
+    );
+    let error = load_text(&text.replace("<default name=\"spp\" value=\"256\"/>", "")).unwrap_err();
+    assert_eq!(error.problems[0].message, "there is no parameter \"spp\"; -D NAME=VALUE sets one");
+    let spelt = around("<shape type=\"Spheer\"/>");
+    assert_eq!(
+        load_text(&spelt).unwrap_err().problems[0].message,
+        "unknown shape \"Spheer\"; did you mean \"sphere\"?"
+    );
 }

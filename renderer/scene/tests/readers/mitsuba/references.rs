@@ -5,7 +5,7 @@ use torrance_scene::Masking;
 use super::{load_in, references};
 
 /// How many shapes, materials, textures, lights and instances each has.
-const SCENES: [(&str, [usize; 5]); 18] = [
+const SCENES: [(&str, [usize; 5]); 19] = [
     ("anisotropic", [6, 5, 0, 0, 0]),
     ("cornell-diffuse", [8, 6, 0, 0, 0]),
     ("cornell-ggx", [8, 6, 0, 0, 0]),
@@ -21,6 +21,7 @@ const SCENES: [(&str, [usize; 5]); 18] = [
     ("principled-sweep", [27, 27, 0, 0, 0]),
     ("punctual", [5, 4, 0, 3, 0]),
     ("roughness-row", [9, 9, 0, 0, 0]),
+    ("silhouette", [1, 1, 1, 0, 0]),
     ("textured", [5, 5, 4, 0, 0]),
     ("thinlens", [14, 14, 1, 0, 0]),
     ("veach-mis", [11, 10, 0, 0, 0]),

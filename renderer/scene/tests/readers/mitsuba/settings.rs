@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3};
 use torrance_scene::{
-    Camera, Description, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Problem, Projection,
-    RenderSettings, Sampler,
+    Camera, Clip, Description, Direct, FovAxis, HiddenNormals, Holes, Lens, Masking, PixelFilter, Problem,
+    Projection, PunctualKind, RenderSettings, Sampler,
 };
 
 use super::{load_text, scene};
@@ -206,7 +206,8 @@ fn what_is_passed_over_is_said() {
         warnings,
         [
             "s.xml:1:42: integrator \"volpath\" becomes \"path\": there are no media",
-            "s.xml:2:28: what \"far_clip\" cuts off of sensor \"perspective\" is seen here",
+            "s.xml:2:28: what is farther than 0.5 is not seen by sensor \"perspective\", as in Mitsuba: its \"near_clip\" \
+             and \"far_clip\"",
             "s.xml:3:1: there is more than one sensor; the first makes the image",
         ]
     );
@@ -237,12 +238,13 @@ fn what_is_cut_off_is_said() {
              <float name=\"far_clip\" value=\"{far}\"/><transform name=\"to_world\"><lookat origin=\"0, 0, 4\" \
              target=\"0, 0, 0\" up=\"0, 1, 0\"/></transform></sensor><emitter type=\"constant\"/>{shape}</scene>"
         );
-        load_text(&text).unwrap().1.into_iter().map(|w| w.message).collect::<Vec<_>>()
+        let (d, warnings) = load_text(&text).unwrap();
+        (d.camera.clip, warnings.into_iter().map(|w| w.message).collect::<Vec<_>>())
     };
     let at = |shape: &str, transform: &str| {
         format!("<shape type=\"{shape}\"><transform name=\"to_world\">{transform}</transform></shape>")
     };
-    let turned = "<scale value=\"5\"/><rotate x=\"1\" y=\"1\" angle=\"40\"/>";
+    let turned = "<scale value=\"5\"/><rotate value=\"0.707106781, 0.707106781, 0\" angle=\"40\"/>";
     let sphere = "<shape type=\"sphere\"/>";
     let group = format!(
         "<shape type=\"shapegroup\" id=\"g\">{sphere}</shape><shape type=\"instance\"><ref id=\"g\"/>\
@@ -250,29 +252,117 @@ fn what_is_cut_off_is_said() {
     );
     let knot = "<shape type=\"ply\"><string name=\"filename\" value=\"instanced/knot.ply\"/>\
                 <transform name=\"to_world\"><translate z=\"4\"/></transform></shape>";
-    let (near, far, both) = ("\"near_clip\" cuts", "\"far_clip\" cuts", "\"near_clip\" and \"far_clip\" cut");
+    let (near, far, both) = ([true, false], [false, true], [true, true]);
+    let whole = [false, false];
     for (sensor, clip, shape, expected) in [
-        ("perspective", [0.1, 100.0], sphere, ""),
-        ("perspective", [2.9, 5.1], sphere, ""),
+        ("perspective", [0.1, 100.0], sphere, whole),
+        ("perspective", [2.9, 5.1], sphere, whole),
         ("perspective", [3.1, 5.1], sphere, near),
         ("perspective", [2.9, 4.9], sphere, far),
         ("perspective", [3.1, 4.9], sphere, both),
-        ("perspective", [0.1, 100.0], &at("sphere", "<scale value=\"5\"/>"), ""),
+        ("perspective", [0.1, 100.0], &at("sphere", "<scale value=\"5\"/>"), whole),
         ("perspective", [1.1, 100.0], &at("sphere", "<scale value=\"5\"/>"), near),
-        ("perspective", [1.9, 100.0], &at("cube", turned), ""),
+        ("perspective", [1.9, 100.0], &at("cube", turned), whole),
         ("perspective", [2.0, 100.0], &at("cube", turned), near),
-        ("perspective", [0.1, 100.0], &at("rectangle", turned), ""),
-        ("perspective", [0.01, 100.0], knot, ""),
+        ("perspective", [0.1, 100.0], &at("rectangle", turned), whole),
+        ("perspective", [0.01, 100.0], knot, whole),
         ("perspective", [1.0, 100.0], knot, near),
         ("perspective", [0.1, 7.9], &group, far),
-        ("perspective", [5.9, 8.1], &group, ""),
+        ("perspective", [5.9, 8.1], &group, whole),
         ("perspective", [6.1, 8.1], &group, near),
-        ("orthographic", [2.9, 5.1], &at("sphere", "<translate x=\"9\"/>"), ""),
+        ("orthographic", [2.9, 5.1], &at("sphere", "<translate x=\"9\"/>"), whole),
         ("orthographic", [3.1, 5.1], &at("sphere", "<translate x=\"9\"/>"), near),
     ] {
-        let found = warnings(sensor, clip, shape);
-        let expected = (!expected.is_empty())
-            .then(|| format!("what {expected} off of sensor \"{sensor}\" is seen here"));
-        assert_eq!(found, Vec::from_iter(expected), "{sensor} {clip:?} {shape}");
+        let (found, warnings) = warnings(sensor, clip, shape);
+        let [near, far] = clip;
+        let what = match expected {
+            [true, true] => format!("nearer than {near} or farther than {far}"),
+            [true, false] => format!("nearer than {near}"),
+            [false, true] => format!("farther than {far}"),
+            [false, false] => String::new(),
+        };
+        let message = format!(
+            "what is {what} is not seen by sensor \"{sensor}\", as in Mitsuba: its \"near_clip\" and \"far_clip\""
+        );
+        let said = if expected == whole { Vec::new() } else { vec![message] };
+        assert_eq!(warnings, said, "{sensor} {clip:?} {shape}");
+        assert_eq!(
+            [found.near, found.far],
+            [
+                if expected[0] { near } else { Clip::DEFAULT.near },
+                if expected[1] { far } else { Clip::DEFAULT.far },
+            ]
+        );
+    }
+}
+
+fn strength(kind: &PunctualKind) -> f32 {
+    match kind {
+        PunctualKind::Point { intensity, .. }
+        | PunctualKind::Spot { intensity, .. }
+        | PunctualKind::Projector { intensity, .. } => intensity.x,
+        PunctualKind::Directional { irradiance, .. } => irradiance.x,
+    }
+}
+
+/// Means of Mitsuba 3.9.1's `direct`, of a point light and of an area light: it adds the samples of the former.
+#[test]
+fn direct_counts_points_by_its_samples() {
+    let load = |samples: &str| {
+        let text = format!(
+            "<scene version=\"3.0.0\"><integrator type=\"direct\">\n{samples}</integrator><sensor type=\"perspective\"/>\
+             <emitter type=\"point\"/><emitter type=\"spot\"/><emitter type=\"directional\"/><shape type=\"sphere\">\
+             <emitter type=\"area\"/></shape></scene>"
+        );
+        load_text(&text).map(|(d, warnings)| {
+            let strengths: Vec<_> = d.lights.iter().map(|light| strength(&light.kind)).collect();
+            let warnings: Vec<_> = warnings.iter().map(Problem::to_string).collect();
+            (strengths, d.shapes[0].emission.value.x, d.render.direct, warnings)
+        })
+    };
+    let integer = |name: &str, value: u32| format!("<integer name=\"{name}\" value=\"{value}\"/>");
+    let (emitter, bsdf) = (|n| integer("emitter_samples", n), |n| integer("bsdf_samples", n));
+    let brighter = "makes lights that are points 4 times as bright, as in Mitsuba";
+    for (samples, strength, direct, expected) in [
+        (String::new(), 1.0, Direct::Mis, vec![]),
+        (emitter(1) + &bsdf(3), 1.0, Direct::Mis, vec![]),
+        (
+            emitter(4),
+            4.0,
+            Direct::Mis,
+            vec![format!("s.xml:2:1: \"emitter_samples\" of integrator \"direct\" {brighter}")],
+        ),
+        (
+            integer("shading_samples", 4),
+            4.0,
+            Direct::Mis,
+            vec![format!("s.xml:2:1: \"shading_samples\" of integrator \"direct\" {brighter}")],
+        ),
+        (emitter(0), 1.0, Direct::Bsdf, vec![]),
+        (
+            bsdf(0),
+            1.0,
+            Direct::Mis,
+            vec![
+                "s.xml:2:1: \"bsdf_samples\" of integrator \"direct\" is passed over: without samples of bsdfs, mirrors \
+                 would show no lights"
+                    .to_owned(),
+            ],
+        ),
+    ] {
+        assert_eq!(load(&samples).unwrap(), (vec![strength; 3], 1.0, direct, expected), "{samples}");
+    }
+    for (samples, expected) in [
+        (
+            emitter(0) + &bsdf(0),
+            "s.xml:1:24: integrator \"direct\" has samples neither of lights nor of bsdfs",
+        ),
+        (
+            integer("shading_samples", 2) + &bsdf(2),
+            "s.xml:2:1: \"shading_samples\" of integrator \"direct\" is given by the samples of lights and of bsdfs already; \
+             keep one of them",
+        ),
+    ] {
+        assert_eq!(load(&samples).unwrap_err().to_string(), expected);
     }
 }

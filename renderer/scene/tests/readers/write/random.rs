@@ -6,11 +6,11 @@ use device::bsdf::microfacet::Masking;
 use device::material::texture::{Channel, Format, NO_TEXTURE, Wrap};
 use glam::{Affine2, Affine3A, DQuat, DVec3, Mat3, Quat, Vec2, Vec3};
 use torrance_scene::{
-    Bitmap, Blend, Camera, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial,
+    Bitmap, Blend, Camera, Clip, Color, ConductorMaterial, Description, DielectricMaterial, DiffuseMaterial,
     Environment, Facets, FovAxis, Geometry, GltfMaterial, Group, HiddenNormals, Holes, Image, Instance,
     InvalidNormals, Lens, Material, MaterialKind, NormalMap, NormalMapKind, PixelFilter, PlasticMaterial,
     Portal, PrincipledMaterial, Projection, PunctualKind, PunctualLight, RenderSettings, Scalar, Shape,
-    SheenMaterial, SpotFalloff, Studio, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints,
+    SheenMaterial, Slide, SpotFalloff, Studio, SunSky, TexelFilter, Texture, ThinDielectricMaterial, Tints,
     TriangleMesh, metals,
 };
 
@@ -343,16 +343,37 @@ impl Random {
         }
     }
 
-    fn light(&mut self) -> PunctualLight {
-        let kind = match self.below(3) {
+    fn slide(&mut self, textures: usize, axis: Vec3) -> Slide {
+        let texture = if textures > 0 && self.is() { self.below(textures) as u32 } else { NO_TEXTURE };
+        Slide { texture, up: axis.any_orthonormal_vector() }
+    }
+
+    fn clip(&mut self) -> Clip {
+        let near = self.pick(&[0.0, 0.25, 3.0]);
+        Clip { near, far: self.pick(&[4.0, 1e4, 1e10]) }
+    }
+
+    fn light(&mut self, textures: usize) -> PunctualLight {
+        let direction = self.unit();
+        let slide = self.slide(textures, direction);
+        let kind = match self.below(4) {
             0 => PunctualKind::Point { position: self.vec3(5.0), intensity: self.rgb(50.0) },
             1 => PunctualKind::Spot {
                 position: self.vec3(5.0),
-                direction: self.unit(),
+                direction,
                 intensity: self.rgb(50.0),
                 inner: self.number(0.0, 20.0),
                 outer: self.number(21.0, 180.0),
                 falloff: self.pick(&[SpotFalloff::Smooth, SpotFalloff::Linear]),
+                slide: (slide.texture != NO_TEXTURE).then_some(slide),
+            },
+            2 => PunctualKind::Projector {
+                position: self.vec3(5.0),
+                direction,
+                intensity: self.rgb(50.0),
+                fov: self.number(1.0, 170.0),
+                aspect: self.number(0.5, 2.0),
+                slide,
             },
             _ => PunctualKind::Directional {
                 direction: self.unit(),
@@ -426,12 +447,13 @@ pub(super) fn random(seed: u64) -> Description {
             up: Vec3::new(0.0, 1.0, 0.125),
             mirrored: r.is(),
             projection: r.projection(),
+            clip: r.clip(),
         },
         environment: r.environment(images.len()),
         portals: (0..r.below(3))
             .map(|_| Portal { corner: r.vec3(3.0), edges: [Vec3::X, Vec3::new(0.0, 2.5, -0.125)] })
             .collect(),
-        lights: (0..r.below(4)).map(|_| r.light()).collect(),
+        lights: (0..r.below(4)).map(|_| r.light(textures.len())).collect(),
         images,
         texture_names: (0..textures.len())
             .filter(|i| i % 3 != 1)

@@ -102,6 +102,20 @@ pub(crate) const SECTIONS: &[Row<'_>] = &[
         r#"scene.toml:28:9: "inner" must be below "outer", which is 45, not 50"#,
     ),
     (
+        "projector whose picture has no top",
+        Scene(
+            "[[shapes]]\nname = \"ball\"",
+            "[[lights]]\ntype = \"projector\"\nposition = [0, 3, 0]\ndirection = [0, -1, 0]\nintensity = 1\nup = [0, 2, 0]\n\n\
+             [[shapes]]\nname = \"ball\"",
+        ),
+        r#"scene.toml:28:6: "up" is along the axis of the light"#,
+    ),
+    (
+        "camera that sees nothing",
+        Scene("fov = 40", "fov = 40\nnear = 2\nfar = 1.5"),
+        r#"scene.toml:9:8: "near" must be below "far", which is 1.5, not 2"#,
+    ),
+    (
         "light without a direction",
         Scene(
             "[[shapes]]\nname = \"ball\"",

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::header::{Element, Kind, Property, Type};
 use super::values::{Fault, Values};
-use super::{Column, GROUPS, Rows, pass_over_property};
+use super::{Column, GROUPS, Rows, index_list, pass_over_property};
 use crate::description::TriangleMesh;
 use crate::description::limits::MAX_COORDINATE;
 
@@ -153,7 +153,7 @@ impl Rows<'_> {
     /// What the properties of faces are; of vertices' attributes those of vertices count, which are finer.
     fn roles(&self, element: &Element) -> Result<Vec<Role>, Fault> {
         let mut roles = vec![Role::Other; element.properties.len()];
-        roles[self.index_list(element)?] = Role::Corners;
+        roles[index_list(self.file, element)?] = Role::Corners;
         let [_, _, has_uvs, has_colors] = self.has;
         let mut set = |at: Option<usize>, role: Role, is_list: bool| {
             let of = |at: &usize| matches!(element.properties[*at].kind, Kind::List { .. }) == is_list;

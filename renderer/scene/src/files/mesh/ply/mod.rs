@@ -11,6 +11,7 @@
 //!
 //! Files of others have mistakes. What they spoil is left out, with a warning for each kind of them.
 
+mod attribute;
 mod faces;
 mod header;
 mod values;
@@ -32,6 +33,7 @@ use faces::FaceAttributes;
 use header::{Element, Encoding, Header, Kind, Property, Type};
 use values::{Binary, Fault, Text, Values};
 
+pub(crate) use attribute::{MeshAttribute, read_attribute};
 pub use write::write;
 
 /// Bytes read at once.
@@ -359,7 +361,7 @@ impl<'a> Rows<'a> {
     fn encoded(&self, x: f32, of: Type) -> f32 {
         match of {
             Type::U8 => self.linear[x.clamp(0.0, 255.0) as usize],
-            _ => srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32,
+            _ => as_color(x, of),
         }
     }
 
@@ -387,7 +389,7 @@ impl<'a> Rows<'a> {
 
     /// Reads the lists of corners of strips.
     fn read_strips<V: Values>(&mut self, element: &Element, values: &mut V) -> Result<(), Fault> {
-        let list = self.index_list(element)?;
+        let list = index_list(self.file, element)?;
         for _ in 0..element.count {
             values.begin_row()?;
             for (i, property) in element.properties.iter().enumerate() {
@@ -399,20 +401,6 @@ impl<'a> Rows<'a> {
             values.end_row()?;
         }
         Ok(())
-    }
-
-    /// Which property holds the corners: by its name, or else the first list of whole numbers.
-    fn index_list(&self, element: &Element) -> Result<usize, Fault> {
-        let is_list = |kind: Kind| matches!(kind, Kind::List { .. });
-        let is_of_wholes = |kind: Kind| matches!(kind, Kind::List { item, .. } if !item.is_float());
-        let named = element.find("vertex_indices").or_else(|| element.find("vertex_index"));
-        let named = named.filter(|at| is_list(element.properties[*at].kind));
-        let found = named.or_else(|| element.properties.iter().position(|p| is_of_wholes(p.kind)));
-        found.ok_or_else(|| {
-            let name = quoted(&element.name);
-            let message = format!("element {name} has no list of indices, as \"vertex_indices\" is");
-            Problem::of_file(self.file, message).into()
-        })
     }
 
     /// Reads the index of a vertex.
@@ -457,6 +445,25 @@ impl<'a> Rows<'a> {
         self.corners = strip;
         Ok(())
     }
+}
+
+/// The linear value of a whole number that is a channel of a colour.
+fn as_color(x: f32, of: Type) -> f32 {
+    srgb_decode(f64::from(x / of.one()).clamp(0.0, 1.0)) as f32
+}
+
+/// Which property of an element holds the corners: by its name, or else the first list of whole numbers.
+fn index_list(file: &str, element: &Element) -> Result<usize, Fault> {
+    let is_list = |kind: Kind| matches!(kind, Kind::List { .. });
+    let is_of_wholes = |kind: Kind| matches!(kind, Kind::List { item, .. } if !item.is_float());
+    let named = element.find("vertex_indices").or_else(|| element.find("vertex_index"));
+    let named = named.filter(|at| is_list(element.properties[*at].kind));
+    let found = named.or_else(|| element.properties.iter().position(|p| is_of_wholes(p.kind)));
+    found.ok_or_else(|| {
+        let name = quoted(&element.name);
+        let message = format!("element {name} has no list of indices, as \"vertex_indices\" is");
+        Problem::of_file(file, message).into()
+    })
 }
 
 fn pass_over(element: &Element, values: &mut impl Values) -> Result<(), Fault> {

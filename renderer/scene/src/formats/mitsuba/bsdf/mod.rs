@@ -5,7 +5,7 @@
 
 mod scattering;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use device::material::texture::NO_TEXTURE;
 use glam::Vec3;
@@ -67,6 +67,13 @@ impl<'t, 'f> Materials<'t, 'f> {
         let material = &self.list[index];
         material.textures().into_iter().any(|texture| texture::has(texture, &self.textures.textures, is))
             || material.references().any(|i| self.has(i, is))
+    }
+
+    /// Adds the attributes of meshes that are looked up where a material is to `names`.
+    pub(super) fn add_attributes(&self, index: usize, names: &mut BTreeSet<String>) {
+        let material = &self.list[index];
+        material.textures().into_iter().for_each(|texture| self.textures.add_attributes(texture, names));
+        material.references().for_each(|i| self.add_attributes(i, names));
     }
 
     fn add(&mut self, material: Material) -> usize {

@@ -15,7 +15,8 @@ use torrance_text::{Suggestions, quoted, quoted_path};
 use crate::description::limits::MAX_SCENE_BYTES;
 use crate::files::{FileError, Files};
 use crate::formats::mitsuba::parameters::Parameters;
-use crate::formats::mitsuba::source::{Position, Sources};
+use crate::formats::mitsuba::plugins::plugins;
+use crate::formats::mitsuba::source::{Position, Repeated, Sources};
 use crate::formats::mitsuba::spectrum::Spectrum;
 use crate::formats::mitsuba::transform;
 use crate::input::file::read_regular;
@@ -150,6 +151,11 @@ impl Builder<'_> {
         };
         let root = document.root_element();
         let context = Context { file, level: 0, includes, is_old: self.is_old(file, &root)? };
+        for default in root.descendants().filter(|node| node.is_element() && tag_of(node) == "default") {
+            if let (Some(name), Some(value)) = (default.attribute("name"), default.attribute("value")) {
+                self.parameters.announce(name, value);
+            }
+        }
         match (Class::of_tag(tag_of(&root)), into) {
             (Some(Class::Scene), Some((parent, _))) => {
                 self.children(&root, parent, context);
@@ -224,7 +230,7 @@ impl Builder<'_> {
         if let Some((id, id_place)) = &id {
             self.name(id, index, id_place);
         }
-        let (plugin, plugin_place) = plugin;
+        let (plugin, plugin_place) = (canonical(class, plugin.0), plugin.1);
         let id = id.map(|(id, _)| id);
         self.tree.objects.push(Object { class, plugin, id, place, plugin_place, properties: Vec::new() });
         self.children(node, index, context);
@@ -322,7 +328,13 @@ impl Builder<'_> {
             return self.sources.error(&start_tag(node, context.file), message);
         };
         let place = value_place(&attribute, context.file);
-        match self.parameters.replaced(attribute.value(), &self.sources.suggestions) {
+        let replaced = self.parameters.replaced(attribute.value(), &self.sources.suggestions);
+        for early in self.parameters.take_early() {
+            let message =
+                format!("parameter {} is used before its <default>, which Mitsuba refuses", quoted(&early));
+            self.sources.warn_each(Repeated::Early, &place, message);
+        }
+        match replaced {
             Ok(text) => Some((text, place)),
             Err(_) if self.is_incomplete => None,
             Err(error) => self.sources.error(&place, error.to_string()),
@@ -390,11 +402,12 @@ impl Builder<'_> {
         }
     }
 
-    /// The path of the file or folder that the current file calls `name`: beside it, beside one that includes it, or in a
-    /// folder of a `path` tag. If it does not exist, its expected path.
+    /// The path of the file or folder that the current file calls `name`: beside it, beside one that includes it, in a
+    /// folder of a `path` tag, or in one of the user's search path. If it does not exist, its expected path.
     fn near(&self, name: &str) -> Result<PathBuf, FileError> {
         let own = self.folders.last().map_or(self.files.folder(), PathBuf::as_path);
-        let folders = self.folders.iter().rev().chain(&self.tree.paths).map(PathBuf::as_path);
+        let folders = self.folders.iter().rev().chain(&self.tree.paths).chain(self.files.search());
+        let folders = folders.map(PathBuf::as_path);
         first_found(self.files, folders, own, name)
     }
 
@@ -426,6 +439,12 @@ impl Builder<'_> {
         let folder = path.parent().map_or(folder, ToOwned::to_owned);
         self.file(&shown, text, folder, Some((parent, property)), context.includes + 1).map(|_| ())
     }
+}
+
+/// The name of a plugin as Mitsuba writes it, in lower case, if there is one of that name.
+fn canonical(class: Class, plugin: String) -> String {
+    let lower = plugin.to_ascii_lowercase();
+    if plugins(class).is_some_and(|plugins| plugins.has(&lower)) { lower } else { plugin }
 }
 
 /// Whether an element stands for an object; a spectrum with a type does.

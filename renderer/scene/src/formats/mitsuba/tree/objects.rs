@@ -117,13 +117,13 @@ impl Class {
 }
 
 impl Tree {
-    /// The path of the file that the scene calls `name`: in a folder of a `path` tag, in the scene's folder, or in `own`,
-    /// that of the file that names it.
+    /// The path of the file that the scene calls `name`: in a folder of a `path` tag, of the user's search path, in the scene's
+    /// folder, or in `own`, that of the file that names it.
     ///
     /// # Errors
     /// As [`Files::resolve`].
     pub(crate) fn found(&self, files: &Files, own: &Path, name: &str) -> Result<PathBuf, FileError> {
-        let folders = self.paths.iter().map(PathBuf::as_path).chain([files.folder()]);
+        let folders = self.paths.iter().chain(files.search()).map(PathBuf::as_path).chain([files.folder()]);
         first_found(files, folders, own, name)
     }
 

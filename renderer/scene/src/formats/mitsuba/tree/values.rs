@@ -8,11 +8,14 @@ use torrance_text::{Suggestions, quoted, quoted_path};
 
 use super::{Builder, Class, Context, OTHER_TAGS, Value, name_place, start_tag, tag_of};
 use crate::description::limits::MAX_SPECTRUM_BYTES;
-use crate::formats::mitsuba::source::Position;
+use crate::formats::mitsuba::source::{Position, Repeated};
 use crate::formats::mitsuba::spectrum::Spectrum;
 use crate::formats::mitsuba::transform;
 use crate::input::file::{read_regular, text_of};
 use crate::input::{Error, Problem};
+
+/// How far from 1 the length of the axis of a rotation may be: axes of three digits are meant as those of unit length.
+const LENGTH_TOLERANCE: f64 = 2e-3;
 
 impl Builder<'_> {
     /// The value of a property, by its tag.
@@ -168,10 +171,17 @@ impl Builder<'_> {
                 let axis = self.vector(node, Some(0.0), context)?;
                 let (angle, angle_place) = self.attribute(node, "angle", context)?;
                 let degrees = self.number(&angle, &angle_place)?;
-                match axis.try_normalize() {
-                    Some(axis) => Some(DAffine3::from_mat3(transform::rotation(axis, degrees))),
-                    None => self.sources.error(&place, "the axis of a rotation has no direction"),
+                if axis == DVec3::ZERO {
+                    return self.sources.error(&place, "the axis of a rotation has no direction");
                 }
+                if (axis.length() - 1.0).abs() > LENGTH_TOLERANCE {
+                    let message = format!(
+                        "the axis of this rotation has the length {:.4}, so that it stretches as well, as in Mitsuba",
+                        axis.length()
+                    );
+                    self.sources.warn_each(Repeated::Axis, &place, message);
+                }
+                Some(DAffine3::from_mat3(transform::rotation(axis, degrees)))
             }
             "lookat" | "lookAt" => {
                 self.check_attributes(node, context, &["origin", "target", "up"]);

@@ -180,11 +180,19 @@ pub(crate) static CAMERA: Section =
         .types(&CAMERA_TYPES)
         .default_type("perspective");
 
-static CAMERA_KEYS: [Key; 4] = [
+static CAMERA_KEYS: [Key; 6] = [
     Key::point("position", "Where it stands.").required("[0, 1, 5]"),
     Key::point("target", "The point in the middle of the image.").required("[0, 0, 0]"),
     Key::new("up", Vector(MAX_COORDINATE), "What is up in the image.").or("[0, 1, 0]"),
     Key::flag("mirrored", "Exchanges left and right."),
+    Key::new(
+        "near",
+        Number(0.0, MAX_COORDINATE),
+        "Things that are nearer along the viewing direction are not seen, as through a wall behind which the camera stands.",
+    )
+    .unit("m")
+    .or("0"),
+    Key::new("far", Number(1e-9, 1e10), "Nor are those that are farther.").unit("m").or("1e10"),
 ];
 
 static CAMERA_TYPES: [Type; 3] = [

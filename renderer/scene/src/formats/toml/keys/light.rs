@@ -1,7 +1,7 @@
 //! Keys of `[environment]`, `[[portals]]` and `[[lights]]`, in the order of the reference page.
 
 use super::shape::STEPS;
-use crate::description::key::Value::{Color, File, Number, Several, Tables, Text, Vector, Word};
+use crate::description::key::Value::{Color, File, Number, Several, Tables, Text, Textured, Vector, Word};
 use crate::description::key::{Key, Section, Type};
 use crate::description::limits::{MAX_COORDINATE, MAX_RADIANCE};
 
@@ -117,23 +117,38 @@ pub(crate) static LIGHT: Section = Section::new(
 static LIGHT_KEYS: [Key; 1] =
     [Key::new("name", Text, "For messages; no two lights may share one.").example("\"lamp\"")];
 
-static LIGHT_TYPES: [Type; 3] = [
+static LIGHT_TYPES: [Type; 4] = [
     Type::new(&["point"], "Into all directions alike.").adding(&[&PLACE, &INTENSITY]),
-    Type::new(&["spot"], "Into a cone.").adding(&[&PLACE, &INTENSITY, &AIM, &SPOT]),
+    Type::new(&["spot"], "Into a cone.").adding(&[&PLACE, &PICTURE, &AIM, &UP, &SPOT]),
+    Type::new(&["projector"], "Through a picture; nothing passes beside it.")
+        .adding(&[&PLACE, &PICTURE, &AIM, &UP, &PROJECTOR]),
     Type::new(&["directional"], "Along one direction, or from a disk in the sky.")
         .adding(&[&DIRECTION, &DIRECTIONAL]),
 ];
 
 static PLACE: [Key; 1] = [Key::point("position", "Where it is.").required("[0, 3, 0]")];
 static INTENSITY: [Key; 1] =
-    [Key::new("intensity", Color(MAX_RADIANCE), "Radiant intensity; of a spot, on its axis.")
-        .unit("W·sr⁻¹")
-        .required("10")];
+    [Key::new("intensity", Color(MAX_RADIANCE), "Radiant intensity.").unit("W·sr⁻¹").required("10")];
+static PICTURE: [Key; 1] = [Key::new(
+    "intensity",
+    Textured(&Color(MAX_RADIANCE)),
+    "Radiant intensity on the axis. A texture is a picture that the light shines through, as onto a screen across the axis: of \
+     a spot, it is as wide and high as the cone.",
+)
+.unit("W·sr⁻¹")
+.required("10")];
+static UP: [Key; 1] =
+    [Key::new("up", Vector(MAX_COORDINATE), "Where the top of the picture is, by default +y.")
+        .example("[0, 0, -1]")];
+static PROJECTOR: [Key; 2] = [
+    Key::angle("fov", 0.001, 179.0, "Angle that the picture is wide.").or("45"),
+    Key::new("aspect", Number(1e-3, 1e3), "How many times as wide as high the picture is.").or("1"),
+];
 static AIM: [Key; 2] = [
-    Key::new("direction", Vector(MAX_COORDINATE), "Where the cone points.")
+    Key::new("direction", Vector(MAX_COORDINATE), "Where it points.")
         .required("[0, -1, 0]")
         .instead(&["target"]),
-    Key::point("target", "A point that the cone points at, instead of `direction`.")
+    Key::point("target", "A point that it points at, instead of `direction`.")
         .example("[0, 0, 1]")
         .instead(&["direction"]),
 ];
