@@ -113,7 +113,13 @@ impl<'b, 'a> Textures<'b, 'a> {
 
     /// A texture of one channel, or of the colours, of an image; [`NO_TEXTURE`] if that cannot be read.
     pub(super) fn bitmap(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> u32 {
-        let Some(image) = self.image(lookup.image, meaning(is_srgb, false)) else { return NO_TEXTURE };
+        let found = self.look_up(lookup, is_srgb, channel);
+        found.map_or(NO_TEXTURE, |bitmap| self.add(Texture::Bitmap(bitmap)))
+    }
+
+    /// One channel, or the colours, of an image that can be read.
+    fn look_up(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> Option<Bitmap> {
+        let image = self.image(lookup.image, meaning(is_srgb, false))?;
         // Floats have no alpha beside them: it is an image of its own, unless there is none.
         let alone = match (channel, self.images[image].format) {
             (Channel::A, Format::RgbF32) => self.image(lookup.image, meaning(false, true)),
@@ -121,7 +127,7 @@ impl<'b, 'a> Textures<'b, 'a> {
         };
         let (image, channel) = alone.map_or((image, channel), |alone| (alone, Channel::R));
         let Lookup { image_from_uv, wrap, filter, .. } = *lookup;
-        self.add(Texture::Bitmap(Bitmap { image, image_from_uv, wrap, channel, filter }))
+        Some(Bitmap { image, image_from_uv, wrap, channel, filter })
     }
 
     /// The index of a texture, which may be there already.
@@ -144,12 +150,10 @@ impl<'b, 'a> Textures<'b, 'a> {
         Scalar { value: scale, texture: self.add(Texture::Mix { colors, weight }) }
     }
 
-    /// A texture that is 1 where alpha times `factor` is at least `cutoff`, and 0 elsewhere.
+    /// A texture that is 1 where alpha times `factor` is at least `cutoff`, and 0 elsewhere; [`NO_TEXTURE`] if it cannot be
+    /// read.
     pub(super) fn mask(&mut self, lookup: &Lookup, factor: f32, cutoff: f32) -> Option<u32> {
-        let alpha = self.bitmap(lookup, true, Channel::A);
-        let Some(Texture::Bitmap(bitmap)) = self.textures.get(alpha as usize).cloned() else {
-            return Some(NO_TEXTURE);
-        };
+        let Some(bitmap) = self.look_up(lookup, true, Channel::A) else { return Some(NO_TEXTURE) };
         let key = format!("{:?}", (bitmap.image, bitmap.wrap, bitmap.filter, factor, cutoff));
         let image = match self.masks.get(&key) {
             Some(image) => *image,
