@@ -70,7 +70,7 @@ pub(crate) fn xml_of_spectrum(name: &str) -> Vec<u8> {
     ))
 }
 
-pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0 1 0.5 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
+pub(crate) const OBJ: &str = "# two faces\nmtllib a.mtl\nv 0 0 0\nv 1.5 0 -1e-3\nv 1 1 0\nv 0 1 0\nvt 0.5 0.5\nvn 0 0 1\n\
     usemtl b\nf 1/1/1 2/1/1 3/1/1 \\\n4/1/1\nf -1//-1 -2//-1 -3//-1\nf 1 2 3\n";
 
 pub(crate) const MTL: &str = "newmtl b\nKd 0.5 0.25 1\nKs 0.5 0.5 0.5\nKe 1 2 3\nNs 100\nNi 1.5\nd 0.5\nillum 2\n\
@@ -334,6 +334,12 @@ pub(crate) fn seeds() -> Vec<Seed> {
             vec![("scene.xml", xml_of_slides()), png()],
         ),
         alone("obj", "a.obj", OBJ.into(), vec![png(), ("a.mtl", MTL.into())]),
+        alone(
+            "obj with colours",
+            "a.obj",
+            OBJ.replace("v 0 0 0\n", "v 0 0 0 1 0.5 0\n").into(),
+            vec![png(), ("a.mtl", MTL.into())],
+        ),
         of("mtl", "a.obj", "a.mtl", MTL.into(), vec![png(), ("a.obj", OBJ.into())]),
         alone("ply", "a.ply", PLY.into(), Vec::new()),
         alone("ply of points", "a.ply", cloud(), Vec::new()),

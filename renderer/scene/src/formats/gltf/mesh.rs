@@ -86,24 +86,28 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             }
         };
         let weights = pose.weights.unwrap_or(&own);
+        // Of meshes that are posed, node by node, none is to be found again.
+        let is_at_rest = pose.weights.is_none() && pose.skin.is_none() && own.is_empty();
         let mut parts = Vec::new();
         for primitive in primitives {
-            parts.push(self.part(primitive.object(PRIMITIVE)?, weights, pose.skin.as_ref()));
+            let primitive = primitive.object(PRIMITIVE)?;
+            let key = is_at_rest.then(|| geometry_key(&primitive));
+            parts.push(self.part(primitive, weights, pose.skin.as_ref(), key));
             self.accessors.select(None);
         }
         let parts: Option<Vec<Option<PrimitiveMesh>>> = parts.into_iter().collect();
         Some(parts?.into_iter().flatten().collect())
     }
 
-    /// `None` is an error, `Some(None)` nothing to see.
+    /// `None` is an error, `Some(None)` nothing to see. What is read is found again by `key`.
     fn part(
         &mut self,
         node: Node<'a>,
         weights: &[f32],
         skin: Option<&Skin>,
+        key: Option<String>,
     ) -> Option<Option<PrimitiveMesh>> {
         let attributes = node.require("attributes")?;
-        let key = (skin.is_none() && weights.is_empty()).then(|| geometry_key(&node));
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
             let index = variants::material(self.accessors, &node, self.variant)?;
             let ready = self.materials.get(index, attributes.get("COLOR_0").is_some())?;
@@ -297,7 +301,8 @@ fn geometry_key(primitive: &Node<'_>) -> String {
     let mut key = String::new();
     for (name, value) in primitive.value.as_object().into_iter().flatten() {
         match (name.as_str(), value) {
-            ("material", _) => {}
+            // Without weights, targets change nothing.
+            ("material" | "targets", _) => {}
             ("attributes", Value::Object(attributes)) => {
                 key.extend(attributes.iter().map(|(name, index)| format!(" {name:?} {}", accessor(index))));
             }
