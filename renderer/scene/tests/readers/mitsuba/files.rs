@@ -147,7 +147,7 @@ fn users_say_where_else_files_are() {
         let search = search.iter().map(|name| at(name)).collect();
         load_with(&scene, &Options { search, ..Options::default() }).map(|loaded| {
             let Geometry::Mesh(_) = loaded.description.shapes[0].geometry else { panic!() };
-            (loaded.description.materials[0].kind.clone(), loaded.files)
+            (loaded.description.materials[0].kind, loaded.files)
         })
     };
     let red = |red: f32| MaterialKind::diffuse(Vec3::new(red, 0.0, 0.0));
