@@ -32,7 +32,7 @@ impl Features {
     pub const BECKMANN: Self = Self(1 << 22);
     /// Lights that shine through pictures.
     pub const SLIDES: Self = Self(1 << 21);
-    /// A camera that does not see what is far away.
+    /// A camera that does not see what is near or far away.
     pub const CLIPPING: Self = Self(1 << 20);
     /// Features that a material can require when it is shaded: lobes, tints, normal maps and blends.
     pub const OF_MATERIAL: Self =
