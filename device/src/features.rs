@@ -34,7 +34,7 @@ impl Features {
     pub const BENT_NORMALS: Self = Self(1 << 21);
     /// Lights that shine through pictures.
     pub const SLIDES: Self = Self(1 << 20);
-    /// A camera that does not see what is far away.
+    /// A camera that does not see what is near or far away.
     pub const CLIPPING: Self = Self(1 << 19);
     /// Features that a material can require when it is shaded: lobes, tints, bent normals, normal maps and blends.
     pub const OF_MATERIAL: Self = Self((1 << 19) - 1)

@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 use crate::camera::Camera;
+use crate::features::{Compiled, Features};
 use crate::filter::FilterView;
 use crate::light::Lighting;
 use crate::ray::Ray;
@@ -35,8 +36,12 @@ extends!(SceneView with lighting: Lighting);
 impl SceneView {
     /// The camera's ray from where things are seen on.
     #[inline(always)]
-    pub(crate) fn clipped(&self, ray: Ray) -> Ray {
-        if self.near > 0.0 { Ray { o: ray.at(self.near * self.camera.stretch(ray.d)), ..ray } } else { ray }
+    pub(crate) fn clipped<C: Compiled>(&self, ray: Ray) -> Ray {
+        if C::sees(Features::CLIPPING) && self.near > 0.0 {
+            Ray { o: ray.at(self.near * self.camera.stretch(ray.d)), ..ray }
+        } else {
+            ray
+        }
     }
 
     /// Whether what is at distance `t` on a ray along `d` that begins there is too far to be seen.

@@ -49,7 +49,13 @@ pub fn render(scene: &SceneData, spp: u32, mistake: Mistake) -> Film {
                         let position = [i % scene.width, i / scene.width];
                         // SAFETY: the view is of an uploaded scene that is still there.
                         let state = unsafe {
-                            generate(&view, &scene.settings, position, [scene.width, scene.height], sample)
+                            generate::<Full>(
+                                &view,
+                                &scene.settings,
+                                position,
+                                [scene.width, scene.height],
+                                sample,
+                            )
                         };
                         pixel.add(state.weight * path(scene, &view, state, mistake));
                     }

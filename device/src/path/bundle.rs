@@ -85,7 +85,7 @@ impl Bundle {
                 let sample = invocation.first_sample + k * args.layers;
                 if sample < args.first_sample + args.samples {
                     // SAFETY: as the caller promised.
-                    self.push(invocation.film, unsafe { args.begin(invocation.pixel, sample) });
+                    self.push(invocation.film, unsafe { args.begin::<C>(invocation.pixel, sample) });
                 }
                 if self.len == WIDTH {
                     // SAFETY: as the caller promised.

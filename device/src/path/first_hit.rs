@@ -68,7 +68,7 @@ impl Function for FirstHit {
             }
             while sample < end {
                 film.samples += 1;
-                let mut state = take.begin(pixel, sample);
+                let mut state = take.begin::<Full>(pixel, sample);
                 if let Some((hit, surface)) = meet::<A>(&take.scene, &take.settings, &mut state) {
                     let uv = uv_at(&take.scene, *uvs, &hit, &surface);
                     add(film, &take.scene, &take.settings, state, &surface, uv);
@@ -114,7 +114,7 @@ unsafe fn meet<A: Arch>(
 /// As [`meet`].
 #[inline(always)]
 unsafe fn center<A: Arch>(scene: &SceneView, [x, y]: [u32; 2]) -> u32 {
-    let mut ray = scene.clipped(scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5));
+    let mut ray = scene.clipped::<Full>(scene.camera.ray(x as f32 + 0.5, y as f32 + 0.5));
     let (mut depth, mut is_first) = (0, true);
     // SAFETY: as the caller promised; hits are on this scene.
     unsafe {

@@ -83,7 +83,7 @@ impl<P> SampleArgs<P> {
 /// # Safety
 /// `scene` is valid, and the pixel within the size.
 #[inline(always)]
-pub unsafe fn generate(
+pub unsafe fn generate<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     [x, y]: [u32; 2],
@@ -95,7 +95,7 @@ pub unsafe fn generate(
     // SAFETY: as the caller promised.
     let (place, weight) = unsafe { scene.filter.sample(Vec2::new(u, v), [x, y], size) };
     let ray = scene.camera.ray_through(x as f32 + place.x, y as f32 + place.y, Vec2::new(lens_x, lens_y));
-    let ray = scene.clipped(ray);
+    let ray = scene.clipped::<C>(ray);
     PathState {
         ray,
         cone: scene.camera.cone(ray.d),
@@ -175,9 +175,9 @@ impl<P> SampleArgs<P> {
     /// # Safety
     /// The scene is valid, and the pixel in the image.
     #[inline(always)]
-    pub(super) unsafe fn begin(&self, pixel: [u32; 2], sample: u32) -> PathState {
+    pub(super) unsafe fn begin<C: Compiled>(&self, pixel: [u32; 2], sample: u32) -> PathState {
         // SAFETY: as the caller promised.
-        unsafe { generate(&self.scene, &self.settings, pixel, [self.width, self.height], sample) }
+        unsafe { generate::<C>(&self.scene, &self.settings, pixel, [self.width, self.height], sample) }
     }
 }
 
@@ -204,7 +204,7 @@ impl<C: Compiled> Function for Megakernel<C> {
         // SAFETY: pixel and layer are in range, and no other invocation has both.
         let film = unsafe { &mut *film };
         // SAFETY: as the caller promised.
-        let mut state = unsafe { args.begin(pixel, sample) };
+        let mut state = unsafe { args.begin::<C>(pixel, sample) };
         loop {
             // SAFETY: as the caller promised.
             if unsafe { step::step::<A, C>(&args.scene, &args.settings, &mut state) } {
@@ -216,7 +216,7 @@ impl<C: Compiled> Function for Megakernel<C> {
                 return;
             }
             // SAFETY: as the caller promised.
-            state = unsafe { args.begin(pixel, sample) };
+            state = unsafe { args.begin::<C>(pixel, sample) };
         }
     }
 

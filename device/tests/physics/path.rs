@@ -3,6 +3,7 @@
 use bytemuck::Zeroable;
 use device::bvh::{Node, Portable};
 use device::camera::Camera;
+use device::features::Full;
 use device::film::FilmPixel;
 use device::light::{AliasEntry, Light};
 use device::path::layout::{LAYOUT, ProbeArgs, STRUCTURES};
@@ -178,7 +179,7 @@ fn camera_paths_start_in_their_pixel() {
         for sample in 0..16 {
             let [x, y] = [i % 40, i / 40];
             // SAFETY: nothing is read of the scene but its camera.
-            let state = unsafe { generate(&scene, &settings, [x, y], size, sample) };
+            let state = unsafe { generate::<Full>(&scene, &settings, [x, y], size, sample) };
             assert_eq!((state.pixel, state.sample, state.depth, state.prev_pdf), (i, sample, 0, 0.0));
             assert_eq!((state.ray.o, state.beta, state.l), (Vec3::Z, Vec3::ONE, Vec3::ZERO));
             // Where the ray meets z = 0, at which the image is 1 m by ½ m.

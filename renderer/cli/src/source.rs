@@ -91,7 +91,7 @@ struct GltfArgs {
     camera: Option<String>,
 
     /// Scene of a glTF file: its name, or its number in the file, from 0 [default: that of the file, or the first]
-    #[arg(long, value_name = "NAME|N")]
+    #[arg(long, id = "gltf_scene", value_name = "NAME|N")]
     scene: Option<String>,
 
     /// Variant of the materials of a glTF file: its name, or its number in the file, from 0 [default: none of them]

@@ -265,7 +265,7 @@ impl SceneData {
             features: of_materials
                 .and(lights.features)
                 .and(Features::HIDDEN_LIGHTS.when(render.hide_emitters))
-                .and(Features::CLIPPING.when(description.camera.clip.far < Clip::DEFAULT.far)),
+                .and(Features::CLIPPING.when(description.camera.clip != Clip::DEFAULT)),
             families: Families::new(description, &materials),
             geometry: Geometry::default(),
             lights,

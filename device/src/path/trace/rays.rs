@@ -32,7 +32,7 @@ impl Function for CameraRays {
         unsafe {
             args.live.add(i as usize).write(u8::from(invocation.is_some()));
             if let Some(Invocation { pixel, first_sample, .. }) = invocation {
-                let state = args.take.begin(pixel, first_sample);
+                let state = args.take.begin::<Full>(pixel, first_sample);
                 args.rays.set(i, state.ray, f32::INFINITY, args.take.first_invocation + i);
             }
         }

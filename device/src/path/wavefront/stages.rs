@@ -132,7 +132,7 @@ impl Function for Generate {
             }
             let (slot, number) = (read(args.queue.at(alive + i)), next + i);
             let (pixel, sample) = take.path(number);
-            let state = take.begin(pixel, sample);
+            let state = take.begin::<Full>(pixel, sample);
             pool.put::<Full>(slot, &state, number);
             args.alive.at(slot).write(1);
             write(args.gathered.at(number), Quad([0.0, 0.0, 0.0, state.weight]));

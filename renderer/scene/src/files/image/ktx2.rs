@@ -72,7 +72,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
     // Blocks at the edges may reach beyond them.
     let most =
         BYTES_PER_TEXEL * u64::from(width.next_multiple_of(12)) * u64::from(height.next_multiple_of(12));
-    if header.supercompression == ZSTANDARD && header.uncompressed > most {
+    let may_be_basis = matches!(header.vulkan_format, 0 | ASTC_FIRST..=ASTC_LAST);
+    if may_be_basis && header.supercompression == ZSTANDARD && header.uncompressed > most {
         return Err(undecodable(NAME, "its level is larger than its image"));
     }
     let damaged = undecodable(NAME, "its texels are damaged");

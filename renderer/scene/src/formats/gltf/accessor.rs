@@ -1,5 +1,6 @@
 //! Accessors: typed elements of buffer views, with the substitutions of sparse ones.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -50,6 +51,10 @@ impl Component {
             Self::I16 | Self::U16 => 2,
             Self::U32 | Self::F32 => 4,
         }
+    }
+
+    const fn is_unsigned(self) -> bool {
+        matches!(self, Self::U8 | Self::U16 | Self::U32)
     }
 
     /// The number that bytes are, or the part of one that they stand for.
@@ -225,7 +230,7 @@ impl<'b, 'a> Accessors<'b, 'a> {
         };
         let normalized = node.get_or("normalized", false, |n| n.boolean())?;
         if let Some(decoded) = self.decoded.borrow().get(&from.index("accessors")?) {
-            return decoded.clone().accessor(node, width, normalized);
+            return decoded.clone().accessor(node, component, width, normalized);
         }
         let counted = node.require("count")?;
         let count = counted.whole()?;
@@ -277,11 +282,24 @@ impl<'b, 'a> Accessors<'b, 'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// The accessor that these elements stand for, with `width` numbers an element.
-    fn accessor(self, node: Node<'a>, width: usize, normalized: bool) -> Option<Accessor<'a>> {
-        let Self { bytes, count, component, width: found } = self;
+    /// The accessor that these elements stand for, with `width` numbers an element. Whole numbers are of its own kind if those
+    /// of the compressed mesh may be negative or have fractions.
+    fn accessor(
+        self,
+        node: Node<'a>,
+        wanted: Component,
+        width: usize,
+        normalized: bool,
+    ) -> Option<Accessor<'a>> {
+        let Self { mut bytes, count, mut component, width: found } = self;
         if found != width {
             return node.fail(format!("has {width} numbers an element, and the compressed mesh {found}"));
+        }
+        if !normalized && wanted.is_unsigned() && !component.is_unsigned() {
+            let numbers = bytes.chunks_exact(component.size());
+            let wholes = numbers.flat_map(|number| (component.float(number, false) as u32).to_le_bytes());
+            bytes = Rc::new(Cow::Owned(wholes.collect()));
+            component = Component::U32;
         }
         let size = component.size() * width;
         let elements = Elements { view: View::of(bytes, None), offset: 0, stride: size, size };

@@ -4,7 +4,7 @@ use glam::{Vec2, Vec3};
 
 use super::header::{Element, Kind, Property, Type};
 use super::values::{Fault, Values};
-use super::{Column, GROUPS, Rows, index_list, pass_over_property};
+use super::{Column, Rows, index_list, pass_over_property};
 use crate::description::TriangleMesh;
 use crate::description::limits::MAX_COORDINATE;
 
@@ -165,8 +165,10 @@ impl Rows<'_> {
             set(element.find("texcoord"), Role::Uvs, true);
         }
         set(element.find("texnumber"), Role::Texture, false);
-        for (i, at) in GROUPS[3].find(element).filter(|_| !has_colors).into_iter().flatten().enumerate() {
-            set(Some(at), Role::Color(i), false);
+        // Mitsuba's, by other names, are attributes that its scenes ask for.
+        let colors = ["red", "green", "blue"].map(|name| element.find(name));
+        if !has_colors && colors.iter().all(Option::is_some) {
+            colors.into_iter().enumerate().for_each(|(i, at)| set(at, Role::Color(i), false));
         }
         Ok(roles)
     }
