@@ -10,7 +10,7 @@ use torrance_scene::{
 use super::{Failure, Notes, color, values};
 
 /// A scene file, and how it is read.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct SceneArgs {
     /// Scene file
     #[arg(value_name = "SCENE")]
@@ -225,23 +225,7 @@ impl SceneArgs {
 
     /// Another scene that is read in the same way, with nothing set.
     pub(super) fn of_other(&self, path: &Path) -> Self {
-        let Self { allow_external, search, strict, define, gltf, up, point_radius, .. } = self;
-        let Self { light, environment, punctual_units, backfaces, .. } = self;
-        Self {
-            path: path.to_owned(),
-            allow_external: *allow_external,
-            search: search.clone(),
-            strict: *strict,
-            define: define.clone(),
-            set: Vec::new(),
-            gltf: gltf.clone(),
-            up: *up,
-            point_radius: *point_radius,
-            light: *light,
-            environment: environment.clone(),
-            punctual_units: *punctual_units,
-            backfaces: *backfaces,
-        }
+        Self { path: path.to_owned(), set: Vec::new(), ..self.clone() }
     }
 
     fn options(&self, overrides: Overrides) -> Options {

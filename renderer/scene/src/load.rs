@@ -119,36 +119,7 @@ pub(super) fn files_of(path: &Path, options: &Options) -> Files {
 pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result<LoadedScene, Error> {
     let file = path.display().to_string();
     let format = SceneFormat::from_path(&file)?;
-    if let (Some((name, _)), false) = (options.defines.first(), format == SceneFormat::Mitsuba) {
-        let message =
-            format!("there is no parameter {} to define: only Mitsuba scenes have any", quoted(name));
-        return Err(Problem::of_file(file, message).into());
-    }
-    if let (Some(folder), false) = (options.search.first(), format == SceneFormat::Mitsuba) {
-        let message = format!(
-            "there is no search path to append {} to: only Mitsuba scenes have one",
-            quoted_path(folder)
-        );
-        return Err(Problem::of_file(file, message).into());
-    }
-    if let Some(folder) = options.search.iter().find(|folder| !folder.is_dir()) {
-        let message = format!("there is no folder {} to look for files in", quoted_path(folder));
-        return Err(Problem::of_file(file, message).into());
-    }
-    if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
-        let message = format!("there is no {what} to choose: only glTF files have several");
-        return Err(Problem::of_file(file, message).into());
-    }
-    if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
-        let message = "the scene says which way is up: only OBJ and PLY files leave that open";
-        return Err(Problem::of_file(file, message).into());
-    }
-    if options.point_radius.is_some() && format != SceneFormat::Ply {
-        let message = "there are no points to have a radius: only PLY files have any";
-        return Err(Problem::of_file(file, message).into());
-    }
-    if options.backfaces == Backfaces::Cull && format != SceneFormat::Gltf {
-        let message = "there are no backfaces to cull: only glTF files say which of them are not to be seen";
+    if let Some(message) = unsuited(options, format) {
         return Err(Problem::of_file(file, message).into());
     }
     let bytes = format
@@ -157,6 +128,37 @@ pub(super) fn read_file(path: &Path, options: &Options, files: &Files) -> Result
     let mut loaded = format.read(&file, &bytes, files, options)?;
     loaded.files.extend(path.canonicalize());
     Ok(loaded)
+}
+
+/// What is wrong with options for a scene of a format.
+fn unsuited(options: &Options, format: SceneFormat) -> Option<String> {
+    let is_mitsuba = format == SceneFormat::Mitsuba;
+    if let (Some((name, _)), false) = (options.defines.first(), is_mitsuba) {
+        return Some(format!(
+            "there is no parameter {} to define: only Mitsuba scenes have any",
+            quoted(name)
+        ));
+    }
+    if let (Some(folder), false) = (options.search.first(), is_mitsuba) {
+        let folder = quoted_path(folder);
+        return Some(format!("there is no search path to append {folder} to: only Mitsuba scenes have one"));
+    }
+    if let Some(folder) = options.search.iter().find(|folder| !folder.is_dir()) {
+        return Some(format!("there is no folder {} to look for files in", quoted_path(folder)));
+    }
+    if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
+        return Some(format!("there is no {what} to choose: only glTF files have several"));
+    }
+    let message = if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
+        "the scene says which way is up: only OBJ and PLY files leave that open"
+    } else if options.point_radius.is_some() && format != SceneFormat::Ply {
+        "there are no points to have a radius: only PLY files have any"
+    } else if options.backfaces == Backfaces::Cull && format != SceneFormat::Gltf {
+        "there are no backfaces to cull: only glTF files say which of them are not to be seen"
+    } else {
+        return None;
+    };
+    Some(message.to_owned())
 }
 
 /// Overrides what a scene says, and checks whether it can be rendered.

@@ -16,12 +16,16 @@ pub fn metered(image: &Image) -> Option<f32> {
     let logarithm = |pixel: &[f32; 3]| luminance(pixel.map(f64::from)).log2();
     let lit = image.pixels.iter().filter(|pixel| is_finite(pixel)).map(logarithm);
     let mut stops: Vec<f64> = lit.filter(|stops| stops.is_finite()).collect();
-    stops.sort_unstable_by(f64::total_cmp);
-    let trimmed = (TRIMMED * stops.len() as f64) as usize;
-    let kept = &stops[trimmed..stops.len() - trimmed];
-    if kept.is_empty() {
+    if stops.is_empty() {
         return None;
     }
+    let trimmed = (TRIMMED * stops.len() as f64) as usize;
+    // Not sorted: images are large, and it is enough to know which are at the ends.
+    stops.select_nth_unstable_by(trimmed, f64::total_cmp);
+    let brighter = &mut stops[trimmed..];
+    let count = brighter.len() - trimmed;
+    brighter.select_nth_unstable_by(count - 1, f64::total_cmp);
+    let kept = &brighter[..count];
     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
     Some((KEY.log2() - mean) as f32)
 }

@@ -64,10 +64,15 @@ pub const MAX_BLANK_TEXELS: u64 = 1 << 24;
 pub const MAX_TEXELS_PER_BYTE: u64 = 64;
 
 /// Most bytes of a mesh that is compressed to almost nothing.
-pub const MAX_BLANK_MESH_BYTES: u64 = 16 << 20;
+const MAX_BLANK_MESH_BYTES: u64 = 16 << 20;
 
 /// Most bytes for each compressed one of a mesh, where there are more: meshes rarely shrink to a tenth.
-pub const MAX_MESH_RATIO: u64 = 64;
+const MAX_MESH_RATIO: u64 = 64;
+
+/// Most bytes that `packed` compressed ones of a mesh may come to.
+pub fn max_unpacked_mesh(packed: usize) -> u64 {
+    (MAX_MESH_RATIO * packed as u64).clamp(MAX_BLANK_MESH_BYTES, MAX_MESH_BYTES)
+}
 
 /// Memory that one pixel takes: its sums as the back end keeps them (56 bytes), the same once more on its
 /// way to the host, and the totals there (64 bytes).

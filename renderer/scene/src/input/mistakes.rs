@@ -15,6 +15,11 @@ struct Kind {
     count: u64,
 }
 
+/// What follows the first message of a kind of which there are others.
+pub(crate) fn and_others(others: u64) -> String {
+    if others == 0 { String::new() } else { format!(" (and {others} more of the kind)") }
+}
+
 impl Mistakes {
     /// Counts a mistake. Only the first of its kind is described: what is wrong, and where.
     pub(crate) fn add(&mut self, name: &str, remedy: &str, describe: impl FnOnce() -> Problem) {
@@ -35,9 +40,7 @@ impl Mistakes {
     /// A warning for each kind, in the order of the first ones.
     pub(crate) fn into_warnings(self) -> impl Iterator<Item = Problem> {
         self.kinds.into_iter().map(|Kind { mut first, count, .. }| {
-            if count > 1 {
-                first.message.push_str(&format!(" (and {} more of the kind)", count - 1));
-            }
+            first.message.push_str(&and_others(count - 1));
             first
         })
     }

@@ -7,6 +7,6 @@ mod problem;
 
 pub(crate) use document::NOT_TOML;
 pub use document::{Field, Section, Source, parse, parse_hex, sorted};
-pub(crate) use mistakes::Mistakes;
+pub(crate) use mistakes::{Mistakes, and_others};
 pub use problem::{Error, Problem, Severity};
 pub use problem::{Index, MOST_PROBLEMS, io_reason};

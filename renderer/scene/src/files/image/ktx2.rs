@@ -19,9 +19,6 @@ const ZSTANDARD: u32 = 2;
 const ASTC_FIRST: u32 = 157;
 const ASTC_LAST: u32 = 184;
 
-/// Most bytes of a texel before supercompression: a block of 4×4 has 16.
-const BYTES_PER_TEXEL: u64 = 1;
-
 /// Whether bytes are a KTX 2 file.
 pub(super) fn is_ktx2(bytes: &[u8]) -> bool {
     bytes.starts_with(IDENTIFIER)
@@ -69,9 +66,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<DynamicImage, ImageError> {
     let texels = u64::from(width) * u64::from(height);
     check_size(width, height, texels.saturating_mul(4))?;
     check_ratio(texels, bytes.len())?;
-    // Blocks at the edges may reach beyond them.
-    let most =
-        BYTES_PER_TEXEL * u64::from(width.next_multiple_of(12)) * u64::from(height.next_multiple_of(12));
+    // Blocks, of 16 bytes for 4×4 texels or more, may reach beyond the edges.
+    let most = u64::from(width.next_multiple_of(12)) * u64::from(height.next_multiple_of(12));
     let may_be_basis = matches!(header.vulkan_format, 0 | ASTC_FIRST..=ASTC_LAST);
     if may_be_basis && header.supercompression == ZSTANDARD && header.uncompressed > most {
         return Err(undecodable(NAME, "its level is larger than its image"));

@@ -17,7 +17,7 @@ use torrance_text::quoted;
 use super::accessor::{Accessors, Component};
 use super::buffers::Bytes;
 use super::json::Node;
-use crate::description::limits::{MAX_BLANK_MESH_BYTES, MAX_MESH_RATIO};
+use crate::description::limits::max_unpacked_mesh;
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
@@ -62,7 +62,7 @@ fn mesh<'a>(node: &Node<'a>, accessors: &Accessors<'_, 'a>) -> Option<Mesh> {
     let from = node.require("bufferView")?;
     let view = accessors.buffers.view(&from)?;
     let packed = view.bytes();
-    let most = MAX_BLANK_MESH_BYTES.max(MAX_MESH_RATIO * packed.len() as u64);
+    let most = max_unpacked_mesh(packed.len());
     // A face is three indices.
     let limits = DecodeLimits::default()
         .with_max_points(most / 4)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use torrance_text::{Suggestions, quoted};
 
-use crate::input::{MOST_PROBLEMS, Mistakes, Problem};
+use crate::input::{MOST_PROBLEMS, Mistakes, Problem, and_others};
 
 /// Errors and warnings of a file.
 #[derive(Default)]
@@ -57,13 +57,10 @@ impl Log {
     /// The warnings, with how many there are of each kind.
     pub(super) fn take_warnings(&self) -> Vec<Problem> {
         let warnings = self.warnings.take().first.into_iter();
-        warnings
-            .map(|(message, others)| {
-                let more =
-                    if others == 0 { String::new() } else { format!(" (and {others} more of the kind)") };
-                Problem::of_file(self.file.as_str(), message + &more)
-            })
-            .collect()
+        let warning = |(message, others): (String, u64)| {
+            Problem::of_file(self.file.as_str(), message + &and_others(others))
+        };
+        warnings.map(warning).collect()
     }
 }
 
@@ -71,7 +68,7 @@ impl Log {
 #[derive(Default)]
 pub(super) struct Kinds {
     /// The first of each kind, and how many others there are.
-    first: Vec<(String, usize)>,
+    first: Vec<(String, u64)>,
     /// By a message without its numbers: its place in that list, and the one said last.
     places: HashMap<String, (usize, String)>,
 }

@@ -8,7 +8,7 @@ use meshopt::encoding::{
 use torrance_text::{human_bytes, quoted};
 
 use super::json::Node;
-use crate::description::limits::{MAX_BLANK_MESH_BYTES, MAX_MESH_RATIO};
+use crate::description::limits::max_unpacked_mesh;
 
 /// The extensions, the newer first: it adds a version of the coding of attributes and a filter of colours.
 pub(super) const EXTENSIONS: [&str; 2] = ["KHR_meshopt_compression", "EXT_meshopt_compression"];
@@ -51,22 +51,22 @@ struct Stream {
 
 /// The bytes that `packed` stands for.
 pub(super) fn decode(node: &Node<'_>, packed: &[u8]) -> Option<Vec<u8>> {
-    let stream = Stream::read(node, packed.len() as u64)?;
+    let stream = Stream::read(node, packed.len())?;
     stream.decode(packed).or_else(|| node.fail("is damaged: its bytes cannot be decoded"))
 }
 
 impl Stream {
     /// The stream that `node` tells of, which has so many bytes.
-    fn read(node: &Node<'_>, packed: u64) -> Option<Self> {
+    fn read(node: &Node<'_>, packed: usize) -> Option<Self> {
         let mode = mode(&node.require("mode")?)?;
         let filter = node.get_or("filter", Filter::None, |n| filter(&n))?;
         let stride = node.require("byteStride")?.whole()?;
         check_shape(node, mode, filter, stride)?;
         let counted = node.require("count")?;
         let count = counted.whole()?;
-        let most = MAX_BLANK_MESH_BYTES.max(MAX_MESH_RATIO * packed);
+        let most = max_unpacked_mesh(packed);
         if count.saturating_mul(stride) > most {
-            let (most, packed) = (human_bytes(most.into()), human_bytes(packed.into()));
+            let (most, packed) = (human_bytes(most.into()), human_bytes(packed as u128));
             return counted.fail(format!(
                 "is {count}: elements of {stride} bytes come to more than {most}, the most for {packed} compressed"
             ));

@@ -11,9 +11,7 @@ use glam::{Vec2, Vec3};
 use torrance_text::human_bytes;
 
 use crate::description::TriangleMesh;
-use crate::description::limits::{
-    MAX_BLANK_MESH_BYTES, MAX_COORDINATE, MAX_MESH_BYTES, MAX_MESH_RATIO, available_memory,
-};
+use crate::description::limits::{MAX_COORDINATE, available_memory, max_unpacked_mesh};
 
 const MAGIC: u16 = 0x041c;
 const HAS_NORMALS: u32 = 1;
@@ -39,7 +37,7 @@ fn wrong(message: impl Into<String>) -> SerializedError {
 pub(super) fn read(bytes: &[u8], index: usize) -> Result<TriangleMesh, SerializedError> {
     let stream = stream(bytes, index)?;
     let version = u16::from_le_bytes([stream[2], stream[3]]);
-    let most = (MAX_MESH_RATIO * stream.len() as u64).clamp(MAX_BLANK_MESH_BYTES, MAX_MESH_BYTES);
+    let most = max_unpacked_mesh(stream.len());
     let data = BufReader::new(ZlibDecoder::new(&stream[4..])).take(most);
     Reader { data }.mesh(version)
 }

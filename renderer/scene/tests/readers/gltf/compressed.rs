@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use torrance_scene::{Description, Files, TriangleMesh};
 
-use super::{mesh, read};
+use super::{mesh, read, with_chunks};
 
 const DRACO: [(&str, &[u8], &[u8]); 2] = [
     (
@@ -68,19 +68,7 @@ fn changed(file: &[u8], changes: &[(&str, Value)]) -> Vec<u8> {
     for (pointer, value) in changes {
         *document.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value.clone();
     }
-    with_document(&document, &file[20 + length..])
-}
-
-fn with_document(document: &Value, rest: &[u8]) -> Vec<u8> {
-    let mut text = document.to_string().into_bytes();
-    text.resize(text.len().next_multiple_of(4), b' ');
-    let mut file = b"glTF\x02\0\0\0".to_vec();
-    file.extend((20 + text.len() as u32 + rest.len() as u32).to_le_bytes());
-    file.extend((text.len() as u32).to_le_bytes());
-    file.extend(b"JSON");
-    file.extend(text);
-    file.extend(rest);
-    file
+    with_chunks(&document, &file[20 + length..])
 }
 
 fn refused(file: &[u8], changes: &[(&str, Value)]) -> String {

@@ -111,15 +111,20 @@ fn glb(document: &Value) -> Vec<u8> {
     let mut document = document.clone();
     let uri = document["buffers"][0].as_object_mut().unwrap().remove("uri").unwrap();
     let binary = BASE64_STANDARD.decode(uri.as_str().unwrap().split_once(',').unwrap().1).unwrap();
+    let size = (binary.len() as u32).to_le_bytes();
+    with_chunks(&document, &[size.as_slice(), b"BIN\0", &binary].concat())
+}
+
+/// The `.glb` file of a document and the chunks that follow it.
+fn with_chunks(document: &Value, chunks: &[u8]) -> Vec<u8> {
     let mut text = document.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
     let mut file = b"glTF\x02\0\0\0".to_vec();
-    file.extend((28 + text.len() as u32 + binary.len() as u32).to_le_bytes());
-    for (kind, chunk) in [(b"JSON", &text), (b"BIN\0", &binary)] {
-        file.extend((chunk.len() as u32).to_le_bytes());
-        file.extend(kind);
-        file.extend(chunk);
-    }
+    file.extend((20 + text.len() as u32 + chunks.len() as u32).to_le_bytes());
+    file.extend((text.len() as u32).to_le_bytes());
+    file.extend(b"JSON");
+    file.extend(text);
+    file.extend(chunks);
     file
 }
 
