@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 use torrance_scene::{Color, Description, Environment, Geometry, Group, Instance, Shape};
-use torrance_tests::closed::{STRATEGIES, camera, description, is_everywhere, shape};
+use torrance_tests::closed::{STRATEGIES, camera, description, is_everywhere, is_within, shape};
 
 const ALBEDO: f32 = 0.6;
 
@@ -64,7 +64,8 @@ fn light_passes_where_rays_to_it_meet_the_back() {
             let walls = Shape { world_from_object: scale, flip_normals, ..shape(Geometry::Box, 0.0) };
             let mut scene = seen(false, culls, vec![square(0.0, 10.0, true), walls]);
             scene.render.direct = direct;
-            is_everywhere("lit", &scene, 1 << 12, &|_| expected.into());
+            // Light is all or none: what samples of the light alone leave of noise is far from that.
+            is_within(0.01, "lit", &scene, 1 << 13, &|_| expected.into());
         }
     }
 }
