@@ -43,7 +43,8 @@ pub(super) struct SceneArgs {
     #[arg(long, value_name = "AXIS", value_parser = str::parse::<Up>, allow_hyphen_values = true)]
     up: Option<Up>,
 
-    /// Radius of the points of a PLY file without faces [default: as their density asks for]
+    /// Radius of the points of a PLY file without faces, or of points and lines in a glTF file [default: as their density and
+    /// extent ask for]
     #[arg(long, value_name = "METRES", value_parser = radius)]
     point_radius: Option<f32>,
 
@@ -131,7 +132,7 @@ impl From<UnitsName> for PunctualUnits {
 /// The names of `--light`.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum LightName {
-    /// The scene's own; a model whose own light gives less than 5 % is put into a studio
+    /// The scene's own; a model whose own light gives less than 10 % is put into a studio
     Auto,
     /// The scene's own alone
     Scene,

@@ -50,6 +50,10 @@ const LUMENS_PER_WATT: f32 = 683.0;
 /// light 683 times as many.
 const TOO_BRIGHT: f32 = 80.0;
 
+/// The brightest light of a scene has at least so many candela or lux if these are physical: it is a lamp of a watt, if not a
+/// brighter one.
+const DIMMEST: f32 = LUMENS_PER_WATT / (4.0 * PI);
+
 /// Light from all around, in place of a scene's own environment.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Surroundings {
@@ -93,14 +97,17 @@ impl FromStr for Surroundings {
 pub const STUDIO_IRRADIANCE: f32 = 1.65;
 
 /// The part of all light that a model's own has to give for a studio to be left out.
-const MATTERS: f32 = 0.05;
+const MATTERS: f32 = 0.1;
 
 /// Makes watts of candela and lux, and yields a note if that was not asked for.
 pub(crate) fn convert_punctual(scene: &mut Description, units: PunctualUnits) -> Option<String> {
     let is_physical = match units {
         PunctualUnits::Standard => true,
         PunctualUnits::Unitless => false,
-        PunctualUnits::Auto => median_irradiance(scene) > TOO_BRIGHT,
+        PunctualUnits::Auto => {
+            let brightest = scene.lights.iter_mut().map(|light| light.kind.brightness_mut().max_element());
+            brightest.fold(0.0, f32::max) >= DIMMEST && median_irradiance(scene) > TOO_BRIGHT
+        }
     };
     if !is_physical {
         return None;
@@ -229,16 +236,18 @@ fn environment(
 const MOST_RECEIVERS: usize = 512;
 const MOST_LIGHTS: usize = 128;
 
-/// About which part of the light on its shapes a model would have of its own in a studio: the mean over shapes. No shadows are
-/// traced, and what emits shines alike to all sides.
+/// About which part of the light on its shapes a model would have of its own in a studio: the mean over shapes, of which large
+/// ones count for more. No shadows are traced, and what emits shines alike to all sides.
 fn own_part(scene: &Description) -> f32 {
     let lights = lights(scene);
-    let receivers = some_receivers(scene);
-    let parts = receivers.iter().map(|bounds| {
-        let own: f32 = lights.iter().map(|light| light.irradiance(bounds)).sum();
-        own / (own + STUDIO_IRRADIANCE)
-    });
-    parts.sum::<f32>() / receivers.len().max(1) as f32
+    let (mut sum, mut area) = (0.0, f32::MIN_POSITIVE);
+    for bounds in some_receivers(scene) {
+        let own: f32 = lights.iter().map(|light| light.irradiance(&bounds)).sum();
+        let weight = bounds.radius().powi(2);
+        sum += weight * own / (own + STUDIO_IRRADIANCE);
+        area += weight;
+    }
+    sum / area
 }
 
 /// A light, as far as this estimate goes.
@@ -250,13 +259,14 @@ enum Light {
 }
 
 impl Light {
-    /// Irradiance where a shape is nearest to it, W·m⁻².
+    /// Irradiance on a shape, the mean over its surface as far as a box around it tells, W·m⁻²: the mean of squared distances from
+    /// a point at a distance d of the centre is d² + r² over a sphere of radius r, and less over most boxes of that diagonal.
     fn irradiance(&self, shape: &Bounds) -> f32 {
         match *self {
             Self::Far(irradiance) => irradiance,
             Self::Near { center, radius, power } => {
-                let distance = shape.distance(center).max(radius).max(f32::MIN_POSITIVE);
-                power / (4.0 * PI * distance * distance)
+                let squared = shape.center().distance_squared(center) + 0.5 * shape.radius().powi(2);
+                power / (4.0 * PI * squared.max(radius * radius).max(f32::MIN_POSITIVE))
             }
         }
     }

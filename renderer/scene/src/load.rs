@@ -49,7 +49,8 @@ pub struct Options {
     pub gltf: GltfChoice,
     /// Which way is up in an OBJ or PLY file; y by default.
     pub up: Option<Up>,
-    /// Radius of the points of a PLY file without faces, metres, above 0; by default as their density asks for.
+    /// Radius of the points of a PLY file without faces, metres, above 0, or of the points and lines of a glTF file, in the units
+    /// of their meshes; by default as their density and extent ask for.
     pub point_radius: Option<f32>,
     /// What lights the scene.
     pub light: LightChoice,
@@ -151,8 +152,8 @@ fn unsuited(options: &Options, format: SceneFormat) -> Option<String> {
     }
     let message = if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
         "the scene says which way is up: only OBJ and PLY files leave that open"
-    } else if options.point_radius.is_some() && format != SceneFormat::Ply {
-        "there are no points to have a radius: only PLY files have any"
+    } else if options.point_radius.is_some() && !matches!(format, SceneFormat::Ply | SceneFormat::Gltf) {
+        "there are no points to have a radius: only glTF and PLY files have any"
     } else if options.backfaces == Backfaces::Cull && format != SceneFormat::Gltf {
         "there are no backfaces to cull: only glTF files say which of them are not to be seen"
     } else {
@@ -296,7 +297,8 @@ impl SceneFormat {
             Self::Toml => toml::read(file, text_of(file, bytes)?, files)?,
             Self::Mitsuba => mitsuba::read(file, text_of(file, bytes)?, files, &options.defines)?,
             Self::Gltf => {
-                let (description, warnings, told) = gltf::read(file, bytes, files, &options.gltf)?;
+                let (description, warnings, told) =
+                    gltf::read(file, bytes, files, &options.gltf, options.point_radius)?;
                 notes = told;
                 (description, warnings)
             }

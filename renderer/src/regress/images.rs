@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use torrance_image::film::{Film, ImageEstimate};
 use torrance_scene::limits::MAX_SPP;
-use torrance_scene::{self as scene, Overrides};
+use torrance_scene::{self as scene, Options};
 
 use super::command::Command;
 use super::machine::SceneRenderer;
@@ -82,9 +82,9 @@ pub(super) fn source<'a>(
     machine: Option<&'a mut (dyn SceneRenderer + 'static)>,
 ) -> Result<Box<dyn Images + 'a>, Stop> {
     match &case.source {
-        Source::Scene { path, overrides } => {
+        Source::Scene { path, options } => {
             let machine = machine.ok_or_else(|| Stop::error("there is no machine to render it"))?;
-            let (scene, spp) = load(path, overrides)?;
+            let (scene, spp) = load(path, options)?;
             let first = case.effort.first.unwrap_or(spp);
             let most = case.effort.most.unwrap_or(first.saturating_mul(Effort::GROWTH).min(MAX_SPP));
             Ok(Box::new(Scene {
@@ -113,8 +113,8 @@ struct Scene<'a> {
 }
 
 /// A scene, and the samples per pixel that it asks for.
-fn load(path: &Path, overrides: &Overrides) -> Result<(SceneData, u32), Stop> {
-    let loaded = scene::load(path, overrides).map_err(|e| {
+fn load(path: &Path, options: &Options) -> Result<(SceneData, u32), Stop> {
+    let loaded = scene::load_with(path, options).map_err(|e| {
         let count = e.problems.len();
         let errors = if count == 1 { "an error".to_owned() } else { format!("{count} errors") };
         Stop::Error(format!("the scene {} has {errors}", path.display()), e.report(false))

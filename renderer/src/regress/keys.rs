@@ -2,6 +2,8 @@
 
 use torrance_text::nearest;
 
+use super::reading;
+
 /// Keys of the file itself.
 pub(super) const TOP: &[&str] = &["level", "defaults", "case"];
 /// Keys that identify a case.
@@ -9,8 +11,14 @@ const CASE_ONLY: &[&str] = &["name", "scene", "command", "expect", "skip"];
 /// Keys of a reference.
 const REFERENCE: &[&str] = &["reference", "reference_stderr", "reference_samples"];
 /// How a scene is rendered.
-pub(super) const SCENE_SETTINGS: &[&str] =
+const RENDERING: &[&str] =
     &["max_spp", "bless_spp", "size", "max_depth", "rr", "sampler", "direct", "masking"];
+
+/// The keys of scenes alone: how one is read and rendered.
+pub(super) fn scene_settings() -> Vec<&'static str> {
+    [RENDERING, reading::KEYS].concat()
+}
+
 /// How a command is run.
 pub(super) const COMMAND_SETTINGS: &[&str] = &["passes", "max_passes", "bless_passes", "format"];
 /// How either is, and how its image is judged.
@@ -18,22 +26,22 @@ const SETTINGS: &[&str] = &["spp", "seed", "time", "timeout", "resolve", "flip",
 
 /// Keys of `[[case]]`.
 pub(super) fn case() -> Vec<&'static str> {
-    [CASE_ONLY, REFERENCE, SETTINGS, SCENE_SETTINGS, COMMAND_SETTINGS, &["full"]].concat()
+    [CASE_ONLY, REFERENCE, SETTINGS, RENDERING, reading::KEYS, COMMAND_SETTINGS, &["full"]].concat()
 }
 
 /// Keys of `[defaults]`.
 pub(super) fn defaults() -> Vec<&'static str> {
-    [SETTINGS, SCENE_SETTINGS, COMMAND_SETTINGS, &["full"]].concat()
+    [SETTINGS, RENDERING, reading::KEYS, COMMAND_SETTINGS, &["full"]].concat()
 }
 
 /// Keys of `full` in `[defaults]`.
 pub(super) fn full_defaults() -> Vec<&'static str> {
-    [SETTINGS, SCENE_SETTINGS, COMMAND_SETTINGS].concat()
+    [SETTINGS, RENDERING, reading::KEYS, COMMAND_SETTINGS].concat()
 }
 
 /// Keys of `full` in a case.
 pub(super) fn full() -> Vec<&'static str> {
-    [REFERENCE, SETTINGS, SCENE_SETTINGS, COMMAND_SETTINGS].concat()
+    [REFERENCE, SETTINGS, RENDERING, reading::KEYS, COMMAND_SETTINGS].concat()
 }
 
 /// Our words, and others that people may write for them.

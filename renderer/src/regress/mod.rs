@@ -12,6 +12,7 @@ mod keys;
 mod machine;
 mod page;
 mod read;
+mod reading;
 mod reference;
 mod report;
 mod run;

@@ -5,17 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use torrance_image::film::Format;
-use torrance_scene as scene;
 use torrance_scene::input::file::{read_bounded, text_of, unreadable};
 use torrance_scene::input::{Error, Field, Problem, Section, parse, sorted};
 use torrance_scene::limits::MAX_SPP;
 use torrance_text::{duration, hint, quoted};
 
-use super::keys;
 use super::suite::{
     Bless, Case, Effort, Expect, PLACEHOLDERS, Reference, Source, Suite, Thresholds, UnknownPlaceholder,
     expand, has_placeholder,
 };
+use super::{keys, reading};
 
 /// Largest suite file.
 const MAX_SUITE_BYTES: u64 = 16 << 20;
@@ -159,7 +158,7 @@ impl<'a> Reader<'a> {
                 self.scene(&scene, all)
             }
             (None, Some(command)) => {
-                let wrong = keys::SCENE_SETTINGS.iter().filter_map(|key| own.get(key));
+                let wrong = keys::scene_settings().into_iter().filter_map(|key| own.get(key));
                 for field in wrong {
                     let mut why = format!("{} is of scenes, and {} has a command", field.name, own.name);
                     if field.name == "\"max_spp\"" {
@@ -189,7 +188,7 @@ impl<'a> Reader<'a> {
     fn scene(&self, field: &Field<'_>, all: &Section<'_>) -> Option<Source> {
         let name = field.string()?;
         let path = self.folder.join(name);
-        let overrides = scene::overrides(all);
+        let options = reading::options(all, self.folder);
         let reason = match std::fs::metadata(&path) {
             Ok(m) if m.is_dir() => Some("it is a directory".to_owned()),
             Ok(_) => None,
@@ -198,7 +197,7 @@ impl<'a> Reader<'a> {
         if let Some(reason) = reason {
             return field.fail(&format!("names {}, which cannot be read: {reason}", quoted(name)));
         }
-        Some(Source::Scene { path, overrides: overrides? })
+        Some(Source::Scene { path, options: Box::new(options?) })
     }
 
     fn command(&self, field: &Field<'_>, own: &Section<'_>, all: &Section<'_>) -> Option<Source> {

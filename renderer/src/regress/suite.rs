@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use torrance_image::film::Format;
-use torrance_scene::Overrides;
+use torrance_scene::Options;
 
 /// A suite of regression tests, complete: every default is filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,8 +48,8 @@ pub enum Source {
     Scene {
         /// The scene file.
         path: PathBuf,
-        /// Settings that replace those of the scene, but for samples and seed.
-        overrides: Overrides,
+        /// How it is read: among others the settings that replace those of the scene, but for samples and seed.
+        options: Box<Options>,
     },
     /// A program.
     Command {

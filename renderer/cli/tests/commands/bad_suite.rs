@@ -62,6 +62,42 @@ const ROWS: &[Row<'_>] = &[
         "suite.toml:1:1: unknown key \"alpha\" in the suite; it is called \"level\" here",
     ),
     (
+        "no such light",
+        "max_spp = 16",
+        "light = \"scen\"",
+        "suite.toml:13:9: unknown light \"scen\"; did you mean \"scene\"?",
+    ),
+    (
+        "no colour",
+        "max_spp = 16",
+        "environment = \"1,2\"",
+        "suite.toml:13:15: \"environment\" is \"1,2\": a colour is a number, three numbers between commas, none below 0, or \"#rrggbb\"",
+    ),
+    (
+        "no axis",
+        "max_spp = 16",
+        "up = \"w\"",
+        "suite.toml:13:6: \"up\" is \"w\": an axis is x, y, z, -x, -y or -z",
+    ),
+    (
+        "no camera",
+        "max_spp = 16",
+        "camera = true",
+        "suite.toml:13:10: \"camera\" must be a name, or a number from 0, not true",
+    ),
+    (
+        "no parameters",
+        "max_spp = 16",
+        "define = [1]",
+        "suite.toml:13:10: \"define\" must be a table, not an array of 1",
+    ),
+    (
+        "light of a command",
+        "format = \"pfm\"",
+        "light = \"scene\"",
+        "suite.toml:23:1: \"light\" is of scenes, and case \"other\" has a command",
+    ),
+    (
         "a misspelt key",
         "max_spp = 16",
         "max_sp = 16",

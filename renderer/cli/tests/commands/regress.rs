@@ -127,6 +127,60 @@ fn the_same_scene_passes_and_another_fails() {
 }
 
 /// Too few samples for what the suite asks: it passes, and says so; --strict fails.
+/// What the options of `render` say of a scene file, keys of a suite say as well; another value is another image.
+#[test]
+fn scenes_are_read_as_the_case_says() {
+    let folder = Folder::new();
+    fs::write(
+        folder.at("cone.obj"),
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.at("ball.xml"),
+        "<scene version=\"3.0.0\"><default name=\"grey\" value=\"0.5\"/><shape type=\"sphere\"><bsdf type=\"diffuse\">\
+         <spectrum name=\"reflectance\" value=\"$grey\"/></bsdf></shape><emitter type=\"constant\"/>\
+         <sensor type=\"perspective\"><transform name=\"to_world\"><lookat origin=\"0,0,4\" target=\"0,0,0\" up=\"0,1,0\"/>\
+         </transform></sensor></scene>",
+    )
+    .unwrap();
+    let size = ["--size", "48x32", "--spp", "256", "--seed", "7", "--sampler", "independent", "--quiet"];
+    for (scene, image, options) in [
+        ("cone.obj", "cone.exr", ["--environment=0.4,0.5,0.6", "--up=z"].as_slice()),
+        ("ball.xml", "ball.exr", &["--define=grey=0.7"]),
+    ] {
+        let outcome = folder.run(&[&["render", scene, "-o", image], options, &size].concat());
+        assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
+    }
+    let case = |name: &str, scene: &str, more: &str| {
+        format!(
+            "\n[[case]]\nname = \"{name}\"\nscene = \"{scene}\"\nreference = \"{}\"\nsize = [48, 32]\n{more}\n",
+            scene.replace("obj", "exr").replace("xml", "exr")
+        )
+    };
+    let suite = [
+        case("told", "cone.obj", "environment = [0.4, 0.5, 0.6]\nup = \"z\""),
+        case("otherwise-told", "cone.obj", "environment = \"0.4,0.5,0.6\"\nlight = \"scene\"\nup = \"z\""),
+        case("lying", "cone.obj", "environment = [0.4, 0.5, 0.6]"),
+        case("in-a-studio", "cone.obj", "up = \"z\""),
+        case("defined", "ball.xml", "define = { grey = 0.7 }"),
+        case("by-default", "ball.xml", ""),
+        case("unsuited", "ball.xml", "define = { grey = 0.7 }\ncamera = 1"),
+    ];
+    let outcome = regress(&folder, &suite.concat(), &["--json", "-"]);
+    let expected = [
+        "told: passed",
+        "otherwise-told: passed",
+        "lying: failed",
+        "in-a-studio: failed",
+        "defined: passed",
+        "by-default: failed",
+        "unsuited: error",
+    ];
+    assert_eq!(statuses(&outcome), expected, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("there is no camera \"1\" to choose: only glTF files have several"));
+}
+
 #[test]
 fn what_cannot_be_told_is_said() {
     let folder = folder();

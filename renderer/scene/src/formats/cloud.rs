@@ -75,7 +75,7 @@ fn add_group(scene: &mut Description, color: Option<u32>, radius: f32) {
 const PART: f32 = 0.7;
 
 /// A part of the median distance of some points to their neighbours of a certain rank.
-fn radius_of(points: &[Vec3]) -> f32 {
+pub(super) fn radius_of(points: &[Vec3]) -> f32 {
     let samples = (MOST_DISTANCES / points.len().max(1)).clamp(16, MOST_SAMPLES);
     let step = points.len().div_ceil(samples).max(1);
     let samples: Vec<Vec3> = points.iter().step_by(step).copied().collect();

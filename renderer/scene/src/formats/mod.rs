@@ -6,4 +6,5 @@ pub(crate) mod mitsuba;
 pub(crate) mod model;
 pub(crate) mod obj;
 pub(crate) mod ply;
+mod strokes;
 pub(crate) mod toml;

@@ -14,6 +14,7 @@ use super::skin::Skin;
 use super::{draco, nodes, tangents, variants};
 use crate::description::TriangleMesh;
 use crate::description::limits::is_degenerate;
+use crate::formats::strokes;
 
 const PRIMITIVE: &[&str] = &["attributes", "indices", "material", "mode", "targets"];
 /// Most triangles of a file, those of meshes that are copied counted for each copy.
@@ -40,6 +41,8 @@ pub(super) struct Meshes<'m, 'b, 'a> {
     pub(super) materials: Materials<'b, 'a>,
     /// The index of the variant of materials that is shown, if one is.
     variant: Option<usize>,
+    /// Radius of points and lines, if it is given.
+    point_radius: Option<f32>,
     /// `None` for those with errors, which are reported once.
     read: HashMap<usize, Option<Arc<[PrimitiveMesh]>>>,
     /// Meshes by what their primitives have but for the material, and by the texture coordinates that it asks for: files with
@@ -54,8 +57,10 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         accessors: &'m Accessors<'b, 'a>,
         materials: Materials<'b, 'a>,
         variant: Option<usize>,
+        point_radius: Option<f32>,
     ) -> Self {
-        Self { accessors, materials, variant, read: HashMap::new(), known: HashMap::new(), triangles: 0 }
+        let (read, known, triangles) = (HashMap::new(), HashMap::new(), 0);
+        Self { accessors, materials, variant, point_radius, read, known, triangles }
     }
 
     /// The parts of a mesh by its index.
@@ -122,17 +127,18 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             return Some(None);
         };
         let is_indexed = node.get("indices").is_some();
-        let read = || self.vec3s(&position, "triangles that have it are left out");
+        let read = || self.vec3s(&position, "what has it is left out");
         let mut positions = if is_indexed { Vec::new() } else { read()? };
         let all = if is_indexed { self.accessors.open(&position, &["VEC3"])?.count } else { positions.len() };
-        let Some(mut triangles) = self.triangles(&node, all)? else { return Some(None) };
+        let is_thin = node.get_or("mode", 4, |n| n.whole())? < 4;
+        let mut triangles = self.triangles(&node, all)?;
         if is_indexed {
             self.accessors.select(Vertices::of(&mut triangles, all));
             positions = read()?;
         }
         let count = positions.len();
         let mut mesh = TriangleMesh { positions, triangles, ..TriangleMesh::default() };
-        if let Some(normal) = attributes.get("NORMAL") {
+        if let Some(normal) = attributes.get("NORMAL").filter(|_| !is_thin) {
             let normals = self.vec3s(&normal, "that of the faces is used");
             mesh.normals = normals.and_then(|n| same_count(&normal, n, count))?;
         }
@@ -146,10 +152,13 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         let positions = &mesh.positions;
         mesh.triangles.retain(|t| {
             let [a, b, c] = t.map(|i| positions[i as usize]);
-            !is_degenerate(b - a, c - a)
+            is_thin || !is_degenerate(b - a, c - a)
         });
         if mesh.triangles.is_empty() {
-            node.warn("has no triangle with an area, and is left out");
+            node.warn(format!(
+                "has no {}, and is left out",
+                ["triangle with an area", "point or line"][usize::from(is_thin)]
+            ));
             return Some(None);
         }
         if let Some(color) = attributes.get("COLOR_0") {
@@ -158,17 +167,18 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             // As the specification says (3.7.2.2).
             mesh.colors.iter_mut().for_each(|color| *color = color.clamp(Vec3::ZERO, Vec3::ONE));
         }
-        self.count_triangles(&node, mesh.triangles.len())?;
+        let each = if is_thin { strokes::MOST_TRIANGLES } else { 1 };
+        self.count_triangles(&node, each * mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
         let index = variants::material(self.accessors, &node, self.variant)?;
         let ready = self.materials.get(index, !mesh.colors.is_empty())?;
         mesh.uvs = self.uvs(&node, &attributes, ready, count)?;
-        if ready.has_direction {
+        if ready.has_direction && !is_thin {
             self.check_tangents(&attributes, rest, &mesh)?;
         }
         let set = texture_coordinates(ready);
         morph.add(self.accessors, &set, &["VEC2"], &mut mesh.uvs)?;
-        let mesh = Arc::new(compact(mesh));
+        let mesh = Arc::new(if is_thin { strokes::thicken(&mesh, self.point_radius) } else { compact(mesh) });
         if let Some(key) = key {
             self.known.entry(key).or_default().insert(ready.set, Arc::clone(&mesh));
         }
@@ -226,15 +236,16 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         Some(Vec::new())
     }
 
-    /// The triangles that indices make, or the vertices in their order; `Some(None)` if there are none.
-    fn triangles(&self, node: &Node<'a>, vertices: usize) -> Option<Option<Vec<[u32; 3]>>> {
+    /// The triangles that indices make, or the vertices in their order. A line from a to b is the triangle a, b, b, and a point
+    /// a, a, a, until [`strokes::thicken`] makes surfaces of them.
+    fn triangles(&self, node: &Node<'a>, vertices: usize) -> Option<Vec<[u32; 3]>> {
         let corners: Vec<u32> = match node.get("indices") {
             Some(from) => {
                 let indices = self.accessors.get(&from, &["SCALAR"])?.wholes::<1>()?.into_flattened();
                 if let Some(index) = indices.iter().find(|i| **i as usize >= vertices) {
                     let path = &from.path;
                     let message = format!("{path} has the index {index} of a mesh with {vertices} vertices");
-                    node.document.log.forgive(message, "triangles that have it are left out");
+                    node.document.log.forgive(message, "what has it is left out");
                 }
                 indices
             }
@@ -242,13 +253,13 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
         };
         let mode = node.get_or("mode", 4, |n| n.whole())?;
         let mut triangles: Vec<[u32; 3]> = match mode {
-            0..=3 => {
-                node.warn(format!(
-                    "is of {}, which are not supported, and is left out",
-                    ["points", "lines"][usize::from(mode > 0)]
-                ));
-                return Some(None);
+            0 => corners.iter().map(|a| [*a; 3]).collect(),
+            1 => corners.chunks_exact(2).map(|c| line(c[0], c[1])).collect(),
+            2 => {
+                let next = corners.iter().cycle().skip(1);
+                corners.iter().zip(next).map(|(a, b)| line(*a, *b)).collect()
             }
+            3 => corners.windows(2).map(|c| line(c[0], c[1])).collect(),
             4 => {
                 if !corners.len().is_multiple_of(3) {
                     node.warn(format!("has {} corners, which is no multiple of 3", corners.len()));
@@ -260,7 +271,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             _ => return node.fail(format!("has the mode {mode}; modes go from 0 to 6")),
         };
         triangles.retain(|t| t.iter().all(|i| (*i as usize) < vertices));
-        Some(Some(triangles))
+        Some(triangles)
     }
 
     /// Warns of tangents that are not where texture coordinates grow, of the vertices at `rest` if they are moved.
@@ -326,6 +337,10 @@ fn accessor_key(accessor: &serde_json::Map<String, Value>) -> Option<String> {
         }
     }
     Some(key)
+}
+
+const fn line(a: u32, b: u32) -> [u32; 3] {
+    [a, b, b]
 }
 
 /// The triangles of a strip, every other one with its corners turned around.

@@ -71,11 +71,12 @@ pub(crate) fn read(
     bytes: &[u8],
     files: &Files,
     choice: &GltfChoice,
+    point_radius: Option<f32>,
 ) -> Result<(Description, Vec<Problem>, Vec<String>), Error> {
     let (root, binary) = container::open(file, bytes)?;
     let log = Log { file: file.to_owned(), ..Log::default() };
     let document = Document { root: &root, log: &log };
-    let description = describe(document, binary, files, choice);
+    let description = describe(document, binary, files, choice, point_radius);
     let (errors, mistakes) = (log.errors.take(), log.mistakes.take().into_warnings());
     match description {
         Some(description) if errors.is_empty() => {
@@ -92,6 +93,7 @@ fn describe(
     binary: Option<&[u8]>,
     files: &Files,
     choice: &GltfChoice,
+    point_radius: Option<f32>,
 ) -> Option<Description> {
     let node = document.node();
     if node.value.as_object().is_none() {
@@ -115,6 +117,6 @@ fn describe(
     let mut motion = animation::choose(&accessors, choice)?;
     let nodes = nodes::placed(&accessors, choice.scene.as_deref(), &mut motion)?;
     let variant = variants::choose(document, choice.variant.as_deref())?;
-    let meshes = Meshes::new(&accessors, Materials::new(Textures::new(&buffers)), variant);
+    let meshes = Meshes::new(&accessors, Materials::new(Textures::new(&buffers)), variant, point_radius);
     scene::Builder::new(meshes).build(&nodes, choice.camera.as_deref())
 }

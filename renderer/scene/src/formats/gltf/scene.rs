@@ -61,7 +61,7 @@ impl<'m, 'b, 'a> Builder<'m, 'b, 'a> {
         let log = self.meshes.accessors.buffers.document.log;
         let Self { meshes: Meshes { materials, .. }, mut scene, cameras, .. } = self;
         if scene.shapes.is_empty() && scene.instances.is_empty() {
-            log.error("has no triangles to be seen");
+            log.error("has nothing to be seen");
             return None;
         }
         (scene.images, scene.textures) = (materials.textures.images, materials.textures.textures);

@@ -23,6 +23,9 @@ const DRACO: [(&str, &[u8], &[u8]); 2] = [
 const MESHOPT: (&[u8], &[u8]) =
     (include_bytes!("compressed/meshopt.glb"), include_bytes!("compressed/meshopt-plain.glb"));
 
+const SKIN: (&[u8], &[u8]) =
+    (include_bytes!("compressed/draco-skin.glb"), include_bytes!("compressed/draco-skin-plain.glb"));
+
 fn described(bytes: &[u8]) -> Description {
     read("m.glb", bytes, &Files::new("/nowhere", false)).unwrap_or_else(|e| panic!("{e}")).0
 }
@@ -45,6 +48,17 @@ fn draco_is_as_its_authors_decode_it() {
     }
     // The methods order vertices otherwise.
     assert_ne!(only(&described(DRACO[0].1)).positions, only(&described(DRACO[1].1)).positions);
+}
+
+/// Joints of a stream may have signs, and those of the file have none, as in files by COLLADA2GLTF.
+#[test]
+fn joints_are_those_of_the_file_though_the_stream_has_signs() {
+    let (found, expected) = (described(SKIN.0), described(SKIN.1));
+    let (found, expected) = (only(&found), only(&expected));
+    assert_eq!((&found.positions, &found.triangles), (&expected.positions, &expected.triangles));
+    // Three quarters of a vertex, or one, follow the joint at a height of 8.
+    let heights = found.positions.iter().map(|p| p.z);
+    assert!(heights.clone().all(|z| z == 2.0 || z == 6.0) && heights.sum::<f32>() == 16.0 * 4.0);
 }
 
 #[test]

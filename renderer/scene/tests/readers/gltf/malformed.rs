@@ -142,7 +142,7 @@ fn places_and_reasons() {
         (
             vec![("/accessors/0/count", json!(2))],
             "meshes[0].primitives[0].indices has the index 2 of a mesh with 2 vertices\n\
-             m.gltf: has no triangles to be seen",
+             m.gltf: has nothing to be seen",
         ),
         (
             vec![("/accessors/0/sparse", json!({ "count": 4 }))],
@@ -344,10 +344,9 @@ fn triangles_that_cannot_be_are_left_out() {
         (mesh.triangles.len(), warnings)
     };
     assert_eq!(quad([1.0, 1.0, 0.0], 3), (2, vec![]));
-    let nan = "m.gltf: accessors[0] has an element, 3, that is not a number (NaN); triangles that have it are left out";
+    let nan = "m.gltf: accessors[0] has an element, 3, that is not a number (NaN); what has it is left out";
     assert_eq!(quad([1.0, f32::NAN, 0.0], 3), (1, vec![nan.to_owned()]));
-    let far = "m.gltf: meshes[0].primitives[0].indices has the index 9 of a mesh with 4 vertices; triangles that have it \
-               are left out";
+    let far = "m.gltf: meshes[0].primitives[0].indices has the index 9 of a mesh with 4 vertices; what has it is left out";
     assert_eq!(quad([1.0, 1.0, 0.0], 9), (1, vec![far.to_owned()]));
     // Where no triangle has it, it is not even looked at.
     assert_eq!(quad([f32::INFINITY; 3], 0), (2, vec![]));
@@ -539,9 +538,7 @@ fn numbers_that_are_none() {
         let changes = [("/buffers/0", json!({ "byteLength": 80, "uri": uri(&bytes) }))];
         assert_eq!(
             refused(&changes),
-            format!(
-                "m.gltf: accessors[0] has an element, 1, that is {what}\nm.gltf: has no triangles to be seen"
-            )
+            format!("m.gltf: accessors[0] has an element, 1, that is {what}\nm.gltf: has nothing to be seen")
         );
     }
 }

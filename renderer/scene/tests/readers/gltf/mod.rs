@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use torrance_scene::{
     Backfaces, Description, Error, Files, FovAxis, Geometry, GltfChoice, Options, Problem, Projection,
-    PunctualKind, Shape, SpotFalloff, TriangleMesh, load_bytes, load_with,
+    PunctualKind, Shape, SpotFalloff, TriangleMesh, load_bytes, load_bytes_with, load_with,
 };
 
 fn read(file: &str, bytes: &[u8], files: &Files) -> Result<(Description, Vec<Problem>), Error> {
@@ -401,11 +401,70 @@ fn skins_and_morph_targets_are_at_rest() {
     assert_eq!(mesh(&description.shapes[0]).positions[1], Vec3::new(1.0 + 4.5, 1.0, 1.0));
 }
 
+/// Points are spheres, lines tubes, of the colours of their vertices; modes say between which vertices these are.
+#[test]
+fn points_and_lines_are_thick() {
+    const VERTICES: f32 = 26.0;
+    let colored = json!({ "POSITION": 0, "COLOR_0": 3 });
+    let of = |mode: u32, options: &Options| {
+        let change = [
+            ("/meshes/0/primitives/0/mode", json!(mode)),
+            ("/meshes/0/primitives/0/attributes", colored.clone()),
+        ];
+        let bytes = with(&change).to_string();
+        let read = load_bytes_with("m.gltf", bytes.as_bytes(), &Files::new("/nowhere", false), options);
+        let read = read.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(read.warnings, []);
+        mesh(&read.description.shapes[0]).clone()
+    };
+    // The length of a triangle's side is 1 or √2; a tube's area is 2πr(l + 2r), that of one with six sides 3 / π of it.
+    let area = |mesh: &TriangleMesh| -> f32 {
+        let side = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+            0.5 * (b - a).cross(c - a).length()
+        };
+        mesh.triangles.iter().map(side).sum()
+    };
+    let (radius, root) = (0.01, std::f32::consts::SQRT_2);
+    let options = Options { point_radius: Some(radius), ..Options::default() };
+    for (mode, strokes, length) in [(0, 3.0, 0.0), (1, 1.0, 1.0), (2, 3.0, 2.0 + root), (3, 2.0, 1.0 + root)]
+    {
+        let mesh = of(mode, &options);
+        assert_eq!(mesh.positions.len() as f32, strokes * VERTICES, "{mode}");
+        let expected = std::f32::consts::TAU * radius * (length + strokes * 2.0 * radius);
+        let part = area(&mesh) / expected;
+        assert!((0.84..0.96).contains(&part), "{mode}: {part}");
+        for (i, color) in mesh.colors.iter().enumerate() {
+            let near = [Vec3::ZERO, Vec3::X, Vec3::Y]
+                .iter()
+                .position(|p| p.distance(mesh.positions[i]) < 1.01 * radius);
+            let colors = [Vec3::X, Vec3::Y, Vec3::new(0.0, 0.0, 0.2)];
+            assert_eq!(*color, colors[near.unwrap()], "{mode}: {i}");
+        }
+    }
+    // A fraction of the diagonal, √2: of lines, and of points that are few.
+    for (mode, most) in [(0, root / 60.0), (2, root / 600.0)] {
+        let mesh = of(mode, &Options::default());
+        let lowest = mesh.positions.iter().map(|p| p.x).fold(f32::INFINITY, f32::min);
+        assert!((0.8 * most..1.001 * most).contains(&-lowest), "{mode}: {lowest}, {most}");
+    }
+    // Of the lines of a strip, that with an end that is nowhere is missing.
+    let change = [
+        ("/meshes/0/primitives/0/mode", json!(3)),
+        ("/meshes/0/primitives/0/attributes", json!({ "POSITION": 0 })),
+        ("/accessors/0/count", json!(2)),
+    ];
+    let (description, warnings) = read_json(&with(&change)).unwrap();
+    let message = "m.gltf: meshes[0].primitives[0].indices has the index 2 of a mesh with 2 vertices; what has it is left out";
+    assert!(warnings.contains(&message.to_owned()), "{warnings:?}");
+    assert_eq!(mesh(&description.shapes[0]).positions.len() as f32, VERTICES);
+}
+
 #[test]
 fn what_is_hidden_or_elsewhere_is_not_there() {
     let hidden = json!({ "mesh": 0, "extensions": { "KHR_node_visibility": { "visible": false } } });
     let error = read_json(&with(&[("/nodes/0", hidden)])).unwrap_err();
-    assert_eq!(error.to_string(), "m.gltf: has no triangles to be seen");
+    assert_eq!(error.to_string(), "m.gltf: has nothing to be seen");
     let two = [("/scenes", json!([{ "nodes": [] }, { "nodes": [0] }])), ("/scene", json!(1))];
     assert_eq!(
         warnings(&two),
@@ -423,10 +482,6 @@ fn what_is_not_supported_is_said() {
         (
             ("/materials/0/extensions", json!({ "KHR_materials_dispersion": { "dispersion": 1 } })),
             "uses the extension \"KHR_materials_dispersion\", which is not supported: colours are refracted alike",
-        ),
-        (
-            ("/meshes/0/primitives/-", json!({ "attributes": { "POSITION": 0 }, "mode": 1 })),
-            "meshes[0].primitives[1] is of lines, which are not supported, and is left out",
         ),
         (
             ("/materials/0/doubleSide", json!(true)),

@@ -30,7 +30,7 @@ pub(crate) const COMMAND_LINE: &[Row<'_>] = &[
     (
         "radius of points of a mesh",
         Arguments(&["tile.obj", "-o", "out.png", "--point-radius", "0.1", DAYS]),
-        "tile.obj: there are no points to have a radius: only PLY files have any",
+        "tile.obj: there are no points to have a radius: only glTF and PLY files have any",
     ),
     (
         "no such folder",
