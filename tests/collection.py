@@ -81,7 +81,9 @@ def main():
     options = parser.parse_args()
     if options.images:
         Path(options.images).mkdir(parents=True, exist_ok=True)
-    files = sorted(file for file in options.folder.rglob("*") if file.suffix.lower() in EXTENSIONS)
+    files = sorted(
+        file for file in options.folder.rglob("*") if file.suffix.lower() in EXTENSIONS and file.name != "Cargo.toml"
+    )
     counts = {}
     with ThreadPoolExecutor(options.jobs) as pool:
         for row in pool.map(lambda file: attempt(file, options), files):

@@ -177,7 +177,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Defocused { image, missing, layers, radii } = blurred;
     let about = Provenance { software: SOFTWARE.into(), ..Provenance::default() };
     let all_layers = || sharp.layers_of(&image);
-    let settings = args.written.settings_of(&image, &mut notes);
+    let settings = args.written.settings_of(&image, false, &targets, &mut notes);
     let (outputs, failures) = write(&targets, &image, &all_layers, &settings, &about, &mut notes);
     unwritten(&failures, None)?;
     let summary = Summary {

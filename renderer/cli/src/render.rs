@@ -142,9 +142,10 @@ pub(super) struct SettingArgs {
 /// How images are written.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImageArgs {
-    /// Exposure of PNG, stops: 1 doubles the brightness; or auto, by which the image's mean is a middle grey
-    #[arg(long, value_name = "STOPS|auto", default_value = "0", value_parser = values::exposure, allow_negative_numbers = true)]
-    exposure: Exposure,
+    /// Exposure of PNG, stops: 1 doubles the brightness; or auto, by which the image's mean is a middle grey [default: 0, and auto
+    /// where a model (glTF, OBJ, PLY) is rendered that would be too dark or bright to be seen]
+    #[arg(long, value_name = "STOPS|auto", value_parser = values::exposure, allow_negative_numbers = true)]
+    exposure: Option<Exposure>,
 
     /// How PNG shows what is brighter than white
     #[arg(long, value_name = "NAME", default_value = "clip", value_parser = values::choice(values::TONEMAPS))]
@@ -211,6 +212,13 @@ fn trace(
     };
     let rendered = machine.render_last(scene, budget, options, &mut observe);
     Ok((rendered.map_err(|e| machine.failed(e))?, machine.name()))
+}
+
+/// Stops from where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
+const FAR: f32 = 5.0;
+
+const fn dark_or_bright(stops: f32) -> &'static str {
+    if stops > 0.0 { "dark" } else { "bright" }
 }
 
 /// A render under way: where it goes, how long it took so far, and what was noted.
@@ -291,11 +299,12 @@ impl Render<'_> {
         if let (Some(wanted), false) = (args.settings.noise, *interrupted) {
             notes.warn_of_noise("the image", noise, wanted);
         }
-        let (mut outputs, failed) =
-            write(&targets, &image, &layers, &args.image.settings_of(&image, &mut notes), &about, &mut notes);
-        if !rendered.is_empty() {
-            args.image.warn_of_darkness(&image, &targets, &mut notes);
-        }
+        let is_model = torrance_scene::is_model(&args.scene.path);
+        let written = match rendered.is_empty() {
+            true => args.image.settings(0.0),
+            false => args.image.settings_of(&image, is_model, &targets, &mut notes),
+        };
+        let (mut outputs, failed) = write(&targets, &image, &layers, &written, &about, &mut notes);
         let mut failures = [unplaced, failed].concat();
         let has_samples = |file: &WrittenFile| Format::from_path(file.path.as_ref()) == Ok(Format::Exr);
         let kept = (!failures.is_empty() && !outputs.iter().any(has_samples))
@@ -475,24 +484,53 @@ impl SettingArgs {
 }
 
 impl ImageArgs {
-    /// For one image, which is metered if that is wanted.
-    pub(super) fn settings_of(&self, image: &Image, notes: &mut Notes) -> Settings {
-        let stops = match self.exposure {
-            Exposure::Stops(stops) => stops,
-            Exposure::Auto => {
-                let stops = metered(image).unwrap_or(0.0);
-                notes.say(&[format!("exposed by {stops:+.1} stops")]);
-                stops
+    /// For one image, which is metered if that is wanted, or if it is of a model and is not to be seen otherwise.
+    pub(super) fn settings_of(
+        &self,
+        image: &Image,
+        is_model: bool,
+        targets: &[Target],
+        notes: &mut Notes,
+    ) -> Settings {
+        if !targets.iter().any(|target| target.format.is_display_referred()) {
+            return self.settings(0.0);
+        }
+        let stops = metered(image);
+        let far = stops.filter(|stops| stops.abs() > FAR);
+        match (self.exposure, stops, far) {
+            (Some(Exposure::Stops(stops)), ..) => self.settings(stops),
+            (_, None, _) => {
+                notes.warn("the image is black".into());
+                self.settings(0.0)
             }
-        };
-        self.settings(stops)
+            (Some(Exposure::Auto), Some(stops), _) => {
+                notes.say(&[format!("exposed by {stops:+.1} stops")]);
+                self.settings(stops)
+            }
+            (None, _, Some(stops)) if is_model => {
+                let what = dark_or_bright(stops);
+                notes.say(&[format!(
+                    "exposed by {stops:+.1} stops: it is too {what} to be seen otherwise (--exposure 0)"
+                )]);
+                self.settings(stops)
+            }
+            (None, _, Some(stops)) => {
+                let (what, stops) = (dark_or_bright(stops), stops.abs());
+                notes.warn(format!(
+                    "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
+                ));
+                self.settings(0.0)
+            }
+            (None, Some(_), None) => self.settings(0.0),
+        }
     }
 
     /// For many images, which are to be compared.
     pub(super) fn settings_of_all(&self) -> Result<Settings, Failure> {
         match self.exposure {
-            Exposure::Stops(stops) => Ok(self.settings(stops)),
-            Exposure::Auto => Err(Failure::input(
+            Some(Exposure::Stops(stops)) => Ok(self.settings(stops)),
+            None => Ok(self.settings(0.0)),
+            Some(Exposure::Auto) => Err(Failure::input(
                 "--exposure auto exposes each image by itself, and these are to be compared: give stops",
             )),
         }
@@ -503,25 +541,9 @@ impl ImageArgs {
         Settings { develop, png: self.bit_depth, exr: self.exr }
     }
 
-    /// Warns of an image that is far too dark or bright to be seen in a PNG, unless its exposure was chosen.
-    fn warn_of_darkness(&self, image: &Image, targets: &[Target], notes: &mut Notes) {
-        /// From where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
-        const FAR: f32 = 5.0;
-        let is_shown = targets.iter().any(|target| target.format.is_display_referred());
-        if self.exposure != Exposure::Stops(0.0) || !is_shown {
-            return;
-        }
-        if let Some(stops) = metered(image).filter(|stops| stops.abs() > FAR) {
-            let (what, stops) = (if stops > 0.0 { "dark" } else { "bright" }, stops.abs());
-            notes.warn(format!(
-                "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
-            ));
-        }
-    }
-
     /// Warns of options that have no effect on the outputs.
     pub(super) fn warn_of_ignored(&self, targets: &[Target], notes: &mut Notes) {
-        let is_developed = self.exposure != Exposure::Stops(0.0) || self.tonemap != Tonemap::default();
+        let is_developed = self.exposure.is_some() || self.tonemap != Tonemap::default();
         if is_developed && !targets.iter().any(|t| t.format.is_display_referred()) {
             notes.warn("--exposure and --tonemap change PNG only; these outputs hold radiance".into());
         }

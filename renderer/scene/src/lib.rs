@@ -50,7 +50,7 @@ pub use formats::toml::{ByName, Named, overrides};
 pub use input::{Error, Problem, Severity};
 pub use light::{LightChoice, PunctualUnits, STUDIO_IRRADIANCE, Surroundings, SurroundingsError};
 pub use load::{
-    Backfaces, LoadedScene, Options, load, load_bytes, load_bytes_with, load_unfinished, load_with,
+    Backfaces, LoadedScene, Options, is_model, load, load_bytes, load_bytes_with, load_unfinished, load_with,
     material_from_text,
 };
 pub use paths::{Parameter, SceneValues};

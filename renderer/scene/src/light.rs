@@ -122,9 +122,10 @@ pub(crate) fn convert_punctual(scene: &mut Description, units: PunctualUnits) ->
 /// The median over shapes of the irradiance by lights that are no shapes.
 fn median_irradiance(scene: &Description) -> f32 {
     let lights: Vec<_> = punctual(scene).collect();
-    let of = |bounds: &Bounds| lights.iter().map(|light| light.irradiance(bounds)).sum::<f32>();
-    let mut all: Vec<_> =
-        if lights.is_empty() { Vec::new() } else { some_receivers(scene).iter().map(of).collect() };
+    let receivers = if lights.is_empty() { Vec::new() } else { some_receivers(scene) };
+    let most = most_of(&receivers);
+    let of = |bounds: &Bounds| lights.iter().map(|light| light.irradiance(bounds, most)).sum::<f32>();
+    let mut all: Vec<_> = receivers.iter().map(of).collect();
     if all.is_empty() {
         return 0.0;
     }
@@ -161,8 +162,8 @@ pub(crate) fn light(
         (None, LightChoice::Auto) => {
             let part = own_part(scene);
             if part < MATTERS {
+                told.note = Some(studio_note(part, scene.has_light()));
                 scene.environment = studio;
-                told.note = Some(studio_note(part));
                 if let Some(dome) = dome(scene) {
                     let shapes = &mut scene.shapes[dome];
                     told.note = Some(dome_note(node(&shapes[0])));
@@ -176,14 +177,15 @@ pub(crate) fn light(
     }
     if !scene.has_light() {
         let message =
-            "there is no light: the image will be black; --light default puts the scene into a studio";
+            "there is no light, so the image will be black; --light default puts the scene into a studio";
         told.warning = Some(message.to_owned());
     }
     Ok(told)
 }
 
-fn studio_note(part: f32) -> String {
+fn studio_note(part: f32, shines: bool) -> String {
     let own = match 100.0 * part {
+        0.0 if shines => "lights nothing but itself".to_owned(),
         0.0 => "has no light of its own".to_owned(),
         percent if percent < 0.1 => "has next to no light of its own".to_owned(),
         percent => format!("gives {percent:.1} % of the light itself"),
@@ -211,6 +213,7 @@ fn environment(
         Surroundings::Studio => Some(Environment::Studio(Studio::default())),
         Surroundings::Image(path) => {
             let meaning = Meaning { is_srgb: true, is_alpha: false, range: Range::Radiance };
+            files.note(path);
             let read = files.image(path, meaning).map_err(|reason| {
                 Problem::of_file(path.display().to_string(), format!("cannot read it as an image: {reason}"))
             })?;
@@ -240,14 +243,26 @@ const MOST_LIGHTS: usize = 128;
 /// ones count for more. No shadows are traced, and what emits shines alike to all sides.
 fn own_part(scene: &Description) -> f32 {
     let lights = lights(scene);
+    let receivers = some_receivers(scene);
+    let most = most_of(&receivers);
     let (mut sum, mut area) = (0.0, f32::MIN_POSITIVE);
-    for bounds in some_receivers(scene) {
-        let own: f32 = lights.iter().map(|light| light.irradiance(&bounds)).sum();
-        let weight = bounds.radius().powi(2);
+    for bounds in receivers {
+        // What shines does not light itself.
+        let others = lights.iter().filter(|light| !light.is(&bounds));
+        let own: f32 = others.map(|light| light.irradiance(&bounds, most)).sum();
+        let weight = bounds.radius().min(most).powi(2);
         sum += weight * own / (own + STUDIO_IRRADIANCE);
         area += weight;
     }
     sum / area
+}
+
+/// Up to which radius shapes count whole: a floor that goes on and on is to be lit where the others are.
+fn most_of(receivers: &[Bounds]) -> f32 {
+    const OTHERS: f32 = 4.0;
+    let mut radii: Vec<f32> = receivers.iter().map(Bounds::radius).collect();
+    let middle = radii.len() / 2;
+    if radii.is_empty() { 0.0 } else { OTHERS * *radii.select_nth_unstable_by(middle, f32::total_cmp).1 }
 }
 
 /// A light, as far as this estimate goes.
@@ -261,13 +276,25 @@ enum Light {
 impl Light {
     /// Irradiance on a shape, the mean over its surface as far as a box around it tells, W·m⁻²: the mean of squared distances from
     /// a point at a distance d of the centre is d² + r² over a sphere of radius r, and less over most boxes of that diagonal.
-    fn irradiance(&self, shape: &Bounds) -> f32 {
+    /// Of what is larger than `most`, a part of that radius counts, where it is nearest.
+    fn irradiance(&self, shape: &Bounds, most: f32) -> f32 {
         match *self {
             Self::Far(irradiance) => irradiance,
             Self::Near { center, radius, power } => {
-                let squared = shape.center().distance_squared(center) + 0.5 * shape.radius().powi(2);
+                let extent = shape.radius();
+                let distance =
+                    if extent <= most { shape.center().distance(center) } else { shape.distance(center) };
+                let squared = distance * distance + 0.5 * extent.min(most).powi(2);
                 power / (4.0 * PI * squared.max(radius * radius).max(f32::MIN_POSITIVE))
             }
+        }
+    }
+
+    /// Whether the light is what is in a box.
+    fn is(&self, shape: &Bounds) -> bool {
+        match *self {
+            Self::Far(_) => false,
+            Self::Near { center, radius, .. } => center == shape.center() && radius == shape.radius(),
         }
     }
 
@@ -306,9 +333,11 @@ fn punctual(scene: &Description) -> impl Iterator<Item = Light> {
     })
 }
 
-/// Boxes around what light falls on, shapes, and instances as a whole: all, or some of very many.
+/// Boxes around what light falls on, shapes that do not shine themselves unless all do, and instances as a whole: all, or some
+/// of very many.
 fn some_receivers(scene: &Description) -> Vec<Bounds> {
-    let is_lit = |shape: &&Shape| !only_shows_itself(scene, shape);
+    let all_shine = scene.instances.is_empty() && scene.shapes.iter().all(Shape::emits);
+    let is_lit = |shape: &&Shape| if all_shine { !only_shows_itself(scene, shape) } else { !shape.emits() };
     let groups: Vec<_> = scene.groups.iter().map(|group| Bounds::around(&group.shapes)).collect();
     let instances = scene.instances.iter();
     let instances = instances.map(|i| groups[i.group as usize].transformed(&i.world_from_group));

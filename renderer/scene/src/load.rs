@@ -72,6 +72,16 @@ pub enum Backfaces {
     Cull,
 }
 
+impl Options {
+    /// The file of [`Self::surroundings`], if these are an image.
+    pub fn surroundings_file(&self) -> Option<&Path> {
+        match &self.surroundings {
+            Some(Surroundings::Image(path)) => Some(path),
+            _ => None,
+        }
+    }
+}
+
 /// As [`load_with`], for a scene that may only read files in its folder.
 ///
 /// # Errors
@@ -150,7 +160,9 @@ fn unsuited(options: &Options, format: SceneFormat) -> Option<String> {
     if let (Some(what), false) = (options.gltf.any(), format == SceneFormat::Gltf) {
         return Some(format!("there is no {what} to choose: only glTF files have several"));
     }
-    let message = if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
+    let message = if options.punctual_units != PunctualUnits::Auto && format != SceneFormat::Gltf {
+        "there are no candela and lux to take otherwise: only glTF files have lights in them"
+    } else if options.up.is_some() && !matches!(format, SceneFormat::Obj | SceneFormat::Ply) {
         "the scene says which way is up: only OBJ and PLY files leave that open"
     } else if options.point_radius.is_some() && !matches!(format, SceneFormat::Ply | SceneFormat::Gltf) {
         "there are no points to have a radius: only glTF and PLY files have any"
@@ -227,6 +239,12 @@ pub fn material_from_text(file: &str, text: &str) -> Result<StandaloneMaterial, 
     toml::read_material(file, &document)
 }
 
+/// Whether a file is a model by its name (glTF, OBJ, PLY): its format says little of light, and nothing of exposure.
+pub fn is_model(path: &Path) -> bool {
+    let format = SceneFormat::from_path(&path.to_string_lossy());
+    format.is_ok_and(SceneFormat::is_model)
+}
+
 /// Formats of scene files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SceneFormat {
@@ -282,6 +300,10 @@ impl SceneFormat {
         Ok(known.map_or(Self::Toml, |(_, format)| format))
     }
 
+    fn is_model(self) -> bool {
+        matches!(self, Self::Gltf | Self::Obj | Self::Ply)
+    }
+
     /// The bytes of a file. Text may come through a pipe.
     fn bytes(self, path: &Path) -> Result<Vec<u8>, ReadError> {
         match self {
@@ -314,8 +336,8 @@ impl SceneFormat {
             description.materials.iter_mut().for_each(|material| material.cull_backfaces = false);
         }
         let units = (self == Self::Gltf).then(|| convert_punctual(&mut description, options.punctual_units));
-        let is_model = matches!(self, Self::Gltf | Self::Obj | Self::Ply);
-        let told = light(&mut description, is_model, options.light, options.surroundings.as_ref(), files)?;
+        let told =
+            light(&mut description, self.is_model(), options.light, options.surroundings.as_ref(), files)?;
         warnings.extend(told.warning.map(|message| Problem::of_file(file, message)));
         let notes = notes.into_iter().chain(units.flatten()).chain(told.note);
         let notes = notes.map(|note| format!("{file}: {note}")).collect();

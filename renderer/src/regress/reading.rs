@@ -83,7 +83,7 @@ fn given<T: Default>(all: &Section<'_>, key: &str, read: impl FnOnce(&Field<'_>)
 fn gltf(all: &Section<'_>) -> Option<GltfChoice> {
     let [camera, scene, variant, animation] = ["camera", "gltf_scene", "variant", "animation"]
         .map(|key| given(all, key, |f| name_or_number(f).map(Some)));
-    let at = given(all, "at", |field| field.number_in(-1e9, 1e9).map(Some));
+    let at = given(all, "at", |field| field.number_in(0.0, 1e9).map(Some));
     Some(GltfChoice { camera: camera?, scene: scene?, variant: variant?, animation: animation?, at: at? })
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use renderer::regress::suite::Expect;
+use renderer::regress::suite::{Expect, Source};
 use renderer::regress::{self, Case, Event, LazyMachine, NewReference, Options, Stop};
 use torrance_image::film::rescue::rescue;
 use torrance_image::film::write::Destination;
@@ -49,9 +49,14 @@ pub(super) fn run(
     options: &Options<'_>,
     show: &Show,
 ) -> Result<ExitCode, Failure> {
-    // Nothing is rendered that could not be written.
+    // Nothing is rendered that could not be written, and no image is replaced that lights a scene.
+    let lights = cases.iter().filter_map(|case| match &case.source {
+        Source::Scene { options, .. } => options.surroundings_file()?.canonicalize().ok(),
+        Source::Command { .. } => None,
+    });
+    let lights = lights.collect();
     for case in cases.iter().filter(|case| leave_out(case, false).is_none()) {
-        place(&case.reference.path)?;
+        place(&case.reference.path)?.spare(&lights, "the suite").map_err(Failure::input)?;
     }
     let mut seen: HashSet<&Path> = HashSet::new();
     let (mut written, mut kept, mut failed) = (0, 0, Vec::new());

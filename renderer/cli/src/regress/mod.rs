@@ -1,6 +1,8 @@
 //! `torrance regress`: a suite of images against their references.
 
 use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -196,8 +198,9 @@ fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failu
     for case in &suite.cases {
         read.push(&case.reference.path);
         read.extend(case.reference.stderr.as_deref());
-        if let Source::Scene { path, .. } = &case.source {
+        if let Source::Scene { path, options } = &case.source {
             read.push(path);
+            read.extend(options.surroundings_file());
         }
     }
     let read = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
@@ -208,6 +211,19 @@ fn refuse_to_replace(written: &[Destination], suite: &Suite) -> Result<(), Failu
         file.spare(&read, "the suite").map_err(Failure::input)?;
     }
     Ok(())
+}
+
+/// Refuses to replace a file that is no result of a suite: scenes read many files, which are not known before they are read.
+fn refuse_to_replace_others(path: &Path) -> Result<(), Failure> {
+    const BEGINNINGS: [&[u8]; 3] = [b"{", b"<!doctype html", b"<?xml"];
+    let mut found = [0; 16];
+    let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let read = if is_file { File::open(path).and_then(|mut file| file.read(&mut found)) } else { Ok(0) };
+    let found = &found[..read.map_err(|e| Failure::output(path, e))?].to_ascii_lowercase();
+    if found.is_empty() || BEGINNINGS.iter().any(|beginning| found.starts_with(beginning)) {
+        return Ok(());
+    }
+    Err(Failure::output(path, "is there already, and no JSON, XML or page that it could take the place of"))
 }
 
 impl Files {
@@ -229,6 +245,9 @@ impl Files {
             }
         }
         refuse_to_replace(&written, suite)?;
+        for place in [&json, &junit, &html].into_iter().flatten() {
+            refuse_to_replace_others(&place.path)?;
+        }
         Ok(Self { junit, json, prints_json, html })
     }
 

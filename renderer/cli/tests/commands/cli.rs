@@ -192,6 +192,34 @@ fn images_are_exposed_by_themselves() {
     }
 }
 
+/// A model that is not to be seen otherwise is exposed by itself, unless that was decided; what is black is said to be.
+#[test]
+fn models_are_exposed_to_be_seen() {
+    let folder = Folder::new();
+    fs::write(folder.at("m.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let render = |radiance: &str, options: &[&str]| {
+        let args =
+            ["render", "m.obj", "-o", "a.png", "--size", "16x16", "--spp", "4", "--environment", radiance];
+        let outcome = folder.run(&[&args, options].concat());
+        let image = image(&folder, "a.png");
+        (outcome.stderr, image.pixels.iter().map(|p| p[1]).sum::<f32>() / image.pixels.len() as f32)
+    };
+    let (told, mean) = render("1e-5", &[]);
+    assert!(
+        told.contains("exposed by +") && told.contains("it is too dark to be seen otherwise (--exposure 0)"),
+        "{told}"
+    );
+    assert!((0.1..0.3).contains(&mean), "{mean}");
+    let (told, mean) = render("1e5", &[]);
+    assert!(told.contains("exposed by -") && (0.1..0.3).contains(&mean), "{told}{mean}");
+    let (told, mean) = render("1e-5", &["--exposure", "0"]);
+    assert!(!told.contains("exposed") && mean == 0.0, "{told}{mean}");
+    let (told, _) = render("0.5", &[]);
+    assert!(!told.contains("exposed"), "{told}");
+    let (told, mean) = render("0", &[]);
+    assert!(told.contains("warning: the image is black") && mean == 0.0, "{told}{mean}");
+}
+
 #[test]
 fn tone_mapping_changes_what_is_shown() {
     let clip = rendered("a.png", &["--exposure", "3"]);

@@ -126,7 +126,6 @@ fn the_same_scene_passes_and_another_fails() {
     assert_eq!(none.code, Some(2));
 }
 
-/// Too few samples for what the suite asks: it passes, and says so; --strict fails.
 /// What the options of `render` say of a scene file, keys of a suite say as well; another value is another image.
 #[test]
 fn scenes_are_read_as_the_case_says() {
@@ -181,6 +180,7 @@ fn scenes_are_read_as_the_case_says() {
     assert!(outcome.stderr.contains("there is no camera \"1\" to choose: only glTF files have several"));
 }
 
+/// Too few samples for what the suite asks: it passes, and says so; --strict fails.
 #[test]
 fn what_cannot_be_told_is_said() {
     let folder = folder();
@@ -390,6 +390,7 @@ fn results_replace_nothing_that_is_read() {
     fs::create_dir(folder.at("references")).unwrap();
     fs::create_dir(folder.at("out")).unwrap();
     fs::copy(folder.at("darker.exr"), folder.at("references/same.exr")).unwrap();
+    fs::write(folder.at("wood.png"), b"\x89PNG\r\n\x1a\n").unwrap();
     let suite = scene("same", "references/same.exr", "");
     let before = fs::read(folder.at("references/same.exr")).unwrap();
     for (options, message) in [
@@ -399,6 +400,11 @@ fn results_replace_nothing_that_is_read() {
         ),
         (&["--html", "suite.toml"], "error: output \"suite.toml\": is a file that the suite reads\n"),
         (&["--json", "./scene.toml"], "error: output \"./scene.toml\": is a file that the suite reads\n"),
+        // Scenes have files, too, of which nobody knows yet.
+        (
+            &["--html", "wood.png"],
+            "error: output \"wood.png\": is there already, and no JSON, XML or page that it could take the place of\n",
+        ),
         (&["--html", "x", "--json", "./x"], "error: output \"x\": given twice\n"),
         (&["--output", "out", "--junit", "out/same.exr"], "error: output \"out/same.exr\": given twice\n"),
     ] {
@@ -406,7 +412,15 @@ fn results_replace_nothing_that_is_read() {
         assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(2), message));
     }
     assert_eq!(fs::read(folder.at("references/same.exr")).unwrap(), before);
-    assert_eq!(regress(&folder, &suite, &["--output", "out", "--html", "page.html"]).code, Some(1));
+    // What it has written itself, it replaces.
+    for _ in 0..2 {
+        let results = ["--output", "out", "--html", "page", "--json", "json", "--junit", "xml"];
+        assert_eq!(regress(&folder, &suite, &results).code, Some(1));
+    }
+    fs::copy(folder.at("ref.exr"), folder.at("sky.exr")).unwrap();
+    let own = scene("own", "sky.exr", "environment = \"sky.exr\"");
+    let outcome = regress(&folder, &own, &["--bless", "--yes"]);
+    assert_eq!(outcome.stderr, "error: output \"sky.exr\": is a file that the suite reads\n");
 }
 
 /// Standard errors of a reference may be in a file of their own, and its samples in the suite.

@@ -81,6 +81,11 @@ impl Files {
         resolved.iter().filter_map(|path| path.canonicalize().ok()).collect()
     }
 
+    /// Notes a file that is read on behalf of the scene, though the scene does not name it.
+    pub(crate) fn note(&self, path: &Path) {
+        self.resolved.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+    }
+
     /// The folder that names are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder

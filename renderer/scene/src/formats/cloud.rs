@@ -3,7 +3,7 @@
 //! The spheres of one colour are instances of a group, so that a point takes 80 bytes here, and on a device 64 and its part of
 //! the tree. That asks for few colours: of more than 4096 those next to each other become their mean.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -31,9 +31,14 @@ const NEIGHBOUR: usize = 6;
 pub(super) fn add(scene: &mut Description, cloud: &TriangleMesh, radius: Option<f32>) -> Option<String> {
     let all = cloud.positions.len();
     let step = all.div_ceil(MAX_INSTANCES).max(1);
-    let points: Vec<Vec3> = cloud.positions.iter().step_by(step).copied().collect();
+    // One for each place: a ray would have to be tested against all that are there.
+    let mut known = HashSet::new();
+    let mut is_new = |p: Vec3| known.insert((p + Vec3::ZERO).to_array().map(f32::to_bits));
+    let kept: Vec<usize> = (0..all).step_by(step).filter(|i| is_new(cloud.positions[*i])).collect();
+    let points: Vec<Vec3> = kept.iter().map(|i| cloud.positions[*i]).collect();
     let radius = radius.unwrap_or_else(|| radius_of(&points)).max(MIN_LENGTH);
-    let colors: Vec<u32> = cloud.colors.iter().step_by(step).map(|color| encoded(*color)).collect();
+    let colors: Vec<u32> =
+        kept.iter().filter_map(|i| cloud.colors.get(*i)).map(|color| encoded(*color)).collect();
     let palette = Palette::new(&colors);
     for color in &palette.colors {
         add_group(scene, *color, radius);

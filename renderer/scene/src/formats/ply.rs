@@ -50,7 +50,9 @@ pub(crate) fn read_scene(
         warnings.extend(told.map(|told| problem(&told)));
     } else {
         if point_radius.is_some() {
-            warnings.push(problem("there are faces, of which points have no spheres, of no radius"));
+            warnings.push(problem(
+                "the file has faces, so that its points are not shown, and their radius counts for nothing",
+            ));
         }
         add_mesh(&mut scene, file, files, read, &mut warnings)?;
     }
@@ -119,7 +121,9 @@ fn add_mesh(
     }
     if dropped > 0 {
         let first = first.map_or(String::new(), |first| format!("; the first is {}", origin.describe(first)));
-        warnings.push(problem(&format!("{dropped} triangles have no area and are left out{first}")));
+        let what =
+            if dropped == 1 { "triangle has no area and is" } else { "triangles have no area and are" };
+        warnings.push(problem(&format!("{dropped} {what} left out{first}")));
     }
     Ok(())
 }

@@ -88,7 +88,6 @@ fn check(d: &Description) {
     assert!(d.render.spp > 0 && d.render.max_depth > 0);
     assert!(d.camera.position != d.camera.target);
     assert!(!d.shapes.is_empty());
-    assert!(d.has_light());
     for material in &d.materials {
         match material.kind {
             MaterialKind::Diffuse(DiffuseMaterial { reflectance, .. }) => {

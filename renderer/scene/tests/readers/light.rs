@@ -39,7 +39,66 @@ fn models_without_light_are_shown_in_a_studio() {
     // What is dark stays dark, and this is said.
     let dark = lit(&folder, LightChoice::Scene);
     assert!(!dark.description.has_light() && dark.notes.is_empty());
-    assert!(dark.warnings[0].message.starts_with("there is no light: the image will be black"));
+    assert!(dark.warnings[0].message.starts_with("there is no light, so the image will be black"));
+}
+
+/// What shines does not light itself, and does not count where others are dark: neither a glowing model alone nor a large label far
+/// from what it labels leaves the dark to the rest.
+#[test]
+fn what_shines_is_not_lit_by_itself() {
+    let far = "usemtl n\nv 0 0 90\nv 1 0 90\nv 0 1 90\nf 4 5 6\n";
+    for (text, emission, is_in_studio) in [
+        (TRIANGLE, "1 1 1", true),
+        (TRIANGLE, "30 30 30", true),
+        (far, "2 2 2", true),
+        (far, "2e4 2e4 2e4", false),
+    ] {
+        let folder = model(&format!("Kd 0 0 0\nKe {emission}\nnewmtl n\nKd 0.5 0.5 0.5"));
+        let text = if text == far { format!("{TRIANGLE}{far}") } else { text.to_owned() };
+        std::fs::write(folder.path().join("m.obj"), text).unwrap();
+        let loaded = lit(&folder, LightChoice::Auto);
+        assert_eq!(is_studio(&loaded.description), is_in_studio, "{emission}: {:?}", loaded.notes);
+    }
+    let folder = model("Kd 0 0 0\nKe 1 1 1");
+    let note = &lit(&folder, LightChoice::Auto).notes[0];
+    assert!(note.contains("m.obj: lights nothing but itself, and is shown in a studio"), "{note}");
+}
+
+/// A scene without light may be meant to be lit from the command line, or to show no light.
+#[test]
+fn scenes_without_light_are_warned_of_and_may_be_lit() {
+    let folder = tempfile::tempdir().unwrap();
+    let toml = "[camera]\nposition = [0, 0, 4]\ntarget = [0, 0, 0]\nfov = 40\n[[shapes]]\ntype = \"sphere\"\nmaterial = \"m\"\n\
+                [materials.m]\ntype = \"diffuse\"\nreflectance = 0.5\n";
+    let xml = "<scene version=\"3.0.0\"><sensor type=\"perspective\"/><shape type=\"sphere\"/></scene>";
+    for (name, text) in [("s.toml", toml), ("s.xml", xml)] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let load = |light, surroundings| {
+            load_with(&path, &Options { light, surroundings, ..Options::default() }).unwrap()
+        };
+        let dark = load(LightChoice::Auto, None);
+        let warned = dark
+            .warnings
+            .iter()
+            .any(|w| w.message.starts_with("there is no light, so the image will be black"));
+        assert!(warned && !dark.description.has_light(), "{name}: {:?}", dark.warnings);
+        assert!(is_studio(&load(LightChoice::Default, None).description), "{name}");
+        let lit = load(LightChoice::Auto, Some(Surroundings::Constant(Vec3::ONE)));
+        assert!(lit.description.has_light() && lit.warnings.is_empty(), "{name}: {:?}", lit.warnings);
+    }
+}
+
+/// The image of the surroundings is a file that the scene reads: nothing may replace it.
+#[test]
+fn surroundings_are_among_the_files() {
+    let folder = model("Kd 0.5 0.5 0.5");
+    let image = folder.path().join("sky.png");
+    image::RgbImage::from_pixel(4, 2, image::Rgb([200; 3])).save(&image).unwrap();
+    let surroundings = Some(Surroundings::Image(image.clone()));
+    let loaded =
+        load_with(&folder.path().join("m.obj"), &Options { surroundings, ..Options::default() }).unwrap();
+    assert!(loaded.files.contains(&image.canonicalize().unwrap()));
 }
 
 /// A little glow is not what a model is seen by, nor is what only shows itself; a lamp is.

@@ -76,7 +76,10 @@ impl<'a> Reader<'_, '_, 'a> {
             let factor = section.numbers_in("sheenColorFactor", [0.0; 3], 1.0)?;
             gltf.sheen_color = self.textured(&section, factor.into(), "sheenColorTexture")?;
             let (factor, texture) = ("sheenRoughnessFactor", "sheenRoughnessTexture");
-            gltf.sheen_roughness = self.scalar(&section, factor, 0.0, texture, Channel::A)?;
+            let roughness = self.scalar(&section, factor, 0.0, texture, Channel::A)?;
+            if gltf.sheen_color.value != Vec3::ZERO {
+                gltf.sheen_roughness = roughness;
+            }
         }
         if let Some(section) = iridescence {
             self.iridescence(&section, &mut gltf)?;

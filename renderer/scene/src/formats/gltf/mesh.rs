@@ -150,10 +150,14 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             skin.bend(self.accessors, &attributes, &mut mesh)?;
         }
         let positions = &mesh.positions;
-        mesh.triangles.retain(|t| {
-            let [a, b, c] = t.map(|i| positions[i as usize]);
-            is_thin || !is_degenerate(b - a, c - a)
-        });
+        if is_thin {
+            strokes::retain(&mut mesh.triangles, positions);
+        } else {
+            mesh.triangles.retain(|t| {
+                let [a, b, c] = t.map(|i| positions[i as usize]);
+                !is_degenerate(b - a, c - a)
+            });
+        }
         if mesh.triangles.is_empty() {
             node.warn(format!(
                 "has no {}, and is left out",
@@ -167,7 +171,7 @@ impl<'m, 'b, 'a> Meshes<'m, 'b, 'a> {
             // As the specification says (3.7.2.2).
             mesh.colors.iter_mut().for_each(|color| *color = color.clamp(Vec3::ZERO, Vec3::ONE));
         }
-        let each = if is_thin { strokes::MOST_TRIANGLES } else { 1 };
+        let each = if is_thin { strokes::triangles_each(mesh.triangles.len()) } else { 1 };
         self.count_triangles(&node, each * mesh.triangles.len())?;
         unit_normals(&node, &mut mesh);
         let index = variants::material(self.accessors, &node, self.variant)?;

@@ -1,7 +1,7 @@
 //! glTF 2.0, `.gltf` and `.glb`.
 //!
-//! Lengths are metres and +y is up, there as here. Surfaces are seen from both sides, whatever `doubleSided` says: it is
-//! for those who draw only what faces the viewer. It decides whether the back emits. Occlusion, which a path tracer finds
+//! Lengths are metres and +y is up, there as here. Surfaces are seen from both sides, whatever `doubleSided` says,
+//! unless backs are to be culled. It decides whether the back emits. Occlusion, which a path tracer finds
 //! itself, and clipping planes count for nothing. What moves is as one animation has it at one time, if one is
 //! chosen ([`GltfChoice`]), and else as the nodes and weights of the file say.
 //!

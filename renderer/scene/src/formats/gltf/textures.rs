@@ -29,6 +29,9 @@ const MAX_MASK_SIDE: u32 = 4096;
 /// Most words that texels of all images together take: 2 GiB.
 const MAX_TEXELS: usize = 1 << 29;
 
+/// The bits of 1 as a float of 16 bits.
+const HALF_ONE: u32 = 0x3c00;
+
 /// What is done about a texture that cannot be read.
 pub(super) const WITHOUT_IMAGE: &str = "the material is without it";
 
@@ -55,6 +58,8 @@ pub(super) struct Textures<'b, 'a> {
     made: HashMap<String, u32>,
     /// Indices of images that are masks by what they are made of.
     masks: HashMap<String, usize>,
+    /// Whether images are opaque, of those of which that was asked.
+    opaque: HashMap<usize, bool>,
     /// Words of all images.
     texels: usize,
 }
@@ -68,6 +73,7 @@ impl<'b, 'a> Textures<'b, 'a> {
             textures: Vec::new(),
             made: HashMap::new(),
             masks: HashMap::new(),
+            opaque: HashMap::new(),
             texels: 0,
         }
     }
@@ -117,9 +123,12 @@ impl<'b, 'a> Textures<'b, 'a> {
         found.map_or(NO_TEXTURE, |bitmap| self.add(Texture::Bitmap(bitmap)))
     }
 
-    /// One channel, or the colours, of an image that can be read.
+    /// One channel, or the colours, of an image that can be read; nothing for alpha that is 1 everywhere.
     fn look_up(&mut self, lookup: &Lookup, is_srgb: bool, channel: Channel) -> Option<Bitmap> {
         let image = self.image(lookup.image, meaning(is_srgb, false))?;
+        if channel == Channel::A && self.is_opaque(image) {
+            return None;
+        }
         // Floats have no alpha beside them: it is an image of its own, unless there is none.
         let alone = match (channel, self.images[image].format) {
             (Channel::A, Format::RgbF32) => self.image(lookup.image, meaning(false, true)),
@@ -128,6 +137,16 @@ impl<'b, 'a> Textures<'b, 'a> {
         let (image, channel) = alone.map_or((image, channel), |alone| (alone, Channel::R));
         let Lookup { image_from_uv, wrap, filter, .. } = *lookup;
         Some(Bitmap { image, image_from_uv, wrap, channel, filter })
+    }
+
+    /// Whether the alpha of an image is 1 everywhere, as where it has none.
+    fn is_opaque(&mut self, image: usize) -> bool {
+        let Image { format, texels, .. } = &self.images[image];
+        *self.opaque.entry(image).or_insert_with(|| match format {
+            Format::Srgb8 | Format::Rgba8 => texels.iter().all(|texel| texel >> 24 == 0xff),
+            Format::RgbaF16 => texels.iter().skip(1).step_by(2).all(|word| word >> 16 == HALF_ONE),
+            _ => false,
+        })
     }
 
     /// The index of a texture, which may be there already.

@@ -121,9 +121,8 @@ fn spot(view: &View<'_>, textures: &mut Textures<'_>) -> Option<PunctualKind> {
     let outer = view.number_in("cutoff_angle", 20.0, (1e-3, 180.0))?;
     let inner = view.number_in("beam_width", f64::from(outer) * 0.75, (0.0, 180.0))?;
     let to_world = view.transform("to_world")?;
-    if inner > outer {
-        return view.error("\"beam_width\" of a spot is at most its \"cutoff_angle\"");
-    }
+    // As Mitsuba has it: nothing is lit beyond the cut-off.
+    let inner = inner.min(outer);
     if picture.is_some() && to_world.matrix3.determinant() < 0.0 {
         return view.error("\"to_world\" of a spot with a texture is a reflection; that is not supported");
     }

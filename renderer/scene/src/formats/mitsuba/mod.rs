@@ -95,9 +95,6 @@ fn description(scene: &View<'_>, files: &Files) -> Option<Description> {
     let Settings { render, camera, clip, samples } = settings?;
     (description.render, description.camera) = (render, camera);
     samples.apply(&mut description);
-    if scene.sources.is_fine() && !description.has_light() {
-        return scene.error("the scene has no light, so the image would be black; add an <emitter>");
-    }
     if scene.sources.is_fine() && description.shapes.is_empty() && description.instances.is_empty() {
         return scene.error("the scene has no shapes");
     }

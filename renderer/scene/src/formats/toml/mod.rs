@@ -96,13 +96,6 @@ fn document_to_description(top: &Section<'_>, files: &Files) -> Option<Descripti
         groups,
         instances,
     };
-    if src.errors.borrow().is_empty() && !description.has_light() {
-        src.error(
-            environment.flatten().map_or(0..0, |e| e.span),
-            "the scene has no light, so the image would be black: \
-             give a shape an \"emission\", or [environment] a \"radiance\" above 0",
-        );
-    }
     if src.errors.borrow().is_empty() {
         unused::warn(top, &description);
         let has_openings = !matches!(description.environment, None | Some(Environment::Constant(_)));

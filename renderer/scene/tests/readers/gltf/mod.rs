@@ -404,7 +404,7 @@ fn skins_and_morph_targets_are_at_rest() {
 /// Points are spheres, lines tubes, of the colours of their vertices; modes say between which vertices these are.
 #[test]
 fn points_and_lines_are_thick() {
-    const VERTICES: f32 = 26.0;
+    const VERTICES: f32 = 50.0;
     let colored = json!({ "POSITION": 0, "COLOR_0": 3 });
     let of = |mode: u32, options: &Options| {
         let change = [
@@ -417,7 +417,7 @@ fn points_and_lines_are_thick() {
         assert_eq!(read.warnings, []);
         mesh(&read.description.shapes[0]).clone()
     };
-    // The length of a triangle's side is 1 or √2; a tube's area is 2πr(l + 2r), that of one with six sides 3 / π of it.
+    // The length of a triangle's side is 1 or √2; a tube's area is 2πr(l + 2r), that of one with twelve sides .97 of it, and less at the ends.
     let area = |mesh: &TriangleMesh| -> f32 {
         let side = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
@@ -433,7 +433,7 @@ fn points_and_lines_are_thick() {
         assert_eq!(mesh.positions.len() as f32, strokes * VERTICES, "{mode}");
         let expected = std::f32::consts::TAU * radius * (length + strokes * 2.0 * radius);
         let part = area(&mesh) / expected;
-        assert!((0.84..0.96).contains(&part), "{mode}: {part}");
+        assert!((0.9..0.99).contains(&part), "{mode}: {part}");
         for (i, color) in mesh.colors.iter().enumerate() {
             let near = [Vec3::ZERO, Vec3::X, Vec3::Y]
                 .iter()
@@ -446,7 +446,7 @@ fn points_and_lines_are_thick() {
     for (mode, most) in [(0, root / 60.0), (2, root / 600.0)] {
         let mesh = of(mode, &Options::default());
         let lowest = mesh.positions.iter().map(|p| p.x).fold(f32::INFINITY, f32::min);
-        assert!((0.8 * most..1.001 * most).contains(&-lowest), "{mode}: {lowest}, {most}");
+        assert!((0.9 * most..1.001 * most).contains(&-lowest), "{mode}: {lowest}, {most}");
     }
     // Of the lines of a strip, that with an end that is nowhere is missing.
     let change = [

@@ -291,10 +291,6 @@ pub(crate) const SETTINGS: &[(&str, &str)] = &[
         "materials.gold.type=plastic",
         r#"material "gold" lacks "reflectance", for example: reflectance = [0.7, 0.1, 0.1]"#,
     ),
-    (
-        "environment.radiance=0",
-        r#"the scene has no light, so the image would be black: give a shape an "emission", or [environment] a "radiance" above 0"#,
-    ),
     ("shapes.tile.file=absent.obj", r#"cannot read mesh file "absent.obj": no such file"#),
     (
         "render.size=[4000000, 4000000]",

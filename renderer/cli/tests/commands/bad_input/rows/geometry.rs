@@ -5,11 +5,6 @@ use super::Wrong::{Mesh, Scene, WholeScene};
 
 pub(crate) const SHAPES: &[Row<'_>] = &[
     (
-        "no light",
-        Scene("radiance = 0.5", "radiance = 0"),
-        r#"scene.toml:10:1: the scene has no light, so the image would be black: give a shape an "emission", or [environment] a "radiance" above 0"#,
-    ),
-    (
         "no shapes",
         WholeScene(
             b"[camera]\nposition = [0, 0, 1]\ntarget = [0, 0, 0]\nfov = 40\n[environment]\nradiance = 1\n",
