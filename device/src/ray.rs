@@ -30,6 +30,9 @@ pub struct TraversalRay {
     pub ray: Ray,
     /// Componentwise 1/d, finite.
     pub inv_d: Vec3,
+    /// Where the ray crosses the planes through the origin of the space: not too late, and not too early.
+    #[cfg(not(target_arch = "nvptx64"))]
+    crossings: [Vec3; 2],
     /// Two directions that complete `d` to an orthonormal basis.
     #[cfg(not(target_arch = "nvptx64"))]
     across: [Vec3; 2],
@@ -59,6 +62,14 @@ impl TraversalRay {
         self.across
     }
 
+    /// Where the ray crosses the planes through the origin of the space, too early and too late by what is rounded: see
+    /// [`origin_crossings`].
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    pub(crate) fn crossings(&self) -> [Vec3; 2] {
+        self.crossings
+    }
+
     #[inline(always)]
     pub(crate) fn from_parts(ray: Ray, inv_d: Vec3, across: [Vec3; 2]) -> Self {
         #[cfg(target_arch = "nvptx64")]
@@ -70,12 +81,31 @@ impl TraversalRay {
             ray,
             inv_d,
             #[cfg(not(target_arch = "nvptx64"))]
+            crossings: crossings(ray.o, inv_d),
+            #[cfg(not(target_arch = "nvptx64"))]
             across,
             oct_inv4: oct_inv * 0x0101_0101,
             #[cfg(target_arch = "nvptx64")]
             byte_bias: crate::arch::byte_bias(),
         }
     }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+fn crossings(o: Vec3, inv_d: Vec3) -> [Vec3; 2] {
+    let [x, y, z] = [0, 1, 2].map(|axis| origin_crossings(o[axis], inv_d[axis]));
+    [0, 1].map(|i| Vec3::new(x[i], y[i], z[i]))
+}
+
+/// Where a ray crosses the plane through the origin that is across an axis, on which it starts at `o`: too early and too late by
+/// more than what is rounded here and in x · `inv_d` + this, of which the plane at x is crossed.
+#[inline(always)]
+pub(crate) fn origin_crossings<F: Real>(o: F, inv_d: F) -> [F; 2] {
+    const ROUNDED: f32 = 1.0 / (1 << 22) as f32;
+    let crossing = F::splat(0.0) - o * inv_d;
+    let pad = crossing.abs() * F::splat(ROUNDED);
+    [crossing - pad, crossing + pad]
 }
 
 /// 1/x, at most 2⁶⁰, so that the slabs of an axis-parallel ray are far away instead of NaN.

@@ -85,6 +85,23 @@ pub const fn features_of_the_scene() -> u32 {
     u32::MAX
 }
 
+/// Asks for the line of memory that `p` points into, if any: it will be read soon.
+#[inline(always)]
+pub fn prefetch(p: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has SSE, and a prefetch reads nothing that could be seen.
+    unsafe {
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(p.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a prefetch reads nothing that could be seen.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) p, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = p;
+}
+
 /// Index of the highest set bit of `x`, which is not 0.
 #[inline(always)]
 pub const fn highest_bit(x: u32) -> u32 {

@@ -140,6 +140,10 @@ pub(crate) fn byte(word: u32, i: u32) -> u32 {
     byte
 }
 
+/// Nothing: other threads go on where one waits.
+#[inline(always)]
+pub fn prefetch(_: *const u8) {}
+
 /// Index of the highest set bit of `x`, which is not 0.
 #[inline(always)]
 pub fn highest_bit(x: u32) -> u32 {

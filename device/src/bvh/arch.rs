@@ -1,7 +1,7 @@
 //! Traversal in the form that each machine runs fastest.
 
 use super::traverse::{Hit, intersect_prims, traverse};
-use super::{Geometry, Node, NodeHits, Rays};
+use super::{Geometry, NodeHits, Rays, TreeNode};
 use crate::arch::Real;
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
@@ -20,7 +20,7 @@ pub trait Arch: 'static {
     ///
     /// # Safety
     /// `node` points to a node of a valid hierarchy; the machine has this instruction set.
-    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits;
+    unsafe fn intersect_children(node: *const TreeNode, ray: &TraversalRay, t_max: f32) -> NodeHits;
 
     /// Tests `ray` against the primitives `base` + i for all i that are set in `bits`, from the highest, and puts
     /// the nearest one closer than `hit.t` into `hit`; with `ANY`, any one.

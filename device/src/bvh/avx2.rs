@@ -2,11 +2,9 @@
 
 use core::arch::x86_64::*;
 
-use glam::Vec3;
-
-use super::node::{PAD_OF_DISTANCE, PAD_OF_STEP};
-use super::traverse::intersect_prims;
-use super::{Arch, Geometry, Hit, Node, NodeHits};
+use super::traverse::{NODES, intersect_prims};
+use super::wide::{EARLIER, LATER};
+use super::{Arch, Geometry, Hit, NodeHits, WideNode};
 use crate::arch::lanes::F32x8;
 use crate::arch::{Mask, Real, minus, splat};
 use crate::features::Compiled;
@@ -20,7 +18,7 @@ impl Arch for Avx2 {
     type Packet = F32x8;
 
     #[inline(always)]
-    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    unsafe fn intersect_children(node: *const WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
         // SAFETY: the node is valid and the machine has AVX2, as the caller promised.
         unsafe { intersect_children(&*node, ray, t_max) }
     }
@@ -129,55 +127,34 @@ fn to_array(x: F32x8) -> [f32; 8] {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn intersect_children(node: &Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
-    // `Slabs::new`, three axes at once.
-    let (o, inv_d) = (from_vec3(ray.ray.o), from_vec3(ray.inv_d));
-    // SAFETY: the fourth float read is the node's next word.
-    let p = unsafe { _mm_loadu_ps(node.p.as_ptr()) };
-    let exponents = _mm_cvtepu8_epi32(_mm_cvtsi32_si128(node.e_imask as i32));
-    let step = _mm_mul_ps(_mm_castsi128_ps(_mm_slli_epi32::<23>(exponents)), inv_d);
-    let origin = _mm_mul_ps(_mm_sub_ps(p, o), inv_d);
-    let abs = |x| _mm_andnot_ps(_mm_set1_ps(-0.0), x);
-    let pad = _mm_mul_ps(abs(step), _mm_set1_ps(PAD_OF_STEP));
-    let pad = _mm_fmadd_ps(abs(origin), _mm_set1_ps(PAD_OF_DISTANCE), pad);
-    let (enter, leave) = (_mm_sub_ps(origin, pad), _mm_add_ps(origin, pad));
-
-    let crossings = |axis: usize, inv_d: f32, step, enter, leave| {
+fn intersect_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    // `WideNode::intersect_children`, eight children at once.
+    let crossings = |axis: usize, inv_d: f32, enter: f32, leave: f32| {
         // Indices, not a branch: directions are hard to predict.
         let negative = (inv_d.to_bits() >> 31) as usize;
-        let step = _mm256_broadcastss_ps(step);
+        // SAFETY: eight floats each.
+        let plane = |k: usize| unsafe { _mm256_loadu_ps(node.planes[k].as_ptr()) };
+        let inv_d = _mm256_set1_ps(inv_d);
         (
-            _mm256_fmadd_ps(to_f32(&node.planes[2 * axis + negative]), step, _mm256_broadcastss_ps(enter)),
-            _mm256_fmadd_ps(
-                to_f32(&node.planes[2 * axis + 1 - negative]),
-                step,
-                _mm256_broadcastss_ps(leave),
-            ),
+            _mm256_fmadd_ps(plane(2 * axis + negative), inv_d, _mm256_set1_ps(enter)),
+            _mm256_fmadd_ps(plane(2 * axis + 1 - negative), inv_d, _mm256_set1_ps(leave)),
         )
     };
-    let d = ray.inv_d;
-    let (enter_x, leave_x) = crossings(0, d.x, step, enter, leave);
-    let y = |v| _mm_movehdup_ps(v);
-    let (enter_y, leave_y) = crossings(1, d.y, y(step), y(enter), y(leave));
-    let z = |v| _mm_movehl_ps(v, v);
-    let (enter_z, leave_z) = crossings(2, d.z, z(step), z(enter), z(leave));
+    let (inv_d, [enter, leave]) = (ray.inv_d, ray.crossings());
+    let (enter_x, leave_x) = crossings(0, inv_d.x, enter.x, leave.x);
+    let (enter_y, leave_y) = crossings(1, inv_d.y, enter.y, leave.y);
+    let (enter_z, leave_z) = crossings(2, inv_d.z, enter.z, leave.z);
     let enter = _mm256_max_ps(_mm256_max_ps(enter_x, enter_y), _mm256_max_ps(enter_z, _mm256_setzero_ps()));
-    let leave = _mm256_min_ps(_mm256_min_ps(leave_x, leave_y), _mm256_min_ps(leave_z, _mm256_set1_ps(t_max)));
-    let hit = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave));
-
-    let meta = to_i32(&node.meta);
-    let inner = _mm256_cmpgt_epi32(_mm256_and_si256(meta, _mm256_set1_epi32(0x1f)), _mm256_set1_epi32(23));
-    let oct_inv = _mm256_set1_epi32((ray.oct_inv4 & 0x7) as i32);
-    let index = _mm256_xor_si256(meta, _mm256_and_si256(oct_inv, inner));
-    let index = _mm256_and_si256(index, _mm256_set1_epi32(0x1f));
-    let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), hit);
-    NodeHits::new(node, or_lanes(_mm256_sllv_epi32(bits, index)))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn from_vec3(v: Vec3) -> __m128 {
-    _mm_setr_ps(v.x, v.y, v.z, 0.0)
+    let enter = _mm256_mul_ps(enter, _mm256_set1_ps(EARLIER));
+    let leave = _mm256_mul_ps(_mm256_min_ps(_mm256_min_ps(leave_x, leave_y), leave_z), _mm256_set1_ps(LATER));
+    let leave = _mm256_min_ps(leave, _mm256_set1_ps(t_max));
+    let met = _mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave);
+    node.hits(_mm256_movemask_ps(met) as u32, ray.oct_inv4, |_| {
+        let meta = to_i32(&node.meta);
+        let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), _mm256_castps_si256(met));
+        // Those of nodes come to lie above.
+        or_lanes(_mm256_sllv_epi32(bits, _mm256_and_si256(meta, _mm256_set1_epi32(0x1f)))) & !NODES
+    })
 }
 
 #[inline]
@@ -185,12 +162,6 @@ fn from_vec3(v: Vec3) -> __m128 {
 fn to_i32(bytes: &[u32; 2]) -> __m256i {
     let bytes = u64::from(bytes[0]) | (u64::from(bytes[1]) << 32);
     _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes as i64))
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn to_f32(bytes: &[u32; 2]) -> __m256 {
-    _mm256_cvtepi32_ps(to_i32(bytes))
 }
 
 #[inline]

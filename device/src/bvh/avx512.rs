@@ -1,7 +1,7 @@
 //! x86-64 with AVX-512: packets of sixteen rays.
 
 use super::avx2::Avx2;
-use super::{Arch, Geometry, Hit, Node, NodeHits};
+use super::{Arch, Geometry, Hit, NodeHits, WideNode};
 use crate::arch::lanes::F32x16;
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
@@ -13,7 +13,7 @@ impl Arch for Avx512 {
     type Packet = F32x16;
 
     #[inline(always)]
-    unsafe fn intersect_children(node: *const Node, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    unsafe fn intersect_children(node: *const WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
         // SAFETY: as the caller promised.
         unsafe { Avx2::intersect_children(node, ray, t_max) }
     }

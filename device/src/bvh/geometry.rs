@@ -1,6 +1,6 @@
 //! The scene as traversal sees it.
 
-use super::{Instance, Node};
+use super::{Instance, TreeNode};
 use crate::shape::Primitive;
 
 /// Shapes and their hierarchy.
@@ -8,7 +8,7 @@ use crate::shape::Primitive;
 #[repr(C)]
 pub struct Geometry {
     /// The trees of the hierarchy; the root of that of the world is node 0.
-    pub nodes: *const Node,
+    pub nodes: *const TreeNode,
     /// Primitives in the order of the leaves, those of the world first and then those of groups; one may occur more than
     /// once. There are at least [`Geometry::MIN_PRIMS`], the last of which may mean nothing.
     pub prims: *const Primitive,
@@ -20,8 +20,8 @@ pub struct Geometry {
     pub kept: *const (),
     /// Root of the tree of the instances, or 0 if there are none.
     pub instances_root: u32,
-    /// Unused.
-    pub reserved: u32,
+    /// Up to how many rays of a packet go on alone, on a CPU: more in trees that do not fit in its caches.
+    pub strays: u32,
 }
 
 impl Geometry {

@@ -17,9 +17,11 @@ mod nvptx;
 pub mod packet;
 #[cfg(not(target_arch = "nvptx64"))]
 mod portable;
+mod stray;
 mod traverse;
 #[cfg(target_arch = "nvptx64")]
 pub(crate) mod warp;
+pub mod wide;
 
 use crate::ray::Ray;
 
@@ -37,6 +39,14 @@ pub use nvptx::Gpu;
 pub use portable::Portable;
 pub(crate) use traverse::has_instances;
 pub use traverse::{Hit, STACK_SIZE, closest_hit, occluded};
+pub use wide::WideNode;
+
+/// The node that this machine's traversal reads.
+#[cfg(target_arch = "nvptx64")]
+pub type TreeNode = Node;
+/// The node that this machine's traversal reads.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type TreeNode = WideNode;
 
 /// A list of rays, and a sink for their hits.
 pub trait Rays {

@@ -1,6 +1,7 @@
 //! The compressed node and its test.
 
 use bytemuck::{Pod, Zeroable};
+#[cfg(target_arch = "nvptx64")]
 use glam::Vec3;
 
 use crate::ray::TraversalRay;
@@ -42,14 +43,6 @@ pub struct NodeHits {
 }
 
 impl Node {
-    /// Index of the child node that bit `bit` of `hits` stands for, as [`NodeHits::hits`] has it, with the node's
-    /// [`NodeHits::imask`] in the low byte of `hits` and its [`NodeHits::child_base`].
-    #[inline(always)]
-    pub(crate) fn child(child_base: u32, hits: u32, bit: u32, ray: &TraversalRay) -> u32 {
-        let slot = (bit ^ ray.oct_inv4) & 7;
-        child_base + (hits & 0xff & !(u32::MAX << slot)).count_ones()
-    }
-
     /// Biased exponents of the grid's steps in x, y and z, and which children are nodes.
     #[inline(always)]
     pub fn e_imask(&self) -> ([u32; 3], u32) {
@@ -59,6 +52,15 @@ impl Node {
 }
 
 impl NodeHits {
+    /// Index of the child node that bit `bit` of `hits` stands for, as [`NodeHits::hits`] has it, with the node's
+    /// [`NodeHits::imask`] in the low byte of `hits` and its [`NodeHits::child_base`].
+    #[inline(always)]
+    pub(crate) fn child(child_base: u32, hits: u32, bit: u32, ray: &TraversalRay) -> u32 {
+        let slot = (bit ^ ray.oct_inv4) & 7;
+        child_base + (hits & 0xff & !(u32::MAX << slot)).count_ones()
+    }
+
+    #[cfg(target_arch = "nvptx64")]
     #[inline(always)]
     pub(crate) fn new(node: &Node, hits: u32) -> Self {
         Self { hits, imask: node.e_imask().1, child_base: node.child_base, prim_base: node.prim_base }
@@ -67,6 +69,7 @@ impl NodeHits {
 
 /// The grid of a node as the ray meets it: plane q of axis a is crossed at `step[a]·(q + bias) + enter[a]`, which is
 /// early by more than the rounding error, or, for planes that the ray leaves by, with `leave[a]`, late.
+#[cfg(target_arch = "nvptx64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Slabs {
     pub(crate) step: Vec3,
@@ -81,6 +84,7 @@ pub(crate) const PAD_OF_DISTANCE: f32 = 1.0 / (1 << 19) as f32;
 /// Padding of boxes relative to a grid step, for boxes without thickness.
 pub(crate) const PAD_OF_STEP: f32 = 1.0 / 128.0;
 
+#[cfg(target_arch = "nvptx64")]
 impl Slabs {
     #[inline(always)]
     pub(crate) fn new(node: &Node, ray: &TraversalRay, bias: f32) -> Self {
@@ -95,6 +99,7 @@ impl Slabs {
 
 /// The bits that four children contribute where they are hit, and the places where they go: the slot, seen from
 /// the ray's octant, for a node; the offset for primitives. A byte for each.
+#[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 pub(crate) fn child_bits(meta: u32, oct_inv4: u32) -> (u32, u32) {
     let is_inner = (meta & (meta << 1)) & 0x1010_1010;

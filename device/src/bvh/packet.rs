@@ -1,6 +1,6 @@
 //! Traversal by packets: as many rays at once as the machine's registers have lanes.
 //!
-//! A packet visits a child if any of its rays does. Where only few still do, these go on alone: Benthin, Wald, Woop,
+//! A packet visits a child if any of its rays does. Where only few still do, these go on alone, taking turns: Benthin, Wald, Woop,
 //! Ernst & Mark 2012, "Combining Single and Packet-Ray Tracing for Arbitrary Ray Distributions on the Intel MIC
 //! Architecture". A ray meets the same primitive whatever company it is in.
 //!
@@ -13,19 +13,27 @@ use glam::Vec3;
 use super::Geometry;
 use crate::arch::{Mask, Real, Vec3s, load, minus, splat};
 use crate::features::Compiled;
-use crate::ray::{Ray, TraversalRay, safe_inverse};
+use crate::ray::{Ray, TraversalRay, origin_crossings, safe_inverse};
 use crate::sampling::tangents;
 use crate::shape::{self, LaneHits, triangle};
 
 use super::Arch;
-use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP};
-use super::traverse::{Hit, NODES, Prims, STACK_SIZE, has_instances, traverse_below, traverse_instances};
+use super::WideNode;
+use super::stray::Stray;
+use super::traverse::{Hit, NODES, STACK_SIZE, has_instances, traverse_instances};
+use super::wide::{EARLIER, LATER};
 
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
 
-/// Number of rays of a packet up to which they go on alone.
-const FEW: u32 = 1;
+/// Up to how many rays of a packet go on alone if they lead the same way, and of any packet in trees that fit into a cache.
+pub const FEWEST_STRAYS: u32 = 2;
+/// Of other packets in larger trees: all that a packet has, so that these begin as strays.
+pub const MOST_STRAYS: u32 = MAX_LANES as u32;
+
+/// Rays that take turns where none is in a packet: enough to cover the time that memory takes, few enough for their stacks to stay
+/// in the first cache.
+const AT_ONCE: usize = 16;
 
 /// Rays by columns.
 #[repr(C, align(64))]
@@ -128,7 +136,7 @@ pub fn sort_by_octant<const N: usize>(order: &mut [u16; N], len: usize, directio
 const NOTHING: f32 = -1.0;
 
 /// The nearest intersections of the first `len` rays closer than their ends; with `ANY`, any one, of which only is
-/// known that it is there.
+/// known that it is there. Up to `strays` rays of a packet go on alone.
 ///
 /// # Safety
 /// `scene` is valid and asks for no features but those of `C`, `len` ≤ `N`, and the machine is an `A`. The columns of
@@ -139,21 +147,83 @@ pub unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
     rays: &mut RayColumns<N>,
     len: usize,
     hits: &mut HitColumns<N>,
+    strays: u32,
 ) {
     const { assert!(MAX_LANES.is_power_of_two() && A::Packet::LANES <= MAX_LANES) };
     let lanes = A::Packet::LANES;
+    if strays as usize >= lanes {
+        // SAFETY: as the caller promised.
+        return unsafe { in_turn::<A, C, ANY, N>(scene, rays, len, hits) };
+    }
     rays.pad(len, lanes);
     for first in (0..len).step_by(lanes) {
         // SAFETY: columns are as long as all packets; the rest as the caller promised.
         unsafe {
             let packet = Packet::new(load3(&rays.o, first), load3(&rays.d, first));
-            let hit = traverse::<A, C, ANY>(scene, &packet, A::Packet::load(rays.t_max.as_ptr().add(first)));
+            let hit = traverse::<A, C, ANY>(
+                scene,
+                &packet,
+                A::Packet::load(rays.t_max.as_ptr().add(first)),
+                strays,
+            );
             hit.t.store(hits.t.as_mut_ptr().add(first));
             hit.prim.store(hits.prim.as_mut_ptr().cast::<f32>().add(first));
             hit.b[0].store(hits.b[0].as_mut_ptr().add(first));
             hit.b[1].store(hits.b[1].as_mut_ptr().add(first));
             if has_instances::<C>(scene) {
                 instances::<A, C, ANY, N>(scene, &packet, first, hits);
+            }
+        }
+    }
+}
+
+/// Traces the first `len` rays alone, several in turn: one that is done makes room for the next.
+///
+/// # Safety
+/// As [`intersect`].
+#[inline(always)]
+unsafe fn in_turn<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
+    scene: &Geometry,
+    rays: &RayColumns<N>,
+    len: usize,
+    hits: &mut HitColumns<N>,
+) {
+    let mut strays = [const { MaybeUninit::<Stray>::uninit() }; AT_ONCE];
+    let mut alone = [const { MaybeUninit::<TraversalRay>::uninit() }; AT_ONCE];
+    let mut active = len.min(AT_ONCE);
+    let begin = |place: usize, stray: &mut MaybeUninit<Stray>, alone: &mut MaybeUninit<TraversalRay>| {
+        let (ray, t_max) = rays.get(place);
+        alone.write(TraversalRay::new(ray));
+        Stray::begin(stray, place, Hit::miss(t_max), 0);
+    };
+    for i in 0..active {
+        begin(i, &mut strays[i], &mut alone[i]);
+    }
+    let mut next = active;
+    while active > 0 {
+        let mut i = 0;
+        while i < active {
+            // SAFETY: those below `active` have begun, and the rest is as the caller promised.
+            unsafe {
+                let stray = strays.get_unchecked_mut(i).assume_init_mut();
+                let ray = alone.get_unchecked(i).assume_init_ref();
+                if stray.turn::<A, C, ANY>(scene, ray) {
+                    i += 1;
+                    continue;
+                }
+                if has_instances::<C>(scene) && !(ANY && stray.hit.is_hit()) {
+                    traverse_instances::<A, C, ANY>(scene, ray, &mut stray.hit);
+                }
+                hits.set(stray.lane, stray.hit);
+            }
+            if next < len {
+                begin(next, &mut strays[i], &mut alone[i]);
+                next += 1;
+                i += 1;
+            } else {
+                active -= 1;
+                strays.swap(i, active);
+                alone.swap(i, active);
             }
         }
     }
@@ -197,6 +267,9 @@ struct Packet<F: Real> {
     o: Vec3s<F>,
     d: Vec3s<F>,
     inv_d: Vec3s<F>,
+    /// [`TraversalRay::crossings`].
+    enter: Vec3s<F>,
+    leave: Vec3s<F>,
     /// Where `inv_d` is negative.
     negative: [F::Mask; 3],
     across: [Vec3s<F>; 2],
@@ -234,7 +307,9 @@ impl<F: Real> Packet<F> {
         let negative = [x.is_sign_negative(), y.is_sign_negative(), z.is_sign_negative()];
         let positive = [!negative[0].bits() & 1, !negative[1].bits() & 1, !negative[2].bits() & 1];
         let oct_inv = (positive[0] << 2) | (positive[1] << 1) | positive[2];
-        Self { o, d, inv_d: [x, y, z], negative, across: tangents(d), oct_inv }
+        let crossings = [origin_crossings(o[0], x), origin_crossings(o[1], y), origin_crossings(o[2], z)];
+        let [enter, leave] = [0, 1].map(|i| crossings.map(|axis| axis[i]));
+        Self { o, d, inv_d: [x, y, z], enter, leave, negative, across: tangents(d), oct_inv }
     }
 
     /// The ray of lane `i`.
@@ -301,22 +376,21 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
     scene: &Geometry,
     packet: &Packet<A::Packet>,
     t_max: A::Packet,
+    strays: u32,
 ) -> PacketHit<A::Packet> {
     let zero = A::Packet::splat(0.0);
     let mut hit = PacketHit { t: t_max, prim: A::Packet::splat(f32::from_bits(Hit::MISS)), b: [zero; 2] };
     let mut stack = Stack { entries: MaybeUninit::uninit(), len: 0 };
+    let mut alone = Alone { rays: [const { MaybeUninit::uninit() }; MAX_LANES], known: 0 };
     let mut next = Some((zero, 0));
     while let Some((near, node)) = next {
-        let mut active = near.le(hit.t).bits();
-        if active.count_ones() > FEW {
-            // SAFETY: the node is one of the tree.
-            unsafe { visit::<A, C, ANY>(scene, packet, node, &mut hit, &mut stack) };
-        } else {
-            while active != 0 {
-                let i = active.trailing_zeros() as usize;
-                active &= active - 1;
-                // SAFETY: as above.
-                unsafe { alone::<A, C, ANY>(scene, packet, node, i, &mut hit) };
+        let active = near.le(hit.t).bits();
+        // SAFETY: the node is one of the tree.
+        unsafe {
+            if active.count_ones() > strays {
+                visit::<A, C, ANY>(scene, packet, node, &mut hit, &mut stack);
+            } else if active != 0 {
+                alone.follow::<A, C, ANY>(scene, packet, node, active, &mut hit);
             }
         }
         next = stack.pop();
@@ -324,25 +398,65 @@ unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
     hit
 }
 
-/// Follows the ray of lane `i` alone below a node.
-///
-/// # Safety
-/// `scene` is valid and has this node, and the machine is an `A`.
-#[inline(always)]
-unsafe fn alone<A: Arch, C: Compiled, const ANY: bool>(
-    scene: &Geometry,
-    packet: &Packet<A::Packet>,
-    node: u32,
-    i: usize,
-    hit: &mut PacketHit<A::Packet>,
-) {
-    let mut best = hit.lane(i);
-    // SAFETY: as the caller promised.
-    unsafe { traverse_below::<A, C, Prims, ANY>(scene, &packet.ray(i), node, &mut best) };
-    if ANY && best.is_hit() {
-        best.t = NOTHING;
+/// Rays of a packet that go on alone.
+struct Alone {
+    rays: [MaybeUninit<TraversalRay>; MAX_LANES],
+    /// Those that are there, a bit each.
+    known: u32,
+}
+
+impl Alone {
+    /// Follows the rays of some lanes below a node, in turn.
+    ///
+    /// # Safety
+    /// `scene` is valid and has this node, the rays are always those of the same packet, and the machine is an `A`.
+    #[inline(always)]
+    unsafe fn follow<A: Arch, C: Compiled, const ANY: bool>(
+        &mut self,
+        scene: &Geometry,
+        packet: &Packet<A::Packet>,
+        node: u32,
+        mut active: u32,
+        hit: &mut PacketHit<A::Packet>,
+    ) {
+        let mut strays = [const { MaybeUninit::<Stray>::uninit() }; MAX_LANES];
+        let mut order = [0_u8; MAX_LANES];
+        let mut len = 0;
+        while active != 0 {
+            let lane = active.trailing_zeros() as usize % MAX_LANES;
+            active &= active - 1;
+            if self.known >> lane & 1 == 0 {
+                self.rays[lane].write(packet.ray(lane));
+                self.known |= 1 << lane;
+            }
+            Stray::begin(&mut strays[lane], lane, hit.lane(lane), node);
+            order[len] = lane as u8;
+            len += 1;
+        }
+        while len > 0 {
+            let mut i = 0;
+            while i < len {
+                let lane = usize::from(order[i]) % MAX_LANES;
+                // SAFETY: what is in `order` was begun above, and its ray is known.
+                let is_done = unsafe {
+                    let stray = strays[lane].assume_init_mut();
+                    !stray.turn::<A, C, ANY>(scene, self.rays[lane].assume_init_ref())
+                };
+                if is_done {
+                    len -= 1;
+                    order.swap(i, len);
+                    // SAFETY: as above.
+                    let Stray { lane, hit: mut found, .. } = *unsafe { strays[lane].assume_init_ref() };
+                    if ANY && found.is_hit() {
+                        found.t = NOTHING;
+                    }
+                    hit.set_lane(lane, found);
+                } else {
+                    i += 1;
+                }
+            }
+        }
     }
-    hit.set_lane(i, best);
 }
 
 /// Tests the primitives of a node, and puts its child nodes onto the stack, the nearest on top.
@@ -357,8 +471,8 @@ unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
     hit: &mut PacketHit<A::Packet>,
     stack: &mut Stack<A::Packet>,
 ) {
-    // SAFETY: the node is one of the tree.
-    let node = unsafe { &*scene.nodes.add(node as usize) };
+    // SAFETY: the node is one of the tree, whose nodes are these on CPUs, which alone trace packets.
+    let node = unsafe { &*scene.nodes.cast::<WideNode>().add(node as usize) };
     let mut enter = [A::Packet::splat(0.0); 8];
     let (hits, imask) = (intersect_children(node, packet, hit.t, &mut enter), node.e_imask().1);
     let prims = hits & !NODES;
@@ -388,17 +502,10 @@ unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
 /// Tests the children: sets the bits of [`super::NodeHits::hits`] for those that any ray meets, and where each ray
 /// enters them, NaN where it misses.
 #[inline(always)]
-fn intersect_children<F: Real>(node: &Node, packet: &Packet<F>, t_max: F, enter: &mut [F; 8]) -> u32 {
-    let slabs = Slabs::new(node, packet);
-    let mut planes = [[0.0; 8]; 6];
-    for (plane, words) in planes.iter_mut().zip(&node.planes) {
-        for (i, x) in plane.iter_mut().enumerate() {
-            *x = f32::from(byte(words, i));
-        }
-    }
+fn intersect_children<F: Real>(node: &WideNode, packet: &Packet<F>, t_max: F, enter: &mut [F; 8]) -> u32 {
     let mut hits = 0;
     for (slot, enter) in enter.iter_mut().enumerate() {
-        let [near, far] = slabs.child(&planes, slot, packet);
+        let [near, far] = box_crossings(&node.planes, slot, packet);
         let near = near.max(F::splat(0.0));
         let met = near.le(far.min(t_max));
         // No end lies beyond NaN: a ray that misses is done with the child.
@@ -417,47 +524,17 @@ const fn byte(words: &[u32; 2], i: usize) -> u8 {
     (words[i / 4] >> (8 * (i % 4))) as u8
 }
 
-/// [`super::node::Slabs`] for a packet.
-struct Slabs<F> {
-    step: [F; 3],
-    enter: [F; 3],
-    leave: [F; 3],
-}
-
-impl<F: Real> Slabs<F> {
-    #[inline(always)]
-    fn new(node: &Node, packet: &Packet<F>) -> Self {
-        let [x, y, z] =
-            [Self::axis(node, packet, 0), Self::axis(node, packet, 1), Self::axis(node, packet, 2)];
-        Self { step: [x[0], y[0], z[0]], enter: [x[1], y[1], z[1]], leave: [x[2], y[2], z[2]] }
-    }
-
-    #[inline(always)]
-    fn axis(node: &Node, packet: &Packet<F>, a: usize) -> [F; 3] {
-        let (exponents, _) = node.e_imask();
-        let step = F::splat(f32::from_bits(exponents[a] << 23)) * packet.inv_d[a];
-        let origin = (F::splat(node.p[a]) - packet.o[a]) * packet.inv_d[a];
-        let pad = step.abs() * F::splat(PAD_OF_STEP);
-        let pad = origin.abs().mad_loose(F::splat(PAD_OF_DISTANCE), pad);
-        [step, origin - pad, origin + pad]
-    }
-
-    /// Where the rays enter and leave the box of a child.
-    #[inline(always)]
-    fn child(&self, planes: &[[f32; 8]; 6], slot: usize, packet: &Packet<F>) -> [F; 2] {
-        let x = self.crossings(planes, slot, packet, 0);
-        let y = self.crossings(planes, slot, packet, 1);
-        let z = self.crossings(planes, slot, packet, 2);
-        [x[0].max(y[0]).max(z[0]), x[1].min(y[1]).min(z[1])]
-    }
-
-    #[inline(always)]
-    fn crossings(&self, planes: &[[f32; 8]; 6], slot: usize, packet: &Packet<F>, a: usize) -> [F; 2] {
+/// Where the rays enter and leave the box of a child.
+#[inline(always)]
+fn box_crossings<F: Real>(planes: &[[f32; 8]; 6], slot: usize, packet: &Packet<F>) -> [F; 2] {
+    let crossings = |a: usize| {
         let (low, high) = (F::splat(planes[2 * a][slot]), F::splat(planes[2 * a + 1][slot]));
         let near = F::select(packet.negative[a], high, low);
         let far = F::select(packet.negative[a], low, high);
-        [near.mad_loose(self.step[a], self.enter[a]), far.mad_loose(self.step[a], self.leave[a])]
-    }
+        [near.mad_loose(packet.inv_d[a], packet.enter[a]), far.mad_loose(packet.inv_d[a], packet.leave[a])]
+    };
+    let [x, y, z] = [crossings(0), crossings(1), crossings(2)];
+    [x[0].max(y[0]).max(z[0]) * F::splat(EARLIER), x[1].min(y[1]).min(z[1]) * F::splat(LATER)]
 }
 
 /// Tests one primitive against the rays that enter its box. The others could hit it by rounding only, which would not happen

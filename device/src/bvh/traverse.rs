@@ -8,7 +8,7 @@ use crate::features::{Compiled, Features};
 use crate::ray::{Ray, TraversalRay};
 use crate::shape;
 
-use super::{Arch, Instance, Node};
+use super::{Arch, Instance, NodeHits};
 
 /// Where a ray meets a primitive.
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +269,7 @@ pub(super) unsafe fn traverse_below<A: Arch, C: Compiled, L: Leaf, const ANY: bo
         if nodes.1 & NODES != 0 {
             stack.push(nodes);
         }
-        let node = Node::child(base, bits, bit, ray);
+        let node = NodeHits::child(base, bits, bit, ray);
         // SAFETY: a hit inner child names a node of the tree, and a hit leaf primitives.
         unsafe {
             let node = A::intersect_children(scene.nodes.add(node as usize), ray, hit.t);

@@ -12,7 +12,7 @@ use cuda_std::warp::{FULL_MASK, ballot, lane_mask_lt};
 use glam::Vec3;
 
 use super::traverse::{Group, Hit, NODES, STACK_SIZE, has_instances, traverse_instances};
-use super::{Arch, Geometry, Gpu, Node, Rays};
+use super::{Arch, Geometry, Gpu, NodeHits, Rays};
 use crate::arch::{highest_bit, load, outlined};
 use crate::features::Compiled;
 use crate::ray::{Ray, TraversalRay};
@@ -187,7 +187,7 @@ impl<'a> Lane<'a> {
         if self.nodes.1 & NODES != 0 {
             self.push(self.nodes);
         }
-        let node = Node::child(base, bits, bit, &self.ray);
+        let node = NodeHits::child(base, bits, bit, &self.ray);
         // SAFETY: a hit inner child names a node of the tree.
         let node = unsafe { Gpu::intersect_children(scene.nodes.add(node as usize), &self.ray, self.hit.t) };
         self.nodes = (node.child_base, (node.hits & NODES) | node.imask);

@@ -128,8 +128,11 @@ impl Bundle {
         }
         // SAFETY: as the caller promised; the first `alive` of `self.alive` are indices of paths.
         unsafe {
+            // Rays from the camera lead the same way.
+            let mut strays = packet::FEWEST_STRAYS;
             while alive > 0 {
-                self.extend::<A, C>(scene, alive);
+                self.extend::<A, C>(scene, alive, strays);
+                strays = scene.strays;
                 alive = self.shade::<A, C>(scene, settings, alive);
             }
             for i in 0..self.len {
@@ -145,7 +148,7 @@ impl Bundle {
     /// # Safety
     /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
     #[inline(always)]
-    unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize) {
+    unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize, strays: u32) {
         // SAFETY: as the caller promised; the paths alive are among those begun.
         unsafe {
             let states = &self.states;
@@ -156,7 +159,7 @@ impl Bundle {
                 let ray = self.state(self.alive[k]).ray;
                 self.rays.set(k, ray, f32::INFINITY);
             }
-            packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits);
+            packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits, strays);
         }
     }
 
@@ -205,7 +208,8 @@ impl Bundle {
         }
         // SAFETY: as the caller promised.
         unsafe {
-            packet::intersect::<A, C, true, WIDTH>(scene, &mut self.shadow_rays, shadow_rays, &mut self.hits);
+            let (rays, hits) = (&mut self.shadow_rays, &mut self.hits);
+            packet::intersect::<A, C, true, WIDTH>(scene, rays, shadow_rays, hits, scene.strays);
         }
         for k in 0..shadow_rays {
             if !self.hits.get(k).is_hit() {

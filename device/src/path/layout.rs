@@ -7,7 +7,7 @@ use super::trace::{
 use super::wavefront::{Counters, Pair, Pool, Slot};
 use super::{FirstHitArgs, MegakernelArgs, PathSettings, PathState, WavefrontArgs};
 use crate::bsdf::plastic::Coat;
-use crate::bvh::{Arch, Geometry, Hit, Instance, Node};
+use crate::bvh::{Arch, Geometry, Hit, Instance, Node, WideNode};
 use crate::camera::Camera;
 use crate::film::{FilmPixel, FirstHitPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
@@ -48,6 +48,7 @@ layout! {
     FilterView;
     Camera;
     Node { meta };
+    WideNode { meta };
     Primitive { normals };
     Instance { root };
     TriangleNormals { dp_du };

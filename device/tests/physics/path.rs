@@ -1,7 +1,7 @@
 //! The stages: what host and GPU agree on, and which samples the megakernel takes.
 
 use bytemuck::Zeroable;
-use device::bvh::{Node, Portable};
+use device::bvh::{Portable, TreeNode};
 use device::camera::Camera;
 use device::features::Full;
 use device::film::FilmPixel;
@@ -106,7 +106,7 @@ fn render(
     const GUARDS: usize = 64;
     let [width, height] = size;
     let mut film = vec![FilmPixel::default(); (layers * width * height) as usize + GUARDS];
-    let root = Node::zeroed();
+    let root = TreeNode::zeroed();
     let sky = Light { kind_flags: Light::ENVIRONMENT, le: Vec3::ONE, pmf: 1.0, ..Light::zeroed() };
     let table = AliasEntry { threshold: u32::MAX, alias: 0 };
     let mut scene = empty_scene();

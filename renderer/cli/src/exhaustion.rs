@@ -1,16 +1,18 @@
 //! Ends that nobody asked for: memory that is not there, and faults of the program. Both end with a sentence and exit code 3.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::any::Any;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, PanicHookInfo};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use torrance_system::HugePages;
+
 use crate::failure::FAILED;
 use crate::say;
 
-/// The system's allocator, which remembers what it could not give.
+/// The system's allocator, in large pages where that helps, which remembers what it could not give.
 pub(super) struct Allocator;
 
 /// Bytes of the last allocation that failed; 0 if none did.
@@ -23,26 +25,26 @@ fn noted(pointer: *mut u8, bytes: usize) -> *mut u8 {
     pointer
 }
 
-// SAFETY: every call goes to the system's allocator as it is, and its answer comes back as it is.
+// SAFETY: every call goes to that allocator as it is, and its answer comes back as it is.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
-        noted(unsafe { System.alloc(layout) }, layout.size())
+        noted(unsafe { HugePages.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
-        noted(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        noted(unsafe { HugePages.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promised.
-        noted(unsafe { System.realloc(pointer, layout, size) }, size)
+        noted(unsafe { HugePages.realloc(pointer, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as the caller promised.
-        unsafe { System.dealloc(pointer, layout) }
+        unsafe { HugePages.dealloc(pointer, layout) }
     }
 }
 

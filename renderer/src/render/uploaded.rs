@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bytemuck::{NoUninit, Zeroable, cast_slice};
 use device::bsdf::plastic::Coat;
-use device::bvh::{Geometry, Instance, Node};
+use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS};
+use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
 use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Slide};
@@ -20,9 +21,12 @@ use torrance_scene::{HiddenNormals, Holes};
 
 use crate::assemble::{ImageEnvironment, SceneData};
 
+/// Nodes that a core's own caches hold about, where packets of rays are faster than rays alone.
+const SMALL_TREE: usize = 1 << 14;
+
 /// A scene in the memory of a back end.
 pub struct Uploaded<B: Backend> {
-    nodes: B::Buf<Node>,
+    nodes: B::Buf<B::Node>,
     prims: B::Buf<Primitive>,
     sources: B::Buf<u32>,
     instances: B::Buf<Instance>,
@@ -53,7 +57,7 @@ impl<B: Primitives> Uploaded<B> {
         let SceneData { geometry, pictures, .. } = scene;
         let swatches = &pictures.swatches;
         let mut uploaded = Self {
-            nodes: backend.share("BVH nodes", &geometry.nodes)?,
+            nodes: backend.share_nodes(&geometry.nodes)?,
             prims: padded(backend, &geometry.prims)?,
             sources: backend.share("sources of primitives", &geometry.sources)?,
             instances: backend.upload("instances", &geometry.instances)?,
@@ -114,7 +118,6 @@ impl<B: Primitives> Uploaded<B> {
             environment: _, sky: _, portals: _, tables: _, view: _,
         } = self;
         shared! {
-            nodes: "BVH nodes", geometry.nodes;
             sources: "sources of primitives", geometry.sources;
             normals: "normals", geometry.normals;
             uvs: "texture coordinates", geometry.uvs;
@@ -132,6 +135,9 @@ impl<B: Primitives> Uploaded<B> {
             slides: "slides of lights", lights.slides;
             filter: "pixel filter", filter.parts;
             filter_edges: "edges of the pixel filter", filter.edges;
+        }
+        if !old.geometry.nodes.is(&new.geometry.nodes) {
+            *nodes = backend.share_nodes(&new.geometry.nodes)?;
         }
         if !old.geometry.prims.is(&new.geometry.prims) {
             *prims = padded(backend, &new.geometry.prims)?;
@@ -167,13 +173,13 @@ impl<B: Primitives> Uploaded<B> {
     /// The scene as stages see it, valid as long as `self` is. `scene` may have dropped its geometry by now.
     pub fn view(&self, scene: &SceneData) -> SceneView {
         let geometry = Geometry {
-            nodes: self.nodes.ptr(),
+            nodes: self.nodes.ptr().cast(),
             prims: self.prims.ptr(),
             sources: self.sources.ptr(),
             instances: self.instances.ptr(),
             kept: self.view.ptr().cast_const().cast(),
             instances_root: scene.geometry.instances_root,
-            reserved: 0,
+            strays: if self.nodes.len() > SMALL_TREE { MOST_STRAYS } else { FEWEST_STRAYS },
         };
         let textures = &scene.pictures.swatches.textures;
         let surfaces = Surfaces {

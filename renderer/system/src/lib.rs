@@ -11,10 +11,12 @@
 //! assert!(start_pool(Some(2)) <= 2);
 //! ```
 
+mod huge_pages;
 mod memory;
 mod panics;
 mod threads;
 
+pub use huge_pages::HugePages;
 pub use memory::available_memory;
 pub use panics::caught;
 pub use threads::{MOST_THREADS, can_start_thread, start_pool, thread_pool};

@@ -2,7 +2,7 @@
 
 mod stages;
 
-use device::bvh::packet::{HitColumns, RayColumns};
+use device::bvh::packet::{FEWEST_STRAYS, HitColumns, MOST_STRAYS, RayColumns};
 use device::bvh::{Arch, Hit, Portable, closest_hit, occluded, packet};
 use device::features::Full;
 use device::ray::{Ray, TraversalRay};
@@ -132,18 +132,20 @@ impl Tracer {
         Self { name, nearest, occluded }
     }
 
-    /// Packets, of rays that have nothing to do with each other.
-    const fn packets<A: Arch>(name: &'static str) -> Self {
+    /// Packets, of rays that have nothing to do with each other and of which so many go on alone.
+    const fn packets<A: Arch, const STRAYS: u32>(name: &'static str) -> Self {
         Self {
             name,
-            nearest: in_packets::<A, false>,
-            occluded: |view, rays| in_packets::<A, true>(view, rays).iter().map(Hit::is_hit).collect(),
+            nearest: in_packets::<A, false, STRAYS>,
+            occluded: |view, rays| {
+                in_packets::<A, true, STRAYS>(view, rays).iter().map(Hit::is_hit).collect()
+            },
         }
     }
 }
 
 /// Traces columns of rays, the last of them not full.
-fn in_packets<A: Arch, const ANY: bool>(view: &SceneView, rays: &Rays) -> Vec<Hit> {
+fn in_packets<A: Arch, const ANY: bool, const STRAYS: u32>(view: &SceneView, rays: &Rays) -> Vec<Hit> {
     const N: usize = 64;
     let (mut columns, mut hits) = (RayColumns::<N>::zeroed(), HitColumns::<N>::zeroed());
     let mut found = Vec::new();
@@ -152,7 +154,7 @@ fn in_packets<A: Arch, const ANY: bool>(view: &SceneView, rays: &Rays) -> Vec<Hi
             columns.set(i, ray, t_max);
         }
         // SAFETY: the view is of an uploaded scene, and `tracers` has checked the machine.
-        unsafe { packet::intersect::<A, Full, ANY, N>(view, &mut columns, rays.len(), &mut hits) };
+        unsafe { packet::intersect::<A, Full, ANY, N>(view, &mut columns, rays.len(), &mut hits, STRAYS) };
         found.extend((0..rays.len()).map(|i| hits.get(i)));
     }
     found
@@ -160,19 +162,29 @@ fn in_packets<A: Arch, const ANY: bool>(view: &SceneView, rays: &Rays) -> Vec<Hi
 
 /// All that this machine can run.
 fn tracers() -> Vec<Tracer> {
-    let mut tracers =
-        vec![Tracer::single::<Portable>("portable"), Tracer::packets::<Portable>("packets of one")];
+    let mut tracers = vec![
+        Tracer::single::<Portable>("portable"),
+        Tracer::packets::<Portable, 0>("packets of one"),
+        Tracer::packets::<Portable, 1>("one after the other"),
+    ];
     #[cfg(target_arch = "x86_64")]
     {
         use device::bvh::{Avx2, Avx512};
         let isa = InstructionSet::detect();
         if isa >= InstructionSet::Avx2 {
-            tracers.extend([Tracer::single::<Avx2>("AVX2"), Tracer::packets::<Avx2>("packets of eight")]);
+            tracers.extend([
+                Tracer::single::<Avx2>("AVX2"),
+                Tracer::packets::<Avx2, 0>("packets of eight"),
+                Tracer::packets::<Avx2, 3>("packets of eight, three alone"),
+                Tracer::packets::<Avx2, MOST_STRAYS>("AVX2, in turn"),
+            ]);
         }
         if isa >= InstructionSet::Avx512 {
             tracers.extend([
                 Tracer::single::<Avx512>("AVX-512"),
-                Tracer::packets::<Avx512>("packets of sixteen"),
+                Tracer::packets::<Avx512, 0>("packets of sixteen"),
+                Tracer::packets::<Avx512, FEWEST_STRAYS>("packets of sixteen, two alone"),
+                Tracer::packets::<Avx512, MOST_STRAYS>("AVX-512, in turn"),
             ]);
         }
     }

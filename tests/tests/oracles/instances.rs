@@ -2,7 +2,7 @@
 
 mod copies;
 
-use device::bvh::packet::{HitColumns, RayColumns};
+use device::bvh::packet::{HitColumns, MOST_STRAYS, RayColumns};
 use device::bvh::{Arch, Hit, Instance as Placed, Portable, closest_hit, occluded, packet};
 use device::features::Full;
 use device::ray::{Ray, TraversalRay, offset_ray_origin};
@@ -190,7 +190,7 @@ fn traversal_of_instances_agrees_with_brute_force() {
 }
 
 /// All rays by packets, the last of them not full.
-fn in_packets<A: Arch>(view: &SceneView, rays: &[(Ray, f32)]) -> Vec<(Hit, bool)> {
+fn in_packets<A: Arch>(view: &SceneView, rays: &[(Ray, f32)], strays: u32) -> Vec<(Hit, bool)> {
     const N: usize = 64;
     let (mut columns, mut hits) = (RayColumns::<N>::zeroed(), HitColumns::<N>::zeroed());
     let mut found = Vec::new();
@@ -201,8 +201,12 @@ fn in_packets<A: Arch>(view: &SceneView, rays: &[(Ray, f32)]) -> Vec<(Hit, bool)
         // SAFETY: the view is of an uploaded scene, and the caller has checked the machine.
         let mut trace = |any: bool| unsafe {
             match any {
-                true => packet::intersect::<A, Full, true, N>(view, &mut columns, rays.len(), &mut hits),
-                false => packet::intersect::<A, Full, false, N>(view, &mut columns, rays.len(), &mut hits),
+                true => {
+                    packet::intersect::<A, Full, true, N>(view, &mut columns, rays.len(), &mut hits, strays)
+                }
+                false => {
+                    packet::intersect::<A, Full, false, N>(view, &mut columns, rays.len(), &mut hits, strays)
+                }
             }
             (0..rays.len()).map(|i| hits.get(i)).collect::<Vec<_>>()
         };
@@ -222,15 +226,18 @@ fn company_changes_no_bit_of_hits_on_instances() {
                 let source = hit.is_hit().then(|| scene.geometry.sources[hit.prim as usize]);
                 (source, hit.t.to_bits(), hit.instance, hit.b.map(f32::to_bits))
             };
-            let mut packets = vec![in_packets::<Portable>(view, &rays)];
-            #[cfg(target_arch = "x86_64")]
-            {
-                use device::bvh::{Avx2, Avx512};
-                if InstructionSet::detect() >= InstructionSet::Avx2 {
-                    packets.push(in_packets::<Avx2>(view, &rays));
-                }
-                if InstructionSet::detect() >= InstructionSet::Avx512 {
-                    packets.push(in_packets::<Avx512>(view, &rays));
+            let mut packets = Vec::new();
+            for strays in [0, 3, MOST_STRAYS] {
+                packets.push(in_packets::<Portable>(view, &rays, strays));
+                #[cfg(target_arch = "x86_64")]
+                {
+                    use device::bvh::{Avx2, Avx512};
+                    if InstructionSet::detect() >= InstructionSet::Avx2 {
+                        packets.push(in_packets::<Avx2>(view, &rays, strays));
+                    }
+                    if InstructionSet::detect() >= InstructionSet::Avx512 {
+                        packets.push(in_packets::<Avx512>(view, &rays, strays));
+                    }
                 }
             }
             for (i, &(ray, t_max)) in rays.iter().enumerate() {

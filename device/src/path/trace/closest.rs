@@ -50,7 +50,7 @@ impl<C: Compiled> Function for Closest<C> {
         // SAFETY: as the caller promised.
         unsafe {
             if A::Packet::LANES > 1 {
-                return in_packets::<A, C, false>(range, &args.scene, args);
+                return in_packets::<A, C, false>(range, &args.scene, args, args.scene.strays);
             }
             for i in range {
                 Self::run::<A>(i, args);

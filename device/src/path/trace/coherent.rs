@@ -4,8 +4,10 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::CoherentArgs;
 use super::closest::Closest;
+use super::{CoherentArgs, in_packets};
+use crate::arch::Real;
+use crate::bvh::packet::FEWEST_STRAYS;
 use crate::bvh::{Arch, closest_hit};
 use crate::features::Compiled;
 use crate::path::stage::{Count, Function};
@@ -43,6 +45,11 @@ impl<C: Compiled> Function for Coherent<C> {
     #[inline(always)]
     unsafe fn run_range<A: Arch>(range: Range<u32>, CoherentArgs(args): &CoherentArgs) {
         // SAFETY: as the caller promised.
-        unsafe { Closest::<C>::run_range::<A>(range, args) };
+        unsafe {
+            if A::Packet::LANES > 1 {
+                return in_packets::<A, C, false>(range, &args.scene, args, FEWEST_STRAYS);
+            }
+            Closest::<C>::run_range::<A>(range, args);
+        }
     }
 }

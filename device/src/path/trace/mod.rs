@@ -244,7 +244,8 @@ pub(super) const fn threads_of_rays(rays: u32) -> u32 {
 /// Rays that are traced side by side, as in the megakernel.
 const WIDTH: usize = 512;
 
-/// Traces the rays in `range` by packets, and tells what each has met; with `ANY`, only whether there is something.
+/// Traces the rays in `range` by packets, of which up to `strays` rays go on alone, and tells what each has met; with `ANY`, only
+/// whether there is something.
 ///
 /// # Safety
 /// `scene` is valid and asks for no features but those of `C`, there are these rays, nobody else tells of them, and the
@@ -254,6 +255,7 @@ pub(super) unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
     mut range: Range<u32>,
     scene: &SceneView,
     rays: &impl bvh::Rays,
+    strays: u32,
 ) {
     let mut columns = RayColumns::<WIDTH>::zeroed();
     let mut hits = HitColumns::<WIDTH>::zeroed();
@@ -271,7 +273,7 @@ pub(super) unsafe fn in_packets<A: Arch, C: Compiled, const ANY: bool>(
                 let (ray, t_max) = rays.ray(first + u32::from(*place));
                 columns.set(k, ray, t_max);
             }
-            packet::intersect::<A, C, ANY, WIDTH>(scene, &mut columns, len, &mut hits);
+            packet::intersect::<A, C, ANY, WIDTH>(scene, &mut columns, len, &mut hits, strays);
             for (k, place) in order[..len].iter().enumerate() {
                 rays.tell(first + u32::from(*place), &hits.get(k));
             }

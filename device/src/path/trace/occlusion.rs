@@ -49,7 +49,7 @@ impl<C: Compiled> Function for Occlusion<C> {
         // SAFETY: as the caller promised.
         unsafe {
             if A::Packet::LANES > 1 {
-                return in_packets::<A, C, true>(range, &args.scene, args);
+                return in_packets::<A, C, true>(range, &args.scene, args, args.scene.strays);
             }
             for i in range {
                 Self::run::<A>(i, args);

@@ -1,7 +1,7 @@
 //! An order of rays in which those that follow each other meet much the same nodes: by the octant that they look into, and
 //! the Morton code of their origin.
 
-use crate::bvh::Node;
+use crate::bvh::TreeNode;
 use crate::ray::Ray;
 
 /// Bits of the key by which rays are ordered: three of the octant, and a byte for each axis.
@@ -10,7 +10,7 @@ pub const RAY_KEY_BITS: u32 = 3 + 3 * 8;
 /// The octant that a ray looks into, and below it the Morton code of its origin on the grid of `root`: rays whose keys have
 /// the same first bits look the same way from places near each other.
 #[inline(always)]
-pub(super) fn ray_key(root: &Node, ray: &Ray) -> u32 {
+pub(super) fn ray_key(root: &TreeNode, ray: &Ray) -> u32 {
     let (exponents, _) = root.e_imask();
     let (o, d) = (ray.o.to_array(), ray.d.to_array());
     let (mut octant, mut morton) = (0, 0);
@@ -51,7 +51,8 @@ mod tests {
     /// Cells of ¼, ½ and 1, from −2, 0 and 10 on.
     #[test]
     fn keys_are_of_octant_and_cell() {
-        let root = Node { p: [-2.0, 0.0, 10.0], e_imask: 125 | 126 << 8 | 127 << 16, ..Node::zeroed() };
+        let root =
+            TreeNode { p: [-2.0, 0.0, 10.0], e_imask: 125 | 126 << 8 | 127 << 16, ..TreeNode::zeroed() };
         let key =
             |o: [f32; 3], d: [f32; 3]| ray_key(&root, &Ray { o: o.into(), d: Vec3::from(d).normalize() });
         let down = [-1.0, -1.0, -1.0];

@@ -307,7 +307,12 @@ impl<C: Compiled> Function for Extend<C> {
                 return range.for_each(|i| Self::run::<A>(i, all));
             }
             let range = range.start..range.end.min(args.places(args.live_count));
-            in_packets::<A, C, false>(range, &args.take.scene, &PathRays::<C>(args, PhantomData));
+            in_packets::<A, C, false>(
+                range,
+                &args.take.scene,
+                &PathRays::<C>(args, PhantomData),
+                args.take.scene.strays,
+            );
         }
     }
 }
@@ -450,7 +455,7 @@ impl<C: Compiled> Function for Connect<C> {
                 args.count_shadow_rays();
             }
             let range = range.start..range.end.min(args.places(args.shadow_count));
-            in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args));
+            in_packets::<A, C, true>(range, &args.take.scene, &LightRays(args), args.take.scene.strays);
         }
     }
 }

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use bytemuck::Pod;
 pub use cpu::InstructionSet;
 use cpu::runner;
+use device::bvh::{Node, WideNode};
 use device::features::Features;
 use device::path::stage::Stage;
 use rayon::prelude::*;
 
-use super::{Backend, Buffer, COPY, Error, Shared, reserve};
+use super::{Backend, Buffer, COPY, Error, NODES, Shared, reserve};
 
 /// The name of an instruction set for people.
 pub fn name_of(isa: InstructionSet) -> &'static str {
@@ -104,6 +105,7 @@ fn chunk(invocations: u32, threads: usize) -> u32 {
 
 impl Backend for Cpu {
     type Buf<T: Pod + Send + Sync> = CpuBuf<T>;
+    type Node = WideNode;
     type Moment = Instant;
 
     fn name(&self) -> String {
@@ -133,6 +135,13 @@ impl Backend for Cpu {
 
     fn share<T: Pod + Send + Sync>(&mut self, _: &'static str, data: &Shared<T>) -> Result<CpuBuf<T>, Error> {
         Ok(CpuBuf::Shared(data.clone()))
+    }
+
+    /// Decoded, by all threads.
+    fn share_nodes(&mut self, nodes: &Shared<Node>) -> Result<CpuBuf<WideNode>, Error> {
+        let mut wide: Vec<WideNode> = reserve(NODES, nodes.len())?;
+        self.pool.install(|| wide.par_extend(nodes.par_iter().map(WideNode::from)));
+        Ok(CpuBuf::Shared(wide.into()))
     }
 
     fn download<T: Pod + Send + Sync>(&mut self, buf: &CpuBuf<T>) -> Result<Vec<T>, Error> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytemuck::Pod;
+use device::bvh::Node;
 use device::features::Features;
 use device::path::stage::Stage;
 use torrance_text::human_bytes;
@@ -34,6 +35,8 @@ pub trait Buffer<T> {
 pub trait Backend {
     /// A typed allocation.
     type Buf<T: Pod + Send + Sync>: Buffer<T>;
+    /// The nodes of trees as the machine's traversal reads them.
+    type Node: Pod + Send + Sync;
     /// A moment between launches.
     type Moment: fmt::Debug;
 
@@ -72,6 +75,12 @@ pub trait Backend {
     ) -> Result<Self::Buf<T>, Error> {
         self.upload(label, data)
     }
+
+    /// The nodes of trees, in the form that the machine's traversal reads.
+    ///
+    /// # Errors
+    /// There is not enough memory, or what the machine says.
+    fn share_nodes(&mut self, nodes: &Shared<Node>) -> Result<Self::Buf<Self::Node>, Error>;
 
     /// Copies a buffer back, after everything launched so far has finished.
     fn download<T: Pod + Send + Sync>(&mut self, buf: &Self::Buf<T>) -> Result<Vec<T>, Error>;
@@ -127,6 +136,7 @@ pub struct Error {
 }
 
 /// The label of the memory that a download returns.
+const NODES: &str = "BVH nodes";
 const COPY: &str = "a copy of the results";
 
 /// Room for `len` elements, or an error: the size of an image is the user's choice.

@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use bytemuck::Pod;
 use cust::event::Event;
+use device::bvh::Node;
 use device::features::Features;
 use device::path::stage::Stage;
 
 use super::code;
 use super::driver::call;
 use super::{Cuda, CudaBuffer};
-use crate::backend::{Backend, Buffer, COPY, Error, reserve};
+use crate::backend::{Backend, Buffer, COPY, Error, NODES, Shared, reserve};
 
 /// The operation in errors while times are taken.
 const TIMING: &str = "timing the GPU";
 
 impl Backend for Cuda {
     type Buf<T: Pod + Send + Sync> = CudaBuffer<T>;
+    type Node = Node;
     type Moment = Event;
 
     fn name(&self) -> String {
@@ -77,6 +79,10 @@ impl Backend for Cuda {
             finished?;
         }
         Ok(buffer)
+    }
+
+    fn share_nodes(&mut self, nodes: &Shared<Node>) -> Result<CudaBuffer<Node>, Error> {
+        self.share(NODES, nodes)
     }
 
     fn download<T: Pod + Send + Sync>(&mut self, buffer: &CudaBuffer<T>) -> Result<Vec<T>, Error> {

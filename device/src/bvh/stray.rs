@@ -1,0 +1,131 @@
+//! A ray that has left its packet, and goes on alone from some node on.
+//!
+//! It waits for memory most of the time. So the few that leave a packet at a node take turns: in each, a ray visits one node, and
+//! asks for the node and the primitives that it needs in the next.
+
+use core::mem::MaybeUninit;
+
+use super::traverse::{Group, Hit, NODES, STACK_SIZE};
+use super::{Arch, Geometry, NodeHits, TreeNode};
+use crate::arch::{highest_bit, prefetch};
+use crate::features::Compiled;
+use crate::ray::TraversalRay;
+
+/// A ray on its way.
+pub(super) struct Stray {
+    /// Its lane in the packet, or its place among the rays.
+    pub(super) lane: usize,
+    pub(super) hit: Hit,
+    /// The node that is visited next, or [`Stray::NONE`].
+    node: u32,
+    /// Nodes still to be visited, of the last node that had any.
+    siblings: Group,
+    /// Primitives still to be tested, of the last node.
+    prims: Group,
+    /// Groups before `siblings`: how many, and which.
+    len: u32,
+    entries: MaybeUninit<[Group; STACK_SIZE]>,
+}
+
+impl Stray {
+    /// What is no node.
+    const NONE: u32 = u32::MAX;
+
+    /// A ray that has met `hit` so far, and is about to visit `node`, written to its place but for the entries of the stack.
+    #[inline(always)]
+    pub(super) fn begin(place: &mut MaybeUninit<Self>, lane: usize, hit: Hit, node: u32) {
+        let stray = place.as_mut_ptr();
+        // SAFETY: the place is a stray's; entries that were not pushed are not read.
+        unsafe {
+            (&raw mut (*stray).lane).write(lane);
+            (&raw mut (*stray).hit).write(hit);
+            (&raw mut (*stray).node).write(node);
+            (&raw mut (*stray).siblings).write((0, 0));
+            (&raw mut (*stray).prims).write((0, 0));
+            (&raw mut (*stray).len).write(0);
+        }
+    }
+
+    /// Takes a turn: tests what was asked for in the last one. Whether there is something left to be visited.
+    ///
+    /// # Safety
+    /// `scene` is valid, the stray is one of its tree and of this ray, and the machine is an `A`.
+    #[inline(always)]
+    pub(super) unsafe fn turn<A: Arch, C: Compiled, const ANY: bool>(
+        &mut self,
+        scene: &Geometry,
+        ray: &TraversalRay,
+    ) -> bool {
+        // SAFETY: bits stand for primitives and nodes of the tree.
+        unsafe {
+            if self.prims.1 != 0 {
+                A::intersect_prims::<C, ANY>(scene, self.prims.0, self.prims.1, ray, &mut self.hit);
+                if (ANY && self.hit.is_hit()) || self.node == Self::NONE {
+                    return false;
+                }
+            }
+            let node = A::intersect_children(scene.nodes.add(self.node as usize), ray, self.hit.t);
+            self.prims = (node.prim_base, node.hits & !NODES);
+            if node.hits & NODES != 0 {
+                self.push(self.siblings);
+                self.siblings = (node.child_base, (node.hits & NODES) | node.imask);
+            }
+            self.node = self.next(ray);
+            self.ask(scene);
+        }
+        self.node != Self::NONE || self.prims.1 != 0
+    }
+
+    /// Puts a group aside, if any of it is left.
+    #[inline(always)]
+    fn push(&mut self, group: Group) {
+        if group.1 & NODES != 0 {
+            debug_assert!((self.len as usize) < STACK_SIZE);
+            // SAFETY: the tree is at most STACK_SIZE deep.
+            unsafe { self.entries.as_mut_ptr().cast::<Group>().add(self.len as usize).write(group) };
+            self.len += 1;
+        }
+    }
+
+    /// Takes the next node from what is left.
+    #[inline(always)]
+    fn next(&mut self, ray: &TraversalRay) -> u32 {
+        if self.siblings.1 & NODES == 0 {
+            if self.len == 0 {
+                return Self::NONE;
+            }
+            self.len -= 1;
+            // SAFETY: entries below `len` have been written.
+            self.siblings = unsafe { self.entries.as_ptr().cast::<Group>().add(self.len as usize).read() };
+        }
+        let (base, bits) = self.siblings;
+        let bit = highest_bit(bits);
+        self.siblings.1 &= !(1 << bit);
+        NodeHits::child(base, bits, bit, ray)
+    }
+
+    /// Asks for what the next turn needs.
+    ///
+    /// # Safety
+    /// As [`Stray::turn`].
+    #[inline(always)]
+    unsafe fn ask(&self, scene: &Geometry) {
+        const LINE: usize = 64;
+        if self.node != Self::NONE {
+            let node = scene.nodes.wrapping_add(self.node as usize).cast::<u8>();
+            for line in 0..size_of::<TreeNode>().div_ceil(LINE) {
+                prefetch(node.wrapping_add(LINE * line));
+            }
+        }
+        let (base, bits) = self.prims;
+        if bits != 0 {
+            let at = |bit: u32| scene.prims.wrapping_add((base + bit) as usize).cast::<u8>();
+            let (mut line, end) = (at(bits.trailing_zeros()), at(highest_bit(bits) + 1));
+            while line < end {
+                prefetch(line);
+                line = line.wrapping_add(LINE);
+            }
+            prefetch(end.wrapping_sub(1));
+        }
+    }
+}
