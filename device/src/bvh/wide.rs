@@ -16,7 +16,7 @@ use crate::ray::TraversalRay;
 #[repr(C, align(32))]
 pub struct WideNode {
     /// Lower and upper planes, a number for each child: x lower, x upper, y lower, y upper, z lower, z upper. Boxes are larger by
-    /// [`PAD_OF_STEP`], rounded outwards, and inside out where there is no child, so that no ray meets them.
+    /// 1/128 of a step of the grid, rounded outwards, and inside out where there is no child, so that no ray meets them.
     pub planes: [[f32; 8]; 6],
     /// As in [`Node`].
     pub p: [f32; 3],
