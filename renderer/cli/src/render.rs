@@ -217,10 +217,6 @@ fn trace(
 /// Stops from where on next to nothing is seen: a middle grey becomes less than 1/255, or as bright as 6 whites.
 const FAR: f32 = 5.0;
 
-const fn dark_or_bright(stops: f32) -> &'static str {
-    if stops > 0.0 { "dark" } else { "bright" }
-}
-
 /// A render under way: where it goes, how long it took so far, and what was noted.
 struct Render<'a> {
     args: &'a Args,
@@ -495,33 +491,30 @@ impl ImageArgs {
         if !targets.iter().any(|target| target.format.is_display_referred()) {
             return self.settings(0.0);
         }
-        let stops = metered(image);
-        let far = stops.filter(|stops| stops.abs() > FAR);
-        match (self.exposure, stops, far) {
-            (Some(Exposure::Stops(stops)), ..) => self.settings(stops),
-            (_, None, _) => {
-                notes.warn("the image is black".into());
-                self.settings(0.0)
-            }
-            (Some(Exposure::Auto), Some(stops), _) => {
-                notes.say(&[format!("exposed by {stops:+.1} stops")]);
-                self.settings(stops)
-            }
-            (None, _, Some(stops)) if is_model => {
-                let what = dark_or_bright(stops);
-                notes.say(&[format!(
-                    "exposed by {stops:+.1} stops: it is too {what} to be seen otherwise (--exposure 0)"
-                )]);
-                self.settings(stops)
-            }
-            (None, _, Some(stops)) => {
-                let (what, stops) = (dark_or_bright(stops), stops.abs());
-                notes.warn(format!(
-                    "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
-                ));
-                self.settings(0.0)
-            }
-            (None, Some(_), None) => self.settings(0.0),
+        if let Some(Exposure::Stops(stops)) = self.exposure {
+            return self.settings(stops);
+        }
+        let Some(stops) = metered(image) else {
+            notes.warn("the image is black".into());
+            return self.settings(0.0);
+        };
+        let what = if stops > 0.0 { "dark" } else { "bright" };
+        if self.exposure == Some(Exposure::Auto) {
+            notes.say(&[format!("exposed by {stops:+.1} stops")]);
+            self.settings(stops)
+        } else if stops.abs() <= FAR {
+            self.settings(0.0)
+        } else if is_model {
+            notes.say(&[format!(
+                "exposed by {stops:+.1} stops: it is too {what} to be seen otherwise (--exposure 0)"
+            )]);
+            self.settings(stops)
+        } else {
+            let stops = stops.abs();
+            notes.warn(format!(
+                "the image is {stops:.1} stops too {what} for a display; --exposure auto corrects that"
+            ));
+            self.settings(0.0)
         }
     }
 

@@ -49,10 +49,10 @@ pub(super) fn options(all: &Section<'_>, folder: &Path) -> Option<Options> {
     let gltf = gltf(all);
     let up = given(all, "up", |field| {
         let axis = field.string()?;
-        axis.parse::<Up>()
-            .map(Some)
-            .or_else(|why| field.fail(&format!("is {}: {why}", quoted(axis))).ok_or(()))
-            .ok()
+        match axis.parse::<Up>() {
+            Ok(up) => Some(Some(up)),
+            Err(why) => field.fail(&format!("is {}: {why}", quoted(axis))),
+        }
     });
     let point_radius = given(all, "point_radius", |field| field.number_in(1e-9, 1e9).map(Some));
     let light = given(all, "light", |field| field.choice(LIGHT));

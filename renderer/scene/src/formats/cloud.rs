@@ -33,8 +33,8 @@ pub(super) fn add(scene: &mut Description, cloud: &TriangleMesh, radius: Option<
     let step = all.div_ceil(MAX_INSTANCES).max(1);
     // One for each place: a ray would have to be tested against all that are there.
     let mut known = HashSet::new();
-    let mut is_new = |p: Vec3| known.insert((p + Vec3::ZERO).to_array().map(f32::to_bits));
-    let kept: Vec<usize> = (0..all).step_by(step).filter(|i| is_new(cloud.positions[*i])).collect();
+    let kept: Vec<usize> =
+        (0..all).step_by(step).filter(|i| known.insert(place(cloud.positions[*i]))).collect();
     let points: Vec<Vec3> = kept.iter().map(|i| cloud.positions[*i]).collect();
     let radius = radius.unwrap_or_else(|| radius_of(&points)).max(MIN_LENGTH);
     let colors: Vec<u32> =
@@ -56,6 +56,11 @@ pub(super) fn add(scene: &mut Description, cloud: &TriangleMesh, radius: Option<
         })
         .collect();
     (step > 1).then(|| format!("has {all} points, and {MAX_INSTANCES} are the most: one of {step} is shown"))
+}
+
+/// What equal points have in common: their bits, without the sign of 0.
+pub(super) fn place(p: Vec3) -> [u32; 3] {
+    (p + Vec3::ZERO).to_array().map(f32::to_bits)
 }
 
 /// A group of one sphere.

@@ -51,13 +51,10 @@ pub(super) const fn triangles_each(strokes: usize) -> usize {
 pub(super) fn retain(strokes: &mut Vec<[u32; 3]>, positions: &[Vec3]) {
     let mut known = HashSet::new();
     strokes.retain(|[a, _, b]| {
-        let mut ends = [a, b].map(|i| positions[*i as usize]);
-        let is_finite = ends.iter().all(|end| end.is_finite());
-        // Without the sign of 0.
-        ends = ends.map(|end| end + Vec3::ZERO);
-        let mut ends = ends.map(|end| end.to_array().map(f32::to_bits));
-        ends.sort_unstable();
-        is_finite && known.insert(ends)
+        let ends = [a, b].map(|i| positions[*i as usize]);
+        let mut places = ends.map(cloud::place);
+        places.sort_unstable();
+        ends.iter().all(|end| end.is_finite()) && known.insert(places)
     });
 }
 
