@@ -39,6 +39,16 @@ pub trait Arch: 'static {
         unsafe { intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
     }
 
+    /// Does `work` in a function of its own, compiled for this instruction set.
+    ///
+    /// # Safety
+    /// As [`Outlined::run`]; the machine has this instruction set.
+    #[inline(always)]
+    unsafe fn outlined(work: impl Outlined) {
+        // SAFETY: as the caller promised.
+        unsafe { work.run() };
+    }
+
     /// Traces ray `i` of `count`, if there is one, and tells what it meets first; with `ANY`, anything that it meets. On a
     /// GPU, the warp that thread `i` is in traces its share of all rays: there should be a warp for every
     /// [`super::RAYS_PER_WARP`].
@@ -68,4 +78,14 @@ pub trait Arch: 'static {
             f(i);
         }
     }
+}
+
+/// Work that is done out of the way of other code. A function that is only kept from being inlined would be compiled for
+/// the instruction set that all machines have.
+pub trait Outlined {
+    /// Does the work. It has to be inlined itself.
+    ///
+    /// # Safety
+    /// As the work says; the machine has its instruction set.
+    unsafe fn run(self);
 }

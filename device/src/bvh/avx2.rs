@@ -2,6 +2,7 @@
 
 use core::arch::x86_64::*;
 
+use super::arch::Outlined;
 use super::traverse::{NODES, intersect_prims};
 use super::wide::{EARLIER, LATER};
 use super::{Arch, Geometry, Hit, NodeHits, WideNode};
@@ -46,6 +47,23 @@ impl Arch for Avx2 {
             bits &= !(u64::MAX << below);
         }
     }
+
+    #[inline(always)]
+    unsafe fn outlined(work: impl Outlined) {
+        // SAFETY: as the caller promised.
+        unsafe { outlined(work) };
+    }
+}
+
+/// [`Arch::outlined`].
+///
+/// # Safety
+/// As [`Outlined::run`].
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn outlined(work: impl Outlined) {
+    // SAFETY: as the caller promised.
+    unsafe { work.run() };
 }
 
 /// Tests those of eight primitives in a row that are set in `bits`, as [`intersect_prims`] does: the same

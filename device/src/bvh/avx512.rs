@@ -1,5 +1,6 @@
 //! x86-64 with AVX-512: packets of sixteen rays.
 
+use super::arch::Outlined;
 use super::avx2::Avx2;
 use super::{Arch, Geometry, Hit, NodeHits, WideNode};
 use crate::arch::lanes::F32x16;
@@ -29,4 +30,20 @@ impl Arch for Avx512 {
         // SAFETY: as the caller promised.
         unsafe { Avx2::intersect_prims::<C, ANY>(scene, base, bits, ray, hit) }
     }
+    #[inline(always)]
+    unsafe fn outlined(work: impl Outlined) {
+        // SAFETY: as the caller promised.
+        unsafe { outlined(work) };
+    }
+}
+
+/// [`Arch::outlined`].
+///
+/// # Safety
+/// As [`Outlined::run`].
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn outlined(work: impl Outlined) {
+    // SAFETY: as the caller promised.
+    unsafe { work.run() };
 }

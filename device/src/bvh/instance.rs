@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<Instance>() == 64);
 impl Instance {
     /// Rows of the linear part, and what is added.
     #[inline(always)]
-    fn parts(&self) -> ([Vec3; 3], Vec3) {
+    pub(super) fn parts(&self) -> ([Vec3; 3], Vec3) {
         let [x, y, z] = self.object_from_world;
         let row = |r: [f32; 4]| Vec3::new(r[0], r[1], r[2]);
         ([row(x), row(y), row(z)], Vec3::new(x[3], y[3], z[3]))

@@ -6,6 +6,9 @@
 //!
 //! One traversal loop with its node and leaf tests, which are inlined into it: they are in one file to be read together.
 
+mod instances;
+
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use glam::Vec3;
@@ -17,11 +20,11 @@ use crate::ray::{Ray, TraversalRay, origin_crossings, safe_inverse};
 use crate::sampling::tangents;
 use crate::shape::{self, LaneHits, triangle};
 
-use super::Arch;
-use super::WideNode;
 use super::stray::Stray;
-use super::traverse::{Hit, NODES, STACK_SIZE, has_instances, traverse_instances};
+use super::traverse::{Hit, NODES, STACK_SIZE, has_instances};
 use super::wide::{EARLIER, LATER};
+use super::{Arch, WideNode};
+use instances::Company;
 
 /// Most lanes that any machine has.
 const MAX_LANES: usize = 16;
@@ -156,23 +159,30 @@ pub unsafe fn intersect<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
         return unsafe { in_turn::<A, C, ANY, N>(scene, rays, len, hits) };
     }
     rays.pad(len, lanes);
+    let mut stack = Stack::empty();
     for first in (0..len).step_by(lanes) {
         // SAFETY: columns are as long as all packets; the rest as the caller promised.
         unsafe {
-            let packet = Packet::new(load3(&rays.o, first), load3(&rays.d, first));
-            let hit = traverse::<A, C, ANY>(
-                scene,
-                &packet,
-                A::Packet::load(rays.t_max.as_ptr().add(first)),
-                strays,
-            );
+            let packet = Packet::new(load3(&rays.o, first), load3(&rays.d, first), 0);
+            let hit = PacketHit::miss(A::Packet::load(rays.t_max.as_ptr().add(first)));
+            let mut hit = traverse::<A, C, ANY>(scene, &packet, 0, hit, &mut stack, strays);
+            if has_instances::<C>(scene) {
+                let mut instance = A::Packet::splat(f32::from_bits(Hit::WORLD));
+                A::outlined(Company::<A, C, ANY> {
+                    scene,
+                    packet: &packet,
+                    hit: &mut hit,
+                    instance: &mut instance,
+                    stack: &mut stack,
+                    strays,
+                    features: PhantomData,
+                });
+                instance.store(hits.instance.as_mut_ptr().cast::<f32>().add(first));
+            }
             hit.t.store(hits.t.as_mut_ptr().add(first));
             hit.prim.store(hits.prim.as_mut_ptr().cast::<f32>().add(first));
             hit.b[0].store(hits.b[0].as_mut_ptr().add(first));
             hit.b[1].store(hits.b[1].as_mut_ptr().add(first));
-            if has_instances::<C>(scene) {
-                instances::<A, C, ANY, N>(scene, &packet, first, hits);
-            }
         }
     }
 }
@@ -211,9 +221,6 @@ unsafe fn in_turn<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
                     i += 1;
                     continue;
                 }
-                if has_instances::<C>(scene) && !(ANY && stray.hit.is_hit()) {
-                    traverse_instances::<A, C, ANY>(scene, ray, &mut stray.hit);
-                }
                 hits.set(stray.lane, stray.hit);
             }
             if next < len {
@@ -227,26 +234,9 @@ unsafe fn in_turn<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
             }
         }
     }
-}
-
-/// Looks for hits on instances, ray by ray: packets fall apart in their many spaces.
-///
-/// # Safety
-/// `scene` is valid and has instances, `first` is the place of the packet in the columns, and the machine is an `A`.
-#[inline(never)]
-unsafe fn instances<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
-    scene: &Geometry,
-    packet: &Packet<A::Packet>,
-    first: usize,
-    hits: &mut HitColumns<N>,
-) {
-    for i in 0..A::Packet::LANES {
-        let mut hit = Hit { instance: Hit::WORLD, ..hits.get(first + i) };
-        if 0.0 <= hit.t && !(ANY && hit.is_hit()) {
-            // SAFETY: as the caller promised.
-            unsafe { traverse_instances::<A, C, ANY>(scene, &packet.ray(i), &mut hit) };
-        }
-        hits.set(first + i, hit);
+    if has_instances::<C>(scene) {
+        // SAFETY: as the caller promised.
+        unsafe { instances::in_turn::<A, C, ANY, N>(scene, rays, len, hits) };
     }
 }
 
@@ -273,7 +263,7 @@ struct Packet<F: Real> {
     /// Where `inv_d` is negative.
     negative: [F::Mask; 3],
     across: [Vec3s<F>; 2],
-    /// [`TraversalRay::oct_inv4`] of the first ray, once: all visit children in its order.
+    /// [`TraversalRay::oct_inv4`] of one of the rays, once: all visit children in its order.
     oct_inv: u32,
 }
 
@@ -301,15 +291,27 @@ fn set_lane<F: Real>(x: &mut F, i: usize, value: f32) {
 }
 
 impl<F: Real> Packet<F> {
+    /// Prepares rays, which visit children in the order of that in lane `first`.
     #[inline(always)]
-    fn new(o: Vec3s<F>, d: Vec3s<F>) -> Self {
+    fn new(o: Vec3s<F>, d: Vec3s<F>, first: usize) -> Self {
         let [x, y, z] = [safe_inverse(d[0]), safe_inverse(d[1]), safe_inverse(d[2])];
         let negative = [x.is_sign_negative(), y.is_sign_negative(), z.is_sign_negative()];
-        let positive = [!negative[0].bits() & 1, !negative[1].bits() & 1, !negative[2].bits() & 1];
+        let positive = [
+            (!negative[0].bits() >> first) & 1,
+            (!negative[1].bits() >> first) & 1,
+            (!negative[2].bits() >> first) & 1,
+        ];
         let oct_inv = (positive[0] << 2) | (positive[1] << 1) | positive[2];
         let crossings = [origin_crossings(o[0], x), origin_crossings(o[1], y), origin_crossings(o[2], z)];
         let [enter, leave] = [0, 1].map(|i| crossings.map(|axis| axis[i]));
         Self { o, d, inv_d: [x, y, z], enter, leave, negative, across: tangents(d), oct_inv }
+    }
+
+    /// The rays that look into the octant of that in lane `i`.
+    #[inline(always)]
+    fn octant_of(&self, i: usize) -> F::Mask {
+        let [x, y, z] = self.negative;
+        lanes_like(x, i) & lanes_like(y, i) & lanes_like(z, i)
     }
 
     /// The ray of lane `i`.
@@ -321,7 +323,34 @@ impl<F: Real> Packet<F> {
     }
 }
 
+/// Lanes that have the truth value of lane `i`.
+#[inline(always)]
+fn lanes_like<M: Mask>(mask: M, i: usize) -> M {
+    if (mask.bits() >> i) & 1 == 1 { mask } else { !mask }
+}
+
+/// The first of the lanes in a mask that has some.
+#[inline(always)]
+fn first_lane(mask: impl Mask) -> usize {
+    mask.bits().trailing_zeros() as usize % MAX_LANES
+}
+
 impl<F: Real> PacketHit<F> {
+    /// Rays that have met nothing closer than `t_max`.
+    #[inline(always)]
+    fn miss(t_max: F) -> Self {
+        let zero = F::splat(0.0);
+        Self { t: t_max, prim: F::splat(f32::from_bits(Hit::MISS)), b: [zero; 2] }
+    }
+
+    /// Puts other hits in the place of those in some lanes.
+    #[inline(always)]
+    fn take(&mut self, mask: F::Mask, hit: Self) {
+        self.t = F::select(mask, hit.t, self.t);
+        self.prim = F::select(mask, hit.prim, self.prim);
+        self.b = [F::select(mask, hit.b[0], self.b[0]), F::select(mask, hit.b[1], self.b[1])];
+    }
+
     #[inline(always)]
     fn lane(&self, i: usize) -> Hit {
         Hit {
@@ -341,24 +370,48 @@ impl<F: Real> PacketHit<F> {
     }
 }
 
-/// Nodes still to be visited, each with the distances at which the rays enter its box.
+/// Places of the stack for one tree: a level leaves at most seven siblings, and the deepest node eight children.
+const STACK_OF_TREE: usize = 7 * STACK_SIZE + 8;
+
+/// Nodes still to be visited, each with the distances at which the rays enter its box: of the tree of the world, or of that
+/// of the instances and of a group.
 struct Stack<F> {
-    entries: MaybeUninit<[(F, u32); 7 * STACK_SIZE + 8]>,
+    entries: MaybeUninit<[(F, u32); 2 * STACK_OF_TREE]>,
     len: usize,
+    /// Entries below are another tree's.
+    bottom: usize,
 }
 
 impl<F: Real> Stack<F> {
     #[inline(always)]
+    const fn empty() -> Self {
+        Self { entries: MaybeUninit::uninit(), len: 0, bottom: 0 }
+    }
+
+    #[inline(always)]
     fn push(&mut self, entry: (F, u32)) {
-        debug_assert!(self.len < 7 * STACK_SIZE + 8);
-        // SAFETY: a level leaves at most seven siblings, and the tree is at most STACK_SIZE deep.
+        debug_assert!(self.len < 2 * STACK_OF_TREE);
+        // SAFETY: trees are at most STACK_SIZE deep, and there are nodes of two at most.
         unsafe { self.entries.as_mut_ptr().cast::<(F, u32)>().add(self.len).write(entry) };
         self.len += 1;
     }
 
+    /// Puts the child nodes that are hit onto the stack, the nearest on top, with where rays enter the children.
+    #[inline(always)]
+    fn push_children(&mut self, node: &WideNode, hits: u32, enter: &[F; 8], oct_inv: u32) {
+        let imask = node.e_imask().1;
+        let mut nodes = hits >> 24;
+        while nodes != 0 {
+            let slot = nodes.trailing_zeros() ^ oct_inv;
+            nodes &= nodes - 1;
+            let child = node.child_base + (imask & !(u32::MAX << slot)).count_ones();
+            self.push((enter[slot as usize & 7], child));
+        }
+    }
+
     #[inline(always)]
     fn pop(&mut self) -> Option<(F, u32)> {
-        if self.len == 0 {
+        if self.len == self.bottom {
             return None;
         }
         self.len -= 1;
@@ -367,34 +420,35 @@ impl<F: Real> Stack<F> {
     }
 }
 
-/// Nearest hits of a packet's rays, closer than `t_max`.
+/// Nearest hits of a packet's rays below a node, closer than `hit`.
 ///
 /// # Safety
-/// `scene` is valid, and the machine is an `A`.
+/// `scene` is valid and has this node in a tree of primitives, and the machine is an `A`.
 #[inline(always)]
 unsafe fn traverse<A: Arch, C: Compiled, const ANY: bool>(
     scene: &Geometry,
     packet: &Packet<A::Packet>,
-    t_max: A::Packet,
+    root: u32,
+    mut hit: PacketHit<A::Packet>,
+    stack: &mut Stack<A::Packet>,
     strays: u32,
 ) -> PacketHit<A::Packet> {
-    let zero = A::Packet::splat(0.0);
-    let mut hit = PacketHit { t: t_max, prim: A::Packet::splat(f32::from_bits(Hit::MISS)), b: [zero; 2] };
-    let mut stack = Stack { entries: MaybeUninit::uninit(), len: 0 };
     let mut alone = Alone { rays: [const { MaybeUninit::uninit() }; MAX_LANES], known: 0 };
-    let mut next = Some((zero, 0));
+    let below = core::mem::replace(&mut stack.bottom, stack.len);
+    let mut next = Some((A::Packet::splat(0.0), root));
     while let Some((near, node)) = next {
         let active = near.le(hit.t).bits();
         // SAFETY: the node is one of the tree.
         unsafe {
             if active.count_ones() > strays {
-                visit::<A, C, ANY>(scene, packet, node, &mut hit, &mut stack);
+                visit::<A, C, ANY>(scene, packet, node, &mut hit, stack);
             } else if active != 0 {
                 alone.follow::<A, C, ANY>(scene, packet, node, active, &mut hit);
             }
         }
         next = stack.pop();
     }
+    stack.bottom = below;
     hit
 }
 
@@ -474,7 +528,7 @@ unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
     // SAFETY: the node is one of the tree, whose nodes are these on CPUs, which alone trace packets.
     let node = unsafe { &*scene.nodes.cast::<WideNode>().add(node as usize) };
     let mut enter = [A::Packet::splat(0.0); 8];
-    let (hits, imask) = (intersect_children(node, packet, hit.t, &mut enter), node.e_imask().1);
+    let hits = intersect_children(node, packet, hit.t, &mut enter);
     let prims = hits & !NODES;
     let mut slot = 0;
     while prims != 0 && slot < 8 {
@@ -490,13 +544,7 @@ unsafe fn visit<A: Arch, C: Compiled, const ANY: bool>(
         }
         slot += 1;
     }
-    let mut nodes = hits >> 24;
-    while nodes != 0 {
-        let slot = nodes.trailing_zeros() ^ packet.oct_inv;
-        nodes &= nodes - 1;
-        let child = node.child_base + (imask & !(u32::MAX << slot)).count_ones();
-        stack.push((enter[slot as usize & 7], child));
-    }
+    stack.push_children(node, hits, &enter, packet.oct_inv);
 }
 
 /// Tests the children: sets the bits of [`super::NodeHits::hits`] for those that any ray meets, and where each ray
@@ -599,9 +647,7 @@ unsafe fn accept<F: Real, C: Compiled, const ANY: bool>(
     let ties = mask & t.eq(hit.t);
     let mask = mask & !ties;
     let t = if ANY { F::splat(NOTHING) } else { t };
-    hit.t = F::select(mask, t, hit.t);
-    hit.prim = F::select(mask, F::splat(f32::from_bits(index)), hit.prim);
-    hit.b = [F::select(mask, b[0], hit.b[0]), F::select(mask, b[1], hit.b[1])];
+    hit.take(mask, PacketHit { t, prim: F::splat(f32::from_bits(index)), b });
     if ties.bits() != 0 {
         // SAFETY: as the caller promised.
         unsafe { one_by_one::<F, C, ANY>(scene, index, packet, ties.bits(), hit) };

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 
 use super::traverse::{Group, Hit, NODES, STACK_SIZE};
 use super::{Arch, Geometry, NodeHits, TreeNode};
-use crate::arch::{highest_bit, prefetch};
+use crate::arch::{highest_bit, load, prefetch};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
 
@@ -20,7 +20,7 @@ pub(super) struct Stray {
     node: u32,
     /// Nodes still to be visited, of the last node that had any.
     siblings: Group,
-    /// Primitives still to be tested, of the last node.
+    /// Primitives or instances still to be tested, of the last node.
     prims: Group,
     /// Groups before `siblings`: how many, and which.
     len: u32,
@@ -64,15 +64,25 @@ impl Stray {
                     return false;
                 }
             }
-            let node = A::intersect_children(scene.nodes.add(self.node as usize), ray, self.hit.t);
-            self.prims = (node.prim_base, node.hits & !NODES);
-            if node.hits & NODES != 0 {
-                self.push(self.siblings);
-                self.siblings = (node.child_base, (node.hits & NODES) | node.imask);
-            }
-            self.node = self.next(ray);
-            self.ask(scene);
+            self.visit::<A, _>(scene, scene.prims, ray)
         }
+    }
+
+    /// Visits the next node, which there is, in a tree of these `leaves`. Whether there is something left.
+    ///
+    /// # Safety
+    /// As [`Stray::turn`].
+    #[inline(always)]
+    unsafe fn visit<A: Arch, L>(&mut self, scene: &Geometry, leaves: *const L, ray: &TraversalRay) -> bool {
+        // SAFETY: the node is one of the tree.
+        let node = unsafe { A::intersect_children(scene.nodes.add(self.node as usize), ray, self.hit.t) };
+        self.prims = (node.prim_base, node.hits & !NODES);
+        if node.hits & NODES != 0 {
+            self.push(self.siblings);
+            self.siblings = (node.child_base, (node.hits & NODES) | node.imask);
+        }
+        self.node = self.next(ray);
+        self.ask(scene, leaves);
         self.node != Self::NONE || self.prims.1 != 0
     }
 
@@ -105,21 +115,14 @@ impl Stray {
     }
 
     /// Asks for what the next turn needs.
-    ///
-    /// # Safety
-    /// As [`Stray::turn`].
     #[inline(always)]
-    unsafe fn ask(&self, scene: &Geometry) {
-        const LINE: usize = 64;
+    fn ask<L>(&self, scene: &Geometry, leaves: *const L) {
         if self.node != Self::NONE {
-            let node = scene.nodes.wrapping_add(self.node as usize).cast::<u8>();
-            for line in 0..size_of::<TreeNode>().div_ceil(LINE) {
-                prefetch(node.wrapping_add(LINE * line));
-            }
+            ask_for_node(scene, self.node);
         }
         let (base, bits) = self.prims;
         if bits != 0 {
-            let at = |bit: u32| scene.prims.wrapping_add((base + bit) as usize).cast::<u8>();
+            let at = |bit: u32| leaves.wrapping_add((base + bit) as usize).cast::<u8>();
             let (mut line, end) = (at(bits.trailing_zeros()), at(highest_bit(bits) + 1));
             while line < end {
                 prefetch(line);
@@ -127,5 +130,98 @@ impl Stray {
             }
             prefetch(end.wrapping_sub(1));
         }
+    }
+}
+
+/// Size of what memory hands out at once.
+const LINE: usize = 64;
+
+#[inline(always)]
+fn ask_for_node(scene: &Geometry, node: u32) {
+    let node = scene.nodes.wrapping_add(node as usize).cast::<u8>();
+    for line in 0..size_of::<TreeNode>().div_ceil(LINE) {
+        prefetch(node.wrapping_add(LINE * line));
+    }
+}
+
+/// A stray in the tree of the instances, or in that of a group.
+pub(super) struct Guest {
+    ray: TraversalRay,
+    /// In the tree of the instances, with the nearest hit so far.
+    pub(super) outside: Stray,
+    /// In the tree of a group, if `visit` is there.
+    inside: MaybeUninit<Stray>,
+    visit: Option<Visit>,
+}
+
+/// The way into the space of an instance.
+struct Visit {
+    instance: u32,
+    stretch: f32,
+    ray: TraversalRay,
+}
+
+impl Guest {
+    /// As [`Stray::begin`], at a node of the tree of the instances.
+    #[inline(always)]
+    pub(super) fn begin(place: &mut MaybeUninit<Self>, ray: TraversalRay, lane: usize, hit: Hit, node: u32) {
+        let guest = place.as_mut_ptr();
+        // SAFETY: the place is a guest's, and what is not written is not read.
+        unsafe {
+            (&raw mut (*guest).ray).write(ray);
+            Stray::begin(&mut *(&raw mut (*guest).outside).cast(), lane, hit, node);
+            (&raw mut (*guest).visit).write(None);
+        }
+    }
+
+    /// As [`Stray::turn`]. Instances are entered in the order in which rays alone do.
+    ///
+    /// # Safety
+    /// As [`Stray::turn`]; the node at the beginning was one of the tree of the instances.
+    #[inline(always)]
+    pub(super) unsafe fn turn<A: Arch, C: Compiled, const ANY: bool>(&mut self, scene: &Geometry) -> bool {
+        if let Some(visit) = &self.visit {
+            // SAFETY: the stray began with the visit, in the tree of the instance's group.
+            let inside = unsafe { self.inside.assume_init_mut() };
+            // SAFETY: as the caller promised.
+            if unsafe { inside.turn::<A, C, ANY>(scene, &visit.ray) } {
+                return true;
+            }
+            let (hit, t) = (inside.hit, inside.hit.t / visit.stretch);
+            if hit.is_hit() && t < self.outside.hit.t {
+                self.outside.hit = Hit { t, instance: visit.instance, ..hit };
+                if ANY {
+                    return false;
+                }
+            }
+            self.visit = None;
+        }
+        if self.outside.prims.1 != 0 {
+            // SAFETY: bits stand for instances of the scene.
+            unsafe { self.enter(scene) };
+            return true;
+        }
+        // SAFETY: as the caller promised.
+        self.outside.node != Stray::NONE
+            && unsafe { self.outside.visit::<A, _>(scene, scene.instances, &self.ray) }
+    }
+
+    /// Enters the next instance, which there is.
+    ///
+    /// # Safety
+    /// As [`Guest::turn`].
+    #[inline(always)]
+    unsafe fn enter(&mut self, scene: &Geometry) {
+        let (base, bits) = &mut self.outside.prims;
+        let bit = highest_bit(*bits);
+        *bits &= !(1 << bit);
+        let instance = *base + bit;
+        // SAFETY: as the caller promised.
+        let placed = unsafe { load(scene.instances.add(instance as usize)) };
+        ask_for_node(scene, placed.root);
+        let (local, stretch) = placed.enter(&self.ray.ray);
+        let end = Hit::miss(self.outside.hit.t * stretch);
+        Stray::begin(&mut self.inside, self.outside.lane, end, placed.root);
+        self.visit = Some(Visit { instance, stretch, ray: TraversalRay::new(local) });
     }
 }
