@@ -216,40 +216,70 @@ fn in_packets<A: Arch>(view: &SceneView, rays: &[(Ray, f32)], strays: u32) -> Ve
     found
 }
 
+/// Asserts that rays meet the same in all kinds of company as alone; returns what that is.
+fn hits_in_any_company(scene: &SceneData, rays: &[(Ray, f32)]) -> Vec<Hit> {
+    let mut all = Vec::new();
+    with_view(scene, |view| {
+        let bits = |hit: &Hit| {
+            let source = hit.is_hit().then(|| scene.geometry.sources[hit.prim as usize]);
+            (source, hit.t.to_bits(), hit.instance, hit.b.map(f32::to_bits))
+        };
+        let mut packets = Vec::new();
+        for strays in [0, 3, MOST_STRAYS] {
+            packets.push(in_packets::<Portable>(view, rays, strays));
+            #[cfg(target_arch = "x86_64")]
+            {
+                use device::bvh::{Avx2, Avx512};
+                if InstructionSet::detect() >= InstructionSet::Avx2 {
+                    packets.push(in_packets::<Avx2>(view, rays, strays));
+                }
+                if InstructionSet::detect() >= InstructionSet::Avx512 {
+                    packets.push(in_packets::<Avx512>(view, rays, strays));
+                }
+            }
+        }
+        for (i, &(ray, t_max)) in rays.iter().enumerate() {
+            // SAFETY: the view is of an uploaded scene, and any machine is portable.
+            let alone = unsafe { closest_hit::<Portable, Full>(view, ray, t_max) };
+            for found in &packets {
+                assert_eq!(bits(&found[i].0), bits(&alone), "ray {i}: {ray:?}");
+                assert_eq!(found[i].1, alone.is_hit(), "ray {i}: {ray:?}");
+            }
+            all.push(alone);
+        }
+    });
+    all
+}
+
 #[test]
 fn company_changes_no_bit_of_hits_on_instances() {
     for (smallest, middle, reach) in PLACES {
         let described = scene(smallest, middle, reach);
-        let (scene, rays) = (assembled(&described), rays(&described, middle, reach));
-        with_view(&scene, |view| {
-            let bits = |hit: &Hit| {
-                let source = hit.is_hit().then(|| scene.geometry.sources[hit.prim as usize]);
-                (source, hit.t.to_bits(), hit.instance, hit.b.map(f32::to_bits))
-            };
-            let mut packets = Vec::new();
-            for strays in [0, 3, MOST_STRAYS] {
-                packets.push(in_packets::<Portable>(view, &rays, strays));
-                #[cfg(target_arch = "x86_64")]
-                {
-                    use device::bvh::{Avx2, Avx512};
-                    if InstructionSet::detect() >= InstructionSet::Avx2 {
-                        packets.push(in_packets::<Avx2>(view, &rays, strays));
-                    }
-                    if InstructionSet::detect() >= InstructionSet::Avx512 {
-                        packets.push(in_packets::<Avx512>(view, &rays, strays));
-                    }
-                }
-            }
-            for (i, &(ray, t_max)) in rays.iter().enumerate() {
-                // SAFETY: the view is of an uploaded scene, and any machine is portable.
-                let alone = unsafe { closest_hit::<Portable, Full>(view, ray, t_max) };
-                for found in &packets {
-                    assert_eq!(bits(&found[i].0), bits(&alone), "ray {i}: {ray:?}");
-                    assert_eq!(found[i].1, alone.is_hit(), "ray {i}: {ray:?}");
-                }
-            }
-        });
+        let rays = rays(&described, middle, reach);
+        hits_in_any_company(&assembled(&described), &rays);
+        // Rays side by side, as many as instances are entered with.
+        let aside = |k: u32, (ray, t_max): (Ray, f32)| {
+            (Ray { d: (ray.d + 1e-3 * in_cube(random(k, 12))).normalize(), ..ray }, t_max)
+        };
+        let bunches: Vec<_> =
+            rays.iter().step_by(12).flat_map(|&ray| (0..12).map(move |k| aside(k, ray))).collect();
+        hits_in_any_company(&assembled(&described), &bunches);
     }
+}
+
+/// Every instance twice, of which the first wins that a ray visits: it depends on where the ray leads.
+#[test]
+fn company_does_not_change_which_of_two_equal_instances_is_met() {
+    let mut described = scene(0.1, Vec3::ZERO, 3.0);
+    described.instances.extend_from_within(..);
+    let (scene, rays) = (assembled(&described), rays(&described, Vec3::ZERO, 3.0));
+    let hits = hits_in_any_company(&scene, &rays);
+    let met = hits.iter().filter(|hit| hit.instance != Hit::WORLD);
+    let sources: Vec<_> =
+        met.map(|hit| scene.geometry.instances[hit.instance as usize].source as usize).collect();
+    let first = sources.iter().filter(|source| **source < described.instances.len() / 2).count();
+    let second = sources.len() - first;
+    assert!(first.min(second) > 100, "{first} and {second} hits of either do not prove that order counts");
 }
 
 /// How often rays that leave squares, of all sizes and in all places, meet the same square again, where `extent` says what
