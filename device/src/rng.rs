@@ -162,13 +162,22 @@ const fn sobol_matrix(s: usize, a: u32, m: [u32; 3]) -> [u32; 32] {
 /// The first four Sobol' coordinates of `index`, bits reversed.
 #[inline(always)]
 fn sobol_4d_reversed(index: u32) -> [u32; 4] {
-    let mut x = [index, 0, 0, 0];
-    let mut k = 0;
-    while k < 32 {
+    // Loops short enough to be unrolled, so that many indices at once take vector instructions.
+    let bytes = [of_byte::<0>(index), of_byte::<8>(index), of_byte::<16>(index), of_byte::<24>(index)];
+    let sum = |i: usize| bytes[0][i] ^ bytes[1][i] ^ bytes[2][i] ^ bytes[3][i];
+    [index, sum(0), sum(1), sum(2)]
+}
+
+/// What eight bits of `index`, from number `FIRST` on, add to coordinates 2 to 4.
+#[inline(always)]
+fn of_byte<const FIRST: usize>(index: u32) -> [u32; 3] {
+    let mut x = [0; 3];
+    let mut k = FIRST;
+    while k < FIRST + 8 {
         let bit = 0u32.wrapping_sub((index >> k) & 1);
-        x[1] ^= bit & SOBOL_REVERSED[0][k];
-        x[2] ^= bit & SOBOL_REVERSED[1][k];
-        x[3] ^= bit & SOBOL_REVERSED[2][k];
+        x[0] ^= bit & SOBOL_REVERSED[0][k];
+        x[1] ^= bit & SOBOL_REVERSED[1][k];
+        x[2] ^= bit & SOBOL_REVERSED[2][k];
         k += 1;
     }
     x

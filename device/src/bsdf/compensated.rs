@@ -121,8 +121,12 @@ fn with(s: BsdfSample, multiple: Vec3, pdf: f32) -> Vec3 {
 }
 
 impl Lobe for CompensatedConductor {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    }
+
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -139,8 +143,7 @@ impl Lobe for CompensatedConductor {
         Some(BsdfSample { pdf, weight: with(s, multiple, pdf), ..s })
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -228,8 +231,12 @@ impl CompensatedDielectric {
 }
 
 impl Lobe for CompensatedDielectric {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    }
+
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
@@ -248,8 +255,7 @@ impl Lobe for CompensatedDielectric {
         Some(BsdfSample { pdf, weight: with(s, Vec3::splat(f * s.wi.z.abs()), pdf), ..s })
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS {
             return (Vec3::ZERO, 0.0);

@@ -19,6 +19,11 @@ pub struct Conductor {
 
 impl Lobe for Conductor {
     #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    }
+
+    #[inline(always)]
     fn sample(&self, wo: Vec3, _uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

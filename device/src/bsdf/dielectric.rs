@@ -101,6 +101,11 @@ pub(super) fn jacobian(eta: f32, cos_om: f32, cos_im: f32) -> f32 {
 
 impl Lobe for Dielectric {
     #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    }
+
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

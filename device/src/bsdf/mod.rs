@@ -97,6 +97,16 @@ pub trait Lobe {
         self.eval_pdf(wo, wi).0
     }
 
+    /// The lobe, if it can answer many queries by vector instructions, in the form that the compiler finds that in: it says so
+    /// itself that its facets, if it has any, are GGX's.
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        Some(self)
+    }
+
     /// The pdf of [`Lobe::eval_pdf`].
     #[inline(always)]
     fn pdf(&self, wo: Vec3, wi: Vec3) -> f32 {

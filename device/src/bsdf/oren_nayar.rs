@@ -143,8 +143,7 @@ impl Cltc {
         ratio * ratio * max(v.z, 0.0) * FRAC_1_PI / self.kept()
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, azimuth: Vec2, u: Vec2) -> Vec3 {
         let disk = sample_cosine_hemisphere(u);
         // Chords of the disk along x shrink to their part that is left, which ends on the ellipse.
@@ -157,8 +156,7 @@ impl Cltc {
 }
 
 impl Lobe for OrenNayar {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -166,8 +164,7 @@ impl Lobe for OrenNayar {
         (self.f(wo, wi), self.density(wo, wi))
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         let wi = if uc < self.uniform_part(wo.z) {
             sample_uniform_cone(1.0, u)

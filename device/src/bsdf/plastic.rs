@@ -52,8 +52,7 @@ pub struct SmoothPlastic {
 }
 
 impl Lobe for SmoothPlastic {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z <= 0.0 || wi.z <= 0.0 {
             return (Vec3::ZERO, 0.0);
@@ -64,8 +63,7 @@ impl Lobe for SmoothPlastic {
         (f, (1.0 - p) * wi.z * FRAC_1_PI)
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z <= 0.0 {
             return None;
@@ -212,8 +210,12 @@ impl Plastic {
 }
 
 impl Lobe for Plastic {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    }
+
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -227,8 +229,7 @@ impl Lobe for Plastic {
         (f, p * self.microfacet.pdf_reflected(wo, wm) + (1.0 - p) * wi.z * FRAC_1_PI)
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;

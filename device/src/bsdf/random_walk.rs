@@ -129,6 +129,12 @@ impl RandomWalkConductor {
 }
 
 impl Lobe for RandomWalkConductor {
+    /// The length of a walk is random.
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        None
+    }
+
     #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
@@ -270,6 +276,12 @@ impl RandomWalkDielectric {
 }
 
 impl Lobe for RandomWalkDielectric {
+    /// The length of a walk is random.
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        None
+    }
+
     #[inline(never)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {

@@ -74,12 +74,11 @@ impl Response {
 
     /// As [`super::Tinted`] answers.
     #[inline(always)]
-    pub fn tinted(mut self, query: &Query, tint: &Tint) -> Self {
-        self.lit.f *= tint.factor(query.wo, query.light);
-        if let Some(sample) = &mut self.sample {
-            sample.weight *= tint.factor(query.wo, sample.wi);
-        }
-        self
+    pub fn tinted(self, query: &Query, tint: &Tint) -> Self {
+        let lit = Lit { f: self.lit.f * tint.factor(query.wo, query.light), ..self.lit };
+        let tinted = |s: BsdfSample| BsdfSample { weight: s.weight * tint.factor(query.wo, s.wi), ..s };
+        let sample = self.sample.map(tinted);
+        Self { lit, sample }
     }
 }
 

@@ -3,9 +3,9 @@
 use core::f32::consts::{FRAC_1_PI, PI};
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3};
 
-use super::table::{Entries, PARTS, Table};
+use super::table::{Entries, PARTS, Table, TableSample};
 use super::{Lighting, portal};
 use crate::arch::{load, max, min, sqrt};
 use crate::math::{atan2, sin_cos_turn};
@@ -43,6 +43,17 @@ pub struct SkyTexel {
     pub luminance: f32,
 }
 
+impl SkyTexel {
+    /// The texel a part `t` of the way to `other`.
+    #[inline(always)]
+    fn lerp(self, other: Self, t: f32) -> Self {
+        Self {
+            radiance: self.radiance + (other.radiance - self.radiance) * t,
+            luminance: lerp(t, self.luminance, other.luminance),
+        }
+    }
+}
+
 /// A point of the image: the cell between four texels, and where in it.
 #[derive(Clone, Copy)]
 struct Point {
@@ -71,7 +82,7 @@ impl Environment {
     #[inline(always)]
     pub unsafe fn radiance(&self, scene: &Lighting, d: Vec3) -> Vec3 {
         // SAFETY: as the caller promised.
-        unsafe { self.interpolated(scene, self.point(self.local(d))) }.truncate()
+        unsafe { self.interpolated(scene, self.point(self.local(d))) }.radiance
     }
 
     /// Draws a direction by the luminance of the image.
@@ -81,10 +92,38 @@ impl Environment {
     #[inline(always)]
     pub unsafe fn sample(&self, scene: &Lighting, bits: [u32; 2]) -> Option<Sample> {
         // SAFETY: as the caller promised; cells of the table are between texels of the image.
+        unsafe { Some(self.sample_at(scene, self.entries(scene).sample(self.table.all(), bits)?)) }
+    }
+
+    /// As [`Environment::sample`], without branches: see [`Entries::sample_all`].
+    ///
+    /// # Safety
+    /// As [`Environment::radiance`]; not all of the image is black.
+    #[inline(always)]
+    pub(crate) unsafe fn sample_in<const STEPS: usize>(&self, scene: &Lighting, bits: [u32; 2]) -> Sample {
+        // SAFETY: as the caller promised.
+        unsafe { self.sample_at(scene, self.entries(scene).sample_all::<STEPS>(bits)) }
+    }
+
+    /// Whether all of the image is black.
+    ///
+    /// # Safety
+    /// As [`Environment::radiance`].
+    pub(crate) unsafe fn is_black(&self, scene: &Lighting) -> bool {
+        // SAFETY: as the caller promised.
+        unsafe { self.entries(scene).mass(self.table.all()) == 0 }
+    }
+
+    /// The sample at a place in the table.
+    ///
+    /// # Safety
+    /// As [`Environment::radiance`].
+    #[inline(always)]
+    unsafe fn sample_at(&self, scene: &Lighting, place: TableSample) -> Sample {
+        // SAFETY: as the caller promised; cells of the table are between texels of the image.
         unsafe {
-            let place = self.entries(scene).sample(self.table.all(), bits)?;
             let [u, v] = place.within;
-            let corners = self.corners(scene, place.cell).map(|texel| texel.w);
+            let corners = self.corners(scene, place.cell).map(|texel| texel.luminance);
             // The interpolated luminance within the cell: first the row of it, then the point in that.
             let [top, bottom] = [corners[0] + corners[1], corners[2] + corners[3]];
             let y = sample_linear(v, top, bottom);
@@ -92,8 +131,8 @@ impl Environment {
             let point = Point { cell: place.cell, f: Vec2::new(x, y) };
             let (wi, sin_theta) = self.direction(point);
             let texel = self.interpolated(scene, point);
-            let pdf = self.density(scene, point, texel.w, sin_theta);
-            Some(Sample { wi, li: texel.truncate(), pdf })
+            let pdf = self.density(scene, point, texel.luminance, sin_theta);
+            Sample { wi, li: texel.radiance, pdf }
         }
     }
 
@@ -106,7 +145,7 @@ impl Environment {
         let local = self.local(d);
         let point = self.point(local);
         // SAFETY: as the caller promised.
-        unsafe { self.density(scene, point, self.interpolated(scene, point).w, sin_theta(local)) }
+        unsafe { self.density(scene, point, self.interpolated(scene, point).luminance, sin_theta(local)) }
     }
 
     #[inline(always)]
@@ -149,23 +188,18 @@ impl Environment {
 
     /// The four texels around a cell.
     #[inline(always)]
-    unsafe fn corners(&self, scene: &Lighting, [x, y]: [u32; 2]) -> [Vec4; 4] {
+    unsafe fn corners(&self, scene: &Lighting, [x, y]: [u32; 2]) -> [SkyTexel; 4] {
         let right = if x + 1 == self.width { 0 } else { x + 1 };
         // SAFETY: columns and rows are within the image.
-        let load = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
-        let texel = |x: u32, y: u32| {
-            let SkyTexel { radiance, luminance } = load(x, y);
-            radiance.extend(luminance)
-        };
+        let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) };
         [texel(x, y), texel(right, y), texel(x, y + 1), texel(right, y + 1)]
     }
 
     #[inline(always)]
-    unsafe fn interpolated(&self, scene: &Lighting, Point { cell, f }: Point) -> Vec4 {
+    unsafe fn interpolated(&self, scene: &Lighting, Point { cell, f }: Point) -> SkyTexel {
         // SAFETY: as the caller promised.
         let [t00, t10, t01, t11] = unsafe { self.corners(scene, cell) };
-        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
-        top + (bottom - top) * f.y
+        t00.lerp(t10, f.x).lerp(t01.lerp(t11, f.x), f.y)
     }
 
     /// Density over solid angle at a point of the given luminance.
@@ -173,16 +207,15 @@ impl Environment {
     unsafe fn density(&self, scene: &Lighting, point: Point, luminance: f32, sin_theta: f32) -> f32 {
         // SAFETY: as the caller promised.
         let (entries, corners) = unsafe { (self.entries(scene), self.corners(scene, point.cell)) };
-        let mean = 0.25 * corners.iter().map(|texel| texel.w).sum::<f32>();
+        let mean = 0.25 * corners.iter().map(|texel| texel.luminance).sum::<f32>();
         let weight = entries.weight(point.cell);
-        if weight == 0 || mean <= 0.0 {
-            return 0.0;
-        }
         let chance = (weight * u64::from(PARTS)) as f32 / entries.mass(self.table.all()) as f32;
         let cells = self.width as f32 * self.table.height as f32;
         // dω = 2π² sin θ du dv.
         let density = chance * (luminance / mean) * cells;
-        density / (2.0 * PI * PI * max(sin_theta, MIN_SIN_THETA))
+        let density = density / (2.0 * PI * PI * max(sin_theta, MIN_SIN_THETA));
+        // A choice between numbers, of which vector instructions can be made.
+        if weight == 0 || mean <= 0.0 { 0.0 } else { density }
     }
 }
 

@@ -70,6 +70,44 @@ pub struct LightSample {
     pub is_delta: bool,
 }
 
+/// A [`LightSample`] without options: all fields have values in any case. Those of an option that is none would be what was there
+/// before, which makes a chain of a loop over many samples, and no vector instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WholeSample {
+    pub(crate) wi: Vec3,
+    pub(crate) has_target: bool,
+    pub(crate) target: LightPoint,
+    pub(crate) li: Vec3,
+    pub(crate) pdf: f32,
+    pub(crate) is_delta: bool,
+}
+
+impl WholeSample {
+    /// No light.
+    pub(crate) const NONE: Self = Self {
+        wi: Vec3::ZERO,
+        has_target: false,
+        target: LightPoint { p: Vec3::ZERO, n: Vec3::ZERO, extent: 0.0 },
+        li: Vec3::ZERO,
+        pdf: 1.0,
+        is_delta: false,
+    };
+
+    /// Whether there is a sample, and its values.
+    #[inline(always)]
+    pub(crate) fn of(sample: Option<LightSample>) -> (bool, Self) {
+        match sample {
+            Some(LightSample { wi, target: Some(target), li, pdf, is_delta }) => {
+                (true, Self { wi, has_target: true, target, li, pdf, is_delta })
+            }
+            Some(LightSample { wi, target: None, li, pdf, is_delta }) => {
+                (true, Self { wi, li, pdf, is_delta, ..Self::NONE })
+            }
+            None => (false, Self::NONE),
+        }
+    }
+}
+
 /// A point on a light.
 #[derive(Clone, Copy, Debug)]
 pub struct LightPoint {
@@ -118,12 +156,24 @@ impl Light {
         self.kind_flags & 0xff
     }
 
+    /// Whether [`Light::sample_li`] is all that there is to sampling it.
+    #[inline(always)]
+    pub(crate) const fn is_common(&self) -> bool {
+        let varies = self.kind_flags & Self::VARYING != 0;
+        matches!(self.kind(), Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT) && !varies
+    }
+
+    /// Whether it is everything beyond the scene, by an image.
+    #[inline(always)]
+    pub(crate) const fn is_image(&self) -> bool {
+        self.kind() == Self::IMAGE
+    }
+
     /// Features that the light requires of a kernel.
     pub const fn features(&self) -> Features {
-        let is_basic = matches!(self.kind(), Self::TRIANGLE | Self::SPHERE | Self::ENVIRONMENT);
         let varies = self.kind_flags & Self::VARYING != 0;
         let has_slide = varies && matches!(self.kind(), Self::POINT | Self::SPOT);
-        Features::LIGHTS.when(!is_basic || varies).and(Features::SLIDES.when(has_slide))
+        Features::LIGHTS.when(!self.is_common()).and(Features::SLIDES.when(has_slide))
     }
 
     /// Radiance that leaves into direction `w`, where `ng` is the normal by the shape's own orientation.
@@ -145,6 +195,22 @@ impl Light {
                 let (wi, pdf) = (sample_uniform_sphere(u), self.pmf * UNIFORM_SPHERE_PDF);
                 Some(LightSample { wi, target: None, li: self.le, pdf, is_delta: false })
             }
+        }
+    }
+
+    /// As [`Light::sample_li`], for loops over columns.
+    #[inline(always)]
+    pub(crate) fn sample_whole(&self, p: Vec3, u: Vec2) -> (bool, WholeSample) {
+        let by_area = WholeSample::of(self.sample_by_area::<Triangle>(p, u));
+        let of_sphere = WholeSample::of(self.sample_sphere(p, u));
+        let (wi, pdf) = (sample_uniform_sphere(u), self.pmf * UNIFORM_SPHERE_PDF);
+        let far_away = (true, WholeSample { wi, pdf, li: self.le, ..WholeSample::NONE });
+        if self.kind() == Self::TRIANGLE {
+            by_area
+        } else if self.kind() == Self::SPHERE {
+            of_sphere
+        } else {
+            far_away
         }
     }
 

@@ -97,6 +97,8 @@ impl Header {
     pub const BENDS_NORMALS: u32 = 1 << 10;
     /// Nothing is there for what comes from behind.
     pub const CULLS_BACKFACES: u32 = 1 << 11;
+    /// The material's lobe is the same everywhere, but for the side that is seen.
+    pub const UNIFORM: u32 = 1 << 12;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -228,6 +230,29 @@ macro_rules! materials {
                 )*
                 Response::NONE
             }
+
+            /// Passes the material's lobe at a point to the visitor that `with` makes for its tint; `None` of a blend, which
+            /// [`choose_material`] resolves first.
+            ///
+            /// # Safety
+            /// As [`Material::bsdf`].
+            #[inline(always)]
+            pub(crate) unsafe fn visit<C: Compiled, V: Visitor>(
+                material: *const Self,
+                kind: u32,
+                at: &At<'_>,
+                with: impl FnOnce(Tint) -> V,
+            ) -> Option<V::Output> {
+                $(
+                    if C::sees(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
+                        // SAFETY: these are the parameters of this kind.
+                        let parameters = unsafe { Self::parameters::<$Parameters>(material) };
+                        let visitor = with(parameters.tint::<C>(at));
+                        return Some(parameters.with_lobe::<C, _>(at, visitor));
+                    }
+                )*
+                None
+            }
         }
     };
 }
@@ -259,6 +284,7 @@ impl Material {
         let is_bumpy = header.normal_map != Header::NONE;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
+            | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
             | flag(Header::HOLES, !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES));
         let mut material = Self { header, parameters: [[0; 4]; ROWS] };
         let bytes = bytemuck::bytes_of(parameters);

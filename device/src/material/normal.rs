@@ -113,9 +113,9 @@ pub fn bent(ns: Vec3, ng: Vec3, wo: Vec3) -> Vec3 {
 #[derive(Clone, Copy, Debug)]
 pub struct Terminator {
     /// Normal below the map.
-    n: Vec3,
+    pub(crate) n: Vec3,
     /// Square of alpha; 0 lets everything pass.
-    alpha2: f32,
+    pub(crate) alpha2: f32,
 }
 
 impl Terminator {

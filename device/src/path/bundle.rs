@@ -6,13 +6,16 @@ use core::ops::Range;
 
 use glam::Vec3;
 
+use super::family::{Families, room};
 use super::megakernel::Invocation;
-use super::step::{ShadowRay, sees_holes, shade, visibility};
+use super::sky::{self, Leaving};
+use super::step::{Arrived, Scatterer, Shaded, ShadowRay, arrive, gather_infinite, sees_holes, visibility};
 use super::{MegakernelArgs, PathSettings, PathState};
 use crate::bvh::Arch;
 use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
-use crate::features::Compiled;
+use crate::features::{Compiled, Features};
 use crate::film::FilmPixel;
+use crate::light::Environment;
 use crate::scene::SceneView;
 
 /// Paths side by side: enough for packets of rays into one octant each. With about 200 bytes each, rays and hits
@@ -34,6 +37,10 @@ struct Bundle {
     shadow_of: [u16; WIDTH],
     ld: [Vec3; WIDTH],
     holes: [u32; WIDTH],
+    /// Those that scatter.
+    families: Families<{ room(WIDTH) }>,
+    /// Those that leave the scene.
+    leaving: Leaving<{ room(WIDTH) }>,
 }
 
 /// Runs the megakernel's invocations in `range`.
@@ -55,7 +62,7 @@ pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &Meg
 }
 
 impl Bundle {
-    const fn new() -> Self {
+    fn new() -> Self {
         Self {
             states: [const { MaybeUninit::uninit() }; WIDTH],
             films: [const { MaybeUninit::uninit() }; WIDTH],
@@ -67,6 +74,8 @@ impl Bundle {
             shadow_of: [0; WIDTH],
             ld: [Vec3::ZERO; WIDTH],
             holes: [0; WIDTH],
+            families: Families::new(),
+            leaving: Leaving::new(),
         }
     }
 
@@ -175,22 +184,86 @@ impl Bundle {
         settings: &PathSettings,
         alive: usize,
     ) -> usize {
-        let (mut go_on, mut shadow_rays) = (0, 0);
+        // SAFETY: as the caller promised.
+        let sky = if C::sees(Features::LIGHTS) { unsafe { sky::image(scene) } } else { None };
+        let mut go_on = 0;
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);
             // SAFETY: as the caller promised; the path is among those begun.
-            let shaded = unsafe { shade::<C>(scene, settings, self.state(path), &hit) };
-            if let Some(shadow) = shaded.shadow {
+            let shaded = unsafe {
+                let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
+                if sky.is_some() && !hit.is_hit() {
+                    self.leaving.add(path, state.ray.d);
+                    continue;
+                }
+                let later = Later { families: &mut self.families, path };
+                arrive::<C, _>(scene, settings, state, &hit, later)
+            };
+            self.alive[go_on] = path;
+            go_on += usize::from(shaded.alive);
+        }
+        // SAFETY: as the caller promised.
+        unsafe {
+            if let Some(sky) = &sky {
+                self.leave::<C>(scene, settings, sky);
+            }
+            self.scatter::<A, C>(scene, settings, sky.as_ref(), go_on)
+        }
+    }
+
+    /// Gathers what the paths that leave the scene see.
+    ///
+    /// # Safety
+    /// As [`Bundle::extend`]; `sky` is the [`sky::image`] of the scene.
+    #[inline(always)]
+    unsafe fn leave<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings, sky: &Environment) {
+        // SAFETY: as the caller promised; the paths are among those begun.
+        unsafe {
+            self.leaving.look(scene, sky);
+            for i in 0..self.leaving.len {
+                let (path, radiance, pdf) = self.leaving.get(i);
+                gather_infinite::<C>(scene, settings, self.state(path), Some((radiance, pdf)));
+            }
+        }
+        self.leaving.len = 0;
+    }
+
+    /// Scatters the paths that have come to where they do, and adds the direct light that is not occluded. Returns how many
+    /// paths go on, after `go_on` others.
+    ///
+    /// # Safety
+    /// As [`Bundle::leave`], with `sky` if there is one; the first `go_on` of `self.alive` are indices of paths that do not
+    /// scatter.
+    #[inline(always)]
+    unsafe fn scatter<A: Arch, C: Compiled>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        sky: Option<&Environment>,
+        mut go_on: usize,
+    ) -> usize {
+        // SAFETY: as the caller promised.
+        unsafe { self.families.scatter::<C>(scene, settings, sky) };
+        let mut shadow_rays = 0;
+        for i in 0..self.families.len() {
+            let (path, shadow_ray, alive) = self.families.get(i);
+            if let Some(shadow) = shadow_ray {
                 self.shadow_rays.set(shadow_rays, shadow.ray, shadow.t_max);
                 self.ld[shadow_rays] = shadow.ld;
                 self.holes[shadow_rays] = shadow.holes;
                 self.shadow_of[shadow_rays] = path;
                 shadow_rays += 1;
             }
-            self.alive[go_on] = path;
-            go_on += usize::from(shaded.alive);
+            if alive {
+                // SAFETY: the path is among those begun.
+                let state = unsafe { self.states.get_unchecked_mut(usize::from(path)).assume_init_mut() };
+                self.families.write(i, state);
+                self.alive[go_on] = path;
+                go_on += 1;
+            }
         }
+        self.families.clear();
         // SAFETY: as the caller promised; there are no more rays than paths.
         unsafe { self.connect::<A, C>(scene, shadow_rays) };
         go_on
@@ -232,5 +305,26 @@ impl Bundle {
             // SAFETY: as the caller promised; the paths alive are among those begun.
             unsafe { self.state(self.shadow_of[k]).l += shadow.ld * visibility::<A, C>(scene, &shadow) };
         }
+    }
+}
+
+/// Leaves a path for later where it scatters.
+struct Later<'b> {
+    families: &'b mut Families<{ room(WIDTH) }>,
+    path: u16,
+}
+
+impl Arrived<'_> for Later<'_> {
+    #[inline(always)]
+    unsafe fn scatter<C: Compiled>(
+        self,
+        scene: &SceneView,
+        _: &PathSettings,
+        state: &mut PathState,
+        at: Scatterer<'_>,
+    ) -> Shaded {
+        // SAFETY: as the caller promised.
+        unsafe { self.families.add(scene, self.path, state, &at) };
+        Shaded::END
     }
 }

@@ -1,9 +1,13 @@
 //! Light transport: paths from the camera.
 
 mod bundle;
+mod columns;
+mod family;
 mod first_hit;
 pub mod layout;
 mod megakernel;
+mod sky;
+mod spot;
 pub mod stage;
 pub mod step;
 pub mod trace;
@@ -12,6 +16,7 @@ pub mod wavefront;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
+use crate::light::Lighting;
 use crate::ray::{Cone, Ray};
 use crate::rng::{Sampler, SamplerKind};
 
@@ -55,6 +60,12 @@ impl PathSettings {
             2 => Direct::Bsdf,
             _ => Direct::Mis,
         }
+    }
+
+    /// Whether points on lights are drawn.
+    #[inline(always)]
+    fn samples_lights(&self, scene: &Lighting) -> bool {
+        scene.light_count != 0 && self.direct() != Direct::Bsdf
     }
 
     #[inline(always)]

@@ -7,13 +7,14 @@ use crate::arch::{load, max, min, outlined, sqrt};
 use crate::bsdf::{BsdfSample, Lit, Query, Response};
 use crate::bvh::{Arch, Hit, Instance, closest_hit, occluded};
 use crate::features::{Compiled, Features};
+use crate::light::WholeSample;
 use crate::light::surface::{On, emission};
 use crate::light::{Light, LightPoint, LightSample, select};
 use crate::material::normal::{Parameterization, Terminator, bent, flipped, perturbed};
 use crate::material::{At, Header, Material, MaterialChoice, Surfaces, choose_material};
 use crate::mis::power_heuristic;
 use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
-use crate::rng::{Dim, pcg4d};
+use crate::rng::{Dim, pcg4d, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
 use crate::shape::{self, AnalyticPoint, Primitive, triangle};
@@ -41,7 +42,7 @@ pub struct Shaded {
 }
 
 impl Shaded {
-    const END: Self = Self { shadow: None, alive: false };
+    pub(super) const END: Self = Self { shadow: None, alive: false };
 }
 
 /// Follows the path's ray, gathers emitted and direct light where it leads, and scatters there. Returns whether
@@ -184,28 +185,28 @@ pub(super) struct Surface {
 /// The surface's scattering at a point, seen from where the path comes from.
 pub(super) struct Scatterer<'a> {
     /// The geometric normal on that side.
-    side: Vec3,
+    pub(super) side: Vec3,
     /// Whether the shading normal alone decides what is reflected and what is transmitted.
-    keeps: bool,
+    pub(super) keeps: bool,
     /// The shading normal before a map, on the side where the path comes from.
-    below: Vec3,
+    pub(super) below: Vec3,
     /// The point.
-    p: Vec3,
+    pub(super) p: Vec3,
     /// From the point to where rays to that side start; those to the other start as far behind.
-    offset: Vec3,
+    pub(super) offset: Vec3,
     /// Frame around the shading normal on that side.
     pub(super) frame: Frame,
     /// Direction to where the path comes from, in that frame.
-    wo: Vec3,
+    pub(super) wo: Vec3,
     /// Shadow terminator of a normal map, which softens the edges of shadows.
-    terminator: Terminator,
+    pub(super) terminator: Terminator,
     /// Its material, which is no blend, and the kind of that.
-    material: *const Material,
-    kind: u32,
+    pub(super) material: *const Material,
+    pub(super) kind: u32,
     /// Point at which the material is evaluated.
-    at: At<'a>,
+    pub(super) at: At<'a>,
     /// Index of the light that is the surface itself, if it is a sphere seen from outside.
-    around: u32,
+    pub(super) around: u32,
 }
 
 /// Gathers what is emitted at the hit, prepares direct light, and draws the next ray.
@@ -219,9 +220,65 @@ pub unsafe fn shade<C: Compiled>(
     state: &mut PathState,
     hit: &Hit,
 ) -> Shaded {
+    // SAFETY: as the caller promised.
+    unsafe { arrive::<C, _>(scene, settings, state, hit, AtOnce) }
+}
+
+/// What is done where a path scatters. No closure: the compiler would not inline it.
+pub(super) trait Arrived<'a> {
+    /// # Safety
+    /// As [`shade`]; `at` is of the scene, and is where the path is.
+    unsafe fn scatter<C: Compiled>(
+        self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &mut PathState,
+        at: Scatterer<'a>,
+    ) -> Shaded;
+}
+
+/// Prepares direct light, and draws the next ray.
+struct AtOnce;
+
+impl Arrived<'_> for AtOnce {
+    #[inline(always)]
+    unsafe fn scatter<C: Compiled>(
+        self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        state: &mut PathState,
+        at: Scatterer<'_>,
+    ) -> Shaded {
+        // SAFETY: as the caller promised.
+        let light = unsafe { light_at::<C>(scene, settings, state, &at) };
+        let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
+        // SAFETY: as the caller promised.
+        let response = unsafe { at.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
+        let shadow = direct_light::<C>(scene, settings, state, &at, &light, response.lit);
+        // No closure: one that is not inlined wants what it captures in memory.
+        let alive = match &response.sample {
+            Some(sample) => scatter::<C>(settings, state, &at, sample, u_rr),
+            None => false,
+        };
+        Shaded { shadow, alive }
+    }
+}
+
+/// Gathers what is emitted at the hit, and goes on with `then` if the path scatters there.
+///
+/// # Safety
+/// As [`shade`].
+#[inline(always)]
+pub(super) unsafe fn arrive<'a, C: Compiled, T: Arrived<'a>>(
+    scene: &'a SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    hit: &Hit,
+    then: T,
+) -> Shaded {
     if !hit.is_hit() || is_clipped::<C>(scene, state, hit.t) {
         // SAFETY: as the caller promised.
-        unsafe { gather_infinite::<C>(scene, settings, state) };
+        unsafe { gather_infinite::<C>(scene, settings, state, None) };
         return Shaded::END;
     }
     if sees_mipmaps::<C>(scene) {
@@ -248,21 +305,11 @@ pub unsafe fn shade<C: Compiled>(
         return Shaded::END;
     }
     // SAFETY: the surface is of this scene.
-    let Some(scatterer) = (unsafe { scatterer::<C>(scene, settings, state, &surface) }) else {
-        return Shaded::END;
-    };
-    // SAFETY: as the caller promised.
-    let light = unsafe { light_at::<C>(scene, settings, state, &scatterer) };
-    let [u0, u1, uc, u_rr] = settings.sampler(state.pixel, state.sample).draw(Dim::Bsdf, state.depth);
-    // SAFETY: the scatterer is of this scene.
-    let response = unsafe { scatterer.response::<C>(light.wi, uc, Vec2::new(u0, u1)) };
-    let shadow = direct_light::<C>(scene, settings, state, &scatterer, &light, response.lit);
-    // No closure: one that is not inlined wants what it captures in memory.
-    let alive = match &response.sample {
-        Some(sample) => scatter::<C>(settings, state, &scatterer, sample, u_rr),
-        None => false,
-    };
-    Shaded { shadow, alive }
+    match unsafe { scatterer::<C>(scene, settings, state, &surface) } {
+        // SAFETY: as the caller promised.
+        Some(scatterer) => unsafe { then.scatter::<C>(scene, settings, state, scatterer) },
+        None => Shaded::END,
+    }
 }
 
 /// Whether the path has met a hole.
@@ -338,12 +385,21 @@ fn emission_weight(settings: &PathSettings, prev_pdf: f32, p_light: impl FnOnce(
     }
 }
 
-/// Gathers light from beyond the scene.
+/// What a ray that leaves the scene sees of an environment that is an image: the radiance, and the density with which the image's
+/// samples are drawn.
+pub(super) type SeenSky = Option<(Vec3, f32)>;
+
+/// Gathers light from beyond the scene. What is to be seen of an image may be known.
 ///
 /// # Safety
 /// As [`shade`].
 #[inline(always)]
-unsafe fn gather_infinite<C: Compiled>(scene: &SceneView, settings: &PathSettings, state: &mut PathState) {
+pub(super) unsafe fn gather_infinite<C: Compiled>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    state: &mut PathState,
+    seen: SeenSky,
+) {
     // Nothing has scattered: every segment so far was one to a hole.
     if hides_emitters::<C>(scene) && state.depth <= state.holes * hole_depth(scene) {
         return;
@@ -353,9 +409,16 @@ unsafe fn gather_infinite<C: Compiled>(scene: &SceneView, settings: &PathSetting
         // SAFETY: all lights from the first are infinitely far.
         unsafe {
             let light = load(scene.lights.add(i as usize));
-            let le = light.le_from::<C>(scene, state.ray.d);
+            let seen = if light.is_image() { seen } else { None };
+            let le = match seen {
+                Some((radiance, _)) => radiance,
+                None => light.le_from::<C>(scene, state.ray.d),
+            };
             if !C::sees(Features::LIGHTS) || le != Vec3::ZERO {
-                let pdf = || light.pdf_from::<C>(scene, state.start(), state.ray.d);
+                let pdf = || match seen {
+                    Some((_, pdf)) => light.pmf * pdf,
+                    None => light.pdf_from::<C>(scene, state.start(), state.ray.d),
+                };
                 let weight = emission_weight(settings, state.prev_pdf, pdf);
                 state.l += state.beta * le * weight;
             }
@@ -668,6 +731,23 @@ impl Scatterer<'_> {
         unsafe { Material::response::<C>(self.material, self.kind, &self.at, &query) }
     }
 
+    /// Where light number `index` is looked for from. It is seen from where rays start, which is clearly inside or outside of a
+    /// sphere, as the point on the surface is not. A sphere's own light is met by what is transmitted, and starts within.
+    #[inline(always)]
+    fn start(&self, index: u32) -> Vec3 {
+        if index == self.around { self.p - self.offset } else { self.p + self.offset }
+    }
+
+    /// Light that was sampled, if it arrives on the right side.
+    #[inline(always)]
+    pub(super) fn lit_by<C: Compiled>(&self, sample: LightSample) -> VisibleLight {
+        let wi = self.frame.to_local(sample.wi);
+        match self.origin::<C>(sample.wi, wi) {
+            Some(o) => VisibleLight { sample, wi, o },
+            None => VisibleLight::NONE,
+        }
+    }
+
     /// Where a ray along `wi` starts, of which `local` is the local form. `None` if the geometric and the shading normal
     /// disagree on whether it is reflected or transmitted. Where shading normals decide alone, it is that before a map which
     /// the shading normal may not disagree with, as in Mitsuba.
@@ -683,18 +763,19 @@ impl Scatterer<'_> {
 }
 
 /// Light that may reach a scatterer.
-struct VisibleLight {
-    sample: LightSample,
+#[derive(Clone, Copy)]
+pub(super) struct VisibleLight {
+    pub(super) sample: LightSample,
     /// Direction to it, local frame.
-    wi: Vec3,
+    pub(super) wi: Vec3,
     /// Where a ray to it starts.
-    o: Vec3,
+    pub(super) o: Vec3,
 }
 
 impl VisibleLight {
     /// No light, from no direction. Not an option: whoever asks twice whether it is there has two versions compiled of all
     /// that is done in between.
-    const NONE: Self = {
+    pub(super) const NONE: Self = {
         let sample = LightSample { wi: Vec3::ZERO, target: None, li: Vec3::ZERO, pdf: 1.0, is_delta: false };
         Self { sample, wi: Vec3::ZERO, o: Vec3::ZERO }
     };
@@ -711,32 +792,61 @@ unsafe fn light_at<C: Compiled>(
     state: &PathState,
     at: &Scatterer<'_>,
 ) -> VisibleLight {
-    if scene.light_count == 0 || settings.direct() == Direct::Bsdf {
+    if !settings.samples_lights(scene) {
         return VisibleLight::NONE;
     }
-    let [u0, u1, which, part] =
-        settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
+    let bits = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
+    // SAFETY: as the caller promised; there is a light.
+    unsafe { light_drawn::<C>(scene, at, bits) }
+}
+
+/// Draws a point on a light by four words of random bits.
+///
+/// # Safety
+/// As [`shade`]; there is a light.
+#[inline(always)]
+pub(super) unsafe fn light_drawn<C: Compiled>(
+    scene: &SceneView,
+    at: &Scatterer<'_>,
+    [u0, u1, which, part]: [u32; 4],
+) -> VisibleLight {
     // SAFETY: there is a light.
     let index = unsafe { select::sample_light(scene, which) };
     // SAFETY: the index drawn is in range.
     let light = unsafe { load(scene.lights.add(index as usize)) };
-    // The light is seen from where rays start, which is clearly inside or outside of a sphere, as the point on the
-    // surface is not. A sphere's own light is met by what is transmitted, and starts within.
-    let start = if index == at.around { at.p - at.offset } else { at.p + at.offset };
     // SAFETY: as the caller promised.
-    let Some(sample) = (unsafe { light.sample::<C>(scene, index, start, [u0, u1, part]) }) else {
-        return VisibleLight::NONE;
-    };
-    let wi = at.frame.to_local(sample.wi);
-    match at.origin::<C>(sample.wi, wi) {
-        Some(o) => VisibleLight { sample, wi, o },
+    match unsafe { light.sample::<C>(scene, index, at.start(index), [u0, u1, part]) } {
+        Some(sample) => at.lit_by::<C>(sample),
         None => VisibleLight::NONE,
+    }
+}
+
+/// As [`light_drawn`], of light number `index`, if it is of one of the kinds that are drawn the most, and whether it is: the
+/// sample, its direction in the local frame, and where a ray to it starts.
+#[inline(always)]
+pub(super) fn common_light_drawn<C: Compiled>(
+    at: &Scatterer<'_>,
+    light: &Light,
+    index: u32,
+    [u0, u1]: [u32; 2],
+) -> (WholeSample, Vec3, Vec3, bool) {
+    let (seen, sample) = light.sample_whole(at.start(index), Vec2::new(uniform(u0), uniform(u1)));
+    let wi = at.frame.to_local(sample.wi);
+    let (reached, o) = match at.origin::<C>(sample.wi, wi) {
+        Some(o) => (true, o),
+        None => (false, Vec3::ZERO),
+    };
+    let found = !C::sees(Features::LIGHTS) || light.is_common();
+    if found && seen && reached {
+        (sample, wi, o, true)
+    } else {
+        (WholeSample::NONE, Vec3::ZERO, Vec3::ZERO, found)
     }
 }
 
 /// Direct light, to be added if the shadow ray is free.
 #[inline(always)]
-fn direct_light<C: Compiled>(
+pub(super) fn direct_light<C: Compiled>(
     scene: &SceneView,
     settings: &PathSettings,
     state: &PathState,

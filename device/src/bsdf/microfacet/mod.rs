@@ -66,6 +66,15 @@ impl Microfacet {
         Self { masking: Masking::Correlated, ..self }
     }
 
+    /// The same, if it is GGX, with a distribution that the compiler knows.
+    #[inline(always)]
+    pub(super) fn of_ggx(self) -> Option<Self> {
+        match self.distribution {
+            Distribution::Ggx => Some(Self { distribution: Distribution::Ggx, ..self }),
+            Distribution::Beckmann => None,
+        }
+    }
+
     /// A direction where the stretched surface has α = 1.
     #[inline(always)]
     fn stretched(&self, w: Vec3) -> Vec3 {

@@ -106,11 +106,11 @@ impl Principled {
         }
     }
 
-    /// Draws a direction from one of the parts, if it is on the side that it was meant for.
+    /// Draws a direction from one of the parts; zero if it is not on the side that it was meant for.
     #[inline(always)]
-    fn sample_wi(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<Vec3> {
+    fn sample_wi(&self, wo: Vec3, uc: f32, u: Vec2) -> Vec3 {
         if uc < self.p_base {
-            return Some(self.base.sample_wi(uc / self.p_base, u));
+            return self.base.sample_wi(uc / self.p_base, u);
         }
         if uc < self.p_base + self.p_coat {
             return reflected_above(wo, self.coat.facets.sample_wm(u));
@@ -123,7 +123,7 @@ impl Principled {
             return reflected_above(wo, wm);
         }
         let wi = self.interface.refracted(wo, wm, cos_om, shares.cos_t);
-        (wi.z < 0.0).then_some(wi)
+        if wi.z < 0.0 { wi } else { Vec3::ZERO }
     }
 
     #[inline(always)]
@@ -133,8 +133,12 @@ impl Principled {
 }
 
 impl Lobe for Principled {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        Some(Self { interface: self.interface.vectorizable()?, ..self })
+    }
+
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let opaque = self.transmission == Vec3::ZERO;
         if wo.z < MIN_COS || wi.z.abs() < MIN_COS || (wi.z < 0.0 && opaque) {
@@ -157,24 +161,23 @@ impl Lobe for Principled {
         )
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         if wo.z < MIN_COS {
             return None;
         }
-        let wi = self.sample_wi(wo, uc, u)?;
+        let wi = self.sample_wi(wo, uc, u);
         let (f, pdf) = self.eval_pdf(wo, wi);
         let eta = if wi.z > 0.0 { 1.0 } else { self.interface.eta };
         (pdf > 0.0).then_some(BsdfSample { wi, pdf, weight: f * (wi.z.abs() / pdf), eta })
     }
 }
 
-/// The reflection of `wo` off a facet, if it is above the surface.
+/// The reflection of `wo` off a facet; zero if it is not above the surface.
 #[inline(always)]
-fn reflected_above(wo: Vec3, wm: Vec3) -> Option<Vec3> {
+fn reflected_above(wo: Vec3, wm: Vec3) -> Vec3 {
     let wi = reflected(wo, wm, wo.dot(wm));
-    (wi.z > 0.0).then_some(wi)
+    if wi.z > 0.0 { wi } else { Vec3::ZERO }
 }
 
 /// Mean of the channels.

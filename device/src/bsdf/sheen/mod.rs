@@ -125,8 +125,7 @@ impl Proposal {
     }
 
     /// `uc` in [0, 1) decides on the side: of φ and π − φ, which make up 2 together, it takes each by its part.
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Vec3 {
         let z = 1.0 - pow(1.0 - u.x, 1.0 / self.b);
         let sin = sqrt(max(1.0 - z * z, 0.0));
@@ -140,8 +139,7 @@ impl Proposal {
 }
 
 impl Lobe for Sheen {
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         if wo.z < MIN_COS || wi.z < MIN_COS {
             return (Vec3::ZERO, 0.0);
@@ -154,8 +152,7 @@ impl Lobe for Sheen {
         (self.color * f, Proposal::new(wo.z, alpha).pdf(wo, wi))
     }
 
-    #[cfg_attr(target_arch = "nvptx64", inline(always))]
-    #[cfg_attr(not(target_arch = "nvptx64"), inline(never))]
+    #[inline(always)]
     fn sample(&self, wo: Vec3, uc: f32, u: Vec2) -> Option<BsdfSample> {
         let wi = if uc < UNIFORM_PART {
             sample_uniform_cone(1.0, u)

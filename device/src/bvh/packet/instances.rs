@@ -94,7 +94,10 @@ impl<A: Arch, C: Compiled, const ANY: bool> Company<'_, A, C, ANY> {
             // Of a node, no bit is an instance's.
             let mut of_slot = ((meta >> 5) << (meta & 0x1f)) & instances;
             instances &= !of_slot;
-            debug_assert!(of_slot >= instances, "places in a node are in the order of its slots");
+            debug_assert!(
+                of_slot == 0 || of_slot > instances,
+                "places in a node are in the order of its slots"
+            );
             while of_slot != 0 {
                 let bit = 31 - of_slot.leading_zeros();
                 of_slot &= !(1 << bit);

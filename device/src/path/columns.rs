@@ -1,0 +1,133 @@
+//! Values side by side, field by field: loops over them become vector instructions.
+
+use glam::{Vec2, Vec3};
+
+use crate::sampling::Frame;
+
+/// Lanes of the widest machine: loops over columns go by so many places at once.
+pub(super) const LANES: usize = 16;
+
+/// A value that is kept field by field.
+pub(super) trait Columned: Copy {
+    /// Room for `N` of them.
+    type Column<const N: usize>;
+
+    /// Room full of zeros.
+    fn zeroed<const N: usize>() -> Self::Column<N>;
+
+    /// The value in place `i`.
+    fn get<const N: usize>(column: &Self::Column<N>, i: usize) -> Self;
+
+    /// Puts the value in place `i`.
+    fn set<const N: usize>(self, column: &mut Self::Column<N>, i: usize);
+}
+
+/// Runs a body for every place `$i` in a range, and up to fifteen beyond, in blocks of which each is a loop of its own: of a
+/// fixed length, so that there is no rest that would be left to scalar instructions. No function of a closure: the compiler
+/// would not inline a large one.
+///
+/// # Panics
+/// `$n` places do not hold the last block.
+macro_rules! each_block {
+    ($n:expr, $range:expr, |$i:ident| $body:block) => {{
+        let core::ops::Range { start, end } = $range;
+        let mut first = start;
+        while first < end {
+            assert!(first + $crate::path::columns::LANES <= $n);
+            for $i in first..first + $crate::path::columns::LANES {
+                $body
+            }
+            first += $crate::path::columns::LANES;
+        }
+    }};
+}
+pub(super) use each_block;
+
+macro_rules! plain {
+    ($T:ty, $zero:literal) => {
+        impl Columned for $T {
+            type Column<const N: usize> = [Self; N];
+
+            #[inline(always)]
+            fn zeroed<const N: usize>() -> [Self; N] {
+                [$zero; N]
+            }
+
+            #[inline(always)]
+            fn get<const N: usize>(column: &[Self; N], i: usize) -> Self {
+                column[i]
+            }
+
+            #[inline(always)]
+            fn set<const N: usize>(self, column: &mut [Self; N], i: usize) {
+                column[i] = self;
+            }
+        }
+    };
+}
+
+plain!(f32, 0.0);
+plain!(u32, 0);
+
+impl Columned for bool {
+    type Column<const N: usize> = [u32; N];
+
+    #[inline(always)]
+    fn zeroed<const N: usize>() -> [u32; N] {
+        [0; N]
+    }
+
+    #[inline(always)]
+    fn get<const N: usize>(column: &[u32; N], i: usize) -> Self {
+        column[i] != 0
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(self, column: &mut [u32; N], i: usize) {
+        column[i] = u32::from(self);
+    }
+}
+
+/// Implements [`Columned`] for a structure, of which a second one with the same fields has the columns.
+macro_rules! columned {
+    ($(#[$meta:meta])* $Columns:ident of $T:ty { $($field:ident: $F:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[repr(align(64))]
+        pub(super) struct $Columns<const N: usize> {
+            $(pub(super) $field: <$F as Columned>::Column<N>,)*
+        }
+
+        impl Columned for $T {
+            type Column<const N: usize> = $Columns<N>;
+
+            #[inline(always)]
+            fn zeroed<const N: usize>() -> $Columns<N> {
+                $Columns { $($field: <$F as Columned>::zeroed()),* }
+            }
+
+            #[inline(always)]
+            fn get<const N: usize>(column: &$Columns<N>, i: usize) -> Self {
+                Self { $($field: <$F as Columned>::get(&column.$field, i)),* }
+            }
+
+            #[inline(always)]
+            fn set<const N: usize>(self, column: &mut $Columns<N>, i: usize) {
+                $(self.$field.set(&mut column.$field, i);)*
+            }
+        }
+    };
+}
+pub(super) use columned;
+
+columned! {
+    /// Points of the plane.
+    Vec2s of Vec2 { x: f32, y: f32 }
+}
+columned! {
+    /// Vectors.
+    Vec3s of Vec3 { x: f32, y: f32, z: f32 }
+}
+columned! {
+    /// Orthonormal bases.
+    Frames of Frame { x: Vec3, y: Vec3, z: Vec3 }
+}

@@ -1,0 +1,629 @@
+//! Families: the paths of a bundle that have come to one material. Loops over columns answer all their queries, and the compiler
+//! makes vector instructions of these; each path gets the answer that it would get alone.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use glam::{Vec2, Vec3};
+
+use super::columns::{Columned, LANES, columned, each_block};
+use super::sky::Skylights;
+use super::spot::{Lights, Spot, Spots};
+use super::step::{
+    Scatterer, ShadowRay, VisibleLight, common_light_drawn, direct_light, light_drawn, scatter,
+};
+use super::{PathSettings, PathState};
+use crate::arch::load;
+use crate::bsdf::{BsdfSample, Listed, Lit, Query, Response, Tint, Visitor};
+use crate::features::{Compiled, Features};
+use crate::light::environment::Sample;
+use crate::light::select::sample_light;
+use crate::light::{Environment, Light, LightSample, Lighting};
+use crate::material::{Header, Material, Surfaces};
+use crate::ray::{Cone, Ray};
+use crate::rng::{Dim, Sampler, SamplerKind};
+use crate::scene::SceneView;
+
+columned! {
+    /// Responses to lights.
+    Lits of Lit { f: Vec3, pdf: f32 }
+}
+columned! {
+    /// Sampled directions.
+    Samples of BsdfSample { wi: Vec3, pdf: f32, weight: Vec3, eta: f32 }
+}
+
+/// Responses.
+#[repr(align(64))]
+pub(super) struct Responses<const N: usize> {
+    lit: Lits<N>,
+    sample: Samples<N>,
+    has_sample: [u32; N],
+}
+
+impl Columned for Response {
+    type Column<const N: usize> = Responses<N>;
+
+    #[inline(always)]
+    fn zeroed<const N: usize>() -> Responses<N> {
+        Responses { lit: Lit::zeroed(), sample: BsdfSample::zeroed(), has_sample: [0; N] }
+    }
+
+    #[inline(always)]
+    fn get<const N: usize>(column: &Responses<N>, i: usize) -> Self {
+        let sample = BsdfSample::get(&column.sample, i);
+        Self { lit: Lit::get(&column.lit, i), sample: (column.has_sample[i] != 0).then_some(sample) }
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(self, column: &mut Responses<N>, i: usize) {
+        // Written in any case: a store on a condition would take a mask.
+        let (has_sample, sample) = match self.sample {
+            Some(sample) => (true, sample),
+            None => (false, BsdfSample { wi: Vec3::ZERO, pdf: 0.0, weight: Vec3::ZERO, eta: 1.0 }),
+        };
+        self.lit.set(&mut column.lit, i);
+        sample.set(&mut column.sample, i);
+        has_sample.set(&mut column.has_sample, i);
+    }
+}
+
+/// What a path brings to where it scatters, and takes from there.
+#[derive(Clone, Copy)]
+struct Walk {
+    ray: Ray,
+    cone: Cone,
+    beta: Vec3,
+    prev_pdf: f32,
+    eta_scale: f32,
+    passed: f32,
+    depth: u32,
+    holes: u32,
+    pixel: u32,
+    sample: u32,
+}
+
+columned! {
+    /// Rays.
+    RaysOf of Ray { o: Vec3, d: Vec3 }
+}
+columned! {
+    /// Cones.
+    Cones of Cone { width: f32, spread: f32 }
+}
+columned! {
+    /// Walks.
+    Walks of Walk {
+        ray: Ray,
+        cone: Cone,
+        beta: Vec3,
+        prev_pdf: f32,
+        eta_scale: f32,
+        passed: f32,
+        depth: u32,
+        holes: u32,
+        pixel: u32,
+        sample: u32,
+    }
+}
+columned! {
+    /// Shadow rays.
+    ShadowRays of ShadowRay { ray: Ray, t_max: f32, ld: Vec3, holes: u32 }
+}
+
+impl Walk {
+    #[inline(always)]
+    fn of(state: &PathState) -> Self {
+        let &PathState { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample, .. } =
+            state;
+        Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample }
+    }
+
+    /// The state of a path that has gathered no light.
+    #[inline(always)]
+    fn state(self) -> PathState {
+        let Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample } = self;
+        PathState {
+            ray,
+            cone,
+            weight: 1.0,
+            beta,
+            l: Vec3::ZERO,
+            prev_pdf,
+            eta_scale,
+            passed,
+            depth,
+            holes,
+            pixel,
+            sample,
+        }
+    }
+
+    /// Writes what scattering changes.
+    #[inline(always)]
+    fn write(self, state: &mut PathState) {
+        let Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, .. } = self;
+        (state.ray, state.cone, state.beta, state.prev_pdf) = (ray, cone, beta, prev_pdf);
+        (state.eta_scale, state.passed, state.depth, state.holes) = (eta_scale, passed, depth, holes);
+    }
+}
+
+/// A light that is drawn.
+#[derive(Clone, Copy)]
+struct Drawn {
+    light: Light,
+    index: u32,
+}
+
+columned! {
+    /// Lights of the scene.
+    SceneLights of Light {
+        a: Vec3, kind_flags: u32, b: Vec3, pmf: f32, c: Vec3, area: f32, le: Vec3, extent: f32,
+    }
+}
+columned! {
+    /// Lights that are drawn.
+    DrawnLights of Drawn { light: Light, index: u32 }
+}
+
+impl Drawn {
+    /// The light that random bits choose.
+    ///
+    /// # Safety
+    /// `scene` is valid and has a light.
+    #[inline(always)]
+    unsafe fn by(scene: &Lighting, bits: u32) -> Self {
+        // SAFETY: as the caller promised; the index drawn is in range.
+        unsafe {
+            let index = sample_light(scene, bits);
+            Self { light: load(scene.lights.add(index as usize)), index }
+        }
+    }
+}
+
+/// Slots that paths are sorted into by their families.
+const SLOTS: usize = 256;
+
+/// Up to `N` paths that scatter, less what loops over columns reach beyond the last.
+#[repr(align(64))]
+pub(super) struct Families<const N: usize> {
+    len: usize,
+    paths: [u16; N],
+    families: [u32; N],
+    /// Where they scatter, and what they bring there.
+    spots: Spots<N>,
+    walks: Walks<N>,
+    /// Random words for the choice of a light.
+    light_bits: [[u32; N]; 4],
+    /// Uniforms for the next direction, and for Russian roulette.
+    u: [[f32; N]; 4],
+    drawn: DrawnLights<N>,
+    lights: Lights<N>,
+    /// Whether a light is still to be found.
+    seeks_light: [u32; N],
+    skylights: Skylights<N>,
+    responses: Responses<N>,
+    shadow_rays: ShadowRays<N>,
+    has_shadow_ray: [u32; N],
+    alive: [u32; N],
+    /// The paths by families, and their queries and answers in this order.
+    order: [u16; N],
+    queries: Queries<N>,
+    answers: Responses<N>,
+}
+
+columned! {
+    /// Queries.
+    Queries of Query { wo: Vec3, light: Vec3, uc: f32, u: Vec2 }
+}
+
+/// Family of paths that are each answered alone.
+const ALONE: u32 = u32::MAX;
+
+impl<const N: usize> Families<N> {
+    pub(super) fn new() -> Self {
+        Self {
+            len: 0,
+            paths: [0; N],
+            families: [0; N],
+            spots: Spot::zeroed(),
+            walks: Walk::zeroed(),
+            light_bits: [[0; N]; 4],
+            u: [[0.0; N]; 4],
+            drawn: Drawn::zeroed(),
+            lights: VisibleLight::zeroed(),
+            seeks_light: [0; N],
+            skylights: Skylights::new(),
+            responses: Response::zeroed(),
+            shadow_rays: ShadowRay::zeroed(),
+            has_shadow_ray: [0; N],
+            alive: [0; N],
+            order: [0; N],
+            queries: Query::zeroed(),
+            answers: Response::zeroed(),
+        }
+    }
+
+    /// Number of paths.
+    #[inline(always)]
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Removes all paths.
+    #[inline(always)]
+    pub(super) const fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Adds path number `path`, which has come to `at`; there is room.
+    ///
+    /// # Safety
+    /// `at` is of the scene, which is valid.
+    #[inline(always)]
+    pub(super) unsafe fn add(&mut self, scene: &Surfaces, path: u16, state: &PathState, at: &Scatterer<'_>) {
+        let i = self.len;
+        // SAFETY: as the caller promised.
+        let (spot, header) = unsafe { (Spot::new(at, scene), load(at.material.cast::<Header>())) };
+        self.paths[i] = path;
+        self.families[i] = match header.has(Header::UNIFORM) {
+            true => 2 * spot.material + u32::from(spot.front),
+            false => ALONE,
+        };
+        spot.set(&mut self.spots, i);
+        Walk::of(state).set(&mut self.walks, i);
+        self.len += 1;
+    }
+
+    /// Scatters all paths: [`Families::get`] tells how.
+    ///
+    /// # Safety
+    /// `scene` is valid, asks for no features but those of `C`, and is that of all paths; `sky` is its [`super::sky::image`], if
+    /// it has one.
+    #[inline(always)]
+    pub(super) unsafe fn scatter<C: Compiled>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        sky: Option<&Environment>,
+    ) {
+        self.draw(settings);
+        // SAFETY: as the caller promised.
+        unsafe {
+            self.find_lights::<C>(scene, settings, sky);
+            self.ask_all::<C>(scene);
+        }
+        self.go_on::<C>(scene, settings);
+    }
+
+    /// Path `i`: its number, its shadow ray, and whether it goes on.
+    #[inline(always)]
+    pub(super) fn get(&self, i: usize) -> (u16, Option<ShadowRay>, bool) {
+        let shadow_ray = (self.has_shadow_ray[i] != 0).then(|| ShadowRay::get(&self.shadow_rays, i));
+        (self.paths[i], shadow_ray, self.alive[i] != 0)
+    }
+
+    /// Writes what scattering has changed in path `i`.
+    #[inline(always)]
+    pub(super) fn write(&self, i: usize, state: &mut PathState) {
+        Walk::get(&self.walks, i).write(state);
+    }
+
+    /// Draws the random numbers of all paths.
+    #[inline(always)]
+    fn draw(&mut self, settings: &PathSettings) {
+        let (walks, bits, u, len) = (&self.walks, &mut self.light_bits, &mut self.u, self.len);
+        // The kind is a constant in each loop.
+        match settings.sampler(0, 0).kind {
+            SamplerKind::Independent => {
+                draw_all(SamplerKind::Independent, settings.seed, walks, bits, u, len)
+            }
+            SamplerKind::Sobol => draw_all(SamplerKind::Sobol, settings.seed, walks, bits, u, len),
+        }
+    }
+
+    /// Draws points on lights.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn find_lights<C: Compiled>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        sky: Option<&Environment>,
+    ) {
+        let Self { spots, light_bits, drawn, lights, seeks_light, .. } = self;
+        let len = self.len;
+        if !settings.samples_lights(scene) {
+            each_block!(N, 0..len, |i| { VisibleLight::NONE.set(lights, i) });
+            return;
+        }
+        for (i, &bits) in light_bits[2][..len].iter().enumerate() {
+            // SAFETY: as the caller promised; there is a light.
+            unsafe { Drawn::by(scene, bits) }.set(drawn, i);
+        }
+        find_all::<C, N>(scene, (spots, light_bits, drawn), lights, seeks_light, len);
+        if !C::sees(Features::LIGHTS) {
+            return;
+        }
+        for i in 0..len {
+            if self.seeks_light[i] != 0 {
+                let bits = [0, 1, 2, 3].map(|word| self.light_bits[word][i]);
+                if sky.is_some() && self.drawn.light.kind_flags[i] == Light::IMAGE {
+                    self.skylights.ask(i as u16, [bits[0], bits[1]]);
+                    continue;
+                }
+                let at = Spot::get(&self.spots, i).scatterer(scene);
+                // SAFETY: as the caller promised; there is a light.
+                unsafe { light_drawn::<C>(scene, &at, bits) }.set(&mut self.lights, i);
+            }
+        }
+        if let Some(sky) = sky {
+            // SAFETY: as the caller promised.
+            unsafe { self.find_skylights::<C>(scene, sky) };
+        }
+    }
+
+    /// Draws points of the sky for those who have asked for them.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn find_skylights<C: Compiled>(&mut self, scene: &SceneView, sky: &Environment) {
+        // SAFETY: as the caller promised.
+        unsafe { self.skylights.draw(scene, sky) };
+        for k in 0..self.skylights.len {
+            let i = self.skylights.lanes[k] as usize;
+            let Sample { wi, li, pdf } = self.skylights.get(k);
+            let pdf = self.drawn.light.pmf[i] * pdf;
+            let at = Spot::get(&self.spots, i).scatterer(scene);
+            let light = at.lit_by::<C>(LightSample { wi, target: None, li, pdf, is_delta: false });
+            light.set(&mut self.lights, i);
+        }
+        self.skylights.len = 0;
+    }
+
+    /// Answers the queries, family by family.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn ask_all<C: Compiled>(&mut self, scene: &SceneView) {
+        self.sort();
+        for j in 0..self.len {
+            let i = self.order[j] as usize;
+            let u = Vec2::new(self.u[0][i], self.u[1][i]);
+            let (wo, light) = (Vec3::get(&self.spots.wo, i), Vec3::get(&self.lights.wi, i));
+            Query { wo, light, uc: self.u[2][i], u }.set(&mut self.queries, j);
+        }
+        let mut first = 0;
+        while first < self.len {
+            let family = self.family(first);
+            let mut end = first + 1;
+            while end < self.len && self.family(end) == family {
+                end += 1;
+            }
+            // SAFETY: as the caller promised.
+            unsafe { self.ask_family::<C>(scene, family, first..end) };
+            first = end;
+        }
+        for j in 0..self.len {
+            Response::get(&self.answers, j).set(&mut self.responses, self.order[j] as usize);
+        }
+    }
+
+    /// Family of path `j` in the order of families.
+    #[inline(always)]
+    fn family(&self, j: usize) -> u32 {
+        self.families[self.order[j] as usize]
+    }
+
+    /// Orders the paths so that, but for collisions, those of a family are in a row.
+    #[inline(always)]
+    fn sort(&mut self) {
+        let slot = |family: u32| family as usize % SLOTS;
+        let mut starts = [0u16; SLOTS];
+        for &family in &self.families[..self.len] {
+            starts[slot(family)] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            (*start, sum) = (sum, sum + *start);
+        }
+        for i in 0..self.len {
+            let start = &mut starts[slot(self.families[i])];
+            self.order[*start as usize] = i as u16;
+            *start += 1;
+        }
+    }
+
+    /// Answers the queries of a range, which are of one family.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn ask_family<C: Compiled>(&mut self, scene: &SceneView, family: u32, range: Range<usize>) {
+        /// Fewer are asked one by one.
+        const FEWEST: usize = 3;
+        // SAFETY: as the caller promised.
+        unsafe {
+            if family == ALONE || range.len() < FEWEST || !self.ask_together::<C>(scene, range.clone()) {
+                self.ask_one_by_one::<C>(scene, range);
+            }
+        }
+    }
+
+    /// Asks the lobe of a family all queries of a range, if it can answer them together. What is beyond the range, up to a
+    /// block, is asked too, and is to be asked again of the right lobe.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`]; those in the range are of one family.
+    #[inline(always)]
+    unsafe fn ask_together<C: Compiled>(&mut self, scene: &SceneView, range: Range<usize>) -> bool {
+        let first = self.order[range.start] as usize;
+        let Scatterer { material, kind, at, .. } = Spot::get(&self.spots, first).scatterer(scene);
+        let (queries, answers) = (&self.queries, &mut self.answers);
+        let ask = |tint| Ask::<C, N> { range, queries, answers, tint, compiled: PhantomData };
+        // SAFETY: as the caller promised.
+        unsafe { Material::visit::<C, _>(material, kind, &at, ask) }.unwrap_or(false)
+    }
+
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn ask_one_by_one<C: Compiled>(&mut self, scene: &SceneView, range: Range<usize>) {
+        for j in range {
+            let at = Spot::get(&self.spots, self.order[j] as usize).scatterer(scene);
+            let Query { light, uc, u, .. } = Query::get(&self.queries, j);
+            // SAFETY: as the caller promised.
+            let response = unsafe { at.response::<C>(light, uc, u) };
+            response.set(&mut self.answers, j);
+        }
+    }
+
+    /// Prepares direct light, and takes the next directions.
+    #[inline(always)]
+    fn go_on<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
+        let Self { spots, walks, lights, responses, shadow_rays, has_shadow_ray, alive, .. } = self;
+        let mut ends = Ends { shadow_rays, has_shadow_ray, alive };
+        go_on_all::<C, N>(
+            scene,
+            settings,
+            (spots, lights, responses, &self.u[3]),
+            walks,
+            &mut ends,
+            self.len,
+        );
+    }
+}
+
+/// The loop over the lights of `len` paths, those that are drawn the most. A function, as [`draw_all`].
+#[inline(always)]
+fn find_all<C: Compiled, const N: usize>(
+    scene: &SceneView,
+    (spots, bits, drawn): (&Spots<N>, &[[u32; N]; 4], &DrawnLights<N>),
+    lights: &mut Lights<N>,
+    seeks_light: &mut [u32; N],
+    len: usize,
+) {
+    each_block!(N, 0..len, |i| {
+        let at = Spot::get(spots, i).scatterer(scene);
+        let Drawn { light, index } = Drawn::get(drawn, i);
+        let (sample, wi, o, found) = common_light_drawn::<C>(&at, &light, index, [bits[0][i], bits[1][i]]);
+        lights.set(i, sample, wi, o);
+        (!found).set(seeks_light, i);
+    });
+}
+
+/// Draws the random numbers of `len` paths. A function, for what its arguments promise: that what is written is nowhere else.
+#[inline(always)]
+fn draw_all<const N: usize>(
+    kind: SamplerKind,
+    seed: u32,
+    walks: &Walks<N>,
+    light_bits: &mut [[u32; N]; 4],
+    u: &mut [[f32; N]; 4],
+    len: usize,
+) {
+    each_block!(N, 0..len, |j| {
+        let sampler = Sampler { kind, seed, pixel: walks.pixel[j], sample: walks.sample[j] };
+        let x = sampler.draw(Dim::Bsdf, walks.depth[j]);
+        u[0][j] = x[0];
+        u[1][j] = x[1];
+        u[2][j] = x[2];
+        u[3][j] = x[3];
+    });
+    each_block!(N, 0..len, |j| {
+        let sampler = Sampler { kind, seed, pixel: walks.pixel[j], sample: walks.sample[j] };
+        let bits = sampler.draw_bits(Dim::Light, walks.depth[j]);
+        light_bits[0][j] = bits[0];
+        light_bits[1][j] = bits[1];
+        light_bits[2][j] = bits[2];
+        light_bits[3][j] = bits[3];
+    });
+}
+
+/// What becomes of paths.
+struct Ends<'a, const N: usize> {
+    shadow_rays: &'a mut ShadowRays<N>,
+    has_shadow_ray: &'a mut [u32; N],
+    alive: &'a mut [u32; N],
+}
+
+/// The loop over all paths. A function, as [`draw_all`].
+#[inline(always)]
+fn go_on_all<C: Compiled, const N: usize>(
+    scene: &SceneView,
+    settings: &PathSettings,
+    (spots, lights, responses, u_rr): (&Spots<N>, &Lights<N>, &Responses<N>, &[f32; N]),
+    walks: &mut Walks<N>,
+    ends: &mut Ends<'_, N>,
+    len: usize,
+) {
+    each_block!(N, 0..len, |j| {
+        let at = Spot::get(spots, j).scatterer(scene);
+        let light = VisibleLight::get(lights, j);
+        let mut state = Walk::get(walks, j).state();
+        let lit = Lit::get(&responses.lit, j);
+        let (has, shadow_ray) = match direct_light::<C>(scene, settings, &state, &at, &light, lit) {
+            Some(ray) => (true, ray),
+            None => (false, ShadowRay { ray: state.ray, t_max: 0.0, ld: Vec3::ZERO, holes: 0 }),
+        };
+        shadow_ray.set(ends.shadow_rays, j);
+        has.set(ends.has_shadow_ray, j);
+        let sample = BsdfSample::get(&responses.sample, j);
+        let goes_on = scatter::<C>(settings, &mut state, &at, &sample, u_rr[j]);
+        (goes_on && responses.has_sample[j] != 0).set(ends.alive, j);
+        Walk::of(&state).set(walks, j);
+    });
+}
+
+/// Asks a lobe all the queries of a range.
+struct Ask<'a, C, const N: usize> {
+    range: Range<usize>,
+    queries: &'a Queries<N>,
+    answers: &'a mut Responses<N>,
+    /// The tint of the lobe.
+    tint: Tint,
+    compiled: PhantomData<C>,
+}
+
+impl<C: Compiled, const N: usize> Visitor for Ask<'_, C, N> {
+    /// Whether they are answered.
+    type Output = bool;
+
+    #[inline(always)]
+    fn visit<L: Listed>(self, lobe: L) -> bool {
+        if !C::sees(L::FEATURE) {
+            return false;
+        }
+        let Some(lobe) = lobe.vectorizable() else {
+            return false;
+        };
+        answer_all::<L, C, N>(lobe, self.queries, self.answers, &self.tint, self.range);
+        true
+    }
+}
+
+/// The loop over the queries of a lobe. A function, as [`draw_all`].
+#[inline(always)]
+fn answer_all<L: Listed, C: Compiled, const N: usize>(
+    lobe: L,
+    queries: &Queries<N>,
+    answers: &mut Responses<N>,
+    tint: &Tint,
+    range: Range<usize>,
+) {
+    each_block!(N, range, |j| {
+        let query = Query::get(queries, j);
+        let response = Response::from_lobe(&lobe, &query);
+        let response = if C::sees(Features::TINTS) { response.tinted(&query, tint) } else { response };
+        response.set(answers, j);
+    });
+}
+
+/// Room for `width` paths.
+pub(super) const fn room(width: usize) -> usize {
+    width + LANES
+}
