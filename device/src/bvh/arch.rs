@@ -42,7 +42,7 @@ pub trait Arch: 'static {
     /// Does `work` in a function of its own, compiled for this instruction set.
     ///
     /// # Safety
-    /// As [`Outlined::run`]; the machine has this instruction set.
+    /// As `Outlined::run` requires; the machine has this instruction set.
     #[inline(always)]
     unsafe fn outlined(work: impl Outlined) {
         // SAFETY: as the caller promised.
