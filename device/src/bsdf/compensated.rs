@@ -121,9 +121,10 @@ fn with(s: BsdfSample, multiple: Vec3, pdf: f32) -> Vec3 {
 }
 
 impl Lobe for CompensatedConductor {
+    /// The tables take more than vector instructions gain.
     #[inline(always)]
     fn vectorizable(self) -> Option<Self> {
-        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+        None
     }
 
     #[inline(always)]
@@ -231,9 +232,10 @@ impl CompensatedDielectric {
 }
 
 impl Lobe for CompensatedDielectric {
+    /// The tables take more than vector instructions gain.
     #[inline(always)]
     fn vectorizable(self) -> Option<Self> {
-        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+        None
     }
 
     #[inline(always)]

@@ -98,7 +98,8 @@ pub trait Lobe {
     }
 
     /// The lobe, if it can answer many queries by vector instructions, in the form that the compiler finds that in: it says so
-    /// itself that its facets, if it has any, are GGX's.
+    /// itself that its facets, if it has any, are GGX's. One that the compiler leaves scalar is to say `None`: it is asked more
+    /// queries together, up to a multiple of sixteen, than alone.
     #[inline(always)]
     fn vectorizable(self) -> Option<Self>
     where

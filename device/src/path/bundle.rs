@@ -257,8 +257,7 @@ impl Bundle {
             }
             if alive {
                 // SAFETY: the path is among those begun.
-                let state = unsafe { self.states.get_unchecked_mut(usize::from(path)).assume_init_mut() };
-                self.families.write(i, state);
+                unsafe { *self.state(path) = self.families.state(i) };
                 self.alive[go_on] = path;
                 go_on += 1;
             }

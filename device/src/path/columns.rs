@@ -88,8 +88,43 @@ impl Columned for bool {
     }
 }
 
-/// Implements [`Columned`] for a structure, of which a second one with the same fields has the columns.
+/// As [`each_block`] over the first `$len` places of `$column`, of which each takes the value `$value`. It is computed in blocks on
+/// the stack: what is written there is not what the value is read from, as the compiler has to know where that is not columns.
+macro_rules! fill_blocks {
+    ($n:expr, $len:expr, $T:ty, $column:expr, |$i:ident| $value:expr) => {{
+        const LANES: usize = $crate::path::columns::LANES;
+        let mut first = 0;
+        while first < $len {
+            assert!(first + LANES <= $n);
+            let mut block = <$T as Columned>::zeroed::<LANES>();
+            for k in 0..LANES {
+                let $i = first + k;
+                <$T as Columned>::set($value, &mut block, k);
+            }
+            for k in 0..LANES {
+                <$T as Columned>::get(&block, k).set($column, first + k);
+            }
+            first += LANES;
+        }
+    }};
+}
+pub(super) use fill_blocks;
+
+/// Implements [`Columned`] for a structure, of which a second one with the same fields has the columns. The structure itself is
+/// declared as well where it begins with `struct`.
 macro_rules! columned {
+    (
+        $(#[$meta:meta])* $Columns:ident of
+        $(#[$of:meta])* struct $T:ident { $($(#[$doc:meta])* $field:ident: $F:ty),* $(,)? }
+    ) => {
+        $(#[$of])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $T {
+            $($(#[$doc])* pub(super) $field: $F,)*
+        }
+
+        columned! { $(#[$meta])* $Columns of $T { $($field: $F),* } }
+    };
     ($(#[$meta:meta])* $Columns:ident of $T:ty { $($field:ident: $F:ty),* $(,)? }) => {
         $(#[$meta])*
         #[repr(align(64))]

@@ -68,21 +68,6 @@ impl Columned for Response {
     }
 }
 
-/// What a path brings to where it scatters, and takes from there.
-#[derive(Clone, Copy)]
-struct Walk {
-    ray: Ray,
-    cone: Cone,
-    beta: Vec3,
-    prev_pdf: f32,
-    eta_scale: f32,
-    passed: f32,
-    depth: u32,
-    holes: u32,
-    pixel: u32,
-    sample: u32,
-}
-
 columned! {
     /// Rays.
     RaysOf of Ray { o: Vec3, d: Vec3 }
@@ -92,11 +77,13 @@ columned! {
     Cones of Cone { width: f32, spread: f32 }
 }
 columned! {
-    /// Walks.
-    Walks of Walk {
+    /// States of paths.
+    States of PathState {
         ray: Ray,
         cone: Cone,
+        weight: f32,
         beta: Vec3,
+        l: Vec3,
         prev_pdf: f32,
         eta_scale: f32,
         passed: f32,
@@ -111,50 +98,6 @@ columned! {
     ShadowRays of ShadowRay { ray: Ray, t_max: f32, ld: Vec3, holes: u32 }
 }
 
-impl Walk {
-    #[inline(always)]
-    fn of(state: &PathState) -> Self {
-        let &PathState { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample, .. } =
-            state;
-        Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample }
-    }
-
-    /// The state of a path that has gathered no light.
-    #[inline(always)]
-    fn state(self) -> PathState {
-        let Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, pixel, sample } = self;
-        PathState {
-            ray,
-            cone,
-            weight: 1.0,
-            beta,
-            l: Vec3::ZERO,
-            prev_pdf,
-            eta_scale,
-            passed,
-            depth,
-            holes,
-            pixel,
-            sample,
-        }
-    }
-
-    /// Writes what scattering changes.
-    #[inline(always)]
-    fn write(self, state: &mut PathState) {
-        let Self { ray, cone, beta, prev_pdf, eta_scale, passed, depth, holes, .. } = self;
-        (state.ray, state.cone, state.beta, state.prev_pdf) = (ray, cone, beta, prev_pdf);
-        (state.eta_scale, state.passed, state.depth, state.holes) = (eta_scale, passed, depth, holes);
-    }
-}
-
-/// A light that is drawn.
-#[derive(Clone, Copy)]
-struct Drawn {
-    light: Light,
-    index: u32,
-}
-
 columned! {
     /// Lights of the scene.
     SceneLights of Light {
@@ -163,7 +106,9 @@ columned! {
 }
 columned! {
     /// Lights that are drawn.
-    DrawnLights of Drawn { light: Light, index: u32 }
+    DrawnLights of
+    /// A light that is drawn.
+    struct Drawn { light: Light, index: u32 }
 }
 
 impl Drawn {
@@ -190,9 +135,9 @@ pub(super) struct Families<const N: usize> {
     len: usize,
     paths: [u16; N],
     families: [u32; N],
-    /// Where they scatter, and what they bring there.
+    /// Where they scatter, and their states.
     spots: Spots<N>,
-    walks: Walks<N>,
+    states: States<N>,
     /// Random words for the choice of a light.
     light_bits: [[u32; N]; 4],
     /// Uniforms for the next direction, and for Russian roulette.
@@ -227,7 +172,7 @@ impl<const N: usize> Families<N> {
             paths: [0; N],
             families: [0; N],
             spots: Spot::zeroed(),
-            walks: Walk::zeroed(),
+            states: PathState::zeroed(),
             light_bits: [[0; N]; 4],
             u: [[0.0; N]; 4],
             drawn: Drawn::zeroed(),
@@ -271,7 +216,7 @@ impl<const N: usize> Families<N> {
             false => ALONE,
         };
         spot.set(&mut self.spots, i);
-        Walk::of(state).set(&mut self.walks, i);
+        state.set(&mut self.states, i);
         self.len += 1;
     }
 
@@ -303,22 +248,22 @@ impl<const N: usize> Families<N> {
         (self.paths[i], shadow_ray, self.alive[i] != 0)
     }
 
-    /// Writes what scattering has changed in path `i`.
+    /// The state of path `i`.
     #[inline(always)]
-    pub(super) fn write(&self, i: usize, state: &mut PathState) {
-        Walk::get(&self.walks, i).write(state);
+    pub(super) fn state(&self, i: usize) -> PathState {
+        PathState::get(&self.states, i)
     }
 
     /// Draws the random numbers of all paths.
     #[inline(always)]
     fn draw(&mut self, settings: &PathSettings) {
-        let (walks, bits, u, len) = (&self.walks, &mut self.light_bits, &mut self.u, self.len);
+        let (states, bits, u, len) = (&self.states, &mut self.light_bits, &mut self.u, self.len);
         // The kind is a constant in each loop.
         match settings.sampler(0, 0).kind {
             SamplerKind::Independent => {
-                draw_all(SamplerKind::Independent, settings.seed, walks, bits, u, len)
+                draw_all(SamplerKind::Independent, settings.seed, states, bits, u, len)
             }
-            SamplerKind::Sobol => draw_all(SamplerKind::Sobol, settings.seed, walks, bits, u, len),
+            SamplerKind::Sobol => draw_all(SamplerKind::Sobol, settings.seed, states, bits, u, len),
         }
     }
 
@@ -485,13 +430,13 @@ impl<const N: usize> Families<N> {
     /// Prepares direct light, and takes the next directions.
     #[inline(always)]
     fn go_on<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
-        let Self { spots, walks, lights, responses, shadow_rays, has_shadow_ray, alive, .. } = self;
+        let Self { spots, states, lights, responses, shadow_rays, has_shadow_ray, alive, .. } = self;
         let mut ends = Ends { shadow_rays, has_shadow_ray, alive };
         go_on_all::<C, N>(
             scene,
             settings,
             (spots, lights, responses, &self.u[3]),
-            walks,
+            states,
             &mut ends,
             self.len,
         );
@@ -521,22 +466,22 @@ fn find_all<C: Compiled, const N: usize>(
 fn draw_all<const N: usize>(
     kind: SamplerKind,
     seed: u32,
-    walks: &Walks<N>,
+    states: &States<N>,
     light_bits: &mut [[u32; N]; 4],
     u: &mut [[f32; N]; 4],
     len: usize,
 ) {
     each_block!(N, 0..len, |j| {
-        let sampler = Sampler { kind, seed, pixel: walks.pixel[j], sample: walks.sample[j] };
-        let x = sampler.draw(Dim::Bsdf, walks.depth[j]);
+        let sampler = Sampler { kind, seed, pixel: states.pixel[j], sample: states.sample[j] };
+        let x = sampler.draw(Dim::Bsdf, states.depth[j]);
         u[0][j] = x[0];
         u[1][j] = x[1];
         u[2][j] = x[2];
         u[3][j] = x[3];
     });
     each_block!(N, 0..len, |j| {
-        let sampler = Sampler { kind, seed, pixel: walks.pixel[j], sample: walks.sample[j] };
-        let bits = sampler.draw_bits(Dim::Light, walks.depth[j]);
+        let sampler = Sampler { kind, seed, pixel: states.pixel[j], sample: states.sample[j] };
+        let bits = sampler.draw_bits(Dim::Light, states.depth[j]);
         light_bits[0][j] = bits[0];
         light_bits[1][j] = bits[1];
         light_bits[2][j] = bits[2];
@@ -557,14 +502,14 @@ fn go_on_all<C: Compiled, const N: usize>(
     scene: &SceneView,
     settings: &PathSettings,
     (spots, lights, responses, u_rr): (&Spots<N>, &Lights<N>, &Responses<N>, &[f32; N]),
-    walks: &mut Walks<N>,
+    states: &mut States<N>,
     ends: &mut Ends<'_, N>,
     len: usize,
 ) {
     each_block!(N, 0..len, |j| {
         let at = Spot::get(spots, j).scatterer(scene);
         let light = VisibleLight::get(lights, j);
-        let mut state = Walk::get(walks, j).state();
+        let mut state = PathState::get(states, j);
         let lit = Lit::get(&responses.lit, j);
         let (has, shadow_ray) = match direct_light::<C>(scene, settings, &state, &at, &light, lit) {
             Some(ray) => (true, ray),
@@ -575,7 +520,7 @@ fn go_on_all<C: Compiled, const N: usize>(
         let sample = BsdfSample::get(&responses.sample, j);
         let goes_on = scatter::<C>(settings, &mut state, &at, &sample, u_rr[j]);
         (goes_on && responses.has_sample[j] != 0).set(ends.alive, j);
-        Walk::of(&state).set(walks, j);
+        state.set(states, j);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 
-use super::columns::{Columned, LANES, columned};
+use super::columns::{Columned, columned, fill_blocks};
 use crate::arch::load;
 use crate::light::Lighting;
 use crate::light::environment::{Environment, Sample};
@@ -77,8 +77,7 @@ impl<const N: usize> Skylights<N> {
     }
 }
 
-/// The loop over all samples, in blocks on the stack: what is written there is not what is read of the image, as the compiler
-/// has to know.
+/// The loop over all samples.
 ///
 /// # Safety
 /// As [`Skylights::draw`]; the image has at most 2 to the power of `STEPS` rows, and as many columns.
@@ -91,33 +90,21 @@ unsafe fn draw_all<const STEPS: usize, const N: usize>(
     len: usize,
 ) {
     let sky = *sky;
-    let mut first = 0;
-    while first < len {
-        assert!(first + LANES <= N);
-        let mut block = Sample::zeroed::<LANES>();
-        for k in 0..LANES {
-            // SAFETY: as the caller promised.
-            unsafe { sky.sample_in::<STEPS>(scene, [bits[0][first + k], bits[1][first + k]]) }
-                .set(&mut block, k);
-        }
-        for k in 0..LANES {
-            Sample::get(&block, k).set(samples, first + k);
-        }
-        first += LANES;
-    }
-}
-
-/// What a path that leaves the scene sees of the image.
-#[derive(Clone, Copy)]
-struct Seen {
-    radiance: Vec3,
-    /// Density with which the image's samples are drawn.
-    pdf: f32,
+    // SAFETY: as the caller promised.
+    fill_blocks!(N, len, Sample, samples, |i| unsafe {
+        sky.sample_in::<STEPS>(scene, [bits[0][i], bits[1][i]])
+    });
 }
 
 columned! {
     /// Views of the image.
-    Views of Seen { radiance: Vec3, pdf: f32 }
+    Views of
+    /// What a path that leaves the scene sees of the image.
+    struct Seen {
+        radiance: Vec3,
+        /// Density with which the image's samples are drawn.
+        pdf: f32,
+    }
 }
 
 /// Paths that leave the scene.
@@ -161,7 +148,7 @@ impl<const N: usize> Leaving<N> {
     }
 }
 
-/// The loop over all paths, as [`draw_all`].
+/// The loop over all paths.
 ///
 /// # Safety
 /// As [`Skylights::draw`].
@@ -174,19 +161,9 @@ unsafe fn look_all<const N: usize>(
     len: usize,
 ) {
     let sky = *sky;
-    let mut first = 0;
-    while first < len {
-        assert!(first + LANES <= N);
-        let mut block = Seen::zeroed::<LANES>();
-        for k in 0..LANES {
-            let d = Vec3::get(d, first + k);
-            // SAFETY: as the caller promised.
-            let (radiance, pdf) = unsafe { (sky.radiance(scene, d), sky.pdf(scene, d)) };
-            Seen { radiance, pdf }.set(&mut block, k);
-        }
-        for k in 0..LANES {
-            Seen::get(&block, k).set(views, first + k);
-        }
-        first += LANES;
-    }
+    fill_blocks!(N, len, Seen, views, |i| {
+        let d = Vec3::get(d, i);
+        // SAFETY: as the caller promised.
+        unsafe { Seen { radiance: sky.radiance(scene, d), pdf: sky.pdf(scene, d) } }
+    });
 }

@@ -9,36 +9,15 @@ use crate::material::normal::Terminator;
 use crate::material::{At, Surfaces};
 use crate::sampling::Frame;
 
-/// A [`Scatterer`] without its scene.
-#[derive(Clone, Copy)]
-pub(super) struct Spot {
-    side: Vec3,
-    keeps: bool,
-    below: Vec3,
-    p: Vec3,
-    offset: Vec3,
-    frame: Frame,
-    pub(super) wo: Vec3,
-    terminator: Terminator,
-    /// Index of the material.
-    pub(super) material: u32,
-    kind: u32,
-    around: u32,
-    uv: Vec2,
-    footprint: f32,
-    triangle: u32,
-    b: Vec2,
-    pub(super) front: bool,
-    seed: u32,
-}
-
 columned! {
     /// Shadow terminators.
     Terminators of Terminator { n: Vec3, alpha2: f32 }
 }
 columned! {
     /// Places where paths scatter.
-    Spots of Spot {
+    Spots of
+    /// A [`Scatterer`] without its scene.
+    struct Spot {
         side: Vec3,
         keeps: bool,
         below: Vec3,
@@ -47,6 +26,7 @@ columned! {
         frame: Frame,
         wo: Vec3,
         terminator: Terminator,
+        /// Index of the material.
         material: u32,
         kind: u32,
         around: u32,

@@ -217,6 +217,12 @@ impl Gltf {
 }
 
 impl Lobe for Gltf {
+    /// It is too large to be inlined.
+    #[inline(always)]
+    fn vectorizable(self) -> Option<Self> {
+        None
+    }
+
     #[inline(never)]
     fn eval_pdf(&self, wo: Vec3, wi: Vec3) -> (Vec3, f32) {
         let (wo, wi) = (self.turned(wo), self.turned(wi));
