@@ -7,7 +7,7 @@
 pub enum Dim {
     /// (x, y) within the pixel, (x, y) on the lens.
     Film,
-    /// ((x, y) on the light, which light, which part of it).
+    /// ((which light, and x on it; y), which part of it, spare).
     Light,
     /// ((x, y) of the direction, which lobe, Russian roulette).
     Bsdf,

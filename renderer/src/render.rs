@@ -42,7 +42,7 @@ pub use wavefront::{Paths, When};
 
 use films::Films;
 use noise::Looks;
-use pace::{Pace, Pass, layers};
+use pace::{Pace, Pass, layers, least_samples};
 use tracer::{Launch, Tracer};
 
 /// When to stop.
@@ -324,7 +324,9 @@ impl<B: Primitives> Run<B> {
         let invocations = MegakernelArgs::invocations_per_layer(scene.width, scene.height) * layers;
         let in_time = || budget.time.is_none_or(|time| start.elapsed() < time);
         'passes: while progress.spp < budget.spp && (progress.spp == 0 || in_time()) {
-            let pass = Pass::new(pace.paths, invocations, layers, progress.spp_target - progress.spp);
+            let least = least_samples::<B>(progress.spp, budget.time.is_some());
+            let remaining = progress.spp_target - progress.spp;
+            let pass = Pass::new(pace.paths, invocations, layers, least, remaining);
             (args.first_sample, args.samples, args.first_invocation) = (progress.spp, pass.samples, 0);
             while args.first_invocation < invocations {
                 args.invocations = pass.invocations(pace.paths).min(invocations - args.first_invocation);

@@ -123,8 +123,8 @@ fn with(s: BsdfSample, multiple: Vec3, pdf: f32) -> Vec3 {
 impl Lobe for CompensatedConductor {
     /// The tables take more than vector instructions gain.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn is_vectorizable(&self) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -234,8 +234,8 @@ impl CompensatedDielectric {
 impl Lobe for CompensatedDielectric {
     /// The tables take more than vector instructions gain.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn is_vectorizable(&self) -> bool {
+        false
     }
 
     #[inline(always)]

@@ -19,8 +19,13 @@ pub struct Conductor {
 
 impl Lobe for Conductor {
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    fn is_vectorizable(&self) -> bool {
+        self.microfacet.is_ggx()
+    }
+
+    #[inline(always)]
+    fn vectorizable(self) -> Self {
+        Self { microfacet: self.microfacet.as_ggx(), ..self }
     }
 
     #[inline(always)]

@@ -101,8 +101,13 @@ pub(super) fn jacobian(eta: f32, cos_om: f32, cos_im: f32) -> f32 {
 
 impl Lobe for Dielectric {
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    fn is_vectorizable(&self) -> bool {
+        self.microfacet.is_ggx()
+    }
+
+    #[inline(always)]
+    fn vectorizable(self) -> Self {
+        Self { microfacet: self.microfacet.as_ggx(), ..self }
     }
 
     #[inline(always)]

@@ -51,6 +51,11 @@ pub struct BsdfSample {
     pub eta: f32,
 }
 
+impl BsdfSample {
+    /// No direction.
+    pub(crate) const NONE: Self = Self { wi: Vec3::ZERO, pdf: 0.0, weight: Vec3::ZERO, eta: 1.0 };
+}
+
 /// Directions closer to the horizon are on it, as far as f32 can tell: Λ and 1/cos overflow there.
 const MIN_COS: f32 = 1e-7;
 
@@ -97,15 +102,21 @@ pub trait Lobe {
         self.eval_pdf(wo, wi).0
     }
 
-    /// The lobe, if it can answer many queries by vector instructions, in the form that the compiler finds that in: it says so
-    /// itself that its facets, if it has any, are GGX's. One that the compiler leaves scalar is to say `None`: it is asked more
-    /// queries together, up to a multiple of sixteen, than alone.
+    /// Whether it can answer many queries by vector instructions. One that the compiler leaves scalar is to say no: it is asked
+    /// more queries together, up to a multiple of sixteen, than alone.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self>
+    fn is_vectorizable(&self) -> bool {
+        true
+    }
+
+    /// The same lobe, if it is vectorizable, in the form that the compiler finds this in: it says so itself that its facets, if
+    /// it has any, are GGX's.
+    #[inline(always)]
+    fn vectorizable(self) -> Self
     where
         Self: Sized,
     {
-        Some(self)
+        self
     }
 
     /// The pdf of [`Lobe::eval_pdf`].
@@ -116,7 +127,7 @@ pub trait Lobe {
 }
 
 /// A variant of [`Bsdf`].
-pub trait Listed: Lobe + Into<Bsdf> {
+pub trait Listed: Lobe + Into<Bsdf> + Copy + 'static {
     /// Feature bit of kernels that contain it.
     const FEATURE: Features;
 }

@@ -211,8 +211,13 @@ impl Plastic {
 
 impl Lobe for Plastic {
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        Some(Self { microfacet: self.microfacet.of_ggx()?, ..self })
+    fn is_vectorizable(&self) -> bool {
+        self.microfacet.is_ggx()
+    }
+
+    #[inline(always)]
+    fn vectorizable(self) -> Self {
+        Self { microfacet: self.microfacet.as_ggx(), ..self }
     }
 
     #[inline(always)]

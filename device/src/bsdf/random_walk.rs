@@ -131,8 +131,8 @@ impl RandomWalkConductor {
 impl Lobe for RandomWalkConductor {
     /// The length of a walk is random.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn is_vectorizable(&self) -> bool {
+        false
     }
 
     #[inline(never)]
@@ -278,8 +278,8 @@ impl RandomWalkDielectric {
 impl Lobe for RandomWalkDielectric {
     /// The length of a walk is random.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn is_vectorizable(&self) -> bool {
+        false
     }
 
     #[inline(never)]

@@ -20,7 +20,7 @@ impl Tint {
 
     /// The factor for a pair of directions.
     #[inline(always)]
-    pub(super) fn factor(&self, wo: Vec3, wi: Vec3) -> Vec3 {
+    pub(crate) fn factor(&self, wo: Vec3, wi: Vec3) -> Vec3 {
         if wo.z * wi.z > 0.0 { self.reflection } else { self.transmission }
     }
 }

@@ -1,6 +1,6 @@
 //! The scene as lights see it.
 
-use super::{AliasEntry, EmissiveSurface, Environment, Light, Portal, SkyTexel, Slide};
+use super::{EmissiveSurface, Environment, Light, LightSlot, Portal, SkyTexel, Slide};
 use crate::material::Surfaces;
 use crate::view::extends;
 
@@ -17,7 +17,7 @@ pub struct Lighting {
     /// Lights.
     pub lights: *const Light,
     /// The distribution that chooses among the lights.
-    pub light_table: *const AliasEntry,
+    pub light_table: *const LightSlot,
     /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
     pub emissive: *const EmissiveSurface,
     /// The slides of lights; null if there are none.

@@ -18,7 +18,7 @@ use glam::{Vec2, Vec3};
 pub use environment::{Environment, SkyTexel};
 pub use lighting::Lighting;
 pub use portal::Portal;
-pub use select::AliasEntry;
+pub use select::LightSlot;
 pub use slide::Slide;
 pub use surface::EmissiveSurface;
 pub use table::Table;

@@ -99,6 +99,8 @@ impl Header {
     pub const CULLS_BACKFACES: u32 = 1 << 11;
     /// The material's lobe is the same everywhere, but for the side that is seen.
     pub const UNIFORM: u32 = 1 << 12;
+    /// No blend, the same material on both sides, whole, and with the normals of the shape.
+    pub const SIMPLE: u32 = 1 << 13;
 
     /// A material that is seen from both sides, whole and flat.
     pub const PLAIN: Self = Self {
@@ -182,6 +184,15 @@ pub trait Parameters: Pod {
     }
 }
 
+/// Is shown the parameters of a material, of any kind.
+pub(crate) trait ParametersVisitor {
+    /// Its answer.
+    type Output;
+
+    /// Is shown them.
+    fn visit<P: Parameters>(self, parameters: &P) -> Self::Output;
+}
+
 /// Makes the kinds of material, and their dispatch.
 macro_rules! materials {
     ($($(#[$meta:meta])* $name:ident($Parameters:ident)),* $(,)?) => {
@@ -231,24 +242,21 @@ macro_rules! materials {
                 Response::NONE
             }
 
-            /// Passes the material's lobe at a point to the visitor that `with` makes for its tint; `None` of a blend, which
-            /// [`choose_material`] resolves first.
+            /// Shows the material's parameters to a visitor; `None` of a blend.
             ///
             /// # Safety
             /// As [`Material::bsdf`].
             #[inline(always)]
-            pub(crate) unsafe fn visit<C: Compiled, V: Visitor>(
+            pub(crate) unsafe fn show<C: Compiled, V: ParametersVisitor>(
                 material: *const Self,
                 kind: u32,
-                at: &At<'_>,
-                with: impl FnOnce(Tint) -> V,
+                visitor: V,
             ) -> Option<V::Output> {
                 $(
                     if C::sees(<$Parameters>::LOBES) && kind == Kind::$name as u32 {
                         // SAFETY: these are the parameters of this kind.
                         let parameters = unsafe { Self::parameters::<$Parameters>(material) };
-                        let visitor = with(parameters.tint::<C>(at));
-                        return Some(parameters.with_lobe::<C, _>(at, visitor));
+                        return Some(visitor.visit(&parameters));
                     }
                 )*
                 None
@@ -282,10 +290,13 @@ impl Material {
         const { assert!(size_of::<P>() <= 16 * ROWS && align_of::<P>() <= 16) };
         header.kind = P::KIND as u32;
         let is_bumpy = header.normal_map != Header::NONE;
+        let has_holes = !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES);
+        let is_simple = P::KIND != Kind::Blend && header.back == Header::NONE && !is_bumpy && !has_holes;
         header.flags |= flag(Header::TWO_SIDED, parameters.is_transmissive() || header.back != Header::NONE)
             | flag(Header::TANGENTS, parameters.is_anisotropic() || is_bumpy)
             | flag(Header::UNIFORM, !parameters.features().intersects(Features::TEXTURES))
-            | flag(Header::HOLES, !header.opacity.is(1.0) || header.has(Header::CULLS_BACKFACES));
+            | flag(Header::HOLES, has_holes)
+            | flag(Header::SIMPLE, is_simple);
         let mut material = Self { header, parameters: [[0; 4]; ROWS] };
         let bytes = bytemuck::bytes_of(parameters);
         bytemuck::cast_slice_mut(&mut material.parameters)[..bytes.len()].copy_from_slice(bytes);

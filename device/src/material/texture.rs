@@ -165,13 +165,12 @@ impl Texture {
         self.place(uv) * Vec2::new(self.width as f32, self.height as f32)
     }
 
-    /// A texel by column and row, wherever they are.
+    /// A texel by column and row.
     ///
     /// # Safety
-    /// The texture is one of a valid `scene`.
+    /// The texture is one of a valid `scene`, and column and row are within it.
     #[inline(always)]
-    unsafe fn texel(&self, scene: &Surfaces, x: i32, y: i32) -> Vec3 {
-        let (x, y) = (wrap(self.kind & 0xff, x, self.width), wrap((self.kind >> 8) & 0xff, y, self.height));
+    unsafe fn texel(&self, scene: &Surfaces, x: u32, y: u32) -> Vec3 {
         let index = (y * self.width + x) as usize;
         // SAFETY: column and row are within the image, whose texels are there.
         unsafe {
@@ -247,8 +246,8 @@ impl Texture {
         // SAFETY: as the caller promised.
         unsafe {
             if self.has_filter(Filter::Nearest) {
-                let cell = Cell::at(self.position(at.uv) + 0.5);
-                return self.texel(at.scene, cell.x, cell.y);
+                let ([x, _], [y, _], _) = self.around(self.position(at.uv) + 0.5);
+                return self.texel(at.scene, x, y);
             }
             if !self.has_filter(Filter::Mipmap) {
                 return self.interpolated(at);
@@ -276,17 +275,31 @@ impl Texture {
         color + (unsafe { fine.version(1).interpolated(at) } - color) * rest
     }
 
+    /// Columns and rows of the four texels around a position in texels, and how far it is from the centre of the first to
+    /// those of the others. Positions far outside, or that are no numbers, are kept where texels can be counted.
+    #[inline(always)]
+    fn around(&self, position: Vec2) -> ([u32; 2], [u32; 2], Vec2) {
+        const FAR: f32 = 1e9;
+        let within = |x: f32| min(max(x, -FAR), FAR);
+        let p = Vec2::new(within(position.x), within(position.y)) - 0.5;
+        let floor = p.floor();
+        // SAFETY: both are whole and within ±10⁹.
+        let [x, y] = unsafe { [floor.x.to_int_unchecked(), floor.y.to_int_unchecked()] };
+        let columns = wrapped(self.kind & 0xff, x, self.width);
+        (columns, wrapped((self.kind >> 8) & 0xff, y, self.height), p - floor)
+    }
+
     /// The four texels around a point, interpolated.
     ///
     /// # Safety
     /// As [`Texture::color`].
     #[inline(always)]
     unsafe fn interpolated(&self, at: &At<'_>) -> Vec3 {
-        let Cell { x, y, fraction: f } = Cell::at(self.position(at.uv));
-        // SAFETY: as the caller promised.
+        let ([x0, x1], [y0, y1], f) = self.around(self.position(at.uv));
+        // SAFETY: as the caller promised; columns and rows are wrapped.
         unsafe {
-            let [t00, t10] = [self.texel(at.scene, x, y), self.texel(at.scene, x + 1, y)];
-            let [t01, t11] = [self.texel(at.scene, x, y + 1), self.texel(at.scene, x + 1, y + 1)];
+            let [t00, t10] = [self.texel(at.scene, x0, y0), self.texel(at.scene, x1, y0)];
+            let [t01, t11] = [self.texel(at.scene, x0, y1), self.texel(at.scene, x1, y1)];
             let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
             top + (bottom - top) * f.y
         }
@@ -298,11 +311,11 @@ impl Texture {
     /// As [`Texture::color`].
     #[inline(always)]
     pub(super) unsafe fn height(&self, at: &At<'_>) -> Vec3 {
-        let Cell { x, y, fraction: f } = Cell::at(self.position(at.uv));
-        // SAFETY: as the caller promised.
+        let ([x0, x1], [y0, y1], f) = self.around(self.position(at.uv));
+        // SAFETY: as the caller promised; columns and rows are wrapped.
         let (t00, t10, t01, t11) = unsafe {
             let texel = |x, y| self.texel(at.scene, x, y).x;
-            (texel(x, y), texel(x + 1, y), texel(x, y + 1), texel(x + 1, y + 1))
+            (texel(x0, y0), texel(x1, y0), texel(x0, y1), texel(x1, y1))
         };
         let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
         let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
@@ -332,18 +345,18 @@ fn from_srgb(byte: u8) -> f32 {
     unsafe { load(&raw const SRGB_TO_LINEAR[byte as usize]) }
 }
 
-/// The index in 0 .. `n` that stands for `i` by a [`Wrap`].
+/// The indices in 0 .. `n` that stand for `i` and `i` + 1 by a [`Wrap`]. One division for both, which takes the longest.
 #[inline(always)]
-fn wrap(kind: u32, i: i32, n: u32) -> u32 {
+fn wrapped(kind: u32, i: i32, n: u32) -> [u32; 2] {
     let n = max_i(n as i32, 1);
     if kind == Wrap::Clamp as u32 {
-        return min_i(max_i(i, 0), n - 1) as u32;
+        return [i, i + 1].map(|i| min_i(max_i(i, 0), n - 1) as u32);
     }
-    if kind == Wrap::Mirror as u32 {
-        let i = i.wrapping_rem_euclid(2 * n);
-        return min_i(i, 2 * n - 1 - i) as u32;
-    }
-    i.wrapping_rem_euclid(n) as u32
+    let period = if kind == Wrap::Mirror as u32 { 2 * n } else { n };
+    let first = i.wrapping_rem_euclid(period);
+    let next = if first + 1 == period { 0 } else { first + 1 };
+    // Beyond the image are its mirror images, if anything.
+    [first, next].map(|i| if i < n { i } else { period - 1 - i } as u32)
 }
 
 #[inline(always)]
@@ -354,27 +367,6 @@ const fn max_i(a: i32, b: i32) -> i32 {
 #[inline(always)]
 const fn min_i(a: i32, b: i32) -> i32 {
     if a < b { a } else { b }
-}
-
-/// Four texels around a point: the one before it, and how far it is from the centre of that.
-struct Cell {
-    x: i32,
-    y: i32,
-    fraction: Vec2,
-}
-
-impl Cell {
-    /// Coordinates far outside, or that are no numbers, are kept where indices can be counted.
-    #[inline(always)]
-    fn at(position: Vec2) -> Self {
-        const FAR: f32 = 1e9;
-        let within = |x: f32| min(max(x, -FAR), FAR);
-        let p = Vec2::new(within(position.x), within(position.y)) - 0.5;
-        let floor = p.floor();
-        // SAFETY: both are whole and within ±10⁹.
-        let [x, y] = unsafe { [floor.x.to_int_unchecked(), floor.y.to_int_unchecked()] };
-        Self { x, y, fraction: p - floor }
-    }
 }
 
 /// The texture's colour.
@@ -449,9 +441,20 @@ mod tests {
 
     #[test]
     fn indices_wrap() {
-        let row = |kind: Wrap| [-5, -4, -1, 0, 3, 4, 7, 8].map(|i| wrap(kind as u32, i, 4));
-        assert_eq!(row(Wrap::Repeat), [3, 0, 3, 0, 3, 0, 3, 0]);
-        assert_eq!(row(Wrap::Mirror), [3, 3, 0, 0, 3, 3, 0, 0]);
-        assert_eq!(row(Wrap::Clamp), [0, 0, 0, 0, 3, 3, 3, 3]);
+        for (kind, expected) in [
+            (Wrap::Repeat, [3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0]),
+            (Wrap::Mirror, [3, 3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0, 0]),
+            (Wrap::Clamp, [0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3]),
+        ] {
+            for (i, pair) in (-5..).zip(expected.windows(2)) {
+                assert_eq!(wrapped(kind as u32, i, 4), pair, "{kind:?} of {i}");
+            }
+        }
+        // A single texel is its own neighbour.
+        assert!(
+            [Wrap::Repeat, Wrap::Mirror, Wrap::Clamp]
+                .iter()
+                .all(|&kind| wrapped(kind as u32, 7, 1) == [0, 0])
+        );
     }
 }

@@ -7,12 +7,16 @@ use core::ops::Range;
 use glam::Vec3;
 
 use super::family::{Families, room};
+use super::landing::Landing;
 use super::megakernel::Invocation;
 use super::sky::{self, Leaving};
-use super::step::{Arrived, Scatterer, Shaded, ShadowRay, arrive, gather_infinite, sees_holes, visibility};
+use super::step::{
+    Arrived, Scatterer, Shaded, ShadowRay, arrive, gather_infinite, is_clipped, sees_holes, sees_mipmaps,
+    visibility,
+};
 use super::{MegakernelArgs, PathSettings, PathState};
-use crate::bvh::Arch;
 use crate::bvh::packet::{self, HitColumns, RayColumns, sort_by_octant};
+use crate::bvh::{Arch, Hit};
 use crate::features::{Compiled, Features};
 use crate::film::FilmPixel;
 use crate::light::Environment;
@@ -37,6 +41,8 @@ struct Bundle {
     shadow_of: [u16; WIDTH],
     ld: [Vec3; WIDTH],
     holes: [u32; WIDTH],
+    /// Places of those whose hits are shaded one by one.
+    others: [u16; WIDTH],
     /// Those that scatter.
     families: Families<{ room(WIDTH) }>,
     /// Those that leave the scene.
@@ -48,17 +54,14 @@ struct Bundle {
 /// # Safety
 /// As [`Megakernel::run`], for every invocation.
 #[inline(always)]
-pub(super) unsafe fn run<A: Arch, C: Compiled>(mut range: Range<u32>, args: &MegakernelArgs) {
+pub(super) unsafe fn run<A: Arch, C: Compiled>(range: Range<u32>, args: &MegakernelArgs) {
     let mut bundle = Bundle::new();
-    let mut invocations = [const { None }; WIDTH];
-    while !range.is_empty() {
-        let count = range.len().min(WIDTH);
-        for invocation in &mut invocations[..count] {
-            *invocation = range.next().and_then(|i| args.invocation(i));
-        }
+    for invocation in range.filter_map(|i| args.invocation(i)) {
         // SAFETY: as the caller promised.
-        unsafe { bundle.take_samples::<A, C>(&invocations[..count], args) };
+        unsafe { bundle.take_samples::<A, C>(invocation, args) };
     }
+    // SAFETY: as the caller promised.
+    unsafe { bundle.follow::<A, C>(&args.scene, &args.settings) };
 }
 
 impl Bundle {
@@ -74,36 +77,32 @@ impl Bundle {
             shadow_of: [0; WIDTH],
             ld: [Vec3::ZERO; WIDTH],
             holes: [0; WIDTH],
+            others: [0; WIDTH],
             families: Families::new(),
             leaving: Leaving::new(),
         }
     }
 
-    /// Takes all samples of `invocations`, those of a pixel in their order.
+    /// Takes all samples of an invocation, in their order. They are side by side: rays through one pixel lead the same way, and
+    /// so do often those that they are reflected to.
     ///
     /// # Safety
-    /// As [`Megakernel::run`], for these invocations.
+    /// As [`Megakernel::run`], for this invocation.
     #[inline(always)]
     unsafe fn take_samples<A: Arch, C: Compiled>(
         &mut self,
-        invocations: &[Option<Invocation<FilmPixel>>],
+        Invocation { pixel, film, first_sample }: Invocation<FilmPixel>,
         args: &MegakernelArgs,
     ) {
-        for k in 0..args.samples.div_ceil(args.layers.max(1)) {
-            for invocation in invocations.iter().flatten() {
-                let sample = invocation.first_sample + k * args.layers;
-                if sample < args.first_sample + args.samples {
-                    // SAFETY: as the caller promised.
-                    self.push(invocation.film, unsafe { args.begin::<C>(invocation.pixel, sample) });
-                }
-                if self.len == WIDTH {
-                    // SAFETY: as the caller promised.
-                    unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
-                }
+        let end = args.first_sample + args.samples;
+        for sample in (first_sample..end).step_by(args.layers.max(1) as usize) {
+            // SAFETY: as the caller promised.
+            self.push(film, unsafe { args.begin::<C>(pixel, sample) });
+            if self.len == WIDTH {
+                // SAFETY: as the caller promised.
+                unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
             }
         }
-        // SAFETY: as the caller promised.
-        unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
     }
 
     /// Adds a path; there is room.
@@ -186,20 +185,38 @@ impl Bundle {
     ) -> usize {
         // SAFETY: as the caller promised.
         let sky = if C::sees(Features::LIGHTS) { unsafe { sky::image(scene) } } else { None };
-        let mut go_on = 0;
+        let mut others = 0;
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);
             // SAFETY: as the caller promised; the path is among those begun.
-            let shaded = unsafe {
+            unsafe {
                 let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
                 if sky.is_some() && !hit.is_hit() {
                     self.leaving.add(path, state.ray.d);
-                    continue;
+                } else if let Some(landing) = land::<C>(scene, state, &hit) {
+                    if state.depth + 1 < settings.max_depth {
+                        self.families.land(path, state, landing);
+                    }
+                } else {
+                    self.others[others] = k as u16;
+                    others += 1;
                 }
+            }
+        }
+        // SAFETY: as the caller promised.
+        unsafe { self.families.rise::<C>(scene, settings) };
+        let mut go_on = 0;
+        for i in 0..others {
+            let k = usize::from(self.others[i]);
+            let path = self.alive[k];
+            // SAFETY: as the caller promised; the path is among those begun.
+            let shaded = unsafe {
+                let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
                 let later = Later { families: &mut self.families, path };
-                arrive::<C, _>(scene, settings, state, &hit, later)
+                arrive::<C, _>(scene, settings, state, &self.hits.get(k), later)
             };
+            // No place is written that is still to be read: others come in order.
             self.alive[go_on] = path;
             go_on += usize::from(shaded.alive);
         }
@@ -305,6 +322,23 @@ impl Bundle {
             unsafe { self.state(self.shadow_of[k]).l += shadow.ld * visibility::<A, C>(scene, &shadow) };
         }
     }
+}
+
+/// The landing of a path at a hit, if the surface is simple and the path sees it.
+///
+/// # Safety
+/// As [`Bundle::extend`]; `hit` is that of the path's ray.
+#[inline(always)]
+unsafe fn land<C: Compiled>(scene: &SceneView, state: &mut PathState, hit: &Hit) -> Option<Landing> {
+    if !hit.is_hit() || is_clipped::<C>(scene, state, hit.t) {
+        return None;
+    }
+    // SAFETY: as the caller promised.
+    let landing = unsafe { Landing::new::<C>(scene, hit) }?;
+    if sees_mipmaps::<C>(scene) {
+        state.cone.travel(hit.t);
+    }
+    Some(landing)
 }
 
 /// Leaves a path for later where it scatters.

@@ -88,6 +88,28 @@ impl Columned for bool {
     }
 }
 
+impl<T: Columned> Columned for [T; 3] {
+    type Column<const N: usize> = [T::Column<N>; 3];
+
+    #[inline(always)]
+    fn zeroed<const N: usize>() -> Self::Column<N> {
+        [T::zeroed(), T::zeroed(), T::zeroed()]
+    }
+
+    #[inline(always)]
+    fn get<const N: usize>([a, b, c]: &Self::Column<N>, i: usize) -> Self {
+        [T::get(a, i), T::get(b, i), T::get(c, i)]
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(self, [a, b, c]: &mut Self::Column<N>, i: usize) {
+        let [x, y, z] = self;
+        x.set(a, i);
+        y.set(b, i);
+        z.set(c, i);
+    }
+}
+
 /// As [`each_block`] over the first `$len` places of `$column`, of which each takes the value `$value`. It is computed in blocks on
 /// the stack: what is written there is not what the value is read from, as the compiler has to know where that is not columns.
 macro_rules! fill_blocks {

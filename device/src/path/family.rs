@@ -1,25 +1,27 @@
 //! Families: the paths of a bundle that have come to one material. Loops over columns answer all their queries, and the compiler
 //! makes vector instructions of these; each path gets the answer that it would get alone.
 
+use core::any::TypeId;
 use core::marker::PhantomData;
 use core::ops::Range;
 
 use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
+use super::landing::{Ground, Grounds, Landing, Landings, land_all};
 use super::sky::Skylights;
 use super::spot::{Lights, Spot, Spots};
 use super::step::{
-    Scatterer, ShadowRay, VisibleLight, common_light_drawn, direct_light, light_drawn, scatter,
+    Scatterer, ShadowRay, VisibleLight, common_light_drawn, direct_light, light_from, scatter,
 };
 use super::{PathSettings, PathState};
 use crate::arch::load;
 use crate::bsdf::{BsdfSample, Listed, Lit, Query, Response, Tint, Visitor};
 use crate::features::{Compiled, Features};
 use crate::light::environment::Sample;
-use crate::light::select::sample_light;
+use crate::light::select::{FEW, sample_few, sample_light};
 use crate::light::{Environment, Light, LightSample, Lighting};
-use crate::material::{Header, Material, Surfaces};
+use crate::material::{At, Header, Material, Parameters, ParametersVisitor, Surfaces};
 use crate::ray::{Cone, Ray};
 use crate::rng::{Dim, Sampler, SamplerKind};
 use crate::scene::SceneView;
@@ -60,7 +62,7 @@ impl Columned for Response {
         // Written in any case: a store on a condition would take a mask.
         let (has_sample, sample) = match self.sample {
             Some(sample) => (true, sample),
-            None => (false, BsdfSample { wi: Vec3::ZERO, pdf: 0.0, weight: Vec3::ZERO, eta: 1.0 }),
+            None => (false, BsdfSample::NONE),
         };
         self.lit.set(&mut column.lit, i);
         sample.set(&mut column.sample, i);
@@ -111,21 +113,6 @@ columned! {
     struct Drawn { light: Light, index: u32 }
 }
 
-impl Drawn {
-    /// The light that random bits choose.
-    ///
-    /// # Safety
-    /// `scene` is valid and has a light.
-    #[inline(always)]
-    unsafe fn by(scene: &Lighting, bits: u32) -> Self {
-        // SAFETY: as the caller promised; the index drawn is in range.
-        unsafe {
-            let index = sample_light(scene, bits);
-            Self { light: load(scene.lights.add(index as usize)), index }
-        }
-    }
-}
-
 /// Slots that paths are sorted into by their families.
 const SLOTS: usize = 256;
 
@@ -135,6 +122,10 @@ pub(super) struct Families<const N: usize> {
     len: usize,
     paths: [u16; N],
     families: [u32; N],
+    /// Those that have landed, from the first on, and whether they are seen.
+    landings: Landings<N>,
+    grounds: Grounds<N>,
+    is_seen: [u32; N],
     /// Where they scatter, and their states.
     spots: Spots<N>,
     states: States<N>,
@@ -162,8 +153,11 @@ columned! {
     Queries of Query { wo: Vec3, light: Vec3, uc: f32, u: Vec2 }
 }
 
-/// Family of paths that are each answered alone.
-const ALONE: u32 = u32::MAX;
+/// The family of those at a side of a material.
+#[inline(always)]
+fn family(material: u32, front: bool) -> u32 {
+    2 * material + u32::from(front)
+}
 
 impl<const N: usize> Families<N> {
     pub(super) fn new() -> Self {
@@ -171,6 +165,9 @@ impl<const N: usize> Families<N> {
             len: 0,
             paths: [0; N],
             families: [0; N],
+            landings: Landing::zeroed(),
+            grounds: Ground::zeroed(),
+            is_seen: [0; N],
             spots: Spot::zeroed(),
             states: PathState::zeroed(),
             light_bits: [[0; N]; 4],
@@ -201,6 +198,40 @@ impl<const N: usize> Families<N> {
         self.len = 0;
     }
 
+    /// Adds path number `path`, which has landed; there is room, and none but such paths are there.
+    #[inline(always)]
+    pub(super) fn land(&mut self, path: u16, state: &PathState, landing: Landing) {
+        let i = self.len;
+        self.paths[i] = path;
+        landing.set(&mut self.landings, i);
+        state.set(&mut self.states, i);
+        self.len += 1;
+    }
+
+    /// Finds where the paths that have landed scatter, and removes those that do not.
+    ///
+    /// # Safety
+    /// They have landed on the scene, which is valid and asks for no features but those of `C`.
+    #[inline(always)]
+    pub(super) unsafe fn rise<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
+        let Self { landings, states, grounds, spots, is_seen, .. } = self;
+        // SAFETY: as the caller promised.
+        unsafe { land_all::<C, N>(scene, settings, (landings, states), grounds, spots, is_seen, self.len) };
+        let mut i = 0;
+        while i < self.len {
+            if self.is_seen[i] == 0 {
+                self.len -= 1;
+                self.paths[i] = self.paths[self.len];
+                self.is_seen[i] = self.is_seen[self.len];
+                Spot::get(&self.spots, self.len).set(&mut self.spots, i);
+                PathState::get(&self.states, self.len).set(&mut self.states, i);
+                continue;
+            }
+            self.families[i] = family(self.spots.material[i], self.spots.front[i] != 0);
+            i += 1;
+        }
+    }
+
     /// Adds path number `path`, which has come to `at`; there is room.
     ///
     /// # Safety
@@ -209,12 +240,9 @@ impl<const N: usize> Families<N> {
     pub(super) unsafe fn add(&mut self, scene: &Surfaces, path: u16, state: &PathState, at: &Scatterer<'_>) {
         let i = self.len;
         // SAFETY: as the caller promised.
-        let (spot, header) = unsafe { (Spot::new(at, scene), load(at.material.cast::<Header>())) };
+        let spot = unsafe { Spot::new(at, scene) };
         self.paths[i] = path;
-        self.families[i] = match header.has(Header::UNIFORM) {
-            true => 2 * spot.material + u32::from(spot.front),
-            false => ALONE,
-        };
+        self.families[i] = family(spot.material, spot.front);
         spot.set(&mut self.spots, i);
         state.set(&mut self.states, i);
         self.len += 1;
@@ -284,9 +312,11 @@ impl<const N: usize> Families<N> {
             each_block!(N, 0..len, |i| { VisibleLight::NONE.set(lights, i) });
             return;
         }
-        for (i, &bits) in light_bits[2][..len].iter().enumerate() {
-            // SAFETY: as the caller promised; there is a light.
-            unsafe { Drawn::by(scene, bits) }.set(drawn, i);
+        // SAFETY: as the caller promised; there is a light.
+        unsafe { choose_all(scene, light_bits, &mut drawn.index, len) };
+        for i in 0..len {
+            // SAFETY: the light is one of the scene.
+            unsafe { load(scene.lights.add(drawn.index[i] as usize)) }.set(&mut drawn.light, i);
         }
         find_all::<C, N>(scene, (spots, light_bits, drawn), lights, seeks_light, len);
         if !C::sees(Features::LIGHTS) {
@@ -294,14 +324,15 @@ impl<const N: usize> Families<N> {
         }
         for i in 0..len {
             if self.seeks_light[i] != 0 {
-                let bits = [0, 1, 2, 3].map(|word| self.light_bits[word][i]);
+                let bits = [0, 1, 2].map(|word| self.light_bits[word][i]);
                 if sky.is_some() && self.drawn.light.kind_flags[i] == Light::IMAGE {
                     self.skylights.ask(i as u16, [bits[0], bits[1]]);
                     continue;
                 }
                 let at = Spot::get(&self.spots, i).scatterer(scene);
-                // SAFETY: as the caller promised; there is a light.
-                unsafe { light_drawn::<C>(scene, &at, bits) }.set(&mut self.lights, i);
+                let Drawn { light, index } = Drawn::get(&self.drawn, i);
+                // SAFETY: as the caller promised; the light is one of the scene.
+                unsafe { light_from::<C>(scene, &at, &light, index, bits) }.set(&mut self.lights, i);
             }
         }
         if let Some(sky) = sky {
@@ -350,7 +381,7 @@ impl<const N: usize> Families<N> {
                 end += 1;
             }
             // SAFETY: as the caller promised.
-            unsafe { self.ask_family::<C>(scene, family, first..end) };
+            unsafe { self.ask_family::<C>(scene, first..end) };
             first = end;
         }
         for j in 0..self.len {
@@ -388,18 +419,18 @@ impl<const N: usize> Families<N> {
     /// # Safety
     /// As [`Families::scatter`].
     #[inline(always)]
-    unsafe fn ask_family<C: Compiled>(&mut self, scene: &SceneView, family: u32, range: Range<usize>) {
+    unsafe fn ask_family<C: Compiled>(&mut self, scene: &SceneView, range: Range<usize>) {
         /// Fewer are asked one by one.
         const FEWEST: usize = 3;
         // SAFETY: as the caller promised.
         unsafe {
-            if family == ALONE || range.len() < FEWEST || !self.ask_together::<C>(scene, range.clone()) {
+            if range.len() < FEWEST || !self.ask_together::<C>(scene, range.clone()) {
                 self.ask_one_by_one::<C>(scene, range);
             }
         }
     }
 
-    /// Asks the lobe of a family all queries of a range, if it can answer them together. What is beyond the range, up to a
+    /// Asks the lobes of a family all queries of a range, if they can answer them together. What is beyond the range, up to a
     /// block, is asked too, and is to be asked again of the right lobe.
     ///
     /// # Safety
@@ -408,10 +439,14 @@ impl<const N: usize> Families<N> {
     unsafe fn ask_together<C: Compiled>(&mut self, scene: &SceneView, range: Range<usize>) -> bool {
         let first = self.order[range.start] as usize;
         let Scatterer { material, kind, at, .. } = Spot::get(&self.spots, first).scatterer(scene);
+        let places = Places { scene, spots: &self.spots, order: &self.order };
         let (queries, answers) = (&self.queries, &mut self.answers);
-        let ask = |tint| Ask::<C, N> { range, queries, answers, tint, compiled: PhantomData };
         // SAFETY: as the caller promised.
-        unsafe { Material::visit::<C, _>(material, kind, &at, ask) }.unwrap_or(false)
+        unsafe {
+            let is_uniform = load(material.cast::<Header>()).has(Header::UNIFORM);
+            let ask = Ask::<C, N> { range, queries, answers, at, is_uniform, places, compiled: PhantomData };
+            Material::show::<C, _>(material, kind, ask).unwrap_or(false)
+        }
     }
 
     /// # Safety
@@ -440,6 +475,33 @@ impl<const N: usize> Families<N> {
             &mut ends,
             self.len,
         );
+    }
+}
+
+/// Chooses the lights of `len` paths by the first of four random words, which becomes random once more.
+///
+/// # Safety
+/// `scene` is valid and has a light.
+#[inline(always)]
+unsafe fn choose_all<const N: usize>(
+    scene: &Lighting,
+    [bits, _, _, filler]: &mut [[u32; N]; 4],
+    lights: &mut [u32; N],
+    len: usize,
+) {
+    if scene.light_count > FEW {
+        for i in 0..len {
+            // SAFETY: as the caller promised.
+            (lights[i], bits[i]) = unsafe { sample_light(scene, bits[i], filler[i]) };
+        }
+        return;
+    }
+    let (bits, filler) = (bits.as_chunks_mut::<LANES>().0, filler.as_chunks::<LANES>().0);
+    for ((lights, bits), filler) in
+        lights.as_chunks_mut().0.iter_mut().zip(bits).zip(filler).take(len.div_ceil(LANES))
+    {
+        // SAFETY: as the caller promised.
+        *lights = unsafe { sample_few(scene, bits, filler) };
     }
 }
 
@@ -524,8 +586,53 @@ fn go_on_all<C: Compiled, const N: usize>(
     });
 }
 
-/// Asks a lobe all the queries of a range.
+/// Where materials are asked, in the order of families.
+struct Places<'a, const N: usize> {
+    scene: &'a SceneView,
+    spots: &'a Spots<N>,
+    order: &'a [u16; N],
+}
+
+impl<const N: usize> Places<'_, N> {
+    /// Place `j`.
+    #[inline(always)]
+    fn at(&self, j: usize) -> At<'_> {
+        Spot::get(self.spots, self.order[j] as usize).scatterer(self.scene).at
+    }
+}
+
+/// Asks a material all the queries of a range.
 struct Ask<'a, C, const N: usize> {
+    range: Range<usize>,
+    queries: &'a Queries<N>,
+    answers: &'a mut Responses<N>,
+    /// The first place.
+    at: At<'a>,
+    /// Whether the lobe is the same at all of them.
+    is_uniform: bool,
+    places: Places<'a, N>,
+    compiled: PhantomData<C>,
+}
+
+impl<C: Compiled, const N: usize> ParametersVisitor for Ask<'_, C, N> {
+    /// Whether they are answered.
+    type Output = bool;
+
+    #[inline(always)]
+    fn visit<P: Parameters>(self, parameters: &P) -> bool {
+        let Self { range, queries, answers, at, is_uniform, places, .. } = self;
+        if !C::sees(Features::TEXTURES) || is_uniform {
+            let tint = parameters.tint::<C>(&at);
+            let one = One::<C, N> { range, queries, answers, tint, compiled: PhantomData };
+            return parameters.with_lobe::<C, _>(&at, one);
+        }
+        let many = Many::<P, C, N> { parameters, range, queries, answers, places, compiled: PhantomData };
+        parameters.with_lobe::<C, _>(&at, many)
+    }
+}
+
+/// Asks one lobe all the queries of a range.
+struct One<'a, C, const N: usize> {
     range: Range<usize>,
     queries: &'a Queries<N>,
     answers: &'a mut Responses<N>,
@@ -534,21 +641,113 @@ struct Ask<'a, C, const N: usize> {
     compiled: PhantomData<C>,
 }
 
-impl<C: Compiled, const N: usize> Visitor for Ask<'_, C, N> {
+impl<C: Compiled, const N: usize> Visitor for One<'_, C, N> {
     /// Whether they are answered.
     type Output = bool;
 
     #[inline(always)]
     fn visit<L: Listed>(self, lobe: L) -> bool {
-        if !C::sees(L::FEATURE) {
+        if !C::sees(L::FEATURE) || !lobe.is_vectorizable() {
             return false;
         }
-        let Some(lobe) = lobe.vectorizable() else {
-            return false;
-        };
-        answer_all::<L, C, N>(lobe, self.queries, self.answers, &self.tint, self.range);
+        answer_all::<L, C, N>(lobe.vectorizable(), self.queries, self.answers, &self.tint, self.range);
         true
     }
+}
+
+/// Asks each lobe of a material its query, where all are of one type.
+struct Many<'a, P, C, const N: usize> {
+    parameters: &'a P,
+    range: Range<usize>,
+    queries: &'a Queries<N>,
+    answers: &'a mut Responses<N>,
+    places: Places<'a, N>,
+    compiled: PhantomData<C>,
+}
+
+impl<P: Parameters, C: Compiled, const N: usize> Visitor for Many<'_, P, C, N> {
+    /// Whether they are answered.
+    type Output = bool;
+
+    #[inline(always)]
+    fn visit<L: Listed>(self, lobe: L) -> bool {
+        if !C::sees(L::FEATURE) || !lobe.is_vectorizable() {
+            return false;
+        }
+        let Self { parameters, range, queries, answers, places, .. } = self;
+        let mut lobes = [lobe; LANES];
+        let mut tints = [Tint::NONE; LANES];
+        for first in range.clone().step_by(LANES) {
+            for j in first..range.end.min(first + LANES) {
+                let at = places.at(j);
+                let Some(lobe) = parameters.with_lobe::<C, _>(&at, Same::<L>(PhantomData)) else {
+                    return false;
+                };
+                lobes[j - first] = lobe;
+                tints[j - first] = parameters.tint::<C>(&at);
+            }
+            answer_each::<L, C, N>(&lobes, queries, answers, &tints, first);
+        }
+        true
+    }
+}
+
+/// Takes a lobe that is a vectorizable `L`.
+struct Same<L>(PhantomData<L>);
+
+impl<L: Listed> Visitor for Same<L> {
+    type Output = Option<L>;
+
+    #[inline(always)]
+    fn visit<M: Listed>(self, lobe: M) -> Option<L> {
+        if TypeId::of::<M>() != TypeId::of::<L>() || !lobe.is_vectorizable() {
+            return None;
+        }
+        // SAFETY: both are the same type.
+        Some(unsafe { *(&raw const lobe).cast::<L>() })
+    }
+}
+
+/// The loop over a block of queries, from `first` on, each of a lobe of its own. A function, as [`draw_all`].
+#[inline(always)]
+fn answer_each<L: Listed, C: Compiled, const N: usize>(
+    lobes: &[L; LANES],
+    queries: &Queries<N>,
+    answers: &mut Responses<N>,
+    tints: &[Tint; LANES],
+    first: usize,
+) {
+    // Not of a sum, which might overflow: the compiler would check every place.
+    assert!(first <= N - LANES);
+    for k in 0..LANES {
+        answer::<L, C, N>(&lobes[k].vectorizable(), queries, answers, &tints[k], first + k);
+    }
+}
+
+/// Answers query `j`.
+#[inline(always)]
+fn answer<L: Listed, C: Compiled, const N: usize>(
+    lobe: &L,
+    queries: &Queries<N>,
+    answers: &mut Responses<N>,
+    tint: &Tint,
+    j: usize,
+) {
+    let Query { wo, light, uc, u } = Query::get(queries, j);
+    let (f, pdf) = if L::DELTA { (Vec3::ZERO, 0.0) } else { lobe.eval_pdf(wo, light) };
+    // Whole at once: what an option does not hold would be kept from one query to the next.
+    let (has_sample, sample) = match lobe.sample(wo, uc, u) {
+        Some(sample) => (true, sample),
+        None => (false, BsdfSample::NONE),
+    };
+    let (f, weight) = if C::sees(Features::TINTS) {
+        (f * tint.factor(wo, light), sample.weight * tint.factor(wo, sample.wi))
+    } else {
+        (f, sample.weight)
+    };
+    Lit { f, pdf }.set(&mut answers.lit, j);
+    BsdfSample { weight, ..sample }.set(&mut answers.sample, j);
+    has_sample.set(&mut answers.has_sample, j);
 }
 
 /// The loop over the queries of a lobe. A function, as [`draw_all`].
@@ -561,10 +760,7 @@ fn answer_all<L: Listed, C: Compiled, const N: usize>(
     range: Range<usize>,
 ) {
     each_block!(N, range, |j| {
-        let query = Query::get(queries, j);
-        let response = Response::from_lobe(&lobe, &query);
-        let response = if C::sees(Features::TINTS) { response.tinted(&query, tint) } else { response };
-        response.set(answers, j);
+        answer::<L, C, N>(&lobe, queries, answers, tint, j);
     });
 }
 

@@ -12,7 +12,7 @@ use crate::camera::Camera;
 use crate::film::{FilmPixel, FirstHitPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
-    AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Slide, Table,
+    EmissiveSurface, Environment, Light, LightSlot, Lighting, Portal, SkyTexel, Slide, Table,
 };
 use crate::material::probe::{Answer, Input};
 use crate::material::program::Combination;
@@ -79,7 +79,7 @@ layout! {
     Answer;
     // Lights.
     Light { le };
-    AliasEntry;
+    LightSlot;
     EmissiveSurface;
     Slide;
     Environment { table };

@@ -4,6 +4,7 @@ mod bundle;
 mod columns;
 mod family;
 mod first_hit;
+mod landing;
 pub mod layout;
 mod megakernel;
 mod sky;

@@ -17,7 +17,8 @@ use crate::ray::{Cone, Ray, offset_ray_origin, ray_offset};
 use crate::rng::{Dim, pcg4d, uniform};
 use crate::sampling::Frame;
 use crate::scene::SceneView;
-use crate::shape::{self, AnalyticPoint, Primitive, triangle};
+use crate::shape::triangle::{self, TriangleNormals};
+use crate::shape::{self, AnalyticPoint, Primitive};
 
 /// Light that arrives if nothing is in the way.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +79,7 @@ pub(super) fn sees_holes<C: Compiled>(scene: &SceneView) -> bool {
 
 /// Whether any texture is mipmapped.
 #[inline(always)]
-fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
+pub(super) fn sees_mipmaps<C: Compiled>(scene: &SceneView) -> bool {
     C::sees(Features::TEXTURES) && scene.has_mipmaps != 0
 }
 
@@ -167,19 +168,19 @@ pub(super) struct Surface {
     /// Geometric normal by the shape's own orientation: counter-clockwise winding, or outward.
     pub(super) ng: Vec3,
     /// Interpolated normal, on either side.
-    ns: Vec3,
+    pub(super) ns: Vec3,
     /// Direction in which u grows, of any length, for materials that ask for it; zero if there is none.
-    dp_du: Vec3,
+    pub(super) dp_du: Vec3,
     /// Texture coordinates, where textures are compiled.
-    uv: Vec2,
+    pub(super) uv: Vec2,
     /// Barycentric coordinates of vertices 1 and 2 of a triangle.
-    b: [f32; 2],
+    pub(super) b: [f32; 2],
     /// Largest coordinate of the primitive, to which the rounding of `p` is relative.
     pub(super) extent: f32,
     /// In the space of its group, if it is in one.
     pub(super) prim: Primitive,
     /// The hit.
-    hit: Hit,
+    pub(super) hit: Hit,
 }
 
 /// The surface's scattering at a point, seen from where the path comes from.
@@ -484,45 +485,61 @@ pub(super) unsafe fn surface_at<C: Compiled>(scene: &SceneView, ray: &Ray, hit: 
 unsafe fn surface_on<C: Compiled>(scene: &SceneView, ray: &Ray, hit: &Hit) -> Surface {
     // SAFETY: the hit names a primitive.
     let prim = unsafe { load(scene.prims.add(hit.prim as usize)) };
-    let textured = C::sees(Features::TEXTURES);
     if prim.is_analytic::<C>() {
-        let AnalyticPoint { p, n, b } = shape::analytic_point::<C>(&prim, ray, hit.t, hit.b);
-        let dp_du = shape::analytic_dp_du::<C>(&prim, n, b);
-        let uv = if textured { shape::analytic_uv::<C>(&prim, n, b) } else { Vec2::ZERO };
-        return Surface {
-            p,
-            ng: n,
-            ns: n,
-            dp_du,
-            uv,
-            b: hit.b,
-            extent: prim.extent(),
-            prim,
-            hit: Hit { b, ..*hit },
-        };
+        return Surface::of_analytic::<C>(prim, ray, hit);
     }
-    let vertices = [prim.a, prim.b, prim.c];
-    let ng = triangle::area_normal(vertices).normalize();
-    let (ns, dp_du, uv) = if prim.normals == Primitive::FLAT {
-        (ng, Vec3::ZERO, Vec2::ZERO)
-    } else {
-        // SAFETY: the primitive's normals are in range, and its texture coordinates where there are any.
-        let (normals, uv) = unsafe {
-            let normals = load(scene.normals.add(prim.normals as usize));
-            let uv = if textured && !scene.uvs.is_null() {
-                load(scene.uvs.add(prim.normals as usize)).at(hit.b)
-            } else {
-                Vec2::ZERO
-            };
-            (normals, uv)
-        };
-        (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du, uv)
-    };
-    let p = triangle::interpolate(vertices, hit.b);
-    Surface { p, ng, ns, dp_du, uv, b: hit.b, extent: prim.extent(), prim, hit: *hit }
+    if prim.normals == Primitive::FLAT {
+        return Surface::of_triangle(prim, hit, None, Vec2::ZERO);
+    }
+    // SAFETY: the primitive's normals are in range.
+    unsafe {
+        let normals = load(scene.normals.add(prim.normals as usize));
+        Surface::of_triangle(prim, hit, Some(&normals), triangle_uv::<C>(scene, &prim, hit.b))
+    }
+}
+
+/// Texture coordinates on a triangle that has normals, where there are any.
+///
+/// # Safety
+/// `scene` is valid and has the triangle.
+#[inline(always)]
+pub(super) unsafe fn triangle_uv<C: Compiled>(scene: &Surfaces, prim: &Primitive, b: [f32; 2]) -> Vec2 {
+    if !C::sees(Features::TEXTURES) || scene.uvs.is_null() {
+        return Vec2::ZERO;
+    }
+    // SAFETY: the primitive's texture coordinates are in range.
+    unsafe { load(scene.uvs.add(prim.normals as usize)) }.at(b)
 }
 
 impl Surface {
+    /// What is no triangle, where `ray` meets it.
+    #[inline(always)]
+    pub(super) fn of_analytic<C: Compiled>(prim: Primitive, ray: &Ray, hit: &Hit) -> Self {
+        let AnalyticPoint { p, n, b } = shape::analytic_point::<C>(&prim, ray, hit.t, hit.b);
+        let dp_du = shape::analytic_dp_du::<C>(&prim, n, b);
+        let uv = if C::sees(Features::TEXTURES) { shape::analytic_uv::<C>(&prim, n, b) } else { Vec2::ZERO };
+        let extent = prim.extent();
+        Self { p, ng: n, ns: n, dp_du, uv, b: hit.b, extent, prim, hit: Hit { b, ..*hit } }
+    }
+
+    /// A triangle with its normals, if it has any.
+    #[inline(always)]
+    pub(super) fn of_triangle(
+        prim: Primitive,
+        hit: &Hit,
+        normals: Option<&TriangleNormals>,
+        uv: Vec2,
+    ) -> Self {
+        let vertices = [prim.a, prim.b, prim.c];
+        let ng = triangle::area_normal(vertices).normalize();
+        let (ns, dp_du) = match normals {
+            Some(normals) => (triangle::interpolate(normals.n, hit.b).normalize(), normals.dp_du),
+            None => (ng, Vec3::ZERO),
+        };
+        let p = triangle::interpolate(vertices, hit.b);
+        Self { p, ng, ns, dp_du, uv, b: hit.b, extent: prim.extent(), prim, hit: *hit }
+    }
+
     /// The head of its material.
     ///
     /// # Safety
@@ -539,6 +556,13 @@ impl Surface {
         (self.ng.dot(d) < 0.0) != self.prim.is_flipped()
     }
 
+    /// Whether the front is shaded along `d`, which shading normals decide where they are kept though they face away.
+    #[inline(always)]
+    pub(super) fn shows_front_of(&self, scene: &Surfaces, d: Vec3) -> bool {
+        let n = if scene.keeps_hidden_normals != 0 { self.ns } else { self.ng };
+        (n.dot(d) < 0.0) != self.prim.is_flipped()
+    }
+
     /// Where its emission is looked up.
     #[inline(always)]
     fn on(&self) -> On {
@@ -551,7 +575,7 @@ impl Surface {
 
     /// From the space of a group to the world, where it is at about `near`.
     #[inline(always)]
-    fn placed(self, instance: &Instance, near: Vec3) -> Self {
+    pub(super) fn placed(self, instance: &Instance, near: Vec3) -> Self {
         let p = instance.world_point(self.p, near);
         Self {
             p,
@@ -647,16 +671,31 @@ pub(super) unsafe fn scatterer<'a, C: Compiled>(
     surface: &Surface,
 ) -> Option<Scatterer<'a>> {
     let d = state.ray.d;
-    let keeps = scene.keeps_hidden_normals != 0;
-    let outside = surface.ng.dot(d) < 0.0;
-    let front = if keeps { surface.ns.dot(d) < 0.0 } else { outside } != surface.prim.is_flipped();
+    let front = surface.shows_front_of(scene, d);
     let u = if C::sees(Features::BLENDS) { material_uniforms(settings, state)[1] } else { 0.0 };
     // SAFETY: the surface is of this scene.
     let at =
         At { front, seed: walk_seed(settings, state), ..unsafe { surface.look::<C>(scene, d, &state.cone) } };
     // SAFETY: the primitive's material is in range.
-    let MaterialChoice { material, header, front } =
-        unsafe { choose_material::<C>(&at, surface.prim.material(), u) };
+    unsafe {
+        let choice = choose_material::<C>(&at, surface.prim.material(), u);
+        oriented::<C>(surface, d, choice, at)
+    }
+}
+
+/// As [`scatterer`], of the material that is chosen there, seen along `d`.
+///
+/// # Safety
+/// `at` is of a valid scene, which has the surface and the material.
+#[inline(always)]
+pub(super) unsafe fn oriented<'a, C: Compiled>(
+    surface: &Surface,
+    d: Vec3,
+    MaterialChoice { material, header, front }: MaterialChoice,
+    at: At<'a>,
+) -> Option<Scatterer<'a>> {
+    let keeps = at.scene.keeps_hidden_normals != 0;
+    let outside = surface.ng.dot(d) < 0.0;
     // Where an interpolated normal faces away, one that a map makes of it may still face the viewer, as in Mitsuba.
     let by_map = !front
         && keeps
@@ -715,7 +754,7 @@ unsafe fn mapped_normal<C: Compiled>(
 
 /// Seed for random walks of lobes, different at every vertex of every path.
 #[inline(always)]
-fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
+pub(super) fn walk_seed(settings: &PathSettings, state: &PathState) -> u32 {
     pcg4d([state.pixel, state.sample, state.depth, settings.seed ^ 0x77a1_4e11])[0]
 }
 
@@ -795,33 +834,36 @@ unsafe fn light_at<C: Compiled>(
     if !settings.samples_lights(scene) {
         return VisibleLight::NONE;
     }
-    let bits = settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
-    // SAFETY: as the caller promised; there is a light.
-    unsafe { light_drawn::<C>(scene, at, bits) }
+    let [u0, u1, part, filler] =
+        settings.sampler(state.pixel, state.sample).draw_bits(Dim::Light, state.depth);
+    // SAFETY: as the caller promised; there is a light, and the index drawn is in range.
+    unsafe {
+        let (index, u0) = select::sample_light(scene, u0, filler);
+        let light = load(scene.lights.add(index as usize));
+        light_from::<C>(scene, at, &light, index, [u0, u1, part])
+    }
 }
 
-/// Draws a point on a light by four words of random bits.
+/// Draws a point on a light, which is `index` among those of the scene, by random words.
 ///
 /// # Safety
-/// As [`shade`]; there is a light.
+/// As [`shade`]; there is the light.
 #[inline(always)]
-pub(super) unsafe fn light_drawn<C: Compiled>(
+pub(super) unsafe fn light_from<C: Compiled>(
     scene: &SceneView,
     at: &Scatterer<'_>,
-    [u0, u1, which, part]: [u32; 4],
+    light: &Light,
+    index: u32,
+    bits: [u32; 3],
 ) -> VisibleLight {
-    // SAFETY: there is a light.
-    let index = unsafe { select::sample_light(scene, which) };
-    // SAFETY: the index drawn is in range.
-    let light = unsafe { load(scene.lights.add(index as usize)) };
     // SAFETY: as the caller promised.
-    match unsafe { light.sample::<C>(scene, index, at.start(index), [u0, u1, part]) } {
+    match unsafe { light.sample::<C>(scene, index, at.start(index), bits) } {
         Some(sample) => at.lit_by::<C>(sample),
         None => VisibleLight::NONE,
     }
 }
 
-/// As [`light_drawn`], of light number `index`, if it is of one of the kinds that are drawn the most, and whether it is: the
+/// As [`light_from`], if the light is of one of the kinds that are drawn the most, and whether it is: the
 /// sample, its direction in the local frame, and where a ray to it starts.
 #[inline(always)]
 pub(super) fn common_light_drawn<C: Compiled>(

@@ -18,6 +18,11 @@ pub struct TriangleNormals {
     pub dp_du: Vec3,
 }
 
+impl TriangleNormals {
+    /// In no direction.
+    pub(crate) const ZERO: Self = Self { n: [Vec3::ZERO; 3], dp_du: Vec3::ZERO };
+}
+
 /// Texture coordinates at the vertices, 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C, align(16))]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use device::light::{AliasEntry, Light, LightSample, select};
+use device::light::{Light, LightSample, LightSlot, Lighting, select};
 use device::shape::triangle;
 use glam::{Vec2, Vec3};
 
@@ -270,49 +270,105 @@ fn samples_are_finite_for_all_uniforms() {
     }
 }
 
-/// Counts of the lights that a table chooses over evenly spread words.
-fn chosen(table: &[AliasEntry], words: impl Iterator<Item = u32>) -> Vec<u64> {
-    let mut scene = empty_scene();
+/// The scene that a table chooses lights for.
+fn with_table(table: &[LightSlot]) -> Lighting {
+    let mut scene = empty_scene().lighting;
     (scene.light_table, scene.light_count) = (table.as_ptr(), table.len() as u32);
-    let mut counts = vec![0; table.len()];
-    for bits in words {
-        // SAFETY: the table has as many entries as the scene says, and nothing else of the scene is read.
-        counts[unsafe { select::sample_light(&scene, bits) } as usize] += 1;
-    }
-    counts
+    scene
 }
 
-/// Five lights with the odds 1 : 0 : 2 : 3 : 4. Each slot has a fifth: slot 0 is half full and topped up by light 4;
-/// slot 1 is all light 4's; slot 2 is full; light 3 fills its own and the half of slot 4 that light 4 leaves.
-const TABLE: [AliasEntry; 5] = [
-    AliasEntry { threshold: 1 << 31, alias: 4 },
-    AliasEntry { threshold: 0, alias: 4 },
-    AliasEntry { threshold: u32::MAX, alias: 2 },
-    AliasEntry { threshold: u32::MAX, alias: 3 },
-    AliasEntry { threshold: 1 << 31, alias: 3 },
+/// The light that a word chooses, and the word that is random once more, with a filler of ones.
+fn choice(scene: &Lighting, bits: u32) -> (usize, u32) {
+    // SAFETY: the table has as many slots as the scene says, and nothing else of the scene is read.
+    let (light, rest) = unsafe { select::sample_light(scene, bits, u32::MAX) };
+    (light as usize, rest)
+}
+
+/// Five lights with the odds 1 : 2 : 3 : 4, and one that a single word chooses, the third. Guides are the lights of the words 0,
+/// 1/5, 2/5, 3/5 and 4/5 of all.
+const TABLE: [LightSlot; 5] = [
+    LightSlot { first: 0, guide: 0 },
+    LightSlot { first: 0x1999_999a, guide: 1 },
+    LightSlot { first: 0x4ccc_cccd, guide: 3 },
+    LightSlot { first: 0x4ccc_ccce, guide: 3 },
+    LightSlot { first: 0x9999_999a, guide: 4 },
 ];
+
+/// Words by which lights are chosen: evenly spread, and where one light ends and another begins.
+fn words() -> impl Iterator<Item = u32> {
+    let ends = TABLE.iter().flat_map(|slot| [slot.first.wrapping_sub(1), slot.first, slot.first + 1]);
+    (0..1 << 20).map(|i| i << 12).chain(ends)
+}
 
 #[test]
 fn lights_are_chosen_with_their_probabilities() {
     const N: u32 = 1 << 20;
-    let counts = chosen(&TABLE, (0..N).map(|i| i << 12));
-    for (count, odds) in counts.iter().zip([1.0, 0.0, 2.0, 3.0, 4.0]) {
-        assert!((*count as f64 - odds / 10.0 * f64::from(N)).abs() <= 3.0, "{counts:?}");
+    let scene = with_table(&TABLE);
+    let mut counts = [0_u32; TABLE.len()];
+    for i in 0..N {
+        counts[choice(&scene, i << 12).0] += 1;
     }
-    let ends = [0, 0x3333_3333, 0x3333_3334, 0x6666_6667, 0x9999_999a, 0xcccc_cccd, u32::MAX];
-    assert_eq!(chosen(&TABLE, ends.into_iter()).iter().sum::<u64>(), 7);
+    for (count, odds) in counts.iter().zip([1.0, 2.0, 0.0, 3.0, 4.0]) {
+        assert!((f64::from(*count) - odds / 10.0 * f64::from(N)).abs() <= 3.0, "{counts:?}");
+    }
+    for word in words() {
+        let expected = TABLE.iter().rposition(|slot| slot.first <= word);
+        assert_eq!(Some(choice(&scene, word).0), expected, "{word:#x}");
+    }
     // Control: probabilities of another order are rejected.
     let mut verdicts = Verdicts::default();
-    verdicts.add(chi2_uniform(&counts), "uniform");
+    verdicts.add(chi2_uniform(&counts.map(u64::from)), "uniform");
     verdicts.assert_all_rejected();
+}
+
+/// What is left of the word that chose a light is as evenly spread as the word was, and in the same order: points that were
+/// stratified are so on every light.
+#[test]
+fn the_word_that_chose_a_light_is_random_once_more() {
+    let scene = with_table(&TABLE);
+    let mut rests = [const { Vec::new() }; TABLE.len()];
+    for i in 0..1 << 20 {
+        let (light, rest) = choice(&scene, i << 12);
+        rests[light].push(rest);
+    }
+    for rests in rests.iter().filter(|rests| !rests.is_empty()) {
+        let n = rests.len() as f64;
+        for (i, rest) in rests.iter().enumerate() {
+            let place = (i as f64 + 0.5) / n * 4_294_967_296.0;
+            assert!((f64::from(*rest) - place).abs() <= 2.0 / n * 4_294_967_296.0, "{i} of {n}: {rest}");
+        }
+    }
+    // The lowest byte is the filler's; and a single light leaves the word as it was.
+    assert!(rests.iter().flatten().all(|rest| rest & 0xff == 0xff));
+    let one = with_table(&[LightSlot { first: 0, guide: 0 }]);
+    assert_eq!(choice(&one, 0x1234_5678), (0, 0x1234_5678));
+}
+
+/// Side by side, words choose what they choose alone.
+#[test]
+fn words_side_by_side_choose_as_alone() {
+    let scene = with_table(&TABLE);
+    for word in words() {
+        let mut bits = [word, !word, word.rotate_left(7), word.wrapping_mul(0x9e37_79b9)];
+        let alone = bits.map(|bits| choice(&scene, bits));
+        // SAFETY: as in `choice`.
+        let lights = unsafe { select::sample_few(&scene, &mut bits, &[u32::MAX; 4]) };
+        assert_eq!([0, 1, 2, 3].map(|i| (lights[i] as usize, bits[i])), alone);
+    }
 }
 
 /// However many lights there are, the first and the last are drawn, and nothing beyond.
 #[test]
 fn the_last_of_many_lights_is_in_range() {
-    for n in [1, 3, 1000, 1 << 20] {
-        let table: Vec<_> = (0..n).map(|alias| AliasEntry { threshold: u32::MAX, alias }).collect();
-        let counts = chosen(&table, [0, 1 << 31, u32::MAX].into_iter());
-        assert!(counts[0] > 0 && counts[n as usize - 1] > 0 && counts.iter().sum::<u64>() == 3);
+    for n in [2, 3, 1000, 1 << 20_u64] {
+        let first = |i: u64| ((i << 32) / n) as u32;
+        let guide =
+            |i: u64| (0..n).rev().find(|&k| u64::from(first(k)) <= (i << 32).div_ceil(n)).unwrap_or(0);
+        let guides = |i: u64| if n > 1000 { i } else { guide(i) };
+        let table: Vec<_> = (0..n).map(|i| LightSlot { first: first(i), guide: guides(i) as u32 }).collect();
+        let scene = with_table(&table);
+        let (last, rest) = choice(&scene, u32::MAX);
+        assert_eq!((choice(&scene, 0).0, last), (0, n as usize - 1));
+        assert!(rest > u32::MAX / 2);
     }
 }

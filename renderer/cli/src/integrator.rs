@@ -60,7 +60,7 @@ enum Choice {
     /// The one that is faster: on a GPU, long renders try both
     #[default]
     Auto,
-    /// All of a path in one kernel; on a CPU, a plain loop
+    /// All of a path in one kernel; on a CPU, hundreds of paths of a thread side by side
     Megakernel,
     /// Many paths together, in stages
     Wavefront,

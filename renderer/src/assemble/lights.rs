@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use device::color::luminance;
 use device::features::Features;
-use device::light::{AliasEntry, EmissiveSurface, Light, Slide as DeviceSlide};
+use device::light::{EmissiveSurface, Light, LightSlot, Slide as DeviceSlide};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 use device::shape::triangle::TriangleUvs;
@@ -23,7 +23,7 @@ pub struct Lights {
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub all: Vec<Light>,
     /// The distribution that chooses among the lights.
-    pub table: Vec<AliasEntry>,
+    pub table: Vec<LightSlot>,
     /// Index of the first that is infinitely far and seen.
     pub first_infinite: u32,
     /// The surface of each light, if the emission of any varies. Its primitive is one of the scene, and of leaves once these
@@ -167,7 +167,7 @@ fn finish(mut all: Vec<Weighted>, first_infinite: u32) -> Lights {
         slides.extend(light.slide);
     }
     let powers: Vec<f64> = all.iter().map(|w| w.power).collect();
-    let (table, pmf) = alias_table(&powers);
+    let (table, pmf) = selection_table(&powers);
     let lights: Vec<Light> = all.iter().zip(pmf).map(|(w, p)| Light { pmf: p as f32, ..w.light }).collect();
     let varies = lights.iter().any(|light| light.kind_flags & Light::VARYING != 0);
     let emissive = if varies { all.iter().map(|w| w.surface).collect() } else { Vec::new() };
@@ -342,56 +342,65 @@ impl Emitter<'_> {
     }
 }
 
-/// An alias table for probabilities proportional to `weights` (Vose 1991, "A Linear Algorithm for Generating Random
-/// Numbers with a Given Distribution"), and the probabilities that the table really has: whatever is rounded, light
-/// sampling divides by what it did. Every light keeps a chance.
-fn alias_table(weights: &[f64]) -> (Vec<AliasEntry>, Vec<f64>) {
-    const ONE: f64 = 4_294_967_296.0; // 2³²
-    let n = weights.len();
+/// Number of random words.
+const WORDS: u64 = 1 << 32;
+
+/// The table that chooses with probabilities proportional to `weights`, and the probabilities that it really has: whatever is
+/// rounded, light sampling divides by what it did. Every light keeps a chance.
+fn selection_table(weights: &[f64]) -> (Vec<LightSlot>, Vec<f64>) {
+    let n = weights.len() as u64;
     let total: f64 = weights.iter().sum();
-    let mut scaled: Vec<f64> =
-        weights.iter().map(|w| if total > 0.0 { w / total * n as f64 } else { 1.0 }).collect();
-    let mut table: Vec<AliasEntry> =
-        (0..n).map(|i| AliasEntry { threshold: u32::MAX, alias: i as u32 }).collect();
-    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| scaled[i] < 1.0);
-    while let (Some(s), Some(l)) = (small.pop(), large.last().copied()) {
-        let threshold = (scaled[s] * ONE).ceil().clamp(1.0, ONE - 1.0) as u32;
-        table[s] = AliasEntry { threshold, alias: l as u32 };
-        scaled[l] -= 1.0 - scaled[s];
-        if scaled[l] < 1.0 {
-            large.pop();
-            small.push(l);
-        }
+    let mut sum = 0.0;
+    let mut firsts: Vec<u64> = Vec::with_capacity(weights.len());
+    for (i, weight) in (0..).zip(weights) {
+        let part = if total > 0.0 { sum / total } else { i as f64 / n as f64 };
+        let least = firsts.last().map_or(0, |first| first + 1);
+        firsts.push(((part * WORDS as f64) as u64).clamp(least, WORDS - (n - i)));
+        sum += weight;
     }
-    let mut pmf = vec![0.0; n];
-    for (i, entry) in table.iter().enumerate() {
-        let own = f64::from(entry.threshold) / ONE;
-        pmf[i] += own / n as f64;
-        pmf[entry.alias as usize] += (1.0 - own) / n as f64;
-    }
-    (table, pmf)
+    let ends = firsts.iter().skip(1).copied().chain([WORDS]);
+    let pmf = firsts.iter().zip(ends).map(|(first, end)| (end - first) as f64 / WORDS as f64).collect();
+    let guide = |i: u64| firsts.partition_point(|&first| first <= (i * WORDS).div_ceil(n)) - 1;
+    let slot = |(i, &first): (u64, &u64)| LightSlot { first: first as u32, guide: guide(i) as u32 };
+    ((0..).zip(&firsts).map(slot).collect(), pmf)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The light that a word chooses, by definition.
+    fn chosen(table: &[LightSlot], word: u32) -> usize {
+        table.iter().rposition(|slot| slot.first <= word).expect("the first light has word 0")
+    }
+
     #[test]
-    fn alias_table_has_the_probabilities_it_says() {
-        let weights = [3.0, 1e-12, 1.0, 1e-3, 7.5, 2.0, 2.0];
-        let (table, pmf) = alias_table(&weights);
+    fn the_table_has_the_probabilities_it_says() {
+        let weights = [3.0, 1e-12, 1.0, 1e-3, 0.0, 7.5, 2.0, 2.0];
+        let (table, pmf) = selection_table(&weights);
         let total: f64 = weights.iter().sum();
         for (p, w) in pmf.iter().zip(weights) {
             assert!((p - w / total).abs() < 1e-9 && *p > 0.0, "{p} {w}");
         }
         assert!((pmf.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // Each slot is drawn by its share of all words, as `sample_light` splits them.
-        assert!(table.iter().all(|entry| entry.threshold > 0));
+        assert_eq!(table[0].first, 0);
+    }
+
+    #[test]
+    fn guides_lead_to_what_the_first_word_of_a_slot_chooses() {
+        for n in [1, 2, 3, 7, 100] {
+            let weights: Vec<f64> = (0..n).map(|i| f64::from(i * i % 13)).collect();
+            let (table, _) = selection_table(&weights);
+            for (i, slot) in table.iter().enumerate() {
+                let word = (i as u64 * WORDS).div_ceil(n as u64) as u32;
+                assert_eq!(slot.guide as usize, chosen(&table, word), "slot {i} of {n}");
+            }
+        }
     }
 
     #[test]
     fn equal_weights_are_chosen_equally() {
-        let (_, pmf) = alias_table(&[0.0; 5]);
+        let (_, pmf) = selection_table(&[0.0; 5]);
         assert!(pmf.iter().all(|p| (p - 0.2).abs() < 1e-9), "{pmf:?}");
     }
 }

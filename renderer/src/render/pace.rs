@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use torrance_gpu::backend::Backend;
 use torrance_gpu::primitives::Primitives;
 
 use super::tracer::Tracer;
@@ -38,6 +39,14 @@ impl Pace {
     }
 }
 
+/// Least number of samples that an invocation takes in a pass, of a render that has `taken` so many: some side by side are faster on
+/// machines that want it. Passes grow little by little, as one that is stopped leaves some pixels with more samples than others;
+/// more slowly, where a render stops by time.
+pub(super) fn least_samples<B: Backend>(taken: u32, stops_by_time: bool) -> u32 {
+    let least = if stops_by_time { taken / 4 } else { taken.saturating_mul(4) };
+    least.clamp(1, B::SIDE_BY_SIDE)
+}
+
 /// One pass over the image.
 pub(super) struct Pass {
     pub(super) samples: u32,
@@ -45,9 +54,10 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// As many samples as make up one launch, whole multiples of `layers` if possible.
-    pub(super) fn new(paths: f64, invocations: u32, layers: u32, remaining: u32) -> Self {
+    /// As many samples as make up one launch, but at least some of an invocation, and whole multiples of `layers` if possible.
+    pub(super) fn new(paths: f64, invocations: u32, layers: u32, least: u32, remaining: u32) -> Self {
         let per_invocation = (paths / f64::from(invocations)).floor().clamp(1.0, 1024.0) as u32;
+        let per_invocation = per_invocation.max(least);
         Self { samples: per_invocation.saturating_mul(layers).min(remaining), layers }
     }
 

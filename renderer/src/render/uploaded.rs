@@ -9,7 +9,7 @@ use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS};
 use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
-use device::light::{AliasEntry, EmissiveSurface, Environment, Light, Lighting, Portal, SkyTexel, Slide};
+use device::light::{EmissiveSurface, Environment, Light, LightSlot, Lighting, Portal, SkyTexel, Slide};
 use device::material::texture::Texture;
 use device::material::{Material, Surfaces};
 use device::scene::{KeptView, SceneView};
@@ -38,7 +38,7 @@ pub struct Uploaded<B: Backend> {
     textures: B::Buf<Texture>,
     texels: B::Buf<u32>,
     lights: B::Buf<Light>,
-    light_table: B::Buf<AliasEntry>,
+    light_table: B::Buf<LightSlot>,
     filter: B::Buf<FilterPart>,
     filter_edges: B::Buf<FilterEdge>,
     emissive: B::Buf<EmissiveSurface>,

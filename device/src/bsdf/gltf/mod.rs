@@ -219,8 +219,8 @@ impl Gltf {
 impl Lobe for Gltf {
     /// It is too large to be inlined.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn is_vectorizable(&self) -> bool {
+        false
     }
 
     #[inline(never)]

@@ -66,13 +66,16 @@ impl Microfacet {
         Self { masking: Masking::Correlated, ..self }
     }
 
-    /// The same, if it is GGX, with a distribution that the compiler knows.
+    /// Whether it is GGX.
     #[inline(always)]
-    pub(super) fn of_ggx(self) -> Option<Self> {
-        match self.distribution {
-            Distribution::Ggx => Some(Self { distribution: Distribution::Ggx, ..self }),
-            Distribution::Beckmann => None,
-        }
+    pub(super) const fn is_ggx(&self) -> bool {
+        matches!(self.distribution, Distribution::Ggx)
+    }
+
+    /// The same with GGX, whatever it was: then the compiler knows it.
+    #[inline(always)]
+    pub(super) const fn as_ggx(self) -> Self {
+        Self { distribution: Distribution::Ggx, ..self }
     }
 
     /// A direction where the stretched surface has α = 1.

@@ -133,10 +133,9 @@ impl Principled {
 }
 
 impl Lobe for Principled {
-    /// The compiler does not make vector instructions of it among all that a path does.
     #[inline(always)]
-    fn vectorizable(self) -> Option<Self> {
-        None
+    fn vectorizable(self) -> Self {
+        Self { interface: self.interface.vectorizable(), ..self }
     }
 
     #[inline(always)]

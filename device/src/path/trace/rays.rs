@@ -78,7 +78,7 @@ impl Function for ShadowRays {
         // SAFETY: as the caller promised; the index drawn is in range, and the light of this scene.
         unsafe {
             next(i, args, |scene, sampler, at| {
-                let [u0, u1, which, part] = sampler.draw_bits(Dim::Light, args.depth);
+                let [u0, u1, part, filler] = sampler.draw_bits(Dim::Light, args.depth);
                 if scene.light_count == 0 {
                     let d = sample_uniform_sphere(Vec2::new(uniform(u0), uniform(u1)));
                     return Some((
@@ -86,7 +86,7 @@ impl Function for ShadowRays {
                         f32::INFINITY,
                     ));
                 }
-                let index = sample_light(scene, which);
+                let (index, u0) = sample_light(scene, u0, filler);
                 let light = load(scene.lights.add(index as usize));
                 let sample = light.sample::<Full>(scene, index, at.start, [u0, u1, part])?;
                 (sample.wi.dot(at.side) > 0.0).then(|| shadow_ray(at.start, sample.wi, sample.target))

@@ -108,6 +108,8 @@ impl Backend for Cpu {
     type Node = WideNode;
     type Moment = Instant;
 
+    const SIDE_BY_SIDE: u32 = 16;
+
     fn name(&self) -> String {
         let threads = self.pool.current_num_threads();
         let isa = name_of(self.isa);

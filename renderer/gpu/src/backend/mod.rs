@@ -40,6 +40,9 @@ pub trait Backend {
     /// A moment between launches.
     type Moment: fmt::Debug;
 
+    /// Number of samples of a pixel that are best taken side by side: their rays lead the same way.
+    const SIDE_BY_SIDE: u32 = 1;
+
     /// The machine's name for people, e.g. `CPU, 16 threads, AVX2` or `cuda:0 NVIDIA GeForce RTX 4090`.
     fn name(&self) -> String;
 
