@@ -145,10 +145,8 @@ impl Landing {
         let choice = MaterialChoice { material, header, front };
         // SAFETY: as the caller promised.
         unsafe {
-            match oriented::<Simple>(&surface, state.ray.d, choice, at) {
-                Some(scatterer) => Some(Spot::new(&scatterer, scene)),
-                None => None,
-            }
+            let scatterer = oriented::<Simple>(&surface, state.ray.d, choice, at)?;
+            Some(Spot::new(&scatterer, scene))
         }
     }
 }
