@@ -14,7 +14,7 @@ use torrance_image::metrics::flip::PIXELS_PER_DEGREE_RANGE;
 use torrance_image::metrics::{Metric, Threshold};
 use torrance_plot::chart::ThemeName;
 use torrance_scene::limits::{
-    BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, available_memory, check_memory, check_size,
+    BYTES_PER_PIXEL, MAX_DEPTH, MAX_SPP, check_memory, check_size, memory_for_film,
 };
 use torrance_system::MOST_THREADS;
 pub(super) use torrance_text::duration as time;
@@ -32,7 +32,7 @@ pub(super) fn size(text: &str) -> Result<(u32, u32), String> {
     check_size(width, height)?;
     let narrow = |side| u32::try_from(side).map_err(|_| format!("a side of {side} pixels is too long"));
     let (width, height) = (narrow(width)?, narrow(height)?);
-    check_memory(width, height, BYTES_PER_PIXEL, available_memory())?;
+    check_memory(width, height, BYTES_PER_PIXEL, memory_for_film())?;
     Ok((width, height))
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use torrance_text::{human_bytes, quoted, quoted_path};
 
 use crate::description::limits::{
-    BYTES_PER_PIXEL, MAX_SCENE_BYTES, available_memory, check_memory, check_size,
+    BYTES_PER_PIXEL, MAX_SCENE_BYTES, check_memory, check_size, memory_for_film,
 };
 use crate::description::{Description, Direct, Overrides, PunctualKind, RenderSettings, StandaloneMaterial};
 use crate::files::Files;
@@ -184,7 +184,7 @@ pub(super) fn finish(
     overrides.apply(&mut loaded.description.render);
     let RenderSettings { width, height, .. } = loaded.description.render;
     check_size(width, height)
-        .and_then(|()| check_memory(width, height, BYTES_PER_PIXEL, available_memory()))
+        .and_then(|()| check_memory(width, height, BYTES_PER_PIXEL, memory_for_film()))
         .map_err(|error| Problem::of_file(file.as_str(), error))?;
     loaded.warnings.extend(unseen_lights(&loaded.description).map(|message| Problem::of_file(file, message)));
     Ok(loaded)

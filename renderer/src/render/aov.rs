@@ -10,7 +10,7 @@ use torrance_image::film::layers::{Layers, Samples};
 use torrance_image::film::{Film, Image};
 use torrance_scene::Description;
 use torrance_scene::limits::{
-    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_SHORTER, SizeError, available_memory, check_memory,
+    BYTES_PER_PIXEL, BYTES_PER_PIXEL_OF_SHORTER, SizeError, check_memory, memory_for_film,
 };
 
 use super::{FirstHit, FirstHits, Options, Rendered};
@@ -140,7 +140,7 @@ impl AovPlan {
         let bytes = BYTES_PER_PIXEL
             + if shorter { BYTES_PER_PIXEL_OF_SHORTER } else { 0 }
             + if first_hits.is_some() { BYTES_PER_PIXEL_OF_FIRST_HITS } else { 0 };
-        check_memory(description.render.width, description.render.height, bytes, available_memory())?;
+        check_memory(description.render.width, description.render.height, bytes, memory_for_film())?;
         self.names = Names::from(description);
         if self.aovs.contains(&Aov::Uv) {
             self.uvs = texture_coordinates(description);

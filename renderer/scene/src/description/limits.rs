@@ -142,6 +142,19 @@ pub fn check_size(width: impl Into<u64>, height: impl Into<u64>) -> Result<(), S
     if film.bytes() > MAX_FILM_BYTES { Err(SizeError::TooLarge(film)) } else { Ok(()) }
 }
 
+/// What a render takes beside its film: the program and a small scene, bytes.
+const BYTES_OF_PROGRAM: u128 = 8 << 20;
+
+/// What each of its threads takes: the paths that it follows side by side, and its stack, bytes.
+const BYTES_PER_THREAD: u128 = 1 << 20;
+
+/// Memory that the film of a render may take, bytes: what is available, less what the render takes beside it on all of this
+/// machine's threads. `None` where the system tells nothing.
+pub fn memory_for_film() -> Option<u128> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) as u128;
+    Some(available_memory()?.saturating_sub(BYTES_OF_PROGRAM + threads * BYTES_PER_THREAD))
+}
+
 /// Checks that the film of an image that is to be rendered, of which a pixel takes `bytes_per_pixel`, fits in `available`
 /// bytes of memory, or in any if that is unknown. Unlike that of [`check_size`], the answer depends on the machine: an
 /// image size that is about to be overridden must not be asked about.
