@@ -36,6 +36,9 @@ pub struct TraversalRay {
     /// Two directions that complete `d` to an orthonormal basis.
     #[cfg(not(target_arch = "nvptx64"))]
     across: [Vec3; 2],
+    /// For each axis, 1 if the ray enters boxes by their upper plane, else 0.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) enters_by_upper: [u32; 3],
     /// Octant that the ray looks into, inverted, in every byte: 4 for +x, 2 for +y, 1 for +z.
     pub oct_inv4: u32,
     /// As a constant that stays in a register.
@@ -84,6 +87,8 @@ impl TraversalRay {
             crossings: crossings(ray.o, inv_d),
             #[cfg(not(target_arch = "nvptx64"))]
             across,
+            #[cfg(not(target_arch = "nvptx64"))]
+            enters_by_upper: inv_d.to_array().map(|x| x.to_bits() >> 31),
             oct_inv4: oct_inv * 0x0101_0101,
             #[cfg(target_arch = "nvptx64")]
             byte_bias: crate::arch::byte_bias(),

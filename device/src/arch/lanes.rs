@@ -144,18 +144,20 @@ unsafe impl Real for F32x8 {
 }
 
 impl F32x8 {
-    /// The four columns of eight rows, which begin at `first` and then every `STRIDE` numbers.
+    /// The four columns of eight rows, which begin at `first` and then every `STRIDE` numbers; or, unless `all`, of the first
+    /// four, with zeros in the other lanes.
     ///
     /// # Safety
-    /// The four numbers of every row may be read; the machine has AVX2.
+    /// The four numbers of every such row may be read; the machine has AVX2.
     #[inline(always)]
-    pub(crate) unsafe fn columns<const STRIDE: usize>(first: *const f32) -> [Self; 4] {
+    pub(crate) unsafe fn columns<const STRIDE: usize>(first: *const f32, all: bool) -> [Self; 4] {
         // SAFETY: as the caller promised.
         unsafe {
             // Row i and row i + 4, a half each.
             let pair = |i: usize| {
                 let row = |i: usize| _mm_loadu_ps(first.add(i * STRIDE));
-                _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(row(i)), row(i + 4))
+                let half = _mm256_zextps128_ps256(row(i));
+                if all { _mm256_insertf128_ps::<1>(half, row(i + 4)) } else { half }
             };
             let [r0, r1, r2, r3] = [pair(0), pair(1), pair(2), pair(3)];
             let (xy01, zw01) = (_mm256_unpacklo_ps(r0, r1), _mm256_unpackhi_ps(r0, r1));

@@ -32,15 +32,16 @@ impl Arch for Avx2 {
         ray: &TraversalRay,
         hit: &mut Hit,
     ) {
-        // Bit i + 8 stands for primitive `base` + i: the eight that are tested may begin before `base`.
+        // Bit i + 8 stands for primitive `base` + i: those that are tested may begin before `base`.
         let mut bits = u64::from(bits) << 8;
         while bits != 0 {
-            // The eight up to the highest that is left, or the first of the scene.
-            let last = base + 55 - bits.leading_zeros();
-            let first = last.saturating_sub(7);
+            // The eight up to the highest that is left, or the four if these are all, or the first of the scene.
+            let highest = 63 - bits.leading_zeros();
+            let eight = highest - bits.trailing_zeros() >= 4;
+            let first = (base + highest - 8).saturating_sub(if eight { 7 } else { 3 });
             let below = first + 8 - base;
             // SAFETY: as the caller promised; of so few there are eight.
-            unsafe { intersect_eight::<C, ANY>(scene, first, (bits >> below) as u32, ray, hit) };
+            unsafe { intersect_eight::<C, ANY>(scene, first, eight, (bits >> below) as u32, ray, hit) };
             if ANY && hit.is_hit() {
                 return;
             }
@@ -66,8 +67,9 @@ unsafe fn outlined(work: impl Outlined) {
     unsafe { work.run() };
 }
 
-/// Tests those of eight primitives in a row that are set in `bits`, as [`intersect_prims`] does: the same
-/// arithmetic, and so the same bits.
+/// Tests those of eight primitives in a row that are set in `bits`, as [`intersect_prims`] does: the same arithmetic, and so the
+/// same bits. Unless `eight`, only the first four are read, and no others may be set: what is not needed would have to be waited
+/// for.
 ///
 /// # Safety
 /// As [`intersect_prims`], and all eight may be read ([`Geometry::prims`]).
@@ -76,6 +78,7 @@ unsafe fn outlined(work: impl Outlined) {
 unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     scene: &Geometry,
     base: u32,
+    eight: bool,
     bits: u32,
     ray: &TraversalRay,
     hit: &mut Hit,
@@ -83,7 +86,7 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     // SAFETY: as the caller promised; a primitive is twelve words, of which every fourth is no coordinate.
     let [[ax, ay, az, flags], [bx, by, bz, _], [cx, cy, cz, _]] = unsafe {
         let first = scene.prims.add(base as usize).cast::<f32>();
-        [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word)))
+        [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word), eight))
     };
     let [a, b, c] = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];
     let o = splat(ray.ray.o);
@@ -147,21 +150,21 @@ fn to_array(x: F32x8) -> [f32; 8] {
 #[target_feature(enable = "avx2,fma")]
 fn intersect_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
     // `WideNode::intersect_children`, eight children at once.
-    let crossings = |axis: usize, inv_d: f32, enter: f32, leave: f32| {
+    let (inv_d, [enter, leave]) = (ray.inv_d.to_array(), ray.crossings().map(|t| t.to_array()));
+    let crossings = |axis: usize| {
         // Indices, not a branch: directions are hard to predict.
-        let negative = (inv_d.to_bits() >> 31) as usize;
+        let upper = ray.enters_by_upper[axis] as usize & 1;
         // SAFETY: eight floats each.
-        let plane = |k: usize| unsafe { _mm256_loadu_ps(node.planes[k].as_ptr()) };
-        let inv_d = _mm256_set1_ps(inv_d);
+        let plane = |upper: usize| unsafe { _mm256_loadu_ps(node.planes[2 * axis + upper].as_ptr()) };
+        let inv_d = _mm256_set1_ps(inv_d[axis]);
         (
-            _mm256_fmadd_ps(plane(2 * axis + negative), inv_d, _mm256_set1_ps(enter)),
-            _mm256_fmadd_ps(plane(2 * axis + 1 - negative), inv_d, _mm256_set1_ps(leave)),
+            _mm256_fmadd_ps(plane(upper), inv_d, _mm256_set1_ps(enter[axis])),
+            _mm256_fmadd_ps(plane(upper ^ 1), inv_d, _mm256_set1_ps(leave[axis])),
         )
     };
-    let (inv_d, [enter, leave]) = (ray.inv_d, ray.crossings());
-    let (enter_x, leave_x) = crossings(0, inv_d.x, enter.x, leave.x);
-    let (enter_y, leave_y) = crossings(1, inv_d.y, enter.y, leave.y);
-    let (enter_z, leave_z) = crossings(2, inv_d.z, enter.z, leave.z);
+    let (enter_x, leave_x) = crossings(0);
+    let (enter_y, leave_y) = crossings(1);
+    let (enter_z, leave_z) = crossings(2);
     let enter = _mm256_max_ps(_mm256_max_ps(enter_x, enter_y), _mm256_max_ps(enter_z, _mm256_setzero_ps()));
     let enter = _mm256_mul_ps(enter, _mm256_set1_ps(EARLIER));
     let leave = _mm256_mul_ps(_mm256_min_ps(_mm256_min_ps(leave_x, leave_y), leave_z), _mm256_set1_ps(LATER));

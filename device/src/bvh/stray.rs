@@ -123,12 +123,12 @@ impl Stray {
         let (base, bits) = self.prims;
         if bits != 0 {
             let at = |bit: u32| leaves.wrapping_add((base + bit) as usize).cast::<u8>();
-            let (mut line, end) = (at(bits.trailing_zeros()), at(highest_bit(bits) + 1));
-            while line < end {
-                prefetch(line);
-                line = line.wrapping_add(LINE);
+            // Most are in as many lines; there is no loop, whose end would be hard to predict.
+            let first = at(bits.trailing_zeros());
+            for line in 0..3 {
+                prefetch(first.wrapping_add(LINE * line));
             }
-            prefetch(end.wrapping_sub(1));
+            prefetch(at(highest_bit(bits) + 1).wrapping_sub(1));
         }
     }
 }
