@@ -26,6 +26,9 @@ use crate::scene::SceneView;
 /// included, they stay in the second-level cache.
 const WIDTH: usize = 512;
 
+/// How many hits before it is shaded the normals of one are asked for, and how many before that its primitive.
+const ASKED_FOR: usize = 8;
+
 /// Paths under way, and the rays that they wait for.
 struct Bundle {
     states: [MaybeUninit<PathState>; WIDTH],
@@ -189,8 +192,10 @@ impl Bundle {
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);
+            let later = |k: usize| (k < alive).then(|| self.hits.get(k).prim);
             // SAFETY: as the caller promised; the path is among those begun.
             unsafe {
+                Landing::ask(scene, later(k + ASKED_FOR), later(k + 2 * ASKED_FOR));
                 let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
                 if sky.is_some() && !hit.is_hit() {
                     self.leaving.add(path, state.ray.d);

@@ -8,7 +8,7 @@ use super::family::States;
 use super::spot::{Spot, Spots};
 use super::step::{Surface, oriented, triangle_uv, walk_seed};
 use super::{PathSettings, PathState};
-use crate::arch::load;
+use crate::arch::{load, prefetch};
 use crate::bvh::Hit;
 use crate::features::{Compiled, Features};
 use crate::material::{At, Header, MaterialChoice, Surfaces};
@@ -91,6 +91,25 @@ impl Landing {
                 }
             }
             Some(landing)
+        }
+    }
+
+    /// Asks for what [`Landing::new`] reads of hits that come later: of a later one its normals, of the one `after` that the
+    /// primitive that names them.
+    ///
+    /// # Safety
+    /// As [`Landing::new`], but for hits that are none.
+    #[inline(always)]
+    pub(super) unsafe fn ask(scene: &Surfaces, later: Option<u32>, after: Option<u32>) {
+        if let Some(prim) = after {
+            prefetch(scene.prims.wrapping_add(prim as usize).cast());
+        }
+        if let Some(prim) = later
+            && prim != Hit::MISS
+        {
+            // SAFETY: as the caller promised.
+            let normals = unsafe { (*scene.prims.add(prim as usize)).normals };
+            prefetch(scene.normals.wrapping_add(normals as usize).cast());
         }
     }
 
