@@ -101,11 +101,9 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
         // SAFETY: as the caller promised.
         return unsafe { one_by_one::<C, ANY>(scene, base, bits, ray, hit) };
     }
-    // No number is zero here: all are negative, or all positive, where the signs are alike.
+    // No number is zero here: all are negative, or all positive, where the signs are alike. No branch if none is inside: it is as
+    // likely as not.
     let inside = bits & !u.signs_differ(v, w).bits();
-    if inside == 0 {
-        return;
-    }
     let (t, b) = triangle::distance(vertices, edges, splat(ray.ray.d));
     let ahead = zero.lt(t) & t.le(F32x8::splat(hit.t));
     let mut found = inside & ahead.bits();
