@@ -22,6 +22,27 @@ pub trait Arch: 'static {
     /// `node` points to a node of a valid hierarchy; the machine has this instruction set.
     unsafe fn intersect_children(node: *const TreeNode, ray: &TraversalRay, t_max: f32) -> NodeHits;
 
+    /// The slots of the children of `*node` that `ray` meets over (0, `t_max`), a bit each.
+    ///
+    /// # Safety
+    /// As [`Arch::intersect_children`].
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    unsafe fn meet_children(node: *const TreeNode, ray: &TraversalRay, t_max: f32) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { &*node }.meet_children(ray, t_max)
+    }
+
+    /// The primitives in some slots of `node`, a bit each.
+    ///
+    /// # Safety
+    /// The machine has this instruction set.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    unsafe fn prims_of(node: &TreeNode, slots: u32) -> u32 {
+        node.prims(slots)
+    }
+
     /// Tests `ray` against the primitives `base` + i for all i that are set in `bits`, from the highest, and puts
     /// the nearest one closer than `hit.t` into `hit`; with `ANY`, any one.
     ///

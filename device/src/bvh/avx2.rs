@@ -25,6 +25,18 @@ impl Arch for Avx2 {
     }
 
     #[inline(always)]
+    unsafe fn meet_children(node: *const WideNode, ray: &TraversalRay, t_max: f32) -> u32 {
+        // SAFETY: as above.
+        unsafe { _mm256_movemask_ps(meet_children(&*node, ray, t_max)) as u32 }
+    }
+
+    #[inline(always)]
+    unsafe fn prims_of(node: &WideNode, slots: u32) -> u32 {
+        // SAFETY: the machine has AVX2, as the caller promised.
+        unsafe { prims_of(node, slots) }
+    }
+
+    #[inline(always)]
     unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &Geometry,
         base: u32,
@@ -146,8 +158,8 @@ fn to_array(x: F32x8) -> [f32; 8] {
 
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn intersect_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
-    // `WideNode::intersect_children`, eight children at once.
+fn meet_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> __m256 {
+    // `WideNode::meet_children`, eight children at once.
     let (inv_d, [enter, leave]) = (ray.inv_d.to_array(), ray.crossings().map(|t| t.to_array()));
     let crossings = |axis: usize| {
         // Indices, not a branch: directions are hard to predict.
@@ -167,13 +179,32 @@ fn intersect_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> NodeHi
     let enter = _mm256_mul_ps(enter, _mm256_set1_ps(EARLIER));
     let leave = _mm256_mul_ps(_mm256_min_ps(_mm256_min_ps(leave_x, leave_y), leave_z), _mm256_set1_ps(LATER));
     let leave = _mm256_min_ps(leave, _mm256_set1_ps(t_max));
-    let met = _mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave);
-    node.hits(_mm256_movemask_ps(met) as u32, ray.oct_inv4, |_| {
-        let meta = to_i32(&node.meta);
-        let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), _mm256_castps_si256(met));
-        // Those of nodes come to lie above.
-        or_lanes(_mm256_sllv_epi32(bits, _mm256_and_si256(meta, _mm256_set1_epi32(0x1f)))) & !NODES
-    })
+    _mm256_cmp_ps::<_CMP_LE_OQ>(enter, leave)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn intersect_children(node: &WideNode, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    let met = meet_children(node, ray, t_max);
+    node.hits(_mm256_movemask_ps(met) as u32, ray.oct_inv4, |_| prims_in(node, _mm256_castps_si256(met)))
+}
+
+/// [`Arch::prims_of`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn prims_of(node: &WideNode, slots: u32) -> u32 {
+    let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    prims_in(node, _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(slots as i32), bits), bits))
+}
+
+/// The bits of the primitives in the slots that have all bits set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn prims_in(node: &WideNode, slots: __m256i) -> u32 {
+    let meta = to_i32(&node.meta);
+    let bits = _mm256_and_si256(_mm256_srli_epi32::<5>(meta), slots);
+    // Those of nodes come to lie above.
+    or_lanes(_mm256_sllv_epi32(bits, _mm256_and_si256(meta, _mm256_set1_epi32(0x1f)))) & !NODES
 }
 
 #[inline]

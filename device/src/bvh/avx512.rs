@@ -20,6 +20,18 @@ impl Arch for Avx512 {
     }
 
     #[inline(always)]
+    unsafe fn meet_children(node: *const WideNode, ray: &TraversalRay, t_max: f32) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { Avx2::meet_children(node, ray, t_max) }
+    }
+
+    #[inline(always)]
+    unsafe fn prims_of(node: &WideNode, slots: u32) -> u32 {
+        // SAFETY: as the caller promised.
+        unsafe { Avx2::prims_of(node, slots) }
+    }
+
+    #[inline(always)]
     unsafe fn intersect_prims<C: Compiled, const ANY: bool>(
         scene: &Geometry,
         base: u32,

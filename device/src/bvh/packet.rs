@@ -20,6 +20,7 @@ use crate::ray::{Ray, TraversalRay, origin_crossings, safe_inverse};
 use crate::sampling::tangents;
 use crate::shape::{self, LaneHits, triangle};
 
+use super::herd;
 use super::stray::Stray;
 use super::traverse::{Hit, NODES, STACK_SIZE, has_instances};
 use super::wide::{EARLIER, LATER};
@@ -198,42 +199,12 @@ unsafe fn in_turn<A: Arch, C: Compiled, const ANY: bool, const N: usize>(
     len: usize,
     hits: &mut HitColumns<N>,
 ) {
-    let mut strays = [const { MaybeUninit::<Stray>::uninit() }; AT_ONCE];
-    let mut alone = [const { MaybeUninit::<TraversalRay>::uninit() }; AT_ONCE];
-    let mut active = len.min(AT_ONCE);
-    let begin = |place: usize, stray: &mut MaybeUninit<Stray>, alone: &mut MaybeUninit<TraversalRay>| {
-        let (ray, t_max) = rays.get(place);
-        alone.write(TraversalRay::new(ray));
-        Stray::begin(stray, place, Hit::miss(t_max), 0);
+    let ray = |i: usize| {
+        let (ray, t_max) = rays.get(i);
+        (TraversalRay::new(ray), t_max)
     };
-    for i in 0..active {
-        begin(i, &mut strays[i], &mut alone[i]);
-    }
-    let mut next = active;
-    while active > 0 {
-        let mut i = 0;
-        while i < active {
-            // SAFETY: those below `active` have begun, and the rest is as the caller promised.
-            unsafe {
-                let stray = strays.get_unchecked_mut(i).assume_init_mut();
-                let ray = alone.get_unchecked(i).assume_init_ref();
-                if stray.turn::<A, C, ANY>(scene, ray) {
-                    i += 1;
-                    continue;
-                }
-                hits.set(stray.lane, stray.hit);
-            }
-            if next < len {
-                begin(next, &mut strays[i], &mut alone[i]);
-                next += 1;
-                i += 1;
-            } else {
-                active -= 1;
-                strays.swap(i, active);
-                alone.swap(i, active);
-            }
-        }
-    }
+    // SAFETY: as the caller promised.
+    unsafe { herd::trace::<A, C, ANY>(scene, len, ray, |i, hit| hits.set(i, hit)) };
     if has_instances::<C>(scene) {
         // SAFETY: as the caller promised.
         unsafe { instances::in_turn::<A, C, ANY, N>(scene, rays, len, hits) };

@@ -68,6 +68,20 @@ impl WideNode {
         ([w & 0xff, (w >> 8) & 0xff, (w >> 16) & 0xff], w >> 24)
     }
 
+    /// Which children are nodes.
+    #[inline(always)]
+    pub(super) fn imask(&self) -> u32 {
+        self.e_imask >> 24
+    }
+
+    /// Those of the children in some slots that are nodes, in the order of the ray's octant, and the slots of the others.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[inline(always)]
+    pub(super) fn inner_and_leaves(&self, slots: u32, oct_inv4: u32) -> (u32, u32) {
+        let inner = BY_OCTANT[(oct_inv4 & 7) as usize][(slots & self.imask() & 0xff) as usize];
+        (u32::from(inner), slots & !self.imask())
+    }
+
     #[cfg(not(target_arch = "nvptx64"))]
     /// What a ray meets, if these are the children that it meets, a bit each. `prims` yields the bits of those that are primitives.
     #[inline(always)]
@@ -99,9 +113,9 @@ impl WideNode {
     }
 
     #[cfg(not(target_arch = "nvptx64"))]
-    /// Tests the children, with instructions that every machine has.
+    /// The slots of the children that a ray meets, with instructions that every machine has.
     #[inline(always)]
-    pub(super) fn intersect_children(&self, ray: &TraversalRay, t_max: f32) -> NodeHits {
+    pub(super) fn meet_children(&self, ray: &TraversalRay, t_max: f32) -> u32 {
         let (mut near, mut far) = ([0.0; 8], [f32::INFINITY; 8]);
         let [enter, leave] = ray.crossings().map(|t| t.to_array());
         let inv_d = ray.inv_d.to_array();
@@ -115,8 +129,14 @@ impl WideNode {
         }
         let [near, far] = [(near, EARLIER), (far, LATER)].map(|(t, by)| t.map(|t| t * by));
         let far = far.map(|t| min(t, t_max));
-        let met = (0..8).fold(0, |met, i| met | u32::from(near[i] <= far[i]) << i);
-        self.hits(met, ray.oct_inv4, |slots| self.prims(slots))
+        (0..8).fold(0, |met, i| met | u32::from(near[i] <= far[i]) << i)
+    }
+
+    #[cfg(not(target_arch = "nvptx64"))]
+    /// Tests the children, with instructions that every machine has.
+    #[inline(always)]
+    pub(super) fn intersect_children(&self, ray: &TraversalRay, t_max: f32) -> NodeHits {
+        self.hits(self.meet_children(ray, t_max), ray.oct_inv4, |slots| self.prims(slots))
     }
 }
 
