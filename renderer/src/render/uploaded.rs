@@ -22,7 +22,7 @@ use torrance_scene::{HiddenNormals, Holes};
 use crate::assemble::{ImageEnvironment, SceneData};
 
 /// Nodes that a core's own caches hold about, where packets of rays are faster than rays alone.
-const SMALL_TREE: usize = 1 << 14;
+const SMALL_TREE: usize = 1 << 13;
 
 /// A scene in the memory of a back end.
 pub struct Uploaded<B: Backend> {
