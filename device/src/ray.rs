@@ -67,9 +67,11 @@ impl TraversalRay {
 
     /// Where the ray crosses the planes through the origin of the space, too early and too late by what is rounded: see
     /// [`origin_crossings`].
-    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(crate) fn crossings(&self) -> [Vec3; 2] {
+        #[cfg(target_arch = "nvptx64")]
+        return crossings(self.ray.o, self.inv_d);
+        #[cfg(not(target_arch = "nvptx64"))]
         self.crossings
     }
 
@@ -96,7 +98,6 @@ impl TraversalRay {
     }
 }
 
-#[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
 fn crossings(o: Vec3, inv_d: Vec3) -> [Vec3; 2] {
     let [x, y, z] = [0, 1, 2].map(|axis| origin_crossings(o[axis], inv_d[axis]));

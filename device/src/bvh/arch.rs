@@ -1,7 +1,7 @@
 //! Traversal in the form that each machine runs fastest.
 
 use super::traverse::{Hit, intersect_prims, traverse};
-use super::{Geometry, NodeHits, Rays, TreeNode};
+use super::{Geometry, NodeHits, Rays, TreeNode, WideNode};
 use crate::arch::Real;
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
@@ -26,9 +26,8 @@ pub trait Arch: 'static {
     ///
     /// # Safety
     /// As [`Arch::intersect_children`].
-    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
-    unsafe fn meet_children(node: *const TreeNode, ray: &TraversalRay, t_max: f32) -> u32 {
+    unsafe fn meet_children(node: *const WideNode, ray: &TraversalRay, t_max: f32) -> u32 {
         // SAFETY: as the caller promised.
         unsafe { &*node }.meet_children(ray, t_max)
     }
@@ -37,9 +36,8 @@ pub trait Arch: 'static {
     ///
     /// # Safety
     /// The machine has this instruction set.
-    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
-    unsafe fn prims_of(node: &TreeNode, slots: u32) -> u32 {
+    unsafe fn prims_of(node: &WideNode, slots: u32) -> u32 {
         node.prims(slots)
     }
 

@@ -8,7 +8,7 @@
 use core::mem::MaybeUninit;
 
 use super::traverse::{Group, Hit, STACK_SIZE};
-use super::{Arch, Geometry, TreeNode};
+use super::{Arch, Geometry, WideNode};
 use crate::arch::{highest_bit, prefetch};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
@@ -67,7 +67,7 @@ impl Walker {
     }
 
     /// Chooses the node that is visited next: of the children of the last one, in the order of the ray's octant, with the
-    /// [`TreeNode`]'s `child_base` and `imask`, or else of those that are left.
+    /// [`WideNode`]'s `child_base` and `imask`, or else of those that are left.
     #[inline(always)]
     fn choose(&mut self, child_base: u32, inner: u32, imask: u32) {
         // SAFETY: the tree is at most STACK_SIZE deep, and there is room for one entry more; those up to the top are written.
@@ -88,8 +88,8 @@ impl Walker {
     /// Asks for the node that is visited next. Of none, nothing is waited for.
     #[inline(always)]
     fn ask_for_node(&self, scene: &Geometry) {
-        let node = scene.nodes.wrapping_add(self.node as usize).cast::<u8>();
-        for line in 0..size_of::<TreeNode>().div_ceil(LINE) {
+        let node = node_at(scene, self.node).cast::<u8>();
+        for line in 0..size_of::<WideNode>().div_ceil(LINE) {
             prefetch(node.wrapping_add(LINE * line));
         }
     }
@@ -223,17 +223,16 @@ impl Troop {
         let mut met = [0_u32; TROOP];
         // SAFETY: those in lists have begun, and their nodes are of the tree.
         unsafe {
-            for k in 0..self.going.len {
+            for (k, met) in met.iter_mut().enumerate().take(self.going.len) {
                 let walker = self.walker(self.going.get(k));
-                let node = scene.nodes.add(walker.node as usize);
-                met[k] = A::meet_children(node, &walker.ray, walker.hit.t);
+                *met = A::meet_children(node_at(scene, walker.node), &walker.ray, walker.hit.t);
             }
-            for k in 0..self.going.len {
+            for (k, &met) in met.iter().enumerate().take(self.going.len) {
                 let i = self.going.get(k);
                 let walker = self.walkers.get_unchecked_mut(i).assume_init_mut();
-                let node = &*scene.nodes.add(walker.node as usize);
-                let (inner, leaves) = node.inner_and_leaves(met[k], walker.ray.oct_inv4);
-                // Which they are is found where there are some.
+                let node = &*node_at(scene, walker.node);
+                let (inner, leaves) = node.inner_and_leaves(met, walker.ray.oct_inv4);
+                // Which primitives are in them is found where there are some.
                 walker.prims = (walker.node, leaves);
                 self.waiting.add(i, leaves != 0);
                 walker.choose(node.child_base, inner, node.imask());
@@ -242,12 +241,18 @@ impl Troop {
             for k in 0..self.waiting.len {
                 let walker = self.walker(self.waiting.get(k));
                 let (node, leaves) = walker.prims;
-                let node = &*scene.nodes.add(node as usize);
+                let node = &*node_at(scene, node);
                 walker.prims = (node.prim_base, A::prims_of(node, leaves));
                 walker.ask_for_prims(scene);
             }
         }
     }
+}
+
+/// Where a node is. Nodes are these on CPUs, which alone have herds.
+#[inline(always)]
+fn node_at(scene: &Geometry, node: u32) -> *const WideNode {
+    scene.nodes.cast::<WideNode>().wrapping_add(node as usize)
 }
 
 /// Traces `count` rays, which `ray` gives with their ends, through the tree of the world, and tells what they meet; with `ANY`, any

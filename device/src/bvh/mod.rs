@@ -10,7 +10,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod geometry;
-#[cfg(not(target_arch = "nvptx64"))]
 mod herd;
 mod instance;
 pub mod node;

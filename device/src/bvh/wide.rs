@@ -6,9 +6,7 @@ use bytemuck::{Pod, Zeroable};
 #[cfg(not(target_arch = "nvptx64"))]
 use super::NodeHits;
 use super::node::{Node, PAD_OF_DISTANCE, PAD_OF_STEP};
-#[cfg(not(target_arch = "nvptx64"))]
 use crate::arch::{max, min};
-#[cfg(not(target_arch = "nvptx64"))]
 use crate::ray::TraversalRay;
 
 /// Eight children in 224 bytes.
@@ -75,7 +73,6 @@ impl WideNode {
     }
 
     /// Those of the children in some slots that are nodes, in the order of the ray's octant, and the slots of the others.
-    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(super) fn inner_and_leaves(&self, slots: u32, oct_inv4: u32) -> (u32, u32) {
         let inner = BY_OCTANT[(oct_inv4 & 7) as usize][(slots & self.imask() & 0xff) as usize];
@@ -98,7 +95,6 @@ impl WideNode {
         }
     }
 
-    #[cfg(not(target_arch = "nvptx64"))]
     /// The bits of the primitives in some of the slots: their number in unary from the offset on.
     #[inline(always)]
     pub(super) fn prims(&self, mut slots: u32) -> u32 {
@@ -112,7 +108,6 @@ impl WideNode {
         bits
     }
 
-    #[cfg(not(target_arch = "nvptx64"))]
     /// The slots of the children that a ray meets, with instructions that every machine has.
     #[inline(always)]
     pub(super) fn meet_children(&self, ray: &TraversalRay, t_max: f32) -> u32 {
@@ -132,15 +127,14 @@ impl WideNode {
         (0..8).fold(0, |met, i| met | u32::from(near[i] <= far[i]) << i)
     }
 
-    #[cfg(not(target_arch = "nvptx64"))]
     /// Tests the children, with instructions that every machine has.
+    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(super) fn intersect_children(&self, ray: &TraversalRay, t_max: f32) -> NodeHits {
         self.hits(self.meet_children(ray, t_max), ray.oct_inv4, |slots| self.prims(slots))
     }
 }
 
-#[cfg(not(target_arch = "nvptx64"))]
 /// Slots, a bit each, as seen from each octant: slot s is at s ^ octant.
 static BY_OCTANT: [[u8; 256]; 8] = {
     let mut table = [[0; 256]; 8];
