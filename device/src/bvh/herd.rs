@@ -20,7 +20,7 @@ const TROOP: usize = 16;
 const LINE: usize = 64;
 
 /// A ray on its way.
-#[repr(C, align(64))]
+#[repr(align(64))]
 struct Walker {
     ray: TraversalRay,
     hit: Hit,
