@@ -35,7 +35,7 @@ pub const FEWEST_STRAYS: u32 = 2;
 /// Of other packets in larger trees: all that a packet has, so that these begin as strays.
 pub const MOST_STRAYS: u32 = MAX_LANES as u32;
 
-/// Rays that take turns where none is in a packet: enough to cover the time that memory takes, few enough for their stacks to stay
+/// Rays among instances that take turns where none is in a packet: enough to cover the time that memory takes, few enough for their stacks to stay
 /// in the first cache.
 const AT_ONCE: usize = 16;
 
