@@ -7,17 +7,15 @@
 
 use core::mem::MaybeUninit;
 
+use super::stray::{ask_for_leaves, ask_for_node};
 use super::traverse::{Group, Hit, STACK_SIZE};
 use super::{Arch, Geometry, WideNode};
-use crate::arch::{highest_bit, prefetch};
+use crate::arch::highest_bit;
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
 
 /// Rays of a troop: few enough for the states of two to stay in the first cache.
 const TROOP: usize = 16;
-
-/// Size of what memory hands out at once.
-const LINE: usize = 64;
 
 /// A ray on its way.
 #[repr(align(64))]
@@ -83,27 +81,6 @@ impl Walker {
             let slot = (bit ^ self.ray.oct_inv4) & 7;
             self.node = base.wrapping_add((bits & 0xff & !(u32::MAX << slot)).count_ones());
         }
-    }
-
-    /// Asks for the node that is visited next. Of none, nothing is waited for.
-    #[inline(always)]
-    fn ask_for_node(&self, scene: &Geometry) {
-        let node = node_at(scene, self.node).cast::<u8>();
-        for line in 0..size_of::<WideNode>().div_ceil(LINE) {
-            prefetch(node.wrapping_add(LINE * line));
-        }
-    }
-
-    /// Asks for the primitives that are to be tested, if they are as close together as most are.
-    #[inline(always)]
-    fn ask_for_prims(&self, scene: &Geometry) {
-        let (base, bits) = self.prims;
-        let at = |bit: u32| scene.prims.wrapping_add((base + bit) as usize).cast::<u8>();
-        let first = at(bits.trailing_zeros());
-        for line in 0..3 {
-            prefetch(first.wrapping_add(LINE * line));
-        }
-        prefetch(at(highest_bit(bits) + 1).wrapping_sub(1));
     }
 }
 
@@ -236,14 +213,14 @@ impl Troop {
                 walker.prims = (walker.node, leaves);
                 self.waiting.add(i, leaves != 0);
                 walker.choose(node.child_base, inner, node.imask());
-                walker.ask_for_node(scene);
+                ask_for_node(scene, walker.node);
             }
             for k in 0..self.waiting.len {
                 let walker = self.walker(self.waiting.get(k));
                 let (node, leaves) = walker.prims;
                 let node = &*node_at(scene, node);
                 walker.prims = (node.prim_base, A::prims_of(node, leaves));
-                walker.ask_for_prims(scene);
+                ask_for_leaves(scene.prims, walker.prims);
             }
         }
     }

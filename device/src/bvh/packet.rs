@@ -35,10 +35,6 @@ pub const FEWEST_STRAYS: u32 = 2;
 /// Of other packets in larger trees: all that a packet has, so that these begin as strays.
 pub const MOST_STRAYS: u32 = MAX_LANES as u32;
 
-/// Rays among instances that take turns where none is in a packet: enough to cover the time that memory takes, few enough for their stacks to stay
-/// in the first cache.
-const AT_ONCE: usize = 16;
-
 /// Rays by columns.
 #[repr(C, align(64))]
 pub struct RayColumns<const N: usize> {
@@ -370,7 +366,7 @@ impl<F: Real> Stack<F> {
     /// Puts the child nodes that are hit onto the stack, the nearest on top, with where rays enter the children.
     #[inline(always)]
     fn push_children(&mut self, node: &WideNode, hits: u32, enter: &[F; 8], oct_inv: u32) {
-        let imask = node.e_imask().1;
+        let imask = node.imask();
         let mut nodes = hits >> 24;
         while nodes != 0 {
             let slot = nodes.trailing_zeros() ^ oct_inv;

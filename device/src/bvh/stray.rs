@@ -120,15 +120,8 @@ impl Stray {
         if self.node != Self::NONE {
             ask_for_node(scene, self.node);
         }
-        let (base, bits) = self.prims;
-        if bits != 0 {
-            let at = |bit: u32| leaves.wrapping_add((base + bit) as usize).cast::<u8>();
-            // Most are in as many lines; there is no loop, whose end would be hard to predict.
-            let first = at(bits.trailing_zeros());
-            for line in 0..3 {
-                prefetch(first.wrapping_add(LINE * line));
-            }
-            prefetch(at(highest_bit(bits) + 1).wrapping_sub(1));
+        if self.prims.1 != 0 {
+            ask_for_leaves(leaves, self.prims);
         }
     }
 }
@@ -136,12 +129,25 @@ impl Stray {
 /// Size of what memory hands out at once.
 const LINE: usize = 64;
 
+/// Asks for a node. Of one that is not there, nothing is waited for.
 #[inline(always)]
-fn ask_for_node(scene: &Geometry, node: u32) {
+pub(super) fn ask_for_node(scene: &Geometry, node: u32) {
     let node = scene.nodes.wrapping_add(node as usize).cast::<u8>();
     for line in 0..size_of::<TreeNode>().div_ceil(LINE) {
         prefetch(node.wrapping_add(LINE * line));
     }
+}
+
+/// Asks for what is in leaves, some of it, if it is as close together as most is.
+#[inline(always)]
+pub(super) fn ask_for_leaves<L>(leaves: *const L, (base, bits): Group) {
+    let at = |bit: u32| leaves.wrapping_add((base + bit) as usize).cast::<u8>();
+    // Most are in as many lines; there is no loop, whose end would be hard to predict.
+    let first = at(bits.trailing_zeros());
+    for line in 0..3 {
+        prefetch(first.wrapping_add(LINE * line));
+    }
+    prefetch(at(highest_bit(bits) + 1).wrapping_sub(1));
 }
 
 /// A stray in the tree of the instances, or in that of a group.

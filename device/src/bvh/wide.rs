@@ -69,7 +69,7 @@ impl WideNode {
     /// Which children are nodes.
     #[inline(always)]
     pub(super) fn imask(&self) -> u32 {
-        self.e_imask >> 24
+        self.e_imask().1
     }
 
     /// Those of the children in some slots that are nodes, in the order of the ray's octant, and the slots of the others.
@@ -79,17 +79,15 @@ impl WideNode {
         (u32::from(inner), slots & !self.imask())
     }
 
-    #[cfg(not(target_arch = "nvptx64"))]
     /// What a ray meets, if these are the children that it meets, a bit each. `prims` yields the bits of those that are primitives.
+    #[cfg(not(target_arch = "nvptx64"))]
     #[inline(always)]
     pub(super) fn hits(&self, met: u32, oct_inv4: u32, prims: impl FnOnce(u32) -> u32) -> NodeHits {
-        let imask = self.e_imask >> 24;
-        let inner = u32::from(BY_OCTANT[(oct_inv4 & 7) as usize][(met & imask & 0xff) as usize]);
-        let leaves = met & !imask;
+        let (inner, leaves) = self.inner_and_leaves(met, oct_inv4);
         let prims = if leaves == 0 { 0 } else { prims(leaves) };
         NodeHits {
             hits: (inner << 24) | prims,
-            imask,
+            imask: self.imask(),
             child_base: self.child_base,
             prim_base: self.prim_base,
         }

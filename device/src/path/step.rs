@@ -553,13 +553,18 @@ impl Surface {
     /// Whether the front is seen along `d`.
     #[inline(always)]
     fn shows_front(&self, d: Vec3) -> bool {
-        (self.ng.dot(d) < 0.0) != self.prim.is_flipped()
+        self.shows_front_by(self.ng, d)
     }
 
     /// Whether the front is shaded along `d`, which shading normals decide where they are kept though they face away.
     #[inline(always)]
     pub(super) fn shows_front_of(&self, scene: &Surfaces, d: Vec3) -> bool {
-        let n = if scene.keeps_hidden_normals != 0 { self.ns } else { self.ng };
+        self.shows_front_by(if scene.keeps_hidden_normals != 0 { self.ns } else { self.ng }, d)
+    }
+
+    /// Whether the front is on the side, seen along `d`, that a normal says.
+    #[inline(always)]
+    fn shows_front_by(&self, n: Vec3, d: Vec3) -> bool {
         (n.dot(d) < 0.0) != self.prim.is_flipped()
     }
 

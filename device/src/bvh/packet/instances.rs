@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::{
-    AT_ONCE, HitColumns, MAX_LANES, NOTHING, Packet, PacketHit, RayColumns, Stack, byte, first_lane,
+    HitColumns, MAX_LANES, NOTHING, Packet, PacketHit, RayColumns, Stack, byte, first_lane,
     intersect_children, set_lane, traverse,
 };
 use crate::arch::{Mask, Real, Vec3s, dot, load, scaled, splat};
@@ -17,6 +17,10 @@ use crate::bvh::traverse::{Hit, NODES};
 use crate::bvh::{Arch, Geometry, Instance, WideNode};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
+
+/// Rays that take turns where none is in a packet: enough to cover the time that memory takes, few enough for their stacks to stay
+/// in the first cache.
+const AT_ONCE: usize = 16;
 
 /// Rays of a packet and the hits on instances that they have found so far.
 pub(super) struct Company<'a, A: Arch, C, const ANY: bool> {
