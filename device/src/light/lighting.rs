@@ -1,6 +1,6 @@
 //! The scene as lights see it.
 
-use super::{EmissiveSurface, Environment, Light, LightSlot, Portal, SkyTexel, Slide};
+use super::{EmissiveSurface, Environment, GuideEntry, Light, Portal, SkyTexel, Slide};
 use crate::material::Surfaces;
 use crate::view::extends;
 
@@ -16,8 +16,8 @@ pub struct Lighting {
     pub first_infinite: u32,
     /// Lights.
     pub lights: *const Light,
-    /// The distribution that chooses among the lights.
-    pub light_table: *const LightSlot,
+    /// The guide table that chooses among the lights.
+    pub light_table: *const GuideEntry,
     /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
     pub emissive: *const EmissiveSurface,
     /// The slides of lights; null if there are none.
@@ -28,7 +28,7 @@ pub struct Lighting {
     pub sky: *const SkyTexel,
     /// The portals of the environment.
     pub portals: *const Portal,
-    /// Entries of the tables of the environment and the portals.
+    /// The guide tables of the environment, as words: see [`Environment`]. After them, entries of the tables of the portals.
     pub tables: *const u64,
 }
 

@@ -2,6 +2,7 @@
 
 mod area;
 pub mod environment;
+mod guide;
 mod lighting;
 pub mod portal;
 mod punctual;
@@ -16,9 +17,9 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3};
 
 pub use environment::{Environment, SkyTexel};
+pub use guide::GuideEntry;
 pub use lighting::Lighting;
 pub use portal::Portal;
-pub use select::LightSlot;
 pub use slide::Slide;
 pub use surface::EmissiveSurface;
 pub use table::Table;

@@ -242,9 +242,9 @@ impl Bundle {
     unsafe fn leave<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings, sky: &Environment) {
         // SAFETY: as the caller promised; the paths are among those begun.
         unsafe {
-            self.leaving.look(scene, sky);
+            self.leaving.look(sky);
             for i in 0..self.leaving.len {
-                let (path, radiance, pdf) = self.leaving.get(i);
+                let (path, radiance, pdf) = self.leaving.get(scene, sky, i);
                 gather_infinite::<C>(scene, settings, self.state(path), Some((radiance, pdf)));
             }
         }

@@ -23,25 +23,29 @@ pub(super) trait Columned: Copy {
 }
 
 /// Runs a body for every place `$i` in a range, and up to fifteen beyond, in blocks of which each is a loop of its own: of a
-/// fixed length, so that there is no rest that would be left to scalar instructions. No function of a closure: the compiler
-/// would not inline a large one.
-///
-/// # Panics
-/// `$n` places do not hold the last block.
+/// fixed length, so that there is no rest that would be left to scalar instructions. `$n` places hold the last block. No function
+/// of a closure: the compiler would not inline a large one.
 macro_rules! each_block {
     ($n:expr, $range:expr, |$i:ident| $body:block) => {{
         let core::ops::Range { start, end } = $range;
-        let mut first = start;
-        while first < end {
-            assert!(first + $crate::path::columns::LANES <= $n);
-            for $i in first..first + $crate::path::columns::LANES {
+        for block in (start..end).step_by($crate::path::columns::LANES) {
+            let first = $crate::path::columns::first_of::<$n>(block);
+            for k in 0..$crate::path::columns::LANES {
+                let $i = first + k;
                 $body
             }
-            first += $crate::path::columns::LANES;
         }
     }};
 }
 pub(super) use each_block;
+
+/// `first`, from where on there is a block in columns of `N` places. By the smaller of two numbers the compiler knows that there is:
+/// a loop with checks of bounds leaves part of each block to scalar instructions.
+#[inline(always)]
+pub(super) fn first_of<const N: usize>(first: usize) -> usize {
+    debug_assert!(first + LANES <= N);
+    first.min(N - LANES)
+}
 
 macro_rules! plain {
     ($T:ty, $zero:literal) => {
@@ -88,6 +92,27 @@ impl Columned for bool {
     }
 }
 
+impl<T: Columned> Columned for [T; 2] {
+    type Column<const N: usize> = [T::Column<N>; 2];
+
+    #[inline(always)]
+    fn zeroed<const N: usize>() -> Self::Column<N> {
+        [T::zeroed(), T::zeroed()]
+    }
+
+    #[inline(always)]
+    fn get<const N: usize>([a, b]: &Self::Column<N>, i: usize) -> Self {
+        [T::get(a, i), T::get(b, i)]
+    }
+
+    #[inline(always)]
+    fn set<const N: usize>(self, [a, b]: &mut Self::Column<N>, i: usize) {
+        let [x, y] = self;
+        x.set(a, i);
+        y.set(b, i);
+    }
+}
+
 impl<T: Columned> Columned for [T; 3] {
     type Column<const N: usize> = [T::Column<N>; 3];
 
@@ -115,9 +140,8 @@ impl<T: Columned> Columned for [T; 3] {
 macro_rules! fill_blocks {
     ($n:expr, $len:expr, $T:ty, $column:expr, |$i:ident| $value:expr) => {{
         const LANES: usize = $crate::path::columns::LANES;
-        let mut first = 0;
-        while first < $len {
-            assert!(first + LANES <= $n);
+        for first in (0..$len).step_by(LANES) {
+            let first = $crate::path::columns::first_of::<$n>(first);
             let mut block = <$T as Columned>::zeroed::<LANES>();
             for k in 0..LANES {
                 let $i = first + k;
@@ -126,7 +150,6 @@ macro_rules! fill_blocks {
             for k in 0..LANES {
                 <$T as Columned>::get(&block, k).set($column, first + k);
             }
-            first += LANES;
         }
     }};
 }

@@ -351,7 +351,8 @@ impl<const N: usize> Families<N> {
         unsafe { self.skylights.draw(scene, sky) };
         for k in 0..self.skylights.len {
             let i = self.skylights.lanes[k] as usize;
-            let Sample { wi, li, pdf } = self.skylights.get(k);
+            // SAFETY: as the caller promised.
+            let Sample { wi, li, pdf } = unsafe { self.skylights.get(scene, sky, k) };
             let pdf = self.drawn.light.pmf[i] * pdf;
             let at = Spot::get(&self.spots, i).scatterer(scene);
             let light = at.lit_by::<C>(LightSample { wi, target: None, li, pdf, is_delta: false });

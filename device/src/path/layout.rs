@@ -12,7 +12,7 @@ use crate::camera::Camera;
 use crate::film::{FilmPixel, FirstHitPixel, Sum};
 use crate::filter::{FilterEdge, FilterPart, FilterView};
 use crate::light::{
-    EmissiveSurface, Environment, Light, LightSlot, Lighting, Portal, SkyTexel, Slide, Table,
+    EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide, Table,
 };
 use crate::material::probe::{Answer, Input};
 use crate::material::program::Combination;
@@ -79,10 +79,10 @@ layout! {
     Answer;
     // Lights.
     Light { le };
-    LightSlot;
+    GuideEntry;
     EmissiveSurface;
     Slide;
-    Environment { table };
+    Environment;
     SkyTexel;
     Portal;
     Table;

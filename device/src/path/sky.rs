@@ -1,13 +1,13 @@
 //! An image of the sky, looked up and sampled for many paths at once.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, columned, fill_blocks};
 use crate::arch::load;
 use crate::light::Lighting;
-use crate::light::environment::{Environment, Sample};
+use crate::light::environment::{Environment, Place, Point, Sample};
 
-/// The image of a scene, if it has one that is sampled without portals, and is not black.
+/// The image of a scene, if it has one that is sampled without portals.
 ///
 /// # Safety
 /// `scene` is valid.
@@ -20,16 +20,34 @@ pub(super) unsafe fn image(scene: &Lighting) -> Option<Environment> {
             return None;
         }
         let sky = load(scene.environment);
-        (sky.portals == 0 && !sky.is_black(scene)).then_some(sky)
+        (sky.portals == 0).then_some(sky)
     }
 }
 
 columned! {
-    /// Samples.
-    SkySamples of Sample { wi: Vec3, li: Vec3, pdf: f32 }
+    /// Where in cells of the image there are samples.
+    Places of Place { cell: [u32; 2], within: [f32; 2] }
+}
+columned! {
+    /// Points of the image.
+    Points of Point { cell: [u32; 2], f: Vec2 }
+}
+columned! {
+    /// Directions.
+    Drawns of
+    /// A direction that has been drawn.
+    struct Drawn {
+        point: Point,
+        wi: Vec3,
+        /// Density over solid angle.
+        pdf: f32,
+    }
 }
 
 /// Samples of an image, and the places that want them.
+///
+/// What is read from tables and texels is read path by path, as gathering by vector instructions is slower; between, there are
+/// loops over columns.
 #[repr(align(64))]
 pub(super) struct Skylights<const N: usize> {
     /// Number of samples.
@@ -37,12 +55,22 @@ pub(super) struct Skylights<const N: usize> {
     /// Whoever wants them.
     pub(super) lanes: [u16; N],
     bits: [[u32; N]; 2],
-    samples: SkySamples<N>,
+    places: Places<N>,
+    /// Luminances around the cells.
+    luminances: [[f32; N]; 4],
+    drawns: Drawns<N>,
 }
 
 impl<const N: usize> Skylights<N> {
     pub(super) fn new() -> Self {
-        Self { len: 0, lanes: [0; N], bits: [[0; N]; 2], samples: Sample::zeroed() }
+        Self {
+            len: 0,
+            lanes: [0; N],
+            bits: [[0; N]; 2],
+            places: Place::zeroed(),
+            luminances: [[0.0; N]; 4],
+            drawns: Drawn::zeroed(),
+        }
     }
 
     /// Asks for a sample by random words; there is room.
@@ -54,45 +82,53 @@ impl<const N: usize> Skylights<N> {
         self.len += 1;
     }
 
-    /// Draws all samples.
+    /// Draws all directions.
     ///
     /// # Safety
     /// `scene` is valid, and `sky` its [`image`].
     #[inline(always)]
     pub(super) unsafe fn draw(&mut self, scene: &Lighting, sky: &Environment) {
-        // SAFETY: as the caller promised.
-        unsafe {
-            if sky.width.max(sky.height) <= 256 {
-                draw_all::<8, N>(scene, sky, &self.bits, &mut self.samples, self.len);
-            } else {
-                draw_all::<16, N>(scene, sky, &self.bits, &mut self.samples, self.len);
+        for i in 0..self.len {
+            // SAFETY: as the caller promised.
+            let (place, corners) = unsafe {
+                let place = sky.place(scene, [self.bits[0][i], self.bits[1][i]]);
+                (place, sky.corners(scene, place.cell))
+            };
+            place.set(&mut self.places, i);
+            for (column, texel) in self.luminances.iter_mut().zip(corners) {
+                column[i] = texel.w;
             }
         }
+        draw_all(sky, &self.places, &self.luminances, &mut self.drawns, self.len);
     }
 
     /// Sample `i`.
+    ///
+    /// # Safety
+    /// As [`Skylights::draw`], which drew it.
     #[inline(always)]
-    pub(super) fn get(&self, i: usize) -> Sample {
-        Sample::get(&self.samples, i)
+    pub(super) unsafe fn get(&self, scene: &Lighting, sky: &Environment, i: usize) -> Sample {
+        let Drawn { point, wi, pdf } = Drawn::get(&self.drawns, i);
+        // SAFETY: as the caller promised.
+        let li = unsafe { sky.interpolated(scene, point) }.truncate();
+        Sample { wi, li, pdf }
     }
 }
 
-/// The loop over all samples.
-///
-/// # Safety
-/// As [`Skylights::draw`]; the image has at most 2 to the power of `STEPS` rows, and as many columns.
+/// The loop over all directions.
 #[inline(always)]
-unsafe fn draw_all<const STEPS: usize, const N: usize>(
-    scene: &Lighting,
+fn draw_all<const N: usize>(
     sky: &Environment,
-    bits: &[[u32; N]; 2],
-    samples: &mut SkySamples<N>,
+    places: &Places<N>,
+    luminances: &[[f32; N]; 4],
+    drawns: &mut Drawns<N>,
     len: usize,
 ) {
     let sky = *sky;
-    // SAFETY: as the caller promised.
-    fill_blocks!(N, len, Sample, samples, |i| unsafe {
-        sky.sample_in::<STEPS>(scene, [bits[0][i], bits[1][i]])
+    fill_blocks!(N, len, Drawn, drawns, |i| {
+        let [a, b, c, d] = luminances;
+        let (point, wi, pdf) = sky.sample_cell(Place::get(places, i), [a[i], b[i], c[i], d[i]]);
+        Drawn { point, wi, pdf }
     });
 }
 
@@ -101,9 +137,9 @@ columned! {
     Views of
     /// What a path that leaves the scene sees of the image.
     struct Seen {
-        radiance: Vec3,
-        /// Density with which the image's samples are drawn.
-        pdf: f32,
+        point: Point,
+        /// Density, over luminance, with which the image's samples are drawn.
+        density: f32,
     }
 }
 
@@ -130,31 +166,28 @@ impl<const N: usize> Leaving<N> {
         self.len += 1;
     }
 
-    /// Finds what all of them see.
-    ///
-    /// # Safety
-    /// As [`Skylights::draw`].
+    /// Finds where all of them look.
     #[inline(always)]
-    pub(super) unsafe fn look(&mut self, scene: &Lighting, sky: &Environment) {
-        // SAFETY: as the caller promised.
-        unsafe { look_all(scene, sky, &self.d, &mut self.views, self.len) };
+    pub(super) fn look(&mut self, sky: &Environment) {
+        look_all(sky, &self.d, &mut self.views, self.len);
     }
 
     /// Path number `i`, the radiance that it sees, and the density with which it is drawn.
+    ///
+    /// # Safety
+    /// `scene` is valid, and `sky` its [`image`], at which the path has looked.
     #[inline(always)]
-    pub(super) fn get(&self, i: usize) -> (u16, Vec3, f32) {
-        let Seen { radiance, pdf } = Seen::get(&self.views, i);
-        (self.paths[i], radiance, pdf)
+    pub(super) unsafe fn get(&self, scene: &Lighting, sky: &Environment, i: usize) -> (u16, Vec3, f32) {
+        let Seen { point, density } = Seen::get(&self.views, i);
+        // SAFETY: as the caller promised.
+        let texel = unsafe { sky.interpolated(scene, point) };
+        (self.paths[i], texel.truncate(), density * texel.w)
     }
 }
 
 /// The loop over all paths.
-///
-/// # Safety
-/// As [`Skylights::draw`].
 #[inline(always)]
-unsafe fn look_all<const N: usize>(
-    scene: &Lighting,
+fn look_all<const N: usize>(
     sky: &Environment,
     d: &<Vec3 as Columned>::Column<N>,
     views: &mut Views<N>,
@@ -162,8 +195,7 @@ unsafe fn look_all<const N: usize>(
 ) {
     let sky = *sky;
     fill_blocks!(N, len, Seen, views, |i| {
-        let d = Vec3::get(d, i);
-        // SAFETY: as the caller promised.
-        unsafe { Seen { radiance: sky.radiance(scene, d), pdf: sky.pdf(scene, d) } }
+        let (point, density) = sky.seen(Vec3::get(d, i));
+        Seen { point, density }
     });
 }

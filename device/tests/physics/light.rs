@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use device::light::{Light, LightSample, LightSlot, Lighting, select};
+use device::light::{GuideEntry, Light, LightSample, Lighting, select};
 use device::shape::triangle;
 use glam::{Vec2, Vec3};
 
@@ -271,9 +271,9 @@ fn samples_are_finite_for_all_uniforms() {
 }
 
 /// The scene that a table chooses lights for.
-fn with_table(table: &[LightSlot]) -> Lighting {
+fn with_table(table: &[GuideEntry]) -> Lighting {
     let mut scene = empty_scene().lighting;
-    (scene.light_table, scene.light_count) = (table.as_ptr(), table.len() as u32);
+    (scene.light_table, scene.light_count) = (table.as_ptr(), table.len() as u32 - 1);
     scene
 }
 
@@ -285,14 +285,16 @@ fn choice(scene: &Lighting, bits: u32) -> (usize, u32) {
 }
 
 /// Five lights with the odds 1 : 2 : 3 : 4, and one that a single word chooses, the third. Guides are the lights of the words 0,
-/// 1/5, 2/5, 3/5 and 4/5 of all.
-const TABLE: [LightSlot; 5] = [
-    LightSlot { first: 0, guide: 0 },
-    LightSlot { first: 0x1999_999a, guide: 1 },
-    LightSlot { first: 0x4ccc_cccd, guide: 3 },
-    LightSlot { first: 0x4ccc_ccce, guide: 3 },
-    LightSlot { first: 0x9999_999a, guide: 4 },
+/// 1/5, 2/5, 3/5 and 4/5 of all, and of the last.
+const TABLE: [GuideEntry; 6] = [
+    GuideEntry { first: 0, guide: 0 },
+    GuideEntry { first: 0x1999_999a, guide: 1 },
+    GuideEntry { first: 0x4ccc_cccd, guide: 3 },
+    GuideEntry { first: 0x4ccc_ccce, guide: 3 },
+    GuideEntry { first: 0x9999_999a, guide: 4 },
+    GuideEntry { first: 0, guide: 4 },
 ];
+const LIGHTS: usize = TABLE.len() - 1;
 
 /// Words by which lights are chosen: evenly spread, and where one light ends and another begins.
 fn words() -> impl Iterator<Item = u32> {
@@ -304,7 +306,7 @@ fn words() -> impl Iterator<Item = u32> {
 fn lights_are_chosen_with_their_probabilities() {
     const N: u32 = 1 << 20;
     let scene = with_table(&TABLE);
-    let mut counts = [0_u32; TABLE.len()];
+    let mut counts = [0_u32; LIGHTS];
     for i in 0..N {
         counts[choice(&scene, i << 12).0] += 1;
     }
@@ -312,7 +314,7 @@ fn lights_are_chosen_with_their_probabilities() {
         assert!((f64::from(*count) - odds / 10.0 * f64::from(N)).abs() <= 3.0, "{counts:?}");
     }
     for word in words() {
-        let expected = TABLE.iter().rposition(|slot| slot.first <= word);
+        let expected = TABLE[..LIGHTS].iter().rposition(|slot| slot.first <= word);
         assert_eq!(Some(choice(&scene, word).0), expected, "{word:#x}");
     }
     // Control: probabilities of another order are rejected.
@@ -326,7 +328,7 @@ fn lights_are_chosen_with_their_probabilities() {
 #[test]
 fn the_word_that_chose_a_light_is_random_once_more() {
     let scene = with_table(&TABLE);
-    let mut rests = [const { Vec::new() }; TABLE.len()];
+    let mut rests = [const { Vec::new() }; LIGHTS];
     for i in 0..1 << 20 {
         let (light, rest) = choice(&scene, i << 12);
         rests[light].push(rest);
@@ -340,7 +342,7 @@ fn the_word_that_chose_a_light_is_random_once_more() {
     }
     // The lowest byte is the filler's; and a single light leaves the word as it was.
     assert!(rests.iter().flatten().all(|rest| rest & 0xff == 0xff));
-    let one = with_table(&[LightSlot { first: 0, guide: 0 }]);
+    let one = with_table(&[GuideEntry { first: 0, guide: 0 }; 2]);
     assert_eq!(choice(&one, 0x1234_5678), (0, 0x1234_5678));
 }
 
@@ -361,11 +363,9 @@ fn words_side_by_side_choose_as_alone() {
 #[test]
 fn the_last_of_many_lights_is_in_range() {
     for n in [2, 3, 1000, 1 << 20_u64] {
-        let first = |i: u64| ((i << 32) / n) as u32;
-        let guide =
-            |i: u64| (0..n).rev().find(|&k| u64::from(first(k)) <= (i << 32).div_ceil(n)).unwrap_or(0);
-        let guides = |i: u64| if n > 1000 { i } else { guide(i) };
-        let table: Vec<_> = (0..n).map(|i| LightSlot { first: first(i), guide: guides(i) as u32 }).collect();
+        // All lights are alike: the first word of every part chooses the light of the same number.
+        let entry = |i: u64| GuideEntry { first: (i << 32).div_ceil(n) as u32, guide: i.min(n - 1) as u32 };
+        let table: Vec<_> = (0..=n).map(entry).collect();
         let scene = with_table(&table);
         let (last, rest) = choice(&scene, u32::MAX);
         assert_eq!((choice(&scene, 0).0, last), (0, n as usize - 1));

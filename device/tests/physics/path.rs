@@ -5,7 +5,7 @@ use device::bvh::{Portable, TreeNode};
 use device::camera::Camera;
 use device::features::Full;
 use device::film::FilmPixel;
-use device::light::{Light, LightSlot};
+use device::light::{GuideEntry, Light};
 use device::path::layout::{LAYOUT, ProbeArgs, STRUCTURES};
 use device::path::stage::{LAUNCHES, Stage, stages};
 use device::path::{MegakernelArgs, PathSettings, generate};
@@ -32,7 +32,7 @@ fn sizes_of_what_host_and_gpu_share_are_known() {
         ("TriangleUvs", 32),
         ("TriangleColors", 48),
         ("Light", 64),
-        ("LightSlot", 8),
+        ("GuideEntry", 8),
         ("SkyTexel", 16),
         ("EmissiveSurface", 16),
         ("Camera", 112),
@@ -108,10 +108,10 @@ fn render(
     let mut film = vec![FilmPixel::default(); (layers * width * height) as usize + GUARDS];
     let root = TreeNode::zeroed();
     let sky = Light { kind_flags: Light::ENVIRONMENT, le: Vec3::ONE, pmf: 1.0, ..Light::zeroed() };
-    let table = LightSlot { first: 0, guide: 0 };
+    let table = [GuideEntry { first: 0, guide: 0 }; 2];
     let mut scene = empty_scene();
     (scene.nodes, scene.camera) = (&raw const root, camera(size));
-    (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, &raw const table, 1);
+    (scene.lights, scene.light_table, scene.light_count) = (&raw const sky, table.as_ptr(), 1);
     let settings = PathSettings { max_depth: 4, rr_depth: 2, direct: 0, sampler: 0, seed: 1 };
     let total = layers * MegakernelArgs::invocations_per_layer(width, height);
     for part in 0..parts {

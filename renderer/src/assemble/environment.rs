@@ -5,12 +5,14 @@ mod tests;
 
 use std::f64::consts::PI;
 
-use device::light::{Environment, Portal as DevicePortal, SkyTexel, Table};
+use bytemuck::cast_slice;
+use device::light::{Environment, GuideEntry, Portal as DevicePortal, SkyTexel, Table};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
 use torrance_scene::{Image, Portal};
 
 use super::fingerprint::digest;
+use super::guide::{firsts, guide_table};
 
 /// An environment that is an image, as the stages want it.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +25,9 @@ pub struct ImageEnvironment {
     pub(super) digest: u64,
     /// The portals.
     pub portals: Vec<DevicePortal>,
-    /// Of every table the weights of cells, where its entries will be: see [`ImageEnvironment::tables`].
-    pub weights: Vec<u64>,
+    /// [`device::light::Lighting::tables`], with the weights of cells where the entries of portals will be: a back end sums
+    /// them up.
+    pub tables: Vec<u64>,
 }
 
 impl ImageEnvironment {
@@ -43,18 +46,23 @@ impl ImageEnvironment {
         }
         let height = sky.len() as u32 / width;
         let lookup = Lookup { sky: &sky, width, height };
-        let mut weights = Vec::new();
-        let (table, _) = weigh(&mut weights, width, height - 1, |x, y| lookup.cell_weight(x, y))?;
+        let (guides, total) = lookup.guides()?;
         let image_from_world = world_from_image.transpose();
         let record = Environment {
             image_from_world: [0, 1, 2].map(|i| image_from_world.row(i)),
             width,
             height,
             portals: 0,
-            table,
+            unit_density: lookup.unit_density(total),
+            reserved: [0; 3],
         };
-        let mut environment =
-            Self { record, portals: Vec::new(), weights, sky: Vec::new(), digest: digest(&sky) };
+        let mut environment = Self {
+            record,
+            portals: Vec::new(),
+            tables: cast_slice(&guides).to_vec(),
+            sky: Vec::new(),
+            digest: digest(&sky),
+        };
         environment.add_portals(&lookup, image_from_world, portals);
         environment.sky = sky;
         Some(environment)
@@ -67,7 +75,7 @@ impl ImageEnvironment {
             let n = lookup.height.clamp(MIN_PORTAL_CELLS, MAX_PORTAL_CELLS);
             let rectified = lookup.rectified(axes.map(|axis| image_from_world * axis), n);
             let weight = |x: u32, y: u32| rectified[(y * n + x) as usize];
-            let Some((table, power)) = weigh(&mut self.weights, n, n, weight) else { continue };
+            let Some((table, power)) = weigh(&mut self.tables, n, n, weight) else { continue };
             powers.push(power);
             self.portals.push(DevicePortal {
                 corner: portal.corner,
@@ -85,17 +93,12 @@ impl ImageEnvironment {
         self.record.portals = self.portals.len() as u32;
     }
 
-    /// The tables: of the image, and of each portal. A back end sums up their weights.
-    pub fn tables(&self) -> impl Iterator<Item = Table> {
-        std::iter::once(self.record.table).chain(self.portals.iter().map(|portal| portal.table))
-    }
-
     /// Bytes that a back end must hold.
     pub(super) fn bytes(&self) -> usize {
         size_of::<Environment>()
             + size_of_val(&*self.sky)
             + size_of_val(&*self.portals)
-            + size_of_val(&*self.weights)
+            + size_of_val(&*self.tables)
     }
 }
 
@@ -156,6 +159,37 @@ impl Lookup<'_> {
                 .sum::<f64>();
         let cos = |y: u32| (PI * f64::from(y) / f64::from(self.height - 1)).cos();
         mean * (cos(y) - cos(y + 1))
+    }
+
+    /// The guide tables of rows and of the cells of each, and the sum of all weights. `None` if it is black.
+    fn guides(&self) -> Option<(Vec<GuideEntry>, f64)> {
+        let (columns, rows) = (self.width as usize, self.height as usize - 1);
+        let cells = |y: usize| (0..self.width).map(move |x| self.cell_weight(x, y as u32));
+        let sums: Vec<f64> = (0..rows).into_par_iter().map(|y| cells(y).sum()).collect();
+        let total: f64 = sums.iter().sum();
+        if total <= 0.0 {
+            return None;
+        }
+        let mut guides: Vec<_> = guide_table(&firsts(sums.into_iter())).collect();
+        let of_rows = guides.len();
+        guides.resize(of_rows + rows * (columns + 1), GuideEntry { first: 0, guide: 0 });
+        guides[of_rows..].par_chunks_mut(columns + 1).enumerate().for_each(|(y, entries)| {
+            for (entry, value) in entries.iter_mut().zip(guide_table(&firsts(cells(y)))) {
+                *entry = value;
+            }
+        });
+        Some((guides, total))
+    }
+
+    /// [`Environment::unit_density`], where all weights sum up to `total`.
+    ///
+    /// A cell of row j is drawn with the probability m (cos θⱼ − cos θⱼ₊₁) / total, m being its mean luminance, and a point (u, v)
+    /// of all the image with the density l/m over the cell's area there; dω = 2π² sin θ du dv, and cos θⱼ − cos θⱼ₊₁ is 2 sin(π/2n)
+    /// times the sine of the angle in the middle of the row, of n.
+    fn unit_density(&self, total: f64) -> f32 {
+        let rows = f64::from(self.height - 1);
+        let density = (0.5 * PI / rows).sin() * f64::from(self.width) * rows / (PI * PI * total);
+        density.min(f32::MAX.into()) as f32
     }
 
     /// Interpolated luminance in a direction.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytemuck::Zeroable;
 use device::color::luminance;
 use device::features::Features;
-use device::light::{EmissiveSurface, Light, LightSlot, Slide as DeviceSlide};
+use device::light::{EmissiveSurface, GuideEntry, Light, Slide as DeviceSlide};
 use device::material::texture::NO_TEXTURE;
 use device::sampling::{sample_uniform_disk_concentric, sample_uniform_triangle};
 use device::shape::triangle::TriangleUvs;
@@ -14,6 +14,7 @@ use device::shape::{Kind, Primitive, disk};
 use glam::{Vec2, Vec3};
 use torrance_scene::{Color, Description, Environment, Material, PunctualKind, Shape, Slide, SpotFalloff};
 
+use super::guide::{WORDS, firsts, guide_table};
 use super::shapes::{Flat, ShapeOf};
 use super::{Pictures, Swatches, sky};
 
@@ -23,7 +24,7 @@ pub struct Lights {
     /// Lights: those that are infinitely far and seen last, and of them the environment.
     pub all: Vec<Light>,
     /// The distribution that chooses among the lights.
-    pub table: Vec<LightSlot>,
+    pub table: Vec<GuideEntry>,
     /// Index of the first that is infinitely far and seen.
     pub first_infinite: u32,
     /// The surface of each light, if the emission of any varies. Its primitive is one of the scene, and of leaves once these
@@ -342,37 +343,27 @@ impl Emitter<'_> {
     }
 }
 
-/// Number of random words.
-const WORDS: u64 = 1 << 32;
-
 /// The table that chooses with probabilities proportional to `weights`, and the probabilities that it really has: whatever is
 /// rounded, light sampling divides by what it did. Every light keeps a chance.
-fn selection_table(weights: &[f64]) -> (Vec<LightSlot>, Vec<f64>) {
+fn selection_table(weights: &[f64]) -> (Vec<GuideEntry>, Vec<f64>) {
     let n = weights.len() as u64;
-    let total: f64 = weights.iter().sum();
-    let mut sum = 0.0;
-    let mut firsts: Vec<u64> = Vec::with_capacity(weights.len());
-    for (i, weight) in (0..).zip(weights) {
-        let part = if total > 0.0 { sum / total } else { i as f64 / n as f64 };
-        let least = firsts.last().map_or(0, |first| first + 1);
-        firsts.push(((part * WORDS as f64) as u64).clamp(least, WORDS - (n - i)));
-        sum += weight;
+    if n == 0 {
+        return (Vec::new(), Vec::new());
+    }
+    let mut firsts = firsts(weights.iter().copied());
+    let mut least = 0;
+    for (i, first) in (0..).zip(&mut firsts) {
+        *first = (*first).clamp(least, WORDS - (n - i));
+        least = *first + 1;
     }
     let ends = firsts.iter().skip(1).copied().chain([WORDS]);
     let pmf = firsts.iter().zip(ends).map(|(first, end)| (end - first) as f64 / WORDS as f64).collect();
-    let guide = |i: u64| firsts.partition_point(|&first| first <= (i * WORDS).div_ceil(n)) - 1;
-    let slot = |(i, &first): (u64, &u64)| LightSlot { first: first as u32, guide: guide(i) as u32 };
-    ((0..).zip(&firsts).map(slot).collect(), pmf)
+    (guide_table(&firsts).collect(), pmf)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The light that a word chooses, by definition.
-    fn chosen(table: &[LightSlot], word: u32) -> usize {
-        table.iter().rposition(|slot| slot.first <= word).expect("the first light has word 0")
-    }
 
     #[test]
     fn the_table_has_the_probabilities_it_says() {
@@ -384,18 +375,6 @@ mod tests {
         }
         assert!((pmf.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert_eq!(table[0].first, 0);
-    }
-
-    #[test]
-    fn guides_lead_to_what_the_first_word_of_a_slot_chooses() {
-        for n in [1, 2, 3, 7, 100] {
-            let weights: Vec<f64> = (0..n).map(|i| f64::from(i * i % 13)).collect();
-            let (table, _) = selection_table(&weights);
-            for (i, slot) in table.iter().enumerate() {
-                let word = (i as u64 * WORDS).div_ceil(n as u64) as u32;
-                assert_eq!(slot.guide as usize, chosen(&table, word), "slot {i} of {n}");
-            }
-        }
     }
 
     #[test]

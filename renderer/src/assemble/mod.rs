@@ -7,6 +7,7 @@ mod environment;
 mod filter;
 mod fingerprint;
 mod geometry;
+mod guide;
 mod lights;
 mod materials;
 mod pictures;

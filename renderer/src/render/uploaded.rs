@@ -9,7 +9,7 @@ use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS};
 use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
-use device::light::{EmissiveSurface, Environment, Light, LightSlot, Lighting, Portal, SkyTexel, Slide};
+use device::light::{EmissiveSurface, Environment, GuideEntry, Light, Lighting, Portal, SkyTexel, Slide};
 use device::material::texture::Texture;
 use device::material::{Material, Surfaces};
 use device::scene::{KeptView, SceneView};
@@ -38,7 +38,7 @@ pub struct Uploaded<B: Backend> {
     textures: B::Buf<Texture>,
     texels: B::Buf<u32>,
     lights: B::Buf<Light>,
-    light_table: B::Buf<LightSlot>,
+    light_table: B::Buf<GuideEntry>,
     filter: B::Buf<FilterPart>,
     filter_edges: B::Buf<FilterEdge>,
     emissive: B::Buf<EmissiveSurface>,
@@ -52,7 +52,7 @@ pub struct Uploaded<B: Backend> {
 }
 
 impl<B: Primitives> Uploaded<B> {
-    /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of the environment.
+    /// Copies a scene to a back end, but for what it can share, and has it sum up the tables of its portals.
     pub fn new(backend: &mut B, scene: &SceneData) -> Result<Self, Error> {
         let SceneData { geometry, pictures, .. } = scene;
         let swatches = &pictures.swatches;
@@ -77,7 +77,7 @@ impl<B: Primitives> Uploaded<B> {
             environment: backend.upload("environment", &[])?,
             sky: backend.upload("sky", &[])?,
             portals: backend.upload("portals", &[])?,
-            tables: backend.upload("tables of the environment", &[])?,
+            tables: backend.upload(TABLES, &[])?,
             view: backend.zeroed("view of the scene", 1)?,
         };
         uploaded.upload_environment(backend, pictures.environment.as_deref())?;
@@ -233,25 +233,28 @@ fn bytes_of<T: NoUninit>(elements: &[T]) -> &[u8] {
     cast_slice(elements)
 }
 
-/// The summed-area tables by which an environment is sampled. Whole numbers: every back end finds the same.
+/// The tables by which an environment and its portals are sampled; those of portals are summed up here, in whole numbers: every
+/// back end finds the same.
 fn summed<B: Primitives>(
     backend: &mut B,
     environment: Option<&ImageEnvironment>,
 ) -> Result<B::Buf<u64>, Error> {
-    const LABEL: &str = "tables of the environment";
-    let Some(environment) = environment else { return backend.zeroed(LABEL, 0) };
-    let mut entries = backend.zeroed(LABEL, environment.weights.len())?;
-    for table in environment.tables() {
+    let Some(ImageEnvironment { tables, portals, .. }) = environment else {
+        return backend.zeroed(TABLES, 0);
+    };
+    let mut entries = backend.upload(TABLES, tables)?;
+    for Portal { table, .. } in portals {
         let sums = SummedArea::<Whole<u64>>::new(table.width + 1, table.height + 1).placed_at(table.first);
         let count = (table.width as usize + 1) * (table.height as usize + 1);
         let first = table.first as usize;
-        let weights =
-            backend.upload("weights of the environment", &environment.weights[first..first + count])?;
+        let weights = backend.upload("weights of a portal", &tables[first..first + count])?;
         let mut temp = Temp::new(backend, sums.temp_bytes())?;
         sums.run(backend, &weights, &mut entries, &mut temp)?;
     }
     Ok(entries)
 }
+
+const TABLES: &str = "tables of the environment";
 
 /// The primitives, and if they are fewer than may be read, others after them that are never met.
 fn padded<B: Backend>(backend: &mut B, prims: &Shared<Primitive>) -> Result<B::Buf<Primitive>, Error> {

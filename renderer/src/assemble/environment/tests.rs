@@ -17,7 +17,7 @@ fn view(environment: &ImageEnvironment) -> SceneView {
     scene.environment = &raw const environment.record;
     scene.sky = environment.sky.as_ptr();
     scene.portals = environment.portals.as_ptr();
-    scene.tables = environment.weights.as_ptr();
+    scene.tables = environment.tables.as_ptr();
     scene
 }
 
@@ -53,10 +53,10 @@ fn grey(pixels: &[f32], width: u32, portals: &[Portal]) -> ImageEnvironment {
     summed(ImageEnvironment::new(radiance, width, turned(), portals).unwrap())
 }
 
-/// The environment with the entries of its tables where their weights were.
+/// The environment with the entries of tables of portals where their weights were.
 fn summed(mut environment: ImageEnvironment) -> ImageEnvironment {
-    for table in environment.tables().collect::<Vec<_>>() {
-        integrate(&mut environment.weights, table);
+    for portal in &environment.portals {
+        integrate(&mut environment.tables, portal.table);
     }
     environment
 }
