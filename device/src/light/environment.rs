@@ -124,10 +124,7 @@ impl Environment {
             let row = choose(guides, rows, bits[1]);
             let first = (rows + 1) + row.index * (columns + 1);
             let column = choose(guides.add(first as usize), columns, bits[0]);
-            Place {
-                cell: [column.index, row.index],
-                within: [column.part_of(bits[0]), row.part_of(bits[1])],
-            }
+            Place { cell: [column.index, row.index], within: [column.part_of(bits[0]), row.part_of(bits[1])] }
         }
     }
 

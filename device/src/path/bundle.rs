@@ -7,7 +7,7 @@ use core::ops::Range;
 use glam::Vec3;
 
 use super::family::{Families, room};
-use super::landing::Landing;
+use super::landing::Landed;
 use super::megakernel::Invocation;
 use super::sky::{self, Leaving};
 use super::step::{
@@ -195,13 +195,13 @@ impl Bundle {
             let later = |k: usize| (k < alive).then(|| self.hits.get(k).prim);
             // SAFETY: as the caller promised; the path is among those begun.
             unsafe {
-                Landing::ask(scene, later(k + ASKED_FOR), later(k + 2 * ASKED_FOR));
+                Landed::ask(scene, later(k + ASKED_FOR), later(k + 2 * ASKED_FOR));
                 let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
                 if sky.is_some() && !hit.is_hit() {
                     self.leaving.add(path, state.ray.d);
-                } else if let Some(landing) = land::<C>(scene, state, &hit) {
+                } else if let Some(landed) = land::<C>(scene, state, &hit) {
                     if state.depth + 1 < settings.max_depth {
-                        self.families.land(path, state, landing);
+                        self.families.land(path, &landed);
                     }
                 } else {
                     self.others[others] = k as u16;
@@ -210,7 +210,7 @@ impl Bundle {
             }
         }
         // SAFETY: as the caller promised.
-        unsafe { self.families.rise::<C>(scene, settings) };
+        unsafe { self.families.rise::<C>(scene, settings, self.states.as_ptr().cast()) };
         let mut go_on = 0;
         for i in 0..others {
             let k = usize::from(self.others[i]);
@@ -266,7 +266,7 @@ impl Bundle {
         mut go_on: usize,
     ) -> usize {
         // SAFETY: as the caller promised.
-        unsafe { self.families.scatter::<C>(scene, settings, sky) };
+        unsafe { self.families.scatter::<C>(scene, settings, sky, self.states.as_mut_ptr().cast()) };
         let mut shadow_rays = 0;
         for i in 0..self.families.len() {
             let (path, shadow_ray, alive) = self.families.get(i);
@@ -278,8 +278,6 @@ impl Bundle {
                 shadow_rays += 1;
             }
             if alive {
-                // SAFETY: the path is among those begun.
-                unsafe { *self.state(path) = self.families.state(i) };
                 self.alive[go_on] = path;
                 go_on += 1;
             }
@@ -334,16 +332,16 @@ impl Bundle {
 /// # Safety
 /// As [`Bundle::extend`]; `hit` is that of the path's ray.
 #[inline(always)]
-unsafe fn land<C: Compiled>(scene: &SceneView, state: &mut PathState, hit: &Hit) -> Option<Landing> {
+unsafe fn land<C: Compiled>(scene: &SceneView, state: &mut PathState, hit: &Hit) -> Option<Landed> {
     if !hit.is_hit() || is_clipped::<C>(scene, state, hit.t) {
         return None;
     }
     // SAFETY: as the caller promised.
-    let landing = unsafe { Landing::new::<C>(scene, hit) }?;
+    let landed = unsafe { Landed::new::<C>(scene, hit) }?;
     if sees_mipmaps::<C>(scene) {
         state.cone.travel(hit.t);
     }
-    Some(landing)
+    Some(landed)
 }
 
 /// Leaves a path for later where it scatters.
@@ -358,11 +356,11 @@ impl Arrived<'_> for Later<'_> {
         self,
         scene: &SceneView,
         _: &PathSettings,
-        state: &mut PathState,
+        _: &mut PathState,
         at: Scatterer<'_>,
     ) -> Shaded {
         // SAFETY: as the caller promised.
-        unsafe { self.families.add(scene, self.path, state, &at) };
+        unsafe { self.families.add(scene, self.path, &at) };
         Shaded::END
     }
 }

@@ -172,7 +172,7 @@ macro_rules! columned {
     };
     ($(#[$meta:meta])* $Columns:ident of $T:ty { $($field:ident: $F:ty),* $(,)? }) => {
         $(#[$meta])*
-        #[repr(align(64))]
+        #[repr(C, align(64))]
         pub(super) struct $Columns<const N: usize> {
             $(pub(super) $field: <$F as Columned>::Column<N>,)*
         }

@@ -8,7 +8,8 @@ use core::ops::Range;
 use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
-use super::landing::{Ground, Grounds, Landing, Landings, land_all};
+use super::landing::{Ground, Grounds, Hits, Landed, land_all};
+use super::rows::{ROWS, four, put_rows, rows, take_rows};
 use super::sky::Skylights;
 use super::spot::{Lights, Spot, Spots};
 use super::step::{
@@ -95,6 +96,27 @@ columned! {
         sample: u32,
     }
 }
+rows! {
+    Ray in RaysOf { o: Vec3, d: Vec3 }
+    Cone in Cones { width: f32, spread: f32 }
+    PathState in States {
+        ray: Ray,
+        cone: Cone,
+        weight: f32,
+        beta: Vec3,
+        l: Vec3,
+        prev_pdf: f32,
+        eta_scale: f32,
+        passed: f32,
+        depth: u32,
+        holes: u32,
+        pixel: u32,
+        sample: u32,
+    }
+    Light in SceneLights {
+        a: Vec3, kind_flags: u32, b: Vec3, pmf: f32, c: Vec3, area: f32, le: Vec3, extent: f32,
+    }
+}
 columned! {
     /// Shadow rays.
     ShadowRays of ShadowRay { ray: Ray, t_max: f32, ld: Vec3, holes: u32 }
@@ -120,10 +142,12 @@ const SLOTS: usize = 256;
 #[repr(align(64))]
 pub(super) struct Families<const N: usize> {
     len: usize,
+    /// Number of those that have landed.
+    landed: usize,
     paths: [u16; N],
     families: [u32; N],
     /// Those that have landed, from the first on, and whether they are seen.
-    landings: Landings<N>,
+    hits: Hits<N>,
     grounds: Grounds<N>,
     is_seen: [u32; N],
     /// Where they scatter, and their states.
@@ -163,9 +187,10 @@ impl<const N: usize> Families<N> {
     pub(super) fn new() -> Self {
         Self {
             len: 0,
+            landed: 0,
             paths: [0; N],
             families: [0; N],
-            landings: Landing::zeroed(),
+            hits: Hits::new(),
             grounds: Ground::zeroed(),
             is_seen: [0; N],
             spots: Spot::zeroed(),
@@ -195,28 +220,35 @@ impl<const N: usize> Families<N> {
     /// Removes all paths.
     #[inline(always)]
     pub(super) const fn clear(&mut self) {
-        self.len = 0;
+        (self.len, self.landed) = (0, 0);
     }
 
     /// Adds path number `path`, which has landed; there is room, and none but such paths are there.
     #[inline(always)]
-    pub(super) fn land(&mut self, path: u16, state: &PathState, landing: Landing) {
+    pub(super) fn land(&mut self, path: u16, landed: &Landed) {
         let i = self.len;
         self.paths[i] = path;
-        landing.set(&mut self.landings, i);
-        state.set(&mut self.states, i);
+        self.hits.set(i, landed);
         self.len += 1;
     }
 
     /// Finds where the paths that have landed scatter, and removes those that do not.
     ///
     /// # Safety
-    /// They have landed on the scene, which is valid and asks for no features but those of `C`.
+    /// They have landed on the scene, which is valid and asks for no features but those of `C`; `states` are those of all
+    /// paths, by their numbers.
     #[inline(always)]
-    pub(super) unsafe fn rise<C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
-        let Self { landings, states, grounds, spots, is_seen, .. } = self;
+    pub(super) unsafe fn rise<C: Compiled>(
+        &mut self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        states: *const PathState,
+    ) {
         // SAFETY: as the caller promised.
-        unsafe { land_all::<C, N>(scene, settings, (landings, states), grounds, spots, is_seen, self.len) };
+        unsafe { self.read_states(states, 0) };
+        let Self { hits, states, grounds, spots, is_seen, .. } = self;
+        // SAFETY: as the caller promised.
+        unsafe { land_all::<C, N>(scene, settings, (hits, states), grounds, spots, is_seen, self.len) };
         let mut i = 0;
         while i < self.len {
             if self.is_seen[i] == 0 {
@@ -230,6 +262,38 @@ impl<const N: usize> Families<N> {
             self.families[i] = family(self.spots.material[i], self.spots.front[i] != 0);
             i += 1;
         }
+        self.landed = self.len;
+    }
+
+    /// Reads the states of the paths from place `first` on.
+    ///
+    /// # Safety
+    /// `states` are those of all paths, by their numbers.
+    #[inline(always)]
+    unsafe fn read_states(&mut self, states: *const PathState, first: usize) {
+        for i in (first..self.len).step_by(ROWS) {
+            let rows = four(i, self.len).map(|i| states.wrapping_add(self.paths[i].into()));
+            // SAFETY: as the caller promised.
+            unsafe { put_rows(rows, &mut self.states, i) };
+        }
+    }
+
+    /// Writes the states of all paths.
+    ///
+    /// # Safety
+    /// As [`Families::scatter`].
+    #[inline(always)]
+    unsafe fn write_states(&self, states: *mut PathState) {
+        // SAFETY: it is words, of which zeros are some.
+        let mut nobody: PathState = unsafe { core::mem::zeroed() };
+        for i in (0..self.len).step_by(ROWS) {
+            let rows = [0, 1, 2, 3].map(|k| match i + k < self.len {
+                true => states.wrapping_add(self.paths[i + k].into()),
+                false => &raw mut nobody,
+            });
+            // SAFETY: as the caller promised.
+            unsafe { take_rows(&self.states, i, rows) };
+        }
     }
 
     /// Adds path number `path`, which has come to `at`; there is room.
@@ -237,36 +301,38 @@ impl<const N: usize> Families<N> {
     /// # Safety
     /// `at` is of the scene, which is valid.
     #[inline(always)]
-    pub(super) unsafe fn add(&mut self, scene: &Surfaces, path: u16, state: &PathState, at: &Scatterer<'_>) {
+    pub(super) unsafe fn add(&mut self, scene: &Surfaces, path: u16, at: &Scatterer<'_>) {
         let i = self.len;
         // SAFETY: as the caller promised.
         let spot = unsafe { Spot::new(at, scene) };
         self.paths[i] = path;
         self.families[i] = family(spot.material, spot.front);
         spot.set(&mut self.spots, i);
-        state.set(&mut self.states, i);
         self.len += 1;
     }
 
-    /// Scatters all paths: [`Families::get`] tells how.
+    /// Scatters all paths, which `states` say the next rays of; [`Families::get`] tells the rest.
     ///
     /// # Safety
     /// `scene` is valid, asks for no features but those of `C`, and is that of all paths; `sky` is its [`super::sky::image`], if
-    /// it has one.
+    /// it has one; `states` are those of all paths, by their numbers.
     #[inline(always)]
     pub(super) unsafe fn scatter<C: Compiled>(
         &mut self,
         scene: &SceneView,
         settings: &PathSettings,
         sky: Option<&Environment>,
+        states: *mut PathState,
     ) {
-        self.draw(settings);
         // SAFETY: as the caller promised.
         unsafe {
+            self.read_states(states, self.landed);
+            self.draw(settings);
             self.find_lights::<C>(scene, settings, sky);
             self.ask_all::<C>(scene);
+            self.go_on::<C>(scene, settings);
+            self.write_states(states);
         }
-        self.go_on::<C>(scene, settings);
     }
 
     /// Path `i`: its number, its shadow ray, and whether it goes on.
@@ -274,12 +340,6 @@ impl<const N: usize> Families<N> {
     pub(super) fn get(&self, i: usize) -> (u16, Option<ShadowRay>, bool) {
         let shadow_ray = (self.has_shadow_ray[i] != 0).then(|| ShadowRay::get(&self.shadow_rays, i));
         (self.paths[i], shadow_ray, self.alive[i] != 0)
-    }
-
-    /// The state of path `i`.
-    #[inline(always)]
-    pub(super) fn state(&self, i: usize) -> PathState {
-        PathState::get(&self.states, i)
     }
 
     /// Draws the random numbers of all paths.
@@ -314,9 +374,10 @@ impl<const N: usize> Families<N> {
         }
         // SAFETY: as the caller promised; there is a light.
         unsafe { choose_all(scene, light_bits, &mut drawn.index, len) };
-        for i in 0..len {
-            // SAFETY: the light is one of the scene.
-            unsafe { load(scene.lights.add(drawn.index[i] as usize)) }.set(&mut drawn.light, i);
+        for i in (0..len).step_by(ROWS) {
+            let rows = four(i, len).map(|i| scene.lights.wrapping_add(drawn.index[i] as usize));
+            // SAFETY: the lights are some of the scene.
+            unsafe { put_rows(rows, &mut drawn.light, i) };
         }
         find_all::<C, N>(scene, (spots, light_bits, drawn), lights, seeks_light, len);
         if !C::sees(Features::LIGHTS) {

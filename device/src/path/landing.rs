@@ -5,6 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, columned, each_block};
 use super::family::States;
+use super::rows::{ROWS, four, put_rows, rows};
 use super::spot::{Spot, Spots};
 use super::step::{Surface, oriented, triangle_uv, walk_seed};
 use super::{PathSettings, PathState};
@@ -25,14 +26,15 @@ columned! {
     /// Normals of triangles.
     Normals of TriangleNormals { n: [Vec3; 3], dp_du: Vec3 }
 }
+rows! {
+    Primitive in Primitives { a: Vec3, material_flags: u32, b: Vec3, light: u32, c: Vec3, normals: u32 }
+    TriangleNormals in Normals { n: [Vec3; 3], dp_du: Vec3 }
+}
 columned! {
-    /// Landings.
-    Landings of
-    /// A hit of a simple surface.
-    struct Landing {
-        prim: Primitive,
-        /// Its normals, if it is a triangle with some.
-        normals: TriangleNormals,
+    /// Touches.
+    Touches of
+    /// What a hit of a simple surface tells but for the primitive.
+    struct Touch {
         /// Texture coordinates, where the material asks for them.
         uv: Vec2,
         /// Distance.
@@ -46,6 +48,71 @@ columned! {
         kind: u32,
     }
 }
+columned! {
+    /// Landings.
+    Landings of
+    /// A hit of a simple surface.
+    struct Landing {
+        prim: Primitive,
+        /// Its normals, if it is a triangle with some.
+        normals: TriangleNormals,
+        touch: Touch,
+    }
+}
+
+/// A hit of a simple surface that is still to be read.
+pub(super) struct Landed {
+    touch: Touch,
+    /// Index of the primitive.
+    prim: u32,
+    /// As [`Primitive::normals`].
+    normals: u32,
+}
+
+/// Hits of simple surfaces.
+#[repr(align(64))]
+pub(super) struct Hits<const N: usize> {
+    landings: Landings<N>,
+    prims: [u32; N],
+    normals: [u32; N],
+}
+
+impl<const N: usize> Hits<N> {
+    pub(super) fn new() -> Self {
+        Self { landings: Landing::zeroed(), prims: [0; N], normals: [Primitive::FLAT; N] }
+    }
+
+    /// Puts a hit into place `i`.
+    #[inline(always)]
+    pub(super) fn set(&mut self, i: usize, landed: &Landed) {
+        landed.touch.set(&mut self.landings.touch, i);
+        self.prims[i] = landed.prim;
+        self.normals[i] = landed.normals;
+    }
+
+    /// Reads the first `len` primitives and their normals.
+    ///
+    /// # Safety
+    /// `scene` is valid, and was hit.
+    #[inline(always)]
+    unsafe fn read(&mut self, scene: &Surfaces, len: usize) {
+        for i in (0..len).step_by(ROWS) {
+            let places = four(i, len);
+            let prims = places.map(|i| scene.prims.wrapping_add(self.prims[i] as usize));
+            let normals = places.map(|i| match self.normals[i] {
+                Primitive::FLAT => &raw const NO_NORMALS,
+                normals => scene.normals.wrapping_add(normals as usize),
+            });
+            // SAFETY: as the caller promised.
+            unsafe {
+                put_rows(prims, &mut self.landings.prim, i);
+                put_rows(normals, &mut self.landings.normals, i);
+            }
+        }
+    }
+}
+
+static NO_NORMALS: TriangleNormals = TriangleNormals::ZERO;
 
 /// What the loop over landings asks materials and shapes for.
 struct Simple;
@@ -54,7 +121,7 @@ impl Compiled for Simple {
     const FEATURES: Features = Features::BENT_NORMALS;
 }
 
-impl Landing {
+impl Landed {
     /// The hit, if the surface is simple.
     ///
     /// # Safety
@@ -63,7 +130,7 @@ impl Landing {
     pub(super) unsafe fn new<C: Compiled>(scene: &Surfaces, hit: &Hit) -> Option<Self> {
         // SAFETY: the hit names a primitive, and that its material and normals.
         unsafe {
-            let prim = load(scene.prims.add(hit.prim as usize));
+            let prim = &*scene.prims.add(hit.prim as usize);
             let is_sphere = prim.is_sphere();
             let is_in_world = !C::sees(Features::INSTANCES) || hit.instance == Hit::WORLD;
             if prim.light != Primitive::NO_LIGHT || !(is_sphere && is_in_world || prim.is_triangle()) {
@@ -74,31 +141,24 @@ impl Landing {
             if !header.has(Header::SIMPLE) || !is_uniform && (is_sphere || scene.has_mipmaps != 0) {
                 return None;
             }
-            let mut landing = Self {
-                prim,
-                normals: TriangleNormals::ZERO,
-                uv: Vec2::ZERO,
+            let has_uv = !is_uniform && prim.normals != Primitive::FLAT;
+            let touch = Touch {
+                uv: if has_uv { triangle_uv::<C>(scene, prim, hit.b) } else { Vec2::ZERO },
                 t: hit.t,
                 b: Vec2::from_array(hit.b),
                 instance: hit.instance,
                 material_flags: header.flags,
                 kind: header.kind,
             };
-            if prim.normals != Primitive::FLAT {
-                landing.normals = load(scene.normals.add(prim.normals as usize));
-                if !is_uniform {
-                    landing.uv = triangle_uv::<C>(scene, &prim, hit.b);
-                }
-            }
-            Some(landing)
+            Some(Self { touch, prim: hit.prim, normals: prim.normals })
         }
     }
 
-    /// Asks for what [`Landing::new`] reads of hits that come later: of a later one its normals, of the one `after` that the
+    /// Asks for what [`Landed::new`] and [`Hits::read`] read of hits that come later: of a later one its normals, of the one `after` that the
     /// primitive that names them.
     ///
     /// # Safety
-    /// As [`Landing::new`], but for hits that are none.
+    /// As [`Landed::new`], but for hits that are none.
     #[inline(always)]
     pub(super) unsafe fn ask(scene: &Surfaces, later: Option<u32>, after: Option<u32>) {
         if let Some(prim) = after {
@@ -112,11 +172,14 @@ impl Landing {
             prefetch(scene.normals.wrapping_add(normals as usize).cast());
         }
     }
+}
 
+impl Landing {
     /// The hit.
     #[inline(always)]
     fn hit(&self) -> Hit {
-        Hit { t: self.t, prim: 0, b: self.b.to_array(), instance: self.instance }
+        let Touch { t, b, instance, .. } = self.touch;
+        Hit { t, prim: 0, b: b.to_array(), instance }
     }
 
     /// The ground along `ray`, in the space of its group if it is in one.
@@ -126,7 +189,7 @@ impl Landing {
             Surface::of_analytic::<Simple>(self.prim, ray, &self.hit())
         } else {
             let normals = if self.prim.normals != Primitive::FLAT { Some(&self.normals) } else { None };
-            Surface::of_triangle(self.prim, &self.hit(), normals, self.uv)
+            Surface::of_triangle(self.prim, &self.hit(), normals, self.touch.uv)
         };
         Ground::of(&surface)
     }
@@ -134,7 +197,7 @@ impl Landing {
     /// The surface on a ground.
     #[inline(always)]
     fn surface(&self, Ground { p, ng, ns, dp_du, extent }: Ground) -> Surface {
-        let (uv, b, prim) = (self.uv, self.b.to_array(), self.prim);
+        let (uv, b, prim) = (self.touch.uv, self.touch.b.to_array(), self.prim);
         Surface { p, ng, ns, dp_du, uv, b, extent, prim, hit: self.hit() }
     }
 
@@ -153,13 +216,14 @@ impl Landing {
         let surface = self.surface(ground);
         let front = surface.shows_front_of(scene, state.ray.d);
         let material = scene.materials.wrapping_add(self.prim.material() as usize);
-        let header = Header { kind: self.kind, flags: self.material_flags, ..Header::PLAIN };
+        let Touch { uv, b, material_flags, kind, .. } = self.touch;
+        let header = Header { kind, flags: material_flags, ..Header::PLAIN };
         let at = At {
             front,
             seed: walk_seed(settings, state),
             triangle: self.prim.normals,
-            b: self.b.to_array(),
-            ..At::new(scene, self.uv)
+            b: b.to_array(),
+            ..At::new(scene, uv)
         };
         let choice = MaterialChoice { material, header, front };
         // SAFETY: as the caller promised.
@@ -184,20 +248,23 @@ impl Ground {
     }
 }
 
-/// The loops over `len` landings: where they are, and whether they are seen.
+/// The loops over `len` hits: where they are, and whether they are seen.
 ///
 /// # Safety
-/// `scene` is valid, asks for no features but those of `C`, and the landings are of it.
+/// `scene` is valid, asks for no features but those of `C`, and the hits are of it.
 #[inline(always)]
 pub(super) unsafe fn land_all<C: Compiled, const N: usize>(
     scene: &SceneView,
     settings: &PathSettings,
-    (landings, states): (&Landings<N>, &States<N>),
+    (hits, states): (&mut Hits<N>, &States<N>),
     grounds: &mut Grounds<N>,
     spots: &mut Spots<N>,
     is_seen: &mut [u32; N],
     len: usize,
 ) {
+    // SAFETY: as the caller promised.
+    unsafe { hits.read(scene, len) };
+    let landings = &hits.landings;
     find_grounds(landings, states, grounds, len);
     if C::sees(Features::INSTANCES) && scene.instances_root != 0 {
         for i in 0..len {
@@ -234,11 +301,11 @@ unsafe fn place<C: Compiled, const N: usize>(
     grounds: &mut Grounds<N>,
     i: usize,
 ) {
-    if landings.instance[i] == Hit::WORLD {
+    if landings.touch.instance[i] == Hit::WORLD {
         return;
     }
     let landing = Landing::get(landings, i);
-    let near = Ray::get(&states.ray, i).at(landing.t);
+    let near = Ray::get(&states.ray, i).at(landing.touch.t);
     // SAFETY: as the caller promised.
     if let Some(instance) = unsafe { landing.hit().instance::<C>(scene) } {
         let surface = landing.surface(Ground::get(grounds, i)).placed(&instance, near);

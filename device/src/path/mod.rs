@@ -7,6 +7,7 @@ mod first_hit;
 mod landing;
 pub mod layout;
 mod megakernel;
+mod rows;
 mod sky;
 mod spot;
 pub mod stage;
