@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use glam::Vec3;
 
+use super::begin::Beginnings;
 use super::family::{Families, room};
 use super::landing::Landed;
 use super::megakernel::Invocation;
@@ -33,6 +34,7 @@ const ASKED_FOR: usize = 8;
 struct Bundle {
     states: [MaybeUninit<PathState>; WIDTH],
     films: [MaybeUninit<*mut FilmPixel>; WIDTH],
+    beginnings: Beginnings<WIDTH>,
     /// Number of paths.
     len: usize,
     /// Indices of the paths that are alive.
@@ -64,7 +66,7 @@ pub(super) unsafe fn run<A: Arch, C: Compiled>(range: Range<u32>, args: &Megaker
         unsafe { bundle.take_samples::<A, C>(invocation, args) };
     }
     // SAFETY: as the caller promised.
-    unsafe { bundle.follow::<A, C>(&args.scene, &args.settings) };
+    unsafe { bundle.follow::<A, C>(args) };
 }
 
 impl Bundle {
@@ -72,6 +74,7 @@ impl Bundle {
         Self {
             states: [const { MaybeUninit::uninit() }; WIDTH],
             films: [const { MaybeUninit::uninit() }; WIDTH],
+            beginnings: Beginnings::new(),
             len: 0,
             alive: [0; WIDTH],
             rays: RayColumns::zeroed(),
@@ -99,21 +102,14 @@ impl Bundle {
     ) {
         let end = args.first_sample + args.samples;
         for sample in (first_sample..end).step_by(args.layers.max(1) as usize) {
-            // SAFETY: as the caller promised.
-            self.push(film, unsafe { args.begin::<C>(pixel, sample) });
+            self.films[self.len].write(film);
+            self.beginnings.set(self.len, pixel, sample);
+            self.len += 1;
             if self.len == WIDTH {
                 // SAFETY: as the caller promised.
-                unsafe { self.follow::<A, C>(&args.scene, &args.settings) };
+                unsafe { self.follow::<A, C>(args) };
             }
         }
-    }
-
-    /// Adds a path; there is room.
-    #[inline(always)]
-    fn push(&mut self, film: *mut FilmPixel, state: PathState) {
-        self.films[self.len].write(film);
-        self.states[self.len].write(state);
-        self.len += 1;
     }
 
     /// Path `i`.
@@ -127,12 +123,16 @@ impl Bundle {
         unsafe { self.states.get_unchecked_mut(usize::from(i)).assume_init_mut() }
     }
 
-    /// Follows all paths to their ends and puts them onto the film, in the order in which they were begun.
+    /// Begins all paths, follows them to their ends, and puts them onto the film, in the order in which they were begun.
     ///
     /// # Safety
-    /// `scene` and the films are valid, and the machine is an `A`.
+    /// As [`Megakernel::run`], for the pixels of the paths.
     #[inline(always)]
-    unsafe fn follow<A: Arch, C: Compiled>(&mut self, scene: &SceneView, settings: &PathSettings) {
+    unsafe fn follow<A: Arch, C: Compiled>(&mut self, args: &MegakernelArgs) {
+        let MegakernelArgs { scene, settings, width, height, .. } = args;
+        let size = [*width, *height];
+        // SAFETY: as the caller promised.
+        unsafe { self.beginnings.begin::<C>(scene, settings, size, &mut self.states, self.len) };
         let mut alive = self.len;
         for (i, path) in self.alive[..alive].iter_mut().enumerate() {
             *path = i as u16;
@@ -146,12 +146,31 @@ impl Bundle {
                 strays = scene.strays;
                 alive = self.shade::<A, C>(scene, settings, alive);
             }
-            for i in 0..self.len {
-                let contribution = self.state(i as u16).contribution();
-                (*self.films[i].assume_init()).add(contribution);
-            }
+            self.put_on_films();
         }
         self.len = 0;
+    }
+
+    /// Puts what all paths have gathered onto the film.
+    ///
+    /// # Safety
+    /// As [`Bundle::follow`].
+    #[inline(always)]
+    unsafe fn put_on_films(&mut self) {
+        let mut i = 0;
+        while i < self.len {
+            // SAFETY: films of paths below `len` have been written, and are valid.
+            let film = unsafe { &mut *self.films[i].assume_init() };
+            // A copy, which stays in registers for all paths of the pixel.
+            let mut pixel = *film;
+            // SAFETY: as above.
+            while i < self.len && core::ptr::eq(unsafe { self.films[i].assume_init() }, film) {
+                // SAFETY: the path has begun.
+                pixel.add(unsafe { self.state(i as u16) }.contribution());
+                i += 1;
+            }
+            *film = pixel;
+        }
     }
 
     /// Finds the hits of the paths' rays.

@@ -1,5 +1,6 @@
 //! Light transport: paths from the camera.
 
+mod begin;
 mod bundle;
 mod columns;
 mod family;

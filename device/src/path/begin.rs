@@ -1,0 +1,103 @@
+//! Camera rays of many paths at once.
+
+use core::mem::MaybeUninit;
+
+use super::columns::{Columned, LANES};
+use super::megakernel::generate;
+use super::rows::{ROWS, take_rows};
+use super::{PathSettings, PathState};
+use crate::camera::{Camera, Projection};
+use crate::features::Compiled;
+use crate::filter::FilterView;
+use crate::rng::SamplerKind;
+use crate::scene::SceneView;
+
+/// Samples whose paths are to begin.
+pub(super) struct Beginnings<const N: usize> {
+    x: [u32; N],
+    y: [u32; N],
+    sample: [u32; N],
+}
+
+impl<const N: usize> Beginnings<N> {
+    pub(super) const fn new() -> Self {
+        Self { x: [0; N], y: [0; N], sample: [0; N] }
+    }
+
+    /// Puts a sample of a pixel into place `i`.
+    #[inline(always)]
+    pub(super) const fn set(&mut self, i: usize, [x, y]: [u32; 2], sample: u32) {
+        (self.x[i], self.y[i], self.sample[i]) = (x, y, sample);
+    }
+
+    /// Begins the first `len` paths.
+    ///
+    /// # Safety
+    /// `scene` is valid, asks for no features but those of `C`, and pixels are within the size.
+    #[inline(always)]
+    pub(super) unsafe fn begin<C: Compiled>(
+        &self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        size: [u32; 2],
+        states: &mut [MaybeUninit<PathState>; N],
+        len: usize,
+    ) {
+        let simple = Self::simple(scene);
+        let with = |kind| PathSettings { sampler: kind as u32, ..*settings };
+        let (independent, sobol) = (with(SamplerKind::Independent), with(SamplerKind::Sobol));
+        let is_sobol = settings.sampler == SamplerKind::Sobol as u32;
+        // Kinds are constants in each loop.
+        // SAFETY: as the caller promised.
+        unsafe {
+            match (&simple, is_sobol) {
+                (Some(simple), false) => self.begin_all::<C>(simple, &independent, size, states, len),
+                (Some(simple), true) => self.begin_all::<C>(simple, &sobol, size, states, len),
+                (None, _) => self.begin_all::<C>(scene, settings, size, states, len),
+            }
+        }
+    }
+
+    /// The scene, if its camera is a pinhole and its filter the pixel.
+    #[inline(always)]
+    fn simple(scene: &SceneView) -> Option<SceneView> {
+        let SceneView { camera, filter, .. } = *scene;
+        if camera.projection != Projection::Pinhole as u32 || !filter.parts.is_null() {
+            return None;
+        }
+        let camera = Camera { projection: Projection::Pinhole as u32, ..camera };
+        let filter = FilterView { parts: core::ptr::null(), ..filter };
+        Some(SceneView { camera, filter, ..*scene })
+    }
+
+    /// The loop over all paths.
+    ///
+    /// # Safety
+    /// As [`Beginnings::begin`].
+    #[inline(always)]
+    unsafe fn begin_all<C: Compiled>(
+        &self,
+        scene: &SceneView,
+        settings: &PathSettings,
+        size: [u32; 2],
+        states: &mut [MaybeUninit<PathState>; N],
+        len: usize,
+    ) {
+        let (x, y, sample) = (self.x.as_chunks::<LANES>().0, self.y.as_chunks().0, self.sample.as_chunks().0);
+        for (i, states) in states.as_chunks_mut::<LANES>().0.iter_mut().enumerate().take(len.div_ceil(LANES))
+        {
+            let (x, y, sample): (_, &[u32; LANES], &[u32; LANES]) = (&x[i], &y[i], &sample[i]);
+            let mut block = PathState::zeroed::<LANES>();
+            for k in 0..LANES {
+                // SAFETY: as the caller promised; what is beyond the last has been a sample before, or is the first pixel.
+                let state = unsafe { generate::<C>(scene, settings, [x[k], y[k]], size, sample[k]) };
+                state.set(&mut block, k);
+            }
+            for k in (0..LANES).step_by(ROWS) {
+                let rows = [0, 1, 2, 3].map(|j| states[k + j].as_mut_ptr());
+                // SAFETY: there are as many.
+                unsafe { take_rows(&block, k, rows) };
+            }
+        }
+    }
+}
