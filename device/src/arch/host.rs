@@ -43,6 +43,17 @@ pub fn sqrt(x: f32) -> f32 {
     x.sqrt()
 }
 
+/// ⌊x⌋. In the baseline instruction set, rounding down would be a call.
+///
+/// # Safety
+/// |x| < 2³¹.
+#[inline(always)]
+pub unsafe fn floor(x: f32) -> i32 {
+    // SAFETY: as the caller promised.
+    let whole: i32 = unsafe { x.to_int_unchecked() };
+    whole - i32::from(whole as f32 > x)
+}
+
 /// Calls a function, inlined: on its own it would be compiled for the baseline instruction set.
 #[inline(always)]
 pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
@@ -57,6 +68,23 @@ pub fn outlined<R>(rare: impl FnOnce() -> R) -> R {
 pub unsafe fn load<T: Copy>(p: *const T) -> T {
     // SAFETY: as the caller promised.
     unsafe { p.read() }
+}
+
+/// `*p`, of which only some parts are read.
+///
+/// # Safety
+/// As [`load`], as long as the result is used.
+#[inline(always)]
+pub unsafe fn look<'a, T>(p: *const T) -> &'a T {
+    // SAFETY: as the caller promised.
+    unsafe { &*p }
+}
+
+/// `*x`, in a read of its own: one of several numbers that have been written one by one would wait until they are in the cache.
+#[inline(always)]
+pub fn alone(x: &f32) -> f32 {
+    // SAFETY: it is a reference.
+    unsafe { core::ptr::from_ref(x).read_volatile() }
 }
 
 /// Reads `*p`, which stages write.

@@ -46,6 +46,16 @@ pub fn sqrt(x: f32) -> f32 {
     GpuFloat::sqrt(x)
 }
 
+/// ⌊x⌋.
+///
+/// # Safety
+/// |x| < 2³¹.
+#[inline(always)]
+pub unsafe fn floor(x: f32) -> i32 {
+    // SAFETY: as the caller promised.
+    unsafe { x.floor().to_int_unchecked() }
+}
+
 /// Calls a function that few scenes need, without inlining it, so that the kernel contains it only once. Its captures by
 /// reference live in memory throughout; captures by value, only during the call.
 #[inline(never)]
@@ -76,6 +86,34 @@ pub fn features_of_the_scene() -> u32 {
 pub unsafe fn load<T: Copy>(p: *const T) -> T {
     // SAFETY: as the caller promised.
     unsafe { mem::ldg(p) }
+}
+
+/// `*p`, read whole, in wide loads; what is borrowed of it stays in registers.
+///
+/// # Safety
+/// As [`load`].
+#[inline(always)]
+pub unsafe fn look<T: Copy>(p: *const T) -> Loaded<T> {
+    // SAFETY: as the caller promised.
+    Loaded(unsafe { load(p) })
+}
+
+/// `*x`.
+#[inline(always)]
+pub const fn alone(x: &f32) -> f32 {
+    *x
+}
+
+/// A value that has been read.
+pub struct Loaded<T>(T);
+
+impl<T> core::ops::Deref for Loaded<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
 }
 
 /// Reads `*p`, memory that stages write, in loads of 16 bytes; the type's alignment must allow it.

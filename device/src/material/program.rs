@@ -205,7 +205,7 @@ unsafe fn leaf<V: Value>(at: &At<'_>, texture: &Texture) -> V {
         if texture.is(Op::VertexColor) {
             return V::vertex_color(at, texture);
         }
-        V::constant(Vec3::splat(if is_odd(texture.place(at.uv)) { 1.0 } else { 0.0 }))
+        V::constant(Vec3::splat(if is_odd(texture.place(&at.uv)) { 1.0 } else { 0.0 }))
     }
 }
 

@@ -3,11 +3,11 @@
 use core::f32::consts::LOG2_E;
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 
 use super::program::{Height, run};
 use super::{At, Surfaces};
-use crate::arch::{half, load, max, min, outlined};
+use crate::arch::{alone, floor, half, load, look, max, min, outlined};
 use crate::math::ln;
 
 /// Index that stands for no texture.
@@ -154,41 +154,58 @@ impl Texture {
 
     /// The position in the unit square of the image, or among squares.
     #[inline(always)]
-    pub(super) fn place(&self, uv: Vec2) -> Vec2 {
+    pub(super) fn place(&self, uv: &Vec2) -> Vec2 {
         let [u, v] = self.image_from_uv;
-        Vec2::new(u[0] * uv.x + u[1] * uv.y + u[2], v[0] * uv.x + v[1] * uv.y + v[2])
+        let (x, y) = (alone(&uv.x), alone(&uv.y));
+        Vec2::new(u[0] * x + u[1] * y + u[2], v[0] * x + v[1] * y + v[2])
     }
 
     /// The position in texels from the corner of the image, before wrapping.
     #[inline(always)]
-    fn position(&self, uv: Vec2) -> Vec2 {
+    fn position(&self, uv: &Vec2) -> Vec2 {
         self.place(uv) * Vec2::new(self.width as f32, self.height as f32)
     }
 
-    /// A texel by column and row.
+    /// Number of a texel in the image.
+    #[inline(always)]
+    const fn index(&self, x: u32, y: u32) -> usize {
+        (y * self.width + x) as usize
+    }
+
+    /// Numbers of the four texels in two columns and two rows.
+    #[inline(always)]
+    const fn square(&self, [x0, x1]: [u32; 2], [y0, y1]: [u32; 2]) -> [usize; 4] {
+        [self.index(x0, y0), self.index(x1, y0), self.index(x0, y1), self.index(x1, y1)]
+    }
+
+    /// All channels of texels, by their numbers in the image.
     ///
     /// # Safety
-    /// The texture is one of a valid `scene`, and column and row are within it.
+    /// The texture is one of a valid `scene`, and the texels are within it.
     #[inline(always)]
-    unsafe fn texel(&self, scene: &Surfaces, x: u32, y: u32) -> Vec3 {
-        let index = (y * self.width + x) as usize;
-        // SAFETY: column and row are within the image, whose texels are there.
+    unsafe fn texels<const N: usize>(&self, scene: &Surfaces, indices: [usize; N]) -> [[f32; 4]; N] {
+        // SAFETY: the image has the texels.
         unsafe {
             let first = scene.texels.add(self.first as usize);
             if self.has_format(Format::RgbF32) {
-                let rgb = first.add(3 * index).cast::<f32>();
-                return self.channel([load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]);
+                return indices.map(|i| {
+                    let rgb = first.add(3 * i).cast::<f32>();
+                    [load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]
+                });
             }
             if self.has_format(Format::RgbaF16) {
-                let [rg, ba] = [load(first.add(2 * index)), load(first.add(2 * index + 1))];
-                return self.channel([half(rg), half(rg >> 16), half(ba), half(ba >> 16)]);
+                return indices.map(|i| {
+                    let texel = first.add(2 * i);
+                    let [rg, ba] = [load(texel), load(texel.add(1))];
+                    [half(rg), half(rg >> 16), half(ba), half(ba >> 16)]
+                });
             }
-            let [r, g, b, a] = load(first.add(index)).to_le_bytes();
-            self.channel(if self.has_format(Format::Srgb8) {
-                [from_srgb(r), from_srgb(g), from_srgb(b), part(a)]
+            let bytes = indices.map(|i| load(first.add(i)).to_le_bytes());
+            if self.has_format(Format::Srgb8) {
+                bytes.map(|[r, g, b, a]| [from_srgb(r), from_srgb(g), from_srgb(b), part(a)])
             } else {
-                [part(r), part(g), part(b), part(a)]
-            })
+                bytes.map(|texel| texel.map(part))
+            }
         }
     }
 
@@ -246,8 +263,9 @@ impl Texture {
         // SAFETY: as the caller promised.
         unsafe {
             if self.has_filter(Filter::Nearest) {
-                let ([x, _], [y, _], _) = self.around(self.position(at.uv) + 0.5);
-                return self.texel(at.scene, x, y);
+                let ([x, _], [y, _], _) = self.around(self.position(&at.uv) + 0.5);
+                let [texel] = self.texels(at.scene, [self.index(x, y)]);
+                return self.channel(texel);
             }
             if !self.has_filter(Filter::Mipmap) {
                 return self.interpolated(at);
@@ -282,11 +300,10 @@ impl Texture {
         const FAR: f32 = 1e9;
         let within = |x: f32| min(max(x, -FAR), FAR);
         let p = Vec2::new(within(position.x), within(position.y)) - 0.5;
-        let floor = p.floor();
-        // SAFETY: both are whole and within ±10⁹.
-        let [x, y] = unsafe { [floor.x.to_int_unchecked(), floor.y.to_int_unchecked()] };
+        // SAFETY: both are within ±10⁹.
+        let [x, y] = unsafe { [floor(p.x), floor(p.y)] };
         let columns = wrapped(self.kind & 0xff, x, self.width);
-        (columns, wrapped((self.kind >> 8) & 0xff, y, self.height), p - floor)
+        (columns, wrapped((self.kind >> 8) & 0xff, y, self.height), p - Vec2::new(x as f32, y as f32))
     }
 
     /// The four texels around a point, interpolated.
@@ -295,14 +312,12 @@ impl Texture {
     /// As [`Texture::color`].
     #[inline(always)]
     unsafe fn interpolated(&self, at: &At<'_>) -> Vec3 {
-        let ([x0, x1], [y0, y1], f) = self.around(self.position(at.uv));
+        let (x, y, f) = self.around(self.position(&at.uv));
         // SAFETY: as the caller promised; columns and rows are wrapped.
-        unsafe {
-            let [t00, t10] = [self.texel(at.scene, x0, y0), self.texel(at.scene, x1, y0)];
-            let [t01, t11] = [self.texel(at.scene, x0, y1), self.texel(at.scene, x1, y1)];
-            let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
-            top + (bottom - top) * f.y
-        }
+        let texels = unsafe { self.texels(at.scene, self.square(x, y)) };
+        let [t00, t10, t01, t11] = texels.map(Vec4::from_array);
+        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+        self.channel((top + (bottom - top) * f.y).to_array())
     }
 
     /// The first channel h of the image, whatever its filter, and (∂h/∂u, ∂h/∂v).
@@ -311,12 +326,10 @@ impl Texture {
     /// As [`Texture::color`].
     #[inline(always)]
     pub(super) unsafe fn height(&self, at: &At<'_>) -> Vec3 {
-        let ([x0, x1], [y0, y1], f) = self.around(self.position(at.uv));
+        let (x, y, f) = self.around(self.position(&at.uv));
         // SAFETY: as the caller promised; columns and rows are wrapped.
-        let (t00, t10, t01, t11) = unsafe {
-            let texel = |x, y| self.texel(at.scene, x, y).x;
-            (texel(x0, y0), texel(x1, y0), texel(x0, y1), texel(x1, y1))
-        };
+        let texels = unsafe { self.texels(at.scene, self.square(x, y)) };
+        let [t00, t10, t01, t11] = texels.map(|texel| self.channel(texel).x);
         let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
         let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
         let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
@@ -379,7 +392,7 @@ pub unsafe fn lookup(at: &At<'_>, texture: u32) -> Vec3 {
     let at = *at;
     // SAFETY: as the caller promised.
     outlined(move || unsafe {
-        let texture = load(at.scene.textures.add(texture as usize));
+        let texture = look(at.scene.textures.add(texture as usize));
         if texture.is(Op::Image) { texture.color(&at) } else { run::<Vec3>(&at, &texture) }
     })
 }
@@ -395,7 +408,7 @@ pub(super) unsafe fn gradient(at: &At<'_>, texture: u32) -> Vec2 {
     outlined(move || {
         // SAFETY: as the caller promised.
         let Height(h) = unsafe {
-            let texture = load(at.scene.textures.add(texture as usize));
+            let texture = look(at.scene.textures.add(texture as usize));
             run::<Height>(&at, &texture)
         };
         Vec2::new(h.y, h.z)
