@@ -175,10 +175,10 @@ impl Camera {
         b.x * corner(first) + b.y * corner(first + 1.0)
     }
 
-    /// Length of a ray along `d` per length along the axis; in a panorama, which has none, per length.
+    /// Length along the axis per length of a ray along `d`; in a panorama, which has none, along the ray.
     #[inline(always)]
-    pub(crate) fn stretch(&self, d: Vec3) -> f32 {
-        if self.projection == Projection::Panorama as u32 { 1.0 } else { 1.0 / max(d.dot(self.axis), 1e-6) }
+    pub(crate) fn shrink(&self, d: Vec3) -> f32 {
+        if self.projection == Projection::Panorama as u32 { 1.0 } else { max(d.dot(self.axis), 1e-6) }
     }
 
     /// Footprint of a pixel around a ray along `d`.

@@ -38,7 +38,7 @@ impl SceneView {
     #[inline(always)]
     pub(crate) fn clipped<C: Compiled>(&self, ray: Ray) -> Ray {
         if C::sees(Features::CLIPPING) && self.near > 0.0 {
-            Ray { o: ray.at(self.near * self.camera.stretch(ray.d)), ..ray }
+            Ray { o: ray.at(self.near / self.camera.shrink(ray.d)), ..ray }
         } else {
             ray
         }
@@ -47,7 +47,7 @@ impl SceneView {
     /// Whether what is at distance `t` on a ray along `d` that begins there is too far to be seen.
     #[inline(always)]
     pub(crate) fn is_beyond(&self, d: Vec3, t: f32) -> bool {
-        t > (self.far - self.near) * self.camera.stretch(d)
+        t * self.camera.shrink(d) > self.far - self.near
     }
 
     /// No material has holes.

@@ -20,10 +20,6 @@ pub(super) struct Beginnings<const N: usize> {
 }
 
 impl<const N: usize> Beginnings<N> {
-    pub(super) const fn new() -> Self {
-        Self { x: [0; N], y: [0; N], sample: [0; N] }
-    }
-
     /// Puts a sample of a pixel into place `i`.
     #[inline(always)]
     pub(super) const fn set(&mut self, i: usize, [x, y]: [u32; 2], sample: u32) {

@@ -70,23 +70,11 @@ pub(super) unsafe fn run<A: Arch, C: Compiled>(range: Range<u32>, args: &Megaker
 }
 
 impl Bundle {
+    #[inline(always)]
     fn new() -> Self {
-        Self {
-            states: [const { MaybeUninit::uninit() }; WIDTH],
-            films: [const { MaybeUninit::uninit() }; WIDTH],
-            beginnings: Beginnings::new(),
-            len: 0,
-            alive: [0; WIDTH],
-            rays: RayColumns::zeroed(),
-            hits: HitColumns::zeroed(),
-            shadow_rays: RayColumns::zeroed(),
-            shadow_of: [0; WIDTH],
-            ld: [Vec3::ZERO; WIDTH],
-            holes: [0; WIDTH],
-            others: [0; WIDTH],
-            families: Families::new(),
-            leaving: Leaving::new(),
-        }
+        // SAFETY: it is numbers, of which zeros are some, and what may be nothing.
+        let bundle: Self = unsafe { MaybeUninit::zeroed().assume_init() };
+        Self { hits: HitColumns::zeroed(), ..bundle }
     }
 
     /// Takes all samples of an invocation, in their order. They are side by side: rays through one pixel lead the same way, and
@@ -208,13 +196,16 @@ impl Bundle {
         // SAFETY: as the caller promised.
         let sky = if C::sees(Features::LIGHTS) { unsafe { sky::image(scene) } } else { None };
         let mut others = 0;
+        let asks = scene.strays > packet::FEWEST_STRAYS;
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);
             let later = |k: usize| (k < alive).then(|| self.hits.get(k).prim);
             // SAFETY: as the caller promised; the path is among those begun.
             unsafe {
-                Landed::ask(scene, later(k + ASKED_FOR), later(k + 2 * ASKED_FOR));
+                if asks {
+                    Landed::ask(scene, later(k + ASKED_FOR), later(k + 2 * ASKED_FOR));
+                }
                 let state = self.states.get_unchecked_mut(usize::from(path)).assume_init_mut();
                 if sky.is_some() && !hit.is_hit() {
                     self.leaving.add(path, state.ray.d);

@@ -8,7 +8,7 @@ use core::ops::Range;
 use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
-use super::landing::{Ground, Grounds, Hits, Landed, land_all};
+use super::landing::{Grounds, Hits, Landed, land_all};
 use super::rows::{ROWS, four, put_rows, rows, take_rows};
 use super::sky::Skylights;
 use super::spot::{Lights, Spot, Spots};
@@ -184,33 +184,6 @@ fn family(material: u32, front: bool) -> u32 {
 }
 
 impl<const N: usize> Families<N> {
-    pub(super) fn new() -> Self {
-        Self {
-            len: 0,
-            landed: 0,
-            paths: [0; N],
-            families: [0; N],
-            hits: Hits::new(),
-            grounds: Ground::zeroed(),
-            is_seen: [0; N],
-            spots: Spot::zeroed(),
-            states: PathState::zeroed(),
-            light_bits: [[0; N]; 4],
-            u: [[0.0; N]; 4],
-            drawn: Drawn::zeroed(),
-            lights: VisibleLight::zeroed(),
-            seeks_light: [0; N],
-            skylights: Skylights::new(),
-            responses: Response::zeroed(),
-            shadow_rays: ShadowRay::zeroed(),
-            has_shadow_ray: [0; N],
-            alive: [0; N],
-            order: [0; N],
-            queries: Query::zeroed(),
-            answers: Response::zeroed(),
-        }
-    }
-
     /// Number of paths.
     #[inline(always)]
     pub(super) const fn len(&self) -> usize {

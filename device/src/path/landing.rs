@@ -78,10 +78,6 @@ pub(super) struct Hits<const N: usize> {
 }
 
 impl<const N: usize> Hits<N> {
-    pub(super) fn new() -> Self {
-        Self { landings: Landing::zeroed(), prims: [0; N], normals: [Primitive::FLAT; N] }
-    }
-
     /// Puts a hit into place `i`.
     #[inline(always)]
     pub(super) fn set(&mut self, i: usize, landed: &Landed) {

@@ -62,17 +62,6 @@ pub(super) struct Skylights<const N: usize> {
 }
 
 impl<const N: usize> Skylights<N> {
-    pub(super) fn new() -> Self {
-        Self {
-            len: 0,
-            lanes: [0; N],
-            bits: [[0; N]; 2],
-            places: Place::zeroed(),
-            luminances: [[0.0; N]; 4],
-            drawns: Drawn::zeroed(),
-        }
-    }
-
     /// Asks for a sample by random words; there is room.
     #[inline(always)]
     pub(super) fn ask(&mut self, lane: u16, bits: [u32; 2]) {
@@ -154,10 +143,6 @@ pub(super) struct Leaving<const N: usize> {
 }
 
 impl<const N: usize> Leaving<N> {
-    pub(super) fn new() -> Self {
-        Self { len: 0, paths: [0; N], d: Vec3::zeroed(), views: Seen::zeroed() }
-    }
-
     /// Adds a path in direction `d`; there is room.
     #[inline(always)]
     pub(super) fn add(&mut self, path: u16, d: Vec3) {
