@@ -3,7 +3,7 @@
 use core::f32::consts::LOG2_E;
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Vec2, Vec3};
 
 use super::program::{Height, run};
 use super::{At, Surfaces};
@@ -166,46 +166,30 @@ impl Texture {
         self.place(uv) * Vec2::new(self.width as f32, self.height as f32)
     }
 
-    /// Number of a texel in the image.
-    #[inline(always)]
-    const fn index(&self, x: u32, y: u32) -> usize {
-        (y * self.width + x) as usize
-    }
-
-    /// Numbers of the four texels in two columns and two rows.
-    #[inline(always)]
-    const fn square(&self, [x0, x1]: [u32; 2], [y0, y1]: [u32; 2]) -> [usize; 4] {
-        [self.index(x0, y0), self.index(x1, y0), self.index(x0, y1), self.index(x1, y1)]
-    }
-
-    /// All channels of texels, by their numbers in the image.
+    /// A texel by column and row.
     ///
     /// # Safety
-    /// The texture is one of a valid `scene`, and the texels are within it.
+    /// The texture is one of a valid `scene`, and column and row are within it.
     #[inline(always)]
-    unsafe fn texels<const N: usize>(&self, scene: &Surfaces, indices: [usize; N]) -> [[f32; 4]; N] {
-        // SAFETY: the image has the texels.
+    unsafe fn texel(&self, scene: &Surfaces, x: u32, y: u32) -> Vec3 {
+        let index = (y * self.width + x) as usize;
+        // SAFETY: column and row are within the image, whose texels are there.
         unsafe {
             let first = scene.texels.add(self.first as usize);
             if self.has_format(Format::RgbF32) {
-                return indices.map(|i| {
-                    let rgb = first.add(3 * i).cast::<f32>();
-                    [load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]
-                });
+                let rgb = first.add(3 * index).cast::<f32>();
+                return self.channel([load(rgb), load(rgb.add(1)), load(rgb.add(2)), 1.0]);
             }
             if self.has_format(Format::RgbaF16) {
-                return indices.map(|i| {
-                    let texel = first.add(2 * i);
-                    let [rg, ba] = [load(texel), load(texel.add(1))];
-                    [half(rg), half(rg >> 16), half(ba), half(ba >> 16)]
-                });
+                let [rg, ba] = [load(first.add(2 * index)), load(first.add(2 * index + 1))];
+                return self.channel([half(rg), half(rg >> 16), half(ba), half(ba >> 16)]);
             }
-            let bytes = indices.map(|i| load(first.add(i)).to_le_bytes());
-            if self.has_format(Format::Srgb8) {
-                bytes.map(|[r, g, b, a]| [from_srgb(r), from_srgb(g), from_srgb(b), part(a)])
+            let [r, g, b, a] = load(first.add(index)).to_le_bytes();
+            self.channel(if self.has_format(Format::Srgb8) {
+                [from_srgb(r), from_srgb(g), from_srgb(b), part(a)]
             } else {
-                bytes.map(|texel| texel.map(part))
-            }
+                [part(r), part(g), part(b), part(a)]
+            })
         }
     }
 
@@ -264,8 +248,7 @@ impl Texture {
         unsafe {
             if self.has_filter(Filter::Nearest) {
                 let ([x, _], [y, _], _) = self.around(self.position(&at.uv) + 0.5);
-                let [texel] = self.texels(at.scene, [self.index(x, y)]);
-                return self.channel(texel);
+                return self.texel(at.scene, x, y);
             }
             if !self.has_filter(Filter::Mipmap) {
                 return self.interpolated(at);
@@ -312,12 +295,14 @@ impl Texture {
     /// As [`Texture::color`].
     #[inline(always)]
     unsafe fn interpolated(&self, at: &At<'_>) -> Vec3 {
-        let (x, y, f) = self.around(self.position(&at.uv));
+        let ([x0, x1], [y0, y1], f) = self.around(self.position(&at.uv));
         // SAFETY: as the caller promised; columns and rows are wrapped.
-        let texels = unsafe { self.texels(at.scene, self.square(x, y)) };
-        let [t00, t10, t01, t11] = texels.map(Vec4::from_array);
-        let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
-        self.channel((top + (bottom - top) * f.y).to_array())
+        unsafe {
+            let [t00, t10] = [self.texel(at.scene, x0, y0), self.texel(at.scene, x1, y0)];
+            let [t01, t11] = [self.texel(at.scene, x0, y1), self.texel(at.scene, x1, y1)];
+            let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
+            top + (bottom - top) * f.y
+        }
     }
 
     /// The first channel h of the image, whatever its filter, and (∂h/∂u, ∂h/∂v).
@@ -326,10 +311,12 @@ impl Texture {
     /// As [`Texture::color`].
     #[inline(always)]
     pub(super) unsafe fn height(&self, at: &At<'_>) -> Vec3 {
-        let (x, y, f) = self.around(self.position(&at.uv));
+        let ([x0, x1], [y0, y1], f) = self.around(self.position(&at.uv));
         // SAFETY: as the caller promised; columns and rows are wrapped.
-        let texels = unsafe { self.texels(at.scene, self.square(x, y)) };
-        let [t00, t10, t01, t11] = texels.map(|texel| self.channel(texel).x);
+        let (t00, t10, t01, t11) = unsafe {
+            let texel = |x, y| self.texel(at.scene, x, y).x;
+            (texel(x0, y0), texel(x1, y0), texel(x0, y1), texel(x1, y1))
+        };
         let dx = (t10 - t00) * (1.0 - f.y) + (t11 - t01) * f.y;
         let dy = (t01 - t00) * (1.0 - f.x) + (t11 - t10) * f.x;
         let (top, bottom) = (t00 + (t10 - t00) * f.x, t01 + (t11 - t01) * f.x);
