@@ -70,20 +70,33 @@ pub unsafe fn load<T: Copy>(p: *const T) -> T {
     unsafe { p.read() }
 }
 
-/// `*p`, of which only some parts are read.
+/// `*p`, of which what is used is read where it is.
 ///
 /// # Safety
 /// As [`load`], as long as the result is used.
 #[inline(always)]
-pub unsafe fn look<'a, T>(p: *const T) -> &'a T {
+pub unsafe fn look<'a, T>(p: *const T) -> Loaded<'a, T> {
     // SAFETY: as the caller promised.
-    unsafe { &*p }
+    Loaded(unsafe { &*p })
 }
 
-/// `*x`, in a read of its own: one of several numbers that have been written one by one would wait until they are in the cache.
+/// A value that can be read.
+pub struct Loaded<'a, T>(&'a T);
+
+impl<T> core::ops::Deref for Loaded<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        self.0
+    }
+}
+
+/// `*x`, by a read of this number alone. If it has just been written, a wider read of it and its neighbours would have to wait for the
+/// cache: several writes are not forwarded to one read.
 #[inline(always)]
-pub fn alone(x: &f32) -> f32 {
-    // SAFETY: it is a reference.
+pub fn read_apart(x: &f32) -> f32 {
+    // SAFETY: a reference can be read.
     unsafe { core::ptr::from_ref(x).read_volatile() }
 }
 

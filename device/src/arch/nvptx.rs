@@ -100,7 +100,7 @@ pub unsafe fn look<T: Copy>(p: *const T) -> Loaded<T> {
 
 /// `*x`.
 #[inline(always)]
-pub const fn alone(x: &f32) -> f32 {
+pub const fn read_apart(x: &f32) -> f32 {
     *x
 }
 

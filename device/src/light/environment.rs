@@ -5,7 +5,7 @@ use core::f32::consts::FRAC_1_PI;
 use bytemuck::{Pod, Zeroable};
 use glam::{Vec2, Vec3, Vec4};
 
-use super::guide::{GuideEntry, choose};
+use super::guide::{BELOW_ONE, GuideEntry, choose};
 use super::{Lighting, portal};
 use crate::arch::{load, max, min, sqrt};
 use crate::math::{atan2, sin_cos_turn};
@@ -49,9 +49,9 @@ pub struct SkyTexel {
 }
 
 impl SkyTexel {
-    /// Radiance and luminance.
+    /// Radiance, and luminance as w.
     #[inline(always)]
-    fn all(self) -> Vec4 {
+    fn to_vec4(self) -> Vec4 {
         self.radiance.extend(self.luminance)
     }
 }
@@ -61,7 +61,8 @@ impl SkyTexel {
 pub(crate) struct Place {
     /// Column and row: the texels are of columns x and x + 1 and rows y and y + 1.
     pub(crate) cell: [u32; 2],
-    /// Part of the luminance in the cell that is in rows above, and of that in the row what is to the left; in (0, 1).
+    /// Part of the luminance in its row of the cell that is to the left of it, and part of that in the cell that is above that
+    /// row; in (0, 1).
     pub(crate) within: [f32; 2],
 }
 
@@ -193,7 +194,7 @@ impl Environment {
         (local.x * x + local.y * y + local.z * z, sin_theta)
     }
 
-    /// The four texels around a cell: radiance and luminance.
+    /// The four texels around a cell: radiance, and luminance as w.
     ///
     /// # Safety
     /// As [`Environment::radiance`]; the cell is one of the image.
@@ -201,11 +202,11 @@ impl Environment {
     pub(crate) unsafe fn corners(&self, scene: &Lighting, [x, y]: [u32; 2]) -> [Vec4; 4] {
         let right = if x + 1 == self.width { 0 } else { x + 1 };
         // SAFETY: columns and rows are within the image.
-        let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) }.all();
+        let texel = |x: u32, y: u32| unsafe { load(scene.sky.add((y * self.width + x) as usize)) }.to_vec4();
         [texel(x, y), texel(right, y), texel(x, y + 1), texel(right, y + 1)]
     }
 
-    /// Radiance, and its luminance, at a point.
+    /// Radiance, and its luminance as w, at a point.
     ///
     /// # Safety
     /// As [`Environment::corners`].
@@ -251,7 +252,6 @@ fn lerp(x: f32, a: f32, b: f32) -> f32 {
 /// A number in [0, 1) with a density that goes linearly from `a` to `b` (pbrt 4th ed. §2.3.2).
 #[inline(always)]
 fn sample_linear(u: f32, a: f32, b: f32) -> f32 {
-    const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
     if a + b <= 0.0 {
         return u;
     }

@@ -13,7 +13,8 @@ use crate::arch::{load, min};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C, align(8))]
 pub struct GuideEntry {
-    /// First of the words that make the choice; 0 for the first choice, and after the last.
+    /// First of the words that make the choice, less 2³² after all words: 0 for the first choice, after the last, and for choices
+    /// at the end that have no words, which no guide leads to.
     pub first: u32,
     /// What the first word of the n-th chooses; after the last, what the last of all words does.
     pub guide: u32,
@@ -28,11 +29,13 @@ pub(super) struct Chosen {
     pub(super) words: [u32; 2],
 }
 
+/// The largest number below 1.
+pub(super) const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+
 impl Chosen {
     /// How far `word` is from the first of the words to the last, as a number in (0, 1).
     #[inline(always)]
     pub(super) fn part_of(&self, word: u32) -> f32 {
-        const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
         let [first, last] = self.words;
         min(((word - first) as f32 + 0.5) / ((last - first) as f32 + 1.0), BELOW_ONE)
     }
@@ -56,5 +59,6 @@ pub(super) unsafe fn choose(entries: *const GuideEntry, n: u32, word: u32) -> Ch
             end = middle - 1;
         }
     }
+    // After the choice of the last word comes 0.
     Chosen { index, words: [entry(index).first, entry(index + 1).first.wrapping_sub(1)] }
 }

@@ -16,7 +16,7 @@ pub struct Lighting {
     pub first_infinite: u32,
     /// Lights.
     pub lights: *const Light,
-    /// The guide table that chooses among the lights.
+    /// The guide table that chooses among the lights, of which each has a word.
     pub light_table: *const GuideEntry,
     /// The surfaces of lights whose emission varies, by the index of the light; null if there are none.
     pub emissive: *const EmissiveSurface,

@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::arch::load;
+use super::guide::BELOW_ONE;
+use crate::arch::{load, min};
 
 /// A summed-area table (Crow 1984, "Summed-Area Tables for Texture Mapping") of weights of cells, 16 bytes.
 ///
@@ -150,8 +151,7 @@ fn scaled(n: u64, bits: u32) -> u64 {
 /// How far `x` is from `a` to `b`, as a number in (0, 1). `a` ≤ `x` < `b`.
 #[inline(always)]
 fn part_of(x: u64, a: u64, b: u64) -> f32 {
-    const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
-    crate::arch::min(((x - a) as f32 + 0.5) / (b - a) as f32, BELOW_ONE)
+    min(((x - a) as f32 + 0.5) / (b - a) as f32, BELOW_ONE)
 }
 
 /// The last index in `low` .. `high` for which a condition holds that holds up to some index, and not beyond; or `low` if there

@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 
 use super::program::{Height, run};
 use super::{At, Surfaces};
-use crate::arch::{alone, floor, half, load, look, max, min, outlined};
+use crate::arch::{floor, half, load, look, max, min, outlined, read_apart};
 use crate::math::ln;
 
 /// Index that stands for no texture.
@@ -152,11 +152,11 @@ impl Texture {
         (self.kind >> 16) & 0xff == format as u32
     }
 
-    /// The position in the unit square of the image, or among squares.
+    /// The position in the unit square of the image, or among squares. `uv` is where it has just been written.
     #[inline(always)]
     pub(super) fn place(&self, uv: &Vec2) -> Vec2 {
         let [u, v] = self.image_from_uv;
-        let (x, y) = (alone(&uv.x), alone(&uv.y));
+        let (x, y) = (read_apart(&uv.x), read_apart(&uv.y));
         Vec2::new(u[0] * x + u[1] * y + u[2], v[0] * x + v[1] * y + v[2])
     }
 

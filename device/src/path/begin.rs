@@ -40,21 +40,24 @@ impl<const N: usize> Beginnings<N> {
         len: usize,
     ) {
         let simple = Self::simple(scene);
+        // The kind is a constant in each loop.
         let with = |kind| PathSettings { sampler: kind as u32, ..*settings };
         let (independent, sobol) = (with(SamplerKind::Independent), with(SamplerKind::Sobol));
-        let is_sobol = settings.sampler == SamplerKind::Sobol as u32;
-        // Kinds are constants in each loop.
+        let Some(simple) = &simple else {
+            // SAFETY: as the caller promised.
+            return unsafe { self.begin_all::<C>(scene, settings, size, states, len) };
+        };
         // SAFETY: as the caller promised.
         unsafe {
-            match (&simple, is_sobol) {
-                (Some(simple), false) => self.begin_all::<C>(simple, &independent, size, states, len),
-                (Some(simple), true) => self.begin_all::<C>(simple, &sobol, size, states, len),
-                (None, _) => self.begin_all::<C>(scene, settings, size, states, len),
+            match settings.sampler(0, 0).kind {
+                SamplerKind::Independent => self.begin_all::<C>(simple, &independent, size, states, len),
+                SamplerKind::Sobol => self.begin_all::<C>(simple, &sobol, size, states, len),
             }
         }
     }
 
-    /// The scene, if its camera is a pinhole and its filter the pixel.
+    /// The scene, if its camera is a pinhole and its filter the pixel: with both as constants, by which the compiler leaves the others
+    /// out of the loop.
     #[inline(always)]
     fn simple(scene: &SceneView) -> Option<SceneView> {
         let SceneView { camera, filter, .. } = *scene;
@@ -91,7 +94,7 @@ impl<const N: usize> Beginnings<N> {
             }
             for k in (0..LANES).step_by(ROWS) {
                 let rows = [0, 1, 2, 3].map(|j| states[k + j].as_mut_ptr());
-                // SAFETY: there are as many.
+                // SAFETY: the rows are different places of `states`.
                 unsafe { take_rows(&block, k, rows) };
             }
         }

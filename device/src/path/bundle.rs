@@ -23,8 +23,8 @@ use crate::film::FilmPixel;
 use crate::light::Environment;
 use crate::scene::SceneView;
 
-/// Paths side by side: enough for packets of rays into one octant each. With about 200 bytes each, rays and hits
-/// included, they stay in the second-level cache.
+/// Paths side by side: enough for packets of rays into one octant each, few enough for all of about 1.1 kB that each has in columns
+/// to stay in the second-level cache.
 const WIDTH: usize = 512;
 
 /// How many hits before it is shaded the normals of one are asked for, and how many before that its primitive.
@@ -72,9 +72,11 @@ pub(super) unsafe fn run<A: Arch, C: Compiled>(range: Range<u32>, args: &Megaker
 impl Bundle {
     #[inline(always)]
     fn new() -> Self {
-        // SAFETY: it is numbers, of which zeros are some, and what may be nothing.
-        let bundle: Self = unsafe { MaybeUninit::zeroed().assume_init() };
-        Self { hits: HitColumns::zeroed(), ..bundle }
+        // SAFETY: all fields are numbers, of which zeros are valid, or `MaybeUninit`.
+        let mut bundle: Self = unsafe { MaybeUninit::zeroed().assume_init() };
+        // Which group a hit is in is not written where a scene has none.
+        bundle.hits = HitColumns::zeroed();
+        bundle
     }
 
     /// Takes all samples of an invocation, in their order. They are side by side: rays through one pixel lead the same way, and
@@ -196,6 +198,7 @@ impl Bundle {
         // SAFETY: as the caller promised.
         let sky = if C::sees(Features::LIGHTS) { unsafe { sky::image(scene) } } else { None };
         let mut others = 0;
+        // Of a scene that fits in the caches, nothing has to be asked for beforehand.
         let asks = scene.strays > packet::FEWEST_STRAYS;
         for k in 0..alive {
             let path = self.alive[k];

@@ -23,11 +23,15 @@ pub(super) trait Columned: Copy {
 }
 
 /// Runs a body for every place `$i` in a range, and up to fifteen beyond, in blocks of which each is a loop of its own: of a
-/// fixed length, so that there is no rest that would be left to scalar instructions. `$n` places hold the last block. No function
-/// of a closure: the compiler would not inline a large one.
+/// fixed length, so that there is no rest that would be left to scalar instructions. No function of a closure: the compiler
+/// would not inline a large one.
+///
+/// # Panics
+/// `$n` places do not hold the last block.
 macro_rules! each_block {
     ($n:expr, $range:expr, |$i:ident| $body:block) => {{
         let core::ops::Range { start, end } = $range;
+        assert!(end + $crate::path::columns::LANES <= $n + 1);
         for block in (start..end).step_by($crate::path::columns::LANES) {
             let first = $crate::path::columns::first_of::<$n>(block);
             for k in 0..$crate::path::columns::LANES {
@@ -39,11 +43,10 @@ macro_rules! each_block {
 }
 pub(super) use each_block;
 
-/// `first`, from where on there is a block in columns of `N` places. By the smaller of two numbers the compiler knows that there is:
-/// a loop with checks of bounds leaves part of each block to scalar instructions.
+/// `first`, where a block begins in columns of `N` places. That it ends within them is plain to the compiler by the minimum: where
+/// it has to check, part of each block is left to scalar instructions.
 #[inline(always)]
 pub(super) fn first_of<const N: usize>(first: usize) -> usize {
-    debug_assert!(first + LANES <= N);
     first.min(N - LANES)
 }
 
@@ -140,6 +143,7 @@ impl<T: Columned> Columned for [T; 3] {
 macro_rules! fill_blocks {
     ($n:expr, $len:expr, $T:ty, $column:expr, |$i:ident| $value:expr) => {{
         const LANES: usize = $crate::path::columns::LANES;
+        assert!($len + LANES <= $n + 1);
         for first in (0..$len).step_by(LANES) {
             let first = $crate::path::columns::first_of::<$n>(first);
             let mut block = <$T as Columned>::zeroed::<LANES>();

@@ -8,7 +8,7 @@ use core::ops::Range;
 use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
-use super::landing::{Grounds, Hits, Landed, land_all};
+use super::landing::{Grounds, Landed, LandedHits, land_all};
 use super::rows::{ROWS, four, put_rows, rows, take_rows};
 use super::sky::Skylights;
 use super::spot::{Lights, Spot, Spots};
@@ -147,7 +147,7 @@ pub(super) struct Families<const N: usize> {
     paths: [u16; N],
     families: [u32; N],
     /// Those that have landed, from the first on, and whether they are seen.
-    hits: Hits<N>,
+    hits: LandedHits<N>,
     grounds: Grounds<N>,
     is_seen: [u32; N],
     /// Where they scatter, and their states.
@@ -209,7 +209,7 @@ impl<const N: usize> Families<N> {
     ///
     /// # Safety
     /// They have landed on the scene, which is valid and asks for no features but those of `C`; `states` are those of all
-    /// paths, by their numbers.
+    /// paths, by their numbers, and can be read.
     #[inline(always)]
     pub(super) unsafe fn rise<C: Compiled>(
         &mut self,
@@ -241,7 +241,7 @@ impl<const N: usize> Families<N> {
     /// Reads the states of the paths from place `first` on.
     ///
     /// # Safety
-    /// `states` are those of all paths, by their numbers.
+    /// `states` are those of all paths, by their numbers, and can be read.
     #[inline(always)]
     unsafe fn read_states(&mut self, states: *const PathState, first: usize) {
         for i in (first..self.len).step_by(ROWS) {
@@ -251,13 +251,13 @@ impl<const N: usize> Families<N> {
         }
     }
 
-    /// Writes the states of all paths.
+    /// Writes the states of all paths. Of those that have come to their end, only what they have gathered matters, which is as it was.
     ///
     /// # Safety
     /// As [`Families::scatter`].
     #[inline(always)]
     unsafe fn write_states(&self, states: *mut PathState) {
-        // SAFETY: it is words, of which zeros are some.
+        // SAFETY: all fields are numbers, of which zeros are valid.
         let mut nobody: PathState = unsafe { core::mem::zeroed() };
         for i in (0..self.len).step_by(ROWS) {
             let rows = [0, 1, 2, 3].map(|k| match i + k < self.len {
@@ -284,11 +284,11 @@ impl<const N: usize> Families<N> {
         self.len += 1;
     }
 
-    /// Scatters all paths, which `states` say the next rays of; [`Families::get`] tells the rest.
+    /// Scatters all paths, and writes their next rays to `states`; [`Families::get`] tells the rest.
     ///
     /// # Safety
     /// `scene` is valid, asks for no features but those of `C`, and is that of all paths; `sky` is its [`super::sky::image`], if
-    /// it has one; `states` are those of all paths, by their numbers.
+    /// it has one; `states` are those of all paths, by their numbers, which can be read and written.
     #[inline(always)]
     pub(super) unsafe fn scatter<C: Compiled>(
         &mut self,

@@ -69,15 +69,15 @@ pub(super) struct Landed {
     normals: u32,
 }
 
-/// Hits of simple surfaces.
+/// Hits of simple surfaces. Touches are there at once, primitives and their normals once they are read.
 #[repr(align(64))]
-pub(super) struct Hits<const N: usize> {
+pub(super) struct LandedHits<const N: usize> {
     landings: Landings<N>,
     prims: [u32; N],
     normals: [u32; N],
 }
 
-impl<const N: usize> Hits<N> {
+impl<const N: usize> LandedHits<N> {
     /// Puts a hit into place `i`.
     #[inline(always)]
     pub(super) fn set(&mut self, i: usize, landed: &Landed) {
@@ -150,8 +150,8 @@ impl Landed {
         }
     }
 
-    /// Asks for what [`Landed::new`] and [`Hits::read`] read of hits that come later: of a later one its normals, of the one `after` that the
-    /// primitive that names them.
+    /// Asks for what [`Landed::new`] and [`LandedHits::read`] read of hits that come later: of a later one its normals, of the one
+    /// `after` that the primitive that names them.
     ///
     /// # Safety
     /// As [`Landed::new`], but for hits that are none.
@@ -252,7 +252,7 @@ impl Ground {
 pub(super) unsafe fn land_all<C: Compiled, const N: usize>(
     scene: &SceneView,
     settings: &PathSettings,
-    (hits, states): (&mut Hits<N>, &States<N>),
+    (hits, states): (&mut LandedHits<N>, &States<N>),
     grounds: &mut Grounds<N>,
     spots: &mut Spots<N>,
     is_seen: &mut [u32; N],

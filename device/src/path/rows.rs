@@ -3,7 +3,7 @@
 
 use glam::{Mat4, Vec3, Vec4};
 
-use super::columns::Columned;
+use super::columns::{Columned, Vec3s};
 
 /// A structure that is words of four bytes, and whose columns are these words' in the same order.
 ///
@@ -17,7 +17,7 @@ pub(super) unsafe trait Rows: Columned {
 /// Lanes that are moved at a time.
 pub(super) const ROWS: usize = 4;
 
-/// Places of four rows from place `i` on; what is beyond the first `len` is the first of them.
+/// Four places from `i` on; those from `len` on are replaced by `i`.
 #[inline(always)]
 pub(super) fn four(i: usize, len: usize) -> [usize; ROWS] {
     [0, 1, 2, 3].map(|k| if i + k < len { i + k } else { i })
@@ -83,10 +83,10 @@ fn squares<T: Rows>() -> impl Iterator<Item = usize> {
     (0..T::WORDS).step_by(ROWS).map(|w| w.min(T::WORDS - ROWS))
 }
 
-/// Says that structures are [`Rows`] whose columns the macro `columned` has declared.
+/// Implements [`Rows`] for structures that are [`columned`](super::columns).
 macro_rules! rows {
     ($($T:ident in $Columns:ident { $($field:ident: $F:ty),* $(,)? })*) => {$(
-        // SAFETY: the fields are such structures, one after the other, here and there.
+        // SAFETY: the fields are such structures; that they follow each other in the same order is asserted below.
         unsafe impl $crate::path::rows::Rows for $T {}
 
         const _: () = {
@@ -109,5 +109,55 @@ unsafe impl Rows for u32 {}
 // SAFETY: columns of the elements follow each other as they do.
 unsafe impl<T: Rows> Rows for [T; 3] {}
 
-use super::columns::Vec3s;
 rows! { Vec3 in Vec3s { x: f32, y: f32, z: f32 } }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::PathState;
+    use crate::path::columns::LANES;
+
+    const N: usize = 2 * LANES;
+
+    /// A state whose words are all different, and differ from those of other numbers.
+    fn state(number: u32) -> PathState {
+        let words: [u32; 22] = core::array::from_fn(|w| 1000 * number + w as u32);
+        // SAFETY: a state is as many words, and any are one.
+        unsafe { core::mem::transmute(words) }
+    }
+
+    fn words(state: &PathState) -> [u32; 22] {
+        // SAFETY: as above.
+        unsafe { core::mem::transmute(*state) }
+    }
+
+    /// Rows come to their places, wherever these begin, other places stay as they were, and rows come back as they went.
+    #[test]
+    fn rows_come_and_go() {
+        for first in [0, 4, 7, N - ROWS] {
+            let mut columns = PathState::zeroed::<N>();
+            let states = [1, 2, 3, 4].map(state);
+            // SAFETY: the rows can be read.
+            unsafe { put_rows(states.each_ref().map(core::ptr::from_ref), &mut columns, first) };
+            for i in 0..N {
+                let expected = i.checked_sub(first).and_then(|k| states.get(k)).map_or([0; 22], words);
+                assert_eq!(
+                    words(&PathState::get(&columns, i)),
+                    expected,
+                    "place {i} of those from {first} on"
+                );
+            }
+            let mut back = [5, 6, 7, 8].map(state);
+            let [a, b, c, d] = &mut back;
+            // SAFETY: the rows can be written.
+            unsafe { take_rows(&columns, first, [a, b, c, d].map(core::ptr::from_mut)) };
+            assert_eq!(back.map(|s| words(&s)), states.map(|s| words(&s)));
+            assert_ne!(words(&back[0]), words(&states[1]), "control");
+        }
+    }
+
+    #[test]
+    fn places_beyond_the_last_are_replaced() {
+        assert_eq!((four(4, 9), four(8, 9)), ([4, 5, 6, 7], [8; 4]));
+    }
+}

@@ -26,7 +26,7 @@ pub(super) unsafe fn image(scene: &Lighting) -> Option<Environment> {
 
 columned! {
     /// Where in cells of the image there are samples.
-    Places of Place { cell: [u32; 2], within: [f32; 2] }
+    PlacesOf of Place { cell: [u32; 2], within: [f32; 2] }
 }
 columned! {
     /// Points of the image.
@@ -34,9 +34,9 @@ columned! {
 }
 columned! {
     /// Directions.
-    Drawns of
+    SkyDirections of
     /// A direction that has been drawn.
-    struct Drawn {
+    struct SkyDirection {
         point: Point,
         wi: Vec3,
         /// Density over solid angle.
@@ -55,10 +55,10 @@ pub(super) struct Skylights<const N: usize> {
     /// Whoever wants them.
     pub(super) lanes: [u16; N],
     bits: [[u32; N]; 2],
-    places: Places<N>,
+    places: PlacesOf<N>,
     /// Luminances around the cells.
     luminances: [[f32; N]; 4],
-    drawns: Drawns<N>,
+    directions: SkyDirections<N>,
 }
 
 impl<const N: usize> Skylights<N> {
@@ -88,7 +88,7 @@ impl<const N: usize> Skylights<N> {
                 column[i] = texel.w;
             }
         }
-        draw_all(sky, &self.places, &self.luminances, &mut self.drawns, self.len);
+        draw_all(sky, &self.places, &self.luminances, &mut self.directions, self.len);
     }
 
     /// Sample `i`.
@@ -97,7 +97,7 @@ impl<const N: usize> Skylights<N> {
     /// As [`Skylights::draw`], which drew it.
     #[inline(always)]
     pub(super) unsafe fn get(&self, scene: &Lighting, sky: &Environment, i: usize) -> Sample {
-        let Drawn { point, wi, pdf } = Drawn::get(&self.drawns, i);
+        let SkyDirection { point, wi, pdf } = SkyDirection::get(&self.directions, i);
         // SAFETY: as the caller promised.
         let li = unsafe { sky.interpolated(scene, point) }.truncate();
         Sample { wi, li, pdf }
@@ -108,24 +108,24 @@ impl<const N: usize> Skylights<N> {
 #[inline(always)]
 fn draw_all<const N: usize>(
     sky: &Environment,
-    places: &Places<N>,
+    places: &PlacesOf<N>,
     luminances: &[[f32; N]; 4],
-    drawns: &mut Drawns<N>,
+    directions: &mut SkyDirections<N>,
     len: usize,
 ) {
     let sky = *sky;
-    fill_blocks!(N, len, Drawn, drawns, |i| {
+    fill_blocks!(N, len, SkyDirection, directions, |i| {
         let [a, b, c, d] = luminances;
         let (point, wi, pdf) = sky.sample_cell(Place::get(places, i), [a[i], b[i], c[i], d[i]]);
-        Drawn { point, wi, pdf }
+        SkyDirection { point, wi, pdf }
     });
 }
 
 columned! {
-    /// Views of the image.
-    Views of
+    /// Sights.
+    Sights of
     /// What a path that leaves the scene sees of the image.
-    struct Seen {
+    struct Sight {
         point: Point,
         /// Density, over luminance, with which the image's samples are drawn.
         density: f32,
@@ -139,7 +139,7 @@ pub(super) struct Leaving<const N: usize> {
     pub(super) len: usize,
     paths: [u16; N],
     d: <Vec3 as Columned>::Column<N>,
-    views: Views<N>,
+    sights: Sights<N>,
 }
 
 impl<const N: usize> Leaving<N> {
@@ -154,7 +154,7 @@ impl<const N: usize> Leaving<N> {
     /// Finds where all of them look.
     #[inline(always)]
     pub(super) fn look(&mut self, sky: &Environment) {
-        look_all(sky, &self.d, &mut self.views, self.len);
+        look_all(sky, &self.d, &mut self.sights, self.len);
     }
 
     /// Path number `i`, the radiance that it sees, and the density with which it is drawn.
@@ -163,7 +163,7 @@ impl<const N: usize> Leaving<N> {
     /// `scene` is valid, and `sky` its [`image`], at which the path has looked.
     #[inline(always)]
     pub(super) unsafe fn get(&self, scene: &Lighting, sky: &Environment, i: usize) -> (u16, Vec3, f32) {
-        let Seen { point, density } = Seen::get(&self.views, i);
+        let Sight { point, density } = Sight::get(&self.sights, i);
         // SAFETY: as the caller promised.
         let texel = unsafe { sky.interpolated(scene, point) };
         (self.paths[i], texel.truncate(), density * texel.w)
@@ -175,12 +175,12 @@ impl<const N: usize> Leaving<N> {
 fn look_all<const N: usize>(
     sky: &Environment,
     d: &<Vec3 as Columned>::Column<N>,
-    views: &mut Views<N>,
+    sights: &mut Sights<N>,
     len: usize,
 ) {
     let sky = *sky;
-    fill_blocks!(N, len, Seen, views, |i| {
+    fill_blocks!(N, len, Sight, sights, |i| {
         let (point, density) = sky.seen(Vec3::get(d, i));
-        Seen { point, density }
+        Sight { point, density }
     });
 }

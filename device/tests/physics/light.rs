@@ -359,6 +359,19 @@ fn words_side_by_side_choose_as_alone() {
     }
 }
 
+/// What has no words is never chosen, be it the first, in between or the last: of the odds 0 : 1 : 0 : 3 : 0.
+#[test]
+fn what_has_no_words_is_never_chosen() {
+    let entries = [(0, 1), (0, 1), (0x4000_0000, 3), (0x4000_0000, 3), (0, 3), (0, 3)];
+    let table = entries.map(|(first, guide)| GuideEntry { first, guide });
+    let scene = with_table(&table);
+    for (word, light) in [(0, 1), (0x3fff_ffff, 1), (0x4000_0000, 3), (0x8000_0000, 3), (u32::MAX, 3)] {
+        assert_eq!(choice(&scene, word).0, light, "{word:#x}");
+    }
+    // What is left of a word goes up to the last, though nothing begins after it.
+    assert!(choice(&scene, u32::MAX).1 > 0xffff_0000);
+}
+
 /// However many lights there are, the first and the last are drawn, and nothing beyond.
 #[test]
 fn the_last_of_many_lights_is_in_range() {

@@ -5,7 +5,7 @@ mod tests;
 
 use std::f64::consts::PI;
 
-use bytemuck::cast_slice;
+use bytemuck::cast_slice_mut;
 use device::light::{Environment, GuideEntry, Portal as DevicePortal, SkyTexel, Table};
 use glam::{DVec3, Mat3, Vec3};
 use rayon::prelude::*;
@@ -17,9 +17,9 @@ use super::guide::{firsts, guide_table};
 /// An environment that is an image, as the stages want it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageEnvironment {
-    /// The image and its table.
+    /// What stages know of the image.
     pub record: Environment,
-    /// Radiance and its luminance, row by row.
+    /// Texels, row by row.
     pub sky: Vec<SkyTexel>,
     /// [`super::fingerprint::digest`] of it.
     pub(super) digest: u64,
@@ -46,7 +46,7 @@ impl ImageEnvironment {
         }
         let height = sky.len() as u32 / width;
         let lookup = Lookup { sky: &sky, width, height };
-        let (guides, total) = lookup.guides()?;
+        let (tables, total) = lookup.guides()?;
         let image_from_world = world_from_image.transpose();
         let record = Environment {
             image_from_world: [0, 1, 2].map(|i| image_from_world.row(i)),
@@ -56,13 +56,8 @@ impl ImageEnvironment {
             unit_density: lookup.unit_density(total),
             reserved: [0; 3],
         };
-        let mut environment = Self {
-            record,
-            portals: Vec::new(),
-            tables: cast_slice(&guides).to_vec(),
-            sky: Vec::new(),
-            digest: digest(&sky),
-        };
+        let mut environment =
+            Self { record, portals: Vec::new(), tables, sky: Vec::new(), digest: digest(&sky) };
         environment.add_portals(&lookup, image_from_world, portals);
         environment.sky = sky;
         Some(environment)
@@ -148,37 +143,39 @@ impl Lookup<'_> {
         self.sky[(y * i64::from(self.width) + x) as usize].luminance.into()
     }
 
-    /// Mean luminance of the cell between texel (`x`, `y`) and the next in either direction, times its solid angle over the
+    /// Of the cells of row `y`, between texels of that row and the next: the mean luminance, times the solid angle over the
     /// angle of a column.
-    fn cell_weight(&self, x: u32, y: u32) -> f64 {
-        let (i, j) = (i64::from(x), i64::from(y));
-        let mean = 0.25
-            * [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)]
-                .map(|(i, j)| self.texel(i, j))
-                .iter()
-                .sum::<f64>();
+    fn row_weights(&self, y: u32) -> Vec<f64> {
         let cos = |y: u32| (PI * f64::from(y) / f64::from(self.height - 1)).cos();
-        mean * (cos(y) - cos(y + 1))
+        let solid_angle = cos(y) - cos(y + 1);
+        let weight = |x: u32| {
+            let (i, j) = (i64::from(x), i64::from(y));
+            let corners = [(i, j), (i + 1, j), (i, j + 1), (i + 1, j + 1)].map(|(i, j)| self.texel(i, j));
+            0.25 * corners.iter().sum::<f64>() * solid_angle
+        };
+        (0..self.width).map(weight).collect()
     }
 
-    /// The guide tables of rows and of the cells of each, and the sum of all weights. `None` if it is black.
-    fn guides(&self) -> Option<(Vec<GuideEntry>, f64)> {
+    /// The guide tables of rows and of the cells of each, as words, and the sum of all weights. `None` if it is black.
+    fn guides(&self) -> Option<(Vec<u64>, f64)> {
         let (columns, rows) = (self.width as usize, self.height as usize - 1);
-        let cells = |y: usize| (0..self.width).map(move |x| self.cell_weight(x, y as u32));
-        let sums: Vec<f64> = (0..rows).into_par_iter().map(|y| cells(y).sum()).collect();
+        let weights = |y: usize| self.row_weights(y as u32);
+        let sums: Vec<f64> = (0..rows).into_par_iter().map(|y| weights(y).iter().sum()).collect();
         let total: f64 = sums.iter().sum();
         if total <= 0.0 {
             return None;
         }
-        let mut guides: Vec<_> = guide_table(&firsts(sums.into_iter())).collect();
-        let of_rows = guides.len();
-        guides.resize(of_rows + rows * (columns + 1), GuideEntry { first: 0, guide: 0 });
-        guides[of_rows..].par_chunks_mut(columns + 1).enumerate().for_each(|(y, entries)| {
-            for (entry, value) in entries.iter_mut().zip(guide_table(&firsts(cells(y)))) {
+        let put = |entries: &mut [u64], weights: Vec<f64>| {
+            let entries: &mut [GuideEntry] = cast_slice_mut(entries);
+            for (entry, value) in entries.iter_mut().zip(guide_table(&firsts(weights.into_iter()))) {
                 *entry = value;
             }
-        });
-        Some((guides, total))
+        };
+        let mut tables = vec![0_u64; (rows + 1) + rows * (columns + 1)];
+        let (of_rows, of_columns) = tables.split_at_mut(rows + 1);
+        put(of_rows, sums);
+        of_columns.par_chunks_mut(columns + 1).enumerate().for_each(|(y, entries)| put(entries, weights(y)));
+        Some((tables, total))
     }
 
     /// [`Environment::unit_density`], where all weights sum up to `total`.

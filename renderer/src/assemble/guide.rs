@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn guides_lead_to_what_the_first_word_of_a_part_chooses() {
-        for n in [1, 2, 3, 7, 100] {
+        for n in [1_u32, 2, 3, 7, 100] {
             let firsts = firsts((0..n).map(|i| f64::from(i * i % 13 % 5)));
             let table: Vec<_> = guide_table(&firsts).collect();
             assert_eq!(table.len(), n as usize + 1);
