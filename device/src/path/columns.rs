@@ -160,7 +160,7 @@ macro_rules! fill_blocks {
 pub(super) use fill_blocks;
 
 /// Implements [`Columned`] for a structure, of which a second one with the same fields has the columns. The structure itself is
-/// declared as well where it begins with `struct`.
+/// declared as well where it begins with `struct`. With `rows`, it is one of [`Rows`](super::rows::Rows).
 macro_rules! columned {
     (
         $(#[$meta:meta])* $Columns:ident of
@@ -173,6 +173,10 @@ macro_rules! columned {
         }
 
         columned! { $(#[$meta])* $Columns of $T { $($field: $F),* } }
+    };
+    ($(#[$meta:meta])* rows $Columns:ident of $T:ty { $($field:ident: $F:ty),* $(,)? }) => {
+        columned! { $(#[$meta])* $Columns of $T { $($field: $F),* } }
+        $crate::path::rows::rows! { $T as $Columns { $($field: $F),* } }
     };
     ($(#[$meta:meta])* $Columns:ident of $T:ty { $($field:ident: $F:ty),* $(,)? }) => {
         $(#[$meta])*
@@ -209,7 +213,7 @@ columned! {
 }
 columned! {
     /// Vectors.
-    Vec3s of Vec3 { x: f32, y: f32, z: f32 }
+    rows Vec3s of Vec3 { x: f32, y: f32, z: f32 }
 }
 columned! {
     /// Orthonormal bases.

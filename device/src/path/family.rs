@@ -9,7 +9,7 @@ use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, LANES, columned, each_block};
 use super::landing::{Grounds, Landed, LandedHits, land_all};
-use super::rows::{ROWS, four, put_rows, rows, take_rows};
+use super::rows::{ROWS, four, put_rows, take_rows};
 use super::sky::Skylights;
 use super::spot::{Lights, Spot, Spots};
 use super::step::{
@@ -73,15 +73,15 @@ impl Columned for Response {
 
 columned! {
     /// Rays.
-    RaysOf of Ray { o: Vec3, d: Vec3 }
+    rows RaysOf of Ray { o: Vec3, d: Vec3 }
 }
 columned! {
     /// Cones.
-    Cones of Cone { width: f32, spread: f32 }
+    rows Cones of Cone { width: f32, spread: f32 }
 }
 columned! {
     /// States of paths.
-    States of PathState {
+    rows States of PathState {
         ray: Ray,
         cone: Cone,
         weight: f32,
@@ -94,27 +94,6 @@ columned! {
         holes: u32,
         pixel: u32,
         sample: u32,
-    }
-}
-rows! {
-    Ray in RaysOf { o: Vec3, d: Vec3 }
-    Cone in Cones { width: f32, spread: f32 }
-    PathState in States {
-        ray: Ray,
-        cone: Cone,
-        weight: f32,
-        beta: Vec3,
-        l: Vec3,
-        prev_pdf: f32,
-        eta_scale: f32,
-        passed: f32,
-        depth: u32,
-        holes: u32,
-        pixel: u32,
-        sample: u32,
-    }
-    Light in SceneLights {
-        a: Vec3, kind_flags: u32, b: Vec3, pmf: f32, c: Vec3, area: f32, le: Vec3, extent: f32,
     }
 }
 columned! {
@@ -124,7 +103,7 @@ columned! {
 
 columned! {
     /// Lights of the scene.
-    SceneLights of Light {
+    rows SceneLights of Light {
         a: Vec3, kind_flags: u32, b: Vec3, pmf: f32, c: Vec3, area: f32, le: Vec3, extent: f32,
     }
 }

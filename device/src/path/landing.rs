@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3};
 
 use super::columns::{Columned, columned, each_block};
 use super::family::States;
-use super::rows::{ROWS, four, put_rows, rows};
+use super::rows::{ROWS, four, put_rows};
 use super::spot::{Spot, Spots};
 use super::step::{Surface, oriented, triangle_uv, walk_seed};
 use super::{PathSettings, PathState};
@@ -20,15 +20,11 @@ use crate::shape::triangle::TriangleNormals;
 
 columned! {
     /// Primitives.
-    Primitives of Primitive { a: Vec3, material_flags: u32, b: Vec3, light: u32, c: Vec3, normals: u32 }
+    rows Primitives of Primitive { a: Vec3, material_flags: u32, b: Vec3, light: u32, c: Vec3, normals: u32 }
 }
 columned! {
     /// Normals of triangles.
-    Normals of TriangleNormals { n: [Vec3; 3], dp_du: Vec3 }
-}
-rows! {
-    Primitive in Primitives { a: Vec3, material_flags: u32, b: Vec3, light: u32, c: Vec3, normals: u32 }
-    TriangleNormals in Normals { n: [Vec3; 3], dp_du: Vec3 }
+    rows Normals of TriangleNormals { n: [Vec3; 3], dp_du: Vec3 }
 }
 columned! {
     /// Touches.

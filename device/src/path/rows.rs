@@ -1,9 +1,9 @@
 //! From structures in memory to columns and back, four at a time: a square of four words of each is four reads, eight shuffles and
 //! four writes, where word by word there are sixteen reads and sixteen writes.
 
-use glam::{Mat4, Vec3, Vec4};
+use glam::{Mat4, Vec4};
 
-use super::columns::{Columned, Vec3s};
+use super::columns::Columned;
 
 /// A structure that is words of four bytes, and whose columns are these words' in the same order.
 ///
@@ -83,9 +83,9 @@ fn squares<T: Rows>() -> impl Iterator<Item = usize> {
     (0..T::WORDS).step_by(ROWS).map(|w| w.min(T::WORDS - ROWS))
 }
 
-/// Implements [`Rows`] for structures that are [`columned`](super::columns).
+/// Implements [`Rows`] for a structure of which `columned` has declared the columns.
 macro_rules! rows {
-    ($($T:ident in $Columns:ident { $($field:ident: $F:ty),* $(,)? })*) => {$(
+    ($T:ty as $Columns:ident { $($field:ident: $F:ty),* }) => {
         // SAFETY: the fields are such structures; that they follow each other in the same order is asserted below.
         unsafe impl $crate::path::rows::Rows for $T {}
 
@@ -98,7 +98,7 @@ macro_rules! rows {
             assert!(size_of::<$T>() == 0 $(+ size::<$F>())*);
             $(assert!(offset_of!($Columns<N>, $field) == N * offset_of!($T, $field));)*
         };
-    )*};
+    };
 }
 pub(super) use rows;
 
@@ -108,8 +108,6 @@ unsafe impl Rows for f32 {}
 unsafe impl Rows for u32 {}
 // SAFETY: columns of the elements follow each other as they do.
 unsafe impl<T: Rows> Rows for [T; 3] {}
-
-rows! { Vec3 in Vec3s { x: f32, y: f32, z: f32 } }
 
 #[cfg(test)]
 mod tests {

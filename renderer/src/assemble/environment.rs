@@ -159,23 +159,20 @@ impl Lookup<'_> {
     /// The guide tables of rows and of the cells of each, as words, and the sum of all weights. `None` if it is black.
     fn guides(&self) -> Option<(Vec<u64>, f64)> {
         let (columns, rows) = (self.width as usize, self.height as usize - 1);
-        let weights = |y: usize| self.row_weights(y as u32);
-        let sums: Vec<f64> = (0..rows).into_par_iter().map(|y| weights(y).iter().sum()).collect();
-        let total: f64 = sums.iter().sum();
-        if total <= 0.0 {
-            return None;
-        }
-        let put = |entries: &mut [u64], weights: Vec<f64>| {
+        // Puts the table of these weights, and returns their sum.
+        let put = |entries: &mut [u64], weights: &[f64]| -> f64 {
             let entries: &mut [GuideEntry] = cast_slice_mut(entries);
-            for (entry, value) in entries.iter_mut().zip(guide_table(&firsts(weights.into_iter()))) {
+            for (entry, value) in entries.iter_mut().zip(guide_table(&firsts(weights))) {
                 *entry = value;
             }
+            weights.iter().sum()
         };
         let mut tables = vec![0_u64; (rows + 1) + rows * (columns + 1)];
-        let (of_rows, of_columns) = tables.split_at_mut(rows + 1);
-        put(of_rows, sums);
-        of_columns.par_chunks_mut(columns + 1).enumerate().for_each(|(y, entries)| put(entries, weights(y)));
-        Some((tables, total))
+        let (of_rows, of_cells) = tables.split_at_mut(rows + 1);
+        let row = |(y, entries): (usize, &mut [u64])| put(entries, &self.row_weights(y as u32));
+        let sums: Vec<f64> = of_cells.par_chunks_mut(columns + 1).enumerate().map(row).collect();
+        let total = put(of_rows, &sums);
+        (total > 0.0).then_some((tables, total))
     }
 
     /// [`Environment::unit_density`], where all weights sum up to `total`.

@@ -20,16 +20,16 @@ pub(super) fn guide_table(firsts: &[u64]) -> impl Iterator<Item = GuideEntry> {
 }
 
 /// First words of choices with probabilities proportional to weights, which are not negative; all alike if none is positive.
-pub(super) fn firsts(weights: impl ExactSizeIterator<Item = f64> + Clone) -> Vec<u64> {
+pub(super) fn firsts(weights: &[f64]) -> Vec<u64> {
     let n = weights.len();
-    let total: f64 = weights.clone().sum();
+    let total: f64 = weights.iter().sum();
     let mut sum = 0.0;
-    let first = |(i, weight): (usize, f64)| {
+    let first = |(i, weight): (usize, &f64)| {
         let part = if total > 0.0 { sum / total } else { i as f64 / n as f64 };
         sum += weight;
         ((part * WORDS as f64) as u64).min(WORDS)
     };
-    weights.enumerate().map(first).collect()
+    weights.iter().enumerate().map(first).collect()
 }
 
 #[cfg(test)]
@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn guides_lead_to_what_the_first_word_of_a_part_chooses() {
         for n in [1_u32, 2, 3, 7, 100] {
-            let firsts = firsts((0..n).map(|i| f64::from(i * i % 13 % 5)));
+            let weights: Vec<f64> = (0..n).map(|i| f64::from(i * i % 13 % 5)).collect();
+            let firsts = firsts(&weights);
             let table: Vec<_> = guide_table(&firsts).collect();
             assert_eq!(table.len(), n as usize + 1);
             for (i, entry) in table.iter().enumerate() {
@@ -56,8 +57,8 @@ mod tests {
 
     #[test]
     fn words_are_shared_by_weight() {
-        let firsts = firsts([0.0, 3.0, 0.0, 1.0, 4.0, 0.0].into_iter());
+        let firsts = firsts(&[0.0, 3.0, 0.0, 1.0, 4.0, 0.0]);
         assert_eq!(firsts, [0, 0, 3, 3, 4, 8].map(|eighths| eighths * WORDS / 8));
-        assert_eq!(super::firsts([0.0; 4].into_iter()), [0, 1, 2, 3].map(|quarters| quarters * WORDS / 4));
+        assert_eq!(super::firsts(&[0.0; 4]), [0, 1, 2, 3].map(|quarters| quarters * WORDS / 4));
     }
 }

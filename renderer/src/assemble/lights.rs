@@ -350,7 +350,7 @@ fn selection_table(weights: &[f64]) -> (Vec<GuideEntry>, Vec<f64>) {
     if n == 0 {
         return (Vec::new(), Vec::new());
     }
-    let mut firsts = firsts(weights.iter().copied());
+    let mut firsts = firsts(weights);
     let mut least = 0;
     for (i, first) in (0..).zip(&mut firsts) {
         *first = (*first).clamp(least, WORDS - (n - i));
