@@ -69,6 +69,17 @@ impl<const N: usize> RayColumns<N> {
         self.t_max[i] = t_max;
     }
 
+    /// Puts rays without end, given by columns of their origins and directions, in the places from `first` on.
+    #[inline(always)]
+    pub fn set_block<const M: usize>(&mut self, first: usize, o: [&[f32; M]; 3], d: [&[f32; M]; 3]) {
+        let places = first..first + M;
+        for axis in 0..3 {
+            self.o[axis][places.clone()].copy_from_slice(o[axis]);
+            self.d[axis][places.clone()].copy_from_slice(d[axis]);
+        }
+        self.t_max[places].fill(f32::INFINITY);
+    }
+
     /// The ray in place `i`, and where it ends.
     #[inline(always)]
     pub fn get(&self, i: usize) -> (Ray, f32) {

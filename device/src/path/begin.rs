@@ -3,9 +3,11 @@
 use core::mem::MaybeUninit;
 
 use super::columns::{Columned, LANES};
+use super::family::RaysOf;
 use super::megakernel::generate;
 use super::rows::{ROWS, take_rows};
 use super::{PathSettings, PathState};
+use crate::bvh::packet::RayColumns;
 use crate::camera::{Camera, Projection};
 use crate::features::Compiled;
 use crate::filter::FilterView;
@@ -26,7 +28,7 @@ impl<const N: usize> Beginnings<N> {
         (self.x[i], self.y[i], self.sample[i]) = (x, y, sample);
     }
 
-    /// Begins the first `len` paths.
+    /// Begins the first `len` paths, with their rays in the same order.
     ///
     /// # Safety
     /// `scene` is valid, asks for no features but those of `C`, and pixels are within the size.
@@ -36,7 +38,7 @@ impl<const N: usize> Beginnings<N> {
         scene: &SceneView,
         settings: &PathSettings,
         size: [u32; 2],
-        states: &mut [MaybeUninit<PathState>; N],
+        (states, rays): (&mut [MaybeUninit<PathState>; N], &mut RayColumns<N>),
         len: usize,
     ) {
         let simple = Self::simple(scene);
@@ -45,13 +47,13 @@ impl<const N: usize> Beginnings<N> {
         let (independent, sobol) = (with(SamplerKind::Independent), with(SamplerKind::Sobol));
         let Some(simple) = &simple else {
             // SAFETY: as the caller promised.
-            return unsafe { self.begin_all::<C>(scene, settings, size, states, len) };
+            return unsafe { self.begin_all::<C>(scene, settings, size, (states, rays), len) };
         };
         // SAFETY: as the caller promised.
         unsafe {
             match settings.sampler(0, 0).kind {
-                SamplerKind::Independent => self.begin_all::<C>(simple, &independent, size, states, len),
-                SamplerKind::Sobol => self.begin_all::<C>(simple, &sobol, size, states, len),
+                SamplerKind::Independent => self.begin_all::<C>(simple, &independent, size, (states, rays), len),
+                SamplerKind::Sobol => self.begin_all::<C>(simple, &sobol, size, (states, rays), len),
             }
         }
     }
@@ -79,7 +81,7 @@ impl<const N: usize> Beginnings<N> {
         scene: &SceneView,
         settings: &PathSettings,
         size: [u32; 2],
-        states: &mut [MaybeUninit<PathState>; N],
+        (states, rays): (&mut [MaybeUninit<PathState>; N], &mut RayColumns<N>),
         len: usize,
     ) {
         let (x, y, sample) = (self.x.as_chunks::<LANES>().0, self.y.as_chunks().0, self.sample.as_chunks().0);
@@ -92,6 +94,8 @@ impl<const N: usize> Beginnings<N> {
                 let state = unsafe { generate::<C>(scene, settings, [x[k], y[k]], size, sample[k]) };
                 state.set(&mut block, k);
             }
+            let RaysOf { o, d } = &block.ray;
+            rays.set_block(i * LANES, [&o.x, &o.y, &o.z], [&d.x, &d.y, &d.z]);
             for k in (0..LANES).step_by(ROWS) {
                 let rows = [0, 1, 2, 3].map(|j| states[k + j].as_mut_ptr());
                 // SAFETY: the rows are different places of `states`.

@@ -122,7 +122,10 @@ impl Bundle {
         let MegakernelArgs { scene, settings, width, height, .. } = args;
         let size = [*width, *height];
         // SAFETY: as the caller promised.
-        unsafe { self.beginnings.begin::<C>(scene, settings, size, &mut self.states, self.len) };
+        unsafe {
+            let paths = (&mut self.states, &mut self.rays);
+            self.beginnings.begin::<C>(scene, settings, size, paths, self.len);
+        }
         let mut alive = self.len;
         for (i, path) in self.alive[..alive].iter_mut().enumerate() {
             *path = i as u16;
@@ -130,11 +133,13 @@ impl Bundle {
         // SAFETY: as the caller promised; the first `alive` of `self.alive` are indices of paths.
         unsafe {
             // Rays from the camera lead the same way.
-            let mut strays = packet::FEWEST_STRAYS;
-            while alive > 0 {
-                self.extend::<A, C>(scene, alive, strays);
-                strays = scene.strays;
+            self.trace::<A, C>(scene, alive, packet::FEWEST_STRAYS);
+            loop {
                 alive = self.shade::<A, C>(scene, settings, alive);
+                if alive == 0 {
+                    break;
+                }
+                self.extend::<A, C>(scene, alive);
             }
             self.put_on_films();
         }
@@ -168,7 +173,7 @@ impl Bundle {
     /// # Safety
     /// `scene` is valid, the first `alive` of `self.alive` are indices of paths, and the machine is an `A`.
     #[inline(always)]
-    unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize, strays: u32) {
+    unsafe fn extend<A: Arch, C: Compiled>(&mut self, scene: &SceneView, alive: usize) {
         // SAFETY: as the caller promised; the paths alive are among those begun.
         unsafe {
             let states = &self.states;
@@ -179,7 +184,19 @@ impl Bundle {
                 let ray = self.state(self.alive[k]).ray;
                 self.rays.set(k, ray, f32::INFINITY);
             }
-            packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, alive, &mut self.hits, strays);
+            self.trace::<A, C>(scene, alive, scene.strays);
+        }
+    }
+
+    /// Finds the hits of the first `len` of `self.rays`, of which up to `strays` of a packet go on alone.
+    ///
+    /// # Safety
+    /// As [`Bundle::extend`].
+    #[inline(always)]
+    unsafe fn trace<A: Arch, C: Compiled>(&mut self, scene: &SceneView, len: usize, strays: u32) {
+        // SAFETY: as the caller promised.
+        unsafe {
+            packet::intersect::<A, C, false, WIDTH>(scene, &mut self.rays, len, &mut self.hits, strays);
         }
     }
 

@@ -114,6 +114,9 @@ columned! {
     struct Drawn { light: Light, index: u32 }
 }
 
+/// Paths of a family in a row, on average, of which as they come loops answer the queries about as fast as of more.
+const LONG_ROW: usize = 2 * LANES;
+
 /// Slots that paths are sorted into by their families.
 const SLOTS: usize = 256;
 
@@ -380,13 +383,8 @@ impl<const N: usize> Families<N> {
     /// As [`Families::scatter`].
     #[inline(always)]
     unsafe fn ask_all<C: Compiled>(&mut self, scene: &SceneView) {
-        self.sort();
-        for j in 0..self.len {
-            let i = self.order[j] as usize;
-            let u = Vec2::new(self.u[0][i], self.u[1][i]);
-            let (wo, light) = (Vec3::get(&self.spots.wo, i), Vec3::get(&self.lights.wi, i));
-            Query { wo, light, uc: self.u[2][i], u }.set(&mut self.queries, j);
-        }
+        let in_order = self.sort();
+        self.put_queries(in_order);
         let mut first = 0;
         while first < self.len {
             let family = self.family(first);
@@ -398,8 +396,36 @@ impl<const N: usize> Families<N> {
             unsafe { self.ask_family::<C>(scene, first..end) };
             first = end;
         }
-        for j in 0..self.len {
-            Response::get(&self.answers, j).set(&mut self.responses, self.order[j] as usize);
+        self.take_answers(in_order);
+    }
+
+    /// Puts the queries of all paths into the order of families, which may be that of the paths.
+    #[inline(always)]
+    fn put_queries(&mut self, in_order: bool) {
+        let Self { spots, lights, u, order, queries, len, .. } = self;
+        let query = |i: usize| {
+            let (wo, light) = (Vec3::get(&spots.wo, i), Vec3::get(&lights.wi, i));
+            Query { wo, light, uc: u[2][i], u: Vec2::new(u[0][i], u[1][i]) }
+        };
+        if in_order {
+            each_block!(N, 0..*len, |i| { query(i).set(queries, i) });
+            return;
+        }
+        for (j, &i) in order[..*len].iter().enumerate() {
+            query(i.into()).set(queries, j);
+        }
+    }
+
+    /// Takes the answers out of the order of families, which may be that of the paths.
+    #[inline(always)]
+    fn take_answers(&mut self, in_order: bool) {
+        let Self { order, answers, responses, len, .. } = self;
+        if in_order {
+            each_block!(N, 0..*len, |i| { Response::get(answers, i).set(responses, i) });
+            return;
+        }
+        for (j, &i) in order[..*len].iter().enumerate() {
+            Response::get(answers, j).set(responses, i.into());
         }
     }
 
@@ -409,23 +435,33 @@ impl<const N: usize> Families<N> {
         self.families[self.order[j] as usize]
     }
 
-    /// Orders the paths so that, but for collisions, those of a family are in a row.
+    /// Orders the paths so that, but for collisions, those of a family are in a row. Whether they stay in their order, as they do
+    /// where they already are in rows that are long enough.
     #[inline(always)]
-    fn sort(&mut self) {
+    fn sort(&mut self) -> bool {
+        let families = &self.families[..self.len];
+        let changes = families.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        if changes <= self.len / LONG_ROW {
+            for (i, place) in self.order[..self.len].iter_mut().enumerate() {
+                *place = i as u16;
+            }
+            return true;
+        }
         let slot = |family: u32| family as usize % SLOTS;
         let mut starts = [0u16; SLOTS];
-        for &family in &self.families[..self.len] {
+        for &family in families {
             starts[slot(family)] += 1;
         }
         let mut sum = 0;
         for start in &mut starts {
             (*start, sum) = (sum, sum + *start);
         }
-        for i in 0..self.len {
-            let start = &mut starts[slot(self.families[i])];
+        for (i, &family) in families.iter().enumerate() {
+            let start = &mut starts[slot(family)];
             self.order[*start as usize] = i as u16;
             *start += 1;
         }
+        false
     }
 
     /// Answers the queries of a range, which are of one family.
