@@ -7,10 +7,10 @@ use super::traverse::{NODES, intersect_prims};
 use super::wide::{EARLIER, LATER};
 use super::{Arch, Geometry, Hit, NodeHits, WideNode};
 use crate::arch::lanes::F32x8;
-use crate::arch::{Mask, Real, minus, splat};
+use crate::arch::{Mask, Real, Vec3s, minus, splat};
 use crate::features::Compiled;
 use crate::ray::TraversalRay;
-use crate::shape::{Primitive, triangle};
+use crate::shape::{Primitive, sphere, triangle};
 
 /// x86-64 with AVX2, FMA, BMI and LZCNT.
 pub struct Avx2;
@@ -100,6 +100,17 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
         let first = scene.prims.add(base as usize).cast::<f32>();
         [0, 4, 8].map(|word| F32x8::columns::<{ size_of::<Primitive>() / 4 }>(first.add(word), eight))
     };
+    if flags.have_any(Primitive::SHAPES) & bits != 0 {
+        let (center, are_spheres) = ([ax, ay, az], bits & !flags.have_any(Primitive::SPHERE) == 0);
+        // SAFETY: as the caller promised.
+        return unsafe {
+            if are_spheres {
+                intersect_spheres(scene, base, bits, center, bx, ray, hit);
+            } else {
+                one_by_one::<C, ANY>(scene, base, bits, ray, hit);
+            }
+        };
+    }
     let [a, b, c] = [[ax, ay, az], [bx, by, bz], [cx, cy, cz]];
     let o = splat(ray.ray.o);
     let vertices = [minus(a, o), minus(b, o), minus(c, o)];
@@ -108,8 +119,7 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     let [u, v, w] = edges;
     let zero = F32x8::splat(0.0);
     let decided = zero.lt(u.abs()) & zero.lt(v.abs()) & zero.lt(w.abs());
-    let others = flags.have_any(Primitive::SHAPES);
-    if bits & (!decided.bits() | others) != 0 {
+    if bits & !decided.bits() != 0 {
         // SAFETY: as the caller promised.
         return unsafe { one_by_one::<C, ANY>(scene, base, bits, ray, hit) };
     }
@@ -118,7 +128,42 @@ unsafe fn intersect_eight<C: Compiled, const ANY: bool>(
     let inside = bits & !u.signs_differ(v, w).bits();
     let (t, b) = triangle::distance(vertices, edges, splat(ray.ray.d));
     let ahead = zero.lt(t) & t.le(F32x8::splat(hit.t));
-    let mut found = inside & ahead.bits();
+    // SAFETY: as the caller promised.
+    unsafe { take_nearest(scene, base, inside & ahead.bits(), t, b, hit) };
+}
+
+/// Tests those of eight spheres in a row that are set in `bits`, as [`intersect_prims`] does.
+///
+/// # Safety
+/// As [`intersect_eight`].
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn intersect_spheres(
+    scene: &Geometry,
+    base: u32,
+    bits: u32,
+    center: Vec3s<F32x8>,
+    radius: F32x8,
+    ray: &TraversalRay,
+    hit: &mut Hit,
+) {
+    let (zero, t_max) = (F32x8::splat(0.0), F32x8::splat(hit.t));
+    let o = minus(splat(ray.ray.o), center);
+    let chord = sphere::chord(o, splat(ray.ray.d), radius);
+    let (t0, t1) = sphere::roots(o, radius, chord);
+    let t = F32x8::select(zero.lt(t0) & t0.le(t_max), t0, t1);
+    let met = !chord.discriminant.lt(zero) & zero.lt(t) & t.le(t_max);
+    // SAFETY: as the caller promised.
+    unsafe { take_nearest(scene, base, bits & met.bits(), t, [zero; 2], hit) };
+}
+
+/// Takes the nearest hit of those on eight primitives in a row that are `found`, if it is nearer than `hit`.
+///
+/// # Safety
+/// The scene has the primitives that are found and that of the hit.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn take_nearest(scene: &Geometry, base: u32, mut found: u32, t: F32x8, b: [F32x8; 2], hit: &mut Hit) {
     if found == 0 {
         return;
     }

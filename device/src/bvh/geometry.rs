@@ -20,7 +20,7 @@ pub struct Geometry {
     pub kept: *const (),
     /// Root of the tree of the instances, or 0 if there are none.
     pub instances_root: u32,
-    /// Up to how many rays of a packet go on alone, on a CPU: more in trees that do not fit in its caches.
+    /// Up to how many rays of a packet go on alone, on a CPU: more in trees that do not fit in its caches, and among instances.
     pub strays: u32,
 }
 

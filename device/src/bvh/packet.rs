@@ -32,6 +32,8 @@ const MAX_LANES: usize = 16;
 
 /// Up to how many rays of a packet go on alone if they lead the same way, and of any packet in trees that fit into a cache.
 pub const FEWEST_STRAYS: u32 = 2;
+/// Of other packets where there are instances, among which rays part soon.
+pub const STRAYS_AMONG_INSTANCES: u32 = 4;
 /// Of other packets in larger trees: all that a packet has, so that these begin as strays.
 pub const MOST_STRAYS: u32 = MAX_LANES as u32;
 

@@ -52,7 +52,9 @@ impl<const N: usize> Beginnings<N> {
         // SAFETY: as the caller promised.
         unsafe {
             match settings.sampler(0, 0).kind {
-                SamplerKind::Independent => self.begin_all::<C>(simple, &independent, size, (states, rays), len),
+                SamplerKind::Independent => {
+                    self.begin_all::<C>(simple, &independent, size, (states, rays), len)
+                }
                 SamplerKind::Sobol => self.begin_all::<C>(simple, &sobol, size, (states, rays), len),
             }
         }

@@ -216,7 +216,7 @@ impl Bundle {
         let sky = if C::sees(Features::LIGHTS) { unsafe { sky::image(scene) } } else { None };
         let mut others = 0;
         // Of a scene that fits in the caches, nothing has to be asked for beforehand.
-        let asks = scene.strays > packet::FEWEST_STRAYS;
+        let asks = scene.strays == packet::MOST_STRAYS;
         for k in 0..alive {
             let path = self.alive[k];
             let hit = self.hits.get(k);

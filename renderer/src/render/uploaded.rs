@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytemuck::{NoUninit, Zeroable, cast_slice};
 use device::bsdf::plastic::Coat;
-use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS};
+use device::bvh::packet::{FEWEST_STRAYS, MOST_STRAYS, STRAYS_AMONG_INSTANCES};
 use device::bvh::{Geometry, Instance};
 use device::features::Features;
 use device::filter::{FilterEdge, FilterPart, FilterView};
@@ -179,7 +179,11 @@ impl<B: Primitives> Uploaded<B> {
             instances: self.instances.ptr(),
             kept: self.view.ptr().cast_const().cast(),
             instances_root: scene.geometry.instances_root,
-            strays: if self.nodes.len() > SMALL_TREE { MOST_STRAYS } else { FEWEST_STRAYS },
+            strays: match scene.geometry.instances_root {
+                _ if self.nodes.len() > SMALL_TREE => MOST_STRAYS,
+                0 => FEWEST_STRAYS,
+                _ => STRAYS_AMONG_INSTANCES,
+            },
         };
         let textures = &scene.pictures.swatches.textures;
         let surfaces = Surfaces {
